@@ -1,0 +1,52 @@
+/* Scope-bound ownership: what is acquired on a line with one of these is released at the end of its block. */
+#ifndef UTRAIL_BASE_CLEANUP_H
+#define UTRAIL_BASE_CLEANUP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void cleanup_free_fn(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_fd_fn(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_file_fn(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+/* Run @fn(&variable) at the end of the scope. */
+#define cleanup(fn) __attribute__((cleanup(fn)))
+/* Heap memory: char *text cleanup_free = strdup(...); */
+#define cleanup_free cleanup(cleanup_free_fn)
+/* Descriptor: initialise it to -1 or an open descriptor. */
+#define cleanup_fd cleanup(cleanup_fd_fn)
+/* stdio stream. */
+#define cleanup_file cleanup(cleanup_file_fn)
+
+/* Give a pointer away: yields its value and leaves NULL behind for the cleanup. */
+#define take_ptr(p)                                                                                \
+	({                                                                                         \
+		__typeof__(p) take_ptr_ = (p);                                                     \
+		(p) = NULL;                                                                        \
+		take_ptr_;                                                                         \
+	})
+
+/* Give a descriptor away: yields it and leaves -1 behind. */
+static inline int take_fd(int *fd)
+{
+	int given = *fd;
+
+	*fd = -1;
+	return given;
+}
+
+#endif

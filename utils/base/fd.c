@@ -1,0 +1,113 @@
+/* Descriptors and whole files (see fd.h). */
+#include "utils/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int fd_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		at += n;
+		len -= n;
+	}
+	return 0;
+}
+
+ssize_t fd_read_full(int fd, void *data, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = read(fd, (char *)data + done, len - done);
+
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (n == 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)data + done, len - done, offset + done);
+
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (n == 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err)
+{
+	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t start = out->len;
+
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+
+	for (;;) {
+		if (!strbuf_grow(out, 65536))
+			return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
+
+		ssize_t n = fd_read_full(fd, out->data + out->len, 65536);
+
+		if (n < 0)
+			return err_set_errno(err, n, "cannot read '%s'", path);
+		out->len += n;
+		out->data[out->len] = '\0';
+		if (out->len - start > max_bytes)
+			return err_set(err, -EFBIG, "cannot read '%s': larger than %zu bytes", path,
+				       max_bytes);
+		if (n < 65536)
+			return 0;
+	}
+}
+
+int file_publish(const char *path, const void *data, size_t len, struct uft_err *err)
+{
+	char tmp[PATH_MAX];
+
+	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
+		return err_set_errno(err, -ENAMETOOLONG, "cannot write '%s'", path);
+
+	int fd cleanup_fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot create '%s'", tmp);
+
+	int ret = fd_write_all(fd, data, len);
+
+	if (ret == 0 && rename(tmp, path) < 0)
+		ret = -errno;
+	if (ret < 0) {
+		unlink(tmp);
+		return err_set_errno(err, ret, "cannot write '%s'", path);
+	}
+	return 0;
+}

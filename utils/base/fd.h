@@ -1,0 +1,33 @@
+/* Descriptors and whole files: reading and writing everything, publishing by rename. */
+#ifndef UTRAIL_BASE_FD_H
+#define UTRAIL_BASE_FD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+
+/* Write all of @len bytes, over interrupts and short writes. 0 or negative errno. */
+int fd_write_all(int fd, const void *data, size_t len);
+
+/* Read until @len bytes or the end of the file. Bytes read (may be short at the end) or negative errno. */
+ssize_t fd_read_full(int fd, void *data, size_t len);
+
+/* Same at a file offset, without moving the descriptor's own (pread(2)). */
+ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
+
+/*
+ * Append a whole file to @out. For files that are text of a sane size (maps, info, task.txt);
+ * fails with -EFBIG above @max_bytes.
+ */
+int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
+
+/*
+ * Write a file so that a reader sees either the old content or the new one: a temporary file in
+ * the same directory, then rename(2).
+ */
+int file_publish(const char *path, const void *data, size_t len, struct uft_err *err);
+
+#endif

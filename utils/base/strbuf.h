@@ -1,0 +1,70 @@
+/* A growing byte string: the sink of every text and binary encoder. */
+#ifndef UTRAIL_BASE_STRBUF_H
+#define UTRAIL_BASE_STRBUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+/*
+ * @data: the bytes, always followed by a NUL that @len does not count; NULL while empty
+ * @oom: an allocation failed; from then on nothing is appended, and the owner asks once at the
+ *       end (strbuf_oom()) instead of after each call
+ *
+ * Starts as { 0 }, ends with strbuf_deinit().
+ */
+struct strbuf {
+	char *data;
+	size_t len;
+	size_t cap;
+	bool oom;
+};
+
+void strbuf_deinit(struct strbuf *sb);
+#define cleanup_strbuf cleanup(strbuf_deinit)
+
+/* Make room for @extra more bytes (and the NUL). False when memory is short. */
+bool strbuf_grow(struct strbuf *sb, size_t extra);
+
+void strbuf_add(struct strbuf *sb, const void *data, size_t len);
+void strbuf_addstr(struct strbuf *sb, const char *str);
+void strbuf_addchars(struct strbuf *sb, char c, size_t count);
+void strbuf_addf(struct strbuf *sb, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap) PRINTF_FORMAT(2, 0);
+
+/* Decimal text of @v; the fast path of the views. */
+void strbuf_addu64(struct strbuf *sb, uint64_t v);
+
+static inline void strbuf_addch(struct strbuf *sb, char c)
+{
+	if (unlikely(sb->cap - sb->len < 2) && !strbuf_grow(sb, 1))
+		return;
+	sb->data[sb->len++] = c;
+	sb->data[sb->len] = '\0';
+}
+
+/* Empty it and keep the memory for the next use. */
+static inline void strbuf_reset(struct strbuf *sb)
+{
+	sb->len = 0;
+	if (sb->data)
+		sb->data[0] = '\0';
+}
+
+/* The text as a C string, "" when empty; valid until the next change. */
+static inline const char *strbuf_str(const struct strbuf *sb)
+{
+	return sb->data ? sb->data : "";
+}
+
+static inline bool strbuf_oom(const struct strbuf *sb)
+{
+	return sb->oom;
+}
+
+#endif

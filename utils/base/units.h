@@ -1,0 +1,23 @@
+/* Times and sizes as people type them (spec/cli.md section 2, "TIME grammar"). */
+#ifndef UTRAIL_BASE_UNITS_H
+#define UTRAIL_BASE_UNITS_H
+
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+#define NSEC_PER_USEC 1000ULL
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_SEC  1000000000ULL
+
+/*
+ * "1.5ms", "200", "2s", "1min" to nanoseconds; units ns(nsec) us(usec) ms(msec) s(sec) m(min),
+ * any case, no unit is ns. The whole of @text must be the time. Digits below one nanosecond are
+ * cut. -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
+ */
+int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
+
+/* "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors as above. */
+int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* The 40-byte binary header at the start of `info`. */
+#ifndef UTRAIL_FORMAT_HEADER_H
+#define UTRAIL_FORMAT_HEADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+#define HEADER_SIZE        40
+#define HEADER_VERSION     4
+#define HEADER_VERSION_MIN 3
+
+enum header_endian {
+	HEADER_LITTLE_ENDIAN = 1, /* the values of ELF's EI_DATA */
+	HEADER_BIG_ENDIAN = 2,
+};
+
+enum header_class {
+	HEADER_CLASS_32 = 1, /* the values of ELF's EI_CLASS */
+	HEADER_CLASS_64 = 2,
+};
+
+/* feat_mask, spec/data-format.md section 1.2. */
+enum header_feature {
+	FEAT_PLTHOOK = 1U << 0,
+	FEAT_TASK_SESSION = 1U << 1,
+	FEAT_KERNEL = 1U << 2,
+	FEAT_ARGUMENT = 1U << 3,
+	FEAT_RETVAL = 1U << 4,
+	FEAT_SYM_REL_ADDR = 1U << 5,
+	FEAT_MAX_STACK = 1U << 6,
+	FEAT_EVENT = 1U << 7,
+	FEAT_PERF_EVENT = 1U << 8,
+	FEAT_AUTO_ARGS = 1U << 9,
+	FEAT_DEBUG_INFO = 1U << 10,
+	FEAT_ESTIMATE_RETURN = 1U << 11,
+	FEAT_SYM_SIZE = 1U << 12,
+	FEAT_CALLSITE = 1U << 13,
+};
+
+/* info_mask, spec/data-format.md section 1.3: which text items follow the header. */
+enum header_info {
+	INFO_EXE_NAME = 1U << 0,
+	INFO_EXE_BUILD_ID = 1U << 1,
+	INFO_EXIT_STATUS = 1U << 2,
+	INFO_CMDLINE = 1U << 3,
+	INFO_CPUINFO = 1U << 4,
+	INFO_MEMINFO = 1U << 5,
+	INFO_OSINFO = 1U << 6,
+	INFO_TASKINFO = 1U << 7,
+	INFO_USAGEINFO = 1U << 8,
+	INFO_LOADINFO = 1U << 9,
+	INFO_ARG_SPEC = 1U << 10,
+	INFO_RECORD_DATE = 1U << 11,
+	INFO_PATTERN_TYPE = 1U << 12,
+	INFO_VERSION = 1U << 13,
+	INFO_UTC_OFFSET = 1U << 14,
+	INFO_SYSCTL = 1U << 15,
+};
+
+/* The header in host byte order; see spec/data-format.md section 1.1 for each field. */
+struct data_header {
+	uint32_t version; /* 3 or 4 */
+	uint16_t header_size; /* where the text starts */
+	uint8_t endian; /* enum header_endian: of the traced program, and of all binary files */
+	uint8_t elf_class; /* enum header_class: of the traced program */
+	uint64_t feat_mask;
+	uint64_t info_mask;
+	uint16_t max_stack;
+};
+
+/* Encode into @out in the byte order @hdr->endian names. Cannot fail. */
+void header_encode(const struct data_header *hdr, uint8_t out[static HEADER_SIZE]);
+
+/*
+ * Decode the first @len bytes of an `info` file. -EINVAL with a text that says what was expected
+ * (magic, version 3 or 4, byte order, class); @hdr is written only on success.
+ */
+int header_decode(const uint8_t *data, size_t len, struct data_header *hdr, struct uft_err *err);
+
+#endif

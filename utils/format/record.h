@@ -1,0 +1,73 @@
+/* The 16-byte trace record of <tid>.dat: how its bits are laid out, put together and taken apart. */
+#ifndef UTRAIL_FORMAT_RECORD_H
+#define UTRAIL_FORMAT_RECORD_H
+
+#include <stdint.h>
+
+/*
+ * spec/data-format.md section 6.1. Two 64-bit words in the byte order of the traced program:
+ *
+ *   time   nanoseconds of the recording's clock (0 for LOST)
+ *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
+ *
+ * "address" is an address inside the function (ENTRY, EXIT), an event id (EVENT) or the number of
+ * records that were lost (LOST). "more" announces a payload behind the record, padded to 8 bytes.
+ */
+struct record {
+	uint64_t time_ns;
+	uint64_t data;
+};
+_Static_assert(sizeof(struct record) == 16, "a record is 16 bytes on disk");
+
+enum record_type {
+	RECORD_ENTRY = 0,
+	RECORD_EXIT = 1,
+	RECORD_LOST = 2,
+	RECORD_EVENT = 3,
+};
+
+#define RECORD_TYPE_MASK   0x3ULL
+#define RECORD_MORE        0x4ULL
+#define RECORD_MAGIC_SHIFT 3
+#define RECORD_MAGIC       5ULL /* three bits; version 4 */
+#define RECORD_MAGIC_V3    0xaULL /* four bits from bit 2 on in version 3, which has "more" at bit 2 */
+#define RECORD_DEPTH_SHIFT 6
+#define RECORD_DEPTH_MAX   1023
+#define RECORD_ADDR_SHIFT  16
+#define RECORD_ADDR_MASK   ((1ULL << 48) - 1)
+
+/* The data word of a version 4 record without payload; @depth is clamped to what ten bits hold. */
+static inline uint64_t record_data(enum record_type type, unsigned depth, uint64_t addr)
+{
+	uint64_t d = depth > RECORD_DEPTH_MAX ? RECORD_DEPTH_MAX : depth;
+
+	return (uint64_t)type | (RECORD_MAGIC << RECORD_MAGIC_SHIFT) | (d << RECORD_DEPTH_SHIFT) |
+	       (addr << RECORD_ADDR_SHIFT);
+}
+
+static inline enum record_type record_type(uint64_t data)
+{
+	return (enum record_type)(data & RECORD_TYPE_MASK);
+}
+
+static inline int record_has_more(uint64_t data)
+{
+	return (data & RECORD_MORE) != 0;
+}
+
+static inline unsigned record_depth(uint64_t data)
+{
+	return (data >> RECORD_DEPTH_SHIFT) & RECORD_DEPTH_MAX;
+}
+
+static inline uint64_t record_addr(uint64_t data)
+{
+	return data >> RECORD_ADDR_SHIFT;
+}
+
+static inline int record_magic_is_good(uint64_t data)
+{
+	return ((data >> RECORD_MAGIC_SHIFT) & 7) == RECORD_MAGIC;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* Symbol tables of one module, and the `<module>.sym` text that stores them. */
+#ifndef UTRAIL_FORMAT_SYM_H
+#define UTRAIL_FORMAT_SYM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+
+/*
+ * @addr: relative to the module's map start (FEAT_SYM_REL_ADDR)
+ * @size: bytes
+ * @name: as in the object file (mangled); lives as long as the table
+ * @type: spec/data-format.md section 4.2: t T w P K d D v u ?
+ */
+struct symbol {
+	uint64_t addr;
+	uint64_t size;
+	const char *name;
+	char type;
+};
+
+/*
+ * @names: chunks of name text that the symbols point into; private to sym.c
+ *
+ * Starts as { 0 }, ends with symtab_deinit(). Sorted by address after symtab_sort().
+ */
+struct symtab {
+	struct symbol *syms;
+	size_t nr;
+	size_t cap;
+	void *names;
+};
+
+void symtab_deinit(struct symtab *tab);
+#define cleanup_symtab cleanup(symtab_deinit)
+
+/* Append; @name (of @name_len bytes) is copied. 0 or -ENOMEM. */
+int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
+	       size_t name_len);
+
+/*
+ * Sort by address and keep one symbol per address: a name that does not begin with '_' wins,
+ * except that "_Z" counts as a good beginning (section 4.3).
+ */
+void symtab_sort(struct symtab *tab);
+
+/* The symbol whose [addr, addr + size) holds @addr, or NULL. The table must be sorted. */
+const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
+
+/* What stands in the `#` lines of the file. Strings belong to the holder; NULL when absent. */
+struct sym_file_head {
+	char *path;
+	char *build_id; /* lowercase hex */
+};
+
+/* The text of a .sym file (section 4.1, with the size column). @build_id may be NULL. */
+void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
+		     struct strbuf *out);
+
+/*
+ * Parse the text of a .sym file, with or without the size column (section 4.1), into an empty
+ * @tab, sorted. @head may be NULL; else its strings are for the caller to free. Lines that
+ * cannot be read are an error that names the line; -ENOMEM.
+ */
+int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
+		    struct uft_err *err);
+
+#endif
