@@ -1,0 +1,133 @@
+/* The text of info: every key there and back, missing keys, cut and wrong lines. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/info.h"
+
+static const char sample[] = "exename:/tmp/w/pg\n"
+			     "build_id:e4687ae744ba53df908f930dd69e0c21d4f05164\n"
+			     "exit_status:139\n"
+			     "cmdline:utrail record ./pg \\\"a b\\\" c\\d\n"
+			     "cpuinfo:lines=2\n"
+			     "cpuinfo:nr_cpus=2 / 4 (online/possible)\n"
+			     "cpuinfo:desc=Intel(R) Xeon(R) Processor\n"
+			     "meminfo:22.8 / 23.5 GB (free / total)\n"
+			     "osinfo:lines=3\n"
+			     "osinfo:kernel=Linux 6.18.44\n"
+			     "osinfo:hostname=vm\n"
+			     "osinfo:distro=\"Debian GNU/Linux 12 (bookworm)\"\n"
+			     "taskinfo:lines=2\n"
+			     "taskinfo:nr_tid=3\n"
+			     "taskinfo:tids=7456,7457,7458\n"
+			     "usageinfo:lines=6\n"
+			     "usageinfo:systime=0.023976\n"
+			     "usageinfo:usrtime=1.423583\n"
+			     "usageinfo:ctxsw=1 / 7 (voluntary / involuntary)\n"
+			     "usageinfo:maxrss=8680\n"
+			     "usageinfo:pagefault=0 / 1050 (major / minor)\n"
+			     "usageinfo:iops=2 / 8 (read / write)\n"
+			     "loadinfo:0.37 / 0.12 / 10.03\n"
+			     "argspec:lines=4\n"
+			     "argspec:main@arg1\n"
+			     "argauto:a@arg1;\n"
+			     "enumauto:enum a { A };\n"
+			     "auto-args:1\n"
+			     "record_date:Sat Nov 21 05:55:18 2026\n"
+			     "elapsed_time:0.447890874 sec\n"
+			     "pattern_type:regex\n"
+			     "uftrace_version:v0.19 ( x86_64 dwarf )\n"
+			     "utc_offset:-1774069000\n"
+			     "sysctl:perf_event_paranoid=-1 kptr_restrict=1\n";
+
+static void round_trip(void **state)
+{
+	struct info info cleanup_info = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	assert_int_equal(info_decode(sample, strlen(sample), &info, NULL), 0);
+	assert_int_equal(info.mask, 0xffff);
+	info_encode(&info, &out);
+	assert_string_equal(strbuf_str(&out), sample);
+}
+
+static void fields(void **state)
+{
+	struct info info cleanup_info = { 0 };
+
+	assert_int_equal(info_decode(sample, strlen(sample), &info, NULL), 0);
+	assert_string_equal(info.cmdline, "utrail record ./pg \"a b\" c\\d");
+	assert_int_equal(info.cpus_possible, 4);
+	assert_int_equal(info.nr_tids, 3);
+	assert_int_equal(info.tids[2], 7458);
+	assert_int_equal(info.usrtime_us, 1423583);
+	assert_int_equal(info.pagefault_minor, 1050);
+	assert_int_equal(info.load_percent[2], 1003);
+	assert_int_equal(info.elapsed_ns, 447890874);
+	assert_int_equal(info.utc_offset_s, -1774069000);
+	assert_int_equal(info.perf_event_paranoid, -1);
+	assert_null(info.retspec);
+	assert_true(info.auto_args);
+}
+
+static void only_what_is_there(void **state)
+{
+	static const char text[] = "pattern_type:glob\nsomething_new:lines=1\nsomething_new:x\n"
+				   "argspec:f@arg1\n";
+	struct info info cleanup_info = { 0 };
+
+	assert_int_equal(info_decode(text, strlen(text), &info, NULL), 0);
+	assert_int_equal(info.mask, INFO_PATTERN_TYPE | INFO_ARG_SPEC);
+	assert_string_equal(info.argspec, "f@arg1");
+}
+
+static void cut_anywhere(void **state)
+{
+	for (size_t len = 0; len < strlen(sample); len++) {
+		struct info info cleanup_info = { 0 };
+		struct uft_err err = { 0 };
+		char *copy = exact_copy(sample, len);
+
+		assert_int_equal(info_decode(copy, len, &info, &err), 0);
+		free(copy);
+	}
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const bad[] = {
+		"exit_status:x\n",	 "cpuinfo:nr_cpus=2\n",	      "taskinfo:tids=1,2,a\n",
+		"loadinfo:1.0 / 2.0\n",	 "usageinfo:ctxsw=1\n",	      "usageinfo:systime=1\n",
+		"elapsed_time:.5 sec\n", "exit_status:99999999999\n", "sysctl:kptr_restrict\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct info info cleanup_info = { 0 };
+		struct uft_err err = { 0 };
+
+		assert_int_equal(info_decode(bad[i], strlen(bad[i]), &info, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "line 1"));
+	}
+}
+
+static void memory_in_a_unit_that_fits(void **state)
+{
+	struct info info cleanup_info = { 0 };
+
+	assert_int_equal(info_set_meminfo(&info, 23907533, 24641536), 0);
+	assert_string_equal(info.meminfo, "22.8 / 23.5 GB (free / total)");
+	assert_int_equal(info_set_meminfo(&info, 5, 100), 0);
+	assert_string_equal(info.meminfo, "5.0 / 100.0 KB (free / total)");
+	assert_int_equal(info.mask, INFO_MEMINFO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),	      cmocka_unit_test(fields),
+		cmocka_unit_test(only_what_is_there), cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(bad_lines),	      cmocka_unit_test(memory_in_a_unit_that_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* Symbol tables and the .sym text, in its old and its new form. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/sym.h"
+
+static void add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name)
+{
+	assert_int_equal(symtab_add(tab, addr, size, type, name, strlen(name)), 0);
+}
+
+static void one_name_per_address(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+
+	add(&tab, 0x30, 4, 'T', "last");
+	add(&tab, 0x10, 4, 'T', "__private");
+	add(&tab, 0x10, 4, 'T', "public");
+	add(&tab, 0x20, 4, 'T', "_other");
+	add(&tab, 0x20, 4, 'T', "_ZN1AC1Ev");
+	symtab_sort(&tab);
+
+	assert_int_equal(tab.nr, 3);
+	assert_string_equal(tab.syms[0].name, "public");
+	assert_string_equal(tab.syms[1].name, "_ZN1AC1Ev");
+	assert_string_equal(tab.syms[2].name, "last");
+}
+
+static void find_by_range(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+
+	assert_null(symtab_find(&tab, 0));
+	add(&tab, 0x10, 0x10, 'T', "a");
+	add(&tab, 0x40, 0x40, 'T', "outer");
+	add(&tab, 0x50, 0x8, 't', "nested");
+	symtab_sort(&tab);
+
+	assert_null(symtab_find(&tab, 0xf));
+	assert_string_equal(symtab_find(&tab, 0x10)->name, "a");
+	assert_string_equal(symtab_find(&tab, 0x1f)->name, "a");
+	assert_null(symtab_find(&tab, 0x20));
+	assert_string_equal(symtab_find(&tab, 0x57)->name, "nested");
+	assert_string_equal(symtab_find(&tab, 0x58)->name, "outer");
+	assert_null(symtab_find(&tab, 0x80));
+	assert_null(symtab_find(&tab, UINT64_MAX));
+}
+
+static void many_and_long_names(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	size_t long_len = 100000;
+	char *long_name = malloc(long_len + 1);
+
+	memset(long_name, 'x', long_len);
+	long_name[long_len] = '\0';
+	for (unsigned i = 0; i < 20000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		add(&tab, i * 16, 16, 'T', name);
+	}
+	add(&tab, 20000 * 16, 16, 'T', long_name);
+	symtab_sort(&tab);
+	assert_string_equal(symtab_find(&tab, 777 * 16 + 5)->name, "f777");
+	assert_string_equal(symtab_find(&tab, 20000 * 16)->name, long_name);
+	free(long_name);
+}
+
+static const char text_new[] = "# symbols: 2\n"
+			       "# path name: /bin/a b\n"
+			       "# build-id: 00ff\n"
+			       "0000000000001030 00000010 P d\n"
+			       "00000000000010a0 000000c0 T main\n";
+
+static void round_trip(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	struct sym_file_head head;
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	assert_int_equal(sym_file_decode(text_new, strlen(text_new), &tab, &head, NULL), 0);
+	assert_int_equal(tab.nr, 2);
+	assert_int_equal(tab.syms[1].size, 0xc0);
+	assert_string_equal(head.path, "/bin/a b");
+	assert_string_equal(head.build_id, "00ff");
+	sym_file_encode(&tab, head.path, head.build_id, &out);
+	assert_string_equal(strbuf_str(&out), text_new);
+	free(head.path);
+	free(head.build_id);
+}
+
+static void old_form(void **state)
+{
+	static const char text[] = "# symbols: 5\n"
+				   "0000000000001030 P clock_gettime\n"
+				   "0000000000001040 ? __dynsym_end\n"
+				   "00000000000010a0 T main\n"
+				   "0000000000001160 d data\n"
+				   "0000000000001164 ? __sym_end\n";
+	struct symtab tab cleanup_symtab = { 0 };
+
+	assert_int_equal(sym_file_decode(text, strlen(text), &tab, NULL, NULL), 0);
+	assert_int_equal(tab.nr, 3);
+	assert_int_equal(tab.syms[0].size, 0x10);
+	assert_int_equal(tab.syms[1].size, 0xc0);
+	assert_int_equal(tab.syms[2].size, 4);
+	assert_int_equal(tab.syms[2].type, 'd');
+}
+
+static void cut_anywhere(void **state)
+{
+	for (size_t len = 0; len < strlen(text_new); len++) {
+		struct symtab tab cleanup_symtab = { 0 };
+		struct sym_file_head head;
+		struct uft_err err = { 0 };
+		char *copy = exact_copy(text_new, len);
+
+		if (sym_file_decode(copy, len, &tab, &head, &err) < 0)
+			assert_string_not_equal(err.text, "");
+		free(head.path);
+		free(head.build_id);
+		free(copy);
+	}
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const bad[] = {
+		"x\n",	   "10\n",	 "10 \n",	"10 T\n",
+		"10 T \n", "10 20 T \n", "10 zz T a\n", "112345678901234567890 T a\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct symtab tab cleanup_symtab = { 0 };
+		struct uft_err err = { 0 };
+
+		assert_int_equal(sym_file_decode(bad[i], strlen(bad[i]), &tab, NULL, &err),
+				 -EINVAL);
+		assert_non_null(strstr(err.text, "line 1"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_name_per_address),
+		cmocka_unit_test(find_by_range),
+		cmocka_unit_test(many_and_long_names),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(old_form),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(bad_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* task.txt: every kind of line there and back, old spellings, cut and wrong lines. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/task_txt.h"
+
+static const char sample[] =
+	"SESS timestamp=478.254482221 pid=7456 sid=febabb7b6ce94d6b exename=\"/tmp/a \"b\"/pg\"\n"
+	"TASK timestamp=478.254526422 tid=7457 pid=7456\n"
+	"FORK timestamp=479.000000001 pid=7458 ppid=7456\n"
+	"DLOP timestamp=480.000000000 tid=7457 sid=febabb7b6ce94d6b base=7f00deadb000 "
+	"libname=\"./libx.so\"\n";
+
+static void round_trip(void **state)
+{
+	struct text in = text_of(sample, strlen(sample));
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct task_line line;
+	int nr = 0;
+
+	for (; task_txt_next(&in, &line, NULL) == 1; nr++)
+		task_line_encode(&line, &out);
+	assert_int_equal(nr, 4);
+	assert_string_equal(strbuf_str(&out), sample);
+}
+
+static struct task_line decode(const char *text)
+{
+	struct task_line line;
+	struct uft_err err = { 0 };
+
+	assert_int_equal(task_line_decode(text_of(text, strlen(text)), &line, &err), 0);
+	return line;
+}
+
+static void fields(void **state)
+{
+	struct task_line line = decode(
+		"SESS timestamp=1.5 tid=7 sid=0123456789abcdef exename=\"/a\"b\" \"");
+
+	assert_int_equal(line.type, TASK_LINE_SESSION);
+	assert_int_equal(line.time_ns, 1500000000);
+	assert_int_equal(line.pid, 7);
+	assert_string_equal(line.sid, "0123456789abcdef");
+	assert_int_equal(line.path_len, 6);
+	assert_memory_equal(line.path, "/a\"b\" ", 6);
+
+	line = decode("DLOP timestamp=1.000000002 tid=9 sid=0123456789abcdef base=ff libname=\"\"");
+	assert_int_equal(line.time_ns, 1000000002);
+	assert_int_equal(line.base, 0xff);
+	assert_int_equal(line.path_len, 0);
+}
+
+static void newline_in_a_name(void **state)
+{
+	struct task_line line = {
+		.type = TASK_LINE_SESSION, .sid = "0123456789abcdef", .path = "a\nb", .path_len = 3
+	};
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	task_line_encode(&line, &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"SESS timestamp=0.000000000 pid=0 sid=0123456789abcdef exename=\"a\\012b\"\n");
+}
+
+static void cut_anywhere(void **state)
+{
+	size_t whole_lines = 0;
+
+	for (size_t len = 0; len <= strlen(sample); len++) {
+		char *copy = exact_copy(sample, len);
+		struct text in = text_of(copy, len);
+		struct task_line line;
+		struct uft_err err = { 0 };
+		size_t nr = 0;
+		int ret;
+
+		while ((ret = task_txt_next(&in, &line, &err)) == 1)
+			nr++;
+		assert_int_equal(ret, 0);
+		if (len && sample[len - 1] == '\n')
+			whole_lines++;
+		/* A line that lacks its newline only may count or not. */
+		assert_in_range(nr, whole_lines, whole_lines + 1);
+		free(copy);
+	}
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const bad[] = {
+		"HELLO\n",
+		"TASK timestamp=1.0 tid=x pid=1\n",
+		"TASK timestamp=1.0 tid=99999999999 pid=1\n",
+		"TASK timestamp=99999999999999999999.0 tid=1 pid=1\n",
+		"SESS timestamp=1.0 pid=1 sid=../../../../../e exename=\"x\"\n",
+		"SESS timestamp=1.0 pid=1 sid=0123456789abcdef exename=\"\n",
+		"DLOP timestamp=1.0 tid=1 sid=0123456789abcdef base= libname=\"x\"\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct text in = text_of(bad[i], strlen(bad[i]));
+		struct task_line line;
+		struct uft_err err = { 0 };
+
+		assert_int_equal(task_txt_next(&in, &line, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "expected"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),	     cmocka_unit_test(fields),
+		cmocka_unit_test(newline_in_a_name), cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(bad_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

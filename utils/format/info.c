@@ -1,0 +1,438 @@
+/* The text of `info` behind the header (see info.h): one table row per line. */
+#include "utils/format/info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/text.h"
+
+struct info_line;
+
+typedef void (*put_fn)(const struct info *info, const struct info_line *line, struct strbuf *out);
+typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct text *in);
+
+/*
+ * @prefix: what the line begins with
+ * @bit: the item it belongs to
+ * @offset: of the field, for the accessors that serve many lines
+ * @lines: of a "lines=N" row: N
+ */
+struct info_line {
+	const char *prefix;
+	uint64_t bit;
+	put_fn put;
+	get_fn get;
+	size_t offset;
+	unsigned lines;
+};
+
+static char **string_field(const struct info *info, const struct info_line *line)
+{
+	return (char **)((char *)info + line->offset);
+}
+
+static void put_string(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	const char *text = *string_field(info, line);
+
+	if (text)
+		text_put_name(out, text, strlen(text));
+}
+
+static bool get_string(struct info *info, const struct info_line *line, struct text *in)
+{
+	char **field = string_field(info, line);
+
+	free(*field);
+	*field = text_dup(in);
+	in->at = in->end;
+	return true;
+}
+
+/* Quotes within the command line are escaped with a backslash. */
+static void put_cmdline(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	for (const char *p = info->cmdline ? info->cmdline : ""; *p; p++) {
+		if (*p == '"')
+			strbuf_addch(out, '\\');
+		text_put_name(out, p, 1);
+	}
+}
+
+static bool get_cmdline(struct info *info, const struct info_line *line, struct text *in)
+{
+	get_string(info, line, in);
+	if (!info->cmdline)
+		return true;
+
+	char *to = info->cmdline;
+
+	for (const char *from = to; *from; from++) {
+		if (from[0] == '\\' && from[1] == '"')
+			continue;
+		*to++ = *from;
+	}
+	*to = '\0';
+	return true;
+}
+
+static void put_i32(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "%d", *(const int32_t *)((const char *)info + line->offset));
+}
+
+static bool get_i32(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_i32(in, (int32_t *)((char *)info + line->offset));
+}
+
+static void put_i64(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "%lld", (long long)*(const int64_t *)((const char *)info + line->offset));
+}
+
+static bool get_i64(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_i64(in, (int64_t *)((char *)info + line->offset));
+}
+
+/* "<a> / <b>" at @offset and the int64_t behind it, then a comment that names them. */
+static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
+
+	strbuf_addf(out, "%lld / %lld", (long long)field[0], (long long)field[1]);
+}
+
+static bool get_pair(struct info *info, const struct info_line *line, struct text *in)
+{
+	int64_t *field = (int64_t *)((char *)info + line->offset);
+	int64_t first;
+	int64_t second;
+
+	if (!text_i64(in, &first) || !text_word(in, " / ") || !text_i64(in, &second))
+		return false;
+	field[0] = first;
+	field[1] = second;
+	return true;
+}
+
+static void put_ctxsw(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	put_pair(info, line, out);
+	strbuf_addstr(out, " (voluntary / involuntary)");
+}
+
+static void put_pagefault(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	put_pair(info, line, out);
+	strbuf_addstr(out, " (major / minor)");
+}
+
+static void put_iops(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	put_pair(info, line, out);
+	strbuf_addstr(out, " (read / write)");
+}
+
+static void put_usec(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	uint64_t us = *(const uint64_t *)((const char *)info + line->offset);
+
+	strbuf_addf(out, "%llu.%06llu", (unsigned long long)(us / 1000000),
+		    (unsigned long long)(us % 1000000));
+}
+
+static bool get_usec(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_fixed(in, 6, (uint64_t *)((char *)info + line->offset));
+}
+
+static unsigned nr_spec_lines(const struct info *info)
+{
+	return !!info->argspec + !!info->retspec + !!info->argauto + !!info->retauto +
+	       !!info->enumauto + info->auto_args;
+}
+
+static void put_lines(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
+}
+
+/* The rows name their keys, so that the count is not needed to find them. */
+static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
+{
+	uint64_t lines;
+
+	return text_dec(in, &lines);
+}
+
+static void put_cpus(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "%d / %d (online/possible)", info->cpus_online, info->cpus_possible);
+}
+
+static bool get_cpus(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_i32(in, &info->cpus_online) && text_word(in, " / ") &&
+	       text_i32(in, &info->cpus_possible);
+}
+
+static void put_nr_tids(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addu64(out, info->nr_tids);
+}
+
+/* The list itself decides how many there are. */
+static bool get_nr_tids(struct info *info, const struct info_line *line, struct text *in)
+{
+	uint64_t nr;
+
+	return text_dec(in, &nr);
+}
+
+static void put_tids(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	for (size_t i = 0; i < info->nr_tids; i++) {
+		if (i)
+			strbuf_addch(out, ',');
+		strbuf_addf(out, "%d", info->tids[i]);
+	}
+}
+
+static bool get_tids(struct info *info, const struct info_line *line, struct text *in)
+{
+	size_t cap = text_left(in) / 2 + 1;
+	int32_t *tids = calloc(cap, sizeof(*tids));
+
+	free(info->tids);
+	info->tids = tids;
+	info->nr_tids = 0;
+	if (!tids)
+		return false;
+	while (text_i32(in, &tids[info->nr_tids])) {
+		info->nr_tids++;
+		if (!text_word(in, ","))
+			break;
+	}
+	return in->at == in->end;
+}
+
+static void put_load(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	for (int i = 0; i < 3; i++)
+		strbuf_addf(out, "%s%llu.%02llu", i ? " / " : "",
+			    (unsigned long long)(info->load_percent[i] / 100),
+			    (unsigned long long)(info->load_percent[i] % 100));
+}
+
+static bool get_load(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_fixed(in, 2, &info->load_percent[0]) && text_word(in, " / ") &&
+	       text_fixed(in, 2, &info->load_percent[1]) && text_word(in, " / ") &&
+	       text_fixed(in, 2, &info->load_percent[2]);
+}
+
+static void put_auto_args(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addch(out, info->auto_args ? '1' : '0');
+}
+
+static bool get_auto_args(struct info *info, const struct info_line *line, struct text *in)
+{
+	uint64_t on;
+
+	if (!text_dec(in, &on))
+		return false;
+	info->auto_args = on != 0;
+	return true;
+}
+
+static void put_elapsed(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "%llu.%09llu sec", (unsigned long long)(info->elapsed_ns / 1000000000),
+		    (unsigned long long)(info->elapsed_ns % 1000000000));
+}
+
+static bool get_elapsed(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_fixed(in, 9, &info->elapsed_ns);
+}
+
+static void put_sysctl(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "perf_event_paranoid=%d kptr_restrict=%d", info->perf_event_paranoid,
+		    info->kptr_restrict);
+}
+
+static bool get_sysctl(struct info *info, const struct info_line *line, struct text *in)
+{
+	return text_word(in, "perf_event_paranoid=") && text_i32(in, &info->perf_event_paranoid) &&
+	       text_word(in, " kptr_restrict=") && text_i32(in, &info->kptr_restrict);
+}
+
+#define LINE(prefix, bit, put, get)         \
+	{                                   \
+		prefix, bit, put, get, 0, 0 \
+	}
+#define FIELD_LINE(prefix, bit, put, get, field)                       \
+	{                                                              \
+		prefix, bit, put, get, offsetof(struct info, field), 0 \
+	}
+#define COUNT_LINE(prefix, bit, lines)                      \
+	{                                                   \
+		prefix, bit, put_lines, get_lines, 0, lines \
+	}
+
+/* In file order. A prefix that begins with another one must come before it. */
+static const struct info_line info_lines[] = {
+	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
+	FIELD_LINE("build_id:", INFO_EXE_BUILD_ID, put_string, get_string, build_id),
+	FIELD_LINE("exit_status:", INFO_EXIT_STATUS, put_i32, get_i32, exit_status),
+	FIELD_LINE("cmdline:", INFO_CMDLINE, put_cmdline, get_cmdline, cmdline),
+	COUNT_LINE("cpuinfo:lines=", INFO_CPUINFO, 2),
+	LINE("cpuinfo:nr_cpus=", INFO_CPUINFO, put_cpus, get_cpus),
+	FIELD_LINE("cpuinfo:desc=", INFO_CPUINFO, put_string, get_string, cpu_desc),
+	FIELD_LINE("meminfo:", INFO_MEMINFO, put_string, get_string, meminfo),
+	COUNT_LINE("osinfo:lines=", INFO_OSINFO, 3),
+	FIELD_LINE("osinfo:kernel=", INFO_OSINFO, put_string, get_string, kernel),
+	FIELD_LINE("osinfo:hostname=", INFO_OSINFO, put_string, get_string, hostname),
+	FIELD_LINE("osinfo:distro=", INFO_OSINFO, put_string, get_string, distro),
+	COUNT_LINE("taskinfo:lines=", INFO_TASKINFO, 2),
+	LINE("taskinfo:nr_tid=", INFO_TASKINFO, put_nr_tids, get_nr_tids),
+	LINE("taskinfo:tids=", INFO_TASKINFO, put_tids, get_tids),
+	COUNT_LINE("usageinfo:lines=", INFO_USAGEINFO, 6),
+	FIELD_LINE("usageinfo:systime=", INFO_USAGEINFO, put_usec, get_usec, systime_us),
+	FIELD_LINE("usageinfo:usrtime=", INFO_USAGEINFO, put_usec, get_usec, usrtime_us),
+	FIELD_LINE("usageinfo:ctxsw=", INFO_USAGEINFO, put_ctxsw, get_pair, ctxsw_voluntary),
+	FIELD_LINE("usageinfo:maxrss=", INFO_USAGEINFO, put_i64, get_i64, maxrss_kb),
+	FIELD_LINE("usageinfo:pagefault=", INFO_USAGEINFO, put_pagefault, get_pair,
+		   pagefault_major),
+	FIELD_LINE("usageinfo:iops=", INFO_USAGEINFO, put_iops, get_pair, iops_read),
+	LINE("loadinfo:", INFO_LOADINFO, put_load, get_load),
+	COUNT_LINE("argspec:lines=", INFO_ARG_SPEC, 0),
+	FIELD_LINE("argspec:", INFO_ARG_SPEC, put_string, get_string, argspec),
+	FIELD_LINE("retspec:", INFO_ARG_SPEC, put_string, get_string, retspec),
+	FIELD_LINE("argauto:", INFO_ARG_SPEC, put_string, get_string, argauto),
+	FIELD_LINE("retauto:", INFO_ARG_SPEC, put_string, get_string, retauto),
+	FIELD_LINE("enumauto:", INFO_ARG_SPEC, put_string, get_string, enumauto),
+	LINE("auto-args:", INFO_ARG_SPEC, put_auto_args, get_auto_args),
+	FIELD_LINE("record_date:", INFO_RECORD_DATE, put_string, get_string, record_date),
+	LINE("elapsed_time:", INFO_RECORD_DATE, put_elapsed, get_elapsed),
+	FIELD_LINE("pattern_type:", INFO_PATTERN_TYPE, put_string, get_string, pattern_type),
+	FIELD_LINE("uftrace_version:", INFO_VERSION, put_string, get_string, version),
+	FIELD_LINE("utc_offset:", INFO_UTC_OFFSET, put_i64, get_i64, utc_offset_s),
+	LINE("sysctl:", INFO_SYSCTL, put_sysctl, get_sysctl),
+};
+
+_Static_assert(offsetof(struct info, ctxsw_involuntary) ==
+		       offsetof(struct info, ctxsw_voluntary) + sizeof(int64_t),
+	       "put_pair() takes neighbours");
+_Static_assert(offsetof(struct info, pagefault_minor) ==
+		       offsetof(struct info, pagefault_major) + sizeof(int64_t),
+	       "put_pair() takes neighbours");
+_Static_assert(offsetof(struct info, iops_write) ==
+		       offsetof(struct info, iops_read) + sizeof(int64_t),
+	       "put_pair() takes neighbours");
+
+void info_deinit(struct info *info)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(info_lines); i++) {
+		const struct info_line *line = &info_lines[i];
+
+		if (line->put == put_string || line->put == put_cmdline)
+			free(*string_field(info, line));
+	}
+	free(info->tids);
+	*info = (struct info){ 0 };
+}
+
+int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
+{
+	static const char *const units[] = { "KB", "MB", "GB", "TB" };
+	struct strbuf text cleanup_strbuf = { 0 };
+	uint64_t scale = 1;
+	unsigned unit = 0;
+
+	while (total_kb / scale >= 1024 && unit + 1 < ARRAY_SIZE(units)) {
+		scale *= 1024;
+		unit++;
+	}
+	strbuf_addf(&text, "%llu.%llu / %llu.%llu %s (free / total)",
+		    (unsigned long long)(free_kb / scale),
+		    (unsigned long long)(free_kb % scale * 10 / scale),
+		    (unsigned long long)(total_kb / scale),
+		    (unsigned long long)(total_kb % scale * 10 / scale), units[unit]);
+	if (strbuf_oom(&text))
+		return -ENOMEM;
+	free(info->meminfo);
+	info->meminfo = take_ptr(text.data);
+	info->mask |= INFO_MEMINFO;
+	return 0;
+}
+
+/* The lines of ARG_SPEC are there or not one by one; all others with their item. */
+static bool line_is_wanted(const struct info *info, const struct info_line *line)
+{
+	if (!(info->mask & line->bit))
+		return false;
+	if (line->put == put_auto_args)
+		return info->auto_args;
+	return line->bit != INFO_ARG_SPEC || line->put != put_string || *string_field(info, line);
+}
+
+void info_encode(const struct info *info, struct strbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(info_lines); i++) {
+		const struct info_line *line = &info_lines[i];
+
+		if (!line_is_wanted(info, line))
+			continue;
+		strbuf_addstr(out, line->prefix);
+		line->put(info, line, out);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static const struct info_line *line_find(struct text *in)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(info_lines); i++) {
+		if (text_word(in, info_lines[i].prefix))
+			return &info_lines[i];
+	}
+	return NULL;
+}
+
+static int lines_decode(struct text in, struct info *info, struct uft_err *err)
+{
+	struct text line;
+	bool whole;
+
+	for (size_t nr = 1; text_line(&in, &line, &whole); nr++) {
+		const struct info_line *form = line_find(&line);
+
+		if (!form)
+			continue;
+		if (!form->get(info, form, &line)) {
+			if (!whole)
+				break;
+			return err_set(err, -EINVAL, "line %zu: cannot read the value of '%.*s'",
+				       nr, (int)strlen(form->prefix) - 1, form->prefix);
+		}
+		if (form->get == get_string && !*string_field(info, form))
+			return err_set_errno(err, -ENOMEM, "line %zu", nr);
+		if (form->get != get_lines)
+			info->mask |= form->bit;
+	}
+	return 0;
+}
+
+int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err)
+{
+	int ret = lines_decode(text_of(text, len), info, err);
+
+	if (ret < 0)
+		info_deinit(info);
+	return ret;
+}

@@ -1,0 +1,88 @@
+/* The text of `info` behind the header: what was recorded, on which machine, how it ended. */
+#ifndef UTRAIL_FORMAT_INFO_H
+#define UTRAIL_FORMAT_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/header.h"
+
+/* info.exit_status of a recording that a "finish" trigger ended. */
+#define INFO_FINISHED_BY_TRIGGER (1 << 16)
+
+/*
+ * Every item of spec/data-format.md sections 1.3 and 1.4. @mask (enum header_info) says which
+ * items are there; the fields of the others mean nothing. Strings are of the heap and belong to
+ * the struct; NULL where an item is absent.
+ *
+ * Starts as { 0 }, ends with info_deinit().
+ */
+struct info {
+	uint64_t mask;
+
+	char *exename;	     /* EXE_NAME: real path */
+	char *build_id;	     /* EXE_BUILD_ID: lowercase hex */
+	int32_t exit_status; /* EXIT_STATUS: as wait(2) gives it, or INFO_FINISHED_BY_TRIGGER */
+	char *cmdline;	     /* CMDLINE: plain text; quotes are escaped in the file only */
+
+	int32_t cpus_online; /* CPUINFO */
+	int32_t cpus_possible;
+	char *cpu_desc;
+
+	char *meminfo; /* MEMINFO: "22.8 / 23.5 GB (free / total)"; see info_set_meminfo() */
+
+	char *kernel; /* OSINFO: "Linux 6.1.0" */
+	char *hostname;
+	char *distro; /* quotes of os-release kept */
+
+	int32_t *tids; /* TASKINFO: ascending */
+	size_t nr_tids;
+
+	uint64_t systime_us; /* USAGEINFO */
+	uint64_t usrtime_us;
+	int64_t ctxsw_voluntary;
+	int64_t ctxsw_involuntary;
+	int64_t maxrss_kb;
+	int64_t pagefault_major;
+	int64_t pagefault_minor;
+	int64_t iops_read;
+	int64_t iops_write;
+
+	uint64_t load_percent[3]; /* LOADINFO: 1, 5, 15 minutes; 150 is a load of 1.50 */
+
+	char *argspec; /* ARG_SPEC; each of the five may be absent */
+	char *retspec;
+	char *argauto;
+	char *retauto;
+	char *enumauto;
+	bool auto_args;
+
+	char *record_date; /* RECORD_DATE: as ctime(3), without its newline */
+	uint64_t elapsed_ns;
+	char *pattern_type;   /* PATTERN_TYPE: "regex", "glob", "simple" */
+	char *version;	      /* VERSION: of the recorder */
+	int64_t utc_offset_s; /* UTC_OFFSET: seconds to add to a timestamp for the time of day */
+	int32_t perf_event_paranoid; /* SYSCTL */
+	int32_t kptr_restrict;
+};
+
+void info_deinit(struct info *info);
+#define cleanup_info cleanup(info_deinit)
+
+/* Set the MEMINFO text from /proc/meminfo's numbers, with its bit. 0 or -ENOMEM. */
+int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
+
+/* Append the text of the items in info->mask, in the order of the format. */
+void info_encode(const struct info *info, struct strbuf *out);
+
+/*
+ * Parse the text into an empty @info. An item's bit is set when its lines are there and good.
+ * Keys that are not known are skipped, and so is a last line without newline that cannot be
+ * read (a recorder was killed). -EINVAL names line and key; -ENOMEM.
+ */
+int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
+
+#endif

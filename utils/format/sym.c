@@ -1,0 +1,282 @@
+/* Symbol tables of one module, and the `<module>.sym` text that stores them (see sym.h). */
+#include "utils/format/sym.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/text.h"
+
+#define NAME_CHUNK_BYTES 65536
+
+/* Names are appended to the newest chunk and never move, so that symbols can point at them. */
+struct name_chunk {
+	struct name_chunk *older;
+	size_t used;
+	size_t cap;
+	char data[];
+};
+
+/* Where symtab_find() stops looking left for an enclosing symbol of a nested one. */
+#define FIND_BACK_MAX 8
+
+void symtab_deinit(struct symtab *tab)
+{
+	struct name_chunk *chunk = tab->names;
+
+	while (chunk) {
+		struct name_chunk *older = chunk->older;
+
+		free(chunk);
+		chunk = older;
+	}
+	free(tab->syms);
+	*tab = (struct symtab){ 0 };
+}
+
+static const char *symtab_keep_name(struct symtab *tab, const char *name, size_t len)
+{
+	struct name_chunk *chunk = tab->names;
+
+	if (!chunk || chunk->cap - chunk->used <= len) {
+		size_t cap = MAX(len + 1, (size_t)NAME_CHUNK_BYTES);
+
+		chunk = malloc(sizeof(*chunk) + cap);
+		if (!chunk)
+			return NULL;
+		chunk->older = tab->names;
+		chunk->used = 0;
+		chunk->cap = cap;
+		tab->names = chunk;
+	}
+
+	char *kept = chunk->data + chunk->used;
+
+	memcpy(kept, name, len);
+	kept[len] = '\0';
+	chunk->used += len + 1;
+	return kept;
+}
+
+int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
+	       size_t name_len)
+{
+	if (tab->nr == tab->cap) {
+		size_t cap = tab->cap ? tab->cap * 2 : 256;
+		struct symbol *syms = reallocarray(tab->syms, cap, sizeof(*syms));
+
+		if (!syms)
+			return -ENOMEM;
+		tab->syms = syms;
+		tab->cap = cap;
+	}
+
+	const char *kept = symtab_keep_name(tab, name, name_len);
+
+	if (!kept)
+		return -ENOMEM;
+	tab->syms[tab->nr++] = (struct symbol){
+		.addr = addr,
+		.size = size,
+		.name = kept,
+		.type = type,
+	};
+	return 0;
+}
+
+/* Less is better: terminators last, then names that are somebody's private matter. */
+static int name_rank(const struct symbol *sym)
+{
+	if (sym->type == '?')
+		return 2;
+	return sym->name[0] == '_' && sym->name[1] != 'Z';
+}
+
+static int symbol_compare(const void *a, const void *b)
+{
+	const struct symbol *x = a;
+	const struct symbol *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+
+	int rank = name_rank(x) - name_rank(y);
+
+	/* The last word makes the choice the same however the names came in. */
+	return rank ? rank : strcmp(x->name, y->name);
+}
+
+void symtab_sort(struct symtab *tab)
+{
+	size_t sorted = 1;
+
+	/* Files are written sorted: do not pay for a sort when there is nothing to do. */
+	while (sorted < tab->nr && tab->syms[sorted - 1].addr < tab->syms[sorted].addr)
+		sorted++;
+	if (sorted >= tab->nr)
+		return;
+	qsort(tab->syms, tab->nr, sizeof(*tab->syms), symbol_compare);
+
+	size_t kept = 1;
+
+	for (size_t i = 1; i < tab->nr; i++) {
+		if (tab->syms[i].addr != tab->syms[kept - 1].addr)
+			tab->syms[kept++] = tab->syms[i];
+	}
+	tab->nr = kept;
+}
+
+const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
+{
+	size_t low = 0;
+	size_t high = tab->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (tab->syms[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t back = 0; back < FIND_BACK_MAX && back < low; back++) {
+		const struct symbol *sym = &tab->syms[low - 1 - back];
+
+		if (addr - sym->addr < sym->size)
+			return sym;
+	}
+	return NULL;
+}
+
+void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
+		     struct strbuf *out)
+{
+	strbuf_addstr(out, "# symbols: ");
+	strbuf_addu64(out, tab->nr);
+	strbuf_addstr(out, "\n# path name: ");
+	text_put_name(out, path, strlen(path));
+	strbuf_addch(out, '\n');
+	if (build_id) {
+		strbuf_addstr(out, "# build-id: ");
+		strbuf_addstr(out, build_id);
+		strbuf_addch(out, '\n');
+	}
+
+	for (size_t i = 0; i < tab->nr; i++) {
+		const struct symbol *sym = &tab->syms[i];
+
+		text_put_hex(out, sym->addr, 16);
+		strbuf_addch(out, ' ');
+		text_put_hex(out, sym->size, 8);
+		strbuf_addch(out, ' ');
+		strbuf_addch(out, sym->type);
+		strbuf_addch(out, ' ');
+		text_put_name(out, sym->name, strlen(sym->name));
+		strbuf_addch(out, '\n');
+	}
+}
+
+static int head_decode(struct text line, struct sym_file_head *head)
+{
+	char **slot = NULL;
+
+	if (!head)
+		return 0;
+	if (text_word(&line, "# path name: "))
+		slot = &head->path;
+	else if (text_word(&line, "# build-id: "))
+		slot = &head->build_id;
+	if (!slot || *slot)
+		return 0;
+	*slot = text_dup(&line);
+	return *slot ? 0 : -ENOMEM;
+}
+
+/* "<addr> [<size> ]<type> <name>"; @sized tells which form it was. */
+static bool line_decode(struct text line, struct symbol *sym, struct text *name, bool *sized)
+{
+	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
+		return false;
+
+	/* A type is one letter, and some of them are hex digits: the old form has a blank behind it. */
+	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
+	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))
+		return false;
+	if (text_left(&line) < 3 || line.at[1] != ' ')
+		return false;
+	sym->type = line.at[0];
+	line.at += 2;
+	*name = line;
+	return true;
+}
+
+/* Sizes of the old form reach to the next symbol; the terminators have done their work then. */
+static void derive_sizes(struct symtab *tab)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tab->nr; i++) {
+		struct symbol sym = tab->syms[i];
+
+		if (i + 1 < tab->nr)
+			sym.size = tab->syms[i + 1].addr - sym.addr;
+		if (sym.type != '?')
+			tab->syms[kept++] = sym;
+	}
+	tab->nr = kept;
+}
+
+static int sym_lines_decode(struct text in, struct symtab *tab, struct sym_file_head *head,
+			    struct uft_err *err)
+{
+	struct text line;
+	bool whole;
+	bool old_form = false;
+
+	for (size_t nr = 1; text_line(&in, &line, &whole); nr++) {
+		struct symbol sym = { 0 };
+		struct text name;
+		bool sized;
+		int ret;
+
+		if (line.at == line.end)
+			continue;
+		if (*line.at == '#') {
+			ret = head_decode(line, head);
+		} else if (!line_decode(line, &sym, &name, &sized)) {
+			return err_set(err, -EINVAL,
+				       "line %zu: expected '<address> [<size>] <type> <name>'", nr);
+		} else {
+			old_form |= !sized;
+			ret = symtab_add(tab, sym.addr, sym.size, sym.type, name.at,
+					 text_left(&name));
+		}
+		if (ret < 0)
+			return err_set_errno(err, ret, "line %zu", nr);
+	}
+
+	symtab_sort(tab);
+	if (old_form)
+		derive_sizes(tab);
+	return 0;
+}
+
+int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
+		    struct uft_err *err)
+{
+	if (head)
+		*head = (struct sym_file_head){ 0 };
+
+	int ret = sym_lines_decode(text_of(text, len), tab, head, err);
+
+	if (ret < 0) {
+		symtab_deinit(tab);
+		if (head) {
+			free(head->path);
+			free(head->build_id);
+			*head = (struct sym_file_head){ 0 };
+		}
+	}
+	return ret;
+}

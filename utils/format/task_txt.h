@@ -1,0 +1,57 @@
+/* `task.txt`: the log of sessions, tasks, forks and late libraries, one line each. */
+#ifndef UTRAIL_FORMAT_TASK_TXT_H
+#define UTRAIL_FORMAT_TASK_TXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/text.h"
+
+#define SESSION_ID_LEN 16
+
+enum task_line_type {
+	TASK_LINE_SESSION, /* SESS: a process image begins (start or exec) */
+	TASK_LINE_TASK,	   /* TASK: a process or thread begins */
+	TASK_LINE_FORK,	   /* FORK: a process begins as the copy of another */
+	TASK_LINE_DLOPEN,  /* DLOP: a library was loaded late */
+};
+
+/*
+ * One line (spec/data-format.md section 2). Which fields it has:
+ *
+ *   SESSION   pid sid path (of the program)
+ *   TASK      tid pid
+ *   FORK      pid (of the child) ppid
+ *   DLOPEN    tid sid base path (of the library)
+ *
+ * @sid: 16 characters and a NUL
+ * @path: not terminated; after decoding it points into the decoded text
+ */
+struct task_line {
+	enum task_line_type type;
+	uint64_t time_ns;
+	int32_t pid;
+	int32_t tid;
+	int32_t ppid;
+	char sid[SESSION_ID_LEN + 1];
+	uint64_t base;
+	const char *path;
+	size_t path_len;
+};
+
+/* Append the line and its newline to @out; a newline within the path becomes \012. */
+void task_line_encode(const struct task_line *line, struct strbuf *out);
+
+/* Decode one line (without newline). -EINVAL with the expected form; @line only on success. */
+int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
+
+/*
+ * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line cannot
+ * be read. Blank lines are skipped. A last line without newline is what a killed recorder leaves:
+ * when it cannot be read it counts as the end.
+ */
+int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
+
+#endif
