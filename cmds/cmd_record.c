@@ -90,8 +90,8 @@ static struct data_header make_header(const struct run *run)
 		.header_size = HEADER_SIZE,
 		.endian = run->program.facts.endian,
 		.elf_class = run->program.facts.elf_class,
-		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK | FEAT_AUTO_ARGS |
-			     FEAT_SYM_SIZE,
+		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
+			     FEAT_AUTO_ARGS | FEAT_SYM_SIZE,
 		.max_stack = run->settings.max_stack,
 	};
 }
@@ -283,8 +283,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 static int exit_status(const struct run *run)
 {
 	if (WIFSIGNALED(run->status)) {
-		msg_warn(&run->opts->msg, "child terminated by signal: %d: %s", WTERMSIG(run->status),
-			 strsignal(WTERMSIG(run->status)));
+		msg_warn(&run->opts->msg, "child terminated by signal: %d: %s",
+			 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
 		return 128 + WTERMSIG(run->status);
 	}
 	return WEXITSTATUS(run->status);
@@ -331,10 +331,11 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */
-		msg_warn(&run->opts->msg,
-			 "cannot trace '%s': the probe was not loaded (a setuid program, or one for "
-			 "another C library?); it ran untraced and ended with status %d",
-			 run->program.path, status);
+		msg_warn(
+			&run->opts->msg,
+			"cannot trace '%s': the probe was not loaded (a setuid program, or one for "
+			"another C library?); it ran untraced and ended with status %d",
+			run->program.path, status);
 		return status ? status : CMD_FAILED;
 	}
 	if (run->opts->show_time)
@@ -379,8 +380,8 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 
 	if (ret == 0)
 		ret = launch_find_library(opts->libmcount_path,
-					  opts->nop ? "libmcount-nop.so" : "libmcount.so", run.library,
-					  err);
+					  opts->nop ? "libmcount-nop.so" : "libmcount.so",
+					  run.library, err);
 	if (ret < 0)
 		return ret;
 	return opts->nop ? run_nop(&run, err) : record_into_dir(&run, err);

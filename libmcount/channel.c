@@ -48,7 +48,8 @@ bool channel_open(struct channel *ch, const char *name)
 		return false;
 	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (syscall(SYS_connect, ch->socket, &addr, offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0)
+	if (syscall(SYS_connect, ch->socket, &addr,
+		    offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0)
 		return false;
 	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());

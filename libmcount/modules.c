@@ -62,7 +62,8 @@ static bool remember(struct known_module m)
 {
 	if (modules.nr == modules.room) {
 		uint32_t room = modules.room ? modules.room * 2 : 256;
-		struct known_module *known = mmap(NULL, room * sizeof(*known), PROT_READ | PROT_WRITE,
+		struct known_module *known = mmap(NULL, room * sizeof(*known),
+						  PROT_READ | PROT_WRITE,
 						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (known == MAP_FAILED)
@@ -129,8 +130,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	m->load_bias = info->dlpi_addr;
 	m->time_ns = report->time_ns;
 	m->tid = syscall(SYS_gettid);
-	report->failed = !remember(id) ||
-			 !channel_send(report->ch, m, sizeof(*m) + len + 1);
+	report->failed = !remember(id) || !channel_send(report->ch, m, sizeof(*m) + len + 1);
 	return report->failed;
 }
 
@@ -167,7 +167,8 @@ void modules_after_dlopen(uint64_t begin_ns)
 
 		memcpy(hello.sid, probe.plan.sid, SID_LEN);
 		channel_init(&ch);
-		if (channel_open(&ch, probe.socket_name) && channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_open(&ch, probe.socket_name) &&
+		    channel_send(&ch, &hello, sizeof(hello)) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			modules_adopt_plan(ch.fds[0], plan.nr_funcs);

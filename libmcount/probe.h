@@ -65,13 +65,13 @@ struct thread {
 	/* The clock: ns = base_ns + ((counter - base_counter) * mult >> 32), never below last_ns. */
 	uint64_t base_counter;
 	uint64_t base_ns;
-	uint64_t mult; /* ns per tick, 32 fractional bits */
+	uint64_t mult;	      /* ns per tick, 32 fractional bits */
 	uint64_t refit_ticks; /* when the counter is that far from the base, fit again; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t fit_ns; /* length of the next interval between two fits */
+	uint64_t fit_ns;       /* length of the next interval between two fits */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
-	uint32_t end_rounds; /* how often the thread-end destructor was called */
+	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	uint64_t mapped_bytes; /* of this struct with its frames */
 	struct frame frames[];
 };
@@ -102,7 +102,7 @@ enum fork_state {
 
 struct probe {
 	bool ready;
-	bool tracing; /* false: --trace=off */
+	bool tracing;	  /* false: --trace=off */
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
 	_Atomic uint32_t forked;

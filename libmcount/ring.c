@@ -13,8 +13,8 @@
  * writer works at memory speed, so this is short. When it makes no progress at all for this long (it was
  * stopped or killed), records are dropped and counted until there is room again.
  */
-#define WAIT_STEP_NS  10000000
-#define WAIT_STEPS    100
+#define WAIT_STEP_NS 10000000
+#define WAIT_STEPS   100
 
 /*
  * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
@@ -45,6 +45,18 @@ static bool has_room(const struct ring *r, uint64_t position)
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
 
 	return position + probe.arena->segment_bytes - tail <= data_bytes;
+}
+
+/*
+ * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring is
+ * full, not for each segment. What stays below that is fetched by the writer's own clock.
+ */
+static bool wants_writer(const struct ring *r, uint64_t position)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	return position - tail >=
+	       (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes / 2;
 }
 
 static bool wait_for_room(struct thread *t, uint64_t position)
@@ -104,7 +116,8 @@ static bool next_segment(struct thread *t)
 	t->end = t->at + segment_bytes - SEGMENT_RESERVE;
 	t->position = next - (uint64_t)t->at;
 	atomic_store_explicit(&r->head, next, memory_order_release);
-	ring_wake_writer(r);
+	if (wants_writer(r, next))
+		ring_wake_writer(r);
 	return true;
 }
 
@@ -113,7 +126,8 @@ void note_lost(struct thread *t, uint32_t count)
 	struct ring *r = t->ring;
 
 	if (r)
-		atomic_store_explicit(&r->lost, atomic_load_explicit(&r->lost, memory_order_relaxed) + count,
+		atomic_store_explicit(&r->lost,
+				      atomic_load_explicit(&r->lost, memory_order_relaxed) + count,
 				      memory_order_relaxed);
 }
 

@@ -24,7 +24,7 @@ static void *map_shared(int fd, uint64_t *bytes)
 		return NULL;
 
 	void *p = (void *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_NORESERVE, fd, 0);
+				  MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
@@ -116,7 +116,8 @@ static bool report_fork(void)
 
 	channel_init(&ch);
 	if (!channel_open(&ch, probe.socket_name) || !channel_send(&ch, &hello, sizeof(hello)) ||
-	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) || !adopt_arena(ch.fds))
+	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
+	    !adopt_arena(ch.fds))
 		return false;
 	syscall(SYS_munmap, old, old_bytes);
 	return true;

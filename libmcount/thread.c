@@ -86,7 +86,7 @@ static void begin(void *arg)
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
 	uint64_t bytes = sizeof(struct thread) + frames * sizeof(struct frame);
 	struct thread *t = (struct thread *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+						    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (t == MAP_FAILED)
 		return;

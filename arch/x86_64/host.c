@@ -15,9 +15,9 @@ uint64_t arch_xsave_mask;
 uint64_t arch_xsave_bytes = 512;
 
 #define XSAVE_COMPONENTS  0xe7U /* SDM volume 1, 13.1: bits 0-2 and 5-7 of XCR0 */
-#define XSAVE_LEGACY      576U /* legacy region and header */
+#define XSAVE_LEGACY	  576U	/* legacy region and header */
 #define CPUID_OSXSAVE_ECX (1U << 27)
-#define CPUID_INVARIANT   (1U << 8) /* SDM volume 3, 18.17: leaf 80000007H, EDX */
+#define CPUID_INVARIANT	  (1U << 8) /* SDM volume 3, 18.17: leaf 80000007H, EDX */
 
 const char arch_counter_clocksource[] = "tsc";
 const unsigned arch_elf_machine = EM_X86_64;

@@ -71,7 +71,8 @@ static bool is_allowed(int fd, pid_t *pid)
 void control_accept(struct recorder *rec)
 {
 	for (;;) {
-		int fd cleanup_fd = accept4(rec->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd cleanup_fd = accept4(rec->listen_fd, NULL, NULL,
+					    SOCK_CLOEXEC | SOCK_NONBLOCK);
 		pid_t pid;
 
 		if (fd < 0)
@@ -116,7 +117,8 @@ static bool keep_module(struct conversation *talk, const void *packet, size_t le
 	return true;
 }
 
-static bool answer(struct conversation *talk, const void *packet, size_t len, const int *fds, int nr)
+static bool answer(struct conversation *talk, const void *packet, size_t len, const int *fds,
+		   int nr)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))] = { 0 };
 	struct iovec iov = { (void *)packet, len };
@@ -151,7 +153,8 @@ static int plan_memfd(const struct strbuf *funcs)
 	return fd;
 }
 
-static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc, int arena_fd)
+static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
+		    int arena_fd)
 {
 	struct control_welcome msg = { .h = control_header(CONTROL_WELCOME), .plan = rec->plan };
 	struct strbuf funcs cleanup_strbuf = { 0 };
@@ -201,8 +204,8 @@ static void begin_process(struct recorder *rec, struct conversation *talk)
 		process_retire(rec, former);
 
 	struct session *s = is_exec ? begin_session(rec, talk) : session_find(rec, talk->hello.sid);
-	struct process *proc =
-		s ? process_create(rec, &talk->hello, talk->os_pid, &arena_fd) : NULL;
+	struct process *proc = s ? process_create(rec, &talk->hello, talk->os_pid, &arena_fd)
+				 : NULL;
 
 	if (!proc)
 		return;
@@ -243,7 +246,8 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 }
 
 /* Take one packet in. False when the conversation is over, well or badly. */
-static bool take_packet(struct recorder *rec, struct conversation *talk, const void *packet, size_t len)
+static bool take_packet(struct recorder *rec, struct conversation *talk, const void *packet,
+			size_t len)
 {
 	switch (control_check(packet, len)) {
 	case CONTROL_HELLO:

@@ -63,7 +63,8 @@ static int remove_recording(const char *path, struct uft_err *err)
 		return errno == ENOENT ? 0 : err_set_errno(err, -errno, "cannot open '%s'", path);
 	if (!is_recording(dirfd(dir)))
 		return err_set(err, -EEXIST,
-			       "cannot replace '%s': it is not a recording; remove it or use -d", path);
+			       "cannot replace '%s': it is not a recording; remove it or use -d",
+			       path);
 	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
 		if (!is_dot(e->d_name) && unlinkat(dirfd(dir), e->d_name, 0) < 0)
 			return err_set_errno(err, -errno, "cannot remove '%s/%s'", path, e->d_name);

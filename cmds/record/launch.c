@@ -77,22 +77,26 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 	char *slash;
 
 	if (dir) {
-		if (snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX && access(path, R_OK) == 0)
+		if (snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX &&
+		    access(path, R_OK) == 0)
 			return 0;
 		if (snprintf(path, PATH_MAX, "%s/libmcount/%s", dir, name) < PATH_MAX &&
 		    access(path, R_OK) == 0)
 			return 0;
-		return err_set(err, -ENOENT, "cannot find '%s' in '%s' (--libmcount-path)", name, dir);
+		return err_set(err, -ENOENT, "cannot find '%s' in '%s' (--libmcount-path)", name,
+			       dir);
 	}
 
 	self[len < 0 ? 0 : len] = '\0';
 	slash = strrchr(self, '/');
 	if (slash) {
-		static const char *const places[] = { "libmcount", "../" UTRAIL_LIBDIR_NAME "/utrail" };
+		static const char *const places[] = { "libmcount",
+						      "../" UTRAIL_LIBDIR_NAME "/utrail" };
 
 		*slash = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-			if (snprintf(path, PATH_MAX, "%s/%s/%s", self, places[i], name) < PATH_MAX &&
+			if (snprintf(path, PATH_MAX, "%s/%s/%s", self, places[i], name) <
+				    PATH_MAX &&
 			    access(path, R_OK) == 0)
 				return 0;
 		}
@@ -100,7 +104,8 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 	snprintf(path, PATH_MAX, "%s/%s", UTRAIL_LIBDIR "/utrail", name);
 	if (access(path, R_OK) == 0)
 		return 0;
-	return err_set(err, -ENOENT, "cannot find '%s': say where it is with --libmcount-path", name);
+	return err_set(err, -ENOENT, "cannot find '%s': say where it is with --libmcount-path",
+		       name);
 }
 
 /* @environ with our variables on top; the strings of the old one are shared. NULL without memory. */

@@ -13,9 +13,9 @@
  * An arena is address space, not memory: up to this much of it, for at most this many threads at
  * a time. A thread touches only the segments it fills.
  */
-#define ARENA_BYTES_MAX  (64ULL << 30)
-#define ARENA_RINGS_MAX  16384
-#define RING_SEGMENTS    8
+#define ARENA_BYTES_MAX (64ULL << 30)
+#define ARENA_RINGS_MAX 16384
+#define RING_SEGMENTS	8
 
 /* Make the arena of a new process; its memfd goes to @fd. NULL with errno. */
 static struct arena *make_arena(struct recorder *rec, uint64_t *bytes, int *fd)
@@ -28,7 +28,8 @@ static struct arena *make_arena(struct recorder *rec, uint64_t *bytes, int *fd)
 	if (*fd < 0 || ftruncate(*fd, *bytes) < 0)
 		return NULL;
 
-	struct arena *a = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	struct arena *a = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			       *fd, 0);
 
 	if (a == MAP_FAILED)
 		return NULL;

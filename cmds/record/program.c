@@ -13,10 +13,11 @@ static int check_elf(const char *name, const struct object_program *facts, bool 
 		     struct uft_err *err)
 {
 	if (facts->kind != OBJECT_ELF)
-		return err_set(err, -ENOEXEC, "cannot trace '%s': not a program for Linux (ELF)", name);
+		return err_set(err, -ENOEXEC, "cannot trace '%s': not a program for Linux (ELF)",
+			       name);
 	if (facts->type != ET_EXEC && facts->type != ET_DYN)
-		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program", name,
-			       facts->type);
+		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
+			       name, facts->type);
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
 		return err_set(err, -ENOEXEC,
 			       "cannot trace '%s': it is for machine %u with %u-bit words, this "
@@ -29,11 +30,12 @@ static int check_elf(const char *name, const struct object_program *facts, bool 
 			       "preloaded; link it dynamically",
 			       name);
 	if (!force && !facts->has_mcount && !facts->has_fentry && !facts->has_cyg_profile)
-		return err_set(err, -ENOEXEC,
-			       "cannot trace '%s': it has no calls of 'mcount'; compile it with -pg, "
-			       "-pg -mfentry or -finstrument-functions, or use --force if a library or "
-			       "a child of it has",
-			       name);
+		return err_set(
+			err, -ENOEXEC,
+			"cannot trace '%s': it has no calls of 'mcount'; compile it with -pg, "
+			"-pg -mfentry or -finstrument-functions, or use --force if a library or "
+			"a child of it has",
+			name);
 	return 0;
 }
 
@@ -59,7 +61,8 @@ static int use_interpreter(struct record_program *program, struct uft_err *err)
 	return 0;
 }
 
-int record_program_find(struct record_program *program, const struct opts *opts, struct uft_err *err)
+int record_program_find(struct record_program *program, const struct opts *opts,
+			struct uft_err *err)
 {
 	const char *name = opts->args[0];
 	int ret = launch_find_program(name, program->path, err);
@@ -68,10 +71,11 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 		ret = object_check_program(program->path, &program->facts, err);
 	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
 		if (!opts->force)
-			return err_set(err, -ENOEXEC,
-				       "cannot trace '%s': it is a script; use --force to trace the "
-				       "programs that it starts",
-				       name);
+			return err_set(
+				err, -ENOEXEC,
+				"cannot trace '%s': it is a script; use --force to trace the "
+				"programs that it starts",
+				name);
 		ret = use_interpreter(program, err);
 	}
 	if (ret == 0)

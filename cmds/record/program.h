@@ -21,7 +21,8 @@ struct record_program {
  * Find opts->args[0] and go through the checks of spec/cli.md section 10. Negative errno with a
  * text that says why it cannot be traced and what to do about it.
  */
-int record_program_find(struct record_program *program, const struct opts *opts, struct uft_err *err);
+int record_program_find(struct record_program *program, const struct opts *opts,
+			struct uft_err *err);
 
 void record_program_deinit(struct record_program **program);
 

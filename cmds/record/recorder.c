@@ -170,7 +170,8 @@ struct run {
 
 static void reap_child(struct run *run)
 {
-	if (!run->child_ended && wait4(run->child, &run->status, WNOHANG, &run->usage) == run->child)
+	if (!run->child_ended &&
+	    wait4(run->child, &run->status, WNOHANG, &run->usage) == run->child)
 		run->child_ended = true;
 }
 

@@ -98,8 +98,8 @@ struct process {
 
 struct recorder {
 	const struct record_settings *settings;
-	int dir_fd; /* the data directory */
-	int task_fd; /* task.txt */
+	int dir_fd;		   /* the data directory */
+	int task_fd;		   /* task.txt */
 	pthread_mutex_t task_lock; /* task.txt, announced flags, @tids */
 
 	enum watch listen_watch;
@@ -128,7 +128,8 @@ struct recorder {
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t threads_untraced;
 	_Atomic int write_error; /* negative errno of the first failed write */
-	struct uft_err save_error; /* of the control thread: the first map or symbol file that failed */
+	struct uft_err
+		save_error; /* of the control thread: the first map or symbol file that failed */
 };
 
 /*

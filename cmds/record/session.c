@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/record/files.h"
+#include "utils/base/fd.h"
 #include "utils/object/build_id.h"
 #include "utils/object/program.h"
 #include "utils/object/symtab.h"
@@ -20,7 +21,8 @@ static void make_sid(char sid[static SID_LEN + 1])
 	uint64_t random;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint64_t)getpid() << 32 ^ (uint64_t)sid; /* unique on this machine is enough */
+		random = (uint64_t)getpid() << 32 ^
+			 (uint64_t)sid; /* unique on this machine is enough */
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
@@ -145,8 +147,8 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	module_map_encode(&s->map, &text);
 	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
 
-	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name) :
-				      files_publish(rec->dir_fd, name, text.data, text.len, err);
+	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
+				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
 
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
 		if (can_have_records(&s->map.entries[i]))

@@ -92,7 +92,8 @@ static void release_producer(struct ring *r)
  * Take from one ring: whole segments always, the rest of the current one when @everything is
  * asked for. Returns the bytes taken.
  */
-static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t index, bool everything)
+static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t index,
+			   bool everything)
 {
 	struct arena *a = proc->arena;
 	struct ring *r = arena_ring(a, index);
@@ -172,8 +173,8 @@ void writer_drain_all(struct recorder *rec, struct process *proc)
 	if (!proc->arena)
 		return;
 	for (uint32_t i = 0; i < rings_in_use(proc->arena); i++) {
-		if (atomic_load_explicit(&arena_ring(proc->arena, i)->state, memory_order_acquire) !=
-		    RING_FREE)
+		if (atomic_load_explicit(&arena_ring(proc->arena, i)->state,
+					 memory_order_acquire) != RING_FREE)
 			close_ring(rec, proc, i);
 	}
 	atomic_fetch_add(&rec->threads_untraced, atomic_load(&proc->arena->threads_untraced));
@@ -186,7 +187,8 @@ static uint64_t scan(struct recorder *rec, unsigned index, bool everything)
 
 	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
 		pthread_rwlock_rdlock(&p->lock);
-		for (uint32_t i = index; p->arena && i < rings_in_use(p->arena); i += rec->nr_writers) {
+		for (uint32_t i = index; p->arena && i < rings_in_use(p->arena);
+		     i += rec->nr_writers) {
 			switch (atomic_load_explicit(&arena_ring(p->arena, i)->state,
 						     memory_order_acquire)) {
 			case RING_LIVE:

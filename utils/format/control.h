@@ -22,7 +22,7 @@
  * message's. The socket lives in the abstract name space (unix(7)), so nothing is left behind; its
  * name is in UTRAIL_SOCKET.
  */
-#define CONTROL_MAGIC   0x7554
+#define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 1
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
@@ -43,8 +43,8 @@ struct control_header {
 };
 
 enum control_hello_kind {
-	CONTROL_EXEC = 1, /* a fresh process image: a session of its own */
-	CONTROL_FORK = 2, /* a forked child: goes on in its parent's session */
+	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
+	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
 };
 
@@ -54,7 +54,7 @@ struct control_hello {
 	int32_t ppid;
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
-	uint64_t time_ns; /* CONTROL_FORK: when the fork returned in the child; else 0 */
+	uint64_t time_ns;  /* CONTROL_FORK: when the fork returned in the child; else 0 */
 	char sid[SID_LEN]; /* CONTROL_EXEC: zeros; else the session it belongs to */
 };
 
@@ -64,10 +64,10 @@ struct control_module {
 	uint64_t start;
 	uint64_t end;
 	uint64_t load_bias; /* what is added to the file's own addresses */
-	uint64_t time_ns; /* before it was loaded; 0 when it was there from the start */
-	int32_t tid; /* who called dlopen */
-	uint32_t has_text; /* it has an executable segment */
-	char path[]; /* with its NUL, up to the end of the packet */
+	uint64_t time_ns;   /* before it was loaded; 0 when it was there from the start */
+	int32_t tid;	    /* who called dlopen */
+	uint32_t has_text;  /* it has an executable segment */
+	char path[];	    /* with its NUL, up to the end of the packet */
 };
 
 struct control_ready {

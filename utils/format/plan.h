@@ -35,14 +35,14 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
  */
 struct plan {
 	char sid[SID_LEN];
-	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
+	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
 	uint64_t anchor_counter; /* a pair read together by the recorder at its start, so that a */
-	uint64_t anchor_ns; /* probe has a baseline to fit the counter's scale with */
-	uint32_t flags; /* enum plan_flags */
-	uint32_t clock; /* enum plan_clock */
-	int32_t clock_id; /* clockid_t */
-	uint32_t depth; /* -D: levels that are recorded */
-	uint32_t max_stack; /* levels that are followed at all */
+	uint64_t anchor_ns;	 /* probe has a baseline to fit the counter's scale with */
+	uint32_t flags;		 /* enum plan_flags */
+	uint32_t clock;		 /* enum plan_clock */
+	int32_t clock_id;	 /* clockid_t */
+	uint32_t depth;		 /* -D: levels that are recorded */
+	uint32_t max_stack;	 /* levels that are followed at all */
 	uint32_t nr_funcs;
 };
 _Static_assert(sizeof(struct plan) == 64, "plan is laid out without holes");

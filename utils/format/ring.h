@@ -19,15 +19,15 @@
  * on at the next one. The producer leaves a segment only into one that the consumer has emptied,
  * so what stands between tail and head is never overwritten, whoever dies.
  */
-#define RING_PAGE         4096
+#define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
-#define ARENA_MAGIC       0x616e6572412e7475ULL
+#define ARENA_MAGIC	  0x616e6572412e7475ULL
 
 enum ring_state {
-	RING_FREE = 0, /* nobody's; the owning process may take it */
+	RING_FREE = 0,	  /* nobody's; the owning process may take it */
 	RING_CLAIMED = 3, /* being set up by the thread that took it */
-	RING_LIVE = 1, /* a thread writes to it */
-	RING_DONE = 2, /* the thread ended; the writer empties it, then makes it RING_FREE */
+	RING_LIVE = 1,	  /* a thread writes to it */
+	RING_DONE = 2,	  /* the thread ended; the writer empties it, then makes it RING_FREE */
 };
 
 /* What producer and consumer tell each other; each cache line has one writer. */
@@ -44,9 +44,9 @@ struct ring {
 	 * lie wholly below it.
 	 */
 	_Atomic uint64_t head;
-	_Atomic uint64_t lost; /* records dropped in all */
+	_Atomic uint64_t lost;	    /* records dropped in all */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
-	_Atomic uint32_t waiting; /* 1 while the producer sleeps on @room */
+	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t pad1;
 	uint64_t pad2[4];
 
@@ -68,11 +68,11 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 struct arena {
 	uint64_t magic;
 	uint32_t nr_rings;
-	uint32_t nr_segments; /* per ring */
+	uint32_t nr_segments;	/* per ring */
 	uint32_t segment_bytes; /* a multiple of RING_PAGE */
 	uint32_t pad;
-	uint64_t ring_stride; /* bytes from one ring's header to the next one's */
-	_Atomic uint32_t high_water; /* rings with a smaller index may be in use */
+	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
+	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
 };
 _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");
@@ -106,14 +106,14 @@ static inline char *ring_data(struct ring *r)
  *             Child number n is at n % CONTROL_FORKS. The recorder looks here before it ends.
  */
 #define CONTROL_WRITERS_MAX 64
-#define CONTROL_FORKS       1024
+#define CONTROL_FORKS	    1024
 
 struct control_page {
 	uint32_t nr_writers;
 	_Atomic uint32_t nr_forks;
 	uint32_t pad[14];
 	struct {
-		_Atomic uint32_t wake; /* futex: a producer adds 1 when a segment is full */
+		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
 		uint32_t pad[14];
 	} writers[CONTROL_WRITERS_MAX];
