@@ -30,7 +30,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 		const char *name;
 		size_t len;
 
-		if (!elf_symbol(&symbols, i, &sym, &name, &len))
+		/* libc and the probe define these names; only who needs them has calls of them. */
+		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
 			if (strcmp(name, known[k].name) == 0)

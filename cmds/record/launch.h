@@ -1,0 +1,42 @@
+/* Starting the program that is to be recorded. */
+#ifndef UTRAIL_CMDS_RECORD_LAUNCH_H
+#define UTRAIL_CMDS_RECORD_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+
+/*
+ * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
+ * @preload: the library to preload
+ * @socket_name: the recorder's control socket, or NULL for a library that needs none
+ * @fixed_addresses: without address space randomisation
+ * @mask: the signal mask the program is to begin with
+ */
+struct launch {
+	const char *path;
+	char **argv;
+	const char *preload;
+	const char *socket_name;
+	bool fixed_addresses;
+	sigset_t mask;
+};
+
+/* Start it. Its pid, or negative errno when it could not even be executed. */
+pid_t launch_program(const struct launch *launch, struct uft_err *err);
+
+/*
+ * Where @name is: as it is when it has a slash, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
+ * text that says why it cannot be traced; @path has PATH_MAX bytes.
+ */
+int launch_find_program(const char *name, char *path, struct uft_err *err);
+
+/*
+ * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this
+ * program (build tree, installation) or where it was configured to be installed.
+ */
+int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
+
+#endif

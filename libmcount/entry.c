@@ -1,0 +1,42 @@
+/* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
+#include "libmcount/frames.h"
+#include "libmcount/guard.h"
+
+uint32_t plan_action_at(const struct plan_table *table, uint64_t addr)
+{
+	uint64_t low = 0;
+	uint64_t high = table->nr;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (table->funcs[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < table->nr && table->funcs[low].start <= addr)
+		return table->funcs[low].action;
+	return 0;
+}
+
+/* HOT (libmcount/probe.h). */
+uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+{
+	struct thread *t = guard_enter();
+	uint32_t replaced = 0;
+
+	if (unlikely(!t))
+		return 0;
+
+	if (unlikely(t->top->slot <= (uint64_t)slot))
+		frames_leave_abandoned(t, slot);
+
+	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)) &&
+	    likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
+		*slot = (uint64_t)arch_return_trampoline;
+		replaced = 1;
+	}
+	guard_leave(t);
+	return replaced;
+}

@@ -1,0 +1,22 @@
+/* The objects that are loaded into the process, as told to the recorder, and what its plan says about them. */
+#ifndef UTRAIL_LIBMCOUNT_MODULES_H
+#define UTRAIL_LIBMCOUNT_MODULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmcount/channel.h"
+
+/* COLD. Send a MODULE packet for each object that was not reported yet. False when the channel broke. */
+bool modules_report_all(struct channel *ch);
+
+/*
+ * COLD. Merge the @nr plan entries in memfd @fd into the table that the hooks look into. False when the
+ * memfd is unusable or memory is short.
+ */
+bool modules_adopt_plan(int fd, uint32_t nr);
+
+/* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
+void modules_after_dlopen(uint64_t begin_ns);
+
+#endif
