@@ -2,6 +2,7 @@
 #include "utils/base/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,14 +43,14 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 static int parse_digits(const char **text, uint64_t *value)
 {
 	int count = 0;
+	bool too_large = false;
 
 	*value = 0;
 	for (; **text >= '0' && **text <= '9'; (*text)++, count++) {
-		if (__builtin_mul_overflow(*value, 10ULL, value) ||
-		    __builtin_add_overflow(*value, (uint64_t)(**text - '0'), value))
-			return -1;
+		too_large |= __builtin_mul_overflow(*value, 10ULL, value) ||
+			     __builtin_add_overflow(*value, (uint64_t)(**text - '0'), value);
 	}
-	return count;
+	return too_large ? -1 : count;
 }
 
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err)
