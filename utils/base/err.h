@@ -7,6 +7,12 @@
 #define ERR_TEXT_MAX 1024
 
 /*
+ * A code that is no errno: the words the user typed are wrong (unknown option, field, sort key,
+ * a number out of range). The command line ends with exit status 2 for it, 1 for everything else.
+ */
+#define ERR_USAGE 1000
+
+/*
  * Filled by the function that saw the failure; callers on the way up add context in front.
  *
  * @code: negative errno of the first failure, 0 while nothing has failed
@@ -21,7 +27,7 @@ struct uft_err {
 };
 
 /*
- * Note a failure. @code is a negative errno. The first failure wins: when @err already holds
+ * Note a failure. @code is a negative errno or -ERR_USAGE. The first failure wins: when @err already holds
  * one, it is kept. Returns @code, so that `return err_set(err, -EINVAL, ...)` reads well.
  */
 int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);

@@ -1,0 +1,17 @@
+/* The list of all commands. */
+#include "cmds/cmd.h"
+
+#include <string.h>
+
+const struct cmd *const all_cmds[] = {
+	NULL,
+};
+
+const struct cmd *cmd_find(const char *name)
+{
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		if (strcmp((*cmd)->name, name) == 0)
+			return *cmd;
+	}
+	return NULL;
+}

@@ -1,0 +1,57 @@
+/* What a sub-command is: one file, one value. */
+#ifndef UTRAIL_CMDS_CMD_H
+#define UTRAIL_CMDS_CMD_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* Exit statuses of utrail itself; `record` and `live` end with the traced program's own. */
+enum cmd_status {
+	CMD_DONE = 0,
+	CMD_FAILED = 1,
+	CMD_USAGE = 2,	   /* the command line is wrong; nothing was done */
+	CMD_NO_DATA = 255, /* the data directory cannot be opened */
+};
+
+/*
+ * A sub-command. Each lives in cmds/cmd_<name>.c, which ends in
+ *
+ *	const struct cmd cmd_<name> = { ... };
+ *
+ * and stands in the list of cmds/cmd.c.
+ *
+ * @name: the word on the command line
+ * @args: what follows the options, for the usage line; NULL when nothing does
+ * @help: one phrase, for the list of commands
+ * @bit: which rows of the option table mean something here
+ * @needs_program: the rest of the command line is a program to run
+ * @uses_pager: stdout goes through the pager when it is a terminal
+ * @run: do it. Returns the exit status (enum cmd_status or a program's), or a negative errno for
+ *       CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its text
+ *       as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...).
+ *       May be called by another command with changed options (live does).
+ */
+struct cmd {
+	const char *name;
+	const char *args;
+	const char *help;
+	enum cmd_bit bit;
+	bool needs_program;
+	bool uses_pager;
+	int (*run)(const struct opts *opts, struct uft_err *err);
+};
+
+extern const struct cmd cmd_dump;
+extern const struct cmd cmd_info;
+extern const struct cmd cmd_live;
+extern const struct cmd cmd_record;
+extern const struct cmd cmd_replay;
+extern const struct cmd cmd_report;
+
+/* All commands in the order of the help text, and a NULL behind the last. */
+extern const struct cmd *const all_cmds[];
+
+/* The command of that name, or NULL. */
+const struct cmd *cmd_find(const char *name);
+
+#endif

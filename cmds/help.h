@@ -1,0 +1,20 @@
+/* What --help, --usage and --version print, made from the option table and the list of commands. */
+#ifndef UTRAIL_CMDS_HELP_H
+#define UTRAIL_CMDS_HELP_H
+
+#include "cmds/cmd.h"
+#include "utils/base/strbuf.h"
+
+/* The usage line and the list of commands. */
+void help_usage(struct strbuf *out);
+
+/* The full text for @cmd: usage line and its options; with NULL all commands and all options. */
+void help_full(const struct cmd *cmd, struct strbuf *out);
+
+/* "utrail v0.1.0 ( x86_64 ... )" */
+void help_version(struct strbuf *out);
+
+/* "-D, --depth=DEPTH" */
+void help_option_names(const struct opt_row *row, struct strbuf *out);
+
+#endif

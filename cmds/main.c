@@ -1,0 +1,130 @@
+/* The program: parse the command line, run the command, say what went wrong, choose the status. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/help.h"
+#include "cmds/msg.h"
+#include "cmds/opts.h"
+#include "cmds/pager.h"
+#include "utils/base/cleanup.h"
+
+static bool wants_color(const struct opts *opts, int fd)
+{
+	if (opts->color != OPTS_COLOR_AUTO)
+		return opts->color == OPTS_COLOR_ON;
+
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Must come before the pager takes the place of the terminal. */
+static void choose_colors(struct opts *opts)
+{
+	bool on = wants_color(opts, STDOUT_FILENO);
+
+	if (opts->color == OPTS_COLOR_AUTO && opts->use_pager && pager_is_plain())
+		on = false;
+	opts->color_mode = on ? COLOR_MODE_TERM : COLOR_MODE_OFF;
+	if (opts->format == OPTS_FORMAT_HTML)
+		opts->color_mode = COLOR_MODE_HTML;
+	opts->msg.has_color = wants_color(opts, STDERR_FILENO);
+}
+
+static int open_logfile(struct opts *opts, struct uft_err *err)
+{
+	if (!opts->logfile)
+		return 0;
+	opts->msg.file = fopen(opts->logfile, "ae");
+	if (!opts->msg.file)
+		return err_set_errno(err, -errno, "cannot open log file '%s'", opts->logfile);
+	return 0;
+}
+
+static int print_text(const struct strbuf *text, int status)
+{
+	fputs(strbuf_str(text), stdout);
+	return status;
+}
+
+static int show_text(const struct opts *opts)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (opts->show == OPTS_SHOW_VERSION) {
+		help_version(&text);
+	} else if (opts->show == OPTS_SHOW_HELP) {
+		help_full(opts->cmd, &text);
+	} else {
+		help_usage(&text);
+	}
+	return print_text(&text, CMD_DONE);
+}
+
+static int show_what_is_missing(const struct opts *opts)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	help_usage(&text);
+	return print_text(&text, opts->argc <= 1 ? CMD_DONE : CMD_FAILED);
+}
+
+static int run_command(const struct opts *opts, struct pager *pager, struct uft_err *err)
+{
+	const struct cmd *cmd = opts->cmd;
+
+	if (opts->show) {
+		if (opts->show == OPTS_SHOW_HELP)
+			pager_open(pager, opts);
+		return show_text(opts);
+	}
+	if (!cmd || (cmd->needs_program && opts->nr_args == 0))
+		return show_what_is_missing(opts);
+	if (!cmd->args && opts->nr_args)
+		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
+			 opts->args[0], cmd->name);
+	if (cmd->uses_pager)
+		pager_open(pager, opts);
+	return cmd->run(opts, err);
+}
+
+/* Output that got lost must not look like success. */
+static int flush_output(struct uft_err *err)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return err_set_errno(err, errno ? -errno : -EIO, "cannot write the output");
+}
+
+int main(int argc, char **argv)
+{
+	struct opts opts cleanup_opts;
+	struct pager pager = { 0 };
+	struct uft_err err = { 0 };
+
+	opts_init(&opts);
+
+	int status = opts_parse(&opts, argc, argv, &err);
+
+	if (status == 0)
+		status = open_logfile(&opts, &err);
+	if (status == 0) {
+		choose_colors(&opts);
+		status = run_command(&opts, &pager, &err);
+	}
+
+	int flushed = flush_output(&err);
+
+	if (flushed < 0 && status == CMD_DONE)
+		status = flushed;
+	pager_close(&pager);
+	if (err.code)
+		msg_line(&opts.msg, "%s", err.text);
+	if (status == -ERR_USAGE)
+		return CMD_USAGE;
+	return status < 0 ? CMD_FAILED : status;
+}

@@ -1,0 +1,60 @@
+/* Lines for the user beside the output: warnings and debug messages, on stderr or in the log file. */
+#ifndef UTRAIL_CMDS_MSG_H
+#define UTRAIL_CMDS_MSG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/err.h"
+
+/* What a debug message is about; the words of --debug-domain (the peer's names). */
+enum msg_domain {
+	MSG_UTRAIL, /* the commands */
+	MSG_SYMBOL,
+	MSG_DEMANGLE,
+	MSG_FILTER,
+	MSG_FSTACK,
+	MSG_SESSION,
+	MSG_KERNEL,
+	MSG_MCOUNT,
+	MSG_PLTHOOK,
+	MSG_DYNAMIC,
+	MSG_EVENT,
+	MSG_SCRIPT,
+	MSG_DWARF,
+	MSG_WRAP,
+	MSG_NR_DOMAINS,
+};
+
+/*
+ * @file: where lines go; NULL is stderr
+ * @level: how often -v was given, for all domains
+ * @levels: by domain, from --debug-domain
+ * @has_color: warnings stand out
+ *
+ * Starts as { 0 }. The file belongs to struct opts.
+ */
+struct msg {
+	FILE *file;
+	int level;
+	unsigned char levels[MSG_NR_DOMAINS];
+	bool has_color;
+};
+
+/* "WARN: text" */
+void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+
+/* "utrail: text", for errors and short notices. */
+void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+
+/* Printed when -v was given @level times, or --debug-domain names @domain with that level. */
+void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)
+	PRINTF_FORMAT(4, 5);
+
+bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
+
+/* "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. -ERR_USAGE names the unknown word. */
+int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
+
+#endif

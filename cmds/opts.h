@@ -1,0 +1,140 @@
+/* Everything a user can ask for on the command line: one struct, filled through one table. */
+#ifndef UTRAIL_CMDS_OPTS_H
+#define UTRAIL_CMDS_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cmds/msg.h"
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/base/optparse.h"
+#include "utils/base/strbuf.h"
+#include "utils/object/demangle.h"
+#include "utils/spec/range.h"
+
+struct cmd;
+
+/* For which commands a row of the option table means something. */
+enum cmd_bit {
+	CMD_RECORD = 1U << 0,
+	CMD_LIVE = 1U << 1,
+	CMD_REPLAY = 1U << 2,
+	CMD_REPORT = 1U << 3,
+	CMD_INFO = 1U << 4,
+	CMD_DUMP = 1U << 5,
+};
+
+enum opts_show {
+	OPTS_SHOW_NOTHING,
+	OPTS_SHOW_HELP,
+	OPTS_SHOW_USAGE,
+	OPTS_SHOW_VERSION,
+};
+
+enum opts_color {
+	OPTS_COLOR_AUTO,
+	OPTS_COLOR_ON,
+	OPTS_COLOR_OFF,
+};
+
+enum opts_format {
+	OPTS_FORMAT_NORMAL,
+	OPTS_FORMAT_HTML,
+	OPTS_FORMAT_CSV,
+};
+
+#define OPTS_DEFAULT_DIR "uftrace.data"
+
+/*
+ * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands get it
+ * read-only; one that runs another command makes a shallow copy, changes that and does not
+ * deinit it. Strings are argv's unless a field says otherwise. Times are in nanoseconds.
+ */
+struct opts {
+	/* The command line as it was given, and what is left of it behind the options. */
+	int argc;
+	char **argv;
+	int nr_args;
+	char **args; /* of PROGRAM: its name and arguments; NULL-terminated as argv is */
+	const struct cmd *cmd;
+	int show; /* enum opts_show */
+
+	/* all commands */
+	char *data_dir; /* heap; without a trailing slash */
+	struct msg msg;
+	const char *logfile;
+	int color;		    /* enum opts_color; what came out of it is @color_mode */
+	enum color_mode color_mode; /* of stdout; decided by main() */
+	bool use_pager;
+
+	/* which calls: at record time or when reading */
+	unsigned depth;
+	uint64_t time_filter_ns;
+	uint64_t size_filter;	/* bytes; 0: all */
+	int demangle;		/* enum demangle_mode */
+	bool show_libcalls;	/* --no-libcall: false */
+	bool use_events;	/* --no-event: false */
+	bool use_sched;		/* --no-sched: false */
+	bool use_sched_preempt; /* --no-sched-preempt: false */
+	bool event_full;
+	bool trace_on; /* --trace=off, --disable: false */
+
+	/* record, live */
+	uint64_t buffer_bytes;
+	int clock_id; /* a clockid_t */
+	bool force;
+	const char *libmcount_path;
+	unsigned max_stack;
+	bool no_randomize_addr;
+	bool nop;
+	unsigned num_thread; /* 0: as many as the machine suggests */
+	unsigned rt_prio;    /* 0: none */
+	bool show_time;
+	bool live_report;
+	bool live_record;
+
+	/* replay, live */
+	bool flat;
+	bool merge_leaves;  /* --no-merge: false */
+	bool show_comments; /* --no-comment: false */
+	bool show_libname;
+	bool column_view;
+	unsigned column_offset;
+	bool task_newline;
+	const char *fields; /* -f, NULL: the default ones */
+	struct time_range range;
+	int *tids; /* heap; the tasks to show, all when @nr_tids is 0 */
+	size_t nr_tids;
+	int format; /* enum opts_format */
+
+	/* report, info */
+	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */
+	bool average_total; /* at most one of these two */
+	bool average_self;
+	bool by_task;
+	bool show_symbols;
+	bool show_system;
+};
+
+void opts_init(struct opts *opts);
+void opts_deinit(struct opts *opts);
+#define cleanup_opts cleanup(opts_deinit)
+
+/*
+ * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
+ * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is neither.
+ * 0, -ENOMEM, or -ERR_USAGE with the line to print.
+ */
+int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
+
+/* The whole table, for help text, man pages, completion and the tests that hold them together. */
+extern const struct opt_row opts_table[];
+extern const size_t opts_table_nr;
+
+/* The heading of a group of rows, by @group from 0 on; NULL behind the last. */
+const char *opts_group_title(int group);
+
+#endif

@@ -1,0 +1,107 @@
+/* The pager: what long output is shown in when stdout is a terminal (see pager.h). */
+#include "cmds/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/opts.h"
+#include "utils/base/cleanup.h"
+
+static const char *pager_command(void)
+{
+	static const char *const candidates[] = { "/usr/bin/pager", "/usr/bin/less" };
+	const char *wanted = getenv("PAGER");
+
+	if (wanted)
+		return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
+		if (access(candidates[i], X_OK) == 0)
+			return candidates[i];
+	}
+	return NULL;
+}
+
+/* Does the program called @name, looked up in $PATH when it has no slash, lead to busybox? */
+static bool leads_to_busybox(const char *name)
+{
+	const char *path = strchr(name, '/') ? "" : getenv("PATH");
+	char *dirs cleanup_free = strdup(path ? path : "");
+	char *rest = dirs;
+
+	for (char *dir; (dir = strsep(&rest, ":")) != NULL;) {
+		char file[PATH_MAX], real[PATH_MAX];
+
+		snprintf(file, sizeof(file), "%s%s%s", dir, *dir ? "/" : "", name);
+		if (!realpath(file, real))
+			continue;
+
+		const char *base = strrchr(real, '/');
+
+		return base && strcmp(base + 1, "busybox") == 0;
+	}
+	return false;
+}
+
+bool pager_is_plain(void)
+{
+	const char *command = pager_command();
+
+	if (!command)
+		return false;
+
+	char *name cleanup_free = strndup(command, strcspn(command, " "));
+
+	return name && leads_to_busybox(name);
+}
+
+static NORETURN void run_pager(const char *command, int input)
+{
+	dup2(input, STDIN_FILENO);
+	/* As git does: leave at once when all fits on the screen, keep colours, keep the screen. */
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+void pager_open(struct pager *pager, const struct opts *opts)
+{
+	const char *command = pager_command();
+	int ends[2];
+
+	if (!opts->use_pager || !command || !isatty(STDOUT_FILENO) || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+
+	int input cleanup_fd = ends[0];
+	int output cleanup_fd = ends[1];
+
+	fflush(stdout);
+
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_pager(command, input);
+	if (pid < 0)
+		return;
+	dup2(output, STDOUT_FILENO);
+	/* Ctrl-C is for the pager; when the user leaves it, the next write ends this program. */
+	signal(SIGINT, SIG_IGN);
+	pager->pid = pid;
+}
+
+void pager_close(struct pager *pager)
+{
+	if (pager->pid <= 0)
+		return;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	pager->pid = 0;
+}

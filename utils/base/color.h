@@ -1,0 +1,33 @@
+/* Colours of text output, on a terminal or in a web page (spec/output.md section 1.3). */
+#ifndef UTRAIL_BASE_COLOR_H
+#define UTRAIL_BASE_COLOR_H
+
+#include "utils/base/strbuf.h"
+
+enum color {
+	COLOR_BOLD,
+	COLOR_RED,
+	COLOR_GREEN,
+	COLOR_YELLOW,
+	COLOR_BLUE,
+	COLOR_MAGENTA,
+	COLOR_CYAN,
+	COLOR_GRAY,
+};
+
+/* Where the text goes. */
+enum color_mode {
+	COLOR_MODE_OFF,	 /* no colours at all */
+	COLOR_MODE_TERM, /* escape sequences */
+	COLOR_MODE_HTML, /* <span> elements */
+};
+
+/* What follows is in this colour, until color_end(). Not nested. Nothing in COLOR_MODE_OFF. */
+void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
+void color_end(struct strbuf *out, enum color_mode mode);
+
+/* What a web page needs around the coloured text; nothing in the other modes. */
+void color_page_begin(struct strbuf *out, enum color_mode mode);
+void color_page_end(struct strbuf *out, enum color_mode mode);
+
+#endif

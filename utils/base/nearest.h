@@ -1,0 +1,30 @@
+/* "Did you mean": the known words that look most like the one that was typed. */
+#ifndef UTRAIL_BASE_NEAREST_H
+#define UTRAIL_BASE_NEAREST_H
+
+#include <stddef.h>
+
+#include "utils/base/strbuf.h"
+
+#define NEAREST_MAX 3
+
+/*
+ * Words are offered one by one, so that any table can be searched. The words are not copied:
+ * they must live until the text is made.
+ */
+struct nearest {
+	const char *typed;
+	size_t nr;
+	struct nearest_word {
+		const char *word;
+		unsigned distance;
+	} best[NEAREST_MAX];
+};
+
+void nearest_init(struct nearest *n, const char *typed);
+void nearest_offer(struct nearest *n, const char *word);
+
+/* Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered. */
+void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
+
+#endif

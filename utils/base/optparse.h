@@ -1,0 +1,91 @@
+/* Command line options described by a table: parsing into the caller's struct, and listing. */
+#ifndef UTRAIL_BASE_OPTPARSE_H
+#define UTRAIL_BASE_OPTPARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+/* What an option does to the member at @offset of the target; the last one given wins. */
+enum opt_kind {
+	OPT_TRUE,   /* bool: true */
+	OPT_FALSE,  /* bool: false */
+	OPT_CONST,  /* int: @value */
+	OPT_COUNT,  /* int: one more each time */
+	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
+	OPT_LIST,   /* char *: all arguments joined by @separator; heap, see optparse_free() */
+	OPT_UINT,   /* unsigned: decimal, @min..@max */
+	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
+	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */
+	OPT_WORD,   /* int: the value of one of @words */
+	OPT_BOOL,   /* bool: yes/no, true/false, on/off, y/n, 1/0 */
+	OPT_SET,    /* whatever @set does */
+};
+
+/* Words of an OPT_WORD; an array ends with a NULL word. */
+struct opt_word {
+	const char *word;
+	int value;
+	bool is_alias; /* accepted, but not offered to people */
+};
+
+/*
+ * One option.
+ *
+ * @name: long name without dashes
+ * @letter: short form, 0 when there is none
+ * @arg: name of the argument in help text; NULL when the option takes none
+ * @help: one phrase without a full stop, for --help, the man pages and completion
+ * @group: which heading it stands under; meaning is the table owner's
+ * @cmds: for which commands it means something; meaning is the table owner's
+ * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
+ */
+struct opt_row {
+	const char *name;
+	char letter;
+	const char *arg;
+	const char *help;
+	int group;
+	unsigned cmds;
+	enum opt_kind kind;
+	size_t offset;
+	int value;
+	char separator;
+	uint64_t min;
+	uint64_t max;
+	const struct opt_word *words;
+	int (*set)(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
+};
+
+/*
+ * @next: index in @argv of the next word to look at; the caller starts it at 1
+ * @ended: "--" was met: what follows is no option, whatever it looks like
+ */
+struct optparse {
+	const struct opt_row *rows;
+	size_t nr;
+	char **argv;
+	int argc;
+	int next;
+	bool ended;
+};
+
+/*
+ * Take options until the first word that is none (POSIX: what follows may be another program's).
+ * 0 with @p->next at that word, or at argc. -ERR_USAGE with a line that names the option, what was
+ * expected or the nearest names; -ENOMEM. Long names may be cut as long as they are unambiguous.
+ */
+int optparse_run(struct optparse *p, void *target, struct uft_err *err);
+
+/* Store @text as if the option had been given with it. Errors as above. */
+int opt_store(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
+
+/* Free what OPT_LIST rows put into @target. */
+void optparse_free(const struct opt_row *rows, size_t nr, void *target);
+
+/* yes/no, true/false, on/off, y/n, 1/0 in any case. False when it is none of them. */
+bool parse_bool(const char *text, bool *value);
+
+#endif

@@ -1,0 +1,34 @@
+/* The --time-range language: which part of a recording to look at. */
+#ifndef UTRAIL_SPEC_RANGE_H
+#define UTRAIL_SPEC_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+/*
+ * One side of a range.
+ *
+ * @time_ns: inclusive; a time of the recording's clock, or since the first record when @is_elapsed
+ * @is_set: false: open on this side
+ */
+struct range_edge {
+	uint64_t time_ns;
+	bool is_set;
+	bool is_elapsed;
+};
+
+struct time_range {
+	struct range_edge start;
+	struct range_edge stop;
+};
+
+/*
+ * "A~B" (spec/cli.md section 2, replay): each side may be empty; with a unit it is the time since
+ * the first record ("1.5ms"), without one it is a timestamp in seconds ("146.307278384").
+ * -EINVAL with a text that names the accepted form; @range is written only on success.
+ */
+int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
+
+#endif
