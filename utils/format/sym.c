@@ -85,29 +85,62 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 	return 0;
 }
 
-/* Less is better: terminators last, then names that are somebody's private matter. */
-static int name_rank(const struct symbol *sym)
+/*
+ * Two names for one address: is @next the better one? The peer's choice: plain names beat those that
+ * begin with '_', C++ names ("_Z") stay with the first, and among equals the last one wins.
+ */
+static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
-	if (sym->type == '?')
-		return 2;
-	return sym->name[0] == '_' && sym->name[1] != 'Z';
+	if (kept->type == '?' || next->type == '?')
+		return next->type != '?';
+	if (next->name[0] != '_' || kept->name[0] != '_')
+		return next->name[0] != '_';
+	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
-static int symbol_compare(const void *a, const void *b)
+#define RADIX_BITS 11
+#define RADIX	   (1U << RADIX_BITS)
+
+/* One pass of a radix sort, from @from to @to: stable, which the choice of names relies on. */
+static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t nr, unsigned shift)
 {
-	const struct symbol *x = a;
-	const struct symbol *y = b;
+	size_t starts[RADIX] = { 0 };
+	size_t sum = 0;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
+	for (size_t i = 0; i < nr; i++)
+		starts[(from[i].addr >> shift) % RADIX]++;
+	for (size_t d = 0; d < RADIX; d++) {
+		size_t count = starts[d];
 
-	int rank = name_rank(x) - name_rank(y);
-
-	/* The last word makes the choice the same however the names came in. */
-	return rank ? rank : strcmp(x->name, y->name);
+		starts[d] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < nr; i++)
+		to[starts[(from[i].addr >> shift) % RADIX]++] = from[i];
 }
 
-void symtab_sort(struct symtab *tab)
+/* By address; equal addresses keep their order. 0 or -ENOMEM, and then nothing has changed. */
+static int sort_by_addr(struct symtab *tab)
+{
+	struct symbol *spare = reallocarray(NULL, tab->cap, sizeof(*spare));
+	uint64_t used_bits = 0;
+
+	if (!spare)
+		return -ENOMEM;
+	for (size_t i = 0; i < tab->nr; i++)
+		used_bits |= tab->syms[i].addr;
+	for (unsigned shift = 0; shift < 64 && used_bits >> shift; shift += RADIX_BITS) {
+		struct symbol *sorted = spare;
+
+		sort_by_digit(tab->syms, sorted, tab->nr, shift);
+		spare = tab->syms;
+		tab->syms = sorted;
+	}
+	free(spare);
+	return 0;
+}
+
+int symtab_sort(struct symtab *tab)
 {
 	size_t sorted = 1;
 
@@ -115,16 +148,20 @@ void symtab_sort(struct symtab *tab)
 	while (sorted < tab->nr && tab->syms[sorted - 1].addr < tab->syms[sorted].addr)
 		sorted++;
 	if (sorted >= tab->nr)
-		return;
-	qsort(tab->syms, tab->nr, sizeof(*tab->syms), symbol_compare);
+		return 0;
+	if (sort_by_addr(tab) < 0)
+		return -ENOMEM;
 
-	size_t kept = 1;
+	size_t last = 0;
 
 	for (size_t i = 1; i < tab->nr; i++) {
-		if (tab->syms[i].addr != tab->syms[kept - 1].addr)
-			tab->syms[kept++] = tab->syms[i];
+		if (tab->syms[i].addr != tab->syms[last].addr)
+			tab->syms[++last] = tab->syms[i];
+		else if (is_better_name(&tab->syms[last], &tab->syms[i]))
+			tab->syms[last] = tab->syms[i];
 	}
-	tab->nr = kept;
+	tab->nr = last + 1;
+	return 0;
 }
 
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
@@ -256,7 +293,8 @@ static int sym_lines_decode(struct text in, struct symtab *tab, struct sym_file_
 			return err_set_errno(err, ret, "line %zu", nr);
 	}
 
-	symtab_sort(tab);
+	if (symtab_sort(tab) < 0)
+		return err_set_errno(err, -ENOMEM, "symbols");
 	if (old_form)
 		derive_sizes(tab);
 	return 0;

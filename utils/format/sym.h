@@ -41,10 +41,11 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 	       size_t name_len);
 
 /*
- * Sort by address and keep one symbol per address: a name that does not begin with '_' wins,
- * except that "_Z" counts as a good beginning (section 4.3).
+ * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
+ * last of several such; among the others the first, except that a C name gives way to a later C
+ * name. That is the peer's choice (section 4.3). 0 or -ENOMEM.
  */
-void symtab_sort(struct symtab *tab);
+int symtab_sort(struct symtab *tab);
 
 /* The symbol whose [addr, addr + size) holds @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);

@@ -17,14 +17,16 @@ static void one_name_per_address(void **state)
 	add(&tab, 0x30, 4, 'T', "last");
 	add(&tab, 0x10, 4, 'T', "__private");
 	add(&tab, 0x10, 4, 'T', "public");
-	add(&tab, 0x20, 4, 'T', "_other");
 	add(&tab, 0x20, 4, 'T', "_ZN1AC1Ev");
-	symtab_sort(&tab);
+	add(&tab, 0x20, 4, 'T', "_ZN1AC2Ev");
+	add(&tab, 0x20, 4, 'T', "_other");
+	add(&tab, 0x30, 4, 'T', "latest");
+	assert_int_equal(symtab_sort(&tab), 0);
 
 	assert_int_equal(tab.nr, 3);
 	assert_string_equal(tab.syms[0].name, "public");
 	assert_string_equal(tab.syms[1].name, "_ZN1AC1Ev");
-	assert_string_equal(tab.syms[2].name, "last");
+	assert_string_equal(tab.syms[2].name, "latest");
 }
 
 static void find_by_range(void **state)
@@ -35,7 +37,7 @@ static void find_by_range(void **state)
 	add(&tab, 0x10, 0x10, 'T', "a");
 	add(&tab, 0x40, 0x40, 'T', "outer");
 	add(&tab, 0x50, 0x8, 't', "nested");
-	symtab_sort(&tab);
+	assert_int_equal(symtab_sort(&tab), 0);
 
 	assert_null(symtab_find(&tab, 0xf));
 	assert_string_equal(symtab_find(&tab, 0x10)->name, "a");
@@ -62,7 +64,7 @@ static void many_and_long_names(void **state)
 		add(&tab, i * 16, 16, 'T', name);
 	}
 	add(&tab, 20000 * 16, 16, 'T', long_name);
-	symtab_sort(&tab);
+	assert_int_equal(symtab_sort(&tab), 0);
 	assert_string_equal(symtab_find(&tab, 777 * 16 + 5)->name, "f777");
 	assert_string_equal(symtab_find(&tab, 20000 * 16)->name, long_name);
 	free(long_name);

@@ -1,0 +1,90 @@
+/* The GNU build-id: which build of a program a file comes from (see build_id.h). */
+#include "utils/object/build_id.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put_hex(const unsigned char *bytes, size_t len, char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	len = MIN(len, (size_t)(BUILD_ID_HEX_SIZE - 1) / 2);
+	for (size_t i = 0; i < len; i++) {
+		*hex++ = digits[bytes[i] >> 4];
+		*hex++ = digits[bytes[i] & 15];
+	}
+	*hex = '\0';
+}
+
+static bool find_in_notes(Elf_Data *notes, char *hex)
+{
+	size_t at = 0, next, name_at, desc_at;
+	GElf_Nhdr note;
+
+	while ((next = gelf_getnote(notes, at, &note, &name_at, &desc_at)) > at) {
+		const unsigned char *bytes = notes->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		    memcmp(bytes + name_at, "GNU", sizeof("GNU")) == 0 && note.n_descsz > 0) {
+			put_hex(bytes + desc_at, note.n_descsz, hex);
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+static bool find_in_sections(const struct elf_file *file, char *hex)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		GElf_Shdr head;
+
+		if (!gelf_getshdr(scn, &head) || head.sh_type != SHT_NOTE)
+			continue;
+
+		Elf_Data *notes = elf_getdata(scn, NULL);
+
+		if (notes && notes->d_buf && find_in_notes(notes, hex))
+			return true;
+	}
+	return false;
+}
+
+/* For files without section headers. */
+static bool find_in_segments(const struct elf_file *file, char *hex)
+{
+	size_t nr = 0;
+
+	elf_getphdrnum(file->elf, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(file->elf, i, &segment) || segment.p_type != PT_NOTE)
+			continue;
+
+		Elf_Data *notes = elf_getdata_rawchunk(file->elf, segment.p_offset,
+						       segment.p_filesz, ELF_T_NHDR);
+
+		if (notes && notes->d_buf && find_in_notes(notes, hex))
+			return true;
+	}
+	return false;
+}
+
+void elf_build_id(const struct elf_file *file, char hex[static BUILD_ID_HEX_SIZE])
+{
+	hex[0] = '\0';
+	if (!find_in_sections(file, hex))
+		find_in_segments(file, hex);
+}
+
+int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	int rc = elf_file_open(&file, path, err);
+
+	if (rc < 0)
+		return rc;
+	elf_build_id(&file, hex);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* The GNU build-id: which build of a program a file comes from. */
+#ifndef UTRAIL_OBJECT_BUILD_ID_H
+#define UTRAIL_OBJECT_BUILD_ID_H
+
+#include "utils/base/err.h"
+#include "utils/object/elf_file.h"
+
+/* As hex text with its NUL: 20 bytes is what linkers make; longer ids are cut. */
+#define BUILD_ID_HEX_SIZE 41
+
+/*
+ * The build-id of the ELF file @path in lowercase hex, "" when it has none (a value, not an
+ * error). 0 or negative errno when the file cannot be read (see elf_file_open()).
+ */
+int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err);
+
+/* Same of an open file. Cannot fail. */
+void elf_build_id(const struct elf_file *file, char hex[static BUILD_ID_HEX_SIZE]);
+
+#endif

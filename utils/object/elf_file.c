@@ -1,0 +1,220 @@
+/* ELF files: opening, sections and symbol entries, with every index and offset checked (see elf_file.h). */
+#include "utils/object/elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PAGE_MASK 0xfffULL
+
+/* The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header"). */
+static uint64_t lowest_address(Elf *elf)
+{
+	size_t nr = 0;
+
+	elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr segment;
+
+		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_LOAD)
+			return segment.p_vaddr & ~PAGE_MASK;
+	}
+	return 0;
+}
+
+static int elf_file_start(struct elf_file *file)
+{
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->head))
+		return -ENOEXEC;
+	file->base = lowest_address(file->elf);
+	return 0;
+}
+
+static int open_regular(const char *path, struct uft_err *err)
+{
+	/* Non-blocking: the name may be that of a FIFO. */
+	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set_errno(err, -EISDIR, "cannot open '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -ENOEXEC, "cannot read '%s': it is no regular file", path);
+	return take_fd(&fd);
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
+{
+	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;
+
+	elf_version(EV_CURRENT);
+	opened.fd = open_regular(path, err);
+	if (opened.fd < 0)
+		return opened.fd;
+	/* Not mapped: a file that shrinks meanwhile must not kill us with SIGBUS. */
+	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
+	if (elf_file_start(&opened) < 0)
+		return err_set(err, -ENOEXEC, "cannot read '%s': it is no ELF file", path);
+	*file = opened;
+	opened = (struct elf_file)ELF_FILE_CLOSED;
+	return 0;
+}
+
+int elf_file_open_image(struct elf_file *file, void *image, size_t size)
+{
+	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;
+
+	elf_version(EV_CURRENT);
+	opened.elf = elf_memory(image, size);
+	if (elf_file_start(&opened) < 0)
+		return -ENOEXEC;
+	*file = opened;
+	opened = (struct elf_file)ELF_FILE_CLOSED;
+	return 0;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	elf_end(file->elf);
+	cleanup_fd_fn(&file->fd);
+	*file = (struct elf_file)ELF_FILE_CLOSED;
+}
+
+static void elf_section_fill(Elf_Scn *scn, const GElf_Shdr *head, struct elf_section *sec)
+{
+	sec->head = *head;
+	sec->data = NULL;
+	if (head->sh_type == SHT_NOBITS || head->sh_size == 0)
+		return;
+
+	/* libelf gives no data for a section that reaches beyond the end of the file. */
+	Elf_Data *data = elf_getdata(scn, NULL);
+
+	if (data && data->d_buf && data->d_size)
+		sec->data = data;
+}
+
+bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names) < 0)
+		return false;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		GElf_Shdr head;
+		const char *found;
+
+		if (!gelf_getshdr(scn, &head))
+			continue;
+		found = elf_strptr(file->elf, names, head.sh_name);
+		if (found && strcmp(found, name) == 0) {
+			elf_section_fill(scn, &head, sec);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		GElf_Shdr head;
+
+		if (gelf_getshdr(scn, &head) && head.sh_type == type) {
+			elf_section_fill(scn, &head, sec);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_has_segment(const struct elf_file *file, uint32_t type)
+{
+	size_t nr = 0;
+
+	elf_getphdrnum(file->elf, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr segment;
+
+		if (gelf_getphdr(file->elf, i, &segment) && segment.p_type == type)
+			return true;
+	}
+	return false;
+}
+
+int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file)
+{
+	if (elf_getshdrnum(file->elf, &loaded->nr) < 0)
+		loaded->nr = 0;
+	loaded->sections = calloc(loaded->nr + 1, sizeof(*loaded->sections));
+	if (!loaded->sections)
+		return -ENOMEM;
+	for (size_t i = 1; i < loaded->nr; i++) {
+		Elf_Scn *scn = elf_getscn(file->elf, i);
+		GElf_Shdr head;
+
+		loaded->sections[i] = scn && gelf_getshdr(scn, &head) &&
+				      (head.sh_flags & SHF_ALLOC) != 0;
+	}
+	return 0;
+}
+
+void elf_loaded_deinit(struct elf_loaded *loaded)
+{
+	free(loaded->sections);
+	*loaded = (struct elf_loaded){ 0 };
+}
+
+bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
+{
+	/* In files with more than 65,279 sections the index of the others stands elsewhere. */
+	return index == SHN_XINDEX || (index < loaded->nr && loaded->sections[index]);
+}
+
+bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols)
+{
+	struct elf_section sec;
+
+	if (!elf_section_by_type(file, type, &sec) || !sec.data)
+		return false;
+
+	Elf_Scn *scn = elf_getscn(file->elf, sec.head.sh_link);
+	GElf_Shdr head;
+	struct elf_section strings;
+
+	if (!scn || !gelf_getshdr(scn, &head) || head.sh_type != SHT_STRTAB)
+		return false;
+	elf_section_fill(scn, &head, &strings);
+	if (!strings.data)
+		return false;
+
+	size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+
+	if (sec.head.sh_entsize != entry)
+		return false;
+	*symbols = (struct elf_symbols){
+		.data = sec.data,
+		.strings = strings.data->d_buf,
+		.strings_len = strings.data->d_size,
+		.nr = sec.data->d_size / entry,
+	};
+	return true;
+}
+
+bool elf_symbol(const struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
+		size_t *name_len)
+{
+	if (index >= symbols->nr || index > INT32_MAX || !gelf_getsym(symbols->data, index, sym) ||
+	    sym->st_name >= symbols->strings_len)
+		return false;
+
+	size_t room = symbols->strings_len - sym->st_name;
+
+	*name = symbols->strings + sym->st_name;
+	*name_len = strnlen(*name, room);
+	return *name_len < room;
+}

@@ -1,0 +1,85 @@
+/* ELF files: opening, sections and symbol entries, with every index and offset checked. */
+#ifndef UTRAIL_OBJECT_ELF_FILE_H
+#define UTRAIL_OBJECT_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+/*
+ * An open ELF file; starts as ELF_FILE_CLOSED. What it hands out (sections, names) lives until
+ * elf_file_close(). Files are untrusted: sections that point outside of the file are as if absent.
+ *
+ * @base: the address that is mapped at the start of the module: addresses in .sym files are relative
+ *        to it (spec/data-format.md section 3); 0 in position independent files
+ */
+struct elf_file {
+	int fd;
+	Elf *elf;
+	GElf_Ehdr head;
+	uint64_t base;
+};
+
+#define ELF_FILE_CLOSED  \
+	{                \
+		.fd = -1 \
+	}
+
+/* 0; -ENOEXEC: it is no ELF file; negative errno. The text names the file. */
+int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
+
+/* An ELF file in memory, which must stay there while it is open. 0 or -ENOEXEC. */
+int elf_file_open_image(struct elf_file *file, void *image, size_t size);
+
+void elf_file_close(struct elf_file *file);
+#define cleanup_elf_file cleanup(elf_file_close)
+
+/* @data: NULL when there is nothing in the file (SHT_NOBITS, stripped), else checked against it. */
+struct elf_section {
+	GElf_Shdr head;
+	Elf_Data *data;
+};
+
+/* The first section with that name, or of that type (SHT_*). False when there is none. */
+bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec);
+bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
+
+/* Is there a program header of that type (PT_*)? */
+bool elf_has_segment(const struct elf_file *file, uint32_t type);
+
+/* Which sections exist in the memory of a running program; starts as { 0 }. */
+struct elf_loaded {
+	bool *sections;
+	size_t nr;
+};
+
+/* 0 or -ENOMEM. */
+int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
+void elf_loaded_deinit(struct elf_loaded *loaded);
+
+/* Is what stands in section @index of a program's memory? False for undefined and absolute symbols. */
+bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
+
+/* A symbol section with its string table. */
+struct elf_symbols {
+	Elf_Data *data;
+	const char *strings;
+	size_t strings_len;
+	size_t nr;
+};
+
+/* SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */
+bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
+
+/*
+ * Entry @index and its name, which is NUL-terminated inside the string table. False when there is
+ * no such entry or the name lies outside of the table.
+ */
+bool elf_symbol(const struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
+		size_t *name_len);
+
+#endif

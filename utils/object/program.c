@@ -1,0 +1,83 @@
+/* What a program on disk is, and whether calls in it can be recorded (see program.h). */
+#include "utils/object/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/object/elf_file.h"
+
+static void note_instrumentation(const struct elf_file *file, struct object_program *program)
+{
+	static const struct {
+		const char *name;
+		size_t flag;
+	} known[] = {
+		{ "mcount", offsetof(struct object_program, has_mcount) },
+		{ "_mcount", offsetof(struct object_program, has_mcount) },
+		{ "__gnu_mcount_nc", offsetof(struct object_program, has_mcount) },
+		{ "__fentry__", offsetof(struct object_program, has_fentry) },
+		{ "__cyg_profile_func_enter", offsetof(struct object_program, has_cyg_profile) },
+	};
+	struct elf_symbols symbols;
+
+	if (!elf_symbols_open(file, SHT_DYNSYM, &symbols))
+		return;
+	for (size_t i = 1; i < symbols.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (!elf_symbol(&symbols, i, &sym, &name, &len))
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
+			if (strcmp(name, known[k].name) == 0)
+				*(bool *)((char *)program + known[k].flag) = true;
+		}
+	}
+}
+
+static void read_script_line(const char *path, struct object_program *program)
+{
+	char line[PATH_MAX + 2] = "";
+	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fd_read_full(fd, line, sizeof(line) - 1) < 2 || strncmp(line, "#!", 2) != 0)
+		return;
+
+	const char *start = line + 2 + strspn(line + 2, " \t");
+	size_t len = strcspn(start, " \t\r\n");
+
+	if (len == 0 || len >= sizeof(program->interpreter))
+		return;
+	program->kind = OBJECT_SCRIPT;
+	memcpy(program->interpreter, start, len);
+	program->interpreter[len] = '\0';
+}
+
+int object_check_program(const char *path, struct object_program *program, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct uft_err reason = { 0 };
+	int rc = elf_file_open(&file, path, &reason);
+
+	if (rc == -ENOEXEC) {
+		*program = (struct object_program){ .kind = OBJECT_OTHER };
+		read_script_line(path, program);
+		return 0;
+	}
+	if (rc < 0)
+		return err_set(err, rc, "%s", reason.text);
+	*program = (struct object_program){
+		.kind = OBJECT_ELF,
+		.elf_class = file.head.e_ident[EI_CLASS],
+		.endian = file.head.e_ident[EI_DATA],
+		.type = file.head.e_type,
+		.machine = file.head.e_machine,
+		.is_static = !elf_has_segment(&file, PT_INTERP),
+	};
+	note_instrumentation(&file, program);
+	return 0;
+}

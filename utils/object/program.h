@@ -1,0 +1,43 @@
+/* What a program on disk is, and whether calls in it can be recorded. */
+#ifndef UTRAIL_OBJECT_PROGRAM_H
+#define UTRAIL_OBJECT_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+enum object_kind {
+	OBJECT_ELF,
+	OBJECT_SCRIPT, /* begins with "#!" */
+	OBJECT_OTHER,
+};
+
+/*
+ * The facts behind the program checks of spec/cli.md section 10. All but @kind and @interpreter
+ * are 0 for files that are no ELF.
+ *
+ * @interpreter: the program named in the first line of a script
+ * @elf_class, @endian: values of EI_CLASS and EI_DATA
+ * @type, @machine: values of e_type and e_machine
+ * @is_static: nothing loads libraries into it, so nothing can be preloaded
+ * @has_mcount...: which entry points of the compilers' instrumentation it refers to
+ */
+struct object_program {
+	enum object_kind kind;
+	char interpreter[PATH_MAX];
+	uint8_t elf_class;
+	uint8_t endian;
+	uint16_t type;
+	uint16_t machine;
+	bool is_static;
+	bool has_mcount;
+	bool has_fentry;
+	bool has_cyg_profile;
+};
+
+/* 0, or negative errno when @path cannot be read, with a text that names it. */
+int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* The symbols of a module on disk, from wherever they are kept. */
+#ifndef UTRAIL_OBJECT_SYMTAB_H
+#define UTRAIL_OBJECT_SYMTAB_H
+
+#include "utils/base/err.h"
+#include "utils/format/sym.h"
+
+/*
+ * All named code and data of the ELF file @path into an empty @out, sorted, addresses relative to
+ * its map start (spec/data-format.md sections 4.2 to 4.4). They come from the first of: .symtab,
+ * its separate debug file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added.
+ * A file without any symbol is a success with an empty table. 0, -ENOMEM, or what elf_file_open()
+ * says; @out is empty after a failure.
+ */
+int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
+
+#endif
