@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct cmd *const all_cmds[] = {
+	&cmd_replay,
 	NULL,
 };
 

@@ -8,16 +8,16 @@
 #include "utils/format/bytes.h"
 
 /* enum perf_event_type and the misc bits of linux/perf_event.h, which the format is made of. */
-#define KERNEL_COMM		 3
-#define KERNEL_EXIT		 4
-#define KERNEL_FORK		 7
-#define KERNEL_SWITCH		 14
-#define KERNEL_MISC_OUT		 0x2000 /* of COMM: by exec */
-#define KERNEL_MISC_OUT_PREEMPT	 0x4000
-#define KERNEL_HEADER_BYTES	 8
-#define KERNEL_TRAILER_BYTES	 16
-#define KERNEL_FORK_BODY_BYTES	 24
-#define KERNEL_COMM_IDS_BYTES	 8
+#define KERNEL_COMM		3
+#define KERNEL_EXIT		4
+#define KERNEL_FORK		7
+#define KERNEL_SWITCH		14
+#define KERNEL_MISC_OUT		0x2000 /* of COMM: by exec */
+#define KERNEL_MISC_OUT_PREEMPT 0x4000
+#define KERNEL_HEADER_BYTES	8
+#define KERNEL_TRAILER_BYTES	16
+#define KERNEL_FORK_BODY_BYTES	24
+#define KERNEL_COMM_IDS_BYTES	8
 
 static void decode_switch(uint16_t misc, struct perf_record *rec)
 {

@@ -195,8 +195,8 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 	if (known)
 		return known;
 
-	struct session **sessions =
-		reallocarray(data->sessions, data->nr_sessions + 1, sizeof(struct session *));
+	struct session **sessions = reallocarray(data->sessions, data->nr_sessions + 1,
+						 sizeof(struct session *));
 
 	if (!sessions)
 		return NULL;
@@ -298,8 +298,8 @@ static struct session *inherited_session(const struct trace_data *data, const st
 static int complete_refs(struct trace_data *data)
 {
 	/* Judged on the tasks' own sessions only, so settled before any is added. */
-	struct session **first cleanup_free =
-		calloc(data->nr_tasks ? data->nr_tasks : 1, sizeof(struct session *));
+	struct session **first cleanup_free = calloc(data->nr_tasks ? data->nr_tasks : 1,
+						     sizeof(struct session *));
 
 	if (!first)
 		return -ENOMEM;

@@ -47,13 +47,13 @@ enum event_id {
 };
 
 enum event_flag {
-	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: where it began was not seen */
-	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
-	EVENT_UNFINISHED = 1U << 2,  /* EXIT: made up at the end of the records; total is "so far" */
-	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's record ahead of it */
-	EVENT_OUTSIDE = 1U << 5,     /* POINT, SCHED_*: in no function */
-	EVENT_RESTART = 1U << 6,     /* the first one after an exec: the stack is a new one */
+	EVENT_UNPAIRED = 1U << 0,   /* EXIT, SCHED_IN: where it began was not seen */
+	EVENT_RECURSIVE = 1U << 1,  /* EXIT: the same function is further out in the stack */
+	EVENT_UNFINISHED = 1U << 2, /* EXIT: made up at the end of the records; total is "so far" */
+	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
+	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
+	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
+	EVENT_RESTART = 1U << 6,    /* the first one after an exec: the stack is a new one */
 };
 
 /*
@@ -66,6 +66,7 @@ enum event_flag {
  * @addr: ENTRY, EXIT: the recorded address; POINT: its id; LOST: how many records were lost
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
  * @data: payload, valid until the next batch of the task
+ * @data_len: its length; SCHED_*, which have no payload: the CPU
  * @depth: frames below this one: of the stack as it was recorded, whatever stages leave out
  * @indent: the same, counted over what is left after the stages; the depth to show
  */

@@ -62,8 +62,8 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 			return mod;
 	}
 
-	struct module **modules =
-		reallocarray(set->modules, set->nr_modules + 1, sizeof(struct module *));
+	struct module **modules = reallocarray(set->modules, set->nr_modules + 1,
+					       sizeof(struct module *));
 
 	if (!modules)
 		return NULL;

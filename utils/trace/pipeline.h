@@ -69,7 +69,7 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
-	bool at_end; /* of the sources */
+	bool at_end;	  /* of the sources */
 	bool is_finished; /* and what comes behind that is out */
 };
 

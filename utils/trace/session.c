@@ -99,8 +99,8 @@ int session_load_map(struct session *session, struct uft_err *err)
 int session_add_late(struct session *session, const struct task_line *line)
 {
 	char *path cleanup_free = strndup(line->path, line->path_len);
-	struct late_module *late =
-		reallocarray(session->late, session->nr_late + 1, sizeof(*session->late));
+	struct late_module *late = reallocarray(session->late, session->nr_late + 1,
+						sizeof(*session->late));
 
 	if (late)
 		session->late = late;

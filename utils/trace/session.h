@@ -30,7 +30,7 @@ struct addr_space {
 	struct addr_slot {
 		uint64_t addr;
 		const struct func *func; /* NULL: free */
-	} *slots;
+	} * slots;
 };
 
 /*

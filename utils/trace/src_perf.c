@@ -115,7 +115,7 @@ static int load_file(struct src_perf *src, struct trace_data *data, const char *
 	return ret;
 }
 
-bool perf_file_cpu(const char *name, uint32_t *cpu)
+static bool perf_file_cpu(const char *name, uint32_t *cpu)
 {
 	struct text in = text_of(name, strlen(name));
 	uint64_t number;

@@ -15,7 +15,7 @@
 #include "utils/format/record.h"
 
 /* For all tasks together. */
-#define BUFFERS_BYTES (12UL << 20)
+#define BUFFERS_BYTES	  (12UL << 20)
 /* Descriptors for everything else: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 

@@ -20,14 +20,14 @@
 
 /* What to show; all zero is not "everything", see stage_config_init(). */
 struct stage_config {
-	unsigned depth; /* calls with less than that many frames below */
+	unsigned depth;		 /* calls with less than that many frames below */
 	uint64_t time_filter_ns; /* calls that took that long or longer */
-	uint64_t size_filter; /* functions of that many bytes or more */
+	uint64_t size_filter;	 /* functions of that many bytes or more */
 	bool show_libcalls;
 	bool show_events; /* all but calls */
 	bool show_sched;
-	bool show_preempt; /* SCHED_* of pre-empted tasks */
-	bool show_outside; /* events outside of functions */
+	bool show_preempt;	/* SCHED_* of pre-empted tasks */
+	bool show_outside;	/* events outside of functions */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
 };
 

@@ -111,7 +111,7 @@ static bool resync(struct stg_calls *calls, const struct event *event)
 	return true;
 }
 
-static int on_entry(struct stg_calls *calls, struct event *event, struct uft_err *err)
+static int enter_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	const struct func *func = space_func(calls->space, event->addr, err);
 
@@ -131,7 +131,7 @@ static int on_entry(struct stg_calls *calls, struct event *event, struct uft_err
 }
 
 /* An EXIT of a call whose ENTRY was not seen, or of another one than the stack says. */
-static int on_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
+static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	event->func = space_func(calls->space, event->addr, err);
 	return event->func ? 0 : err->code;
@@ -144,14 +144,14 @@ static void credit_parent(struct stg_calls *calls, uint64_t total_ns)
 		calls->frames[calls->nr - 1].child_ns += total_ns;
 }
 
-static int on_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
+static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = 0;
 		event->self_ns = 0;
 		event->depth = 0;
-		return on_odd_exit(calls, event, err);
+		return name_odd_exit(calls, event, err);
 	}
 
 	const struct frame *frame = &calls->frames[--calls->nr];
@@ -171,7 +171,7 @@ static int on_exit(struct stg_calls *calls, struct event *event, struct uft_err 
 			event->self_ns = 0;
 		event->flags |= EVENT_UNPAIRED;
 
-		int ret = on_odd_exit(calls, event, err);
+		int ret = name_odd_exit(calls, event, err);
 
 		if (ret < 0)
 			return ret;
@@ -200,8 +200,8 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 		credit_parent(calls, event->total_ns);
 	}
 	event->self_ns = event->total_ns;
-	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt :
-						       calls->pseudo->sched;
+	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt
+						     : calls->pseudo->sched;
 }
 
 static void on_other(struct stg_calls *calls, struct event *event)
@@ -237,9 +237,9 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 			return ret;
 
 		if (likely(event->type == EVENT_ENTRY)) {
-			ret = on_entry(calls, event, err);
+			ret = enter_call(calls, event, err);
 		} else if (likely(event->type == EVENT_EXIT)) {
-			ret = on_exit(calls, event, err);
+			ret = leave_call(calls, event, err);
 		} else if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN) {
 			calls->has_events = true;
 			on_sched(calls, event);

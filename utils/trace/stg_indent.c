@@ -32,13 +32,13 @@ void stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		if (unlikely(event->flags & EVENT_RESTART))
 			depth = 0;
 		if (event->type == EVENT_ENTRY) {
-			event->indent = MIN(depth, UINT16_MAX);
+			event->indent = MIN(depth, (uint32_t)UINT16_MAX);
 			depth++;
 		} else if (event->type == EVENT_EXIT) {
 			depth -= depth > 0;
-			event->indent = MIN(depth, UINT16_MAX);
+			event->indent = MIN(depth, (uint32_t)UINT16_MAX);
 		} else {
-			event->indent = MIN(depth, UINT16_MAX);
+			event->indent = MIN(depth, (uint32_t)UINT16_MAX);
 			if (event->type == EVENT_LOST)
 				stage->wants_depth = true;
 		}

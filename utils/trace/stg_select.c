@@ -36,8 +36,8 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct event *event = &events[i];
-		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event) :
-							 keeps_event(config, event);
+		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event)
+						       : keeps_event(config, event);
 
 		if (!keeps)
 			continue;
