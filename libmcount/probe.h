@@ -71,7 +71,7 @@ struct thread {
 	uint64_t last_ns;
 	uint64_t position;
 	uint64_t fit_ns;       /* length of the next interval between two fits */
-	struct thread *next; /* in probe_threads */
+	struct thread *next;   /* in probe_threads */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmcount/frames.h"
+#include "libmcount/modules.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -180,6 +181,7 @@ static void after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	atomic_store(&probe.forked, FORK_PENDING);
+	modules_after_fork();
 
 	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
 

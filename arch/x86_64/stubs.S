@@ -223,4 +223,29 @@ FUNCTION arch_call_preserving_vectors
 END arch_call_preserving_vectors
 	.hidden	arch_call_preserving_vectors
 
+/*
+ * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which holds a `ret`.
+ * That one takes the second address on the stack, which is ours.
+ */
+FUNCTION arch_call_returning_through
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	subq	$8, %rsp
+	leaq	1f(%rip), %rax
+	pushq	%rax
+	pushq	%rcx
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	notrack jmp *%rax
+1:	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+END arch_call_returning_through
+	.hidden	arch_call_returning_through
+
 	.section .note.GNU-stack, "", @progbits
