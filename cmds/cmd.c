@@ -5,6 +5,7 @@
 
 const struct cmd *const all_cmds[] = {
 	&cmd_record,
+	&cmd_live,
 	&cmd_replay,
 	NULL,
 };

@@ -390,7 +390,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_record = {
 	.name = "record",
 	.args = "PROGRAM [ARGUMENTS]",
-	.help = "Run a program and save the trace data",
+	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,
 	.run = run_record,

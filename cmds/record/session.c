@@ -26,7 +26,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
-struct session *session_create(struct recorder *rec, pid_t pid, const char *exe)
+struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe)
 {
 	struct session *s = calloc(1, sizeof(*s));
 
@@ -53,7 +53,7 @@ struct session *session_find(struct recorder *rec, const char sid[static SID_LEN
 	return NULL;
 }
 
-void session_destroy(struct session *s)
+void rec_session_destroy(struct session *s)
 {
 	module_map_deinit(&s->map);
 	free(s->exe);

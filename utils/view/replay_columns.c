@@ -120,6 +120,14 @@ static void make_tid_cell(char cell[static 16], int32_t tid)
 	cell[0] = snprintf(cell + 1, 15, "[%7d]", tid);
 }
 
+int replay_check_fields(const char *fields, struct uft_err *err)
+{
+	struct column_choice choice;
+
+	return columns_choose(replay_columns, ARRAY_SIZE(replay_columns), sizeof(*replay_columns),
+			      fields, &choice, err);
+}
+
 int replay_columns_init(struct replay *replay, struct uft_err *err)
 {
 	const struct trace_data *data = replay->pipe->data;
