@@ -76,6 +76,7 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 	if (p == MAP_FAILED)
 		return err_set_errno(err, -errno, "cannot map shared memory");
 	rec->control = p;
+	rec->control->recorder_pid = getpid();
 	return 0;
 }
 
