@@ -209,6 +209,9 @@ void session_destroy(struct session *s);
 /* Save the symbols of one more module, if it can have records. */
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err);
 
+/* Note where the stack is; while the process waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s);
+
 /* Write the session's map file, and the symbol files of the modules that can have records. */
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err);
 
