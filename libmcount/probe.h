@@ -146,6 +146,12 @@ extern struct thread probe_idle_thread;
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr);
 
+/*
+ * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
+ * its return address there; then the slot that counts is @other, which is anything at all otherwise.
+ */
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other);
+
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot);
 

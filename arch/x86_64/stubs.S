@@ -77,14 +77,17 @@
 	.text
 
 /*
- * -pg: called behind the prologue, so the return slot is found through %rbp.
- * probe_entry(return slot, address inside the function) yields non-zero when the slot was replaced.
+ * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
+ * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
+ * is below what %r10 points to.
+ * probe_entry_framed(return slot, address inside the function, other slot) yields non-zero when the slot was replaced.
  */
 FUNCTION mcount
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
 	movq	72(%rsp), %rsi
-	call	probe_entry
+	leaq	-8(%r10), %rdx
+	call	probe_entry_framed
 	testl	%eax, %eax
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume

@@ -189,7 +189,7 @@ static struct session *begin_session(struct recorder *rec, struct conversation *
 		if (session_add_module(s, talk->modules[i]) < 0)
 			return NULL;
 	}
-	return s;
+	return session_add_stack(s) < 0 ? NULL : s;
 }
 
 static void begin_process(struct recorder *rec, struct conversation *talk)
