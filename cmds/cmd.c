@@ -5,6 +5,7 @@
 
 const struct cmd *const all_cmds[] = {
 	&cmd_replay,
+	&cmd_report,
 	NULL,
 };
 
