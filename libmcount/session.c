@@ -96,7 +96,8 @@ __attribute__((constructor)) static void session_begin(void)
 
 	probe.plan = welcome.plan;
 	probe.tracing = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs))
+	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs,
+				welcome.plan.nr_calls))
 		return;
 	clock_setup();
 	thread_setup();
