@@ -55,6 +55,15 @@ void arch_init(void);
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
+/*
+ * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
+ * must hold a return instruction of the caller's module (arch_find_return()).
+ */
+void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through);
+
+/* A return instruction in [@start, @end), or NULL. The bytes must be readable. */
+const void *arch_find_return(const void *start, const void *end);
+
 /* Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields. */
 extern const char arch_return_trampoline[];
 

@@ -45,6 +45,8 @@ static struct record_settings make_settings(const struct opts *opts)
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
+		.use_perf = opts->use_events,
+		.use_switches = opts->use_sched,
 	};
 }
 
@@ -75,6 +77,7 @@ struct run {
 	uint64_t elapsed_ns;
 	int status;
 	struct rusage usage;
+	bool has_perf; /* there are perf-cpu<N>.dat files */
 };
 
 static void run_deinit(struct run *run)
@@ -85,13 +88,15 @@ static void run_deinit(struct run *run)
 
 static struct data_header make_header(const struct run *run)
 {
+	uint64_t perf = run->has_perf ? FEAT_PERF_EVENT : 0;
+
 	return (struct data_header){
 		.version = HEADER_VERSION,
 		.header_size = HEADER_SIZE,
 		.endian = run->program.facts.endian,
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | FEAT_SYM_SIZE,
+			     FEAT_AUTO_ARGS | FEAT_SYM_SIZE | perf,
 		.max_stack = run->settings.max_stack,
 	};
 }
@@ -250,6 +255,20 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
 }
 
+/* Scheduler events are an extra: without the permission the recording goes on without them. */
+static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
+{
+	struct uft_err err = { 0 };
+
+	if (!run->settings.use_perf)
+		return;
+	if (perf_open(&rec->perf, pid, run->settings.clock_id, run->settings.use_switches,
+		      rec->epoll_fd, run->dir_fd, &err) < 0)
+		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
+	else
+		run->has_perf = true;
+}
+
 static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launch launch = {
@@ -269,11 +288,16 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		return ret;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 
-	pid_t child = launch_program(&launch, err);
+	struct launched child;
 
-	if (child < 0)
-		return child;
-	ret = recorder_run(rec, child, &run->status, &run->usage, err);
+	ret = launch_prepare(&launch, &child, err);
+	if (ret < 0)
+		return ret;
+	watch_kernel(run, rec, child.pid);
+	ret = launch_go(&launch, &child, err);
+	if (ret < 0)
+		return ret;
+	ret = recorder_run(rec, child.pid, &run->status, &run->usage, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
 	return ret;
@@ -356,11 +380,14 @@ static int run_nop(struct run *run, struct uft_err *err)
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 
-	pid_t child = launch_program(&launch, err);
+	struct launched child;
+	int ret = launch_prepare(&launch, &child, err);
 
-	if (child < 0)
-		return child;
-	while (wait4(child, &run->status, 0, &run->usage) < 0 && errno == EINTR)
+	if (ret == 0)
+		ret = launch_go(&launch, &child, err);
+	if (ret < 0)
+		return ret;
+	while (wait4(child.pid, &run->status, 0, &run->usage) < 0 && errno == EINTR)
 		;
 	run->elapsed_ns = since_ns(run->started);
 	if (run->opts->show_time)

@@ -20,8 +20,7 @@ uint32_t plan_action_at(const struct plan_table *table, uint64_t addr)
 	return 0;
 }
 
-/* HOT (libmcount/probe.h). */
-uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+static inline uint32_t enter(uint64_t *slot, uint64_t addr)
 {
 	struct thread *t = guard_enter();
 	uint32_t replaced = 0;
@@ -39,4 +38,23 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr)
 	}
 	guard_leave(t);
 	return replaced;
+}
+
+/* HOT (libmcount/probe.h). */
+uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+{
+	return enter(slot, addr);
+}
+
+/* How far apart the two can be: the alignment and the copy. */
+#define REALIGN_MAX 4096
+
+/* HOT (libmcount/probe.h). */
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
+{
+	uint64_t apart = (uint64_t)other - (uint64_t)slot;
+
+	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
+		slot = other;
+	return enter(slot, addr);
 }

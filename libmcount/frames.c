@@ -92,19 +92,30 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 	frames_leave_top(t);
 }
 
+/*
+ * A stack may be run by another thread than the one that entered the frame (coroutines that migrate). The frame
+ * stays in its array, where its owner will find it abandoned; what counts is where it goes on.
+ */
+static uint64_t return_address_elsewhere(uint64_t slot)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		for (struct frame *f = t->top; f > t->frames; f--) {
+			if (f->slot == slot && f->ret != TRAMPOLINE)
+				return f->ret;
+		}
+	}
+	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
+	__builtin_trap();
+}
+
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot)
 {
 	struct frame *f = t->top;
 
 	while (f > t->frames && f->slot != slot)
 		f--;
-	if (unlikely(f == t->frames)) {
-		/*
-		 * Not among the open ones. Frames that were popped stay in the array until they are
-		 * overwritten, and their slots were restored, so this is memory damage of the program's own.
-		 */
-		__builtin_trap();
-	}
+	if (unlikely(f == t->frames))
+		return return_address_elsewhere(slot);
 	while (t->top > f)
 		frames_abandon_top(t);
 
@@ -118,14 +129,4 @@ void frames_unhook(struct thread *t)
 {
 	for (struct frame *f = t->top; f > t->frames; f--)
 		frame_restore(f);
-}
-
-void frames_rehook(struct thread *t)
-{
-	for (struct frame *f = t->top; f > t->frames; f--) {
-		struct slot_access a = { f->slot, f->ret, TRAMPOLINE };
-
-		if (owns_slot(f))
-			slow_call(slot_replace, &a);
-	}
 }

@@ -24,9 +24,8 @@ void frames_leave_until(struct thread *t, uint64_t fn);
 /* The frame with @slot returns though it is not the innermost one. Where it goes on. */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot);
 
-/* COLD. Put the true return addresses back into all open frames of @t, or replace them again. */
+/* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
 void frames_unhook(struct thread *t);
-void frames_rehook(struct thread *t);
 
 /* HOT: the innermost frame returns now: write its EXIT (unless -t drops it) and pop it. */
 static inline void frames_leave_top(struct thread *t)

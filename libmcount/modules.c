@@ -1,6 +1,7 @@
 /* Loaded objects, as told to the recorder (see modules.h). */
 #include "libmcount/modules.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -148,9 +149,16 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+void modules_after_fork(void)
+{
+	/* Another thread of the parent may have held it. */
+	pthread_mutex_init(&modules.lock, NULL);
+}
+
 void modules_after_dlopen(uint64_t begin_ns)
 {
 	unsigned long long adds = 0;
+	int saved = errno;
 
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&modules.lock);
@@ -174,6 +182,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 			modules_adopt_plan(ch.fds[0], plan.nr_funcs);
 	}
 	pthread_mutex_unlock(&modules.lock);
+	errno = saved;
 }
 
 /* Two sorted lists into one. */

@@ -19,4 +19,7 @@ bool modules_adopt_plan(int fd, uint32_t nr);
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);
 
+/* COLD, in a forked child. */
+void modules_after_fork(void);
+
 #endif

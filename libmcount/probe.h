@@ -46,7 +46,8 @@ struct frame {
  *        that interrupted the hook) is counted as lost and otherwise left alone.
  * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
  *        when there is no segment (new thread, forked child, no room): the slow path decides
- * @top: the innermost open frame; frames[0] is a sentinel whose slot is above everything
+ * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
+ *       frames[0] is a sentinel whose slot is above everything
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too.
  * @position: @at + @position is the ring position of @at
@@ -70,11 +71,18 @@ struct thread {
 	uint64_t last_ns;
 	uint64_t position;
 	uint64_t fit_ns;       /* length of the next interval between two fits */
+	struct thread *next;   /* in probe_threads */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
-	uint64_t mapped_bytes; /* of this struct with its frames */
+	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */
 	struct frame frames[];
 };
+/* The trampoline's call frame information looks frames up with these (arch/x86_64/stubs.S). */
+_Static_assert(__builtin_offsetof(struct thread, top) == 24, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct thread, next) == 120, "known to the unwind expression");
+_Static_assert(sizeof(struct frame) == 32, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct frame, slot) == 0, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind expression");
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, fit_ns) <= 128, "hot lines are two");
 
@@ -123,6 +131,12 @@ struct probe {
 extern struct probe probe;
 
 /*
+ * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a state is never
+ * freed: when its thread ends it is empty, and the next new thread takes it.
+ */
+extern _Atomic(struct thread *) probe_threads;
+
+/*
  * This thread's state; NULL until its first call. A thread that is not traced (any more) points to
  * probe_idle_thread, whose @busy is always set, so that hooks leave at once.
  */
@@ -131,6 +145,12 @@ extern struct thread probe_idle_thread;
 
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr);
+
+/*
+ * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
+ * its return address there; then the slot that counts is @other, which is anything at all otherwise.
+ */
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other);
 
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot);

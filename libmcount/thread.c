@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "libmcount/frames.h"
+#include "libmcount/modules.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 /* Its guard is always set. */
 struct thread probe_idle_thread = { .busy = 1 };
+
+_Atomic(struct thread *) probe_threads;
 
 struct slow {
 	void (*fn)(void *arg);
@@ -71,6 +74,39 @@ void thread_take_ring(struct thread *t)
 	atomic_fetch_add(&a->threads_untraced, 1);
 }
 
+/* A state whose thread has ended, or a new one. NULL without memory. */
+static struct thread *take_state(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		uint32_t unused = 0;
+
+		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+			return t;
+	}
+
+	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
+	struct thread *t = (struct thread *)syscall(
+		SYS_mmap, NULL, sizeof(struct thread) + frames * sizeof(struct frame),
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	t->in_use = 1;
+	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
+	t->top = t->written = t->frames;
+	t->next = atomic_load(&probe_threads);
+	while (!atomic_compare_exchange_weak(&probe_threads, &t->next, t))
+		;
+	return t;
+}
+
+/* Nobody's any more. What was open is gone with its stack. */
+static void release_state(struct thread *t)
+{
+	t->top = t->written = t->frames;
+	atomic_store_explicit(&t->in_use, 0, memory_order_release);
+}
+
 static void begin(void *arg)
 {
 	struct thread **result = arg;
@@ -83,21 +119,20 @@ static void begin(void *arg)
 	if (!probe.ready)
 		return;
 
-	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	uint64_t bytes = sizeof(struct thread) + frames * sizeof(struct frame);
-	struct thread *t = (struct thread *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-						    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct thread *t = take_state();
 
-	if (t == MAP_FAILED)
+	if (!t)
 		return;
-	t->mapped_bytes = bytes;
-	t->frames[0].slot = UINT64_MAX;
-	t->top = t->written = t->frames;
+	t->busy = 0;
+	t->cyg_skipped = 0;
+	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
+	/* The next record makes a fresh fit of the clock. */
+	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
 	thread_take_ring(t);
 	if (!t->ring) {
-		syscall(SYS_munmap, t, bytes);
+		release_state(t);
 		return;
 	}
 	if (probe.has_thread_key)
@@ -131,7 +166,8 @@ static void thread_end(void *arg)
 	self = &probe_idle_thread;
 	atomic_store_explicit(&t->ring->state, RING_DONE, memory_order_release);
 	ring_wake_writer(t->ring);
-	syscall(SYS_munmap, t, t->mapped_bytes);
+	t->ring = NULL;
+	release_state(t);
 }
 
 /* COLD, in the child of fork(2), which has only this thread. */
@@ -145,10 +181,15 @@ static void after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	atomic_store(&probe.forked, FORK_PENDING);
+	modules_after_fork();
 
 	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
 
 	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
+	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
+		if (other != t)
+			release_state(other);
+	}
 	if (!t || t == &probe_idle_thread)
 		return;
 

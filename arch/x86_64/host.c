@@ -3,6 +3,7 @@
 
 #include <cpuid.h>
 #include <elf.h>
+#include <stddef.h>
 
 /*
  * How arch_call_preserving_vectors saves vector state; read by stubs.S.
@@ -57,4 +58,14 @@ bool arch_has_invariant_counter(void)
 	unsigned eax, ebx, ecx, edx;
 
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT);
+}
+
+const void *arch_find_return(const void *start, const void *end)
+{
+	/* Any c3 byte will do: it need not be on an instruction's boundary to be executed. */
+	for (const uint8_t *at = start; at < (const uint8_t *)end; at++) {
+		if (*at == 0xc3)
+			return at;
+	}
+	return NULL;
 }

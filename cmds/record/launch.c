@@ -142,10 +142,15 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 }
 
 /* In the child, between fork and exec: only what is async-signal-safe. */
-NORETURN static void become_program(const struct launch *launch, char **env, int report_fd)
+NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
+				    int report_fd)
 {
+	char byte;
 	int failure;
 
+	/* End of file means go; so does a recorder that has died, and then the program runs alone. */
+	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
+		;
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
@@ -156,38 +161,57 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 	_exit(127);
 }
 
-pid_t launch_program(const struct launch *launch, struct uft_err *err)
+int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err)
 {
 	struct strbuf preload cleanup_strbuf = { 0 };
 	struct strbuf socket cleanup_strbuf = { 0 };
 	char **env cleanup_free = make_environment(launch, &preload, &socket);
-	int report[2];
-	int failure = 0;
+	int go[2] = { -1, -1 };
+	int report[2] = { -1, -1 };
+	int ret = 0;
 
 	if (!env)
 		return err_set_errno(err, -ENOMEM, "cannot run '%s'", launch->path);
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return err_set_errno(err, -errno, "cannot run '%s'", launch->path);
-
-	pid_t pid = fork();
-
-	if (pid == 0)
-		become_program(launch, env, report[1]);
-	if (pid < 0)
-		failure = errno;
-	close(report[1]);
-	/* The pipe closes by the exec, or brings the reason why there was none. */
-	if (pid > 0) {
-		ssize_t n;
-
-		do {
-			n = read(report[0], &failure, sizeof(failure));
-		} while (n < 0 && errno == EINTR);
-		if (n == sizeof(failure))
-			waitpid(pid, NULL, 0);
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+		ret = -errno;
+	if (ret == 0) {
+		child->pid = fork();
+		if (child->pid == 0) {
+			close(go[1]);
+			become_program(launch, env, go[0], report[1]);
+		}
+		if (child->pid < 0)
+			ret = -errno;
 	}
-	close(report[0]);
-	if (failure)
-		return err_set_errno(err, -failure, "cannot run '%s'", launch->path);
-	return pid;
+	if (ret < 0) {
+		int all[] = { go[0], go[1], report[0], report[1] };
+
+		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+			if (all[i] >= 0)
+				close(all[i]);
+		}
+		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
+	}
+	close(go[0]);
+	close(report[1]);
+	child->go = go[1];
+	child->report = report[0];
+	return 0;
+}
+
+int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err)
+{
+	int failure = 0;
+	ssize_t n;
+
+	close(child->go);
+	/* The pipe closes by the exec, or brings the reason why there was none. */
+	do {
+		n = read(child->report, &failure, sizeof(failure));
+	} while (n < 0 && errno == EINTR);
+	close(child->report);
+	if (n != sizeof(failure))
+		return 0;
+	waitpid(child->pid, NULL, 0);
+	return err_set_errno(err, -failure, "cannot run '%s'", launch->path);
 }

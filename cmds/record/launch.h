@@ -24,8 +24,23 @@ struct launch {
 	sigset_t mask;
 };
 
-/* Start it. Its pid, or negative errno when it could not even be executed. */
-pid_t launch_program(const struct launch *launch, struct uft_err *err);
+/*
+ * A child that is about to become the program.
+ *
+ * @go: closing it lets the child go on
+ * @report: end of file when the program runs, or the errno why it does not
+ */
+struct launched {
+	pid_t pid;
+	int go;
+	int report;
+};
+
+/* Fork it; it waits. 0 or negative errno. */
+int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
+int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
  * Where @name is: as it is when it has a slash, else by $PATH. -ENOENT, -EACCES or -EISDIR with a

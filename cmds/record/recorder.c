@@ -76,6 +76,7 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 	if (p == MAP_FAILED)
 		return err_set_errno(err, -errno, "cannot map shared memory");
 	rec->control = p;
+	rec->control->recorder_pid = getpid();
 	return 0;
 }
 
@@ -197,6 +198,14 @@ static void serve_signals(struct run *run)
 	reap_child(run);
 }
 
+static void note_write_error(struct recorder *rec, int code)
+{
+	int none = 0;
+
+	if (code < 0)
+		atomic_compare_exchange_strong(&rec->write_error, &none, code);
+}
+
 static void serve_event(struct run *run, void *ptr)
 {
 	struct recorder *rec = run->rec;
@@ -213,6 +222,9 @@ static void serve_event(struct run *run, void *ptr)
 		break;
 	case WATCH_PROCESS:
 		process_retire(rec, ptr);
+		break;
+	case WATCH_PERF:
+		note_write_error(rec, perf_serve(ptr));
 		break;
 	case WATCH_ORPHAN: {
 		struct orphan *o = ptr;
@@ -278,11 +290,13 @@ void recorder_stop(struct recorder *rec)
 	for (struct process *p = atomic_load(&rec->processes); p; p = p->next)
 		process_retire(rec, p);
 	writers_stop(rec);
+	note_write_error(rec, perf_finish(&rec->perf));
 }
 
 void recorder_close(struct recorder *rec)
 {
 	writers_stop(rec);
+	perf_finish(&rec->perf);
 	for (struct process *p = atomic_load(&rec->processes), *next; p; p = next) {
 		next = p->next;
 		process_destroy(p);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "cmds/record/perf.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -27,6 +28,8 @@ struct record_settings {
 	unsigned nr_writers;
 	unsigned rt_prio; /* 0: none */
 	bool trace_on;
+	bool use_perf;	   /* tasks and names from the kernel */
+	bool use_switches; /* context switches, too */
 };
 
 /* What an epoll event is about; the first member of whatever is watched. */
@@ -36,6 +39,7 @@ enum watch {
 	WATCH_CONVERSATION,
 	WATCH_PROCESS,
 	WATCH_ORPHAN, /* a forked child that has not reported itself */
+	WATCH_PERF,
 };
 
 /*
@@ -115,6 +119,8 @@ struct recorder {
 	_Atomic(struct process *) processes;
 	struct session *sessions;
 	unsigned nr_alive; /* processes with a pidfd */
+
+	struct perf perf; /* no CPUs when there are no events */
 
 	pthread_t *writers;
 	unsigned nr_writers;

@@ -111,7 +111,8 @@ static inline char *ring_data(struct ring *r)
 struct control_page {
 	uint32_t nr_writers;
 	_Atomic uint32_t nr_forks;
-	uint32_t pad[14];
+	int32_t recorder_pid;
+	uint32_t pad[13];
 	struct {
 		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
