@@ -70,6 +70,7 @@ class Program:
     cflags:  for the compiler; ldflags: behind the source; lib: a source that becomes lib<stem>.so beside it
     options: for `record`; ignore: patterns of functions that the compiler or a library adds
     only:    words of variants that it can be built for
+    xfail:   why the tree comes out wrong; the day it comes out right the test says so
 
     A directive with words in brackets, tree[cyg], holds for variants that have all of these words and
     goes before the one without.
