@@ -5,6 +5,8 @@
 
 const struct cmd *const all_cmds[] = {
 	&cmd_record,
+	&cmd_live,
+	&cmd_replay,
 	NULL,
 };
 

@@ -19,6 +19,7 @@
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/units.h"
 #include "utils/object/build_id.h"
 
 /* Writer threads: one for each four CPUs, as the peer has it. */
@@ -212,8 +213,11 @@ static int write_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (run->settings.threshold_ns)
-		strbuf_addf(&text, "-t %lluns\n", (unsigned long long)run->settings.threshold_ns);
+	if (run->settings.threshold_ns) {
+		strbuf_addstr(&text, "-t ");
+		format_time(run->settings.threshold_ns, &text);
+		strbuf_addch(&text, '\n');
+	}
 	return files_publish(run->dir_fd, "default.opts", strbuf_str(&text), text.len, err);
 }
 
@@ -417,7 +421,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_record = {
 	.name = "record",
 	.args = "PROGRAM [ARGUMENTS]",
-	.help = "Run a program and save the trace data",
+	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,
 	.run = run_record,

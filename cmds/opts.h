@@ -47,6 +47,7 @@ enum opts_format {
 };
 
 #define OPTS_DEFAULT_DIR "uftrace.data"
+#define OPTS_DEPTH_ALL	 1024 /* of recorded depths there are no more */
 
 /*
  * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands get it

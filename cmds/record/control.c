@@ -180,7 +180,7 @@ static void note_save_error(struct recorder *rec, const struct uft_err *err)
 static struct session *begin_session(struct recorder *rec, struct conversation *talk)
 {
 	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
-	struct session *s = session_create(rec, talk->hello.pid, exe);
+	struct session *s = rec_session_create(rec, talk->hello.pid, exe);
 
 	if (!s)
 		return NULL;
@@ -189,7 +189,7 @@ static struct session *begin_session(struct recorder *rec, struct conversation *
 		if (session_add_module(s, talk->modules[i]) < 0)
 			return NULL;
 	}
-	return s;
+	return session_add_stack(s) < 0 ? NULL : s;
 }
 
 static void begin_process(struct recorder *rec, struct conversation *talk)

@@ -303,7 +303,7 @@ void recorder_close(struct recorder *rec)
 	}
 	for (struct session *s = rec->sessions, *next; s; s = next) {
 		next = s->next;
-		session_destroy(s);
+		rec_session_destroy(s);
 	}
 	if (rec->control)
 		munmap(rec->control, sizeof(*rec->control));

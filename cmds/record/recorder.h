@@ -197,17 +197,20 @@ void process_retire(struct recorder *rec, struct process *proc);
 /* --- session.c --- */
 
 /* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to the recorder. */
-struct session *session_create(struct recorder *rec, pid_t pid, const char *exe);
+struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe);
 struct session *session_find(struct recorder *rec, const char sid[static SID_LEN]);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
 int session_add_module(struct session *s, const struct control_module *m);
 
 /* Not used by anything any more. */
-void session_destroy(struct session *s);
+void rec_session_destroy(struct session *s);
 
 /* Save the symbols of one more module, if it can have records. */
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err);
+
+/* Note where the stack is; while the process waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err);

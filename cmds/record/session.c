@@ -26,7 +26,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
-struct session *session_create(struct recorder *rec, pid_t pid, const char *exe)
+struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe)
 {
 	struct session *s = calloc(1, sizeof(*s));
 
@@ -53,7 +53,7 @@ struct session *session_find(struct recorder *rec, const char sid[static SID_LEN
 	return NULL;
 }
 
-void session_destroy(struct session *s)
+void rec_session_destroy(struct session *s)
 {
 	module_map_deinit(&s->map);
 	free(s->exe);
@@ -73,24 +73,35 @@ int session_add_module(struct session *s, const struct control_module *m)
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
+/* Where x86_64 puts the stack without randomisation: above all else that a program can map. */
+#define STACK_GUESS_START 0x7ffffffde000ULL
+#define STACK_GUESS_END	  0x7ffffffff000ULL
+
 /*
- * The stack's line of /proc/PID/maps: readers guess the kernel's base address from it
- * (spec/data-format.md section 3). A process that hides its maps has no such line.
+ * uftrace guesses the kernel's base address from the stack's line (spec/data-format.md section 3) and takes a program
+ * without one for a part of the kernel. So a process that hides its maps gets a usual one.
  */
-static void add_stack(struct session *s)
+int session_add_stack(struct session *s)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct module_map map cleanup_module_map = { 0 };
+	struct map_entry guess = {
+		.start = STACK_GUESS_START,
+		.end = STACK_GUESS_END,
+		.prot = "rw-p",
+		.path = "[stack]",
+	};
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
-	if (file_read_all(path, 64 << 20, &text, NULL) < 0 ||
-	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) < 0)
-		return;
-	for (size_t i = 0; i < map.nr; i++) {
-		if (strcmp(map.entries[i].path, "[stack]") == 0)
-			module_map_add(&s->map, &map.entries[i]);
+	if (file_read_all(path, 64 << 20, &text, NULL) == 0 &&
+	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
+		for (size_t i = 0; i < map.nr; i++) {
+			if (strcmp(map.entries[i].path, "[stack]") == 0)
+				return module_map_add(&s->map, &map.entries[i]);
+		}
 	}
+	return module_map_add(&s->map, &guess);
 }
 
 static int compare_start(const void *a, const void *b)
@@ -133,7 +144,6 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	char name[64];
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	add_stack(s);
 	if (s->map.nr)
 		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
 	for (size_t i = 0; i < s->map.nr; i++) {

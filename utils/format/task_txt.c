@@ -105,12 +105,12 @@ static const struct line_form {
 	bool (*get)(struct text *in, struct task_line *line);
 	const char *expected;
 } line_forms[] = {
-	{"SESS",  TASK_LINE_SESSION, get_session,
-	  "SESS timestamp=<s>.<ns> pid=<pid> sid=<16 characters> exename=\"<path>\""	     },
-	{ "TASK", TASK_LINE_TASK,	  get_task,    "TASK timestamp=<s>.<ns> tid=<tid> pid=<pid>" },
-	{ "FORK", TASK_LINE_FORK,	  get_fork,    "FORK timestamp=<s>.<ns> pid=<pid> ppid=<pid>"},
-	{ "DLOP", TASK_LINE_DLOPEN,  get_dlopen,
-	  "DLOP timestamp=<s>.<ns> tid=<tid> sid=<16 characters> base=<hex> libname=\"<path>\""	},
+	{ "SESS", TASK_LINE_SESSION, get_session,
+	  "SESS timestamp=<s>.<ns> pid=<pid> sid=<16 characters> exename=\"<path>\"" },
+	{ "TASK", TASK_LINE_TASK, get_task, "TASK timestamp=<s>.<ns> tid=<tid> pid=<pid>" },
+	{ "FORK", TASK_LINE_FORK, get_fork, "FORK timestamp=<s>.<ns> pid=<pid> ppid=<pid>" },
+	{ "DLOP", TASK_LINE_DLOPEN, get_dlopen,
+	  "DLOP timestamp=<s>.<ns> tid=<tid> sid=<16 characters> base=<hex> libname=\"<path>\"" },
 };
 
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err)

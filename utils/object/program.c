@@ -42,7 +42,7 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 
 static void read_script_line(const char *path, struct object_program *program)
 {
-	char line[PATH_MAX + 2] = "";
+	char line[PATH_MAX + 4] = "";
 	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 || fd_read_full(fd, line, sizeof(line) - 1) < 2 || strncmp(line, "#!", 2) != 0)

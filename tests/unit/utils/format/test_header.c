@@ -53,17 +53,8 @@ static void cut_short(void **state)
 static void wrong_bytes(void **state)
 {
 	/* offset of a byte and a value it must not have */
-	static const uint8_t wrong[][2] = {
-		{0,   'f'},
-		    { 7,	 1  },
-		       { 8,  2  },
-		  { 8,  5	 },
-		    { 12, 39 },
-		{ 14, 0	},
-		    { 14, 3  },
-		       { 15, 0  },
-		  { 15, 3  }
-	};
+	static const uint8_t wrong[][2] = { { 0, 'f' }, { 7, 1 },  { 8, 2 },  { 8, 5 }, { 12, 39 },
+					    { 14, 0 },	{ 14, 3 }, { 15, 0 }, { 15, 3 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct data_header out;

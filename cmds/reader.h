@@ -1,0 +1,33 @@
+/* What the commands that read a recording have in common: opening it, and where output goes. */
+#ifndef UTRAIL_CMDS_READER_H
+#define UTRAIL_CMDS_READER_H
+
+#include "cmds/opts.h"
+#include "utils/trace/data.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/sink.h"
+
+/*
+ * Open the data directory that the options name. When that is the default one and it is not
+ * there, the current directory itself counts if it is a recording, and then `ftrace.dir`.
+ * 0, or CMD_NO_DATA with @err.
+ */
+int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
+
+/* The same for a recording that must have records: -ENODATA is a failure. */
+int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
+
+/* What the options select. */
+void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
+
+/* A sink that writes to stdout, behind what stdio has for it. 0 or -ENOMEM. */
+int reader_open_sink(struct sink *sink, struct uft_err *err);
+
+/*
+ * The end of a command that ran @pipe into @sink: flush, tell what was damaged, choose the
+ * status. @ret: of pipeline_run().
+ */
+int reader_finish(const struct opts *opts, const struct pipeline *pipe, struct sink *sink, int ret,
+		  struct uft_err *err);
+
+#endif

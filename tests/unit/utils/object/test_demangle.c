@@ -1,0 +1,135 @@
+/* Readable names: what each kind of mangled name becomes (the peer's output is the reference). */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/object/demangle.h"
+
+static void check(enum demangle_mode mode, const char *mangled, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	strbuf_addstr(&out, "x");
+	demangle(mangled, mode, &out);
+	assert_string_equal(strbuf_str(&out) + 1, expected);
+}
+
+static void simple_cxx(void **state)
+{
+	static const char *const names[][2] = {
+		{ "_ZN3foo3barEv", "foo::bar" },
+		{ "_Z3addii", "add" },
+		{ "_ZNK3Foo3getEv", "Foo::get" },
+		{ "_ZN1AC1Ev", "A::A" },
+		{ "_ZN1AD0Ev", "A::~A" },
+		{ "_ZN2ns5inner3BoxIdEC1Ed", "ns::inner::Box::Box" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back" },
+		{ "_ZNSs4sizeEv", "std::basic_string<>::size" },
+		{ "_ZN12_GLOBAL__N_13fooEv", "_GLOBAL__N_1::foo" },
+		{ "_ZZ4mainENKUlvE_clEv", "main::$_0::operator()" },
+		{ "_ZZ4mainENKUlvE0_clEv", "main::$_1::operator()" },
+		{ "_ZN1AUt0_C1Ev", "A::A" },
+		{ "_ZNK3FoocvbEv", "Foo::operator(cast)" },
+		{ "_ZN1AplERKS_", "A::operator+" },
+		{ "_ZN1AnwEm", "A::operator new" },
+		{ "_ZN1AdaEPv", "A::operator delete[]" },
+		{ "_ZN1AclEi", "A::operator()" },
+		{ "_ZN1AcmEv", "A::operator," },
+		{ "_Zli3_kmx", "operator\"\"" },
+		{ "_Z3fooB5cxx11v", "foo::cxx11" },
+		{ "_ZN3foo3barEv.constprop.1", "foo::bar" },
+		{ "_ZN3foo3barEv.isra.0.cold", "foo::bar" },
+		{ "_GLOBAL__sub_I__ZN3foo3barEv", "_GLOBAL__sub_I_foo::bar" },
+		{ "_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main" },
+		{ "__device_stub__Z3fooi", "__device_stub_foo" },
+		{ "_ZThn8_N1D1bEv", "D::b" },
+		{ "_ZTv0_n24_N1D1bEv", "D::b" },
+		{ "_ZTV3foo", "__vtable__foo" },
+		{ "_ZTT3foo", "__VTT__foo" },
+		{ "_ZTI3foo", "__typeinfo__foo" },
+		{ "_ZTS3foo", "__typeinfo_name__foo" },
+		{ "_ZTC1A0_1B", "__construction_vtable__A" },
+		{ "_ZGVZ3foovE1x", "__guard_variable__foo::x" },
+		{ "_ZTH1a", "TLS_init::a" },
+		{ "_ZTW1a", "TLS_wrap::a" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		check(DEMANGLE_SIMPLE, names[i][0], names[i][1]);
+}
+
+static void rust(void **state)
+{
+	check(DEMANGLE_SIMPLE, "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+	      "core::fmt::Formatter::write_str");
+	check(DEMANGLE_SIMPLE, "_ZN33_$LT$$RF$str$u20$as$u20$m..Tr$GT$2go17hd9fe75e784ab2b6bE",
+	      "<&str as m::Tr>::go");
+	check(DEMANGLE_SIMPLE, "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+	check(DEMANGLE_SIMPLE, "_RINvCs1_3foo3barNtCs2_3baz3QuxE", "foo::bar");
+	check(DEMANGLE_FULL, "_RINvCs1_3foo3barNtCs2_3baz3QuxE", "foo::bar::<baz::Qux>");
+}
+
+static void full_and_no(void **state)
+{
+	check(DEMANGLE_FULL, "_ZN3foo3barIiEEvT_", "void foo::bar<int>(int)");
+	check(DEMANGLE_FULL, "_ZNK3Foo3getEv", "Foo::get() const");
+	check(DEMANGLE_FULL, "main", "main");
+	check(DEMANGLE_NO, "_ZN3foo3barEv", "_ZN3foo3barEv");
+}
+
+static void what_is_no_mangled_name_stays(void **state)
+{
+	static const char *const names[] = { "",	"_",	      "_Z",	  "_ZN",
+					     "_ZNE",	"_Zfoo",      "_ZN99foo", "_R",
+					     "main",	"foo.part.0", "_ZN3fo",	  "_RNvC6_123foo3b",
+					     "a::b<c>", "\xff\xfe",   "_ZTIDd" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		check(DEMANGLE_SIMPLE, names[i], names[i]);
+		if (strcmp(names[i], "_ZTIDd") != 0)
+			check(DEMANGLE_FULL, names[i], names[i]);
+	}
+}
+
+/* Names come from files: length and nesting must not hurt. */
+static void monsters(void **state)
+{
+	size_t len = 200000;
+	char *name = malloc(len + 1);
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	memset(name, 'P', len);
+	name[len] = '\0';
+	memcpy(name, "_Z1f", 4);
+	demangle(name, DEMANGLE_SIMPLE, &out);
+	assert_int_equal(out.len, len);
+	name[60000] = '\0';
+	demangle(name, DEMANGLE_FULL, &out);
+	for (size_t i = 2; i + 2 < 60000; i += 2)
+		memcpy(name + i, i == 2 ? "N1" : "1a", 2);
+	demangle(name, DEMANGLE_SIMPLE, &out);
+	for (size_t i = 0; i + 2 < 60000; i += 2)
+		memcpy(name + i, "_Z", 2);
+	demangle(name, DEMANGLE_SIMPLE, &out);
+	free(name);
+}
+
+static void mode_words(void **state)
+{
+	enum demangle_mode mode;
+
+	assert_true(demangle_mode_parse("FULL", &mode));
+	assert_int_equal(mode, DEMANGLE_FULL);
+	assert_true(demangle_mode_parse("no", &mode));
+	assert_int_equal(mode, DEMANGLE_NO);
+	assert_false(demangle_mode_parse("yes", &mode));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(simple_cxx),  cmocka_unit_test(rust),
+		cmocka_unit_test(full_and_no), cmocka_unit_test(what_is_no_mangled_name_stays),
+		cmocka_unit_test(monsters),    cmocka_unit_test(mode_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

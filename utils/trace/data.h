@@ -1,0 +1,97 @@
+/* An open data directory: header, info, tasks, sessions, modules. */
+#ifndef UTRAIL_TRACE_DATA_H
+#define UTRAIL_TRACE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/format/header.h"
+#include "utils/format/info.h"
+#include "utils/trace/module.h"
+#include "utils/trace/session.h"
+
+/* From @start_ns on the task ran in @session. */
+struct session_ref {
+	uint64_t start_ns;
+	struct session *session;
+};
+
+/* From @start_ns on the task had this name (of prctl or exec). The text is of the heap. */
+struct task_name {
+	uint64_t start_ns;
+	char *name;
+};
+
+/*
+ * One task (thread or process) of the recording.
+ *
+ * @index: in data->tasks, which are sorted by tid
+ * @start_ns: of its first line in task.txt, 0 without one
+ * @is_fork: it began as a copy of @ppid
+ * @has_session: a SESS line names it
+ * @data_bytes: size of <tid>.dat, 0 when there is none
+ * @refs: by time; at least one when the recording has sessions at all
+ * @names: by time; maybe none, see task_name_at()
+ */
+struct task {
+	int32_t tid;
+	int32_t pid;
+	int32_t ppid;
+	uint32_t index;
+	uint64_t start_ns;
+	bool is_fork;
+	bool has_session;
+	uint64_t data_bytes;
+	struct session_ref *refs;
+	size_t nr_refs;
+	struct task_name *names;
+	size_t nr_names;
+};
+
+/*
+ * @dir: as it was found
+ * @log_order: the tasks in the order in which task.txt names them first
+ * @is_big_endian: byte order of all binary files
+ */
+struct trace_data {
+	char *dir;
+	struct data_header header;
+	struct info info;
+	bool is_big_endian;
+	struct module_set modules;
+	struct session **sessions;
+	size_t nr_sessions;
+	struct task *tasks;
+	size_t nr_tasks;
+	int32_t *log_order;
+	size_t nr_log_order;
+};
+
+/*
+ * Open @dir. -ENOENT when it is not there, -EINVAL when it is no recording, -ENODATA when no task
+ * has records (see data_has_records()), others as they come; each with a text that names the file.
+ * Ends with data_close().
+ */
+int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+	      struct uft_err *err);
+void data_close(struct trace_data *data);
+#define cleanup_data cleanup(data_close)
+
+/* Is there at least one record to read? */
+bool data_has_records(const struct trace_data *data);
+
+/* The task with that id, or NULL. */
+struct task *data_task(const struct trace_data *data, int32_t tid);
+
+/* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
+int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
+
+/* The session that @task runs in at @time_ns; NULL when the recording has none. */
+struct session *task_session(const struct task *task, uint64_t time_ns);
+
+/* What the task is called at @time_ns: its own name or the program's. Lives as long as @data. */
+const char *task_name_at(const struct task *task, uint64_t time_ns);
+
+#endif

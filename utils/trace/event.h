@@ -1,0 +1,106 @@
+/* The event: what sources make of records, stages work on and views show. */
+#ifndef UTRAIL_TRACE_EVENT_H
+#define UTRAIL_TRACE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/trace/data.h"
+#include "utils/trace/module.h"
+
+enum event_type {
+	EVENT_ENTRY,
+	EVENT_EXIT,
+	EVENT_LOST,
+	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
+	EVENT_SCHED_OUT, /* off the CPU ... */
+	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
+	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
+};
+
+/* Ids of events, spec/data-format.md section 6.3. */
+enum event_id {
+	EVENT_ID_BUILTIN = 100000, /* below: kernel tracepoints */
+	EVENT_ID_READ_STATM = 100001,
+	EVENT_ID_READ_PAGE_FAULT,
+	EVENT_ID_DIFF_STATM,
+	EVENT_ID_DIFF_PAGE_FAULT,
+	EVENT_ID_READ_PMU_CYCLE,
+	EVENT_ID_DIFF_PMU_CYCLE,
+	EVENT_ID_READ_PMU_CACHE,
+	EVENT_ID_DIFF_PMU_CACHE,
+	EVENT_ID_READ_PMU_BRANCH,
+	EVENT_ID_DIFF_PMU_BRANCH,
+	EVENT_ID_WATCH_CPU,
+	EVENT_ID_WATCH_VAR,
+	EVENT_ID_CALLSITE,
+	EVENT_ID_SCHED_IN = 200001,
+	EVENT_ID_SCHED_OUT,
+	EVENT_ID_SCHED_BOTH,
+	EVENT_ID_TASK_NEW,
+	EVENT_ID_TASK_EXIT,
+	EVENT_ID_TASK_NAME,
+	EVENT_ID_SCHED_OUT_PREEMPT,
+	EVENT_ID_SCHED_BOTH_PREEMPT,
+	EVENT_ID_USER = 1000000, /* and up: names in events.txt */
+	EVENT_ID_EXTERN_DATA = 2000000,
+};
+
+enum event_flag {
+	EVENT_UNPAIRED = 1U << 0,   /* EXIT, SCHED_IN: where it began was not seen */
+	EVENT_RECURSIVE = 1U << 1,  /* EXIT: the same function is further out in the stack */
+	EVENT_UNFINISHED = 1U << 2, /* EXIT: made up at the end of the records; total is "so far" */
+	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
+	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
+	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
+	EVENT_RESTART = 1U << 6,    /* the first one after an exec: the stack is a new one */
+};
+
+/*
+ * One event of one task. Events of a task are in the order of its records; times may go
+ * backwards in broken data.
+ *
+ * @time_ns: of the recording's clock
+ * @total_ns: EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
+ * @self_ns: EXIT: @total_ns less the time of its direct children
+ * @addr: ENTRY, EXIT: the recorded address; POINT: its id; LOST: how many records were lost
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
+ * @data: payload, valid until the next batch of the task
+ * @data_len: its length; SCHED_*, which have no payload: the CPU
+ * @depth: frames below this one: of the stack as it was recorded, whatever stages leave out
+ * @indent: the same, counted over what is left after the stages; the depth to show
+ */
+struct event {
+	uint64_t time_ns;
+	uint64_t total_ns;
+	uint64_t self_ns;
+	uint64_t addr;
+	const struct func *func;
+	const uint8_t *data;
+	uint16_t data_len;
+	uint16_t depth;
+	uint16_t indent;
+	uint8_t type;
+	uint8_t flags;
+};
+_Static_assert(sizeof(struct event) == 56, "an event is copied a lot");
+
+/* A duration as shown: how far the clock went back counts as time, like the peer does. */
+static inline uint64_t time_abs(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? -ns : ns;
+}
+
+/*
+ * Events of one task in a row; at most about EVENT_BATCH of them, so that what a stage does per
+ * batch costs nothing per event and a batch stays in the first level cache.
+ */
+#define EVENT_BATCH 512
+
+struct event_span {
+	const struct task *task; /* NULL: EVENT_EXTERN */
+	const struct event *events;
+	size_t nr;
+};
+
+#endif

@@ -1,0 +1,69 @@
+/* Modules of a recording and the functions in them: what an address means. */
+#ifndef UTRAIL_TRACE_MODULE_H
+#define UTRAIL_TRACE_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/format/sym.h"
+#include "utils/object/demangle.h"
+
+/*
+ * One function, however many sessions and addresses it was seen with: views compare pointers and
+ * index their own arrays with @id. Lives as long as the recording is open.
+ *
+ * @name: demangled; "<hex>" for an address no symbol covers
+ * @call_text: "name();" as a leaf without arguments is shown; its first @call_len - 1 bytes
+ *             are "name()"
+ * @sym: NULL when there is no symbol
+ * @module: NULL when the address is in no module, or for pseudo functions
+ */
+struct func {
+	const char *name;
+	const char *call_text;
+	uint32_t name_len;
+	uint32_t call_len;
+	uint32_t id;
+	bool is_libcall; /* an entry of a PLT */
+	const struct symbol *sym;
+	const struct module *module;
+};
+
+/* One object file of the traced program. Its symbols are loaded when the first address asks. */
+struct module {
+	char *path;
+	const char *basename; /* within @path */
+	char *build_id;	      /* "" when unknown */
+	bool is_loaded;
+	struct symtab symtab;
+	struct func **funcs; /* by symbol; NULL until somebody asks */
+};
+
+/* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
+struct module_set {
+	const char *dir; /* where the .sym files are; of the owner */
+	enum demangle_mode demangle;
+	struct module **modules;
+	size_t nr_modules;
+	struct func **funcs; /* by id */
+	size_t nr_funcs;
+	size_t cap_funcs;
+};
+
+void module_set_deinit(struct module_set *set);
+
+/* The module with that path and build-id, new or known; NULL when memory is short. */
+struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
+
+/* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
+int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
+
+/* The function of a symbol of @mod. NULL when memory is short. */
+const struct func *module_func(struct module_set *set, struct module *mod,
+			       const struct symbol *sym);
+
+/* A function without a symbol, under this name. NULL when memory is short. */
+const struct func *module_set_add_func(struct module_set *set, const char *name);
+
+#endif

@@ -1,0 +1,269 @@
+/* Sessions: what was mapped where in one process image (see session.h). */
+#include "utils/trace/session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/fd.h"
+
+#define MAP_FILE_MAX_BYTES (64UL << 20)
+#define SPACE_FIRST_SLOTS  256
+
+struct session *session_create(struct module_set *set, const struct task_line *line)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return NULL;
+	memcpy(session->sid, line->sid, sizeof(session->sid));
+	session->set = set;
+	session->start_ns = line->time_ns;
+	session->pid = line->pid;
+	session->exename = strndup(line->path, line->path_len);
+	if (!session->exename) {
+		free(session);
+		return NULL;
+	}
+	return session;
+}
+
+static void space_destroy(struct addr_space *space)
+{
+	if (!space)
+		return;
+	free(space->slots);
+	free(space);
+}
+
+void session_destroy(struct session *session)
+{
+	if (!session)
+		return;
+	if (session->spaces) {
+		for (size_t i = 0; i <= session->nr_late; i++)
+			space_destroy(session->spaces[i]);
+	}
+	free(session->spaces);
+	free(session->late);
+	free(session->modules);
+	module_map_deinit(&session->map);
+	free(session->exename);
+	free(session);
+}
+
+static int find_modules(struct session *session)
+{
+	struct module_map *map = &session->map;
+
+	session->modules = calloc(map->nr ? map->nr : 1, sizeof(*session->modules));
+	if (!session->modules)
+		return -ENOMEM;
+	for (size_t i = 0; i < map->nr; i++) {
+		if (map->entries[i].path[0] == '[')
+			continue;
+		session->modules[i] = module_set_get(session->set, map->entries[i].path,
+						     map->entries[i].build_id);
+		if (!session->modules[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int session_load_map(struct session *session, struct uft_err *err)
+{
+	char path[PATH_MAX];
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err why = { 0 };
+
+	snprintf(path, sizeof(path), "%s/sid-%s.map", session->set->dir, session->sid);
+
+	int ret = file_read_all(path, MAP_FILE_MAX_BYTES, &text, &why);
+
+	if (ret == -ENOENT)
+		ret = 0;
+	else if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
+	else
+		ret = module_map_decode(text.data, text.len, &session->map, &why);
+	if (ret == 0)
+		ret = find_modules(session);
+	if (ret < 0)
+		return err_set(err, ret, "cannot read '%s': %s", path,
+			       why.code ? why.text : strerror(-ret));
+	return 0;
+}
+
+int session_add_late(struct session *session, const struct task_line *line)
+{
+	char *path cleanup_free = strndup(line->path, line->path_len);
+	struct late_module *late = reallocarray(session->late, session->nr_late + 1,
+						sizeof(*session->late));
+
+	if (late)
+		session->late = late;
+	if (!path || !late)
+		return -ENOMEM;
+
+	struct module *mod = module_set_get(session->set, path, "");
+
+	if (!mod)
+		return -ENOMEM;
+
+	size_t at = session->nr_late++;
+
+	/* Lines come mostly in order of time. */
+	for (; at > 0 && late[at - 1].time_ns > line->time_ns; at--)
+		late[at] = late[at - 1];
+	late[at] = (struct late_module){ line->time_ns, line->base, mod };
+	return 0;
+}
+
+static struct addr_space *space_create(struct session *session, size_t nr_late)
+{
+	struct addr_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->session = session;
+	space->nr_late = nr_late;
+	space->mask = SPACE_FIRST_SLOTS - 1;
+	space->slots = calloc(SPACE_FIRST_SLOTS, sizeof(*space->slots));
+	if (!space->slots) {
+		free(space);
+		return NULL;
+	}
+	return space;
+}
+
+struct addr_space *session_space(struct session *session, uint64_t time_ns, uint64_t *until_ns)
+{
+	size_t nr = 0;
+
+	while (nr < session->nr_late && session->late[nr].time_ns <= time_ns)
+		nr++;
+	if (!session->spaces) {
+		session->spaces = calloc(session->nr_late + 1, sizeof(*session->spaces));
+		if (!session->spaces)
+			return NULL;
+	}
+	if (!session->spaces[nr])
+		session->spaces[nr] = space_create(session, nr);
+	*until_ns = nr < session->nr_late ? session->late[nr].time_ns : UINT64_MAX;
+	return session->spaces[nr];
+}
+
+/* 1 with @func, 0 when @mod has no symbol there, negative on failure. */
+static int find_in_module(struct session *session, struct module *mod, uint64_t offset,
+			  const struct func **func, struct uft_err *err)
+{
+	int ret = module_load(session->set, mod, err);
+
+	if (ret < 0)
+		return ret;
+
+	const struct symbol *sym = symtab_find(&mod->symtab, offset);
+
+	if (!sym)
+		return 0;
+	*func = module_func(session->set, mod, sym);
+	return *func ? 1 : err_set_errno(err, -ENOMEM, "cannot name a function");
+}
+
+/* @mod: the module that covers @addr even when none of its symbols does; may stay NULL. */
+static int find_func(const struct addr_space *space, uint64_t addr, const struct func **func,
+		     const struct module **mod, struct uft_err *err)
+{
+	struct session *session = space->session;
+
+	for (size_t i = 0; i < session->map.nr; i++) {
+		const struct map_entry *entry = &session->map.entries[i];
+
+		if (addr < entry->start || addr >= entry->end || !session->modules[i])
+			continue;
+		*mod = session->modules[i];
+
+		int ret = find_in_module(session, session->modules[i], addr - entry->start, func,
+					 err);
+
+		if (ret)
+			return ret;
+	}
+	/* What was loaded last hides what had been there before. */
+	for (size_t i = space->nr_late; i-- > 0;) {
+		const struct late_module *late = &session->late[i];
+
+		if (addr < late->base)
+			continue;
+
+		int ret = find_in_module(session, late->module, addr - late->base, func, err);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool space_grow(struct addr_space *space)
+{
+	size_t nr = (space->mask + 1) * 2;
+	struct addr_slot *slots = calloc(nr, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i <= space->mask; i++) {
+		uint64_t addr = space->slots[i].addr;
+		size_t at = addr_slot(addr) & (nr - 1);
+
+		if (!space->slots[i].func)
+			continue;
+		while (slots[at].func)
+			at = (at + 1) & (nr - 1);
+		slots[at] = space->slots[i];
+	}
+	free(space->slots);
+	space->slots = slots;
+	space->mask = nr - 1;
+	return true;
+}
+
+/* Each space has its own; views that add up by name bring them together. */
+static const struct func *unknown_func(struct module_set *set, uint64_t addr,
+				       const struct module *mod)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "<%llx>", (unsigned long long)addr);
+	if (!module_set_add_func(set, name))
+		return NULL;
+
+	struct func *func = set->funcs[set->nr_funcs - 1];
+
+	func->module = mod;
+	return func;
+}
+
+const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err)
+{
+	const struct func *func = NULL;
+	const struct module *mod = NULL;
+
+	if (find_func(space, addr, &func, &mod, err) < 0)
+		return NULL;
+	if (!func)
+		func = unknown_func(space->session->set, addr, mod);
+	if (!func || (space->nr_used * 2 > space->mask && !space_grow(space))) {
+		err_set_errno(err, -ENOMEM, "cannot name a function");
+		return NULL;
+	}
+
+	size_t at = addr_slot(addr) & space->mask;
+
+	while (space->slots[at].func)
+		at = (at + 1) & space->mask;
+	space->slots[at] = (struct addr_slot){ addr, func };
+	space->nr_used++;
+	return func;
+}

@@ -1,0 +1,313 @@
+/* Source of events: the records of one <tid>.dat (see src_user.h). */
+#include "utils/trace/src_user.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+#include "utils/format/bytes.h"
+#include "utils/format/record.h"
+
+/* For all tasks together. */
+#define BUFFERS_BYTES	  (12UL << 20)
+/* Descriptors for everything else: output, perf files, the pager. */
+#define SPARE_DESCRIPTORS 64
+
+struct src_user_plan src_user_plan(size_t nr_tasks)
+{
+	size_t share = BUFFERS_BYTES / (nr_tasks ? nr_tasks : 1) & ~4095UL;
+	struct rlimit limit;
+	bool fits = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+		    nr_tasks + SPARE_DESCRIPTORS <= limit.rlim_cur;
+
+	share = MAX(share, (size_t)SRC_USER_MIN_BUFFER);
+	return (struct src_user_plan){
+		.buffer_bytes = MIN(share, (size_t)SRC_USER_MAX_BUFFER),
+		.keeps_open = fits,
+	};
+}
+
+static void file_name(const struct src_user *src, char path[static PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%d.dat", src->data->dir, src->tid);
+}
+
+static int open_file(struct src_user *src, struct uft_err *err)
+{
+	char path[PATH_MAX];
+
+	file_name(src, path);
+	src->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (src->fd < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	return 0;
+}
+
+int src_user_open(struct src_user *src, const struct trace_data *data, int32_t tid,
+		  const struct src_user_plan *plan, struct uft_err *err)
+{
+	bool host_is_big = BYTE_ORDER == BIG_ENDIAN;
+
+	*src = (struct src_user){
+		.data = data,
+		.tid = tid,
+		.fd = -1,
+		.keeps_open = plan->keeps_open,
+		.is_swapped = data->is_big_endian != host_is_big,
+		.cap = plan->buffer_bytes,
+	};
+	src->buf = malloc(src->cap);
+	if (!src->buf)
+		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", tid);
+	return 0;
+}
+
+void src_user_close(struct src_user *src)
+{
+	if (src->fd >= 0 && src->buf)
+		close(src->fd);
+	free(src->buf);
+	*src = (struct src_user){ .fd = -1 };
+}
+
+/* Fill the buffer behind what is left in it. False at the end of the file. */
+static int refill(struct src_user *src, struct uft_err *err)
+{
+	size_t left = src->len - src->at;
+
+	if (src->fd < 0) {
+		int ret = open_file(src, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	memmove(src->buf, src->buf + src->at, left);
+	src->at = 0;
+	src->len = left;
+
+	ssize_t n = fd_pread_full(src->fd, src->buf + left, src->cap - left, src->next_offset);
+
+	if (!src->keeps_open) {
+		close(src->fd);
+		src->fd = -1;
+	}
+	if (n < 0) {
+		char path[PATH_MAX];
+
+		file_name(src, path);
+		return err_set_errno(err, n, "cannot read '%s'", path);
+	}
+	src->len += n;
+	src->next_offset += n;
+	src->file_ended = src->len < src->cap;
+	return n > 0;
+}
+
+static struct record load(const struct src_user *src, size_t at)
+{
+	struct record rec;
+
+	memcpy(&rec, src->buf + at, sizeof(rec));
+	if (src->is_swapped) {
+		rec.time_ns = __builtin_bswap64(rec.time_ns);
+		rec.data = __builtin_bswap64(rec.data);
+	}
+	return rec;
+}
+
+/* Could @next stand directly behind @rec, an ENTRY or EXIT? */
+static bool can_follow(const struct record *rec, const struct record *next)
+{
+	/* A year: no call takes longer, and few arguments look like a time just after this one. */
+	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
+	unsigned depth = record_depth(rec->data);
+	unsigned next_depth = record_depth(next->data);
+	bool is_entry = record_type(rec->data) == RECORD_ENTRY;
+
+	if (!record_magic_is_good(next->data))
+		return false;
+	if (record_type(next->data) == RECORD_LOST)
+		return next->time_ns == 0 && next_depth == 0;
+	if (next->time_ns < rec->time_ns || next->time_ns - rec->time_ns > longest_ns)
+		return false;
+	switch (record_type(next->data)) {
+	case RECORD_ENTRY:
+		return next_depth == depth + is_entry;
+	case RECORD_EXIT:
+		if (is_entry)
+			return next_depth == depth &&
+			       record_addr(next->data) == record_addr(rec->data);
+		return next_depth + 1 == depth;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Arguments and return values do not tell how long they are. Without their specification the
+ * end is where the next record begins that fits the call stack, or the end of the file.
+ */
+static size_t guess_payload(const struct src_user *src, const struct record *rec, size_t at)
+{
+	size_t left = src->len - at;
+
+	for (size_t len = 8; len <= PAYLOAD_MAX_BYTES && len + sizeof(*rec) <= left; len += 8) {
+		struct record next = load(src, at + len);
+
+		if (can_follow(rec, &next))
+			return len;
+	}
+	return MIN(left, (size_t)PAYLOAD_MAX_BYTES);
+}
+
+/* Is the payload of an EVENT, which has its length in front, there and of a sane size? */
+static bool has_good_payload(const struct src_user *src, const struct record *rec)
+{
+	size_t left = src->len - src->at - sizeof(*rec);
+
+	if (!record_has_more(rec->data) || record_type(rec->data) != RECORD_EVENT)
+		return true;
+	if (left < 2)
+		return false;
+
+	size_t len = get_u16(src->buf + src->at + sizeof(*rec), src->data->is_big_endian);
+
+	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
+}
+
+/* Payload of a record at @at of the buffer; its length with padding. */
+static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
+			   struct event *event)
+{
+	if (record_type(rec->data) != RECORD_EVENT) {
+		size_t len = guess_payload(src, rec, at);
+
+		src->has_unknown_payload = true;
+		event->data = src->buf + at;
+		event->data_len = len;
+		return len;
+	}
+
+	size_t len = get_u16(src->buf + at, src->data->is_big_endian);
+	size_t padded = ALIGN_UP(2 + len, (size_t)8);
+
+	event->data = src->buf + at + 2;
+	event->data_len = len;
+	return padded;
+}
+
+/* Is there nothing but zeros up to the end? A crash can leave blocks that were never written. */
+static int rest_is_zero(struct src_user *src, struct uft_err *err)
+{
+	for (;;) {
+		for (; src->at < src->len; src->at++) {
+			if (src->buf[src->at])
+				return 0;
+		}
+
+		int ret = refill(src, err);
+
+		if (ret <= 0)
+			return ret < 0 ? ret : 1;
+	}
+}
+
+/* The last record is cut within its payload. */
+static bool is_cut(const struct src_user *src, const struct record *rec)
+{
+	return src->file_ended && record_magic_is_good(rec->data) &&
+	       src->len - src->at < sizeof(*rec) + PAYLOAD_MAX_BYTES;
+}
+
+static int bad_record(struct src_user *src, const struct record *rec, struct uft_err *err)
+{
+	uint64_t offset = src->next_offset - (src->len - src->at);
+	char path[PATH_MAX];
+	int zeros = rec->time_ns == 0 && rec->data == 0 ? rest_is_zero(src, err) : 0;
+
+	if (zeros < 0)
+		return zeros;
+	src->at_end = true;
+	src->is_torn = true;
+	if (zeros || is_cut(src, rec))
+		return 0;
+	file_name(src, path);
+	return err_set(err, -EBADMSG,
+		       "'%s' is damaged at offset %llu: expected a record, found %016llx %016llx",
+		       path, (unsigned long long)offset, (unsigned long long)rec->time_ns,
+		       (unsigned long long)rec->data);
+}
+
+/* LOST has no time of its own: it takes that of the record ahead of it, or else behind it. */
+static uint64_t lost_time(const struct src_user *src)
+{
+	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
+		return src->last_ns;
+	return load(src, src->at + sizeof(struct record)).time_ns;
+}
+
+_Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
+		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
+	       "types are taken over as they are");
+
+/* What is left is less than a record with the longest payload, and the file may have more. */
+static bool wants_refill(const struct src_user *src)
+{
+	return !src->file_ended &&
+	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
+}
+
+ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
+		      struct uft_err *err)
+{
+	size_t nr = 0;
+
+	/* Only once per call: the events decoded so far point into the buffer. */
+	if (wants_refill(src)) {
+		int ret = refill(src, err);
+
+		if (ret < 0)
+			return ret;
+	}
+
+	const size_t stop = src->file_ended ? src->len : src->len - PAYLOAD_MAX_BYTES;
+
+	while (nr < max && src->at + sizeof(struct record) <= stop) {
+		struct record rec = load(src, src->at);
+		struct event *event = &events[nr];
+
+		if (unlikely(!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))) {
+			if (nr)
+				return nr;
+			return bad_record(src, &rec, err);
+		}
+		if (unlikely(record_type(rec.data) == RECORD_LOST))
+			rec.time_ns = lost_time(src);
+		if (rec.time_ns > until_ns)
+			return nr;
+
+		event->time_ns = rec.time_ns;
+		event->addr = record_addr(rec.data);
+		event->data = NULL;
+		event->data_len = 0;
+		event->depth = record_depth(rec.data);
+		event->type = record_type(rec.data);
+		event->flags = rec.time_ns < src->last_ns ? EVENT_BACKWARDS : 0;
+		src->last_ns = rec.time_ns;
+		src->at += sizeof(rec);
+		if (unlikely(record_has_more(rec.data)))
+			src->at += take_payload(src, &rec, src->at, event);
+		nr++;
+	}
+	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop) {
+		src->is_torn |= src->at < src->len;
+		src->at_end = true;
+	}
+	return nr;
+}

@@ -1,0 +1,67 @@
+/* Source of events: the records of one <tid>.dat. */
+#ifndef UTRAIL_TRACE_SRC_USER_H
+#define UTRAIL_TRACE_SRC_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/event.h"
+
+/* The payload of a record (spec/data-format.md section 6.2) is never longer. */
+#define PAYLOAD_MAX_BYTES   1024
+/* Room for a record with its payload, and for a look at the record behind it. */
+#define SRC_USER_MIN_BUFFER 4096
+#define SRC_USER_MAX_BUFFER (256 * 1024)
+
+/*
+ * Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
+ * file.
+ *
+ * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
+ * @next_offset: in the file, of what will be read next
+ * @buf, @at, @len: [@at, @len) of @buf is not decoded yet
+ * @file_ended: the buffer holds all that is left
+ * @is_torn: the file ended within a record, or with zeros
+ * @has_unknown_payload: arguments were skipped for want of their specification
+ */
+struct src_user {
+	const struct trace_data *data;
+	int32_t tid;
+	int fd;
+	bool keeps_open;
+	bool is_swapped; /* byte order is not ours */
+	bool file_ended;
+	bool at_end;
+	bool is_torn;
+	bool has_unknown_payload;
+	uint64_t next_offset;
+	uint64_t last_ns;
+	uint8_t *buf;
+	size_t cap;
+	size_t at;
+	size_t len;
+};
+
+/* How the sources of @nr_tasks tasks share memory and descriptors. */
+struct src_user_plan {
+	size_t buffer_bytes;
+	bool keeps_open;
+};
+struct src_user_plan src_user_plan(size_t nr_tasks);
+
+int src_user_open(struct src_user *src, const struct trace_data *data, int32_t tid,
+		  const struct src_user_plan *plan, struct uft_err *err);
+void src_user_close(struct src_user *src);
+
+/*
+ * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
+ * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns how many; 0
+ * when the next one is later or there is none (@src->at_end). Negative errno when the file
+ * cannot be read or is damaged; what was decoded before that has been returned then.
+ */
+ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
+		      struct uft_err *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* Stages: what turns the raw events of one task into those that a view shows. */
+#ifndef UTRAIL_TRACE_STAGE_H
+#define UTRAIL_TRACE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/event.h"
+
+/*
+ * Stages work on one task at a time, before the tasks are merged: all of them are about one call
+ * stack, and one that must look ahead (the duration filter) may hold events back without
+ * disturbing the order of the others.
+ *
+ * Most work in place: they get @nr events and return how many are left.
+ */
+
+/* What to show; all zero is not "everything", see stage_config_init(). */
+struct stage_config {
+	unsigned depth;		 /* calls with less than that many frames below */
+	uint64_t time_filter_ns; /* calls that took that long or longer */
+	uint64_t size_filter;	 /* functions of that many bytes or more */
+	bool show_libcalls;
+	bool show_events; /* all but calls */
+	bool show_sched;
+	bool show_preempt;	/* SCHED_* of pre-empted tasks */
+	bool show_outside;	/* events outside of functions */
+	bool closes_open_calls; /* make up an EXIT for each call that never returned */
+};
+
+void stage_config_init(struct stage_config *config);
+
+/* Functions that views show for what is none. */
+struct pseudo_funcs {
+	const struct func *sched;
+	const struct func *sched_preempt;
+};
+
+struct frame {
+	const struct func *func;
+	uint64_t addr;
+	uint64_t start_ns;
+	uint64_t child_ns; /* what its direct children took */
+};
+
+/* Frames by function id, modulo this: tells in most cases that a call is not a recursion. */
+#define CALLS_SEEN_SLOTS 128
+
+/*
+ * stg_calls: pairs entries with exits.
+ *
+ * @nr: of frames in use
+ * @changes_ns: when addresses begin to mean something else (exec, dlopen)
+ * @out_ns: since when it is off the CPU, when @is_out
+ * @wants_depth: after LOST the next record tells how deep the stack is
+ */
+struct stg_calls {
+	const struct stage_config *config;
+	const struct task *task;
+	const struct pseudo_funcs *pseudo;
+	struct addr_space *space;
+	struct session *session;
+	uint64_t changes_ns;
+	struct frame *frames;
+	size_t nr;
+	size_t cap;
+	uint64_t last_ns;
+	uint64_t out_ns;
+	uint8_t out_flags;
+	bool is_out;
+	bool has_first;
+	bool wants_depth;
+	bool has_events; /* the batch had other things than calls */
+	uint16_t seen[CALLS_SEEN_SLOTS];
+};
+
+/* 0, or negative with @err. @calls is zero but for config, task and pseudo. */
+int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
+
+/*
+ * At the end of the records: append an EXIT for each open call, innermost first, to @events,
+ * which has room for calls->nr of them. The frames stay.
+ */
+size_t stg_calls_close(const struct stg_calls *calls, struct event *events);
+
+/* stg_select: depth, size, library calls, kinds of events. */
+bool stg_select_is_needed(const struct stage_config *config);
+size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
+
+/*
+ * stg_time: holds entries back until it is known that they took long enough.
+ *
+ * @held: [@at, @nr) wait; with copies of their payload
+ * @released: payloads that live until the next batch
+ */
+struct stg_time {
+	uint64_t threshold_ns;
+	void **released;
+	size_t nr_released;
+	struct event *held;
+	size_t at;
+	size_t nr;
+	size_t cap;
+};
+
+/* Room that @out needs for stg_time() with @nr events. */
+static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
+{
+	return stage->nr - stage->at + nr;
+}
+
+/* Not in place: what passes is written to @out. Returns how many, or -ENOMEM. */
+ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
+/* At the end: what is still held has not returned, and passes; @out has stg_time_room(). */
+ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
+void stg_time_deinit(struct stg_time *stage);
+
+/* stg_indent: counts the depth again, over the calls that are left. */
+struct stg_indent {
+	const struct task *task;
+	uint32_t depth;
+	bool has_first;
+	bool wants_depth;
+};
+void stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
+
+#endif

@@ -1,0 +1,291 @@
+/* Stage: pairs entries with exits, names functions, measures total and self time. */
+#include "utils/trace/stage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "utils/format/record.h"
+
+#define FIRST_FRAMES 16
+
+void stage_config_init(struct stage_config *config)
+{
+	*config = (struct stage_config){
+		.depth = UINT32_MAX,
+		.show_libcalls = true,
+		.show_events = true,
+		.show_sched = true,
+		.show_preempt = true,
+	};
+}
+
+static bool grow_frames(struct stg_calls *calls, size_t nr)
+{
+	size_t cap = calls->cap ? calls->cap : FIRST_FRAMES;
+
+	while (cap < nr)
+		cap *= 2;
+
+	struct frame *frames = reallocarray(calls->frames, cap, sizeof(*frames));
+
+	if (!frames)
+		return false;
+	calls->frames = frames;
+	calls->cap = cap;
+	return true;
+}
+
+/* Drop all frames from @depth up, uncounted. */
+static void cut_frames(struct stg_calls *calls, size_t depth)
+{
+	for (size_t i = depth; i < calls->nr; i++) {
+		if (calls->frames[i].func)
+			calls->seen[calls->frames[i].func->id % CALLS_SEEN_SLOTS]--;
+	}
+	calls->nr = MIN(calls->nr, depth);
+}
+
+/* Make it @depth frames; those whose entry was not seen began at @start_ns. */
+static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
+{
+	cut_frames(calls, depth);
+	if (depth > calls->cap && !grow_frames(calls, depth))
+		return false;
+	while (calls->nr < depth)
+		calls->frames[calls->nr++] = (struct frame){ .start_ns = start_ns };
+	return true;
+}
+
+static bool is_recursive(const struct stg_calls *calls, const struct func *func)
+{
+	for (size_t i = calls->nr; i-- > 0;) {
+		if (calls->frames[i].func == func)
+			return true;
+	}
+	return false;
+}
+
+/* exec or dlopen: addresses mean something else from now on. */
+static int change_space(struct stg_calls *calls, struct event *event, struct uft_err *err)
+{
+	struct session *session = task_session(calls->task, event->time_ns);
+	uint64_t until_ns = UINT64_MAX;
+
+	if (!session)
+		return err_set(err, -ENODATA, "task %d has no session in task.txt",
+			       calls->task->tid);
+	if (calls->session && session != calls->session) {
+		cut_frames(calls, 0);
+		event->flags |= EVENT_RESTART;
+	}
+	calls->session = session;
+	calls->space = session_space(session, event->time_ns, &until_ns);
+	if (!calls->space)
+		return err_set_errno(err, -ENOMEM, "cannot name functions");
+	for (size_t i = 0; i < calls->task->nr_refs; i++) {
+		uint64_t start_ns = calls->task->refs[i].start_ns;
+
+		if (i && start_ns > event->time_ns)
+			until_ns = MIN(until_ns, start_ns);
+	}
+	calls->changes_ns = until_ns;
+	return 0;
+}
+
+/* After LOST, and when a task begins with an EXIT, the record knows how many frames there are. */
+static bool resync(struct stg_calls *calls, const struct event *event)
+{
+	size_t depth = event->depth + (event->type == EVENT_EXIT);
+	bool is_first = !calls->has_first;
+
+	if (event->type > EVENT_EXIT)
+		return true;
+	calls->has_first = true;
+	if (calls->wants_depth) {
+		calls->wants_depth = false;
+		/* Of frames that nothing is known about the time is not known either. */
+		return set_frames(calls, depth, 0);
+	}
+	if (is_first && event->type == EVENT_EXIT)
+		return set_frames(calls, depth, event->time_ns);
+	return true;
+}
+
+static int enter_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
+{
+	const struct func *func = space_func(calls->space, event->addr, err);
+
+	if (unlikely(!func))
+		return err->code;
+	if (unlikely(calls->nr == calls->cap) && !grow_frames(calls, calls->nr + 1))
+		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
+	event->func = func;
+	event->depth = calls->nr;
+	calls->seen[func->id % CALLS_SEEN_SLOTS]++;
+	calls->frames[calls->nr++] = (struct frame){
+		.func = func,
+		.addr = event->addr,
+		.start_ns = event->time_ns,
+	};
+	return 0;
+}
+
+/* An EXIT of a call whose ENTRY was not seen, or of another one than the stack says. */
+static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
+{
+	event->func = space_func(calls->space, event->addr, err);
+	return event->func ? 0 : err->code;
+}
+
+/* What the call at the top took counts as the time of a child, if it is shown as one. */
+static void credit_parent(struct stg_calls *calls, uint64_t total_ns)
+{
+	if (calls->nr && time_abs(total_ns) >= calls->config->time_filter_ns)
+		calls->frames[calls->nr - 1].child_ns += total_ns;
+}
+
+static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
+{
+	if (unlikely(calls->nr == 0)) {
+		event->flags |= EVENT_UNPAIRED;
+		event->total_ns = 0;
+		event->self_ns = 0;
+		event->depth = 0;
+		return name_odd_exit(calls, event, err);
+	}
+
+	const struct frame *frame = &calls->frames[--calls->nr];
+	const struct func *func = frame->func;
+
+	event->depth = calls->nr;
+	event->total_ns = frame->start_ns ? event->time_ns - frame->start_ns : 0;
+	event->self_ns = event->total_ns - frame->child_ns;
+	if (likely(func != NULL)) {
+		event->func = func;
+		if (unlikely(--calls->seen[func->id % CALLS_SEEN_SLOTS]) &&
+		    is_recursive(calls, func))
+			event->flags |= EVENT_RECURSIVE;
+	}
+	if (unlikely(frame->addr != event->addr)) {
+		if (!func && frame->child_ns > event->total_ns)
+			event->self_ns = 0;
+		event->flags |= EVENT_UNPAIRED;
+
+		int ret = name_odd_exit(calls, event, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	credit_parent(calls, event->total_ns);
+	return 0;
+}
+
+static void on_sched(struct stg_calls *calls, struct event *event)
+{
+	event->depth = calls->nr;
+	if (calls->nr == 0)
+		event->flags |= EVENT_OUTSIDE;
+	if (event->type == EVENT_SCHED_OUT) {
+		calls->is_out = true;
+		calls->out_ns = event->time_ns;
+		calls->out_flags = event->flags;
+		event->total_ns = 0;
+	} else if (!calls->is_out) {
+		event->flags |= EVENT_UNPAIRED;
+		event->total_ns = 0;
+	} else {
+		calls->is_out = false;
+		event->flags |= calls->out_flags & EVENT_PREEMPTED;
+		event->total_ns = event->time_ns - calls->out_ns;
+		credit_parent(calls, event->total_ns);
+	}
+	event->self_ns = event->total_ns;
+	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt
+						     : calls->pseudo->sched;
+}
+
+static void on_other(struct stg_calls *calls, struct event *event)
+{
+	event->func = NULL;
+	event->total_ns = 0;
+	event->self_ns = 0;
+	event->depth = calls->nr;
+	if (event->type == EVENT_LOST) {
+		calls->wants_depth = true;
+		/* The peer accounts it as a call of one nanosecond. */
+		if (calls->nr)
+			calls->frames[calls->nr - 1].child_ns += 1;
+		return;
+	}
+	if (calls->nr == 0)
+		event->flags |= EVENT_OUTSIDE;
+}
+
+int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err)
+{
+	calls->has_events = false;
+	for (size_t i = 0; i < nr; i++) {
+		struct event *event = &events[i];
+		int ret = 0;
+
+		if (unlikely(event->time_ns >= calls->changes_ns))
+			ret = change_space(calls, event, err);
+		if (unlikely(ret == 0 && (!calls->has_first || calls->wants_depth)) &&
+		    !resync(calls, event))
+			ret = err_set_errno(err, -ENOMEM, "cannot follow %u calls", event->depth);
+		if (unlikely(ret < 0))
+			return ret;
+
+		if (likely(event->type == EVENT_ENTRY)) {
+			ret = enter_call(calls, event, err);
+		} else if (likely(event->type == EVENT_EXIT)) {
+			ret = leave_call(calls, event, err);
+		} else if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN) {
+			calls->has_events = true;
+			on_sched(calls, event);
+		} else {
+			calls->has_events = true;
+			on_other(calls, event);
+		}
+		if (unlikely(ret < 0))
+			return ret;
+		event->indent = event->depth;
+	}
+	if (nr)
+		calls->last_ns = events[nr - 1].time_ns;
+	return 0;
+}
+
+size_t stg_calls_close(const struct stg_calls *calls, struct event *events)
+{
+	uint64_t child_ns = 0;
+	size_t nr = 0;
+
+	for (size_t i = calls->nr; i-- > 0;) {
+		const struct frame *frame = &calls->frames[i];
+
+		if (!frame->func)
+			continue;
+
+		uint64_t total_ns = calls->last_ns - frame->start_ns;
+
+		events[nr] = (struct event){
+			.time_ns = calls->last_ns,
+			.total_ns = total_ns,
+			.self_ns = total_ns - frame->child_ns - child_ns,
+			.addr = frame->addr,
+			.func = frame->func,
+			.depth = i,
+			.indent = i,
+			.type = EVENT_EXIT,
+			.flags = EVENT_UNFINISHED,
+		};
+		for (size_t k = i; k-- > 0;) {
+			if (calls->frames[k].func == frame->func)
+				events[nr].flags |= EVENT_RECURSIVE;
+		}
+		child_ns = total_ns;
+		nr++;
+	}
+	return nr;
+}

@@ -1,0 +1,49 @@
+/* Stage: drops what is too deep, too small, a library call, or an event nobody asked for. */
+#include "utils/trace/stage.h"
+
+bool stg_select_is_needed(const struct stage_config *config)
+{
+	return config->depth <= UINT16_MAX || config->size_filter || !config->show_libcalls;
+}
+
+static bool keeps_call(const struct stage_config *config, const struct event *event)
+{
+	const struct func *func = event->func;
+
+	if (event->depth >= config->depth)
+		return false;
+	if (!config->show_libcalls && func->is_libcall)
+		return false;
+	return !config->size_filter || !func->sym || func->sym->size >= config->size_filter;
+}
+
+static bool keeps_event(const struct stage_config *config, const struct event *event)
+{
+	if (event->type == EVENT_LOST)
+		return true;
+	if (!config->show_events || event->depth > config->depth - 1)
+		return false;
+	if ((event->flags & EVENT_OUTSIDE) && !config->show_outside)
+		return false;
+	if (event->type == EVENT_POINT)
+		return true;
+	return config->show_sched && (config->show_preempt || !(event->flags & EVENT_PREEMPTED));
+}
+
+size_t stg_select(const struct stage_config *config, struct event *events, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct event *event = &events[i];
+		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event)
+						       : keeps_event(config, event);
+
+		if (!keeps)
+			continue;
+		if (kept != i)
+			events[kept] = *event;
+		kept++;
+	}
+	return kept;
+}

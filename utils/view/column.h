@@ -1,0 +1,49 @@
+/* Columns: the cells in front of a line of text, as rows of a table. */
+#ifndef UTRAIL_VIEW_COLUMN_H
+#define UTRAIL_VIEW_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+/* More than any table has. */
+#define COLUMNS_MAX    32
+/* No cell is longer, whatever its width. */
+#define CELL_MAX_BYTES 96
+
+/*
+ * What is common to the columns of all views.
+ *
+ * @name: as in -f
+ * @alias: another name, or NULL
+ * @header: with the exact width of the column
+ */
+struct column {
+	const char *name;
+	const char *alias;
+	const char *header;
+	bool is_default;
+};
+
+/* Chosen columns: indices into the table, in the order of the table. */
+struct column_choice {
+	uint8_t columns[COLUMNS_MAX];
+	size_t nr;
+};
+
+/*
+ * Choose from @table (of @stride bytes per row, each beginning with a struct column) by the text
+ * of -f: "a,b" instead of the default ones, "+a,b" in addition, "none", "all"; NULL for the
+ * default. -ERR_USAGE names the unknown word and the known ones.
+ */
+int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
+		   struct column_choice *choice, struct uft_err *err);
+
+/* Add one by its index, where it belongs in the order. */
+void columns_add(struct column_choice *choice, size_t index);
+
+bool columns_has(const struct column_choice *choice, size_t index);
+
+#endif

@@ -1,0 +1,192 @@
+/* The columns in front of a line of replay, a table (see replay_columns.h). */
+#include "utils/view/replay_columns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/view/number.h"
+
+struct replay_column {
+	struct column column;
+	char *(*put)(struct replay *replay, const struct replay_row *row, char *to);
+};
+
+static char *put_duration(struct replay *replay, const struct replay_row *row, char *to)
+{
+	return put_time_color(to, row->duration_ns, replay->config.color);
+}
+
+static char *put_tid(struct replay *replay, const struct replay_row *row, char *to)
+{
+	const char *cell = replay->tid_cells[row->task->index];
+
+	memcpy(to, cell + 1, 15);
+	return to + cell[0];
+}
+
+static char *put_addr(struct replay *replay, const struct replay_row *row, char *to)
+{
+	if (row->event->type <= EVENT_EXIT)
+		return put_hex(to, row->event->addr, 12);
+	memset(to, ' ', 12);
+	return to + 12;
+}
+
+static char *put_time_cell(struct replay *replay, const struct replay_row *row, char *to)
+{
+	return put_timestamp(to, row->time_ns);
+}
+
+static char *put_delta(struct replay *replay, const struct replay_row *row, char *to)
+{
+	uint64_t last_ns = replay->line_ns[row->task->index];
+
+	return put_time(to, last_ns ? time_abs(row->time_ns - last_ns) : 0);
+}
+
+static char *put_elapsed(struct replay *replay, const struct replay_row *row, char *to)
+{
+	return put_time(to, time_abs(row->time_ns - replay->pipe->first_ns));
+}
+
+/* @text cut to @width and right-aligned in it. */
+static char *put_text(char *to, const char *text, size_t width)
+{
+	size_t len = strnlen(text, width);
+
+	memset(to, ' ', width - len);
+	memcpy(to + width - len, text, len);
+	return to + width;
+}
+
+static char *put_task(struct replay *replay, const struct replay_row *row, char *to)
+{
+	return put_text(to, task_name_at(row->task, row->time_ns), 15);
+}
+
+static char *put_module(struct replay *replay, const struct replay_row *row, char *to)
+{
+	const struct func *func = row->event->func;
+
+	if (row->event->type == EVENT_LOST)
+		return put_text(to, "", 16);
+	if (row->event->type > EVENT_EXIT)
+		return put_text(to, "[event]", 16);
+	return put_text(to, func->module ? func->module->basename : "[unknown]", 16);
+}
+
+enum {
+	COLUMN_DURATION,
+	COLUMN_TID,
+	COLUMN_ADDR,
+	COLUMN_TIME,
+	COLUMN_DELTA,
+	COLUMN_ELAPSED,
+	COLUMN_TASK,
+	COLUMN_MODULE,
+};
+
+static const struct replay_column replay_columns[] = {
+	[COLUMN_DURATION] = { { "duration", NULL, " DURATION ", true }, put_duration },
+	[COLUMN_TID] = { { "tid", NULL, "   TID   ", true }, put_tid },
+	[COLUMN_ADDR] = { { "addr", "address", "   ADDRESS  " }, put_addr },
+	[COLUMN_TIME] = { { "time", "timestamp", "     TIMESTAMP    " }, put_time_cell },
+	[COLUMN_DELTA] = { { "delta", NULL, " TIMEDELTA" }, put_delta },
+	[COLUMN_ELAPSED] = { { "elapsed", NULL, "  ELAPSED " }, put_elapsed },
+	[COLUMN_TASK] = { { "task", NULL, "      TASK NAME" }, put_task },
+	[COLUMN_MODULE] = { { "module", NULL, "     MODULE NAME" }, put_module },
+};
+
+/* A time range shows its times in front of everything else, unless -f says what to show. */
+static void add_range_column(struct replay *replay)
+{
+	const struct time_range *range = &replay->pipe->config.range;
+	bool is_elapsed = (range->start.is_set && range->start.is_elapsed) ||
+			  (range->stop.is_set && range->stop.is_elapsed);
+	struct column_choice *columns = &replay->columns;
+
+	if (replay->config.fields || (!range->start.is_set && !range->stop.is_set))
+		return;
+	memmove(columns->columns + 1, columns->columns, columns->nr);
+	columns->columns[0] = is_elapsed ? COLUMN_ELAPSED : COLUMN_TIME;
+	columns->nr++;
+}
+
+/* Length in the first byte, then the text. */
+static void make_tid_cell(char cell[static 16], int32_t tid)
+{
+	cell[0] = snprintf(cell + 1, 15, "[%7d]", tid);
+}
+
+int replay_check_fields(const char *fields, struct uft_err *err)
+{
+	struct column_choice choice;
+
+	return columns_choose(replay_columns, ARRAY_SIZE(replay_columns), sizeof(*replay_columns),
+			      fields, &choice, err);
+}
+
+int replay_columns_init(struct replay *replay, struct uft_err *err)
+{
+	const struct trace_data *data = replay->pipe->data;
+	int ret = columns_choose(replay_columns, ARRAY_SIZE(replay_columns),
+				 sizeof(*replay_columns), replay->config.fields, &replay->columns,
+				 err);
+
+	if (ret < 0)
+		return ret;
+	add_range_column(replay);
+	replay->line_ns = calloc(data->nr_tasks, sizeof(*replay->line_ns));
+	replay->tid_cells = calloc(data->nr_tasks, sizeof(*replay->tid_cells));
+	if (!replay->line_ns || !replay->tid_cells)
+		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", data->nr_tasks);
+	for (size_t i = 0; i < data->nr_tasks; i++)
+		make_tid_cell(replay->tid_cells[i], data->tasks[i].tid);
+	return 0;
+}
+
+void replay_put_header(struct replay *replay)
+{
+	const struct column_choice *columns = &replay->columns;
+
+	if (columns->nr == 0)
+		return;
+	for (size_t i = 0; i < columns->nr; i++) {
+		sink_puts(replay->sink, i ? " " : "#");
+		sink_puts(replay->sink, replay_columns[columns->columns[i]].column.header);
+	}
+	sink_puts(replay->sink, "   FUNCTION\n");
+}
+
+/* "_blanks_ | " */
+static char *put_blank_cells(const struct column_choice *columns, char *to)
+{
+	for (size_t i = 0; i < columns->nr; i++) {
+		size_t width = strlen(replay_columns[columns->columns[i]].column.header) + 1;
+
+		memset(to, ' ', width);
+		to += width;
+	}
+	return to;
+}
+
+char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra)
+{
+	const struct column_choice *columns = &replay->columns;
+	char *to = sink_room(replay->sink, extra + COLUMNS_MAX * CELL_MAX_BYTES / 2);
+
+	if (columns->nr == 0)
+		return to;
+	if (!row->task) {
+		to = put_blank_cells(columns, to);
+	} else {
+		for (size_t i = 0; i < columns->nr; i++) {
+			*to++ = ' ';
+			to = replay_columns[columns->columns[i]].put(replay, row, to);
+		}
+		replay->line_ns[row->task->index] = row->time_ns;
+	}
+	return memcpy(to, " | ", 3) + 3;
+}

@@ -1,0 +1,33 @@
+/* The columns in front of a line of replay. Private to utils/view/replay*.c. */
+#ifndef UTRAIL_VIEW_REPLAY_COLUMNS_H
+#define UTRAIL_VIEW_REPLAY_COLUMNS_H
+
+#include "utils/view/replay.h"
+
+/*
+ * What the cells of one line are made of.
+ *
+ * @task: NULL: all cells are blank (a line that belongs to nobody)
+ * @duration_ns: 0 is blank
+ * @event: for address and module
+ */
+struct replay_row {
+	const struct task *task;
+	const struct event *event;
+	uint64_t time_ns;
+	uint64_t duration_ns;
+};
+
+/* Choose by config.fields, make what the cells need. */
+int replay_columns_init(struct replay *replay, struct uft_err *err);
+
+/* The header line. Nothing when there are no columns. */
+void replay_put_header(struct replay *replay);
+
+/*
+ * All cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) behind
+ * them: the caller goes on there and ends with sink_done().
+ */
+char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
+
+#endif
