@@ -7,6 +7,7 @@ const struct cmd *const all_cmds[] = {
 	&cmd_record,
 	&cmd_live,
 	&cmd_replay,
+	&cmd_report,
 	NULL,
 };
 

@@ -12,6 +12,7 @@
 #include "cmds/cmd.h"
 #include "cmds/pager.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/nearest.h"
 
 /* What was left out while recording is not there any more: do not leave it out a second time. */
 static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
@@ -34,15 +35,21 @@ static void print_title(const char *title)
 }
 
 /* The report has fields of its own: -f is for the replay. */
-static int show_report(const struct opts *opts, char *data_dir, struct uft_err *err)
+static struct opts report_options(const struct opts *opts, char *data_dir)
 {
-	const struct cmd *report = cmd_find("report");
-	struct opts view = view_options(opts, report, data_dir);
+	struct opts view = view_options(opts, &cmd_report, data_dir);
 
 	view.fields = NULL;
+	return view;
+}
+
+static int show_report(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts view = report_options(opts, data_dir);
+
 	print_title("report");
 
-	int status = report->run(&view, err);
+	int status = cmd_report.run(&view, err);
 
 	puts("");
 	print_title("replay");
@@ -64,6 +71,22 @@ static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
 	return status;
 }
 
+/* `utrail reply`: a misspelt command looks like a program that is not there. */
+static void suggest_command(const char *name, struct uft_err *err)
+{
+	struct nearest near;
+
+	nearest_init(&near, name);
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++)
+		nearest_offer(&near, (*cmd)->name);
+	if (!strchr(name, '/') && near.best[0].distance <= 2) {
+		size_t used = strlen(err->text);
+
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; did you mean the command '%s'?", near.best[0].word);
+	}
+}
+
 static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	struct opts recording = *opts;
@@ -73,6 +96,8 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	int status = cmd_record.run(&recording, err);
 
+	if (status == -ENOENT)
+		suggest_command(opts->args[0], err);
 	if (status < 0 || err->code || opts->nop)
 		return status;
 
@@ -166,7 +191,10 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 
 static int check_live(const struct opts *opts, struct uft_err *err)
 {
-	return cmd_replay.check(opts, err);
+	const struct opts report = report_options(opts, opts->data_dir);
+	int ret = opts->live_report ? cmd_report.check(&report, err) : 0;
+
+	return ret < 0 ? ret : cmd_replay.check(opts, err);
 }
 
 static int run_live(const struct opts *opts, struct uft_err *err)

@@ -97,7 +97,7 @@ static struct data_header make_header(const struct run *run)
 		.endian = run->program.facts.endian,
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | FEAT_SYM_SIZE | perf,
+			     FEAT_AUTO_ARGS | perf,
 		.max_stack = run->settings.max_stack,
 	};
 }

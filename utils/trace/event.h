@@ -53,7 +53,6 @@ enum event_flag {
 	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
 	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
-	EVENT_RESTART = 1U << 6,    /* the first one after an exec: the stack is a new one */
 };
 
 /*
@@ -68,7 +67,8 @@ enum event_flag {
  * @data: payload, valid until the next batch of the task
  * @data_len: its length; SCHED_*, which have no payload: the CPU
  * @depth: frames below this one: of the stack as it was recorded, whatever stages leave out
- * @indent: the same, counted over what is left after the stages; the depth to show
+ * @indent: the same, counted over what is left after the stages: the depth to show. The depth
+ *          of the record until stg_indent() has run
  */
 struct event {
 	uint64_t time_ns;

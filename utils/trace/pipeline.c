@@ -34,9 +34,9 @@ static int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task
 		.perf = pipe->perf.nr_queues ? &pipe->perf.queues[task->index] : NULL,
 		.calls = { .config = stages, .task = task, .pseudo = &pipe->pseudo },
 		.time = { .threshold_ns = stages->time_filter_ns },
-		.indent = { .task = task },
 		.cap = pipe->batch,
 	};
+	stg_indent_init(&lane->indent, task);
 	lane->events = calloc(pipe->batch, sizeof(*lane->events));
 	if (stages->time_filter_ns)
 		lane->raw = calloc(pipe->batch, sizeof(*lane->raw));

@@ -297,6 +297,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		event->data = NULL;
 		event->data_len = 0;
 		event->depth = record_depth(rec.data);
+		event->indent = event->depth;
 		event->type = record_type(rec.data);
 		event->flags = rec.time_ns < src->last_ns ? EVENT_BACKWARDS : 0;
 		src->last_ns = rec.time_ns;

@@ -68,6 +68,8 @@ struct stg_calls {
 	size_t nr;
 	size_t cap;
 	uint64_t last_ns;
+	uint64_t outermost_total_ns; /* of the last call that ended with no other one open */
+	uint64_t outermost_self_ns;
 	uint64_t out_ns;
 	uint8_t out_flags;
 	bool is_out;
@@ -121,10 +123,12 @@ void stg_time_deinit(struct stg_time *stage);
 /* stg_indent: counts the depth again, over the calls that are left. */
 struct stg_indent {
 	const struct task *task;
+	uint64_t exec_ns; /* when the task becomes another program */
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
 };
+void stg_indent_init(struct stg_indent *stage, const struct task *task);
 void stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 #endif

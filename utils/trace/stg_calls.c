@@ -74,10 +74,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 	if (!session)
 		return err_set(err, -ENODATA, "task %d has no session in task.txt",
 			       calls->task->tid);
-	if (calls->session && session != calls->session) {
+	/* exec leaves all calls of the old program behind, uncounted. */
+	if (calls->session && session != calls->session)
 		cut_frames(calls, 0);
-		event->flags |= EVENT_RESTART;
-	}
 	calls->session = session;
 	calls->space = session_space(session, event->time_ns, &until_ns);
 	if (!calls->space)
@@ -92,23 +91,27 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 	return 0;
 }
 
-/* After LOST, and when a task begins with an EXIT, the record knows how many frames there are. */
+/*
+ * After LOST, and when a task begins, the record knows how many frames there are. Of frames that
+ * were lost the time is not known; what a new task finds on its stack (a fork's child, a trace
+ * that was switched on late) counts from its first record on. A task that begins with the
+ * scheduler is not asked, for the peer does not, and shows what it shows.
+ */
 static bool resync(struct stg_calls *calls, const struct event *event)
 {
 	size_t depth = event->depth + (event->type == EVENT_EXIT);
 	bool is_first = !calls->has_first;
 
-	if (event->type > EVENT_EXIT)
+	if (event->type > EVENT_EXIT) {
+		calls->has_first |= event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN;
 		return true;
+	}
 	calls->has_first = true;
 	if (calls->wants_depth) {
 		calls->wants_depth = false;
-		/* Of frames that nothing is known about the time is not known either. */
 		return set_frames(calls, depth, 0);
 	}
-	if (is_first && event->type == EVENT_EXIT)
-		return set_frames(calls, depth, event->time_ns);
-	return true;
+	return !is_first || set_frames(calls, depth, event->time_ns);
 }
 
 static int enter_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
@@ -147,9 +150,10 @@ static void credit_parent(struct stg_calls *calls, uint64_t total_ns)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
+		/* The peer shows the times of the last outermost call again; so do we. */
 		event->flags |= EVENT_UNPAIRED;
-		event->total_ns = 0;
-		event->self_ns = 0;
+		event->total_ns = calls->outermost_total_ns;
+		event->self_ns = calls->outermost_self_ns;
 		event->depth = 0;
 		return name_odd_exit(calls, event, err);
 	}
@@ -177,6 +181,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 			return ret;
 	}
 	credit_parent(calls, event->total_ns);
+	if (unlikely(calls->nr == 0)) {
+		calls->outermost_total_ns = event->total_ns;
+		calls->outermost_self_ns = event->self_ns;
+	}
 	return 0;
 }
 
@@ -249,7 +257,6 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		}
 		if (unlikely(ret < 0))
 			return ret;
-		event->indent = event->depth;
 	}
 	if (nr)
 		calls->last_ns = events[nr - 1].time_ns;

@@ -1,0 +1,250 @@
+/* Calls added up: by function, and by task (see aggregate.h). */
+#include "utils/view/aggregate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
+{
+	size_t nr_tasks = pipe->data->nr_tasks;
+
+	*agg = (struct aggregate){ .pipe = pipe };
+	agg->tasks = calloc(nr_tasks ? nr_tasks : 1, sizeof(*agg->tasks));
+	if (!agg->tasks)
+		return err_set_errno(err, -ENOMEM, "cannot add up %zu tasks", nr_tasks);
+	for (size_t i = 0; i < nr_tasks; i++)
+		agg->tasks[i].cpu = -1;
+	return 0;
+}
+
+void aggregate_deinit(struct aggregate *agg)
+{
+	for (size_t i = 0; i < agg->nr_rows; i++)
+		free(agg->rows[i].stats.cpus);
+	free(agg->rows);
+	free(agg->tasks);
+	*agg = (struct aggregate){ 0 };
+}
+
+/* A row for each function that is known by now. */
+static int grow_rows(struct aggregate *agg, size_t id)
+{
+	size_t nr = MAX(id + 1, agg->nr_rows + agg->nr_rows / 2);
+	struct func_row *rows = reallocarray(agg->rows, nr, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	memset(rows + agg->nr_rows, 0, (nr - agg->nr_rows) * sizeof(*rows));
+	agg->rows = rows;
+	agg->nr_rows = nr;
+	return 0;
+}
+
+static void add_time(struct time_stats *stats, uint64_t ns, uint64_t at_ns, bool is_first)
+{
+	if (is_first || ns < stats->min_ns) {
+		stats->min_ns = ns;
+		stats->min_at_ns = at_ns;
+	}
+	if (is_first || ns > stats->max_ns) {
+		stats->max_ns = ns;
+		stats->max_at_ns = at_ns;
+	}
+	stats->sum_ns += ns;
+	stats->sum_squares += (unsigned __int128)ns * ns;
+}
+
+static void add_details(struct call_stats *stats, const struct event *event)
+{
+	uint64_t at_ns = event->time_ns - event->total_ns;
+	bool is_first = stats->calls == 0;
+
+	add_time(&stats->total, time_abs(event->total_ns), at_ns, is_first);
+	add_time(&stats->self, time_abs(event->self_ns), at_ns, is_first);
+}
+
+static int add_cpu(struct call_stats *stats, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPU_WORDS * 64)
+		return 0;
+	if (!stats->cpus) {
+		stats->cpus = calloc(CPU_WORDS, sizeof(*stats->cpus));
+		if (!stats->cpus)
+			return -ENOMEM;
+	}
+	stats->cpus[cpu / 64] |= 1ULL << cpu % 64;
+	return 0;
+}
+
+/* The row of @func; NULL when memory is short. */
+static struct call_stats *stats_of(struct aggregate *agg, const struct func *func)
+{
+	if (unlikely(func->id >= agg->nr_rows) && grow_rows(agg, func->id) < 0)
+		return NULL;
+	agg->rows[func->id].func = func;
+	return &agg->rows[func->id].stats;
+}
+
+/* All that is open on the task runs on the CPU that it just got, or had all the time. */
+static int note_cpu(struct aggregate *agg, const struct event_span *span, const struct event *event)
+{
+	const struct stg_calls *calls = NULL;
+	int32_t cpu = event->data_len;
+
+	agg->tasks[span->task->index].cpu = cpu;
+	for (size_t i = 0; i < agg->pipe->nr_lanes && !calls; i++) {
+		if (agg->pipe->lanes[i].task == span->task)
+			calls = &agg->pipe->lanes[i].calls;
+	}
+	for (size_t i = 0; calls && i < calls->nr; i++) {
+		const struct func *func = calls->frames[i].func;
+		struct call_stats *stats = func ? stats_of(agg, func) : NULL;
+
+		if (func && (!stats || add_cpu(stats, cpu) < 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_call(struct aggregate *agg, const struct event *event)
+{
+	struct call_stats *stats = stats_of(agg, event->func);
+
+	if (unlikely(!stats))
+		return -ENOMEM;
+	if (unlikely(agg->wants_details))
+		add_details(stats, event);
+	stats->calls++;
+	stats->self_ns += event->self_ns;
+	if (likely(!(event->flags & EVENT_RECURSIVE)))
+		stats->total_ns += event->total_ns;
+	return 0;
+}
+
+static int add_sched(struct aggregate *agg, const struct event_span *span,
+		     const struct event *event)
+{
+	struct task_stats *task = &agg->tasks[span->task->index];
+
+	if (agg->wants_cpus && note_cpu(agg, span, event) < 0)
+		return -ENOMEM;
+	if (event->type != EVENT_SCHED_IN || (event->flags & EVENT_UNPAIRED))
+		return 0;
+	if (!(event->flags & EVENT_PREEMPTED))
+		task->sched_ns += event->total_ns;
+	task->calls++;
+	task->total_ns += event->self_ns;
+	return add_call(agg, event);
+}
+
+int aggregate_events(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct aggregate *agg = self;
+	struct task_stats *task = &agg->tasks[span->task->index];
+	uint64_t calls = 0;
+	uint64_t self_ns = 0;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+		int ret = 0;
+
+		if (event->type == EVENT_EXIT) {
+			calls++;
+			self_ns += event->self_ns;
+			ret = add_call(agg, event);
+			if (unlikely(agg->wants_cpus) && ret == 0)
+				ret = add_cpu(stats_of(agg, event->func), task->cpu);
+		} else if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN) {
+			ret = add_sched(agg, span, event);
+		}
+		if (unlikely(ret < 0))
+			return err_set_errno(err, ret, "cannot add up calls");
+	}
+	task->calls += calls;
+	task->total_ns += self_ns;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct func_row *x = a;
+	const struct func_row *y = b;
+
+	return strcmp(x->func->name, y->func->name);
+}
+
+static void merge_time(struct time_stats *to, const struct time_stats *from)
+{
+	if (from->min_ns < to->min_ns) {
+		to->min_ns = from->min_ns;
+		to->min_at_ns = from->min_at_ns;
+	}
+	if (from->max_ns > to->max_ns) {
+		to->max_ns = from->max_ns;
+		to->max_at_ns = from->max_at_ns;
+	}
+	to->sum_ns += from->sum_ns;
+	to->sum_squares += from->sum_squares;
+}
+
+static void merge_stats(struct call_stats *to, struct call_stats *from)
+{
+	to->calls += from->calls;
+	to->total_ns += from->total_ns;
+	to->self_ns += from->self_ns;
+	merge_time(&to->total, &from->total);
+	merge_time(&to->self, &from->self);
+	if (!to->cpus) {
+		to->cpus = from->cpus;
+		from->cpus = NULL;
+		return;
+	}
+	for (size_t i = 0; from->cpus && i < CPU_WORDS; i++)
+		to->cpus[i] |= from->cpus[i];
+	free(from->cpus);
+}
+
+void aggregate_by_name(struct aggregate *agg)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < agg->nr_rows; i++) {
+		if (agg->rows[i].stats.calls)
+			agg->rows[nr++] = agg->rows[i];
+		else
+			free(agg->rows[i].stats.cpus);
+	}
+	agg->nr_rows = nr;
+	if (nr == 0)
+		return;
+	qsort(agg->rows, nr, sizeof(*agg->rows), compare_names);
+
+	size_t kept = 0;
+
+	for (size_t i = 1; i < nr; i++) {
+		if (compare_names(&agg->rows[kept], &agg->rows[i]) == 0)
+			merge_stats(&agg->rows[kept].stats, &agg->rows[i].stats);
+		else
+			agg->rows[++kept] = agg->rows[i];
+	}
+	agg->nr_rows = kept + 1;
+}
+
+uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls)
+{
+	return calls ? stats->sum_ns / calls : 0;
+}
+
+double time_stats_stdv(const struct time_stats *stats, uint64_t calls)
+{
+	if (calls == 0 || stats->sum_ns == 0)
+		return 0;
+
+	double n = calls;
+	double avg = stats->sum_ns / n;
+	double squares = (double)stats->sum_squares - avg * stats->sum_ns;
+
+	return squares <= 0 ? 0 : 100 * sqrt(squares / n / n) / avg;
+}

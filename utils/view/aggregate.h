@@ -1,0 +1,82 @@
+/* Calls added up: by function, and by task. */
+#ifndef UTRAIL_VIEW_AGGREGATE_H
+#define UTRAIL_VIEW_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/pipeline.h"
+
+/* Sums over the durations of calls. Squares do not fit in 64 bits. */
+struct time_stats {
+	uint64_t sum_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint64_t min_at_ns; /* when the call with that time began */
+	uint64_t max_at_ns;
+	unsigned __int128 sum_squares;
+};
+
+/* What is known of calls of one function, or of one name. */
+struct call_stats {
+	uint64_t calls;
+	uint64_t total_ns; /* of the outermost calls: recursion counts once */
+	uint64_t self_ns;
+	struct time_stats total; /* over all calls; only with details */
+	struct time_stats self;
+	uint64_t *cpus; /* bits; NULL: no CPU seen */
+};
+
+/* The cpus of a call_stats have so many words, which makes 1024 CPUs. */
+#define CPU_WORDS 16
+
+/* One line of a report by function. */
+struct func_row {
+	const struct func *func;
+	struct call_stats stats;
+};
+
+/* What a task did. */
+struct task_stats {
+	uint64_t calls;
+	uint64_t total_ns; /* all time inside of functions */
+	uint64_t sched_ns; /* of which it waited for something */
+	int32_t cpu;	   /* -1: not known */
+};
+
+/*
+ * @wants_details: minimum, maximum, squares
+ * @wants_cpus: where functions ran
+ * @rows: by function id
+ * @tasks: by task->index
+ */
+struct aggregate {
+	const struct pipeline *pipe;
+	bool wants_details;
+	bool wants_cpus;
+	struct func_row *rows;
+	size_t nr_rows;
+	struct task_stats *tasks;
+};
+
+int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err);
+void aggregate_deinit(struct aggregate *agg);
+
+/* The events function of struct view; @self is the struct aggregate. */
+int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
+
+/*
+ * After the run: drop functions without calls and bring together those with the same name.
+ * agg->rows is then a list in no order.
+ */
+void aggregate_by_name(struct aggregate *agg);
+
+/* The average; 0 without calls. */
+uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls);
+
+/* The relative standard error in percent: 100 * sqrt(variance / calls) / average. */
+double time_stats_stdv(const struct time_stats *stats, uint64_t calls);
+
+#endif

@@ -1,0 +1,266 @@
+/* View: a table of functions or of tasks (see report.h). */
+#include "utils/view/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/view/number.h"
+#include "utils/view/report_columns.h"
+
+/* Underline of the last column, whose cells are as long as they are. */
+#define NAME_UNDERLINE 20
+
+static const struct report_table *table_of(const struct report_config *config)
+{
+	return config->is_by_task ? &report_task_table : &report_func_table;
+}
+
+/* --avg-total and --avg-self are four columns and call their keys by short names. */
+static void choose_average(struct report *report)
+{
+	static const char *const families[] = {
+		[REPORT_AVERAGE_TOTAL] = "total-avg,total-min,total-max,total-stdv",
+		[REPORT_AVERAGE_SELF] = "self-avg,self-min,self-max,self-stdv",
+	};
+	const struct report_table *table = table_of(&report->config);
+
+	columns_choose(table->columns, table->nr_columns, sizeof(*table->columns),
+		       families[report->config.average], &report->columns, NULL);
+}
+
+static bool is_key(const struct report *report, const struct report_key *key, const char *word,
+		   size_t len)
+{
+	char name[32];
+
+	if (len >= sizeof(name))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		name[i] = word[i] == '-' ? '_' : word[i];
+	name[len] = '\0';
+	switch (report->config.average) {
+	case REPORT_AVERAGE_NONE:
+		break;
+	case REPORT_AVERAGE_TOTAL:
+		if (key->total_name && strcmp(key->total_name, name) == 0)
+			return true;
+		break;
+	case REPORT_AVERAGE_SELF:
+		if (key->self_name && strcmp(key->self_name, name) == 0)
+			return true;
+		break;
+	}
+	return strcmp(key->name, name) == 0;
+}
+
+static int add_key(struct report *report, const char *word, size_t len, struct uft_err *err)
+{
+	const struct report_table *table = table_of(&report->config);
+	struct strbuf names cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < table->nr_keys; i++) {
+		if (!is_key(report, &table->keys[i], word, len))
+			continue;
+		if (report->nr_keys < SORT_KEYS_MAX)
+			report->keys[report->nr_keys++] = i;
+		return 0;
+	}
+	for (size_t i = 0; i < table->nr_keys; i++) {
+		strbuf_addstr(&names, i ? ", " : "");
+		strbuf_addstr(&names, table->keys[i].name);
+	}
+	return err_set(err, -EINVAL, "unknown sort key '%.*s': expected some of %s", (int)len, word,
+		       strbuf_str(&names));
+}
+
+static int choose_keys(struct report *report, struct uft_err *err)
+{
+	const char *keys = report->config.sort_keys;
+
+	if (!keys)
+		keys = report->config.average ? "avg" : "total";
+	for (const char *at = keys;;) {
+		size_t len = strcspn(at, ",");
+		int ret = add_key(report, at, len, err);
+
+		if (ret < 0 || !at[len])
+			return ret;
+		at += len + 1;
+	}
+}
+
+int report_init(struct report *report, const struct report_config *config, struct uft_err *err)
+{
+	const struct report_table *table = table_of(config);
+	int ret;
+
+	*report = (struct report){ .config = *config };
+	if (config->is_by_task)
+		report->config.average = REPORT_AVERAGE_NONE;
+	ret = columns_choose(table->columns, table->nr_columns, sizeof(*table->columns),
+			     config->fields, &report->columns, err);
+	if (ret < 0)
+		return ret;
+	if (report->config.average)
+		choose_average(report);
+	return choose_keys(report, err);
+}
+
+void report_prepare(const struct report *report, struct aggregate *agg)
+{
+	const struct report_table *table = table_of(&report->config);
+	unsigned needs = 0;
+
+	for (size_t i = 0; i < report->columns.nr; i++)
+		needs |= table->columns[report->columns.columns[i]].needs;
+	for (size_t i = 0; i < report->nr_keys; i++)
+		needs |= table->keys[report->keys[i]].needs;
+	agg->wants_details = needs & REPORT_NEEDS_DETAILS;
+	agg->wants_cpus = needs & REPORT_NEEDS_CPUS;
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct report *report = arg;
+	const struct report_table *table = table_of(&report->config);
+	const struct report_row *x = a;
+	const struct report_row *y = b;
+
+	for (size_t i = 0; i < report->nr_keys; i++) {
+		int order = table->keys[report->keys[i]].compare(x, y);
+
+		if (order)
+			return order;
+	}
+	return table->compare_last(x, y);
+}
+
+static void put_header(const struct report *report, const struct report_layout *layout,
+		       struct sink *sink)
+{
+	const struct report_table *table = table_of(&report->config);
+	const struct column_choice *columns = &report->columns;
+
+	if (columns->nr == 0)
+		return;
+	for (size_t i = 0; i < columns->nr; i++) {
+		const struct report_column *column = &table->columns[columns->columns[i]];
+
+		sink_puts(sink, "  ");
+		report_put_header_cell(column, layout, sink);
+	}
+	sink_puts(sink, "  ");
+	sink_puts(sink, table->name_header);
+	sink_puts(sink, "\n");
+	for (size_t i = 0; i < columns->nr; i++) {
+		sink_puts(sink, "  ");
+		sink_fill(sink, '=',
+			  report_column_width(&table->columns[columns->columns[i]], layout));
+	}
+	sink_puts(sink, "  ");
+	sink_fill(sink, '=', NAME_UNDERLINE);
+	sink_puts(sink, "\n");
+}
+
+static void put_row(const struct report *report, const struct report_layout *layout,
+		    const struct report_row *row, struct sink *sink)
+{
+	const struct report_table *table = table_of(&report->config);
+
+	for (size_t i = 0; i < report->columns.nr; i++) {
+		sink_puts(sink, "  ");
+		table->columns[report->columns.columns[i]].put(row, layout, sink);
+	}
+	sink_puts(sink, "  ");
+	table->put_name(row, sink);
+	sink_puts(sink, "\n");
+}
+
+static void put_csv_header(const struct report *report, struct sink *sink)
+{
+	const struct report_table *table = table_of(&report->config);
+
+	sink_puts(sink, "#");
+	for (size_t i = 0; i < report->columns.nr; i++) {
+		const char *header = table->columns[report->columns.columns[i]].column.header;
+
+		sink_puts(sink, header + strspn(header, " "));
+		sink_puts(sink, ",");
+	}
+	sink_puts(sink, table->name_header);
+	sink_puts(sink, "\n");
+}
+
+static void put_csv_row(const struct report *report, const struct report_layout *layout,
+			const struct report_row *row, struct sink *sink)
+{
+	const struct report_table *table = table_of(&report->config);
+
+	for (size_t i = 0; i < report->columns.nr; i++) {
+		table->columns[report->columns.columns[i]].put_csv(row, layout, sink);
+		sink_puts(sink, ",");
+	}
+	table->put_csv_name(row, sink);
+	sink_puts(sink, "\n");
+}
+
+static size_t collect_funcs(struct aggregate *agg, struct report_row *rows)
+{
+	for (size_t i = 0; i < agg->nr_rows; i++)
+		rows[i] = (struct report_row){
+			.func = agg->rows[i].func,
+			.stats = &agg->rows[i].stats,
+		};
+	return agg->nr_rows;
+}
+
+static size_t collect_tasks(struct aggregate *agg, struct report_row *rows)
+{
+	const struct trace_data *data = agg->pipe->data;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		if (agg->tasks[i].calls)
+			rows[nr++] = (struct report_row){
+				.task = &data->tasks[i],
+				.task_stats = &agg->tasks[i],
+			};
+	}
+	return nr;
+}
+
+int report_show(const struct report *report, struct aggregate *agg, struct sink *sink,
+		struct uft_err *err)
+{
+	struct strbuf page cleanup_strbuf = { 0 };
+
+	aggregate_by_name(agg);
+
+	size_t nr = MAX(agg->nr_rows, agg->pipe->data->nr_tasks);
+	struct report_row *rows cleanup_free = calloc(nr + 1, sizeof(*rows));
+
+	if (!rows)
+		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
+	nr = report->config.is_by_task ? collect_tasks(agg, rows) : collect_funcs(agg, rows);
+	qsort_r(rows, nr, sizeof(*rows), compare_rows, (void *)report);
+
+	struct report_layout layout = { .color = report->config.color };
+
+	report_measure(rows, nr, &layout);
+	if (report->config.is_csv) {
+		put_csv_header(report, sink);
+		for (size_t i = 0; i < nr; i++)
+			put_csv_row(report, &layout, &rows[i], sink);
+		return 0;
+	}
+	color_page_begin(&page, report->config.color);
+	sink_puts(sink, strbuf_str(&page));
+	put_header(report, &layout, sink);
+	for (size_t i = 0; i < nr; i++)
+		put_row(report, &layout, &rows[i], sink);
+	strbuf_reset(&page);
+	color_page_end(&page, report->config.color);
+	sink_puts(sink, strbuf_str(&page));
+	return 0;
+}

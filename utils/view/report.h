@@ -1,0 +1,49 @@
+/* View: a table of functions or of tasks with what they took (spec/output.md section 3). */
+#ifndef UTRAIL_VIEW_REPORT_H
+#define UTRAIL_VIEW_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/view/aggregate.h"
+#include "utils/view/column.h"
+#include "utils/view/sink.h"
+
+enum report_average {
+	REPORT_AVERAGE_NONE,
+	REPORT_AVERAGE_TOTAL, /* average, minimum, maximum, deviation of the total time */
+	REPORT_AVERAGE_SELF,
+};
+
+struct report_config {
+	enum color_mode color;
+	const char *fields;    /* of -f, or NULL */
+	const char *sort_keys; /* of -s, separated by commas, or NULL */
+	enum report_average average;
+	bool is_by_task;
+	bool is_csv;
+};
+
+#define SORT_KEYS_MAX 32
+
+/* Starts with report_init(); needs no end. */
+struct report {
+	struct report_config config;
+	struct column_choice columns;
+	uint8_t keys[SORT_KEYS_MAX]; /* rows of the table of keys */
+	size_t nr_keys;
+};
+
+/* -EINVAL: an unknown field or sort key, with the known ones. */
+int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
+
+/* What the chosen columns and keys need; set in @agg before the run. */
+void report_prepare(const struct report *report, struct aggregate *agg);
+
+/* After the run. -ENOMEM. */
+int report_show(const struct report *report, struct aggregate *agg, struct sink *sink,
+		struct uft_err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* The columns and sort keys of report, as tables. Private to utils/view/report*.c. */
+#ifndef UTRAIL_VIEW_REPORT_COLUMNS_H
+#define UTRAIL_VIEW_REPORT_COLUMNS_H
+
+#include "utils/view/report.h"
+
+/* One line: of a function or of a task. */
+struct report_row {
+	const struct func *func;
+	const struct call_stats *stats;
+	const struct task *task;
+	const struct task_stats *task_stats;
+};
+
+/* What depends on all rows: widths of the columns about CPUs. */
+struct report_layout {
+	enum color_mode color;
+	unsigned nr_mask_groups; /* of 32 CPUs */
+	unsigned cpu_list_width;
+};
+
+enum report_needs {
+	REPORT_NEEDS_DETAILS = 1,
+	REPORT_NEEDS_CPUS = 2,
+};
+
+struct report_column {
+	struct column column;
+	void (*put)(const struct report_row *row, const struct report_layout *layout,
+		    struct sink *sink);
+	void (*put_csv)(const struct report_row *row, const struct report_layout *layout,
+			struct sink *sink);
+	unsigned needs;
+};
+
+/* @total_name, @self_name: what it is called with --avg-total, --avg-self */
+struct report_key {
+	const char *name;
+	int (*compare)(const struct report_row *x, const struct report_row *y);
+	const char *total_name;
+	const char *self_name;
+	unsigned needs;
+};
+
+struct report_table {
+	const struct report_column *columns;
+	size_t nr_columns;
+	const struct report_key *keys;
+	size_t nr_keys;
+	int (*compare_last)(const struct report_row *x, const struct report_row *y);
+	const char *name_header;
+	void (*put_name)(const struct report_row *row, struct sink *sink);
+	void (*put_csv_name)(const struct report_row *row, struct sink *sink);
+};
+
+extern const struct report_table report_func_table;
+extern const struct report_table report_task_table;
+
+void report_measure(const struct report_row *rows, size_t nr, struct report_layout *layout);
+unsigned report_column_width(const struct report_column *column,
+			     const struct report_layout *layout);
+void report_put_header_cell(const struct report_column *column, const struct report_layout *layout,
+			    struct sink *sink);
+
+#endif
