@@ -90,15 +90,23 @@ class Recording:
         return modules
 
     def read_symbols(self, path):
+        """With sizes, or in the older form: up to the next one, the names that end a part are no symbols."""
         owner, table = path.stem, []
         for line in path.read_text().splitlines():
             if line.startswith("# path name: "):
                 owner = line[len("# path name: ") :]
-            elif not line.startswith("#"):
-                addr, size, kind, name = line.split(" ", 3)
-                table.append((int(addr, 16), int(size, 16), kind, name))
-        assert [row[0] for row in table] == sorted(row[0] for row in table), f"{path}: order"
-        self.symbols[owner] = table
+            elif match := re.match(r"([0-9a-f]{16}) ([0-9a-f]{2,}) (\S) (.*)", line):
+                table.append([int(match[1], 16), int(match[2], 16), match[3], match[4]])
+            elif match := re.match(r"([0-9a-f]{16}) (\S) (.*)", line):
+                table.append([int(match[1], 16), None, match[2], match[3]])
+            else:
+                assert line.startswith("#"), f"{path}: {line}"
+        addresses = [row[0] for row in table]
+        assert addresses == sorted(addresses), f"{path}: order"
+        for row, after in zip(table, [*table[1:], None]):
+            if row[1] is None:
+                row[1] = after[0] - row[0] if after else 0
+        self.symbols[owner] = [row for row in table if row[2] != "?"]
 
     def session_of(self, tid, time):
         """The sid that was valid: of the task itself, else of its process, else of the parent process."""
