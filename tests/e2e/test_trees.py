@@ -44,6 +44,12 @@ def expectation(prog, variant):
     return tasks
 
 
+def replayed(prog, variant):
+    text = utrail("replay", "-f", "tid").must().out
+    without = prog.one("ignore", variant, "").split()
+    return Counter(trees.of_replay(text, without)[0].values())
+
+
 @pytest.mark.parametrize("prog, variant", CASES)
 def test_tree(prog, variant):
     exe = build(prog, variant)
@@ -62,3 +68,4 @@ def test_tree(prog, variant):
     without = prog.one("ignore", variant, "").split()
     recorded = Counter(trees.of_records(t, names, without) for t in recording.tasks.values())
     assert recorded == expectation(prog, variant)
+    assert replayed(prog, variant) == expectation(prog, variant)

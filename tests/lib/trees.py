@@ -61,8 +61,8 @@ def of_records(task, demangle=lambda name: name, without=()):
 LINE = re.compile(r"^ \[ *(\d+)\] \|( *)(.*)$")
 
 
-def of_replay(text):
-    """The trees by tid of the output of `replay -f tid`; the list of unfinished calls at the end is cut."""
+def of_replay(text, without=()):
+    """The trees by tid of the output of `replay -f tid`, and the list of unfinished calls behind them."""
     walks = {}
     body, _, rest = text.partition("\nuftrace stopped tracing with remaining functions\n")
     for line in body.splitlines():
@@ -75,15 +75,16 @@ def of_replay(text):
             continue
         assert indent % 2 == 0, line
         walk, depth = walks.setdefault(tid, Walk()), indent // 2
-        if words.startswith("}"):
-            name = re.fullmatch(r"\} /\* (.*) \*/", words)[1]
-            walk.exit(strip_parens(name), depth)
-        elif words.endswith("{"):
-            walk.entry(strip_parens(words[:-2]), depth)
-        else:
-            assert words.endswith(";"), line
-            walk.entry(strip_parens(words[:-1]), depth)
-            walk.exit(strip_parens(words[:-1]), depth)
+        comment = re.fullmatch(r"\} /\* (.*) \*/", words)
+        assert comment or words.endswith((" {", ";")), line
+        name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))
+        name = re.sub(r"\.\d+$", "", name)  # gcc's numbers of nested functions
+        if any(fnmatchcase(name, p) for p in without):
+            continue
+        if not comment:
+            walk.entry(name, depth)
+        if not words.endswith("{"):
+            walk.exit(name, depth)
     return {tid: str(walk) for tid, walk in walks.items()}, rest
 
 
