@@ -24,7 +24,7 @@ static void *map_shared(int fd, uint64_t *bytes)
 		return NULL;
 
 	void *p = (void *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_NORESERVE, fd, 0);
+				  MAP_SHARED | MAP_NORESERVE, fd, 0L);
 
 	if (p == MAP_FAILED)
 		return NULL;

@@ -102,11 +102,24 @@ FUNCTION __fentry__
 	SAVE_CALLER_SAVED
 	leaq	80(%rsp), %rdi
 	movq	72(%rsp), %rsi
+	cmpq	%r10, (%rdi)
+	je	.Lmaybe_chain
+.Lslot_known:
 	call	probe_entry
 	testl	%eax, %eax
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
+
+/*
+ * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so that the
+ * return slot is one higher. The pop is looked for only when the word could be the chain.
+ */
+.Lmaybe_chain:
+	cmpw	$0x5a41, (%rsi)
+	jne	.Lslot_known
+	addq	$8, %rdi
+	jmp	.Lslot_known
 END __fentry__
 
 /*
