@@ -125,7 +125,7 @@ static void types_are_skipped(void **state)
 		  "EESt21is_move_constructibleIS5_ESt18is_move_assignableIS5_EEE5valueEvE4typeERS5_"
 		  "SE_",
 		  "std::swap" },
-		{ "_Z1fILj5ELb1ELN2ns4enumE3ELDnEELd40000000EEvv", "f" },
+		{ "_Z1fILj5ELb1ELN2ns4enumE3ELDnELd40000000EEvv", "f" },
 		{ "_ZN1AIXadL_Z3foovEEE3barEv", "A::bar" },
 		{ "_ZN1AIXsrSt7is_sameIiiE5valueEE1bEv", "A::b" },
 		{ "_Z1fIJidEEDTcl3barfp_spfp0_EEDpT_", "f" },
