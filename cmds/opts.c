@@ -299,7 +299,7 @@ void opts_init(struct opts *opts)
 {
 	*opts = (struct opts){
 		.use_pager = true,
-		.depth = 1024,
+		.depth = OPTS_DEFAULT_DEPTH,
 		.demangle = DEMANGLE_SIMPLE,
 		.show_libcalls = true,
 		.use_events = true,
