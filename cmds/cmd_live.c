@@ -21,7 +21,7 @@ static struct opts view_options(const struct opts *opts, const struct cmd *cmd, 
 
 	view.cmd = cmd;
 	view.data_dir = data_dir;
-	view.depth = OPTS_DEPTH_ALL;
+	view.depth = OPTS_DEFAULT_DEPTH;
 	view.time_filter_ns = 0;
 	view.size_filter = 0;
 	view.trace_on = true;

@@ -299,7 +299,7 @@ void opts_init(struct opts *opts)
 {
 	*opts = (struct opts){
 		.use_pager = true,
-		.depth = OPTS_DEPTH_ALL,
+		.depth = OPTS_DEFAULT_DEPTH,
 		.demangle = DEMANGLE_SIMPLE,
 		.show_libcalls = true,
 		.use_events = true,

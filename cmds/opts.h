@@ -46,8 +46,8 @@ enum opts_format {
 	OPTS_FORMAT_CSV,
 };
 
-#define OPTS_DEFAULT_DIR "uftrace.data"
-#define OPTS_DEPTH_ALL	 1024 /* of recorded depths there are no more */
+#define OPTS_DEFAULT_DIR   "uftrace.data"
+#define OPTS_DEFAULT_DEPTH 1024
 
 /*
  * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands get it

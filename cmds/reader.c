@@ -48,7 +48,9 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)
 {
 	pipeline_config_init(config);
-	config->stages.depth = opts->depth;
+	/* The default is as deep as it gets, and then nobody needs to look. */
+	if (opts->depth != OPTS_DEFAULT_DEPTH)
+		config->stages.depth = opts->depth;
 	config->stages.time_filter_ns = opts->time_filter_ns;
 	config->stages.size_filter = opts->size_filter;
 	config->stages.show_libcalls = opts->show_libcalls;

@@ -172,7 +172,8 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 		if (nr < 0)
 			return err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
-	stg_indent(&lane->indent, lane->events, nr);
+	if (pipe->config.stages.wants_indent)
+		stg_indent(&lane->indent, lane->events, nr);
 	lane->at = 0;
 	lane->nr = nr;
 	return nr > 0;

@@ -13,7 +13,7 @@
 #define PAYLOAD_MAX_BYTES   1024
 /* Room for a record with its payload, and for a look at the record behind it. */
 #define SRC_USER_MIN_BUFFER 4096
-#define SRC_USER_MAX_BUFFER (256 * 1024)
+#define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
  * Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the

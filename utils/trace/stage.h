@@ -29,6 +29,7 @@ struct stage_config {
 	bool show_preempt;	/* SCHED_* of pre-empted tasks */
 	bool show_outside;	/* events outside of functions */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
+	bool wants_indent; /* the view shows how deep calls are: run stg_indent */
 };
 
 void stage_config_init(struct stage_config *config);

@@ -229,35 +229,118 @@ static void on_other(struct stg_calls *calls, struct event *event)
 		event->flags |= EVENT_OUTSIDE;
 }
 
+/* Everything that stg_calls() itself does not do on the spot. */
+static int handle(struct stg_calls *calls, struct event *event, struct uft_err *err)
+{
+	if (event->time_ns >= calls->changes_ns) {
+		int ret = change_space(calls, event, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	if ((!calls->has_first || calls->wants_depth) && !resync(calls, event))
+		return err_set_errno(err, -ENOMEM, "cannot follow %u calls", event->depth);
+
+	switch (event->type) {
+	case EVENT_ENTRY:
+		return enter_call(calls, event, err);
+	case EVENT_EXIT:
+		return leave_call(calls, event, err);
+	case EVENT_SCHED_OUT:
+	case EVENT_SCHED_IN:
+		on_sched(calls, event);
+		break;
+	default:
+		on_other(calls, event);
+		break;
+	}
+	calls->has_events = true;
+	return 0;
+}
+
+/*
+ * HOT: an ENTRY of a function that was seen before, and the EXIT that belongs to it, are handled
+ * here with the state in registers. False: handle() must do it.
+ */
+static inline bool enter_fast(const struct addr_space *space, struct frame *frame,
+			      uint16_t *seen, struct event *event)
+{
+	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
+	const struct func *func = slot->func;
+
+	if (unlikely(slot->addr != event->addr || !func))
+		return false;
+	event->func = func;
+	frame->func = func;
+	frame->addr = event->addr;
+	frame->start_ns = event->time_ns;
+	frame->child_ns = 0;
+	seen[func->id % CALLS_SEEN_SLOTS]++;
+	return true;
+}
+
+/* The outermost call and recursions are left to handle(). */
+static inline bool leave_fast(struct frame *frame, uint16_t *seen, struct event *event)
+{
+	const struct func *func = frame->func;
+
+	if (unlikely(frame->addr != event->addr || !func))
+		return false;
+
+	uint16_t *count = &seen[func->id % CALLS_SEEN_SLOTS];
+
+	if (unlikely(*count != 1))
+		return false;
+	*count = 0;
+	event->func = func;
+	event->total_ns = event->time_ns - frame->start_ns;
+	event->self_ns = event->total_ns - frame->child_ns;
+	frame[-1].child_ns += event->total_ns;
+	return true;
+}
+
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err)
 {
+	struct frame *frames = calls->frames;
+	const struct addr_space *space = calls->space;
+	size_t depth = calls->nr;
+	size_t cap = calls->cap;
+	uint64_t slow_ns = 0;
+	bool has_filter = calls->config->time_filter_ns != 0;
+
+	/* Until the first record has told where the stack begins nothing is fast. */
+	if (calls->has_first && !calls->wants_depth)
+		slow_ns = calls->changes_ns;
 	calls->has_events = false;
 	for (size_t i = 0; i < nr; i++) {
 		struct event *event = &events[i];
-		int ret = 0;
 
-		if (unlikely(event->time_ns >= calls->changes_ns))
-			ret = change_space(calls, event, err);
-		if (unlikely(ret == 0 && (!calls->has_first || calls->wants_depth)) &&
-		    !resync(calls, event))
-			ret = err_set_errno(err, -ENOMEM, "cannot follow %u calls", event->depth);
-		if (unlikely(ret < 0))
-			return ret;
-
-		if (likely(event->type == EVENT_ENTRY)) {
-			ret = enter_call(calls, event, err);
-		} else if (likely(event->type == EVENT_EXIT)) {
-			ret = leave_call(calls, event, err);
-		} else if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN) {
-			calls->has_events = true;
-			on_sched(calls, event);
-		} else {
-			calls->has_events = true;
-			on_other(calls, event);
+		if (likely(event->time_ns < slow_ns)) {
+			if (event->type == EVENT_ENTRY && depth < cap &&
+			    enter_fast(space, &frames[depth], calls->seen, event)) {
+				event->depth = depth++;
+				continue;
+			}
+			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
+			    leave_fast(&frames[depth - 1], calls->seen, event)) {
+				event->depth = --depth;
+				continue;
+			}
 		}
-		if (unlikely(ret < 0))
+
+		calls->nr = depth;
+
+		int ret = handle(calls, event, err);
+
+		if (ret < 0)
 			return ret;
+		frames = calls->frames;
+		space = calls->space;
+		depth = calls->nr;
+		cap = calls->cap;
+		slow_ns = calls->has_first && !calls->wants_depth ? calls->changes_ns : 0;
 	}
+	calls->nr = depth;
 	if (nr)
 		calls->last_ns = events[nr - 1].time_ns;
 	return 0;

@@ -56,7 +56,7 @@ static void add_time(struct time_stats *stats, uint64_t ns, uint64_t at_ns, bool
 	stats->sum_squares += (unsigned __int128)ns * ns;
 }
 
-static void add_details(struct call_stats *stats, const struct event *event)
+static __attribute__((noinline)) void add_details(struct call_stats *stats, const struct event *event)
 {
 	uint64_t at_ns = event->time_ns - event->total_ns;
 	bool is_first = stats->calls == 0;
@@ -79,7 +79,7 @@ static int add_cpu(struct call_stats *stats, int32_t cpu)
 }
 
 /* The row of @func; NULL when memory is short. */
-static struct call_stats *stats_of(struct aggregate *agg, const struct func *func)
+static inline struct call_stats *stats_of(struct aggregate *agg, const struct func *func)
 {
 	if (unlikely(func->id >= agg->nr_rows) && grow_rows(agg, func->id) < 0)
 		return NULL;
@@ -108,7 +108,7 @@ static int note_cpu(struct aggregate *agg, const struct event_span *span, const 
 	return 0;
 }
 
-static int add_call(struct aggregate *agg, const struct event *event)
+static inline int add_call(struct aggregate *agg, const struct event *event)
 {
 	struct call_stats *stats = stats_of(agg, event->func);
 

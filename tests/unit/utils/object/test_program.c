@@ -13,6 +13,7 @@ static void check_bytes(const void *data, size_t len)
 	char path[64];
 	int fd cleanup_fd = image_file(data, len, path);
 
+	assert_true(fd >= 0);
 	assert_int_equal(object_check_program(path, &program, NULL), 0);
 }
 
@@ -87,6 +88,7 @@ static void build_ids(void **state)
 	image_finish(&img);
 	int fd cleanup_fd = image_file(img.data.data, img.data.len, path);
 
+	assert_true(fd >= 0);
 	assert_int_equal(object_build_id(path, hex, NULL), 0);
 	assert_string_equal(hex, "01abcdef");
 
@@ -94,6 +96,7 @@ static void build_ids(void **state)
 	image_finish(&none);
 	int fd2 cleanup_fd = image_file(none.data.data, none.data.len, path);
 
+	assert_true(fd2 >= 0);
 	assert_int_equal(object_build_id(path, hex, NULL), 0);
 	assert_string_equal(hex, "");
 	assert_int_equal(object_build_id("/dev/null", hex, NULL), -ENOEXEC);

@@ -31,6 +31,7 @@ static void load_text(const void *data, size_t len, struct strbuf *out)
 	char path[64];
 	int fd cleanup_fd = image_file(data, len, path);
 
+	assert_true(fd >= 0);
 	if (object_symtab_load(path, &tab, NULL) < 0) {
 		assert_int_equal(tab.nr, 0);
 		strbuf_addstr(out, "failed");
