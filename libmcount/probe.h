@@ -27,7 +27,7 @@
  * One call that was entered and not yet left.
  *
  * @slot: address of the return slot, which is what identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer of the enter hook.
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook.
  * @ret: what the slot held: where to go on; 0 for a frame whose slot was not replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
