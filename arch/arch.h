@@ -55,6 +55,17 @@ void arch_init(void);
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
+/* Where library calls enter the probe, and the code that leads there: each call site has a stub of its own. */
+extern const char arch_libcall[];
+
+#define ARCH_CALL_STUB_BYTES 16
+
+/*
+ * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, to be executed where it is. It
+ * jumps to the address in @cell, which lies within 2 GiB.
+ */
+void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
+
 /*
  * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
  * must hold a return instruction of the caller's module (arch_find_return()).

@@ -46,6 +46,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
+		.use_libcalls = opts->show_libcalls,
 		.use_perf = opts->use_events,
 		.use_switches = opts->use_sched,
 	};
@@ -90,6 +91,7 @@ static void run_deinit(struct run *run)
 static struct data_header make_header(const struct run *run)
 {
 	uint64_t perf = run->has_perf ? FEAT_PERF_EVENT : 0;
+	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
 
 	return (struct data_header){
 		.version = HEADER_VERSION,
@@ -97,7 +99,7 @@ static struct data_header make_header(const struct run *run)
 		.endian = run->program.facts.endian,
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | perf,
+			     FEAT_AUTO_ARGS | perf | plthook,
 		.max_stack = run->settings.max_stack,
 	};
 }

@@ -58,3 +58,52 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
 		slot = other;
 	return enter(slot, addr);
 }
+
+/* ENTRY and EXIT at one moment, for a call whose return cannot be seen. */
+static inline void record_instant(struct thread *t, uint64_t addr)
+{
+	unsigned depth = t->top - t->frames;
+	char *at;
+
+	/* It takes no time, so -t drops it like any short call. */
+	if (t->threshold_ns)
+		return;
+	at = hot_reserve(t, 2 * sizeof(struct record));
+	if (unlikely(!at)) {
+		note_lost(t, 2);
+		return;
+	}
+
+	uint64_t now_ns = hot_clock(t);
+
+	at = put_record(at, now_ns, record_data(RECORD_ENTRY, depth, addr));
+	at = put_record(at, now_ns, record_data(RECORD_EXIT, depth, addr));
+	hot_commit(t, at);
+}
+
+static inline void enter_instant(uint64_t *slot, uint64_t addr)
+{
+	struct thread *t = guard_enter();
+
+	if (unlikely(!t))
+		return;
+	if (unlikely(t->top->slot <= (uint64_t)slot))
+		frames_leave_abandoned(t, slot);
+	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)))
+		record_instant(t, addr);
+	guard_leave(t);
+}
+
+/* HOT (libmcount/probe.h). */
+struct libcall probe_libcall(uint64_t *slot, uint64_t index)
+{
+	struct call_site *site = &probe.calls[index];
+	/* The dynamic linker stores here while others call: either value leads to the function. */
+	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
+
+	if (unlikely(site->flags & PLAN_CALL_NO_RETURN_HOOK))
+		enter_instant(slot, site->addr);
+	else
+		call.replaced = enter(slot, site->addr);
+	return call;
+}

@@ -43,7 +43,7 @@ static void slot_replace(void *arg)
 	struct iovec local = { &seen, sizeof(seen) };
 	struct iovec remote = { (void *)a->address, sizeof(seen) };
 
-	if (syscall(SYS_process_vm_readv, probe.pid, &local, 1, &remote, 1, 0) != sizeof(seen) ||
+	if (syscall(SYS_process_vm_readv, probe.pid, &local, 1L, &remote, 1L, 0L) != sizeof(seen) ||
 	    seen != a->expected)
 		return;
 	*(uint64_t *)a->address = a->value;

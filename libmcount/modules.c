@@ -179,7 +179,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 		    channel_send(&ch, &hello, sizeof(hello)) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
-			modules_adopt_plan(ch.fds[0], plan.nr_funcs);
+			modules_adopt_plan(ch.fds[0], plan.nr_funcs, plan.nr_calls);
 	}
 	pthread_mutex_unlock(&modules.lock);
 	errno = saved;
@@ -201,28 +201,41 @@ static void merge_funcs(struct plan_table *out, const struct plan_table *old,
 		out->funcs[out->nr++] = old->funcs[i++];
 }
 
-bool modules_adopt_plan(int fd, uint32_t nr)
+static bool add_funcs(const struct plan_func *funcs, uint32_t nr)
 {
-	struct stat st;
-
-	if (nr == 0)
-		return true;
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < nr * sizeof(struct plan_func))
-		return false;
-
-	const struct plan_func *funcs = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	struct plan_table *old = probe.table;
 	uint64_t total = nr + (old ? old->nr : 0);
 	struct plan_table *table = mmap(NULL, sizeof(*table) + total * sizeof(struct plan_func),
 					PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool good = funcs != MAP_FAILED && table != MAP_FAILED;
 
-	if (good) {
-		merge_funcs(table, old, funcs, nr);
-		/* The old table stays: a hook may be reading it. */
-		__atomic_store_n(&probe.table, table, __ATOMIC_RELEASE);
-	}
-	if (funcs != MAP_FAILED)
-		munmap((void *)funcs, st.st_size);
+	if (table == MAP_FAILED)
+		return false;
+	merge_funcs(table, old, funcs, nr);
+	/* The old table stays: a hook may be reading it. */
+	__atomic_store_n(&probe.table, table, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool modules_adopt_plan(int fd, uint32_t nr_funcs, uint32_t nr_calls)
+{
+	uint64_t funcs_bytes = (uint64_t)nr_funcs * sizeof(struct plan_func);
+	uint64_t calls_bytes = (uint64_t)nr_calls * sizeof(struct plan_call_site);
+	struct stat st;
+
+	if (funcs_bytes + calls_bytes == 0)
+		return true;
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != funcs_bytes + calls_bytes)
+		return false;
+
+	char *entries = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (entries == MAP_FAILED)
+		return false;
+
+	bool good = nr_funcs == 0 || add_funcs((const struct plan_func *)entries, nr_funcs);
+
+	if (good && nr_calls)
+		libcall_hook((const struct plan_call_site *)(entries + funcs_bytes), nr_calls);
+	munmap(entries, st.st_size);
 	return good;
 }

@@ -11,10 +11,10 @@
 bool modules_report_all(struct channel *ch);
 
 /*
- * COLD. Merge the @nr plan entries in memfd @fd into the table that the hooks look into. False when the
- * memfd is unusable or memory is short.
+ * COLD. Obey the plan in memfd @fd: @nr_funcs entries about functions go into the table that the hooks look into, @nr_calls
+ * library calls are hooked. False when the memfd is unusable or memory is short.
  */
-bool modules_adopt_plan(int fd, uint32_t nr);
+bool modules_adopt_plan(int fd, uint32_t nr_funcs, uint32_t nr_calls);
 
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);

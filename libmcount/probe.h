@@ -86,6 +86,18 @@ _Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind 
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, fit_ns) <= 128, "hot lines are two");
 
+/*
+ * One library call of the program that goes through us.
+ *
+ * @target: where the GOT slot led before: the function, or the code that makes the dynamic linker
+ *          find it. Then the linker stores the function here (libcall.c), at any moment.
+ */
+struct call_site {
+	uint64_t target;
+	uint64_t addr;
+	uint64_t flags; /* enum plan_call */
+};
+
 /* Sorted by start; replaced as a whole after a dlopen, the old one stays for who still reads it. */
 struct plan_table {
 	uint64_t nr;
@@ -116,6 +128,7 @@ struct probe {
 	_Atomic uint32_t forked;
 	pid_t pid;
 	struct plan_table *table;
+	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 
 	struct control_page *control;
@@ -155,6 +168,15 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other);
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot);
 
+/* How a library call goes on: its function, and whether the return slot was replaced. */
+struct libcall {
+	uint64_t target;
+	uint64_t replaced;
+};
+
+/* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
+struct libcall probe_libcall(uint64_t *slot, uint64_t index);
+
 /*
  * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
  * that @arg points to.
@@ -178,6 +200,9 @@ void session_report_fork(struct thread *t);
 
 /* SLOW. Make room for @len bytes in a segment; false when there is none: the caller counts. */
 bool ring_make_room(struct thread *t, uint32_t len);
+
+/* COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. */
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr);
 
 /* SLOW or COLD. There is something to take from @r. */
 void ring_wake_writer(struct ring *r);

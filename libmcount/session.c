@@ -24,7 +24,7 @@ static void *map_shared(int fd, uint64_t *bytes)
 		return NULL;
 
 	void *p = (void *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_NORESERVE, fd, 0);
+				  MAP_SHARED | MAP_NORESERVE, fd, 0L);
 
 	if (p == MAP_FAILED)
 		return NULL;
@@ -96,7 +96,8 @@ __attribute__((constructor)) static void session_begin(void)
 
 	probe.plan = welcome.plan;
 	probe.tracing = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs))
+	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs,
+				welcome.plan.nr_calls))
 		return;
 	clock_setup();
 	thread_setup();

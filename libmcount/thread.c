@@ -170,6 +170,16 @@ static void thread_end(void *arg)
 	release_state(t);
 }
 
+/*
+ * COLD, before fork(2). The parent may end before its child has run at all; by this count the recorder
+ * knows that there is one to come.
+ */
+static void before_fork(void)
+{
+	if (probe.ready)
+		atomic_fetch_add(&probe.control->forks_begun, 1);
+}
+
 /* COLD, in the child of fork(2), which has only this thread. */
 static void after_fork(void)
 {
@@ -186,6 +196,7 @@ static void after_fork(void)
 	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
 
 	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
+	atomic_fetch_add(&probe.control->forks_noted, 1);
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
 		if (other != t)
 			release_state(other);
@@ -205,5 +216,5 @@ static void after_fork(void)
 void thread_setup(void)
 {
 	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
-	pthread_atfork(NULL, NULL, after_fork);
+	pthread_atfork(before_fork, NULL, after_fork);
 }

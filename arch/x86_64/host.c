@@ -4,6 +4,7 @@
 #include <cpuid.h>
 #include <elf.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * How arch_call_preserving_vectors saves vector state; read by stubs.S.
@@ -68,4 +69,18 @@ const void *arch_find_return(const void *start, const void *end)
 			return at;
 	}
 	return NULL;
+}
+
+void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell)
+{
+	/* endbr64; push $index; jmp *cell(%rip), which counts from the end of the instruction. */
+	uint8_t stub[ARCH_CALL_STUB_BYTES] = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x68, 0, 0, 0, 0, 0xff, 0x25
+	};
+	int32_t distance = (const uint8_t *)cell - (code + 15);
+
+	memcpy(stub + 5, &index, sizeof(index));
+	memcpy(stub + 11, &distance, sizeof(distance));
+	stub[15] = 0xcc;
+	memcpy(code, stub, sizeof(stub));
 }

@@ -102,11 +102,24 @@ FUNCTION __fentry__
 	SAVE_CALLER_SAVED
 	leaq	80(%rsp), %rdi
 	movq	72(%rsp), %rsi
+	cmpq	%r10, (%rdi)
+	je	.Lmaybe_chain
+.Lslot_known:
 	call	probe_entry
 	testl	%eax, %eax
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
+
+/*
+ * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so that the
+ * return slot is one higher. The pop is looked for only when the word could be the chain.
+ */
+.Lmaybe_chain:
+	cmpw	$0x5a41, (%rsi)
+	jne	.Lslot_known
+	addq	$8, %rdi
+	jmp	.Lslot_known
 END __fentry__
 
 /*
@@ -187,6 +200,34 @@ arch_return_trampoline:
 	notrack jmp *%r11
 	.cfi_endproc
 	.size	arch_return_trampoline, . - arch_return_trampoline
+
+/*
+ * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call site's index and
+ * comes here. Stack: index, return slot of the call.
+ * probe_libcall(return slot, index) yields the library function in %rax, and in %rdx non-zero when the return slot was
+ * replaced. The function's address takes the index's place, so that leaving is the same as for the other stubs.
+ */
+	.balign	16
+	.globl	arch_libcall
+	.hidden	arch_libcall
+	.type	arch_libcall, @function
+arch_libcall:
+	.cfi_startproc
+	.cfi_adjust_cfa_offset 8
+	endbr64
+	SAVE_CALLER_SAVED
+	leaq	80(%rsp), %rdi
+	movq	72(%rsp), %rsi
+	call	probe_libcall
+	movq	%rax, 72(%rsp)
+	testl	%edx, %edx
+	RESTORE_CALLER_SAVED
+	jnz	.Lresume
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	notrack jmp *%r11
+	.cfi_endproc
+	.size	arch_libcall, . - arch_libcall
 
 /* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned and XSAVE's header starts as zeros. */
 FUNCTION arch_call_preserving_vectors

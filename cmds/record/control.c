@@ -138,35 +138,22 @@ static bool answer(struct conversation *talk, const void *packet, size_t len, co
 	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* A memfd with the plan's entries, or -1 when there are none or memory is short. */
-static int plan_memfd(const struct strbuf *funcs)
-{
-	if (!funcs->len || strbuf_oom(funcs))
-		return -1;
-
-	int fd = memfd_create("utrail-plan", MFD_CLOEXEC);
-
-	if (fd >= 0 && fd_write_all(fd, funcs->data, funcs->len) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
 	struct control_welcome msg = { .h = control_header(CONTROL_WELCOME), .plan = rec->plan };
-	struct strbuf funcs cleanup_strbuf = { 0 };
+	struct plan_entries plan cleanup_plan_entries = { 0 };
 
 	memcpy(msg.plan.sid, proc->session->sid, SID_LEN);
-	plan_functions(rec->settings, talk->modules, talk->nr_modules, &funcs);
+	plan_make(rec->settings, talk->modules, talk->nr_modules, true, &plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&funcs);
+	int plan_fd cleanup_fd = plan_memfd(&plan);
 	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
 
-	if (plan_fd >= 0)
-		msg.plan.nr_funcs = funcs.len / sizeof(struct plan_func);
+	if (plan_fd >= 0) {
+		msg.plan.nr_funcs = plan.funcs.len / sizeof(struct plan_func);
+		msg.plan.nr_calls = plan.calls.len / sizeof(struct plan_call_site);
+	}
 	return answer(talk, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
 
@@ -224,17 +211,19 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 {
 	struct session *s = session_find(rec, talk->hello.sid);
 	struct control_plan msg = { .h = control_header(CONTROL_PLAN) };
-	struct strbuf funcs cleanup_strbuf = { 0 };
+	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct uft_err err = { 0 };
 
 	if (!s)
 		return;
-	plan_functions(rec->settings, talk->modules, talk->nr_modules, &funcs);
+	plan_make(rec->settings, talk->modules, talk->nr_modules, false, &plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&funcs);
+	int plan_fd cleanup_fd = plan_memfd(&plan);
 
-	if (plan_fd >= 0)
-		msg.nr_funcs = funcs.len / sizeof(struct plan_func);
+	if (plan_fd >= 0) {
+		msg.nr_funcs = plan.funcs.len / sizeof(struct plan_func);
+		msg.nr_calls = plan.calls.len / sizeof(struct plan_call_site);
+	}
 	answer(talk, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)

@@ -132,9 +132,27 @@ struct orphan {
 	int pidfd;
 };
 
+/*
+ * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
+ * a fork that failed has none, so the wait has an end.
+ */
+static void wait_for_newborns(const struct recorder *rec)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	for (int i = 0; i < 100; i++) {
+		if (atomic_load(&rec->control->forks_noted) >=
+		    atomic_load(&rec->control->forks_begun))
+			break;
+		nanosleep(&step, NULL);
+	}
+}
+
 /* Wait for children that were forked off and are alive, as for the processes we know. */
 static void watch_orphans(struct recorder *rec)
 {
+	wait_for_newborns(rec);
+
 	uint32_t nr = MIN(atomic_load(&rec->control->nr_forks), (uint32_t)CONTROL_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {

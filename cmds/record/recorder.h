@@ -28,8 +28,10 @@ struct record_settings {
 	unsigned nr_writers;
 	unsigned rt_prio; /* 0: none */
 	bool trace_on;
-	bool use_perf;	   /* tasks and names from the kernel */
-	bool use_switches; /* context switches, too */
+	bool use_libcalls;  /* calls that the program makes into libraries */
+	bool nest_libcalls; /* and that libraries make into each other */
+	bool use_perf;	    /* tasks and names from the kernel */
+	bool use_switches;  /* context switches, too */
 };
 
 /* What an epoll event is about; the first member of whatever is watched. */
@@ -225,12 +227,32 @@ void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_
 
 /* --- plan.c --- */
 
+/* What a plan's memfd holds: both kinds of entries, one behind the other. Starts as { 0 }. */
+struct plan_entries {
+	struct strbuf funcs; /* struct plan_func, sorted by address */
+	struct strbuf calls; /* struct plan_call_site, by module */
+};
+
+void plan_entries_deinit(struct plan_entries *plan);
+#define cleanup_plan_entries cleanup(plan_entries_deinit)
+
 /*
- * What the options say about the functions of the @nr modules in @modules, as struct plan_func
- * appended to @out, sorted by address. A module whose symbols cannot be read has none.
+ * What the options say about the @nr modules in @modules, of which the first is the program itself when
+ * @has_program. A module that cannot be read has no entries.
  */
-void plan_functions(const struct record_settings *settings, struct control_module *const *modules,
-		    size_t nr, struct strbuf *out);
+void plan_make(const struct record_settings *settings, struct control_module *const *modules,
+	       size_t nr, bool has_program, struct plan_entries *out);
+
+/* A memfd with the entries for a probe, or -1 when there are none or memory is short. */
+int plan_memfd(const struct plan_entries *plan);
+
+/* --- libcalls.c --- */
+
+/* Whether calls of library function @name are recorded, and then how (enum plan_call bits). */
+bool libcall_is_hooked(const char *name, uint32_t *flags);
+
+/* Whether the calls that library @path makes into others are recorded with --nest-libcall. */
+bool libcall_is_nested_module(const char *path);
 
 /* --- writer.c --- */
 

@@ -79,7 +79,7 @@ struct control_welcome {
 	struct plan plan;
 };
 
-/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when nr_funcs > 0. */
+/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when it has entries. */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
 	CONTROL_FD_ARENA = 1,
@@ -89,8 +89,8 @@ enum control_welcome_fd {
 
 struct control_plan {
 	struct control_header h;
-	uint32_t nr_funcs; /* with one descriptor when > 0 */
-	uint32_t pad;
+	uint32_t nr_funcs; /* with one descriptor when there is any of either */
+	uint32_t nr_calls;
 };
 
 static inline struct control_header control_header(enum control_type type)

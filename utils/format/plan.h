@@ -29,9 +29,33 @@ struct plan_func {
 };
 _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
 
+/* How a library call is recorded. */
+enum plan_call {
+	/*
+	 * Its return slot must stay as it is, since the function looks at it, keeps it for later, or returns more than
+	 * once (setjmp, vfork, dlsym ...): ENTRY and EXIT are written together.
+	 */
+	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
+};
+
+#define PLAN_NO_RELOC UINT32_MAX
+
+/*
+ * One library call of one module: the GOT slot through which it goes, and the address that stands
+ * for it in records. Sorted by module.
+ */
+struct plan_call_site {
+	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t slot;	    /* address of the GOT slot */
+	uint64_t addr;	    /* recorded address */
+	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
+	uint32_t flags;	    /* enum plan_call */
+};
+_Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
+
 /*
  * Settings for the whole process, then (in the plan's memfd) nr_funcs of struct plan_func, sorted
- * by start, without overlap. Only functions with an action are listed.
+ * by start, without overlap, and nr_calls of struct plan_call_site. Only functions with an action are listed.
  */
 struct plan {
 	char sid[SID_LEN];
@@ -44,7 +68,9 @@ struct plan {
 	uint32_t depth;		 /* -D: levels that are recorded */
 	uint32_t max_stack;	 /* levels that are followed at all */
 	uint32_t nr_funcs;
+	uint32_t nr_calls;
+	uint32_t pad;
 };
-_Static_assert(sizeof(struct plan) == 64, "plan is laid out without holes");
+_Static_assert(sizeof(struct plan) == 72, "plan is laid out without holes");
 
 #endif

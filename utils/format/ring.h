@@ -111,8 +111,10 @@ static inline char *ring_data(struct ring *r)
 struct control_page {
 	uint32_t nr_writers;
 	_Atomic uint32_t nr_forks;
+	_Atomic uint32_t forks_begun; /* by the parent, before the fork */
+	_Atomic uint32_t forks_noted; /* by the child, its pid is in fork_pids */
 	int32_t recorder_pid;
-	uint32_t pad[13];
+	uint32_t pad[11];
 	struct {
 		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

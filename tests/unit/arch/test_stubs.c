@@ -1,5 +1,6 @@
 /* Entry stubs and return trampoline: no register that a call may not change is changed on the way through. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "arch/arch.h"
 #include "libmcount/probe.h"
@@ -49,6 +50,21 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr)
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
 {
 	return probe_entry(slot, addr);
+}
+
+void traced_libcall(void);
+void library_function(void);
+
+/* Where traced_libcall() jumps: a stub that the test has written. */
+uint64_t got_slot;
+static uint64_t seen_index;
+
+struct libcall probe_libcall(uint64_t *slot, uint64_t index)
+{
+	struct libcall call = { (uint64_t)library_function, probe_entry(slot, index) };
+
+	seen_index = index;
+	return call;
 }
 
 uint64_t probe_exit(uint64_t slot)
@@ -125,6 +141,33 @@ static void replaced(void **state)
 	assert_int_equal(exits, 2);
 }
 
+/* A page with the stub of call site 0x12345678, executable. */
+static void make_call_stub(void)
+{
+	uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+	uint8_t *code = (uint8_t *)page + 64;
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	page[0] = (uint64_t)arch_libcall;
+	arch_write_call_stub(code, 0x12345678, page);
+	assert_int_equal(code[ARCH_CALL_STUB_BYTES], 0);
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+	got_slot = (uint64_t)code;
+}
+
+static void library_call(void **state)
+{
+	make_call_stub();
+	replace = false;
+	check(traced_libcall);
+	assert_int_equal(seen_index, 0x12345678);
+	replace = true;
+	exits = 0;
+	check(traced_libcall);
+	assert_int_equal(exits, 1);
+}
+
 static void reported_addresses(void **state)
 {
 	replace = false;
@@ -155,7 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(left_alone),	      cmocka_unit_test(replaced),
 		cmocka_unit_test(reported_addresses), cmocka_unit_test(slow_path),
-		cmocka_unit_test(finds_a_return),
+		cmocka_unit_test(finds_a_return),     cmocka_unit_test(library_call),
 	};
 
 	arch_init();

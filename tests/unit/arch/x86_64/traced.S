@@ -29,6 +29,16 @@ FUNCTION traced_fentry
 	ret
 END traced_fentry
 
+/* A call into a library, through a GOT slot. */
+FUNCTION traced_libcall
+	call	*got_slot(%rip)
+	ret
+END traced_libcall
+
+FUNCTION library_function
+	ret
+END library_function
+
 /* A slow path that may change every vector register. */
 FUNCTION traced_slow
 	pushq	%rax
