@@ -112,12 +112,20 @@ static int compare_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Only code that calls one of the probe's hooks can have records, so only its symbols are needed. */
-static bool can_have_records(const struct map_entry *entry)
+/*
+ * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked: only
+ * their symbols are needed.
+ */
+static bool can_have_records(const struct recorder *rec, const struct map_entry *entry,
+			     bool is_program)
 {
 	struct object_program program;
 
-	return entry->path[0] == '/' && object_check_program(entry->path, &program, NULL) == 0 &&
+	if (entry->path[0] != '/')
+		return false;
+	if (plan_has_calls(rec->settings, entry->path, is_program))
+		return true;
+	return object_check_program(entry->path, &program, NULL) == 0 &&
 	       (program.has_mcount || program.has_fentry || program.has_cyg_profile);
 }
 
@@ -161,8 +169,10 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
 
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
-		if (can_have_records(&s->map.entries[i]))
-			ret = save_symbols(rec, &s->map.entries[i], err);
+		const struct map_entry *entry = &s->map.entries[i];
+
+		if (can_have_records(rec, entry, strcmp(entry->path, s->exe) == 0))
+			ret = save_symbols(rec, entry, err);
 	}
 	return ret;
 }
@@ -172,7 +182,7 @@ int session_save_module(struct recorder *rec, const char *path, struct uft_err *
 	struct map_entry entry = { .path = (char *)path };
 	char hex[BUILD_ID_HEX_SIZE];
 
-	if (!can_have_records(&entry))
+	if (!can_have_records(rec, &entry, false))
 		return 0;
 	if (object_build_id(path, hex, NULL) == 0)
 		strcpy(entry.build_id, hex);
