@@ -13,6 +13,7 @@
 #include "cmds/record/files.h"
 #include "utils/base/fd.h"
 #include "utils/object/build_id.h"
+#include "utils/object/needed.h"
 #include "utils/object/program.h"
 #include "utils/object/symtab.h"
 
@@ -147,6 +148,41 @@ static int save_symbols(struct recorder *rec, const struct map_entry *entry, str
 	return files_publish(rec->dir_fd, name, text.data, text.len, err);
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * The modules that can have records, and the libraries that these call, which readers need to say where a
+ * function is from (--libname). What those in turn are linked with costs nothing.
+ */
+static int save_all_symbols(struct recorder *rec, const struct session *s, struct uft_err *err)
+{
+	struct strbuf needed cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const struct map_entry *entry = &s->map.entries[i];
+		bool is_program = strcmp(entry->path, s->exe) == 0;
+
+		if (!can_have_records(rec, entry, is_program))
+			continue;
+		ret = save_symbols(rec, entry, err);
+		if (plan_has_calls(rec->settings, entry->path, is_program))
+			object_needed_load(entry->path, &needed, NULL);
+	}
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const struct map_entry *entry = &s->map.entries[i];
+
+		if (object_needed_has(&needed, base_name(entry->path)))
+			ret = save_symbols(rec, entry, err);
+	}
+	return ret;
+}
+
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 {
 	char name[64];
@@ -168,13 +204,7 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
 				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
 
-	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
-		const struct map_entry *entry = &s->map.entries[i];
-
-		if (can_have_records(rec, entry, strcmp(entry->path, s->exe) == 0))
-			ret = save_symbols(rec, entry, err);
-	}
-	return ret;
+	return ret < 0 ? ret : save_all_symbols(rec, s, err);
 }
 
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err)
