@@ -24,7 +24,7 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		return;
 	/* Inlined functions are announced too: they share the stack pointer of the function around them. */
 	if (unlikely(t->top->slot < sp))
-		frames_leave_abandoned(t, (uint64_t *)sp);
+		frames_leave_inside(t, sp);
 	if (likely(frame_is_wanted((uint64_t)fn))) {
 		if (unlikely(t->top >= t->limit) || unlikely(!frame_push(t, sp, 0, (uint64_t)fn)))
 			t->cyg_skipped++;

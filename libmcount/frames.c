@@ -5,6 +5,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "libmcount/graveyard.h"
+
 #define TRAMPOLINE ((uint64_t)arch_return_trampoline)
 
 void frames_write_entries(struct thread *t, struct frame *f)
@@ -53,8 +55,10 @@ static void frame_restore(struct frame *f)
 {
 	struct slot_access a = { f->slot, TRAMPOLINE, f->ret };
 
-	if (owns_slot(f))
-		slow_call(slot_replace, &a);
+	if (!owns_slot(f))
+		return;
+	graveyard_put(f->slot, f->ret);
+	slow_call(slot_replace, &a);
 }
 
 static void frames_abandon_top(struct thread *t)
@@ -63,20 +67,22 @@ static void frames_abandon_top(struct thread *t)
 	frames_leave_top(t);
 }
 
-void frames_leave_abandoned(struct thread *t, uint64_t *slot)
+void frames_leave_inside(struct thread *t, uint64_t address)
 {
-	/* A tail call: the function's own return slot still leads to the trampoline. Nothing was left. */
-	if (t->top->slot == (uint64_t)slot && t->top->ret && *slot == TRAMPOLINE)
-		return;
-
-	/* The slot of the new call holds a fresh return address; a frame that had it is gone. */
-	while (t->top->slot <= (uint64_t)slot) {
-		if (t->top->slot == (uint64_t)slot)
-			frames_leave_top(t);
-		else
-			frames_abandon_top(t);
-	}
+	while (t->top->slot < address)
+		frames_abandon_top(t);
 	t->cyg_skipped = 0;
+}
+
+void frames_make_way(struct thread *t, uint64_t *slot)
+{
+	frames_leave_inside(t, (uint64_t)slot);
+	/*
+	 * Frames with this very slot: when it still leads to the trampoline, the new function was called by a jump from
+	 * theirs (a tail call), and they are not over. Else it holds a fresh return address, and they are gone.
+	 */
+	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
+		frames_leave_top(t);
 }
 
 void frames_leave_until(struct thread *t, uint64_t fn)
@@ -93,19 +99,34 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 }
 
 /*
- * A stack may be run by another thread than the one that entered the frame (coroutines that migrate). The frame
- * stays in its array, where its owner will find it abandoned; what counts is where it goes on.
+ * The return address of a slot that is not among the open frames of this thread: its frame was abandoned too early, or
+ * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case
+ * the frame stays in its array, where its owner will find it abandoned.
  */
 static uint64_t return_address_elsewhere(uint64_t slot)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		for (struct frame *f = t->top; f > t->frames; f--) {
-			if (f->slot == slot && f->ret != TRAMPOLINE)
+			if (f->slot == slot && owns_slot(f))
 				return f->ret;
 		}
 	}
+
+	uint64_t ret = graveyard_get(slot);
+
 	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
-	__builtin_trap();
+	if (!ret)
+		__builtin_trap();
+	return ret;
+}
+
+void frames_end_tail_call(struct thread *t, uint64_t *slot)
+{
+	while (t->top->slot == (uint64_t)slot) {
+		if (owns_slot(t->top))
+			*slot = t->top->ret;
+		frames_leave_top(t);
+	}
 }
 
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot)
