@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -140,11 +141,22 @@ static void begin(void *arg)
 	self = *result = t;
 }
 
+/* A signal handler that jumped out of the middle would leave the thread untraced for good. */
+static void begin_without_signals(void *arg)
+{
+	uint64_t all = UINT64_MAX;
+	uint64_t before;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
+	begin(arg);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
 struct thread *thread_begin(void)
 {
 	struct thread *t;
 
-	slow_call(begin, &t);
+	slow_call(begin_without_signals, &t);
 	return t;
 }
 
