@@ -189,6 +189,9 @@ void note_lost(struct thread *t, uint32_t count);
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
 
+/* COLD. From here on this thread is not traced any more; open frames return by themselves. */
+void thread_leave_alone(void);
+
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);
 
