@@ -24,6 +24,7 @@ static int report_data(const struct opts *opts, const struct report *report,
 	reader_pipeline_config(opts, &stages);
 	stages.order = PIPELINE_BY_TASK;
 	stages.stages.closes_open_calls = true;
+	stages.stages.ends_only = true;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 
