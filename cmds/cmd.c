@@ -4,6 +4,8 @@
 #include <string.h>
 
 const struct cmd *const all_cmds[] = {
+	&cmd_record,
+	&cmd_live,
 	&cmd_replay,
 	&cmd_report,
 	NULL,

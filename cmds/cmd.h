@@ -26,6 +26,8 @@ enum cmd_status {
  * @bit: which rows of the option table mean something here
  * @needs_program: the rest of the command line is a program to run
  * @uses_pager: stdout goes through the pager when it is a terminal
+ * @check: are the words that only this command can judge (fields, sort keys) right? 0 or
+ *         -ERR_USAGE; runs before anything else is done. May be NULL.
  * @run: do it. Returns the exit status (enum cmd_status or a program's), or a negative errno for
  *       CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its text
  *       as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...).
@@ -38,6 +40,7 @@ struct cmd {
 	enum cmd_bit bit;
 	bool needs_program;
 	bool uses_pager;
+	int (*check)(const struct opts *opts, struct uft_err *err);
 	int (*run)(const struct opts *opts, struct uft_err *err);
 };
 

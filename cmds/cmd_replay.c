@@ -42,6 +42,11 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	return reader_finish(opts, &pipe, &sink, ret, err);
 }
 
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	return replay_check_fields(opts->fields, err);
+}
+
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
@@ -59,5 +64,6 @@ const struct cmd cmd_replay = {
 	.help = "show the calls in the order in which they were made",
 	.bit = CMD_REPLAY,
 	.uses_pager = true,
+	.check = check,
 	.run = run,
 };

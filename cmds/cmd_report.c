@@ -44,9 +44,9 @@ static int report_data(const struct opts *opts, const struct report *report,
 	return reader_finish(opts, &pipe, &sink, ret, err);
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static struct report_config config_of(const struct opts *opts)
 {
-	const struct report_config config = {
+	return (struct report_config){
 		.color = opts->color_mode,
 		.fields = opts->fields,
 		.sort_keys = opts->sort_keys,
@@ -54,6 +54,19 @@ static int run(const struct opts *opts, struct uft_err *err)
 		.is_by_task = opts->by_task,
 		.is_csv = opts->format == OPTS_FORMAT_CSV,
 	};
+}
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	const struct report_config config = config_of(opts);
+	struct report report;
+
+	return report_init(&report, &config, err) < 0 ? -ERR_USAGE : 0;
+}
+
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	const struct report_config config = config_of(opts);
 	struct report report;
 	struct trace_data data;
 
@@ -74,5 +87,6 @@ const struct cmd cmd_report = {
 	.help = "show which functions took how much time",
 	.bit = CMD_REPORT,
 	.uses_pager = true,
+	.check = check,
 	.run = run,
 };

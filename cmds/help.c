@@ -1,6 +1,7 @@
 /* What --help, --usage and --version print (see help.h). */
 #include "cmds/help.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "config.h"
@@ -109,7 +110,7 @@ void help_full(const struct cmd *cmd, struct strbuf *out)
 {
 	if (cmd) {
 		add_usage_line(cmd, out);
-		strbuf_addf(out, "\n%s.\n", cmd->help);
+		strbuf_addf(out, "\n%c%s.\n", toupper((unsigned char)cmd->help[0]), cmd->help + 1);
 	} else {
 		help_usage(out);
 	}

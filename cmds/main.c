@@ -87,6 +87,11 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	if (!cmd->args && opts->nr_args)
 		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
 			 opts->args[0], cmd->name);
+
+	int ret = cmd->check ? cmd->check(opts, err) : 0;
+
+	if (ret < 0)
+		return ret;
 	if (cmd->uses_pager)
 		pager_open(pager, opts);
 	return cmd->run(opts, err);

@@ -64,8 +64,8 @@ void nearest_offer(struct nearest *n, const char *word)
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out)
 {
 	for (size_t i = 0; i < n->nr; i++) {
-		/* What is clearly farther off than the best guess only distracts. */
-		if (n->best[i].distance > n->best[0].distance + 1)
+		/* What is farther off than the best guess only distracts, unless all are far off. */
+		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;
 		strbuf_addf(out, "%s%s%s", i ? ", " : "", prefix, n->best[i].word);
 	}

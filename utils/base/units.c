@@ -2,6 +2,7 @@
 #include "utils/base/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,7 +27,10 @@ static const struct unit time_units[] = {
 };
 
 static const struct unit size_units[] = {
-	{ "", 1 }, { "k", 1ULL << 10 }, { "m", 1ULL << 20 }, { "g", 1ULL << 30 },
+	{ "", 1 },
+	{ "k", 1ULL << 10 },
+	{ "m", 1ULL << 20 },
+	{ "g", 1ULL << 30 },
 };
 
 static const struct unit *find_unit(const struct unit *units, size_t nr, const char *name)
@@ -42,14 +46,14 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 static int parse_digits(const char **text, uint64_t *value)
 {
 	int count = 0;
+	bool too_large = false;
 
 	*value = 0;
 	for (; **text >= '0' && **text <= '9'; (*text)++, count++) {
-		if (__builtin_mul_overflow(*value, 10ULL, value) ||
-		    __builtin_add_overflow(*value, (uint64_t)(**text - '0'), value))
-			return -1;
+		too_large |= __builtin_mul_overflow(*value, 10ULL, value) ||
+			     __builtin_add_overflow(*value, (uint64_t)(**text - '0'), value);
 	}
-	return count;
+	return too_large ? -1 : count;
 }
 
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err)
@@ -95,9 +99,34 @@ int parse_size(const char *text, uint64_t *bytes, struct uft_err *err)
 
 	if (digits == 0 || !unit)
 		return err_set(err, -EINVAL,
-			       "invalid size '%s': expected a number and optionally k, m or g", text);
+			       "invalid size '%s': expected a number and optionally k, m or g",
+			       text);
 	if (digits < 0 || __builtin_mul_overflow(value, unit->scale, &value) || value > INT64_MAX)
 		return err_set(err, -ERANGE, "invalid size '%s': too large", text);
 	*bytes = value;
 	return 0;
+}
+
+void format_time(uint64_t time_ns, struct strbuf *out)
+{
+	static const struct unit shown[] = {
+		{ "ns", 1 },
+		{ "us", NSEC_PER_USEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "s", NSEC_PER_SEC },
+	};
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(shown) && time_ns >= shown[i + 1].scale)
+		i++;
+
+	uint64_t thousandths = i ? time_ns % shown[i].scale / shown[i - 1].scale : 0;
+
+	strbuf_addu64(out, time_ns / shown[i].scale);
+	if (thousandths) {
+		strbuf_addf(out, ".%03u", (unsigned)thousandths);
+		while (out->data[out->len - 1] == '0')
+			out->data[--out->len] = '\0';
+	}
+	strbuf_addstr(out, shown[i].name);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 #define NSEC_PER_USEC 1000ULL
 #define NSEC_PER_MSEC 1000000ULL
@@ -16,6 +17,12 @@
  * cut. -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
  */
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
+
+/*
+ * The other way round, in the largest unit that has at most three digits on each side of the point, which
+ * is all that uftrace takes: "1ms", "1.5us", "999ns". Finer digits are cut.
+ */
+void format_time(uint64_t time_ns, struct strbuf *out);
 
 /* "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors as above. */
 int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);

@@ -7,8 +7,8 @@
 
 #include "utils/base/err.h"
 
-#define HEADER_SIZE        40
-#define HEADER_VERSION     4
+#define HEADER_SIZE	   40
+#define HEADER_VERSION	   4
 #define HEADER_VERSION_MIN 3
 
 enum header_endian {
@@ -61,9 +61,9 @@ enum header_info {
 
 /* The header in host byte order; see spec/data-format.md section 1.1 for each field. */
 struct data_header {
-	uint32_t version; /* 3 or 4 */
+	uint32_t version;     /* 3 or 4 */
 	uint16_t header_size; /* where the text starts */
-	uint8_t endian; /* enum header_endian: of the traced program, and of all binary files */
+	uint8_t endian;	   /* enum header_endian: of the traced program, and of all binary files */
 	uint8_t elf_class; /* enum header_class: of the traced program */
 	uint64_t feat_mask;
 	uint64_t info_mask;

@@ -27,10 +27,10 @@ enum record_type {
 };
 
 #define RECORD_TYPE_MASK   0x3ULL
-#define RECORD_MORE        0x4ULL
+#define RECORD_MORE	   0x4ULL
 #define RECORD_MAGIC_SHIFT 3
-#define RECORD_MAGIC       5ULL /* three bits; version 4 */
-#define RECORD_MAGIC_V3    0xaULL /* four bits from bit 2 on in version 3, which has "more" at bit 2 */
+#define RECORD_MAGIC	   5ULL /* three bits; version 4 */
+#define RECORD_MAGIC_V3	   0xaULL /* four bits from bit 2 on in version 3, which has "more" at bit 2 */
 #define RECORD_DEPTH_SHIFT 6
 #define RECORD_DEPTH_MAX   1023
 #define RECORD_ADDR_SHIFT  16

@@ -186,11 +186,41 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 	return NULL;
 }
 
+/* Padding between functions; what is larger belongs to nobody. */
+#define PADDING_MAX 64
+
+/*
+ * The form without sizes, in which a symbol reaches to the next one, is what every reader knows:
+ * the peer's 0.13 takes a line with a size for a damaged one. So the end of a symbol is written
+ * where it is not the beginning of the next.
+ */
+static bool is_followed_by_gap(const struct symtab *tab, size_t index)
+{
+	uint64_t end = tab->syms[index].addr + tab->syms[index].size;
+
+	return index + 1 == tab->nr ||
+	       (end <= tab->syms[index + 1].addr && tab->syms[index + 1].addr - end > PADDING_MAX);
+}
+
+static void put_line(struct strbuf *out, uint64_t addr, char type, const char *name)
+{
+	text_put_hex(out, addr, 16);
+	strbuf_addch(out, ' ');
+	strbuf_addch(out, type);
+	strbuf_addch(out, ' ');
+	text_put_name(out, name, strlen(name));
+	strbuf_addch(out, '\n');
+}
+
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out)
 {
+	size_t lines = 0;
+
+	for (size_t i = 0; i < tab->nr; i++)
+		lines += 1 + is_followed_by_gap(tab, i);
 	strbuf_addstr(out, "# symbols: ");
-	strbuf_addu64(out, tab->nr);
+	strbuf_addu64(out, lines);
 	strbuf_addstr(out, "\n# path name: ");
 	text_put_name(out, path, strlen(path));
 	strbuf_addch(out, '\n');
@@ -199,18 +229,12 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 		strbuf_addstr(out, build_id);
 		strbuf_addch(out, '\n');
 	}
-
 	for (size_t i = 0; i < tab->nr; i++) {
 		const struct symbol *sym = &tab->syms[i];
 
-		text_put_hex(out, sym->addr, 16);
-		strbuf_addch(out, ' ');
-		text_put_hex(out, sym->size, 8);
-		strbuf_addch(out, ' ');
-		strbuf_addch(out, sym->type);
-		strbuf_addch(out, ' ');
-		text_put_name(out, sym->name, strlen(sym->name));
-		strbuf_addch(out, '\n');
+		put_line(out, sym->addr, sym->type, sym->name);
+		if (is_followed_by_gap(tab, i))
+			put_line(out, sym->addr + sym->size, '?', "__sym_end");
 	}
 }
 

@@ -56,7 +56,11 @@ struct sym_file_head {
 	char *build_id; /* lowercase hex */
 };
 
-/* The text of a .sym file (section 4.1, with the size column). @build_id may be NULL. */
+/*
+ * The text of a .sym file (section 4.1), without the size column, which not every uftrace can
+ * read: sizes become "up to the next symbol", ends that are farther off are written.
+ * @build_id may be NULL.
+ */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);
 

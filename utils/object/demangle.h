@@ -2,8 +2,6 @@
 #ifndef UTRAIL_OBJECT_DEMANGLE_H
 #define UTRAIL_OBJECT_DEMANGLE_H
 
-#include <stdbool.h>
-
 #include "utils/base/strbuf.h"
 
 enum demangle_mode {
@@ -11,9 +9,6 @@ enum demangle_mode {
 	DEMANGLE_FULL, /* everything the demangler knows */
 	DEMANGLE_NO, /* as in the object file */
 };
-
-/* The word of --demangle: "simple", "full", "no" and the false words. False when it is none. */
-bool demangle_mode_parse(const char *word, enum demangle_mode *mode);
 
 /*
  * Append the readable form of @name to @out; a name that is not mangled, or that the demangler

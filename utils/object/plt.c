@@ -2,6 +2,7 @@
 #include "utils/object/plt.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef R_RISCV_JUMP_SLOT
@@ -104,18 +105,31 @@ static size_t count_relocs(const struct elf_section *sec)
 	return sec->data && sec->head.sh_entsize ? sec->data->d_size / sec->head.sh_entsize : 0;
 }
 
-static int add_symbol(const struct elf_file *file, uint64_t addr, uint64_t size, const char *name,
-		      size_t name_len, struct symtab *out)
+void plt_entries_deinit(struct plt_entries *plt)
 {
-	if (addr < file->base)
-		return 0;
-	return symtab_add(out, addr - file->base, size, 'P', name, name_len);
+	free(plt->entries);
+	*plt = (struct plt_entries){ 0 };
+}
+
+static int add_entry(struct plt_entries *out, struct plt_entry entry)
+{
+	if (out->nr == out->cap) {
+		size_t cap = out->cap ? out->cap * 2 : 64;
+		struct plt_entry *entries = realloc(out->entries, cap * sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		out->entries = entries;
+		out->cap = cap;
+	}
+	out->entries[out->nr++] = entry;
+	return 0;
 }
 
 /* Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place. */
 static int add_plt_entries(const struct elf_file *file, const struct plt_machine *machine,
 			   const struct elf_section *relocs, const struct elf_symbols *symbols,
-			   struct symtab *out)
+			   struct plt_entries *out)
 {
 	struct plt_layout plt;
 	GElf_Rela reloc;
@@ -123,18 +137,23 @@ static int add_plt_entries(const struct elf_file *file, const struct plt_machine
 	if (!find_layout(file, machine, &plt))
 		return 0;
 	for (size_t i = 0; i < count_relocs(relocs) && get_reloc(relocs, i, &reloc); i++) {
-		uint64_t addr = plt.first + i * plt.entry;
+		struct plt_entry entry = {
+			.addr = plt.first + i * plt.entry,
+			.size = plt.entry,
+			.slot = reloc.r_offset,
+			.reloc = i,
+		};
 		GElf_Sym sym;
-		const char *name;
-		size_t len;
 
-		if (addr + plt.entry > plt.end)
+		if (entry.addr + plt.entry > plt.end)
 			break;
 		if (GELF_R_TYPE(reloc.r_info) != machine->jump_slot ||
-		    !elf_symbol(symbols, GELF_R_SYM(reloc.r_info), &sym, &name, &len) || len == 0)
+		    !elf_symbol(symbols, GELF_R_SYM(reloc.r_info), &sym, &entry.name,
+				&entry.name_len) ||
+		    entry.name_len == 0)
 			continue;
 
-		int rc = add_symbol(file, addr, plt.entry, name, len, out);
+		int rc = add_entry(out, entry);
 
 		if (rc < 0)
 			return rc;
@@ -150,24 +169,27 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /* The address of the relocation entry stands for the call, which has no stub of its own. */
-static int add_got_calls(const struct elf_file *file, const struct plt_machine *machine,
-			 const struct elf_section *relocs, const struct elf_symbols *symbols,
-			 struct symtab *out)
+static int add_got_calls(const struct plt_machine *machine, const struct elf_section *relocs,
+			 const struct elf_symbols *symbols, struct plt_entries *out)
 {
 	GElf_Rela reloc;
 
 	for (size_t i = 0; i < count_relocs(relocs) && get_reloc(relocs, i, &reloc); i++) {
+		struct plt_entry entry = {
+			.addr = relocs->head.sh_addr + i * relocs->head.sh_entsize,
+			.size = relocs->head.sh_entsize,
+			.slot = reloc.r_offset,
+			.reloc = PLT_NO_RELOC,
+		};
 		GElf_Sym sym;
-		const char *name;
-		size_t len;
 
 		if (GELF_R_TYPE(reloc.r_info) != machine->glob_dat ||
-		    !elf_symbol(symbols, GELF_R_SYM(reloc.r_info), &sym, &name, &len) || len == 0 ||
-		    !is_function(&sym))
+		    !elf_symbol(symbols, GELF_R_SYM(reloc.r_info), &sym, &entry.name,
+				&entry.name_len) ||
+		    entry.name_len == 0 || !is_function(&sym))
 			continue;
 
-		int rc = add_symbol(file, relocs->head.sh_addr + i * relocs->head.sh_entsize,
-				    relocs->head.sh_entsize, name, len, out);
+		int rc = add_entry(out, entry);
 
 		if (rc < 0)
 			return rc;
@@ -175,7 +197,7 @@ static int add_got_calls(const struct elf_file *file, const struct plt_machine *
 	return 0;
 }
 
-int plt_add_symbols(const struct elf_file *file, struct symtab *out)
+int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 {
 	const struct plt_machine *machine = find_machine(file);
 	struct elf_section relocs;
@@ -188,6 +210,40 @@ int plt_add_symbols(const struct elf_file *file, struct symtab *out)
 	    elf_section_by_name(file, ".rel.plt", &relocs))
 		rc = add_plt_entries(file, machine, &relocs, &symbols, out);
 	if (rc == 0 && machine->glob_dat && elf_section_by_name(file, ".rela.dyn", &relocs))
-		rc = add_got_calls(file, machine, &relocs, &symbols, out);
+		rc = add_got_calls(machine, &relocs, &symbols, out);
+	return rc;
+}
+
+bool plt_is_bypassed(const struct plt_entries *plt)
+{
+	/* The start files and the compiler's own helpers have PLT entries in any program. */
+	static const char *const no_proof[] = {
+		"__stack_chk_fail", "__monstartup",   "__cxa_atexit",
+		"__tls_get_addr",   "_Unwind_Resume", "__cxa_finalize",
+	};
+
+	for (size_t i = 0; i < plt->nr && plt->entries[i].reloc != PLT_NO_RELOC; i++) {
+		bool is_proof = true;
+
+		for (size_t k = 0; k < ARRAY_SIZE(no_proof); k++)
+			is_proof = is_proof && strcmp(plt->entries[i].name, no_proof[k]) != 0;
+		if (is_proof)
+			return false;
+	}
+	return true;
+}
+
+int plt_add_symbols(const struct elf_file *file, struct symtab *out)
+{
+	struct plt_entries plt cleanup_plt_entries = { 0 };
+	int rc = plt_entries_load(file, &plt);
+
+	for (size_t i = 0; rc == 0 && i < plt.nr; i++) {
+		const struct plt_entry *e = &plt.entries[i];
+
+		if (e->addr >= file->base)
+			rc = symtab_add(out, e->addr - file->base, e->size, 'P', e->name,
+					e->name_len);
+	}
 	return rc;
 }

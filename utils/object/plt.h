@@ -6,10 +6,48 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Add a symbol of type 'P' for each library function that @file calls (spec/data-format.md section
- * 4.4): at its PLT entry, or, for calls that read the address from the GOT (-fno-plt), at the
- * relocation entry itself. 0 or -ENOMEM.
+ * One way of calling a library function.
+ *
+ * @addr: what stands for the call in a recording (spec/data-format.md section 4.4): the PLT entry, or
+ *        for calls that read the address from the GOT (-fno-plt) the relocation entry itself
+ * @size: bytes at @addr
+ * @slot: the GOT slot that holds the function's address
+ * @reloc: its index in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT
+ * @name: lives as long as the file
+ *
+ * Addresses are the file's own, not yet relative to anything.
  */
+struct plt_entry {
+	uint64_t addr;
+	uint64_t size;
+	uint64_t slot;
+	uint32_t reloc;
+	const char *name;
+	size_t name_len;
+};
+
+#define PLT_NO_RELOC UINT32_MAX
+
+/* Starts as { 0 }, ends with plt_entries_deinit(). */
+struct plt_entries {
+	struct plt_entry *entries;
+	size_t nr;
+	size_t cap;
+};
+
+void plt_entries_deinit(struct plt_entries *plt);
+#define cleanup_plt_entries cleanup(plt_entries_deinit)
+
+/*
+ * All of @file, those of the PLT first. 0 or -ENOMEM; none is a success. That the address of a
+ * function is in the GOT does not prove that it is called from there: see plt_is_bypassed().
+ */
+int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
+
+/* No call goes through the PLT, so the module was compiled with -fno-plt: the GOT's entries are the calls. */
+bool plt_is_bypassed(const struct plt_entries *plt);
+
+/* Add a symbol of type 'P' for each entry. 0 or -ENOMEM. */
 int plt_add_symbols(const struct elf_file *file, struct symtab *out);
 
 #endif

@@ -30,7 +30,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 		const char *name;
 		size_t len;
 
-		if (!elf_symbol(&symbols, i, &sym, &name, &len))
+		/* libc and the probe define these names; only who needs them has calls of them. */
+		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
 			if (strcmp(name, known[k].name) == 0)
@@ -41,7 +42,7 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 
 static void read_script_line(const char *path, struct object_program *program)
 {
-	char line[PATH_MAX + 2] = "";
+	char line[PATH_MAX + 4] = "";
 	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 || fd_read_full(fd, line, sizeof(line) - 1) < 2 || strncmp(line, "#!", 2) != 0)

@@ -172,20 +172,15 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-static bool ends_with(const char *text, const char *tail)
-{
-	size_t len = strlen(text);
-	size_t tail_len = strlen(tail);
-
-	return len >= tail_len && strcmp(text + len - tail_len, tail) == 0;
-}
-
-/* The brackets are there already in full demangled names (output.md section 1.4). */
+/*
+ * The brackets are there already in full demangled names (output.md section 1.4). Debian's
+ * uftrace leaves them out behind "operator()" too, and so do we.
+ */
 static bool wants_brackets(const char *name)
 {
 	size_t len = strlen(name);
 
-	return !len || name[len - 1] != ')' || ends_with(name, "operator()");
+	return !len || name[len - 1] != ')';
 }
 
 const struct func *module_set_add_func(struct module_set *set, const char *name)

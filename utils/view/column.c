@@ -1,7 +1,6 @@
 /* Columns: choosing them by name (see column.h). */
 #include "utils/view/column.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "utils/base/strbuf.h"
@@ -42,7 +41,7 @@ static int unknown_word(const void *table, size_t nr, size_t stride, const char 
 		strbuf_addstr(&names, i ? ", " : "");
 		strbuf_addstr(&names, column_at(table, stride, i)->name);
 	}
-	return err_set(err, -EINVAL, "unknown field '%.*s': expected some of %s", (int)len, word,
+	return err_set(err, -ERR_USAGE, "unknown field '%.*s': expected some of %s", (int)len, word,
 		       strbuf_str(&names));
 }
 

@@ -36,7 +36,7 @@ struct column_choice {
 /*
  * Choose from @table (of @stride bytes per row, each beginning with a struct column) by the text
  * of -f: "a,b" instead of the default ones, "+a,b" in addition, "none", "all"; NULL for the
- * default. -EINVAL names the unknown word and the known ones.
+ * default. -ERR_USAGE names the unknown word and the known ones.
  */
 int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
 		   struct column_choice *choice, struct uft_err *err);

@@ -55,7 +55,10 @@ struct replay {
 	uint64_t nr_flat;
 };
 
-/* @pipe and @sink must outlive it. -EINVAL: unknown field. Ends with replay_deinit(). */
+/* Are these, of -f or NULL, fields that replay knows? -ERR_USAGE when not. */
+int replay_check_fields(const char *fields, struct uft_err *err);
+
+/* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */
 int replay_init(struct replay *replay, const struct replay_config *config,
 		const struct pipeline *pipe, struct sink *sink, struct uft_err *err);
 void replay_deinit(struct replay *replay);

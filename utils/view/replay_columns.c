@@ -129,6 +129,14 @@ static bool is_plain(const struct replay *replay)
 	       columns->columns[1] == COLUMN_TID && replay->config.color == COLOR_MODE_OFF;
 }
 
+int replay_check_fields(const char *fields, struct uft_err *err)
+{
+	struct column_choice choice;
+
+	return columns_choose(replay_columns, ARRAY_SIZE(replay_columns), sizeof(*replay_columns),
+			      fields, &choice, err);
+}
+
 int replay_columns_init(struct replay *replay, struct uft_err *err)
 {
 	const struct trace_data *data = replay->pipe->data;

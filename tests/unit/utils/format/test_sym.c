@@ -88,7 +88,20 @@ static void round_trip(void **state)
 	assert_string_equal(head.path, "/bin/a b");
 	assert_string_equal(head.build_id, "00ff");
 	sym_file_encode(&tab, head.path, head.build_id, &out);
-	assert_string_equal(strbuf_str(&out), text_new);
+	assert_string_equal(strbuf_str(&out), "# symbols: 4\n"
+					      "# path name: /bin/a b\n"
+					      "# build-id: 00ff\n"
+					      "0000000000001030 P d\n"
+					      "0000000000001040 ? __sym_end\n"
+					      "00000000000010a0 T main\n"
+					      "0000000000001160 ? __sym_end\n");
+
+	struct symtab again cleanup_symtab = { 0 };
+
+	assert_int_equal(sym_file_decode(out.data, out.len, &again, NULL, NULL), 0);
+	assert_int_equal(again.nr, 2);
+	assert_int_equal(again.syms[0].size, 0x10);
+	assert_int_equal(again.syms[1].size, 0xc0);
 	free(head.path);
 	free(head.build_id);
 }

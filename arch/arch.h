@@ -1,0 +1,81 @@
+/* The questions that the probe asks an instruction set; one folder of arch/ answers them. */
+#ifndef UTRAIL_ARCH_H
+#define UTRAIL_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * To add an architecture <isa>:
+ *
+ *  1. arch/<isa>/arch_isa.h: the inline answers below (arch_counter_read).
+ *  2. arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
+ *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
+ *     arch_call_preserving_vectors. A stub saves all registers that a call may change, except
+ *     vector registers, and calls probe_entry() or probe_exit() (libmcount/probe.h).
+ *  3. arch/<isa>/host.c: arch_init(), arch_has_invariant_counter().
+ *  4. arch/meson.build: the folder's files for host_machine.cpu_family() == '<isa>'.
+ *  5. tests/unit/arch: the clobber test needs a fill and a compare of the ISA's registers.
+ *
+ * Code that is about an ISA but does not need to run on it (decoders, patch writers) is compiled
+ * and tested on every host and does not belong in the files above.
+ */
+
+#if defined(__x86_64__)
+#include "arch/x86_64/arch_isa.h"
+#else
+#error "no arch/<isa>/arch_isa.h for this machine: see the recipe in arch/arch.h"
+#endif
+
+/*
+ * The CPU's counter, not ordered against the instructions around it.
+ *   cost: about 7 ns on x86_64 (rdtsc); it is the floor of what a record can cost
+ */
+static inline uint64_t arch_counter_read(void);
+
+/*
+ * Whether the counter ticks at one rate, on all CPUs together, in all power states, so that it
+ * can stand for a kernel clock once it is fitted to it.
+ */
+bool arch_has_invariant_counter(void);
+
+/* What the kernel calls that counter in /sys/devices/system/clocksource/clocksource0/current_clocksource. */
+extern const char arch_counter_clocksource[];
+
+/* e_machine and EI_CLASS of the programs that this probe can live in. */
+extern const unsigned arch_elf_machine;
+extern const unsigned arch_elf_class;
+
+/* Learn what the CPU can do. Once, before any stub can call into the probe; normal context. */
+void arch_init(void);
+
+/*
+ * Call @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so that
+ * @fn may use libc. Saves nothing else: general registers follow the C ABI. errno is @fn's own care.
+ */
+void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
+
+/* Where library calls enter the probe, and the code that leads there: each call site has a stub of its own. */
+extern const char arch_libcall[];
+
+#define ARCH_CALL_STUB_BYTES 16
+
+/*
+ * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, to be executed where it is. It
+ * jumps to the address in @cell, which lies within 2 GiB.
+ */
+void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
+
+/*
+ * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
+ * must hold a return instruction of the caller's module (arch_find_return()).
+ */
+void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through);
+
+/* A return instruction in [@start, @end), or NULL. The bytes must be readable. */
+const void *arch_find_return(const void *start, const void *end);
+
+/* Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields. */
+extern const char arch_return_trampoline[];
+
+#endif

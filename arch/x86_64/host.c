@@ -1,0 +1,86 @@
+/* x86_64: what this CPU can do, found once at start. */
+#include "arch/arch.h"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * How arch_call_preserving_vectors saves vector state; read by stubs.S.
+ *
+ * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512. Not AMX's tiles (8 KiB): libc does not
+ *                   touch them. 0 when the CPU or the kernel has no XSAVE, then FXSAVE is used.
+ * @arch_xsave_bytes: room for these components, a multiple of 64
+ */
+uint64_t arch_xsave_mask;
+uint64_t arch_xsave_bytes = 512;
+
+#define XSAVE_COMPONENTS  0xe7U /* SDM volume 1, 13.1: bits 0-2 and 5-7 of XCR0 */
+#define XSAVE_LEGACY	  576U	/* legacy region and header */
+#define CPUID_OSXSAVE_ECX (1U << 27)
+#define CPUID_INVARIANT	  (1U << 8) /* SDM volume 3, 18.17: leaf 80000007H, EDX */
+
+const char arch_counter_clocksource[] = "tsc";
+const unsigned arch_elf_machine = EM_X86_64;
+const unsigned arch_elf_class = ELFCLASS64;
+
+static uint64_t read_xcr0(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return ((uint64_t)high << 32) | low;
+}
+
+void arch_init(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & CPUID_OSXSAVE_ECX))
+		return;
+
+	uint64_t mask = read_xcr0() & XSAVE_COMPONENTS;
+	uint64_t bytes = XSAVE_LEGACY;
+
+	/* Standard format: each component has a fixed offset; leaf 0DH says offset and size. */
+	for (unsigned i = 2; i < 8; i++) {
+		if (!(mask & (1U << i)) || !__get_cpuid_count(0xd, i, &eax, &ebx, &ecx, &edx))
+			continue;
+		if (ebx + eax > bytes)
+			bytes = ebx + eax;
+	}
+	arch_xsave_bytes = (bytes + 63) & ~63ULL;
+	arch_xsave_mask = mask;
+}
+
+bool arch_has_invariant_counter(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT);
+}
+
+const void *arch_find_return(const void *start, const void *end)
+{
+	/* Any c3 byte will do: it need not be on an instruction's boundary to be executed. */
+	for (const uint8_t *at = start; at < (const uint8_t *)end; at++) {
+		if (*at == 0xc3)
+			return at;
+	}
+	return NULL;
+}
+
+void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell)
+{
+	/* endbr64; push $index; jmp *cell(%rip), which counts from the end of the instruction. */
+	uint8_t stub[ARCH_CALL_STUB_BYTES] = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x68, 0, 0, 0, 0, 0xff, 0x25
+	};
+	int32_t distance = (const uint8_t *)cell - (code + 15);
+
+	memcpy(stub + 5, &index, sizeof(index));
+	memcpy(stub + 11, &distance, sizeof(distance));
+	stub[15] = 0xcc;
+	memcpy(code, stub, sizeof(stub));
+}

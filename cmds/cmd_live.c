@@ -1,0 +1,215 @@
+/* `utrail live`: record a program into a temporary directory, show what it did, remove it. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/pager.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/nearest.h"
+
+/* What was left out while recording is not there any more: do not leave it out a second time. */
+static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
+{
+	struct opts view = *opts;
+
+	view.cmd = cmd;
+	view.data_dir = data_dir;
+	view.depth = OPTS_DEFAULT_DEPTH;
+	view.time_filter_ns = 0;
+	view.size_filter = 0;
+	view.trace_on = true;
+	return view;
+}
+
+static void print_title(const char *title)
+{
+	printf("#\n# uftrace %s\n#\n", title);
+	fflush(stdout);
+}
+
+/* The report has fields of its own: -f is for the replay. */
+static struct opts report_options(const struct opts *opts, char *data_dir)
+{
+	struct opts view = view_options(opts, &cmd_report, data_dir);
+
+	view.fields = NULL;
+	return view;
+}
+
+static int show_report(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts view = report_options(opts, data_dir);
+
+	print_title("report");
+
+	int status = cmd_report.run(&view, err);
+
+	puts("");
+	print_title("replay");
+	return status;
+}
+
+static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts view = view_options(opts, &cmd_replay, data_dir);
+	struct pager pager = { 0 };
+	int status = CMD_DONE;
+
+	pager_open(&pager, opts);
+	if (opts->live_report)
+		status = show_report(opts, data_dir, err);
+	if (status == CMD_DONE)
+		status = cmd_replay.run(&view, err);
+	pager_close(&pager);
+	return status;
+}
+
+/* `utrail reply`: a misspelt command looks like a program that is not there. */
+static void suggest_command(const char *name, struct uft_err *err)
+{
+	struct nearest near;
+
+	nearest_init(&near, name);
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++)
+		nearest_offer(&near, (*cmd)->name);
+	if (!strchr(name, '/') && near.best[0].distance <= 2) {
+		size_t used = strlen(err->text);
+
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; did you mean the command '%s'?", near.best[0].word);
+	}
+}
+
+static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts recording = *opts;
+
+	recording.cmd = &cmd_record;
+	recording.data_dir = data_dir;
+
+	int status = cmd_record.run(&recording, err);
+
+	if (status == -ENOENT)
+		suggest_command(opts->args[0], err);
+	if (status < 0 || err->code || opts->nop)
+		return status;
+
+	int shown = show(opts, data_dir, err);
+
+	return status ? status : shown;
+}
+
+static void remove_dir(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return;
+	for (struct dirent *e; (e = readdir(dir)) != NULL;)
+		unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	rmdir(path);
+}
+
+/* A directory of our own below $TMPDIR, /tmp or here. */
+static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
+{
+	const char *tops[] = { getenv("TMPDIR"), "/tmp", "." };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
+		if (!tops[i] || !*tops[i] ||
+		    snprintf(path, PATH_MAX, "%s/utrail-live-XXXXXX", tops[i]) >= PATH_MAX - 16)
+			continue;
+		if (mkdtemp(path))
+			return 0;
+	}
+	return err_set_errno(err, -errno, "cannot make a temporary directory in '%s'", tops[1]);
+}
+
+/* Until the child has ended: signals that were sent to this process are for the child. */
+static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
+{
+	siginfo_t info;
+	int status;
+
+	for (pid_t ended; (ended = waitpid(pid, &status, WNOHANG)) != pid;) {
+		if (ended < 0)
+			return err_set_errno(err, -errno, "cannot wait for the recorder");
+
+		int sig = sigwaitinfo(signals, &info);
+
+		/* What the terminal sends, it sends to the child too. */
+		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
+			kill(pid, sig);
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/*
+ * The work is done by a child and the parent cleans up after it, so that nothing is left behind
+ * however it ends: by Ctrl-C, by a pager that was left, by a crash.
+ */
+static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
+{
+	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	char top[PATH_MAX];
+	char data_dir[PATH_MAX + 8];
+	sigset_t blocked, before;
+	int ret = make_temp_dir(top, err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(data_dir, sizeof(data_dir), "%s/data", top);
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&blocked, signals[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	signal(SIGCHLD, SIG_DFL);
+	fflush(stdout);
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return record_and_show(opts, data_dir, err);
+	}
+	if (pid < 0)
+		ret = err_set_errno(err, -errno, "cannot start the recorder");
+	else
+		ret = wait_for(pid, &blocked, err);
+	remove_dir(data_dir);
+	rmdir(top);
+	return ret;
+}
+
+static int check_live(const struct opts *opts, struct uft_err *err)
+{
+	const struct opts report = report_options(opts, opts->data_dir);
+	int ret = opts->live_report ? cmd_report.check(&report, err) : 0;
+
+	return ret < 0 ? ret : cmd_replay.check(opts, err);
+}
+
+static int run_live(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->live_record)
+		return record_and_show(opts, opts->data_dir, err);
+	return live_in_temp_dir(opts, err);
+}
+
+const struct cmd cmd_live = {
+	.name = "live",
+	.args = "PROGRAM [ARGUMENT...]",
+	.help = "run a program and show its calls; the default command",
+	.bit = CMD_LIVE,
+	.needs_program = true,
+	.check = check_live,
+	.run = run_live,
+};

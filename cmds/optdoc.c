@@ -1,0 +1,171 @@
+/* Build tool: puts what the option table knows into templates of man pages and shell completion. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "config.h"
+#include "utils/base/fd.h"
+
+#define TEMPLATE_MAX (1U << 20)
+
+/* Text as roff wants it: dashes that can be copied, no accidental requests. */
+static void add_roff(const char *text, struct strbuf *out)
+{
+	for (; *text; text++) {
+		if (*text == '-')
+			strbuf_addstr(out, "\\-");
+		else if (*text == '\\')
+			strbuf_addstr(out, "\\e");
+		else if (*text == '\'')
+			strbuf_addstr(out, "\\(aq");
+		else
+			strbuf_addch(out, *text);
+	}
+}
+
+static void add_roff_option(const struct opt_row *row, struct strbuf *out)
+{
+	strbuf_addstr(out, ".TP\n");
+	if (row->letter)
+		strbuf_addf(out, "\\fB\\-%c\\fR, ", row->letter);
+	strbuf_addstr(out, "\\fB\\-\\-");
+	add_roff(row->name, out);
+	strbuf_addstr(out, "\\fR");
+	if (row->arg) {
+		strbuf_addstr(out, "=\\fI");
+		add_roff(row->arg, out);
+		strbuf_addstr(out, "\\fR");
+	}
+	strbuf_addch(out, '\n');
+	strbuf_addch(out, toupper((unsigned char)row->help[0]));
+	add_roff(row->help + 1, out);
+	strbuf_addstr(out, ".\n");
+}
+
+/* All options of @cmds under the headings of their groups. */
+static void add_roff_options(unsigned cmds, struct strbuf *out)
+{
+	for (int group = 0; opts_group_title(group); group++) {
+		bool has_title = false;
+
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			const struct opt_row *row = &opts_table[i];
+
+			if (row->group != group || !(row->cmds & cmds))
+				continue;
+			if (!has_title)
+				strbuf_addf(out, ".SS %s\n", opts_group_title(group));
+			has_title = true;
+			add_roff_option(row, out);
+		}
+	}
+}
+
+static void add_roff_commands(struct strbuf *out)
+{
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		strbuf_addf(out, ".TP\n.BR utrail\\-%s (1)\n", (*cmd)->name);
+		add_roff((*cmd)->help, out);
+		strbuf_addstr(out, ".\n");
+	}
+}
+
+static void add_bash_words(const struct opt_row *row, struct strbuf *out)
+{
+	strbuf_addf(out, "\t[--%s]='", row->name);
+	if (row->kind == OPT_WORD) {
+		for (const struct opt_word *w = row->words; w->word; w++) {
+			if (!w->is_alias)
+				strbuf_addf(out, "%s ", w->word);
+		}
+	} else if (row->kind == OPT_BOOL) {
+		strbuf_addstr(out, "on off ");
+	} else if (strcmp(row->arg, "DIR") == 0 || strcmp(row->arg, "PATH") == 0) {
+		strbuf_addstr(out, "@dir");
+	} else if (strcmp(row->arg, "FILE") == 0) {
+		strbuf_addstr(out, "@file");
+	}
+	strbuf_addstr(out, "'\n");
+}
+
+/* Options by command, what their arguments can be, and what the letters stand for. */
+static void add_bash_tables(struct strbuf *out)
+{
+	strbuf_addstr(out, "declare -gA _utrail_options=(\n");
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		strbuf_addf(out, "\t[%s]='", (*cmd)->name);
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			if (opts_table[i].cmds & (*cmd)->bit)
+				strbuf_addf(out, "--%s%s ", opts_table[i].name,
+					    opts_table[i].arg ? "=" : "");
+		}
+		strbuf_addstr(out, "'\n");
+	}
+	strbuf_addstr(out, ")\ndeclare -gA _utrail_arguments=(\n");
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts_table[i].arg)
+			add_bash_words(&opts_table[i], out);
+	}
+	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts_table[i].letter)
+			strbuf_addf(out, "\t[-%c]=--%s\n", opts_table[i].letter,
+				    opts_table[i].name);
+	}
+	strbuf_addstr(out, ")\n");
+}
+
+/* What stands for the word at @at of the template; its length in the template, 0: no such word. */
+static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
+{
+	static const char *const words[] = { "@OPTIONS@\n", "@COMMANDS@\n", "@TABLES@\n",
+					     "@VERSION@" };
+	size_t which = 0;
+
+	while (which < ARRAY_SIZE(words) && strncmp(at, words[which], strlen(words[which])) != 0)
+		which++;
+	switch (which) {
+	case 0:
+		add_roff_options(cmd ? cmd->bit : ~0U, out);
+		break;
+	case 1:
+		add_roff_commands(out);
+		break;
+	case 2:
+		add_bash_tables(out);
+		break;
+	case 3:
+		strbuf_addstr(out, UTRAIL_VERSION);
+		break;
+	default:
+		return 0;
+	}
+	return strlen(words[which]);
+}
+
+int main(int argc, char **argv)
+{
+	struct strbuf template cleanup_strbuf = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	const struct cmd *cmd = argc == 3 ? cmd_find(argv[2]) : NULL;
+
+	if (argc < 2 || argc > 3 || (argc == 3 && !cmd)) {
+		fprintf(stderr, "usage: %s TEMPLATE [COMMAND]\n", argv[0]);
+		return 2;
+	}
+	if (file_read_all(argv[1], TEMPLATE_MAX, &template, &err) < 0) {
+		fprintf(stderr, "optdoc: %s\n", err.text);
+		return 1;
+	}
+	for (const char *at = strbuf_str(&template); *at;) {
+		size_t used = *at == '@' ? expand(at, cmd, &out) : 0;
+
+		if (!used)
+			strbuf_addch(&out, *at);
+		at += used ? used : 1;
+	}
+	fwrite(out.data, 1, out.len, stdout);
+	return strbuf_oom(&out) || fflush(stdout) != 0;
+}

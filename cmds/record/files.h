@@ -1,0 +1,30 @@
+/* The data directory and the files in it, as seen by a recorder. */
+#ifndef UTRAIL_CMDS_RECORD_FILES_H
+#define UTRAIL_CMDS_RECORD_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/err.h"
+
+/*
+ * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an
+ * older one of that name; what is something else stays, and is an error (spec/data-format.md
+ * section 0). Returns a descriptor of the directory, or negative errno.
+ */
+int files_make_dir(const char *path, struct uft_err *err);
+
+/*
+ * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of
+ * the path) when another module has taken that (spec/data-format.md section 4.5). False when the
+ * module's symbols are saved already.
+ */
+bool files_choose_name(int dir_fd, const char *path, const char *build_id, char *name, size_t size);
+
+/* Write a whole file of the directory, visible only when it is complete. */
+int files_publish(int dir_fd, const char *name, const void *data, size_t len, struct uft_err *err);
+
+/* When run by sudo: give the directory and all in it to the user who asked. */
+void files_give_to_user(int dir_fd);
+
+#endif

@@ -1,0 +1,57 @@
+/* Starting the program that is to be recorded. */
+#ifndef UTRAIL_CMDS_RECORD_LAUNCH_H
+#define UTRAIL_CMDS_RECORD_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+
+/*
+ * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
+ * @preload: the library to preload
+ * @socket_name: the recorder's control socket, or NULL for a library that needs none
+ * @fixed_addresses: without address space randomisation
+ * @mask: the signal mask the program is to begin with
+ */
+struct launch {
+	const char *path;
+	char **argv;
+	const char *preload;
+	const char *socket_name;
+	bool fixed_addresses;
+	sigset_t mask;
+};
+
+/*
+ * A child that is about to become the program.
+ *
+ * @go: closing it lets the child go on
+ * @report: end of file when the program runs, or the errno why it does not
+ */
+struct launched {
+	pid_t pid;
+	int go;
+	int report;
+};
+
+/* Fork it; it waits. 0 or negative errno. */
+int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
+int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/*
+ * Where @name is: as it is when it has a slash, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
+ * text that says why it cannot be traced; @path has PATH_MAX bytes.
+ */
+int launch_find_program(const char *name, char *path, struct uft_err *err);
+
+/*
+ * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this
+ * program (build tree, installation) or where it was configured to be installed.
+ */
+int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
+
+#endif

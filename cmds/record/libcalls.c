@@ -1,0 +1,94 @@
+/* Which library calls are recorded, and which of them need care (spec/runtime.md section 5). */
+#include <string.h>
+
+#include "cmds/record/recorder.h"
+
+struct special_call {
+	const char *name;
+	bool is_hooked;
+	uint32_t flags;
+};
+
+#define NOT_HOOKED(name)       \
+	{                      \
+		name, false, 0 \
+	}
+#define NO_RETURN_HOOK(name)                         \
+	{                                            \
+		name, true, PLAN_CALL_NO_RETURN_HOOK \
+	}
+
+static const struct special_call special_calls[] = {
+	/* The hooks themselves, and what only the start files call. */
+	NOT_HOOKED("mcount"),
+	NOT_HOOKED("_mcount"),
+	NOT_HOOKED("__fentry__"),
+	NOT_HOOKED("__gnu_mcount_nc"),
+	NOT_HOOKED("__cyg_profile_func_enter"),
+	NOT_HOOKED("__cyg_profile_func_exit"),
+	NOT_HOOKED("_mcleanup"),
+	NOT_HOOKED("__libc_start_main"),
+	NOT_HOOKED("__cxa_finalize"),
+	NOT_HOOKED("__gmon_start__"),
+	/* The machinery of exceptions and of thread-local variables, not calls that a program makes. */
+	NOT_HOOKED("__cxa_throw"),
+	NOT_HOOKED("__cxa_rethrow"),
+	NOT_HOOKED("__cxa_begin_catch"),
+	NOT_HOOKED("__cxa_end_catch"),
+	NOT_HOOKED("__gxx_personality_v0"),
+	NOT_HOOKED("_Unwind_Resume"),
+	NOT_HOOKED("__tls_get_addr"),
+	NOT_HOOKED("runtime.schedinit"),
+	/*
+	 * The frames that it leaves get their EXITs when the next call shows that they are gone. uftrace would
+	 * take a call of this name as the end of these frames by itself, and show them twice.
+	 */
+	NOT_HOOKED("longjmp"),
+	NOT_HOOKED("_longjmp"),
+	NOT_HOOKED("siglongjmp"),
+	NOT_HOOKED("__longjmp_chk"),
+	/* Returns more than once, or from elsewhere, to the address it was called from. */
+	NO_RETURN_HOOK("setjmp"),
+	NO_RETURN_HOOK("_setjmp"),
+	NO_RETURN_HOOK("sigsetjmp"),
+	NO_RETURN_HOOK("__sigsetjmp"),
+	NO_RETURN_HOOK("vfork"),
+	NO_RETURN_HOOK("getcontext"),
+	NO_RETURN_HOOK("swapcontext"),
+	NO_RETURN_HOOK("setcontext"),
+	/* Acts for the module that its return address lies in. */
+	NO_RETURN_HOOK("dlopen"),
+	NO_RETURN_HOOK("dlmopen"),
+	NO_RETURN_HOOK("dlsym"),
+	NO_RETURN_HOOK("dlvsym"),
+};
+
+bool libcall_is_hooked(const char *name, uint32_t *flags)
+{
+	*flags = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(special_calls); i++) {
+		if (strcmp(special_calls[i].name, name) == 0) {
+			*flags = special_calls[i].flags;
+			return special_calls[i].is_hooked;
+		}
+	}
+	return true;
+}
+
+bool libcall_is_nested_module(const char *path)
+{
+	/* What everything stands on: its calls are the implementation of what is recorded already. */
+	static const char *const system_libraries[] = {
+		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
+		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
+		"libmcount.so", "libc-2.",  "libm-2.",	    "libpthread-2.",  "libdl-2.",
+	};
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < ARRAY_SIZE(system_libraries); i++) {
+		if (strncmp(base, system_libraries[i], strlen(system_libraries[i])) == 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,162 @@
+/* What the kernel tells about the traced tasks (see perf.h). */
+#include "cmds/record/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/recorder.h"
+#include "utils/base/fd.h"
+
+#define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
+#define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */
+
+struct perf_cpu {
+	enum watch watch; /* WATCH_PERF */
+	int fd;
+	int data_fd;
+	struct perf_event_mmap_page *page; /* followed by the ring */
+};
+
+static struct perf_event_attr make_attr(int clock_id, bool with_switches)
+{
+	/* spec/data-format.md section 9 */
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
+		.sample_period = 1,
+		.sample_id_all = 1,
+		.exclude_kernel = 1,
+		.disabled = 1,
+		.enable_on_exec = 1,
+		.inherit = 1,
+		.watermark = 1,
+		.wakeup_watermark = PERF_WATERMARK,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.context_switch = with_switches,
+		.use_clockid = 1,
+		.clockid = clock_id,
+	};
+}
+
+static int open_cpu(struct perf_cpu *cpu, unsigned index, pid_t pid, struct perf_event_attr *attr,
+		    int epoll_fd, int dir_fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = cpu };
+	char name[32];
+
+	cpu->watch = WATCH_PERF;
+	cpu->fd = syscall(SYS_perf_event_open, attr, pid, index, -1, PERF_FLAG_FD_CLOEXEC);
+	if (cpu->fd < 0)
+		return -errno;
+
+	void *map = mmap(NULL, sysconf(_SC_PAGESIZE) + PERF_RING_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, cpu->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	cpu->page = map;
+	snprintf(name, sizeof(name), "perf-cpu%u.dat", index);
+	cpu->data_fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (cpu->data_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
+		return -errno;
+	return 0;
+}
+
+static void close_all(struct perf *perf)
+{
+	for (unsigned i = 0; i < perf->nr_cpus; i++) {
+		struct perf_cpu *cpu = &perf->cpus[i];
+
+		if (cpu->page)
+			munmap(cpu->page, sysconf(_SC_PAGESIZE) + PERF_RING_BYTES);
+		if (cpu->fd >= 0)
+			close(cpu->fd);
+		if (cpu->data_fd >= 0)
+			close(cpu->data_fd);
+	}
+	free(perf->cpus);
+	*perf = (struct perf){ 0 };
+}
+
+int perf_open(struct perf *perf, pid_t pid, int clock_id, bool with_switches, int epoll_fd,
+	      int dir_fd, struct uft_err *err)
+{
+	struct perf_event_attr attr = make_attr(clock_id, with_switches);
+	long nr = sysconf(_SC_NPROCESSORS_CONF);
+	int ret = 0;
+
+	*perf = (struct perf){ .cpus = calloc(nr, sizeof(*perf->cpus)), .nr_cpus = nr };
+	if (!perf->cpus)
+		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
+	for (long i = 0; i < nr; i++)
+		perf->cpus[i].fd = perf->cpus[i].data_fd = -1;
+	for (long i = 0; ret == 0 && i < nr; i++) {
+		ret = open_cpu(&perf->cpus[i], i, pid, &attr, epoll_fd, dir_fd);
+		if (ret == -ENODEV) /* a CPU that is not online has no events */
+			ret = 0;
+	}
+	if (ret < 0) {
+		for (long i = 0; i < nr; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "perf-cpu%ld.dat", i);
+			unlinkat(dir_fd, name, 0);
+		}
+		close_all(perf);
+		return err_set_errno(err, ret, "cannot record scheduler events");
+	}
+	return 0;
+}
+
+int perf_serve(struct perf_cpu *cpu)
+{
+	if (!cpu->page)
+		return 0;
+
+	const char *ring = (const char *)cpu->page + sysconf(_SC_PAGESIZE);
+	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
+	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
+	/* Pairs with the kernel's barrier between the data and data_head (perf_event_open(2)). */
+	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);
+	int ret = 0;
+
+	while (ret == 0 && tail < head) {
+		uint64_t at = tail % PERF_RING_BYTES;
+		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
+
+		ret = fd_write_all(cpu->data_fd, ring + at, len);
+		tail += len;
+	}
+	/* What could not be written is dropped, so that the kernel finds room. */
+	atomic_store_explicit(our_tail, head, memory_order_release);
+	return ret;
+}
+
+int perf_finish(struct perf *perf)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; i < perf->nr_cpus; i++) {
+		int served = perf_serve(&perf->cpus[i]);
+
+		if (ret == 0)
+			ret = served;
+	}
+	close_all(perf);
+	return ret;
+}

@@ -1,0 +1,133 @@
+/* Traced processes: their arenas, from the first report to the last record. */
+#include "cmds/record/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * An arena is address space, not memory: up to this much of it, for at most this many threads at
+ * a time. A thread touches only the segments it fills.
+ */
+#define ARENA_BYTES_MAX (64ULL << 30)
+#define ARENA_RINGS_MAX 16384
+#define RING_SEGMENTS	8
+
+/* Make the arena of a new process; its memfd goes to @fd. NULL with errno. */
+static struct arena *make_arena(struct recorder *rec, uint64_t *bytes, int *fd)
+{
+	uint64_t stride = ring_stride(RING_SEGMENTS, rec->settings->segment_bytes);
+	uint32_t rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
+
+	*bytes = arena_bytes(rings, stride);
+	*fd = memfd_create("utrail-arena", MFD_CLOEXEC);
+	if (*fd < 0 || ftruncate(*fd, *bytes) < 0)
+		return NULL;
+
+	struct arena *a = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			       *fd, 0);
+
+	if (a == MAP_FAILED)
+		return NULL;
+	a->nr_rings = rings;
+	a->nr_segments = RING_SEGMENTS;
+	a->segment_bytes = rec->settings->segment_bytes;
+	a->ring_stride = stride;
+	a->magic = ARENA_MAGIC;
+	return a;
+}
+
+static void watch_pid(struct recorder *rec, struct process *proc)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = proc };
+
+	proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
+	if (proc->pidfd >= 0 && epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, proc->pidfd, &ev) == 0)
+		rec->nr_alive++;
+}
+
+struct process *process_find(struct recorder *rec, pid_t pid)
+{
+	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
+		if (p->pid == pid)
+			return p;
+	}
+	return NULL;
+}
+
+struct process *process_find_os(struct recorder *rec, pid_t os_pid)
+{
+	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
+		if (p->os_pid == os_pid)
+			return p;
+	}
+	return NULL;
+}
+
+struct process *process_create(struct recorder *rec, const struct control_hello *hello, pid_t pid,
+			       int *arena_fd)
+{
+	struct process *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->watch = WATCH_PROCESS;
+	proc->os_pid = pid;
+	proc->pid = hello->pid;
+	proc->ppid = hello->ppid;
+	proc->is_fork = hello->kind == CONTROL_FORK;
+	proc->time_ns = hello->time_ns;
+	proc->pidfd = -1;
+	pthread_rwlock_init(&proc->lock, NULL);
+
+	proc->arena = make_arena(rec, &proc->arena_bytes, arena_fd);
+	if (proc->arena)
+		proc->sinks = calloc(proc->arena->nr_rings, sizeof(*proc->sinks));
+	if (!proc->sinks) {
+		process_destroy(proc);
+		return NULL;
+	}
+	return proc;
+}
+
+void process_destroy(struct process *proc)
+{
+	if (!proc)
+		return;
+	if (proc->arena)
+		munmap(proc->arena, proc->arena_bytes);
+	if (proc->pidfd >= 0)
+		close(proc->pidfd);
+	free(proc->sinks);
+	pthread_rwlock_destroy(&proc->lock);
+	free(proc);
+}
+
+void process_publish(struct recorder *rec, struct process *proc)
+{
+	watch_pid(rec, proc);
+	proc->next = atomic_load(&rec->processes);
+	atomic_store(&rec->processes, proc);
+}
+
+void process_retire(struct recorder *rec, struct process *proc)
+{
+	if (proc->pidfd >= 0) {
+		close(proc->pidfd); /* which takes it out of the epoll set */
+		proc->pidfd = -1;
+		rec->nr_alive--;
+	}
+	pthread_rwlock_wrlock(&proc->lock);
+	if (proc->arena) {
+		writer_drain_all(rec, proc);
+		munmap(proc->arena, proc->arena_bytes);
+		proc->arena = NULL;
+		free(proc->sinks);
+		proc->sinks = NULL;
+	}
+	pthread_rwlock_unlock(&proc->lock);
+}

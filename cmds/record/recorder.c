@@ -1,0 +1,336 @@
+/* The recorder's life: set up, serve probes until the program has ended, take what is left. */
+#include "cmds/record/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+
+uint64_t recorder_now_ns(const struct recorder *rec)
+{
+	struct timespec ts;
+
+	clock_gettime(rec->settings->clock_id, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Whether the kernel itself keeps time by the CPU's counter: then so may we. */
+static bool kernel_trusts_counter(void)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	if (!arch_has_invariant_counter() ||
+	    file_read_all("/sys/devices/system/clocksource/clocksource0/current_clocksource", 4096,
+			  &name, NULL) < 0)
+		return false;
+
+	size_t len = strlen(arch_counter_clocksource);
+
+	return strncmp(strbuf_str(&name), arch_counter_clocksource, len) == 0 &&
+	       strbuf_str(&name)[len] == '\n';
+}
+
+static void make_plan(struct recorder *rec)
+{
+	const struct record_settings *set = rec->settings;
+
+	rec->plan = (struct plan){
+		.threshold_ns = set->threshold_ns,
+		.flags = set->trace_on ? 0 : PLAN_TRACE_OFF,
+		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
+		.clock_id = set->clock_id,
+		.depth = set->depth,
+		.max_stack = set->max_stack,
+	};
+	if (rec->plan.clock == PLAN_CLOCK_COUNTER) {
+		uint64_t before = arch_counter_read();
+
+		rec->plan.anchor_ns = recorder_now_ns(rec);
+		rec->plan.anchor_counter = before + (arch_counter_read() - before) / 2;
+	}
+}
+
+static int make_control_page(struct recorder *rec, struct uft_err *err)
+{
+	rec->control_fd = memfd_create("utrail-control", MFD_CLOEXEC);
+	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0)
+		return err_set_errno(err, -errno, "cannot create shared memory");
+
+	void *p = mmap(NULL, sizeof(struct control_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       rec->control_fd, 0);
+
+	if (p == MAP_FAILED)
+		return err_set_errno(err, -errno, "cannot map shared memory");
+	rec->control = p;
+	rec->control->recorder_pid = getpid();
+	return 0;
+}
+
+int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
+		  struct uft_err *err)
+{
+	uint64_t random = 0;
+
+	*rec = (struct recorder){
+		.settings = settings,
+		.dir_fd = dir_fd,
+		.task_fd = -1,
+		.listen_fd = -1,
+		.epoll_fd = -1,
+		.control_fd = -1,
+	};
+	pthread_mutex_init(&rec->task_lock, NULL);
+	make_plan(rec);
+	if (getrandom(&random, sizeof(random), 0) < 0)
+		random = recorder_now_ns(rec);
+	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
+		 (unsigned long long)random);
+
+	rec->task_fd = openat(dir_fd, "task.txt", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (rec->task_fd < 0)
+		return err_set_errno(err, -errno, "cannot create 'task.txt'");
+	rec->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (rec->epoll_fd < 0)
+		return err_set_errno(err, -errno, "cannot create an epoll instance");
+
+	int ret = make_control_page(rec, err);
+
+	if (ret == 0)
+		ret = control_listen(rec, err);
+	if (ret == 0)
+		ret = writers_start(rec, err);
+	return ret;
+}
+
+/* A forked child that has not reported itself yet but may: it still carries the probe. */
+static bool may_still_report(pid_t pid)
+{
+	char path[64];
+	struct strbuf maps cleanup_strbuf = { 0 };
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	return file_read_all(path, 64 << 20, &maps, NULL) == 0 &&
+	       strstr(strbuf_str(&maps), "/libmcount.so") != NULL;
+}
+
+struct orphan {
+	enum watch watch; /* WATCH_ORPHAN */
+	int pidfd;
+};
+
+/*
+ * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
+ * a fork that failed has none, so the wait has an end.
+ */
+static void wait_for_newborns(const struct recorder *rec)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	for (int i = 0; i < 100; i++) {
+		if (atomic_load(&rec->control->forks_noted) >=
+		    atomic_load(&rec->control->forks_begun))
+			break;
+		nanosleep(&step, NULL);
+	}
+}
+
+/* Wait for children that were forked off and are alive, as for the processes we know. */
+static void watch_orphans(struct recorder *rec)
+{
+	wait_for_newborns(rec);
+
+	uint32_t nr = MIN(atomic_load(&rec->control->nr_forks), (uint32_t)CONTROL_FORKS);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pid_t pid = atomic_exchange(&rec->control->fork_pids[i], 0);
+
+		if (!pid || process_find(rec, pid) || !may_still_report(pid))
+			continue;
+
+		struct orphan *o = malloc(sizeof(*o));
+
+		if (!o)
+			continue;
+		*o = (struct orphan){ WATCH_ORPHAN, syscall(SYS_pidfd_open, pid, 0) };
+
+		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
+
+		if (o->pidfd < 0 || epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, o->pidfd, &ev) < 0)
+			free(o);
+		else
+			rec->nr_alive++;
+	}
+}
+
+struct run {
+	struct recorder *rec;
+	enum watch signals_watch;
+	int signal_fd;
+	pid_t child;
+	bool child_ended;
+	bool interrupted;
+	int status;
+	struct rusage usage;
+};
+
+static void reap_child(struct run *run)
+{
+	if (!run->child_ended &&
+	    wait4(run->child, &run->status, WNOHANG, &run->usage) == run->child)
+		run->child_ended = true;
+}
+
+/*
+ * An interrupt from the terminal reaches the program by itself; one that somebody sent to us is
+ * passed on. A second one ends the recording, whatever the program does.
+ */
+static void serve_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		if (run->interrupted || run->child_ended)
+			run->rec->nr_alive = 0;
+		if (run->interrupted)
+			run->child_ended = true;
+		run->interrupted = true;
+		if (info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE)
+			kill(run->child, info.ssi_signo);
+	}
+	reap_child(run);
+}
+
+static void note_write_error(struct recorder *rec, int code)
+{
+	int none = 0;
+
+	if (code < 0)
+		atomic_compare_exchange_strong(&rec->write_error, &none, code);
+}
+
+static void serve_event(struct run *run, void *ptr)
+{
+	struct recorder *rec = run->rec;
+
+	switch (*(enum watch *)ptr) {
+	case WATCH_LISTEN:
+		control_accept(rec);
+		break;
+	case WATCH_SIGNALS:
+		serve_signals(run);
+		break;
+	case WATCH_CONVERSATION:
+		control_serve(rec, ptr);
+		break;
+	case WATCH_PROCESS:
+		process_retire(rec, ptr);
+		break;
+	case WATCH_PERF:
+		note_write_error(rec, perf_serve(ptr));
+		break;
+	case WATCH_ORPHAN: {
+		struct orphan *o = ptr;
+
+		close(o->pidfd);
+		free(o);
+		rec->nr_alive--;
+		break;
+	}
+	}
+}
+
+static int open_signals(struct run *run, struct uft_err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &run->signals_watch };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	run->signals_watch = WATCH_SIGNALS;
+	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (run->signal_fd < 0 ||
+	    epoll_ctl(run->rec->epoll_fd, EPOLL_CTL_ADD, run->signal_fd, &ev) < 0)
+		return err_set_errno(err, -errno, "cannot watch signals");
+	return 0;
+}
+
+int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
+		 struct uft_err *err)
+{
+	struct run run = { .rec = rec, .child = child, .signal_fd = -1 };
+	int ret = open_signals(&run, err);
+
+	reap_child(&run);
+	while (ret == 0) {
+		struct epoll_event events[64];
+
+		if (run.child_ended && rec->nr_alive == 0) {
+			watch_orphans(rec);
+			if (rec->nr_alive == 0)
+				break;
+		}
+
+		/* When nothing is left but what is on its way, look at it and leave. */
+		int nr = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), -1);
+
+		if (nr < 0 && errno != EINTR)
+			ret = err_set_errno(err, -errno, "cannot wait for the program");
+		for (int i = 0; i < nr; i++)
+			serve_event(&run, events[i].data.ptr);
+	}
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	*status = run.status;
+	*usage = run.usage;
+	return ret;
+}
+
+void recorder_stop(struct recorder *rec)
+{
+	for (struct process *p = atomic_load(&rec->processes); p; p = p->next)
+		process_retire(rec, p);
+	writers_stop(rec);
+	note_write_error(rec, perf_finish(&rec->perf));
+}
+
+void recorder_close(struct recorder *rec)
+{
+	writers_stop(rec);
+	perf_finish(&rec->perf);
+	for (struct process *p = atomic_load(&rec->processes), *next; p; p = next) {
+		next = p->next;
+		process_destroy(p);
+	}
+	for (struct session *s = rec->sessions, *next; s; s = next) {
+		next = s->next;
+		rec_session_destroy(s);
+	}
+	if (rec->control)
+		munmap(rec->control, sizeof(*rec->control));
+	int fds[] = { rec->task_fd, rec->listen_fd, rec->epoll_fd, rec->control_fd };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	free(rec->tids);
+	pthread_mutex_destroy(&rec->task_lock);
+}

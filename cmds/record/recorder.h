@@ -1,0 +1,265 @@
+/* The recorder's whole state: what is shared between its control thread and its writers, and who may touch it. */
+#ifndef UTRAIL_CMDS_RECORD_RECORDER_H
+#define UTRAIL_CMDS_RECORD_RECORDER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "cmds/record/perf.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/control.h"
+#include "utils/format/map.h"
+#include "utils/format/ring.h"
+
+/* What a recording is to be like; filled by cmd_record from the options. */
+struct record_settings {
+	const char *data_dir;
+	uint64_t segment_bytes; /* -b, a multiple of RING_PAGE */
+	uint64_t threshold_ns;
+	uint64_t size_filter;
+	unsigned depth;
+	unsigned max_stack;
+	int clock_id;
+	unsigned nr_writers;
+	unsigned rt_prio; /* 0: none */
+	bool trace_on;
+	bool use_libcalls;  /* calls that the program makes into libraries */
+	bool nest_libcalls; /* and that libraries make into each other */
+	bool use_perf;	    /* tasks and names from the kernel */
+	bool use_switches;  /* context switches, too */
+};
+
+/* What an epoll event is about; the first member of whatever is watched. */
+enum watch {
+	WATCH_LISTEN,
+	WATCH_SIGNALS,
+	WATCH_CONVERSATION,
+	WATCH_PROCESS,
+	WATCH_ORPHAN, /* a forked child that has not reported itself */
+	WATCH_PERF,
+};
+
+/*
+ * One process image: what a session id stands for.
+ *
+ * @announced: its SESS and TASK lines are in task.txt. That happens with its first record, so that
+ *             images in which nothing was recorded leave no trace. Under recorder.task_lock.
+ */
+struct session {
+	char sid[SID_LEN + 1];
+	pid_t pid;
+	uint64_t time_ns;
+	char *exe;
+	struct module_map map;
+	bool announced;
+	struct session *next;
+};
+
+/*
+ * The recorder's side of one ring.
+ *
+ * @tid: whose records the ring holds; 0 while it has none
+ * @is_open: @data_fd is <tid>.dat. Not so before the first record, and while descriptors are short.
+ *
+ * Starts as zeros, so that thousands of unused ones are pages nobody touched.
+ */
+struct ring_sink {
+	int32_t tid;
+	bool is_open;
+	int data_fd;
+};
+
+/*
+ * One traced process (or process image: exec makes a new one under the same pid).
+ *
+ * @lock: writers hold it for reading while they take from the rings, the control thread for writing
+ *        when the process is done with. Guards @arena and @sinks.
+ * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
+ *          lives as long as the recorder.
+ * @pidfd: readable when the process has ended; -1 once that was seen
+ * @arena: NULL once everything was taken from it
+ */
+struct process {
+	enum watch watch; /* WATCH_PROCESS */
+	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
+	pid_t ppid;
+	pid_t os_pid; /* as we see it */
+	uint64_t time_ns;
+	bool is_fork;
+	bool announced; /* the FORK line; under recorder.task_lock */
+	int pidfd;
+	struct session *session;
+	struct process *parent;
+	pthread_rwlock_t lock;
+	struct arena *arena;
+	uint64_t arena_bytes;
+	struct ring_sink *sinks;
+	struct process *next;
+};
+
+struct recorder {
+	const struct record_settings *settings;
+	int dir_fd;		   /* the data directory */
+	int task_fd;		   /* task.txt */
+	pthread_mutex_t task_lock; /* task.txt, announced flags, @tids */
+
+	enum watch listen_watch;
+	int listen_fd;
+	int epoll_fd;
+	char socket_name[64];
+
+	struct control_page *control;
+	int control_fd;
+	struct plan plan; /* the part that is the same for all processes */
+
+	/* Newest first. Only the control thread adds; nothing is removed before the end. */
+	_Atomic(struct process *) processes;
+	struct session *sessions;
+	unsigned nr_alive; /* processes with a pidfd */
+
+	struct perf perf; /* no CPUs when there are no events */
+
+	pthread_t *writers;
+	unsigned nr_writers;
+	_Atomic bool stopping;
+
+	int32_t *tids; /* of all tasks with records */
+	size_t nr_tids;
+	size_t cap_tids;
+
+	/* What could not be saved. */
+	_Atomic uint64_t records_lost;
+	_Atomic uint64_t threads_untraced;
+	_Atomic int write_error; /* negative errno of the first failed write */
+	struct uft_err
+		save_error; /* of the control thread: the first map or symbol file that failed */
+};
+
+/*
+ * Create what is needed before the program starts: shared page, socket, writers. @rec belongs to
+ * the caller and is released with recorder_close(), after a failure too. @dir_fd is borrowed.
+ */
+int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
+		  struct uft_err *err);
+
+/*
+ * Serve probes until the program @child has ended and so have all traced processes it left behind, or until
+ * a second interrupt. The program's wait(2) status goes to @status and its resources to @usage.
+ */
+int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
+		 struct uft_err *err);
+
+/* Take what is left in all rings and end the writers. */
+void recorder_stop(struct recorder *rec);
+
+void recorder_close(struct recorder *rec);
+#define cleanup_recorder cleanup(recorder_close)
+
+/* The recording's clock. */
+uint64_t recorder_now_ns(const struct recorder *rec);
+
+/* --- control.c: conversations with probes --- */
+
+struct conversation;
+
+/* Open the abstract socket rec->socket_name and watch it. */
+int control_listen(struct recorder *rec, struct uft_err *err);
+
+/* Serve one readiness event of the listening socket, or of a conversation, which may end by it. */
+void control_accept(struct recorder *rec);
+void control_serve(struct recorder *rec, struct conversation *talk);
+
+/* --- process.c --- */
+
+/*
+ * A process that has just reported itself, with an arena of its own; NULL with errno. The arena's
+ * memfd goes to @arena_fd and is the caller's. The caller sets session and parent, then publishes.
+ */
+struct process *process_create(struct recorder *rec, const struct control_hello *hello, pid_t pid,
+			       int *arena_fd);
+
+/* One that was not published; NULL is fine. */
+void process_destroy(struct process *proc);
+
+/* Let the writers see it, and watch its end. It belongs to the recorder from here on. */
+void process_publish(struct recorder *rec, struct process *proc);
+
+/* The newest image with that pid (its own view), or with that pid in our view; or NULL. */
+struct process *process_find(struct recorder *rec, pid_t pid);
+struct process *process_find_os(struct recorder *rec, pid_t os_pid);
+
+/* The process ended, or its image was replaced: take what is left in its rings, drop the arena. */
+void process_retire(struct recorder *rec, struct process *proc);
+
+/* --- session.c --- */
+
+/* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to the recorder. */
+struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe);
+struct session *session_find(struct recorder *rec, const char sid[static SID_LEN]);
+
+/* Note a module in the session's map. 0 or -ENOMEM. */
+int session_add_module(struct session *s, const struct control_module *m);
+
+/* Not used by anything any more. */
+void rec_session_destroy(struct session *s);
+
+/* Save the symbols of one more module, if it can have records. */
+int session_save_module(struct recorder *rec, const char *path, struct uft_err *err);
+
+/* Note where the stack is; while the process waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s);
+
+/* Write the session's map file, and the symbol files of the modules that can have records. */
+int session_save(struct recorder *rec, struct session *s, struct uft_err *err);
+
+/* --- tasks.c: task.txt --- */
+
+/* First records of a task: make sure that its session, its process and itself stand in task.txt. */
+void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns);
+
+/* A library was loaded late. */
+void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_module *m);
+
+/* --- plan.c --- */
+
+/* What a plan's memfd holds: both kinds of entries, one behind the other. Starts as { 0 }. */
+struct plan_entries {
+	struct strbuf funcs; /* struct plan_func, sorted by address */
+	struct strbuf calls; /* struct plan_call_site, by module */
+};
+
+void plan_entries_deinit(struct plan_entries *plan);
+#define cleanup_plan_entries cleanup(plan_entries_deinit)
+
+/*
+ * What the options say about the @nr modules in @modules, of which the first is the program itself when
+ * @has_program. A module that cannot be read has no entries.
+ */
+void plan_make(const struct record_settings *settings, struct control_module *const *modules,
+	       size_t nr, bool has_program, struct plan_entries *out);
+
+/* A memfd with the entries for a probe, or -1 when there are none or memory is short. */
+int plan_memfd(const struct plan_entries *plan);
+
+/* --- libcalls.c --- */
+
+/* Whether calls of library function @name are recorded, and then how (enum plan_call bits). */
+bool libcall_is_hooked(const char *name, uint32_t *flags);
+
+/* Whether the calls that library @path makes into others are recorded with --nest-libcall. */
+bool libcall_is_nested_module(const char *path);
+
+/* --- writer.c --- */
+
+int writers_start(struct recorder *rec, struct uft_err *err);
+void writers_stop(struct recorder *rec);
+
+/* Take all that is committed in the rings of @proc; the caller holds its lock for writing. */
+void writer_drain_all(struct recorder *rec, struct process *proc);
+
+#endif

@@ -1,0 +1,180 @@
+/* Sessions: one per process image, with its module map and the symbol files of what can be traced in it. */
+#include "cmds/record/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/files.h"
+#include "utils/base/fd.h"
+#include "utils/object/build_id.h"
+#include "utils/object/program.h"
+#include "utils/object/symtab.h"
+
+static void make_sid(char sid[static SID_LEN + 1])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid() << 32 ^
+			 (uint64_t)sid; /* unique on this machine is enough */
+	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
+}
+
+struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->exe = strdup(exe);
+	if (!s->exe) {
+		free(s);
+		return NULL;
+	}
+	make_sid(s->sid);
+	s->pid = pid;
+	s->next = rec->sessions;
+	rec->sessions = s;
+	return s;
+}
+
+struct session *session_find(struct recorder *rec, const char sid[static SID_LEN])
+{
+	for (struct session *s = rec->sessions; s; s = s->next) {
+		if (memcmp(s->sid, sid, SID_LEN) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+void rec_session_destroy(struct session *s)
+{
+	module_map_deinit(&s->map);
+	free(s->exe);
+	free(s);
+}
+
+int session_add_module(struct session *s, const struct control_module *m)
+{
+	struct map_entry entry = {
+		.start = m->start,
+		.end = m->end,
+		.prot = "r-xp",
+		.path = (char *)m->path,
+	};
+
+	/* Data-only objects have no calls; uftrace leaves them out of the map, too. */
+	return m->has_text ? module_map_add(&s->map, &entry) : 0;
+}
+
+/* Where x86_64 puts the stack without randomisation: above all else that a program can map. */
+#define STACK_GUESS_START 0x7ffffffde000ULL
+#define STACK_GUESS_END	  0x7ffffffff000ULL
+
+/*
+ * uftrace guesses the kernel's base address from the stack's line (spec/data-format.md section 3) and takes a program
+ * without one for a part of the kernel. So a process that hides its maps gets a usual one.
+ */
+int session_add_stack(struct session *s)
+{
+	char path[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct module_map map cleanup_module_map = { 0 };
+	struct map_entry guess = {
+		.start = STACK_GUESS_START,
+		.end = STACK_GUESS_END,
+		.prot = "rw-p",
+		.path = "[stack]",
+	};
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
+	if (file_read_all(path, 64 << 20, &text, NULL) == 0 &&
+	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
+		for (size_t i = 0; i < map.nr; i++) {
+			if (strcmp(map.entries[i].path, "[stack]") == 0)
+				return module_map_add(&s->map, &map.entries[i]);
+		}
+	}
+	return module_map_add(&s->map, &guess);
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct map_entry *x = a;
+	const struct map_entry *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Only code that calls one of the probe's hooks can have records, so only its symbols are needed. */
+static bool can_have_records(const struct map_entry *entry)
+{
+	struct object_program program;
+
+	return entry->path[0] == '/' && object_check_program(entry->path, &program, NULL) == 0 &&
+	       (program.has_mcount || program.has_fentry || program.has_cyg_profile);
+}
+
+/* 0, also for a module that has gone from disk meanwhile: its calls show as addresses. */
+static int save_symbols(struct recorder *rec, const struct map_entry *entry, struct uft_err *err)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	char name[NAME_MAX + 1];
+
+	if (object_symtab_load(entry->path, &symbols, NULL) < 0)
+		return 0;
+	/* The same module may be part of several sessions. */
+	if (!files_choose_name(rec->dir_fd, entry->path, entry->build_id, name, sizeof(name)))
+		return 0;
+	sym_file_encode(&symbols, entry->path, entry->build_id[0] ? entry->build_id : NULL, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", entry->path);
+	return files_publish(rec->dir_fd, name, text.data, text.len, err);
+}
+
+int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
+{
+	char name[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (s->map.nr)
+		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
+	for (size_t i = 0; i < s->map.nr; i++) {
+		char hex[BUILD_ID_HEX_SIZE];
+
+		if (s->map.entries[i].path[0] == '/' &&
+		    object_build_id(s->map.entries[i].path, hex, NULL) == 0)
+			strcpy(s->map.entries[i].build_id, hex);
+	}
+
+	module_map_encode(&s->map, &text);
+	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
+
+	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
+				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
+
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		if (can_have_records(&s->map.entries[i]))
+			ret = save_symbols(rec, &s->map.entries[i], err);
+	}
+	return ret;
+}
+
+int session_save_module(struct recorder *rec, const char *path, struct uft_err *err)
+{
+	struct map_entry entry = { .path = (char *)path };
+	char hex[BUILD_ID_HEX_SIZE];
+
+	if (!can_have_records(&entry))
+		return 0;
+	if (object_build_id(path, hex, NULL) == 0)
+		strcpy(entry.build_id, hex);
+	return save_symbols(rec, &entry, err);
+}

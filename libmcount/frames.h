@@ -1,0 +1,52 @@
+/* Open frames: leaving them in order, and out of order (longjmp, exceptions, stacks that were switched). */
+#ifndef UTRAIL_LIBMCOUNT_FRAMES_H
+#define UTRAIL_LIBMCOUNT_FRAMES_H
+
+#include "libmcount/hot.h"
+
+/*
+ * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline: a
+ * call that was long enough to be kept is rare.
+ */
+void frames_write_entries(struct thread *t, struct frame *f);
+
+/*
+ * SLOW in spirit (a few system calls), callable from hot functions. A function began at @slot, though frames
+ * that must lie outside of it are open: they were left without returning. Each gets its
+ * EXIT now and its own return address back, so that one that does return after all (its stack had
+ * only been switched away) finds its way.
+ */
+void frames_leave_abandoned(struct thread *t, uint64_t *slot);
+
+/* The innermost frame of function @fn returns (-finstrument-functions); those inside were abandoned. */
+void frames_leave_until(struct thread *t, uint64_t fn);
+
+/* The frame with @slot returns though it is not the innermost one. Where it goes on. */
+uint64_t frames_leave_slot(struct thread *t, uint64_t slot);
+
+/* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
+void frames_unhook(struct thread *t);
+
+/* HOT: the innermost frame returns now: write its EXIT (unless -t drops it) and pop it. */
+static inline void frames_leave_top(struct thread *t)
+{
+	struct frame *f = t->top;
+	uint64_t now_ns = hot_clock(t);
+
+	t->top = f - 1;
+	if (f > t->written) {
+		if (now_ns - f->time_ns <= t->threshold_ns)
+			return;
+		frames_write_entries(t, f);
+	}
+	t->written = f - 1;
+
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, now_ns, f->data | RECORD_EXIT));
+	else
+		note_lost(t, 1);
+}
+
+#endif

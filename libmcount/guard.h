@@ -1,0 +1,71 @@
+/* What all entry hooks share: the per-thread guard, the decision, the push. */
+#ifndef UTRAIL_LIBMCOUNT_GUARD_H
+#define UTRAIL_LIBMCOUNT_GUARD_H
+
+#include "libmcount/hot.h"
+
+/* HOT: this thread's state with the guard set, or NULL when the call is to be left alone. */
+static inline struct thread *guard_enter(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t)) {
+		if (!__atomic_load_n(&probe.ready, __ATOMIC_ACQUIRE))
+			return NULL;
+		t = thread_begin();
+	}
+	if (unlikely(t->busy)) {
+		note_lost(t, 2); /* its ENTRY and its EXIT */
+		return NULL;
+	}
+	t->busy = 1;
+	guard_barrier();
+	return t;
+}
+
+static inline void guard_leave(struct thread *t)
+{
+	guard_barrier();
+	t->busy = 0;
+}
+
+/* HOT: whether the function at @addr is to be recorded at all, whatever the depth. */
+static inline bool frame_is_wanted(uint64_t addr)
+{
+	if (unlikely(!probe.tracing))
+		return false;
+	return likely(!probe.table) || !(plan_action_at(probe.table, addr) & PLAN_SKIP);
+}
+
+/*
+ * HOT: push a frame and, unless short calls are to be filtered, write its ENTRY. False, with
+ * nothing changed, when the record found no room: such a call is left alone altogether.
+ */
+static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *f = t->top + 1;
+	unsigned depth = t->top - t->frames;
+
+	f->slot = slot;
+	f->ret = ret;
+	f->data = record_data(RECORD_ENTRY, depth, addr);
+
+	if (likely(t->threshold_ns == 0)) {
+		char *at = hot_reserve(t, sizeof(struct record));
+
+		if (unlikely(!at)) {
+			note_lost(t, 2);
+			return false;
+		}
+		f->time_ns = hot_clock(t);
+		t->top = f;
+		t->written = f;
+		hot_commit(t, put_record(at, f->time_ns, f->data));
+	} else {
+		f->time_ns = hot_clock(t);
+		t->top = f;
+	}
+	return true;
+}
+
+#endif

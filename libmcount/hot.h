@@ -1,0 +1,61 @@
+/* The pieces that every record goes through: reading the clock, reserving room, committing. */
+#ifndef UTRAIL_LIBMCOUNT_HOT_H
+#define UTRAIL_LIBMCOUNT_HOT_H
+
+#include "libmcount/probe.h"
+
+/* Keep the compiler from moving work out of the guarded region; a signal handler is the only other party. */
+#define guard_barrier() __asm__ volatile("" ::: "memory")
+
+/*
+ * HOT: the recording's clock.
+ *   cost            one counter read, a multiplication and two compares
+ *   never           goes back within a thread: counter reads are not ordered among themselves, and
+ *                   a new fit may lie below the old one
+ */
+static inline uint64_t hot_clock(struct thread *t)
+{
+	uint64_t ticks = arch_counter_read() - t->base_counter;
+	uint64_t ns;
+
+	if (unlikely(ticks >= t->refit_ticks))
+		ns = clock_refit(t);
+	else
+		ns = t->base_ns + (ticks * t->mult >> 32);
+	if (unlikely(ns < t->last_ns))
+		ns = t->last_ns;
+	t->last_ns = ns;
+	return ns;
+}
+
+/*
+ * HOT: room for @len bytes in the ring, or NULL.
+ *   thread-safety   single producer (the owning thread); the reader is another process
+ *   signal-safety   only inside the guard
+ *   cost            one compare when there is room
+ *   on failure      NULL after the ring's policy gave up; the caller counts its records in @lost
+ */
+static inline char *hot_reserve(struct thread *t, uint32_t len)
+{
+	if (unlikely((uint64_t)(t->end - t->at) < len) && !ring_make_room(t, len))
+		return NULL;
+	return t->at;
+}
+
+/* HOT: publish everything below @end; pairs with the writer's acquire load of ring->head. */
+static inline void hot_commit(struct thread *t, char *end)
+{
+	t->at = end;
+	atomic_store_explicit(&t->ring->head, (uint64_t)end + t->position, memory_order_release);
+}
+
+static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
+{
+	struct record *r = (struct record *)at;
+
+	r->time_ns = time_ns;
+	r->data = data;
+	return at + sizeof(*r);
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker works behind. */
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmcount/probe.h"
+
+/*
+ * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's target, and the slot gets
+ * the address of the site's stub.
+ *
+ * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function into the slot,
+ * behind our back, the first time it is called. Where it stores is said by the relocation, in the table that the module's
+ * DT_JMPREL points to. So the module gets a copy of that table in which the relocations of hooked slots point to
+ * the sites' targets. The slots keep our stubs, whoever calls first and however many threads race; and binding
+ * happens when, how, and with the same error messages as without us.
+ */
+
+#define CALLS_MAX (1U << 20) /* address space set aside, in sites */
+
+/* Stubs of one batch of sites: the cell they jump through, then the stubs. */
+struct stub_page {
+	uint64_t cell;
+	uint64_t pad;
+	uint8_t stubs[];
+};
+
+static uint32_t nr_calls;
+
+/* The sites are in one array, so that a stub needs only an index; untouched room costs nothing. */
+static bool reserve_sites(uint32_t nr)
+{
+	if (!probe.calls) {
+		void *p = mmap(NULL, CALLS_MAX * sizeof(struct call_site), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED)
+			return false;
+		probe.calls = p;
+	}
+	return nr <= CALLS_MAX - nr_calls;
+}
+
+static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
+{
+	size_t bytes = sizeof(struct stub_page) + (size_t)nr * ARCH_CALL_STUB_BYTES;
+	struct stub_page *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	page->cell = (uint64_t)arch_libcall;
+	for (uint32_t i = 0; i < nr; i++)
+		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
+				     &page->cell);
+	/* Never writable and executable at a time. Systems that forbid this have no library calls recorded. */
+	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
+		munmap(page, bytes);
+		return NULL;
+	}
+	return page;
+}
+
+/* What of a module's program headers matters here. */
+struct module {
+	uint64_t bias;
+	ElfW(Dyn) * dynamic;
+	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
+	uint64_t relro_end;
+	bool found;
+};
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct module *m = arg;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (info->dlpi_addr != m->bias)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_DYNAMIC)
+			m->dynamic = (ElfW(Dyn) *)start;
+		if (ph->p_type == PT_GNU_RELRO) {
+			m->relro_start = start & ~(page - 1);
+			m->relro_end = (start + ph->p_memsz) & ~(page - 1);
+		}
+	}
+	m->found = m->dynamic != NULL;
+	return m->found;
+}
+
+/* Relocation is over when we come, so the part may be read-only by now; it is again when we leave. */
+static bool protect_relro(const struct module *m, int protection)
+{
+	return m->relro_end <= m->relro_start ||
+	       mprotect((void *)m->relro_start, m->relro_end - m->relro_start, protection) == 0;
+}
+
+static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
+{
+	for (ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == tag)
+			return d;
+	}
+	return NULL;
+}
+
+/*
+ * Give the module a copy of its table of lazy relocations; NULL when there is none, or no memory. The pointer is an
+ * address where the dynamic linker has relocated it (it does on x86), else an offset.
+ */
+static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
+{
+	ElfW(Dyn) *size = find_dynamic(m, DT_PLTRELSZ);
+	ElfW(Dyn) *kind = find_dynamic(m, DT_PLTREL);
+
+	*jmprel = find_dynamic(m, DT_JMPREL);
+	if (!*jmprel || !size || !size->d_un.d_val || !kind || kind->d_un.d_val != DT_RELA)
+		return NULL;
+
+	ElfW(Rela) *copy = mmap(NULL, size->d_un.d_val, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t table = (*jmprel)->d_un.d_ptr;
+
+	if (copy == MAP_FAILED)
+		return NULL;
+	if (table < m->bias)
+		table += m->bias;
+	memcpy(copy, (const void *)table, size->d_un.d_val);
+	*nr = size->d_un.d_val / sizeof(*copy);
+	return copy;
+}
+
+static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW(Rela) * copy)
+{
+	bool is_address = jmprel->d_un.d_ptr >= m->bias;
+
+	__atomic_store_n(&jmprel->d_un.d_ptr, (uint64_t)copy - (is_address ? 0 : m->bias),
+			 __ATOMIC_RELEASE);
+}
+
+/* The sites of one module, numbered from @first on. */
+static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
+			struct stub_page *page)
+{
+	struct module m = { .bias = sites->load_bias };
+	ElfW(Dyn) * jmprel;
+	uint64_t nr_relocs = 0;
+
+	dl_iterate_phdr(find_module, &m);
+	if (!m.found || !protect_relro(&m, PROT_READ | PROT_WRITE))
+		return;
+
+	ElfW(Rela) *relocs = copy_relocations(&m, &jmprel, &nr_relocs);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct call_site *site = &probe.calls[first + i];
+
+		*site = (struct call_site){ *(uint64_t *)sites[i].slot, sites[i].addr,
+					    sites[i].flags };
+		if (sites[i].reloc < nr_relocs &&
+		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
+			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
+	}
+	/* First the linker must know where to store, then calls may come to the stubs. */
+	if (relocs)
+		publish_relocations(&m, jmprel, relocs);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t stub = (uint64_t)page->stubs + (uint64_t)i * ARCH_CALL_STUB_BYTES;
+		bool is_lazy = sites[i].reloc != PLAN_NO_RELOC;
+
+		/* A lazy slot whose relocation is not where the file says would be bound behind our back. */
+		if (is_lazy && (sites[i].reloc >= nr_relocs ||
+				relocs[sites[i].reloc].r_offset + m.bias !=
+					(uint64_t)&probe.calls[first + i].target))
+			continue;
+		__atomic_store_n((uint64_t *)sites[i].slot, stub, __ATOMIC_RELEASE);
+	}
+	protect_relro(&m, PROT_READ);
+}
+
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr)
+{
+	if (!reserve_sites(nr))
+		return;
+	for (uint32_t start = 0; start < nr;) {
+		uint32_t end = start + 1;
+
+		while (end < nr && sites[end].load_bias == sites[start].load_bias)
+			end++;
+
+		struct stub_page *page = write_stubs(nr_calls, end - start);
+
+		if (!page)
+			return;
+		hook_module(sites + start, end - start, nr_calls, page);
+		nr_calls += end - start;
+		start = end;
+	}
+}

@@ -1,0 +1,241 @@
+/* Loaded objects, as told to the recorder (see modules.h). */
+#include "libmcount/modules.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/probe.h"
+
+/* What tells one loaded object from another that is loaded later at the same place. */
+struct known_module {
+	uint64_t bias;
+	uint64_t path_hash;
+};
+
+/*
+ * @known: the objects that were reported
+ * @adds: dlpi_adds when they were looked at last: nothing was loaded since while it stays
+ *
+ * Under @lock, which only COLD code takes.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct known_module *known;
+	uint32_t nr;
+	uint32_t room;
+	unsigned long long adds;
+} modules = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct report {
+	struct channel *ch;
+	uint64_t time_ns;
+	bool failed;
+};
+
+/* FNV-1a. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3ULL;
+	return hash;
+}
+
+static bool is_known(struct known_module m)
+{
+	for (uint32_t i = 0; i < modules.nr; i++) {
+		if (modules.known[i].bias == m.bias && modules.known[i].path_hash == m.path_hash)
+			return true;
+	}
+	return false;
+}
+
+/* Pages of our own: the program's malloc may be one that is being traced. */
+static bool remember(struct known_module m)
+{
+	if (modules.nr == modules.room) {
+		uint32_t room = modules.room ? modules.room * 2 : 256;
+		struct known_module *known = mmap(NULL, room * sizeof(*known),
+						  PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (known == MAP_FAILED)
+			return false;
+		if (modules.known) {
+			memcpy(known, modules.known, modules.nr * sizeof(*known));
+			munmap(modules.known, modules.room * sizeof(*known));
+		}
+		modules.known = known;
+		modules.room = room;
+	}
+	modules.known[modules.nr++] = m;
+	return true;
+}
+
+/* The path of an object; the program itself has none in the list. @path has PATH_MAX bytes. */
+static size_t module_path(const struct dl_phdr_info *info, char *path)
+{
+	if (info->dlpi_name && info->dlpi_name[0]) {
+		size_t len = strnlen(info->dlpi_name, PATH_MAX - 1);
+
+		memcpy(path, info->dlpi_name, len);
+		return len;
+	}
+
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	return len < 0 ? 0 : len;
+}
+
+static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct report *report = arg;
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet = { .m.h = control_header(CONTROL_MODULE) };
+	struct control_module *m = &packet.m;
+	struct known_module id = { info->dlpi_addr, hash_path(info->dlpi_name) };
+	uint64_t start = UINT64_MAX;
+	uint64_t end = 0;
+
+	modules.adds = info->dlpi_adds;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		start = MIN(start, (uint64_t)(info->dlpi_addr + ph->p_vaddr));
+		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
+		m->has_text |= ph->p_flags & PF_X;
+	}
+	/* The vDSO has no file; what has no segments has no addresses. */
+	if (!end || strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
+		return 0;
+
+	size_t len = module_path(info, m->path);
+
+	if (!len)
+		return 0;
+	m->path[len] = '\0';
+	m->start = start & ~(uint64_t)4095;
+	m->end = ALIGN_UP(end, 4096UL);
+	m->load_bias = info->dlpi_addr;
+	m->time_ns = report->time_ns;
+	m->tid = syscall(SYS_gettid);
+	report->failed = !remember(id) || !channel_send(report->ch, m, sizeof(*m) + len + 1);
+	return report->failed;
+}
+
+bool modules_report_all(struct channel *ch)
+{
+	struct report report = { .ch = ch };
+
+	dl_iterate_phdr(report_module, &report);
+	return !report.failed;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	*(unsigned long long *)arg = info->dlpi_adds;
+	return 1;
+}
+
+void modules_after_fork(void)
+{
+	/* Another thread of the parent may have held it. */
+	pthread_mutex_init(&modules.lock, NULL);
+}
+
+void modules_after_dlopen(uint64_t begin_ns)
+{
+	unsigned long long adds = 0;
+	int saved = errno;
+
+	dl_iterate_phdr(count_adds, &adds);
+	pthread_mutex_lock(&modules.lock);
+	if (adds != modules.adds) {
+		struct control_hello hello = {
+			.h = control_header(CONTROL_HELLO),
+			.pid = probe.pid,
+			.ppid = getppid(),
+			.kind = CONTROL_DLOPEN,
+		};
+		struct control_plan plan;
+		struct channel ch cleanup(channel_close);
+		struct report report = { .ch = &ch, .time_ns = begin_ns };
+
+		memcpy(hello.sid, probe.plan.sid, SID_LEN);
+		channel_init(&ch);
+		if (channel_open(&ch, probe.socket_name) &&
+		    channel_send(&ch, &hello, sizeof(hello)) &&
+		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
+		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
+			modules_adopt_plan(ch.fds[0], plan.nr_funcs, plan.nr_calls);
+	}
+	pthread_mutex_unlock(&modules.lock);
+	errno = saved;
+}
+
+/* Two sorted lists into one. */
+static void merge_funcs(struct plan_table *out, const struct plan_table *old,
+			const struct plan_func *more, uint32_t nr)
+{
+	uint64_t i = 0;
+	uint64_t nr_old = old ? old->nr : 0;
+
+	for (uint32_t k = 0; k < nr; k++) {
+		while (i < nr_old && old->funcs[i].start < more[k].start)
+			out->funcs[out->nr++] = old->funcs[i++];
+		out->funcs[out->nr++] = more[k];
+	}
+	while (i < nr_old)
+		out->funcs[out->nr++] = old->funcs[i++];
+}
+
+static bool add_funcs(const struct plan_func *funcs, uint32_t nr)
+{
+	struct plan_table *old = probe.table;
+	uint64_t total = nr + (old ? old->nr : 0);
+	struct plan_table *table = mmap(NULL, sizeof(*table) + total * sizeof(struct plan_func),
+					PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (table == MAP_FAILED)
+		return false;
+	merge_funcs(table, old, funcs, nr);
+	/* The old table stays: a hook may be reading it. */
+	__atomic_store_n(&probe.table, table, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool modules_adopt_plan(int fd, uint32_t nr_funcs, uint32_t nr_calls)
+{
+	uint64_t funcs_bytes = (uint64_t)nr_funcs * sizeof(struct plan_func);
+	uint64_t calls_bytes = (uint64_t)nr_calls * sizeof(struct plan_call_site);
+	struct stat st;
+
+	if (funcs_bytes + calls_bytes == 0)
+		return true;
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != funcs_bytes + calls_bytes)
+		return false;
+
+	char *entries = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (entries == MAP_FAILED)
+		return false;
+
+	bool good = nr_funcs == 0 || add_funcs((const struct plan_func *)entries, nr_funcs);
+
+	if (good && nr_calls)
+		libcall_hook((const struct plan_call_site *)(entries + funcs_bytes), nr_calls);
+	munmap(entries, st.st_size);
+	return good;
+}

@@ -1,0 +1,29 @@
+/* libmcount-nop: the hooks of compilers as functions that do nothing, to measure what the calls alone cost. */
+#include "utils/base/compiler.h"
+
+EXPORTED void mcount(void);
+EXPORTED void _mcount(void);
+EXPORTED void __fentry__(void);
+EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
+EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
+
+/* Bare returns: these are called where argument registers must survive, which an empty function leaves alone. */
+void mcount(void)
+{
+}
+
+void _mcount(void)
+{
+}
+
+void __fentry__(void)
+{
+}
+
+void __cyg_profile_func_enter(void *fn, void *caller)
+{
+}
+
+void __cyg_profile_func_exit(void *fn, void *caller)
+{
+}

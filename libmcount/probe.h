@@ -1,0 +1,222 @@
+/* The probe's whole state: one struct per process, one per thread, and the rules of its hot path. */
+#ifndef UTRAIL_LIBMCOUNT_PROBE_H
+#define UTRAIL_LIBMCOUNT_PROBE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "arch/arch.h"
+#include "utils/base/compiler.h"
+#include "utils/format/plan.h"
+#include "utils/format/record.h"
+#include "utils/format/ring.h"
+
+/*
+ * Words that head a function's comment:
+ *
+ *   HOT   runs on every call of the traced program. No block, no allocation, no lock, no libc, no
+ *         errno, no vector register. See doc/internals/hot-path.md.
+ *   SLOW  entered from a hot function, rarely, through slow_call(): vector registers and errno are
+ *         saved around it. May make system calls; may not allocate from malloc, take libc's locks or fail.
+ *   COLD  start, fork, dlopen, thread end: an ordinary function in an ordinary context.
+ */
+
+/*
+ * One call that was entered and not yet left.
+ *
+ * @slot: address of the return slot, which is what identifies the frame. Frames of
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer of the enter hook.
+ * @ret: what the slot held: where to go on; 0 for a frame whose slot was not replaced
+ * @data: the data word of the ENTRY record
+ * @time_ns: when it was entered
+ */
+struct frame {
+	uint64_t slot;
+	uint64_t ret;
+	uint64_t data;
+	uint64_t time_ns;
+};
+
+/*
+ * One traced thread. The first two cache lines hold all that a call needs.
+ *
+ * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal handler
+ *        that interrupted the hook) is counted as lost and otherwise left alone.
+ * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
+ *        when there is no segment (new thread, forked child, no room): the slow path decides
+ * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
+ *       frames[0] is a sentinel whose slot is above everything
+ * @limit: the frame that may not be passed: the smaller of -D and --max-stack
+ * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too.
+ * @position: @at + @position is the ring position of @at
+ */
+struct thread {
+	uint32_t busy;
+	uint32_t cyg_skipped; /* open -finstrument-functions calls without a frame */
+	char *at;
+	char *end;
+	struct frame *top;
+	struct frame *limit;
+	struct frame *written;
+	uint64_t threshold_ns;
+	struct ring *ring;
+
+	/* The clock: ns = base_ns + ((counter - base_counter) * mult >> 32), never below last_ns. */
+	uint64_t base_counter;
+	uint64_t base_ns;
+	uint64_t mult;	      /* ns per tick, 32 fractional bits */
+	uint64_t refit_ticks; /* when the counter is that far from the base, fit again; 0: always */
+	uint64_t last_ns;
+	uint64_t position;
+	uint64_t fit_ns;       /* length of the next interval between two fits */
+	struct thread *next;   /* in probe_threads */
+	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
+	uint32_t end_rounds;   /* how often the thread-end destructor was called */
+	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */
+	struct frame frames[];
+};
+/* The trampoline's call frame information looks frames up with these (arch/x86_64/stubs.S). */
+_Static_assert(__builtin_offsetof(struct thread, top) == 24, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct thread, next) == 120, "known to the unwind expression");
+_Static_assert(sizeof(struct frame) == 32, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct frame, slot) == 0, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind expression");
+_Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
+_Static_assert(__builtin_offsetof(struct thread, fit_ns) <= 128, "hot lines are two");
+
+/*
+ * One library call of the program that goes through us.
+ *
+ * @target: where the GOT slot led before: the function, or the code that makes the dynamic linker
+ *          find it. Then the linker stores the function here (libcall.c), at any moment.
+ */
+struct call_site {
+	uint64_t target;
+	uint64_t addr;
+	uint64_t flags; /* enum plan_call */
+};
+
+/* Sorted by start; replaced as a whole after a dlopen, the old one stays for who still reads it. */
+struct plan_table {
+	uint64_t nr;
+	struct plan_func funcs[];
+};
+
+/*
+ * The process.
+ *
+ * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
+ * @table: NULL while no function has an action, so that the common case is one test
+ * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
+ *          children that only exec cost nothing
+ *
+ * No descriptor is kept: a program may close or replace any of them. Later messages connect again.
+ */
+enum fork_state {
+	FORK_NONE = 0,
+	FORK_PENDING = 1,
+	FORK_REPORTING = 2,
+};
+
+struct probe {
+	bool ready;
+	bool tracing;	  /* false: --trace=off */
+	bool has_counter; /* the clock is the CPU's counter */
+	bool has_thread_key;
+	_Atomic uint32_t forked;
+	pid_t pid;
+	struct plan_table *table;
+	struct call_site *calls; /* by index; see libcall.c */
+	struct plan plan;
+
+	struct control_page *control;
+	struct arena *arena;
+	uint64_t arena_bytes;
+
+	uint64_t fork_ns; /* in a child: when the fork returned */
+	pid_t parent_pid;
+	pthread_key_t thread_key;
+	char socket_name[64]; /* of the recorder, in the abstract name space */
+};
+
+extern struct probe probe;
+
+/*
+ * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a state is never
+ * freed: when its thread ends it is empty, and the next new thread takes it.
+ */
+extern _Atomic(struct thread *) probe_threads;
+
+/*
+ * This thread's state; NULL until its first call. A thread that is not traced (any more) points to
+ * probe_idle_thread, whose @busy is always set, so that hooks leave at once.
+ */
+extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
+extern struct thread probe_idle_thread;
+
+/* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
+uint32_t probe_entry(uint64_t *slot, uint64_t addr);
+
+/*
+ * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
+ * its return address there; then the slot that counts is @other, which is anything at all otherwise.
+ */
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other);
+
+/* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
+uint64_t probe_exit(uint64_t slot);
+
+/* How a library call goes on: its function, and whether the return slot was replaced. */
+struct libcall {
+	uint64_t target;
+	uint64_t replaced;
+};
+
+/* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
+struct libcall probe_libcall(uint64_t *slot, uint64_t index);
+
+/*
+ * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
+ * that @arg points to.
+ */
+void slow_call(void (*fn)(void *), void *arg);
+
+/* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
+void note_lost(struct thread *t, uint32_t count);
+
+/* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
+struct thread *thread_begin(void);
+
+/* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
+void thread_take_ring(struct thread *t);
+
+/* COLD. Make the probe see threads end and processes fork. */
+void thread_setup(void);
+
+/* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
+void session_report_fork(struct thread *t);
+
+/* SLOW. Make room for @len bytes in a segment; false when there is none: the caller counts. */
+bool ring_make_room(struct thread *t, uint32_t len);
+
+/* COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. */
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr);
+
+/* SLOW or COLD. There is something to take from @r. */
+void ring_wake_writer(struct ring *r);
+
+/* SLOW. Read the clock afresh and fit the counter's scale; the time now. */
+uint64_t clock_refit(struct thread *t);
+
+/* COLD. Choose the clock for this process as the plan says. */
+void clock_setup(void);
+
+/* Any context but hot. The recording's clock, read from the kernel. */
+uint64_t clock_kernel_ns(void);
+
+/* The action of the function that holds @addr; HOT, only called when there is a table. */
+uint32_t plan_action_at(const struct plan_table *table, uint64_t addr);
+
+#endif

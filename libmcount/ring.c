@@ -1,0 +1,178 @@
+/* The producer's slow side of the ring: the next segment, waiting for room, losses. */
+#include "libmcount/probe.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmcount/hot.h"
+
+/*
+ * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
+ * writer works at memory speed, so this is short. When it makes no progress at all for this long (it was
+ * stopped or killed), records are dropped and counted until there is room again.
+ */
+#define WAIT_STEP_NS 10000000
+#define WAIT_STEPS   100
+
+/*
+ * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
+ * alone: that means "left", and makes segment_used[] count.
+ */
+#define SEGMENT_RESERVE sizeof(struct record)
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+void ring_wake_writer(struct ring *r)
+{
+	uint64_t index = ((char *)r - ((char *)probe.arena + RING_PAGE)) / probe.arena->ring_stride;
+	uint32_t writer = index % probe.control->nr_writers;
+
+	/* Sequentially consistent with the writer's store of sleeping and its load of wake. */
+	atomic_fetch_add(&probe.control->writers[writer].wake, 1);
+	if (atomic_load(&probe.control->writers[writer].sleeping))
+		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
+}
+
+/* Whether the segment that begins at @position is empty. */
+static bool has_room(const struct ring *r, uint64_t position)
+{
+	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes;
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+
+	return position + probe.arena->segment_bytes - tail <= data_bytes;
+}
+
+/*
+ * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring is
+ * full, not for each segment. What stays below that is fetched by the writer's own clock.
+ */
+static bool wants_writer(const struct ring *r, uint64_t position)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	return position - tail >=
+	       (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes / 2;
+}
+
+static bool wait_for_room(struct thread *t, uint64_t position)
+{
+	struct ring *r = t->ring;
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+
+	/* The last wait was in vain and nothing has moved since. */
+	if (t->stalled_tail == tail + 1)
+		return false;
+
+	for (int idle = 0; idle < WAIT_STEPS;) {
+		uint32_t room = atomic_load(&r->room);
+		struct timespec step = { 0, WAIT_STEP_NS };
+
+		atomic_store(&r->waiting, 1);
+		if (has_room(r, position)) {
+			atomic_store(&r->waiting, 0);
+			return true;
+		}
+		futex(&r->room, FUTEX_WAIT, room, &step);
+		atomic_store(&r->waiting, 0);
+		if (has_room(r, position))
+			return true;
+
+		uint64_t now = atomic_load_explicit(&r->tail, memory_order_acquire);
+
+		idle = now == tail ? idle + 1 : 0;
+		tail = now;
+	}
+	t->stalled_tail = tail + 1;
+	/* Nobody will ever come: spare the program the hooks' work. */
+	if (syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH)
+		probe.tracing = false;
+	return false;
+}
+
+/* Leave the current segment, if there is one, for the next. False when that is not empty. */
+static bool next_segment(struct thread *t)
+{
+	struct ring *r = t->ring;
+	uint32_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * segment_bytes;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	uint64_t next = head;
+
+	if (t->at && t->end) {
+		uint64_t start = (uint64_t)t->end + SEGMENT_RESERVE - segment_bytes;
+		uint64_t segment = (start - (uint64_t)ring_data(r)) / segment_bytes;
+
+		r->segment_used[segment] = (uint64_t)t->at - start;
+		next = start + t->position + segment_bytes;
+	}
+	if (!has_room(r, next)) {
+		ring_wake_writer(r);
+		if (!wait_for_room(t, next))
+			return false;
+	}
+	t->at = ring_data(r) + next % data_bytes;
+	t->end = t->at + segment_bytes - SEGMENT_RESERVE;
+	t->position = next - (uint64_t)t->at;
+	atomic_store_explicit(&r->head, next, memory_order_release);
+	if (wants_writer(r, next))
+		ring_wake_writer(r);
+	return true;
+}
+
+void note_lost(struct thread *t, uint32_t count)
+{
+	struct ring *r = t->ring;
+
+	if (r)
+		atomic_store_explicit(&r->lost,
+				      atomic_load_explicit(&r->lost, memory_order_relaxed) + count,
+				      memory_order_relaxed);
+}
+
+/* What was lost so far, as the first record of a fresh segment. */
+static void put_lost(struct thread *t)
+{
+	struct ring *r = t->ring;
+	uint64_t lost = atomic_load_explicit(&r->lost, memory_order_relaxed);
+	uint64_t told = atomic_load_explicit(&r->lost_told, memory_order_relaxed);
+
+	if (lost == told)
+		return;
+	atomic_store_explicit(&r->lost_told, lost, memory_order_relaxed);
+	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, lost - told)));
+}
+
+struct make_room {
+	struct thread *t;
+	uint32_t len;
+	bool done;
+};
+
+static void make_room(void *arg)
+{
+	struct make_room *m = arg;
+	struct thread *t = m->t;
+
+	if (unlikely(atomic_load(&probe.forked)))
+		session_report_fork(t);
+	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
+		return;
+	if (!next_segment(t))
+		return;
+	put_lost(t);
+	m->done = true;
+}
+
+bool ring_make_room(struct thread *t, uint32_t len)
+{
+	struct make_room m = { t, len, false };
+
+	slow_call(make_room, &m);
+	return m.done;
+}

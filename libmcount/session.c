@@ -1,0 +1,140 @@
+/* The process' side of the recording: report to the recorder, get the plan and the shared memory. */
+#include "libmcount/probe.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/modules.h"
+
+struct probe probe;
+
+/* Map the whole of a descriptor that the recorder sent; NULL when that fails. */
+static void *map_shared(int fd, uint64_t *bytes)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return NULL;
+
+	void *p = (void *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_NORESERVE, fd, 0L);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Records do not belong into core dumps. */
+	syscall(SYS_madvise, p, st.st_size, MADV_DONTDUMP);
+	*bytes = st.st_size;
+	return p;
+}
+
+/* Take over what WELCOME brought. False when the arena cannot be mapped: then nothing is traced. */
+static bool adopt_arena(const int fds[CONTROL_FD_MAX])
+{
+	uint64_t bytes;
+
+	if (!probe.control)
+		probe.control = map_shared(fds[CONTROL_FD_PAGE], &bytes);
+
+	struct arena *a = map_shared(fds[CONTROL_FD_ARENA], &bytes);
+
+	if (!a || !probe.control || a->magic != ARENA_MAGIC)
+		return false;
+	probe.arena = a;
+	probe.arena_bytes = bytes;
+	return true;
+}
+
+static struct control_hello make_hello(enum control_hello_kind kind)
+{
+	struct control_hello hello = {
+		.h = control_header(CONTROL_HELLO),
+		.pid = probe.pid,
+		.ppid = getppid(),
+		.kind = kind,
+	};
+
+	if (kind != CONTROL_EXEC)
+		memcpy(hello.sid, probe.plan.sid, SID_LEN);
+	if (kind == CONTROL_FORK) {
+		hello.ppid = probe.parent_pid;
+		hello.time_ns = probe.fork_ns;
+	}
+	return hello;
+}
+
+/* HELLO, the modules, READY; then the answer. */
+static bool report_exec(struct channel *ch, struct control_welcome *welcome)
+{
+	struct control_hello hello = make_hello(CONTROL_EXEC);
+
+	return channel_send(ch, &hello, sizeof(hello)) && modules_report_all(ch) &&
+	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
+}
+
+/* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
+__attribute__((constructor)) static void session_begin(void)
+{
+	const char *name = getenv(CONTROL_ENV_SOCKET);
+	struct channel ch cleanup(channel_close);
+	struct control_welcome welcome;
+
+	channel_init(&ch);
+	if (!name || !*name || strlen(name) >= sizeof(probe.socket_name))
+		return;
+	strcpy(probe.socket_name, name);
+	probe.pid = getpid();
+	arch_init();
+	if (!channel_open(&ch, name) || !report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
+		return;
+
+	probe.plan = welcome.plan;
+	probe.tracing = !(welcome.plan.flags & PLAN_TRACE_OFF);
+	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs,
+				welcome.plan.nr_calls))
+		return;
+	clock_setup();
+	thread_setup();
+	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+	/* The first thread's state is made here, where that costs nobody's call time. */
+	thread_begin();
+}
+
+/* The child's report; its arena replaces the parent's, whose mapping goes. */
+static bool report_fork(void)
+{
+	struct control_hello hello = make_hello(CONTROL_FORK);
+	struct control_welcome welcome;
+	struct channel ch cleanup(channel_close);
+	struct arena *old = probe.arena;
+	uint64_t old_bytes = probe.arena_bytes;
+
+	channel_init(&ch);
+	if (!channel_open(&ch, probe.socket_name) || !channel_send(&ch, &hello, sizeof(hello)) ||
+	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
+	    !adopt_arena(ch.fds))
+		return false;
+	syscall(SYS_munmap, old, old_bytes);
+	return true;
+}
+
+void session_report_fork(struct thread *t)
+{
+	uint32_t pending = FORK_PENDING;
+
+	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
+		if (!report_fork())
+			probe.ready = probe.tracing = false;
+		atomic_store(&probe.forked, FORK_NONE);
+	}
+	while (atomic_load(&probe.forked) == FORK_REPORTING)
+		sched_yield();
+	if (t && !t->ring && probe.ready)
+		thread_take_ring(t);
+}

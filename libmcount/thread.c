@@ -1,0 +1,220 @@
+/* Traced threads: their state, from the first call to the thread's end, and across fork. */
+#include "libmcount/probe.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/frames.h"
+#include "libmcount/modules.h"
+
+__thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* Its guard is always set. */
+struct thread probe_idle_thread = { .busy = 1 };
+
+_Atomic(struct thread *) probe_threads;
+
+struct slow {
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void keep_errno(void *arg)
+{
+	struct slow *s = arg;
+	int saved = errno;
+
+	s->fn(s->arg);
+	errno = saved;
+}
+
+void slow_call(void (*fn)(void *), void *arg)
+{
+	struct slow s = { fn, arg };
+
+	arch_call_preserving_vectors(keep_errno, &s);
+}
+
+static pid_t current_tid(void)
+{
+	return syscall(SYS_gettid);
+}
+
+void thread_take_ring(struct thread *t)
+{
+	struct arena *a = probe.arena;
+
+	for (uint32_t i = 0; i < a->nr_rings; i++) {
+		struct ring *r = arena_ring(a, i);
+		uint32_t expected = RING_FREE;
+
+		/* Past the high-water mark nothing was ever used: look without touching the page. */
+		if (atomic_load(&r->state) != RING_FREE ||
+		    !atomic_compare_exchange_strong(&r->state, &expected, RING_CLAIMED))
+			continue;
+
+		uint32_t high = atomic_load(&a->high_water);
+
+		while (high <= i && !atomic_compare_exchange_weak(&a->high_water, &high, i + 1))
+			;
+		r->tid = current_tid();
+		r->start_ns = clock_kernel_ns();
+		t->ring = r;
+		t->at = t->end = NULL;
+		t->position = 0;
+		t->stalled_tail = 0;
+		/* Publishes tid and start_ns to the writer. */
+		atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
+		return;
+	}
+	atomic_fetch_add(&a->threads_untraced, 1);
+}
+
+/* A state whose thread has ended, or a new one. NULL without memory. */
+static struct thread *take_state(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		uint32_t unused = 0;
+
+		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+			return t;
+	}
+
+	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
+	struct thread *t = (struct thread *)syscall(
+		SYS_mmap, NULL, sizeof(struct thread) + frames * sizeof(struct frame),
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	t->in_use = 1;
+	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
+	t->top = t->written = t->frames;
+	t->next = atomic_load(&probe_threads);
+	while (!atomic_compare_exchange_weak(&probe_threads, &t->next, t))
+		;
+	return t;
+}
+
+/* Nobody's any more. What was open is gone with its stack. */
+static void release_state(struct thread *t)
+{
+	t->top = t->written = t->frames;
+	atomic_store_explicit(&t->in_use, 0, memory_order_release);
+}
+
+static void begin(void *arg)
+{
+	struct thread **result = arg;
+
+	/* A signal handler that runs meanwhile finds a thread that is left alone. */
+	self = *result = &probe_idle_thread;
+
+	if (atomic_load(&probe.forked))
+		session_report_fork(NULL);
+	if (!probe.ready)
+		return;
+
+	struct thread *t = take_state();
+
+	if (!t)
+		return;
+	t->busy = 0;
+	t->cyg_skipped = 0;
+	t->end_rounds = 0;
+	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
+	t->threshold_ns = probe.plan.threshold_ns;
+	/* The next record makes a fresh fit of the clock. */
+	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
+	thread_take_ring(t);
+	if (!t->ring) {
+		release_state(t);
+		return;
+	}
+	if (probe.has_thread_key)
+		pthread_setspecific(probe.thread_key, t);
+	self = *result = t;
+}
+
+struct thread *thread_begin(void)
+{
+	struct thread *t;
+
+	slow_call(begin, &t);
+	return t;
+}
+
+/*
+ * COLD, by pthread_key_create(3): the thread ends. Destructors of other keys may still call traced
+ * functions, so we ask to be called again until libc's last round.
+ */
+static void thread_end(void *arg)
+{
+	struct thread *t = arg;
+
+	if (++t->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(probe.thread_key, t);
+		return;
+	}
+	t->busy = 1;
+	guard_barrier();
+	frames_unhook(t);
+	self = &probe_idle_thread;
+	atomic_store_explicit(&t->ring->state, RING_DONE, memory_order_release);
+	ring_wake_writer(t->ring);
+	t->ring = NULL;
+	release_state(t);
+}
+
+/*
+ * COLD, before fork(2). The parent may end before its child has run at all; by this count the recorder
+ * knows that there is one to come.
+ */
+static void before_fork(void)
+{
+	if (probe.ready)
+		atomic_fetch_add(&probe.control->forks_begun, 1);
+}
+
+/* COLD, in the child of fork(2), which has only this thread. */
+static void after_fork(void)
+{
+	struct thread *t = self;
+
+	if (!probe.ready)
+		return;
+	probe.parent_pid = probe.pid;
+	probe.pid = getpid();
+	probe.fork_ns = clock_kernel_ns();
+	atomic_store(&probe.forked, FORK_PENDING);
+	modules_after_fork();
+
+	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
+
+	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
+	atomic_fetch_add(&probe.control->forks_noted, 1);
+	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
+		if (other != t)
+			release_state(other);
+	}
+	if (!t || t == &probe_idle_thread)
+		return;
+
+	/*
+	 * What is open was entered in the parent, whose file has the ENTRY records (those that -t
+	 * held back too, should they be long enough): the child adds only EXITs.
+	 */
+	t->ring = NULL;
+	t->at = t->end = NULL;
+	t->written = t->top;
+}
+
+void thread_setup(void)
+{
+	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
+	pthread_atfork(before_fork, NULL, after_fork);
+}

@@ -1,0 +1,30 @@
+# Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
+
+build_packages="gcc libc6-dev meson ninja-build pkg-config
+	libelf-dev libdw-dev libcapstone-dev libunwind-dev liblzma-dev libiberty-dev"
+
+test_packages="$build_packages
+	g++ clang clang-format binutils make libcmocka-dev python3 python3-pytest uftrace"
+
+# Install what is missing of "$@". Without root or sudo say what to install and go on.
+install_packages() {
+	missing=
+	for package in "$@"; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+			missing="$missing $package"
+	done
+	[ -n "$missing" ] || return 0
+	as_root=
+	[ "$(id -u)" = 0 ] || as_root=sudo
+	if ! command -v apt-get >/dev/null || { [ -n "$as_root" ] && ! command -v sudo >/dev/null; }; then
+		echo "Please install:$missing" >&2
+		return 0
+	fi
+	echo "Installing:$missing"
+	# shellcheck disable=SC2086  # a list of words
+	DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends $missing \
+		>/dev/null 2>&1 || {
+		$as_root apt-get update -q >/dev/null
+		DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends $missing
+	} >&2
+}

@@ -1,0 +1,139 @@
+#!/bin/bash
+# Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
+#
+#   misc/test.sh            all of it
+#   misc/test.sh STAGE...   only these stages: gcc unit rules e2e real clang sanitize
+#
+# The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. misc/packages.sh
+# shellcheck disable=SC2086  # a list of words
+install_packages $test_packages
+
+# Debian's own tools: python3 in $PATH may be one that does not have pytest.
+PATH=/usr/bin:/bin:$PATH
+logs=$PWD/build-logs
+mkdir -p "$logs"
+passed=0
+failed=0
+skipped=0
+failures=
+
+# count NAME PASSED FAILED SKIPPED
+count() {
+	passed=$((passed + $2))
+	failed=$((failed + $3))
+	skipped=$((skipped + $4))
+	[ "$3" = 0 ] || failures="$failures $1"
+}
+
+# single NAME COMMAND...: the command is one test.
+single() {
+	name=$1
+	shift
+	echo "== $name: $*"
+	if "$@" > "$logs/$name.log" 2>&1; then
+		count "$name" 1 0 0
+	else
+		tail -60 "$logs/$name.log"
+		count "$name" 0 1 0
+		return 1
+	fi
+}
+
+# sum FILE REGEX...: the numbers in front of or behind these words, added up.
+sum() {
+	file=$1
+	shift
+	total=0
+	for regex in "$@"; do
+		n=$(grep -oE "$regex" "$file" | tail -1 | grep -oE '[0-9]+')
+		total=$((total + ${n:-0}))
+	done
+	echo $total
+}
+
+# suite NAME COMMAND...: meson test or pytest; adds up the numbers of its closing lines.
+suite() {
+	name=$1
+	shift
+	log=$logs/$name.log
+	echo "== $name: $*"
+	"$@" 2>&1 | tee "$log" | grep -vE '^ *[0-9]+/[0-9]+ .* OK |^ninja: |^$'
+	status=${PIPESTATUS[0]}
+	ok=$(sum "$log" '^Ok: +[0-9]+' '^Expected Fail: +[0-9]+' '[0-9]+ passed' '[0-9]+ xfailed')
+	bad=$(sum "$log" '^Fail: +[0-9]+' '^Unexpected Pass: +[0-9]+' '^Timeout: +[0-9]+' \
+		'[0-9]+ failed' '[0-9]+ errors?\b')
+	skip=$(sum "$log" '^Skipped: +[0-9]+' '[0-9]+ skipped')
+	# A runner that fell over has no closing line.
+	[ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
+	count "$name" "$ok" "$bad" "$skip"
+}
+
+# build DIR OPTION...: sets up and compiles.
+build() {
+	dir=$1
+	shift
+	if [ ! -f "$dir/build.ninja" ]; then
+		single "$dir-setup" meson setup "$dir" "$@" || return 1
+	fi
+	single "$dir-compile" ninja -C "$dir"
+}
+
+pytest() {
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx "$@"
+}
+
+stage_gcc() {
+	build build -Dwerror=true
+}
+
+stage_unit() {
+	suite unit meson test -C build --no-rebuild --print-errorlogs --suite unit
+}
+
+stage_rules() {
+	suite rules meson test -C build --no-rebuild --print-errorlogs --suite rules
+}
+
+stage_e2e() {
+	suite e2e pytest tests/e2e
+}
+
+stage_real() {
+	suite real meson test -C build --no-rebuild --print-errorlogs --suite real
+}
+
+stage_clang() {
+	CC=clang build build-clang -Dwerror=true || return
+	suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
+	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e
+}
+
+# Every command and every sample program once, under the sanitizers. The probe itself is built without
+# them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
+# the other builds, since gcc sees null pointers in the code that the sanitizers add.
+stage_sanitize() {
+	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false || return
+	export ASAN_OPTIONS=detect_leaks=1:exitcode=86
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
+	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs --suite unit
+	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=small suite e2e-sanitize pytest tests/e2e
+	unset ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+for stage in ${*:-gcc unit rules e2e real clang sanitize}; do
+	if ! declare -F "stage_$stage" > /dev/null; then
+		echo "misc/test.sh: no stage '$stage'" >&2
+		exit 2
+	fi
+	started=$SECONDS
+	"stage_$stage"
+	echo "-- $stage: $((SECONDS - started)) s"
+done
+
+[ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
+[ -z "$failures" ] || echo "failed:$failures"
+echo "utrail: $passed passed, $failed failed"
+[ "$failed" = 0 ]

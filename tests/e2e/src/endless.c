@@ -1,0 +1,42 @@
+/*
+ * Says its pid, then calls for ever and says how many rounds it has done; SIGTERM ends it in order.
+ */
+#include <signal.h>
+
+#include "program.h"
+
+static volatile sig_atomic_t ended;
+
+/* Not instrumented, so that the tree has calls of one kind only. */
+static QUIET void on_term(int sig)
+{
+	ended = 1;
+}
+
+LEAF(leaf)
+
+FN void round_(void)
+{
+	leaf();
+	leaf();
+	KEEP();
+}
+
+int main(void)
+{
+	long rounds = 0;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	signal(SIGTERM, on_term);
+	printf("%d\n", getpid());
+	while (!ended) {
+		for (int i = 0; i < 1000; i++)
+			round_();
+		rounds += 1000;
+		if (rounds % 20000 == 0)
+			printf("%ld\n", rounds);
+		usleep(100);
+	}
+	puts("ended by itself");
+	return 0;
+}

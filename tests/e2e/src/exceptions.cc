@@ -1,0 +1,86 @@
+/*
+ * C++ exceptions: caught at a distance, thrown again, thrown while another one is handled, through destructors.
+ * status: 3
+ * xfail[clang cyg O2 pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
+ * xfail[clang cyg Os pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
+ * tree: main{catches{Guard::Guard{}middle{thrower{}}Guard::~Guard{}after{}}
+ *      rethrows{catches_inner{thrower{}}after{}}after{}}
+ */
+#include "program.h"
+
+struct Error {
+	int code;
+};
+
+LEAF(after)
+
+struct Guard {
+	FN Guard()
+	{
+		KEEP();
+	}
+	FN ~Guard()
+	{
+		KEEP();
+	}
+};
+
+FN int thrower(int n)
+{
+	if (n)
+		throw Error{ n };
+	return 0;
+}
+
+FN int middle(int n)
+{
+	int r = thrower(n) + 1;
+
+	KEEP();
+	return r;
+}
+
+FN int catches()
+{
+	try {
+		Guard guard;
+
+		middle(1);
+	} catch (const Error &e) {
+		after();
+		return e.code;
+	}
+	return 50;
+}
+
+FN void catches_inner()
+{
+	try {
+		thrower(2);
+	} catch (const Error &e) {
+		throw;
+	}
+}
+
+FN int rethrows()
+{
+	int r = 50;
+
+	try {
+		catches_inner();
+	} catch (const Error &e) {
+		r = e.code;
+	}
+	after();
+	KEEP();
+	return r;
+}
+
+int main()
+{
+	int r = catches();
+
+	r += rethrows();
+	after();
+	return r;
+}

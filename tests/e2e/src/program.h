@@ -1,0 +1,28 @@
+/* What all sample programs share: a function that stays a function whatever the optimisation. */
+#ifndef SAMPLE_PROGRAM_H
+#define SAMPLE_PROGRAM_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define FN __attribute__((noinline))
+#else
+#define FN __attribute__((noipa))
+#endif
+
+/* At the end of a function: no tail call, no folding with a function of the same body. */
+#define KEEP() __asm__ volatile("" ::: "memory")
+
+/* A function that is not to be traced, whatever the method. */
+#define QUIET __attribute__((noinline, no_instrument_function))
+
+#define LEAF(name)                                                                                 \
+	FN void name(void)                                                                         \
+	{                                                                                          \
+		KEEP();                                                                            \
+	}
+
+#endif

@@ -1,0 +1,211 @@
+"""Somebody is killed: the recording is good up to the last record, and nothing and nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import trees
+from data import ENTRY, EXIT, Recording
+from programs import METHODS, Variant, build, program
+from tools import UTRAIL, environment, utrail
+
+VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
+each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
+
+
+class Running:
+    """`utrail record` of a program that calls for ever and says how far it came, in the background."""
+
+    def __init__(self, exe, *options):
+        self.proc = subprocess.Popen(
+            [UTRAIL, "record", *options, exe],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            start_new_session=True,
+            text=True,
+        )
+        self.pid = int(self.proc.stdout.readline())
+
+    def is_alive(self):
+        try:
+            with open(f"/proc/{self.pid}/stat") as f:
+                return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+        except FileNotFoundError:
+            return False
+
+    def rounds(self):
+        """The number in the next line of the program."""
+        return int(self.proc.stdout.readline())
+
+    def wait_for_the_program(self, limit_s=20):
+        end = time.monotonic() + limit_s
+        while self.is_alive() and time.monotonic() < end:
+            time.sleep(0.02)
+        return not self.is_alive()
+
+    def finish(self):
+        out, err = self.proc.communicate(timeout=60)
+        return self.proc.returncode, out, err
+
+    def close(self):
+        for pid in (self.pid, self.proc.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.proc.communicate()
+
+
+@pytest.fixture
+def start():
+    running = []
+
+    def begin(*args):
+        running.append(Running(*args))
+        return running[-1]
+
+    yield begin
+    for r in running:
+        r.close()
+
+
+def check(recording, rounds):
+    """Whole records in nesting order; no round is missing but those that were cut."""
+    assert recording.lost == 0
+    (task,) = recording.tasks.values()
+    text = trees.of_records(task)
+    assert text.startswith("main{")
+    complete = text.count("round_{leaf{}leaf{}}")
+    assert complete >= rounds, f"{complete} rounds are there, the program had done {rounds}"
+    rest = text[len("main{") :].replace("round_{leaf{}leaf{}}", "")
+    assert rest in ("", "round_{", "round_{leaf{", "round_{leaf{}", "round_{leaf{}leaf{", "round_{leaf{}leaf{}")
+    return complete
+
+
+def check_readable(complete):
+    replayed = utrail("replay", "-f", "none").must().out
+    assert replayed.count("round_() {") >= complete
+    assert "uftrace stopped tracing with remaining functions" in replayed
+    report = utrail("report", "-f", "call").must().out
+    assert f"{complete}" in report or f"{complete + 1}" in report
+    utrail("info").must()
+    utrail("dump").must()
+
+
+@each_method
+def test_program_is_killed(start, variant):
+    r = start(build(program("endless"), variant))
+    rounds = max(r.rounds() for _ in range(3))
+    os.kill(r.pid, signal.SIGKILL)
+    status, _, err = r.finish()
+    assert status == 128 + signal.SIGKILL
+    assert "WARN: child terminated by signal: 9: Killed" in err
+    check_readable(check(Recording("uftrace.data"), rounds))
+
+
+@each_method
+def test_recorder_is_killed(start, variant):
+    """The program goes on unharmed, and ends when it likes."""
+    r = start(build(program("endless"), variant))
+    rounds = max(r.rounds() for _ in range(3))
+    os.kill(r.proc.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, r.proc.pid, os.WEXITED | os.WNOWAIT)
+    first = r.rounds()
+    later = [r.rounds() for _ in range(5)][-1]
+    assert later > first and r.is_alive()
+    os.kill(r.pid, signal.SIGTERM)  # its own handler ends it in order
+    assert r.wait_for_the_program()
+    assert r.proc.stdout.read().endswith("ended by itself\n")
+
+    recording = Recording("uftrace.data")
+    (task,) = recording.tasks.values()
+    assert trees.of_records(task).startswith("main{round_{leaf{}leaf{}}")
+    # What the writer had not yet fetched died with it: a buffer's worth at most.
+    assert sum(x.kind == EXIT for x in task.records) // 3 > rounds // 2
+    check_readable(0)
+
+
+@each_method
+def test_both_are_killed(start, variant):
+    r = start(build(program("endless"), variant))
+    r.rounds()
+    r.rounds()
+    os.killpg(r.proc.pid, signal.SIGKILL)
+    assert r.wait_for_the_program()
+    (task,) = Recording("uftrace.data").tasks.values()
+    assert trees.of_records(task).startswith("main{round_{leaf{}leaf{}}")
+    check_readable(0)
+
+
+def test_recorder_is_killed_before_anything_is_written(start):
+    """The directory is good from the first moment on."""
+    r = start(build(program("sleeper"), VARIANTS[0]))
+    os.kill(r.proc.pid, signal.SIGKILL)
+    os.kill(r.pid, signal.SIGKILL)
+    assert r.wait_for_the_program()
+    utrail("info").must()
+    for command in ("replay", "report"):
+        result = utrail(command)
+        assert result.status in (0, 1) and len(result.err.splitlines()) <= 1
+        assert "nap" in result.out or "cannot" in result.err
+
+
+def test_interrupt_from_the_terminal(start):
+    """^C reaches both; the program decides what it does, the recording is finished."""
+    r = start(build(program("endless"), VARIANTS[0]))
+    rounds = [r.rounds() for _ in range(3)][-1]
+    os.killpg(r.proc.pid, signal.SIGINT)
+    status, _, err = r.finish()
+    assert status == 128 + signal.SIGINT, err
+    check(Recording("uftrace.data"), rounds)
+    assert Recording("uftrace.data").info["exit_status"] == [str(int(signal.SIGINT))]
+
+
+def test_signal_to_the_recorder_alone(start):
+    """SIGTERM to `utrail record` goes on to the program, which handles it and ends in order."""
+    r = start(build(program("endless"), VARIANTS[0]))
+    r.rounds()
+    os.kill(r.proc.pid, signal.SIGTERM)
+    status, out, err = r.finish()
+    assert status == 0, err
+    assert out.endswith("ended by itself\n")
+    (task,) = Recording("uftrace.data").tasks.values()
+    assert trees.of_records(task).endswith("}")
+
+
+def test_stopped_recorder_does_not_stop_the_program(start):
+    """SIGSTOP for the recorder: the program waits a little for room, then goes on and counts what is lost."""
+    r = start(build(program("endless"), VARIANTS[0]), "-b", "4k")
+    r.rounds()
+    os.kill(r.proc.pid, signal.SIGSTOP)
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        last = r.rounds()
+    os.kill(r.proc.pid, signal.SIGCONT)
+    os.kill(r.pid, signal.SIGTERM)
+    status, _, err = r.finish()
+    assert status == 0 and last > 0
+    recording = Recording("uftrace.data")
+    lost = recording.lost
+    assert lost > 0 and f"{lost} records were lost" in err
+    (task,) = recording.tasks.values()
+    assert sum(x.kind == ENTRY for x in task.records) > 0
+    assert f"LOST {lost} records" in utrail("replay").must().out
+
+
+def test_nothing_is_left(start):
+    """No process, no file outside of the directory, no socket."""
+    sockets = {line.split()[-1] for line in open("/proc/net/unix") if "utrail" in line}
+    r = start(build(program("endless"), VARIANTS[0]))
+    r.rounds()
+    os.kill(r.pid, signal.SIGKILL)
+    r.finish()
+    assert sorted(os.listdir()) == ["uftrace.data"]
+    assert {p for p in os.listdir("uftrace.data") if p.startswith(".")} == set()
+    after = {line.split()[-1] for line in open("/proc/net/unix") if "utrail" in line}
+    assert not after - sockets
+    assert not os.path.exists(f"/proc/{r.proc.pid}")

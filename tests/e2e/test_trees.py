@@ -1,0 +1,71 @@
+"""Each sample program in every way to build it: runs as if untraced, and its calls are those that it declares."""
+
+import re
+import subprocess
+from collections import Counter
+
+import pytest
+
+import trees
+from data import Recording
+from programs import all_variants, build, programs
+from tools import run, utrail
+
+
+
+def case(prog, variant):
+    reason = prog.one("xfail", variant)
+    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+    return pytest.param(prog, variant, id=f"{prog.name}-{variant}", marks=marks)
+
+
+CASES = [case(p, v) for p in programs() for v in all_variants() if p.fits(v) and p.one("tree", v)]
+
+
+def demangler(recording):
+    """Names as --demangle=simple has them: without parameters and template arguments."""
+    names = sorted({row[3] for table in recording.symbols.values() for row in table})
+    out = subprocess.run(
+        ["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    table = {}
+    for name, readable in zip(names, out):
+        while (shorter := re.sub(r"(?<!operator)<[^<>]*>", "", readable)) != readable:
+            readable = shorter
+        table[name] = re.sub(r"\.\d+$", "", readable)  # gcc's numbers of nested functions
+    return lambda name: table.get(name, name)
+
+
+def expectation(prog, variant):
+    tasks = Counter([trees.expand(prog.one("tree", variant))])
+    for text in prog.all("task", variant):
+        tree, count = trees.expand_task(text)
+        tasks[tree] += count
+    return tasks
+
+
+def replayed(prog, variant):
+    text = utrail("replay", "-f", "tid").must().out
+    without = prog.one("ignore", variant, "").split()
+    return Counter(trees.of_replay(text, without)[0].values())
+
+
+@pytest.mark.parametrize("prog, variant", CASES)
+def test_tree(prog, variant):
+    exe = build(prog, variant)
+    plain = run(exe)
+    plain.must(int(prog.one("status", variant, "0")))
+
+    traced = utrail("record", *prog.one("options", variant, "").split(), exe)
+    assert traced.status == plain.status, traced.err
+    assert sorted(traced.out.splitlines()) == sorted(plain.out.splitlines())
+    if plain.status < 128:
+        assert traced.err == plain.err
+
+    recording = Recording("uftrace.data")
+    assert recording.lost == 0
+    names = demangler(recording)
+    without = prog.one("ignore", variant, "").split()
+    recorded = Counter(trees.of_records(t, names, without) for t in recording.tasks.values())
+    assert recorded == expectation(prog, variant)
+    assert replayed(prog, variant) == expectation(prog, variant)

@@ -1,0 +1,160 @@
+"""Sample programs: what their header comments promise, and building them in every way that is tested."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools import BUILD, TOP
+
+SOURCES = TOP / "tests/e2e/src"
+CACHE = Path(os.environ.get("UTRAIL_TEST_CACHE", BUILD / "e2e-programs"))
+
+METHODS = {
+    "pg": ["-pg"],
+    "fentry": ["-pg", "-mfentry"],
+    "cyg": ["-finstrument-functions"],
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to build a program."""
+
+    compiler: str
+    method: str
+    opt: str
+    pie: bool = True
+
+    def __str__(self):
+        return f"{self.compiler}-{self.method}-{self.opt}{'' if self.pie else '-nopie'}"
+
+    @property
+    def words(self):
+        """What a directive may name in brackets."""
+        return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"}
+
+    def command(self, suffix):
+        compiler = self.compiler
+        if suffix == ".cc":
+            compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
+        return [compiler, *METHODS[self.method], f"-{self.opt}", "-g"]
+
+
+def all_variants():
+    """{gcc, clang} x {-pg, -mfentry, -finstrument-functions} x {-O0, -O2, -Os}, and -O2 -no-pie."""
+    compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
+    if os.environ.get("UTRAIL_TEST_MATRIX") == "small":
+        return [Variant("gcc", method, "O2") for method in METHODS]
+    return [
+        Variant(c, m, o, p)
+        for c in compilers
+        for m in METHODS
+        for o, p in (("O0", True), ("O2", True), ("Os", True), ("O2", False))
+    ]
+
+
+DIRECTIVE = re.compile(r"^ \* ([a-z]+)(?:\[([^\]]*)\])?: ?(.*)$")
+
+
+@dataclass
+class Program:
+    """A source file and its directives.
+
+    tree:    the calls of the first task (tests/lib/trees.py), "..." ends in the next line
+    task:    the calls of each further task, "x8" behind it for eight of those
+    status:  exit status, 128 + N for signal N
+    cflags:  for the compiler; ldflags: behind the source; lib: a source that becomes lib<stem>.so beside it
+    options: for `record`; ignore: patterns of functions that the compiler or a library adds
+    only:    words of variants that it can be built for
+    xfail:   why the tree comes out wrong; the day it comes out right the test says so
+
+    A directive with words in brackets, tree[cyg], holds for variants that have all of these words and
+    goes before the one without.
+    """
+
+    path: Path
+    directives: list = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path):
+        directives = []
+        for line in path.read_text().split("*/")[0].splitlines():
+            match = DIRECTIVE.match(line)
+            if match:
+                name, words, value = match.groups()
+                directives.append([name, set((words or "").split()), value.strip()])
+            elif directives and line.startswith(" *      "):
+                directives[-1][2] += " " + line[2:].strip()
+        return cls(path, directives)
+
+    @property
+    def name(self):
+        return self.path.stem
+
+    def all(self, name, variant):
+        """The values of the most specific directives called @name that fit."""
+        fitting = [d for d in self.directives if d[0] == name and d[1] <= variant.words]
+        most = max((len(d[1]) for d in fitting), default=0)
+        return [d[2] for d in fitting if len(d[1]) == most]
+
+    def one(self, name, variant, default=None):
+        values = self.all(name, variant)
+        return values[0] if values else default
+
+    def fits(self, variant):
+        only = self.one("only", variant)
+        if not only:
+            return True
+        return all(set(group.split("|")) & variant.words for group in only.split())
+
+
+def programs():
+    paths = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.cc")])
+    return [Program.read(p) for p in paths]
+
+
+def program(name):
+    for suffix in (".c", ".cc"):
+        if (SOURCES / (name + suffix)).exists():
+            return Program.read(SOURCES / (name + suffix))
+    raise KeyError(name)
+
+
+def _compile(command, output):
+    result = subprocess.run([*command, "-o", output], capture_output=True, text=True)
+    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stderr}"
+
+
+def build(prog, variant):
+    """The executable of @prog; made once, its libraries beside it. Safe when many ask at the same time."""
+    sources = [prog.path, SOURCES / "program.h"]
+    libs = [SOURCES / name for name in prog.all("lib", variant)]
+    key = hashlib.sha256(str(variant).encode())
+    for path in [*sources, *libs]:
+        key.update(path.read_bytes())
+    home = CACHE / f"{prog.name}-{variant}-{key.hexdigest()[:12]}"
+    exe = home / prog.name
+    if exe.exists():
+        return exe
+
+    work = Path(f"{home}.{os.getpid()}")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    cflags = prog.one("cflags", variant, "").split()
+    ldflags = prog.one("ldflags", variant, "").split()
+    for lib in libs:
+        command = [*variant.command(lib.suffix), *cflags, "-shared", "-fPIC", lib]
+        _compile(command, work / f"lib{lib.stem}.so")
+    pie = ["-fPIE", "-pie"] if variant.pie else ["-fno-pie", "-no-pie"]
+    link = [f"-L{work}", "-Wl,-rpath,$ORIGIN"] if libs else []
+    command = [*variant.command(prog.path.suffix), *cflags, *pie, prog.path, *link, *ldflags]
+    _compile(command, work / prog.name)
+    try:
+        work.rename(home)
+    except OSError:  # somebody else was first
+        shutil.rmtree(work)
+    return exe

@@ -1,0 +1,76 @@
+"""Finding the programs under test and running them with a time limit, nothing left behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")).resolve()
+UTRAIL = BUILD / "utrail"
+PEER = shutil.which("uftrace")
+
+# Under load (a busy CI machine, a sanitizer build) everything takes longer, so this is generous.
+LIMIT_S = int(os.environ.get("UTRAIL_TEST_LIMIT", "120"))
+
+
+@dataclass
+class Result:
+    """What a command left: @status is the shell's convention, 128 + N for signal N."""
+
+    args: list
+    status: int
+    out: str
+    err: str
+
+    def must(self, status=0):
+        assert self.status == status, (
+            f"{' '.join(map(str, self.args))}: status {self.status}, expected {status}\n"
+            f"--- stdout\n{self.out[-4000:]}\n--- stderr\n{self.err[-4000:]}"
+        )
+        return self
+
+
+def environment(**extra):
+    """The environment of tested programs: no colours, no pager, no surprises from the caller's shell."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("UTRAIL_", "LD_PRELOAD"))}
+    env.update(LC_ALL="C", TERM="dumb", PAGER="cat")
+    env.update({k: str(v) for k, v in extra.items()})
+    return env
+
+
+def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec=None):
+    """Run @args to their end. Their whole process group dies when the limit is passed."""
+    args = [str(a) for a in args]
+    proc = subprocess.Popen(
+        args,
+        cwd=cwd,
+        env=environment(**(env or {})),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=preexec,
+    )
+    try:
+        out, err = proc.communicate(timeout=limit or LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(proc.pid, signal.SIGKILL)
+        out, err = proc.communicate()
+        raise AssertionError(
+            f"{' '.join(args)}: not done after {limit or LIMIT_S} s\n"
+            f"--- stdout\n{out.decode(errors='replace')[-2000:]}\n"
+            f"--- stderr\n{err.decode(errors='replace')[-2000:]}"
+        ) from None
+    status = proc.returncode if proc.returncode >= 0 else 128 - proc.returncode
+    return Result(args, status, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def utrail(*args, **kw):
+    return run(UTRAIL, *args, **kw)
+
+
+def peer(*args, **kw):
+    return run(PEER, *args, **kw)

@@ -1,0 +1,113 @@
+"""The call tree of a task as one line of text, from the records, from replayed text, and as tests expect it.
+
+    name{...}   a call and the calls inside it; a missing closing brace at the end: it never returned
+    ~name       a return from a call that another task, or nobody, has seen the entry of
+    |           entries go on further outside though what is open has not returned (exec)
+    name*3{}    short for name{}name{}name{}, in expectations only
+
+Blanks mean nothing. Names are those of the source: in C++ as demangled by --demangle=simple.
+"""
+
+import re
+from fnmatch import fnmatchcase
+
+from data import ENTRY, EXIT
+
+
+class Walk:
+    """Builds the text from entries and exits with their depths."""
+
+    def __init__(self):
+        self.text = []
+        self.open = []  # (name, depth)
+
+    def entry(self, name, depth):
+        if self.open and depth <= self.open[-1][1]:
+            self.text.append("|")
+            while self.open and depth <= self.open[-1][1]:
+                self.open.pop()
+        self.text.append(name + "{")
+        self.open.append((name, depth))
+
+    def exit(self, name, depth):
+        if self.open and self.open[-1] == (name, depth):
+            self.open.pop()
+            self.text.append("}")
+        else:
+            assert not self.open or depth < self.open[-1][1], (
+                f"exit of {name} at depth {depth} while {self.open[-1]} is open: "
+                + "".join(self.text)[-2000:]
+            )
+            self.text.append("~" + name)
+
+    def __str__(self):
+        return "".join(self.text)
+
+
+def of_records(task, demangle=lambda name: name, without=()):
+    """The tree of @task; calls of functions that a pattern of @without fits are taken out, not those inside."""
+    walk = Walk()
+    for record in task.records:
+        name = demangle(record.name)
+        if record.kind not in (ENTRY, EXIT) or any(fnmatchcase(name, p) for p in without):
+            continue
+        if record.kind == ENTRY:
+            walk.entry(name, record.depth)
+        else:
+            walk.exit(name, record.depth)
+    return str(walk)
+
+
+LINE = re.compile(r"^ \[ *(\d+)\] \|( *)(.*)$")
+
+
+def of_replay(text, without=()):
+    """The trees by tid of the output of `replay -f tid`, and the list of unfinished calls behind them."""
+    walks = {}
+    body, _, rest = text.partition("\nuftrace stopped tracing with remaining functions\n")
+    for line in body.splitlines():
+        match = LINE.match(line)
+        if not match:
+            assert not line or line.startswith("#"), f"unexpected line: {line!r}"
+            continue
+        tid, indent, words = int(match[1]), len(match[2]) - 1, match[3]
+        if words.startswith("/*"):
+            continue
+        assert indent % 2 == 0, line
+        walk, depth = walks.setdefault(tid, Walk()), indent // 2
+        comment = re.fullmatch(r"\} /\* (.*) \*/", words)
+        assert comment or words.endswith((" {", ";")), line
+        name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))
+        name = re.sub(r"\.\d+$", "", name)  # gcc's numbers of nested functions
+        if any(fnmatchcase(name, p) for p in without):
+            continue
+        if not comment:
+            walk.entry(name, depth)
+        if not words.endswith("{"):
+            walk.exit(name, depth)
+    return {tid: str(walk) for tid, walk in walks.items()}, rest
+
+
+def strip_parens(name):
+    return name[:-2] if name.endswith("()") and not name.endswith("operator()") else name
+
+
+def expand(text):
+    """An expectation in full: no blanks, no repetitions."""
+    text = re.sub(r"\s+", "", text)
+    while matches := list(re.finditer(r"([^{}~|]+)\*(\d+)(?={)", text)):
+        match = matches[-1]  # the last one holds no further repetition
+        end, level = match.end(), 0
+        while True:
+            level += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+            if level == 0:
+                break
+        text = text[: match.start()] + (match[1] + text[match.end() : end]) * int(match[2]) + text[end:]
+    return text
+
+
+def expand_task(text):
+    """("tree", count) of a `task:` directive."""
+    match = re.fullmatch(r"(.*?)(?:\s+x(\d+))?", text)
+    return expand(match[1]), int(match[2] or 1)

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Each header compiles alone. usage: headers.py TOP BUILD COMPILER..."""
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+
+
+def main():
+    top, build, *compiler = sys.argv[1:]
+    headers = [path for room in ("utils", "arch", "libmcount", "cmds")
+               for path in sorted((pathlib.Path(top) / room).rglob("*.h"))]
+
+    def compile_alone(header):
+        # Twice: the include guard works.
+        code = f'#include "{header.relative_to(top)}"\n' * 2
+        return subprocess.run(
+            [*compiler, "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
+             "-I", top, "-I", build, "-x", "c", "-"],
+            input=code, text=True, stderr=subprocess.PIPE).stderr
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        complaints = [text for text in pool.map(compile_alone, headers) if text]
+    print("\n".join(complaints) or f"{len(headers)} headers are good")
+    return bool(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+#!/bin/sh
+# The man pages make groff say nothing. usage: man.sh PAGE...
+command -v groff >/dev/null || { echo "groff is not installed"; exit 77; }
+for page in "$@"; do
+	complaints=$(groff -ww -man -Tutf8 "$page" 2>&1 >/dev/null)
+	if [ -n "$complaints" ]; then
+		echo "$page: $complaints"
+		failed=1
+	fi
+done
+exit ${failed:-0}

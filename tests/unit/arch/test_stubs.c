@@ -1,0 +1,206 @@
+/* Entry stubs and return trampoline: no register that a call may not change is changed on the way through. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "arch/arch.h"
+#include "libmcount/probe.h"
+#include "tests/unit/lib/unit.h"
+
+#define XSAVE_HEADER 512
+
+extern uint64_t arch_xsave_mask;
+extern uint64_t trash_argument;
+
+void traced_mcount(void);
+void traced_fentry(void);
+void traced_slow(void);
+void trash_registers(void);
+
+/* See traced.S. */
+struct registers {
+	uint64_t general[14];
+	uint64_t flags;
+	uint64_t pad;
+	_Alignas(64) uint8_t vectors[4096];
+};
+_Static_assert(__builtin_offsetof(struct registers, vectors) == 128, "known to traced.S");
+
+void call_with_registers(void (*fn)(void), const struct registers *in, struct registers *out);
+
+/* Stand-ins for libmcount's: they leave nothing as it was and say whether the slot is to be replaced. */
+_Atomic(struct thread *) probe_threads;
+static bool replace;
+static uint64_t *seen_slot;
+static uint64_t seen_addr;
+static uint64_t held;
+static int exits;
+
+uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+{
+	seen_slot = slot;
+	seen_addr = addr;
+	if (replace) {
+		held = *slot;
+		*slot = (uint64_t)arch_return_trampoline;
+	}
+	trash_registers();
+	return replace;
+}
+
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
+{
+	return probe_entry(slot, addr);
+}
+
+void traced_libcall(void);
+void library_function(void);
+
+/* Where traced_libcall() jumps: a stub that the test has written. */
+uint64_t got_slot;
+static uint64_t seen_index;
+
+struct libcall probe_libcall(uint64_t *slot, uint64_t index)
+{
+	struct libcall call = { (uint64_t)library_function, probe_entry(slot, index) };
+
+	seen_index = index;
+	return call;
+}
+
+uint64_t probe_exit(uint64_t slot)
+{
+	assert_int_equal(slot, seen_slot);
+	exits++;
+	trash_registers();
+	return held;
+}
+
+/* Values that a wrong restore cannot produce by chance. The header of the area says: all of it counts. */
+static void fill(struct registers *r)
+{
+	memset(r, 0, sizeof(*r));
+	for (size_t i = 0; i < ARRAY_SIZE(r->general); i++)
+		r->general[i] = 0x1122334455667700ULL + i;
+
+	/* What the area must have at least: exceptions masked, as programs begin. */
+	const uint16_t x87_control = 0x37f;
+	const uint32_t mxcsr = 0x1f80;
+	struct registers *now = aligned_alloc(64, sizeof(*now));
+
+	memcpy(r->vectors, &x87_control, sizeof(x87_control));
+	memcpy(r->vectors + 24, &mxcsr, sizeof(mxcsr));
+
+	/* A valid image: what the CPU has now, with the registers' parts made our own. */
+	memset(now, 0, sizeof(*now));
+	call_with_registers(trash_registers, r, now);
+	memcpy(r->vectors, now->vectors, sizeof(r->vectors));
+	for (size_t i = 160; i < 416; i++) /* xmm0 to xmm15 */
+		r->vectors[i] = i;
+	if (arch_xsave_mask & 4) { /* the upper halves of ymm0 to ymm15 */
+		for (size_t i = 576; i < 832; i++)
+			r->vectors[i] = i * 7;
+	}
+	memcpy(r->vectors + XSAVE_HEADER, &arch_xsave_mask, sizeof(arch_xsave_mask));
+	free(now);
+}
+
+static void check(void (*fn)(void))
+{
+	struct registers *in = aligned_alloc(64, sizeof(*in));
+	struct registers *out = aligned_alloc(64, sizeof(*out));
+
+	fill(in);
+	memset(out, 0, sizeof(*out));
+	call_with_registers(fn, in, out);
+	assert_memory_equal(in->general, out->general, sizeof(in->general));
+	assert_int_equal(out->flags & 0x400, 0); /* DF */
+	/* x87 control, MXCSR, and the registers; the instruction pointers before them are history. */
+	assert_memory_equal(in->vectors, out->vectors, 4);
+	assert_memory_equal(in->vectors + 24, out->vectors + 24, 4);
+	assert_memory_equal(in->vectors + 32, out->vectors + 32, 416 - 32);
+	if (arch_xsave_mask & 4)
+		assert_memory_equal(in->vectors + 576, out->vectors + 576, 256);
+	free(in);
+	free(out);
+}
+
+static void left_alone(void **state)
+{
+	replace = false;
+	check(traced_mcount);
+	check(traced_fentry);
+}
+
+static void replaced(void **state)
+{
+	replace = true;
+	exits = 0;
+	check(traced_mcount);
+	assert_int_equal(exits, 1);
+	check(traced_fentry);
+	assert_int_equal(exits, 2);
+}
+
+/* A page with the stub of call site 0x12345678, executable. */
+static void make_call_stub(void)
+{
+	uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+	uint8_t *code = (uint8_t *)page + 64;
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	page[0] = (uint64_t)arch_libcall;
+	arch_write_call_stub(code, 0x12345678, page);
+	assert_int_equal(code[ARCH_CALL_STUB_BYTES], 0);
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+	got_slot = (uint64_t)code;
+}
+
+static void library_call(void **state)
+{
+	make_call_stub();
+	replace = false;
+	check(traced_libcall);
+	assert_int_equal(seen_index, 0x12345678);
+	replace = true;
+	exits = 0;
+	check(traced_libcall);
+	assert_int_equal(exits, 1);
+}
+
+static void reported_addresses(void **state)
+{
+	replace = false;
+	check(traced_fentry);
+	assert_int_equal(seen_addr, (uint64_t)traced_fentry + 5);
+	check(traced_mcount);
+	assert_in_range(seen_addr, (uint64_t)traced_mcount + 5, (uint64_t)traced_mcount + 10);
+}
+
+static void slow_path(void **state)
+{
+	uint64_t before = trash_argument;
+
+	check(traced_slow);
+	assert_int_equal(trash_argument, before + 1);
+}
+
+static void finds_a_return(void **state)
+{
+	static const uint8_t code[] = { 0x90, 0x0f, 0xc3, 0x90 };
+
+	assert_ptr_equal(arch_find_return(code, code + sizeof(code)), code + 2);
+	assert_null(arch_find_return(code, code + 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(left_alone),	      cmocka_unit_test(replaced),
+		cmocka_unit_test(reported_addresses), cmocka_unit_test(slow_path),
+		cmocka_unit_test(finds_a_return),     cmocka_unit_test(library_call),
+	};
+
+	arch_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

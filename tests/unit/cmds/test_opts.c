@@ -1,0 +1,196 @@
+/* The option table and the command line: what words lead to, and that the table is sound. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/cmd.h"
+#include "cmds/help.h"
+#include "cmds/opts.h"
+
+static struct uft_err last_err;
+
+/* Parses @line, split at blanks. The caller deinits @opts. */
+static int parse(const char *line, struct opts *opts)
+{
+	static char copy[512];
+	static char *argv[64];
+	int argc = 0;
+
+	opts_init(opts);
+	last_err = (struct uft_err){ 0 };
+	argv[argc++] = "utrail";
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return opts_parse(opts, argc, argv, &last_err);
+}
+
+static void commands(void **state)
+{
+	struct opts opts cleanup_opts;
+
+	assert_int_equal(parse("replay -D 3 --flat", &opts), 0);
+	assert_string_equal(opts.cmd->name, "replay");
+	assert_int_equal(opts.depth, 3);
+	assert_true(opts.flat);
+	assert_int_equal(opts.nr_args, 0);
+	opts_deinit(&opts);
+
+	/* Everything from the program on is the program's. */
+	assert_int_equal(parse("-d dir/ record -t 5us ./prog -D 3 record", &opts), 0);
+	assert_string_equal(opts.cmd->name, "record");
+	assert_string_equal(opts.data_dir, "dir");
+	assert_int_equal(opts.time_filter_ns, 5000);
+	assert_int_equal(opts.depth, 1024);
+	assert_int_equal(opts.nr_args, 4);
+	assert_string_equal(opts.args[0], "./prog");
+	assert_null(opts.args[4]);
+	opts_deinit(&opts);
+
+	assert_int_equal(parse("--no-libcall ls replay", &opts), 0);
+	assert_string_equal(opts.cmd->name, "live");
+	assert_string_equal(opts.args[0], "ls");
+	assert_string_equal(opts.data_dir, OPTS_DEFAULT_DIR);
+	opts_deinit(&opts);
+
+	assert_int_equal(parse("-- replay", &opts), 0);
+	assert_string_equal(opts.cmd->name, "live");
+	assert_string_equal(opts.args[0], "replay");
+	opts_deinit(&opts);
+
+	assert_int_equal(parse("", &opts), 0);
+	assert_null(opts.cmd);
+}
+
+static void values(void **state)
+{
+	struct opts opts cleanup_opts;
+
+	assert_int_equal(parse("replay --tid 3,5 --tid=7 -r 1ms~2ms --color=no --trace=off "
+			       "--demangle full -f +task",
+			       &opts),
+			 0);
+	assert_int_equal(opts.nr_tids, 3);
+	assert_int_equal(opts.tids[2], 7);
+	assert_int_equal(opts.range.stop.time_ns, 2000000);
+	assert_int_equal(opts.color, OPTS_COLOR_OFF);
+	assert_false(opts.trace_on);
+	assert_int_equal(opts.demangle, DEMANGLE_FULL);
+	assert_string_equal(opts.fields, "+task");
+	opts_deinit(&opts);
+
+	assert_int_equal(parse("report -s call -s self --format=csv --avg-total", &opts), 0);
+	assert_string_equal(opts.sort_keys, "call,self");
+	assert_int_equal(opts.format, OPTS_FORMAT_CSV);
+	assert_true(opts.average_total);
+	opts_deinit(&opts);
+
+	assert_int_equal(
+		parse("record -b 1m --clock=boot --max-stack=65535 --debug-domain=symbol:3,wrap x",
+		      &opts),
+		0);
+	assert_int_equal(opts.buffer_bytes, 1 << 20);
+	assert_int_equal(opts.clock_id, 7);
+	assert_int_equal(opts.max_stack, 65535);
+	assert_int_equal(opts.msg.levels[MSG_SYMBOL], 3);
+	assert_int_equal(opts.msg.levels[MSG_WRAP], 1);
+}
+
+/* The later of the two counts. */
+static void time_filter_or_range(void **state)
+{
+	struct opts opts cleanup_opts;
+
+	assert_int_equal(parse("--logfile=/dev/null replay -t 5us -r 1s~", &opts), 0);
+	assert_int_equal(opts.time_filter_ns, 0);
+	assert_true(opts.range.start.is_set);
+	opts_deinit(&opts);
+	assert_int_equal(parse("replay -r 1s~ -t 5us", &opts), 0);
+	assert_int_equal(opts.time_filter_ns, 5000);
+	assert_false(opts.range.start.is_set);
+}
+
+static void refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "replay --bogus", "unknown option '--bogus'" },
+		{ "-D 0 replay", "option '--depth': invalid number '0': expected 1 to 65534" },
+		{ "replay -D 65535", "option '--depth'" },
+		{ "replay --tid=0", "option '--tid': invalid task '0'" },
+		{ "replay --tid=1,", "option '--tid'" },
+		{ "replay -r 5us", "option '--time-range': invalid time range '5us'" },
+		{ "replay --format=csv", "option '--format': replay cannot show csv" },
+		{ "replay --format=pdf", "option '--format': unknown word 'pdf'" },
+		{ "report --avg-total --avg-self", "--avg-total and --avg-self" },
+		{ "record --rt-prio=100 x", "option '--rt-prio'" },
+		{ "record -Z 0 x", "option '--size-filter'" },
+		{ "replay --debug-domain=fliter",
+		  "option '--debug-domain': unknown domain 'fliter'; the "
+		  "nearest: filter" },
+		{ "replay --debug-domain=dwarf:x", "option '--debug-domain': invalid level" },
+		{ "--data= replay", "option '--data' needs" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct opts opts cleanup_opts;
+
+		assert_int_equal(parse(cases[i][0], &opts), -ERR_USAGE);
+		assert_memory_equal(last_err.text, cases[i][1], strlen(cases[i][1]));
+	}
+}
+
+static void table_is_sound(void **state)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		const struct opt_row *row = &opts_table[i];
+
+		assert_non_null(opts_group_title(row->group));
+		assert_true(row->cmds != 0);
+		assert_true(strlen(row->help) > 5 && row->help[strlen(row->help) - 1] != '.');
+		assert_true(row->kind != OPT_SET || row->set);
+		assert_true(row->kind != OPT_WORD || row->words);
+		assert_true(row->kind != OPT_UINT || row->max > row->min);
+		assert_true(row->kind != OPT_LIST || row->separator);
+		for (size_t j = 0; j < i; j++) {
+			assert_string_not_equal(opts_table[j].name, row->name);
+			assert_true(!row->letter || opts_table[j].letter != row->letter);
+		}
+	}
+}
+
+static void help_shows_what_means_something(void **state)
+{
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		struct strbuf text cleanup_strbuf = { 0 };
+
+		help_full(*cmd, &text);
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			char name[64];
+
+			snprintf(name, sizeof(name), " --%s%s", opts_table[i].name,
+				 opts_table[i].arg ? "=" : " ");
+
+			/* A name without argument may end its line. */
+			char *found = strstr(strbuf_str(&text), name);
+
+			if (!found && !opts_table[i].arg) {
+				name[strlen(name) - 1] = '\n';
+				found = strstr(strbuf_str(&text), name);
+			}
+			assert_int_equal(found != NULL, (opts_table[i].cmds & (*cmd)->bit) != 0);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands),
+		cmocka_unit_test(values),
+		cmocka_unit_test(time_filter_or_range),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(table_is_sound),
+		cmocka_unit_test(help_shows_what_means_something),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

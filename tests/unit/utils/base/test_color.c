@@ -1,0 +1,35 @@
+/* Colours in each mode, and the page around them. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/color.h"
+
+static void check(enum color_mode mode, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	color_page_begin(&out, mode);
+	color_begin(&out, mode, COLOR_RED);
+	strbuf_addstr(&out, "x");
+	color_end(&out, mode);
+	color_begin(&out, mode, COLOR_BOLD);
+	color_end(&out, mode);
+	color_page_end(&out, mode);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void modes(void **state)
+{
+	check(COLOR_MODE_OFF, "x");
+	check(COLOR_MODE_TERM, "\033[91mx\033[0m\033[1m\033[0m");
+	check(COLOR_MODE_HTML,
+	      "<html>\n<head></head>\n<body style='background-color:black;color:white;'>\n<pre>\n"
+	      "<span style='color:red'>x</span><span style='font-weight:bold'></span>"
+	      "</pre>\n</body>\n</html>\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(modes) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

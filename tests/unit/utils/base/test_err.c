@@ -1,0 +1,64 @@
+/* Error text: the first failure wins, outer layers put context in front, nothing overflows. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/base/err.h"
+
+static void first_failure_wins(void **state)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(err_set(&err, -EINVAL, "bad %s", "thing"), -EINVAL);
+	assert_int_equal(err_set_errno(&err, -EIO, "later"), -EIO);
+	assert_int_equal(err.code, -EINVAL);
+	assert_string_equal(err.text, "bad thing");
+	err_clear(&err);
+	assert_int_equal(err.code, 0);
+	err_set(&err, -ERR_USAGE, "again");
+	assert_string_equal(err.text, "again");
+}
+
+static void errno_text_and_prefix(void **state)
+{
+	struct uft_err err = { 0 };
+
+	err_prefix(&err, "nothing has failed");
+	assert_string_equal(err.text, "");
+	err_set_errno(&err, -ENOENT, "cannot open '%s'", "x");
+	err_prefix(&err, "in %d", 3);
+	assert_string_equal(err.text, "in 3: cannot open 'x': No such file or directory");
+}
+
+static void long_text_is_cut(void **state)
+{
+	struct uft_err err = { 0 };
+	char big[3 * ERR_TEXT_MAX];
+
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	err_set_errno(&err, -ENOENT, "%s", big);
+	assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
+	err_prefix(&err, "%s", big);
+	assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
+}
+
+static void nobody_may_be_interested(void **state)
+{
+	assert_int_equal(err_set(NULL, -EPERM, "x"), -EPERM);
+	assert_int_equal(err_set_errno(NULL, -EPERM, "x"), -EPERM);
+	err_prefix(NULL, "x");
+	err_clear(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_failure_wins),
+		cmocka_unit_test(errno_text_and_prefix),
+		cmocka_unit_test(long_text_is_cut),
+		cmocka_unit_test(nobody_may_be_interested),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* Whole files: reading, the size limit, publishing by rename. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+
+static int make_dir(void **state)
+{
+	static char dir[] = "/tmp/utrail-test-fd-XXXXXX";
+
+	*state = mkdtemp(dir);
+	return *state ? chdir(dir) : -1;
+}
+
+static int remove_dir(void **state)
+{
+	unlink("file");
+	return chdir("/") == 0 ? rmdir(*state) : -1;
+}
+
+static void publish_and_read(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	assert_int_equal(file_publish("file", "one", 3, NULL), 0);
+	assert_int_equal(file_publish("file", "two\0x", 5, NULL), 0);
+	assert_int_equal(file_read_all("file", 100, &text, NULL), 0);
+	assert_int_equal(text.len, 5);
+	assert_memory_equal(text.data, "two\0x", 5);
+}
+
+static void limits_and_errors(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(file_publish("file", "12345", 5, NULL), 0);
+	assert_int_equal(file_read_all("file", 5, &text, NULL), 0);
+	strbuf_reset(&text);
+	assert_int_equal(file_read_all("file", 4, &text, &err), -EFBIG);
+	assert_non_null(strstr(err.text, "file"));
+	assert_int_equal(file_read_all("absent", 4, &text, NULL), -ENOENT);
+	assert_int_equal(file_publish("absent/file", "x", 1, NULL), -ENOENT);
+}
+
+static void parts(void **state)
+{
+	char buf[8] = "";
+
+	assert_int_equal(file_publish("file", "abcdef", 6, NULL), 0);
+
+	int fd cleanup_fd = open("file", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(fd_pread_full(fd, buf, 3, 2), 3);
+	assert_memory_equal(buf, "cde", 3);
+	assert_int_equal(fd_pread_full(fd, buf, 8, 4), 2);
+	assert_int_equal(fd_pread_full(fd, buf, 8, 100), 0);
+	assert_int_equal(fd_read_full(fd, buf, 8), 6);
+	assert_int_equal(fd_read_full(fd, buf, 8), 0);
+	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(publish_and_read),
+		cmocka_unit_test(limits_and_errors),
+		cmocka_unit_test(parts),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

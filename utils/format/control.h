@@ -1,0 +1,128 @@
+/* Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket; both run on one machine, so host byte order. */
+#ifndef UTRAIL_FORMAT_CONTROL_H
+#define UTRAIL_FORMAT_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/format/plan.h"
+
+/*
+ *  probe                                     recorder
+ *  HELLO (who, why)                    ->
+ *  MODULE, once per loaded object      ->
+ *  READY                               ->
+ *                                      <-    WELCOME + descriptors (control page, arena, plan)
+ *  later, after a dlopen:
+ *  HELLO, MODULE (new ones), READY     ->
+ *                                      <-    PLAN + descriptor (plan of the new modules)
+ *
+ * Each conversation has a connection of its own, closed at its end: the probe keeps no descriptor
+ * that the program could close or replace. One message per packet; the packet's length is the
+ * message's. The socket lives in the abstract name space (unix(7)), so nothing is left behind; its
+ * name is in UTRAIL_SOCKET.
+ */
+#define CONTROL_MAGIC	0x7554
+#define CONTROL_VERSION 1
+#define CONTROL_MSG_MAX 8192 /* bytes, with the header */
+
+#define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
+
+enum control_type {
+	CONTROL_HELLO = 1,
+	CONTROL_MODULE = 2,
+	CONTROL_READY = 3,
+	CONTROL_WELCOME = 4,
+	CONTROL_PLAN = 5,
+};
+
+struct control_header {
+	uint16_t magic;
+	uint16_t type; /* enum control_type */
+	uint32_t version;
+};
+
+enum control_hello_kind {
+	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
+	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
+	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
+};
+
+struct control_hello {
+	struct control_header h;
+	int32_t pid;
+	int32_t ppid;
+	uint32_t kind; /* enum control_hello_kind */
+	uint32_t pad;
+	uint64_t time_ns;  /* CONTROL_FORK: when the fork returned in the child; else 0 */
+	char sid[SID_LEN]; /* CONTROL_EXEC: zeros; else the session it belongs to */
+};
+
+/* A loaded object: the first and last byte (exclusive) of its segments, and its path. */
+struct control_module {
+	struct control_header h;
+	uint64_t start;
+	uint64_t end;
+	uint64_t load_bias; /* what is added to the file's own addresses */
+	uint64_t time_ns;   /* before it was loaded; 0 when it was there from the start */
+	int32_t tid;	    /* who called dlopen */
+	uint32_t has_text;  /* it has an executable segment */
+	char path[];	    /* with its NUL, up to the end of the packet */
+};
+
+struct control_ready {
+	struct control_header h;
+};
+
+struct control_welcome {
+	struct control_header h;
+	struct plan plan;
+};
+
+/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when it has entries. */
+enum control_welcome_fd {
+	CONTROL_FD_PAGE = 0,
+	CONTROL_FD_ARENA = 1,
+	CONTROL_FD_PLAN = 2,
+	CONTROL_FD_MAX = 3,
+};
+
+struct control_plan {
+	struct control_header h;
+	uint32_t nr_funcs; /* with one descriptor when there is any of either */
+	uint32_t nr_calls;
+};
+
+static inline struct control_header control_header(enum control_type type)
+{
+	return (struct control_header){ CONTROL_MAGIC, (uint16_t)type, CONTROL_VERSION };
+}
+
+/*
+ * What kind of message a packet of @len bytes is; 0 when it is none: wrong magic or version,
+ * too short for its type, or a path without its NUL.
+ */
+static inline int control_check(const void *packet, size_t len)
+{
+	const struct control_header *h = packet;
+
+	if (len < sizeof(*h) || h->magic != CONTROL_MAGIC || h->version != CONTROL_VERSION)
+		return 0;
+	switch (h->type) {
+	case CONTROL_HELLO:
+		return len == sizeof(struct control_hello) ? h->type : 0;
+	case CONTROL_MODULE:
+		if (len <= sizeof(struct control_module) || ((const char *)packet)[len - 1] != '\0')
+			return 0;
+		return h->type;
+	case CONTROL_READY:
+		return len == sizeof(struct control_ready) ? h->type : 0;
+	case CONTROL_WELCOME:
+		return len == sizeof(struct control_welcome) ? h->type : 0;
+	case CONTROL_PLAN:
+		return len == sizeof(struct control_plan) ? h->type : 0;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* Memory that the probe and the recorder share: one arena per traced process, one ring per traced thread. */
+#ifndef UTRAIL_FORMAT_RING_H
+#define UTRAIL_FORMAT_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/*
+ * An arena is a memfd that the recorder makes for each process and hands over by SCM_RIGHTS; the
+ * name of it never stands in a file system. It is sparse: only what was touched costs memory.
+ *
+ *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
+ *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
+ *
+ * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
+ * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
+ * place is its position modulo the data size. A record never crosses the end of a segment: when
+ * it does not fit, the producer notes in segment_used[] how far the segment was filled and goes
+ * on at the next one. The producer leaves a segment only into one that the consumer has emptied,
+ * so what stands between tail and head is never overwritten, whoever dies.
+ */
+#define RING_PAGE	  4096
+#define RING_SEGMENTS_MAX 64
+#define ARENA_MAGIC	  0x616e6572412e7475ULL
+
+enum ring_state {
+	RING_FREE = 0,	  /* nobody's; the owning process may take it */
+	RING_CLAIMED = 3, /* being set up by the thread that took it */
+	RING_LIVE = 1,	  /* a thread writes to it */
+	RING_DONE = 2,	  /* the thread ended; the writer empties it, then makes it RING_FREE */
+};
+
+/* What producer and consumer tell each other; each cache line has one writer. */
+struct ring {
+	/* Written by the owning process when it takes the ring (state last, release). */
+	_Atomic uint32_t state; /* enum ring_state */
+	int32_t tid;
+	uint64_t start_ns; /* when the thread was first seen, recording clock */
+	uint64_t pad0[6];
+
+	/*
+	 * Producer. @head is stored with release after the record's bytes and loaded with acquire
+	 * by the writer: it publishes all bytes below it, and segment_used[] of the segments that
+	 * lie wholly below it.
+	 */
+	_Atomic uint64_t head;
+	_Atomic uint64_t lost;	    /* records dropped in all */
+	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
+	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
+	uint32_t pad1;
+	uint64_t pad2[4];
+
+	/*
+	 * Consumer. @tail is stored with release after the bytes were copied away and loaded with
+	 * acquire by the producer: the bytes below it may be overwritten.
+	 */
+	_Atomic uint64_t tail;
+	_Atomic uint32_t room; /* futex: changes whenever @tail passed a segment while @waiting */
+	uint32_t pad3;
+	uint64_t pad4[6];
+
+	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes; valid for segments below @head */
+};
+_Static_assert(sizeof(struct ring) <= RING_PAGE, "the ring's header fits its page");
+_Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has its own line");
+_Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
+
+struct arena {
+	uint64_t magic;
+	uint32_t nr_rings;
+	uint32_t nr_segments;	/* per ring */
+	uint32_t segment_bytes; /* a multiple of RING_PAGE */
+	uint32_t pad;
+	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
+	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
+	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
+};
+_Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");
+
+/* Bytes of a whole arena. */
+static inline uint64_t arena_bytes(uint32_t nr_rings, uint64_t ring_stride)
+{
+	return RING_PAGE + (uint64_t)nr_rings * ring_stride;
+}
+
+static inline uint64_t ring_stride(uint32_t nr_segments, uint32_t segment_bytes)
+{
+	return RING_PAGE + (uint64_t)nr_segments * segment_bytes;
+}
+
+static inline struct ring *arena_ring(struct arena *a, uint32_t index)
+{
+	return (struct ring *)((char *)a + RING_PAGE + index * a->ring_stride);
+}
+
+static inline char *ring_data(struct ring *r)
+{
+	return (char *)r + RING_PAGE;
+}
+
+/*
+ * A page or three for the whole recording, shared by the recorder and all probes: how producers wake the
+ * writers (ring i belongs to writer i % nr_writers), and which processes were forked off.
+ *
+ * @fork_pids: the last children of fork(2), which report themselves only when they have a record.
+ *             Child number n is at n % CONTROL_FORKS. The recorder looks here before it ends.
+ */
+#define CONTROL_WRITERS_MAX 64
+#define CONTROL_FORKS	    1024
+
+struct control_page {
+	uint32_t nr_writers;
+	_Atomic uint32_t nr_forks;
+	_Atomic uint32_t forks_begun; /* by the parent, before the fork */
+	_Atomic uint32_t forks_noted; /* by the child, its pid is in fork_pids */
+	int32_t recorder_pid;
+	uint32_t pad[11];
+	struct {
+		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
+		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
+		uint32_t pad[14];
+	} writers[CONTROL_WRITERS_MAX];
+	_Atomic int32_t fork_pids[CONTROL_FORKS];
+};
+_Static_assert(__builtin_offsetof(struct control_page, fork_pids) == 64 + 64 * CONTROL_WRITERS_MAX,
+	       "a cache line per writer");
+
+#endif
