@@ -206,6 +206,10 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 		event->flags |= calls->out_flags & EVENT_PREEMPTED;
 		event->total_ns = event->time_ns - calls->out_ns;
 		credit_parent(calls, event->total_ns);
+		if (calls->nr == 0) {
+			calls->outermost_total_ns = event->total_ns;
+			calls->outermost_self_ns = event->total_ns;
+		}
 	}
 	event->self_ns = event->total_ns;
 	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt
