@@ -132,6 +132,8 @@ struct recorder {
 	size_t nr_tids;
 	size_t cap_tids;
 
+	unsigned declined; /* processes that had too little address space to be traced */
+
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t threads_untraced;
