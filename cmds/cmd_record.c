@@ -363,7 +363,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	if (!atomic_load(&rec.processes) && !rec.declined) {
+	if (!rec.processes && !rec.declined) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */
