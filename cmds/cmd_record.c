@@ -47,6 +47,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
 		.use_libcalls = opts->show_libcalls,
+		.nest_libcalls = opts->nest_libcalls,
 		.use_perf = opts->use_events,
 		.use_switches = opts->use_sched,
 	};
@@ -283,6 +284,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		.preload = run->library,
 		.socket_name = rec->socket_name,
 		.fixed_addresses = run->opts->no_randomize_addr,
+		.no_binding = run->opts->no_pltbind,
 	};
 
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
@@ -381,6 +383,7 @@ static int run_nop(struct run *run, struct uft_err *err)
 		.argv = run->program.argv,
 		.preload = run->library,
 		.fixed_addresses = run->opts->no_randomize_addr,
+		.no_binding = run->opts->no_pltbind,
 	};
 
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);

@@ -211,6 +211,10 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
 	{ "max-stack", 0, "DEPTH", "deepest call that is followed, 1 to 65535 (default: 1024)",
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(max_stack), .min = 1, .max = 65535 },
+	{ "nest-libcall", 'l', NULL, "record what libraries call in each other, too; implies --force",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nest_libcalls) },
+	{ "no-pltbind", 0, NULL, "look library functions up for each call (LD_BIND_NOT)",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(no_pltbind) },
 	{ "no-randomize-addr", 0, NULL, "run the program without address space randomization",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(no_randomize_addr) },
 	{ "nop", 0, NULL, "run the program with a probe that does nothing and record nothing",
@@ -330,6 +334,8 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->average_total && opts->average_self)
 		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
+	if (opts->nest_libcalls && !opts->show_libcalls)
+		return err_set(err, -ERR_USAGE, "--nest-libcall and --no-libcall exclude each other");
 	if (opts->format == OPTS_FORMAT_CSV && (opts->cmd->bit & PL))
 		return err_set(err, -ERR_USAGE,
 			       "option '--format': %s cannot show csv: expected normal or html",

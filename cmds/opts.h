@@ -89,6 +89,8 @@ struct opts {
 	bool force;
 	const char *libmcount_path;
 	unsigned max_stack;
+	bool nest_libcalls;
+	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;
 	unsigned num_thread; /* 0: as many as the machine suggests */

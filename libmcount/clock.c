@@ -82,12 +82,16 @@ static void refit(void *arg)
 
 	uint64_t mult = scale_between(from, now);
 
+	/* A signal handler may jump out of here for good: until all is in place the next reading fits again. */
+	t->refit_ticks = 0;
+	guard_barrier();
 	if (mult)
 		t->mult = mult;
 	if (t->fit_ns < FIT_LAST_NS)
 		t->fit_ns *= 2;
 	t->base_counter = now.counter;
 	t->base_ns = now.ns;
+	guard_barrier();
 	t->refit_ticks = t->mult ? (t->fit_ns << 32) / t->mult : 0;
 	r->now_ns = now.ns;
 }

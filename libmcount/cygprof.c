@@ -6,19 +6,25 @@
  * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they are ordinary
  * calls for the compiler (gcc manual, "Program Instrumentation Options").
  */
+/*
+ * The stack pointer of the function that calls a hook, from the hook's own frame: return address and saved frame
+ * pointer lie between. All calls that the function makes have their return slots below.
+ */
+#define CALLER_SP() ((uint64_t)__builtin_frame_address(0) + 16)
+
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 void __cyg_profile_func_enter(void *fn, void *caller)
 {
 	struct thread *t = guard_enter();
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+	uint64_t sp = CALLER_SP();
 
 	if (unlikely(!t))
 		return;
 	/* Inlined functions are announced too: they share the stack pointer of the function around them. */
 	if (unlikely(t->top->slot < sp))
-		frames_leave_abandoned(t, (uint64_t *)sp);
+		frames_leave_inside(t, sp);
 	if (likely(frame_is_wanted((uint64_t)fn))) {
 		if (unlikely(t->top >= t->limit) || unlikely(!frame_push(t, sp, 0, (uint64_t)fn)))
 			t->cyg_skipped++;
@@ -29,7 +35,7 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 void __cyg_profile_func_exit(void *fn, void *caller)
 {
 	struct thread *t = self;
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+	uint64_t sp = CALLER_SP();
 
 	/* No state or a busy one: the matching enter was not seen either. */
 	if (unlikely(!t) || unlikely(t->busy))

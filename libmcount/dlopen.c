@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <link.h>
 
+#include "libmcount/interpose.h"
 #include "libmcount/modules.h"
 #include "libmcount/probe.h"
 
@@ -50,13 +51,9 @@ static void *real_dlopen(void *fn, const char *file, int mode, const void *calle
 void *dlopen(const char *file, int mode)
 {
 	static void *next;
-	void *fn = __atomic_load_n(&next, __ATOMIC_RELAXED);
+	void *fn = interposed(&next, "dlopen");
 	uint64_t begin_ns = probe.ready ? clock_kernel_ns() : 0;
 
-	if (!fn) {
-		fn = dlsym(RTLD_NEXT, "dlopen");
-		__atomic_store_n(&next, fn, __ATOMIC_RELAXED);
-	}
 	if (!fn)
 		return NULL; /* with dlerror() set by dlsym() */
 

@@ -29,7 +29,7 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr)
 		return 0;
 
 	if (unlikely(t->top->slot <= (uint64_t)slot))
-		frames_leave_abandoned(t, slot);
+		frames_make_way(t, slot);
 
 	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)) &&
 	    likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
@@ -88,7 +88,8 @@ static inline void enter_instant(uint64_t *slot, uint64_t addr)
 	if (unlikely(!t))
 		return;
 	if (unlikely(t->top->slot <= (uint64_t)slot))
-		frames_leave_abandoned(t, slot);
+		frames_make_way(t, slot);
+	frames_end_tail_call(t, slot);
 	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)))
 		record_instant(t, addr);
 	guard_leave(t);

@@ -1,9 +1,11 @@
 /* Open frames that are left out of order (see frames.h). */
 #include "libmcount/frames.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "libmcount/graveyard.h"
 
 #define TRAMPOLINE ((uint64_t)arch_return_trampoline)
 
@@ -33,28 +35,34 @@ struct slot_access {
 };
 
 /*
- * Replace a word of a stack that may be gone: the kernel checks the address. If system calls are
- * forbidden here nothing is written, which leaves the slot as it was.
+ * Whether memory can be read, asked from the kernel without a fault: rt_sigprocmask(2) copies the set before it finds that
+ * there is no such "how". Of the system calls that look at memory it is the one that filters always allow.
  */
+static bool is_readable(uint64_t address)
+{
+	long ret = syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
+
+	return ret == -1 && errno == EINVAL;
+}
+
+/* Replace a word of a stack that may be gone meanwhile, if it still is what we left there. */
 static void slot_replace(void *arg)
 {
 	struct slot_access *a = arg;
-	uint64_t seen = 0;
-	struct iovec local = { &seen, sizeof(seen) };
-	struct iovec remote = { (void *)a->address, sizeof(seen) };
+	uint64_t *slot = (uint64_t *)a->address;
 
-	if (syscall(SYS_process_vm_readv, probe.pid, &local, 1L, &remote, 1L, 0L) != sizeof(seen) ||
-	    seen != a->expected)
-		return;
-	*(uint64_t *)a->address = a->value;
+	if (is_readable(a->address) && *slot == a->expected)
+		*slot = a->value;
 }
 
 static void frame_restore(struct frame *f)
 {
 	struct slot_access a = { f->slot, TRAMPOLINE, f->ret };
 
-	if (owns_slot(f))
-		slow_call(slot_replace, &a);
+	if (!owns_slot(f))
+		return;
+	graveyard_put(f->slot, f->ret);
+	slow_call(slot_replace, &a);
 }
 
 static void frames_abandon_top(struct thread *t)
@@ -63,20 +71,22 @@ static void frames_abandon_top(struct thread *t)
 	frames_leave_top(t);
 }
 
-void frames_leave_abandoned(struct thread *t, uint64_t *slot)
+void frames_leave_inside(struct thread *t, uint64_t address)
 {
-	/* A tail call: the function's own return slot still leads to the trampoline. Nothing was left. */
-	if (t->top->slot == (uint64_t)slot && t->top->ret && *slot == TRAMPOLINE)
-		return;
-
-	/* The slot of the new call holds a fresh return address; a frame that had it is gone. */
-	while (t->top->slot <= (uint64_t)slot) {
-		if (t->top->slot == (uint64_t)slot)
-			frames_leave_top(t);
-		else
-			frames_abandon_top(t);
-	}
+	while (t->top->slot < address)
+		frames_abandon_top(t);
 	t->cyg_skipped = 0;
+}
+
+void frames_make_way(struct thread *t, uint64_t *slot)
+{
+	frames_leave_inside(t, (uint64_t)slot);
+	/*
+	 * Frames with this very slot: when it still leads to the trampoline, the new function was called by a jump from
+	 * theirs (a tail call), and they are not over. Else it holds a fresh return address, and they are gone.
+	 */
+	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
+		frames_leave_top(t);
 }
 
 void frames_leave_until(struct thread *t, uint64_t fn)
@@ -93,19 +103,34 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 }
 
 /*
- * A stack may be run by another thread than the one that entered the frame (coroutines that migrate). The frame
- * stays in its array, where its owner will find it abandoned; what counts is where it goes on.
+ * The return address of a slot that is not among the open frames of this thread: its frame was abandoned too early, or
+ * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case
+ * the frame stays in its array, where its owner will find it abandoned.
  */
 static uint64_t return_address_elsewhere(uint64_t slot)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		for (struct frame *f = t->top; f > t->frames; f--) {
-			if (f->slot == slot && f->ret != TRAMPOLINE)
+			if (f->slot == slot && owns_slot(f))
 				return f->ret;
 		}
 	}
+
+	uint64_t ret = graveyard_get(slot);
+
 	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
-	__builtin_trap();
+	if (!ret)
+		__builtin_trap();
+	return ret;
+}
+
+void frames_end_tail_call(struct thread *t, uint64_t *slot)
+{
+	while (t->top->slot == (uint64_t)slot) {
+		if (owns_slot(t->top))
+			*slot = t->top->ret;
+		frames_leave_top(t);
+	}
 }
 
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot)

@@ -11,18 +11,26 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * SLOW in spirit (a few system calls), callable from hot functions. A function began at @slot, though frames
- * that must lie outside of it are open: they were left without returning. Each gets its
- * EXIT now and its own return address back, so that one that does return after all (its stack had
- * only been switched away) finds its way.
+ * SLOW in spirit (a few system calls), callable from hot functions. What runs now lies at @address of the stack, though
+ * frames that must lie inside of it are open: they were left without returning. Each gets its EXIT now and its own
+ * return address back, so that one that does return after all (its stack had only been switched away) finds its way.
  */
-void frames_leave_abandoned(struct thread *t, uint64_t *slot);
+void frames_leave_inside(struct thread *t, uint64_t address);
+
+/* Same when a function with return slot @slot begins; frames that had this slot before it are over, too. */
+void frames_make_way(struct thread *t, uint64_t *slot);
 
 /* The innermost frame of function @fn returns (-finstrument-functions); those inside were abandoned. */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /* The frame with @slot returns though it is not the innermost one. Where it goes on. */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot);
+
+/*
+ * A function whose return must not come through us was called by a jump from the innermost frames' function (a tail
+ * call), so their slot is its return slot: end them here and give the slot its own address back.
+ */
+void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
 /* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
 void frames_unhook(struct thread *t);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -80,10 +81,16 @@ static bool remember(struct known_module m)
 	return true;
 }
 
-/* The path of an object; the program itself has none in the list. @path has PATH_MAX bytes. */
+/*
+ * The path of an object; the program itself has none in the list. A relative one is made absolute: the recorder and
+ * readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when there is none.
+ */
 static size_t module_path(const struct dl_phdr_info *info, char *path)
 {
 	if (info->dlpi_name && info->dlpi_name[0]) {
+		if (info->dlpi_name[0] != '/' && realpath(info->dlpi_name, path))
+			return strlen(path);
+
 		size_t len = strnlen(info->dlpi_name, PATH_MAX - 1);
 
 		memcpy(path, info->dlpi_name, len);

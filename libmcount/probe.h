@@ -27,7 +27,7 @@
  * One call that was entered and not yet left.
  *
  * @slot: address of the return slot, which is what identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer of the enter hook.
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook.
  * @ret: what the slot held: where to go on; 0 for a frame whose slot was not replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
@@ -188,6 +188,9 @@ void note_lost(struct thread *t, uint32_t count);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
+
+/* COLD. From here on this thread is not traced any more; open frames return by themselves. */
+void thread_leave_alone(void);
 
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);

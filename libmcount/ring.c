@@ -95,31 +95,48 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 	return false;
 }
 
-/* Leave the current segment, if there is one, for the next. False when that is not empty. */
-static bool next_segment(struct thread *t)
+/* Make [@position, end of its segment) the place of the next records. */
+static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
-	uint32_t segment_bytes = probe.arena->segment_bytes;
-	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * segment_bytes;
+	uint64_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t data_bytes = probe.arena->nr_segments * segment_bytes;
+	char *at = ring_data(r) + position % data_bytes;
+	char *end = at - position % segment_bytes + segment_bytes - SEGMENT_RESERVE;
+
+	t->position = position - (uint64_t)at;
+	guard_barrier();
+	t->at = at;
+	t->end = end;
+}
+
+/*
+ * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring, else in the next one.
+ * False when that is not empty. A signal handler may jump out of here for good at any point, so head alone is the truth,
+ * and at and end are NULL while they do not agree with it.
+ */
+static bool next_segment(struct thread *t, uint32_t len)
+{
+	struct ring *r = t->ring;
+	uint64_t segment_bytes = probe.arena->segment_bytes;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	uint64_t used = head % segment_bytes;
 	uint64_t next = head;
 
-	if (t->at && t->end) {
-		uint64_t start = (uint64_t)t->end + SEGMENT_RESERVE - segment_bytes;
-		uint64_t segment = (start - (uint64_t)ring_data(r)) / segment_bytes;
-
-		r->segment_used[segment] = (uint64_t)t->at - start;
-		next = start + t->position + segment_bytes;
+	t->end = t->at = NULL;
+	guard_barrier();
+	if (used + len > segment_bytes - SEGMENT_RESERVE) {
+		r->segment_used[head / segment_bytes % probe.arena->nr_segments] = used;
+		next = head - used + segment_bytes;
 	}
-	if (!has_room(r, next)) {
+	if (!has_room(r, next - next % segment_bytes)) {
 		ring_wake_writer(r);
 		if (!wait_for_room(t, next))
 			return false;
 	}
-	t->at = ring_data(r) + next % data_bytes;
-	t->end = t->at + segment_bytes - SEGMENT_RESERVE;
-	t->position = next - (uint64_t)t->at;
+	/* Publishes segment_used[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
+	use_segment(t, next);
 	if (wants_writer(r, next))
 		ring_wake_writer(r);
 	return true;
@@ -163,7 +180,7 @@ static void make_room(void *arg)
 		session_report_fork(t);
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
-	if (!next_segment(t))
+	if (!next_segment(t, m->len))
 		return;
 	put_lost(t);
 	m->done = true;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -140,12 +141,43 @@ static void begin(void *arg)
 	self = *result = t;
 }
 
+/* A signal handler that jumped out of the middle would leave the thread untraced for good. */
+static void begin_without_signals(void *arg)
+{
+	uint64_t all = UINT64_MAX;
+	uint64_t before;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
+	begin(arg);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
 struct thread *thread_begin(void)
 {
 	struct thread *t;
 
-	slow_call(begin, &t);
+	slow_call(begin_without_signals, &t);
 	return t;
+}
+
+void thread_leave_alone(void)
+{
+	struct thread *t = self;
+	struct ring *r;
+
+	if (!t || t == &probe_idle_thread)
+		return;
+	t->busy = 1;
+	guard_barrier();
+	frames_unhook(t);
+	self = &probe_idle_thread;
+	r = t->ring;
+	t->ring = NULL;
+	release_state(t);
+	if (r) {
+		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
+		ring_wake_writer(r);
+	}
 }
 
 /*
@@ -160,14 +192,7 @@ static void thread_end(void *arg)
 		pthread_setspecific(probe.thread_key, t);
 		return;
 	}
-	t->busy = 1;
-	guard_barrier();
-	frames_unhook(t);
-	self = &probe_idle_thread;
-	atomic_store_explicit(&t->ring->state, RING_DONE, memory_order_release);
-	ring_wake_writer(t->ring);
-	t->ring = NULL;
-	release_state(t);
+	thread_leave_alone();
 }
 
 /*

@@ -123,7 +123,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	while (environ[nr])
 		nr++;
 
-	char **env = calloc(nr + 3, sizeof(*env));
+	char **env = calloc(nr + 4, sizeof(*env));
 	size_t used = 0;
 
 	if (!env || strbuf_oom(preload) || strbuf_oom(socket)) {
@@ -138,6 +138,8 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	env[used++] = preload->data;
 	if (launch->socket_name)
 		env[used++] = socket->data;
+	if (launch->no_binding)
+		env[used++] = "LD_BIND_NOT=1";
 	return env;
 }
 

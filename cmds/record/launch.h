@@ -13,6 +13,7 @@
  * @preload: the library to preload
  * @socket_name: the recorder's control socket, or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
+ * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @mask: the signal mask the program is to begin with
  */
 struct launch {
@@ -21,6 +22,7 @@ struct launch {
 	const char *preload;
 	const char *socket_name;
 	bool fixed_addresses;
+	bool no_binding;
 	sigset_t mask;
 };
 

@@ -71,6 +71,12 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 	}
 }
 
+bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
+{
+	return settings->use_libcalls &&
+	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
+}
+
 void plan_make(const struct record_settings *settings, struct control_module *const *modules,
 	       size_t nr, bool has_program, struct plan_entries *out)
 {
@@ -80,11 +86,8 @@ void plan_make(const struct record_settings *settings, struct control_module *co
 		qsort(out->funcs.data, out->funcs.len / sizeof(struct plan_func),
 		      sizeof(struct plan_func), compare_start);
 
-	for (size_t i = 0; settings->use_libcalls && i < nr; i++) {
-		bool is_program = has_program && i == 0;
-
-		if (is_program ||
-		    (settings->nest_libcalls && libcall_is_nested_module(modules[i]->path)))
+	for (size_t i = 0; i < nr; i++) {
+		if (plan_has_calls(settings, modules[i]->path, has_program && i == 0))
 			plan_calls(settings, modules[i], &out->calls);
 	}
 }

@@ -79,7 +79,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 		ret = use_interpreter(program, err);
 	}
 	if (ret == 0)
-		ret = check_elf(name, &program->facts, opts->force, err);
+		ret = check_elf(name, &program->facts, opts->force || opts->nest_libcalls, err);
 	if (ret < 0)
 		return ret;
 

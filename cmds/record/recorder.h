@@ -243,6 +243,9 @@ void plan_entries_deinit(struct plan_entries *plan);
 void plan_make(const struct record_settings *settings, struct control_module *const *modules,
 	       size_t nr, bool has_program, struct plan_entries *out);
 
+/* Whether the library calls that module @path makes are recorded. */
+bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
+
 /* A memfd with the entries for a probe, or -1 when there are none or memory is short. */
 int plan_memfd(const struct plan_entries *plan);
 

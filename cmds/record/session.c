@@ -13,6 +13,7 @@
 #include "cmds/record/files.h"
 #include "utils/base/fd.h"
 #include "utils/object/build_id.h"
+#include "utils/object/needed.h"
 #include "utils/object/program.h"
 #include "utils/object/symtab.h"
 
@@ -112,12 +113,20 @@ static int compare_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Only code that calls one of the probe's hooks can have records, so only its symbols are needed. */
-static bool can_have_records(const struct map_entry *entry)
+/*
+ * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked: only
+ * their symbols are needed.
+ */
+static bool can_have_records(const struct recorder *rec, const struct map_entry *entry,
+			     bool is_program)
 {
 	struct object_program program;
 
-	return entry->path[0] == '/' && object_check_program(entry->path, &program, NULL) == 0 &&
+	if (entry->path[0] != '/')
+		return false;
+	if (plan_has_calls(rec->settings, entry->path, is_program))
+		return true;
+	return object_check_program(entry->path, &program, NULL) == 0 &&
 	       (program.has_mcount || program.has_fentry || program.has_cyg_profile);
 }
 
@@ -137,6 +146,41 @@ static int save_symbols(struct recorder *rec, const struct map_entry *entry, str
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", entry->path);
 	return files_publish(rec->dir_fd, name, text.data, text.len, err);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * The modules that can have records, and the libraries that these call, which readers need to say where a
+ * function is from (--libname). What those in turn are linked with costs nothing.
+ */
+static int save_all_symbols(struct recorder *rec, const struct session *s, struct uft_err *err)
+{
+	struct strbuf needed cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const struct map_entry *entry = &s->map.entries[i];
+		bool is_program = strcmp(entry->path, s->exe) == 0;
+
+		if (!can_have_records(rec, entry, is_program))
+			continue;
+		ret = save_symbols(rec, entry, err);
+		if (plan_has_calls(rec->settings, entry->path, is_program))
+			object_needed_load(entry->path, &needed, NULL);
+	}
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const struct map_entry *entry = &s->map.entries[i];
+
+		if (object_needed_has(&needed, base_name(entry->path)))
+			ret = save_symbols(rec, entry, err);
+	}
+	return ret;
 }
 
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
@@ -160,11 +204,7 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
 				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
 
-	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
-		if (can_have_records(&s->map.entries[i]))
-			ret = save_symbols(rec, &s->map.entries[i], err);
-	}
-	return ret;
+	return ret < 0 ? ret : save_all_symbols(rec, s, err);
 }
 
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err)
@@ -172,7 +212,7 @@ int session_save_module(struct recorder *rec, const char *path, struct uft_err *
 	struct map_entry entry = { .path = (char *)path };
 	char hex[BUILD_ID_HEX_SIZE];
 
-	if (!can_have_records(&entry))
+	if (!can_have_records(rec, &entry, false))
 		return 0;
 	if (object_build_id(path, hex, NULL) == 0)
 		strcpy(entry.build_id, hex);

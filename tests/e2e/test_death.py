@@ -21,7 +21,7 @@ class Running:
 
     def __init__(self, exe, *options):
         self.proc = subprocess.Popen(
-            [UTRAIL, "record", *options, exe],
+            [UTRAIL, "record", "--no-libcall", *options, exe],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(),

@@ -16,7 +16,7 @@ each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 def record(*options, prog="plain", variant=VARIANTS[0], status=0):
-    result = utrail("record", *options, build(program(prog), variant)).must(status)
+    result = utrail("record", "--no-libcall", *options, build(program(prog), variant)).must(status)
     return result, Recording("uftrace.data")
 
 

@@ -45,18 +45,20 @@ def expectation(prog, variant):
 
 
 def replayed(prog, variant):
-    text = utrail("replay", "-f", "tid").must().out
+    text = utrail("replay", "--no-libcall", "-f", "tid").must().out
     without = prog.one("ignore", variant, "").split()
     return Counter(trees.of_replay(text, without)[0].values())
 
 
+@pytest.mark.parametrize("libcalls", ["libcalls", "no-libcall"])
 @pytest.mark.parametrize("prog, variant", CASES)
-def test_tree(prog, variant):
+def test_tree(prog, variant, libcalls):
+    options = ["--no-libcall"] if libcalls == "no-libcall" else []
     exe = build(prog, variant)
     plain = run(exe)
     plain.must(int(prog.one("status", variant, "0")))
 
-    traced = utrail("record", *prog.one("options", variant, "").split(), exe)
+    traced = utrail("record", *options, *prog.one("options", variant, "").split(), exe)
     assert traced.status == plain.status, traced.err
     assert sorted(traced.out.splitlines()) == sorted(plain.out.splitlines())
     if plain.status < 128:

@@ -18,6 +18,7 @@ class Record:
     depth: int
     addr: int
     name: str = ""
+    is_libcall: bool = False
 
 
 @dataclass
@@ -127,10 +128,10 @@ class Recording:
         for start, end, path in modules:
             if not start <= addr < end:
                 continue
-            for offset, size, _, name in self.symbols.get(path, []):
+            for offset, size, kind, name in self.symbols.get(path, []):
                 if offset <= addr - start < offset + size:
-                    return name
-        return f"<{addr:x}>"
+                    return name, kind == "P"
+        return f"<{addr:x}>", False
 
     def read_records(self, tid, path):
         raw = path.read_bytes()
@@ -150,7 +151,7 @@ class Recording:
                 key = (addr, self.session_of(tid, time) if len(self.sessions) > 1 else 0)
                 if key not in cache or self.dlopens:
                     cache[key] = self.name_of(tid, time, addr)
-                record.name = cache[key]
+                record.name, record.is_libcall = cache[key]
             records.append(record)
         return records
 

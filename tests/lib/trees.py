@@ -45,11 +45,16 @@ class Walk:
 
 
 def of_records(task, demangle=lambda name: name, without=()):
-    """The tree of @task; calls of functions that a pattern of @without fits are taken out, not those inside."""
+    """The tree of @task; calls of functions that a pattern of @without fits are taken out, not those inside.
+
+    So are calls of library functions: an expectation names the program's own functions.
+    """
     walk = Walk()
     for record in task.records:
         name = demangle(record.name)
-        if record.kind not in (ENTRY, EXIT) or any(fnmatchcase(name, p) for p in without):
+        if record.kind not in (ENTRY, EXIT) or record.is_libcall:
+            continue
+        if any(fnmatchcase(name, p) for p in without):
             continue
         if record.kind == ENTRY:
             walk.entry(name, record.depth)

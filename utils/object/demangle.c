@@ -2,18 +2,52 @@
 #include "utils/object/demangle.h"
 
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/object/demangle_simple.h"
 
-/* No honest name is longer, and the work libiberty does grows faster than the length. */
-#define MANGLED_MAX  (64U << 10)
-#define FULL_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+/* No honest name is longer, mangled or not. */
+#define MANGLED_MAX   (64U << 10)
+#define DEMANGLED_MAX (64U << 10)
+#define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
 
-static void add_piece(const char *text, size_t len, void *out)
+/*
+ * A short name can stand for gigabytes of text: parts may refer to other parts twice. libiberty has
+ * no way to stop it but not to come back from the callback. Nothing is lost by that: the callback
+ * forms of its functions keep all they have on the stack.
+ */
+struct printer {
+	struct strbuf *out;
+	size_t limit;
+	jmp_buf too_long;
+};
+
+static void add_piece(const char *text, size_t len, void *arg)
 {
-	strbuf_add(out, text, len);
+	struct printer *printer = arg;
+
+	if (len > printer->limit)
+		longjmp(printer->too_long, 1);
+	printer->limit -= len;
+	strbuf_add(printer->out, text, len);
+}
+
+static bool print_rust(const char *name, struct strbuf *out)
+{
+	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
+
+	return setjmp(printer.too_long) == 0 &&
+	       rust_demangle_callback(name, 0, add_piece, &printer);
+}
+
+static bool print_full(const char *name, struct strbuf *out)
+{
+	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
+
+	return setjmp(printer.too_long) == 0 &&
+	       cplus_demangle_v3_callback(name, FULL_OPTIONS, add_piece, &printer);
 }
 
 /*
@@ -45,7 +79,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	size_t start = out->len;
 
 	/* Both manglings of Rust; the old one looks like C++, its hash at the end gives it away. */
-	if (rust_demangle_callback(name, 0, add_piece, out)) {
+	if (print_rust(name, out)) {
 		size_t len = out->len - start;
 
 		if (mode == DEMANGLE_SIMPLE && name[1] == 'R' && !strbuf_oom(out)) {
@@ -58,7 +92,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	out->len = start;
 	if (mode == DEMANGLE_SIMPLE)
 		return demangle_simple(name, out);
-	return cplus_demangle_v3_callback(name, FULL_OPTIONS, add_piece, out);
+	return print_full(name, out);
 }
 
 /* Functions that the compiler makes around another one have its name behind theirs. */

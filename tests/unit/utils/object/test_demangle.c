@@ -110,6 +110,30 @@ static void monsters(void **state)
 		memcpy(name + i, "_Z", 2);
 	demangle(name, DEMANGLE_SIMPLE, &out);
 	free(name);
+
+	/* A tuple of two tuples of two tuples ...: 2^40 names if somebody writes them all. */
+	char twice[2048] = "_RINvC1a1f";
+	size_t at = strlen(twice), older = at;
+
+	at += sprintf(twice + at, "TiiE");
+	for (int level = 0; level < 40; level++) {
+		static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+		/* Positions count from behind "_R"; "0_" is 1 in their base 62. */
+		size_t back = older - 2 - 1;
+		char ref[8];
+
+		if (back < 62)
+			sprintf(ref, "B%c_", digits[back]);
+		else
+			sprintf(ref, "B%c%c_", digits[back / 62], digits[back % 62]);
+		older = at;
+		at += sprintf(twice + at, "T%s%sE", ref, ref);
+	}
+	strcpy(twice + at, "E");
+	strbuf_reset(&out);
+	demangle(twice, DEMANGLE_FULL, &out);
+	assert_string_equal(strbuf_str(&out), twice);
 }
 
 /* What clang writes into every std::vector and libiberty cannot read, and other hard cases. */

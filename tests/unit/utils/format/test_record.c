@@ -1,0 +1,59 @@
+/* The bits of a trace record: what goes in comes out, and samples from real files. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/compiler.h"
+#include "utils/format/record.h"
+
+static void round_trip(void **state)
+{
+	static const enum record_type types[] = { RECORD_ENTRY, RECORD_EXIT, RECORD_LOST,
+						  RECORD_EVENT };
+	static const unsigned depths[] = { 0, 1, 42, RECORD_DEPTH_MAX };
+	static const uint64_t addrs[] = { 0, 1, 0x55c042d6f244, RECORD_ADDR_MASK };
+
+	for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
+		for (size_t d = 0; d < ARRAY_SIZE(depths); d++) {
+			for (size_t a = 0; a < ARRAY_SIZE(addrs); a++) {
+				uint64_t data = record_data(types[t], depths[d], addrs[a]);
+
+				assert_int_equal(record_type(data), types[t]);
+				assert_int_equal(record_depth(data), depths[d]);
+				assert_int_equal(record_addr(data), addrs[a]);
+				assert_true(record_magic_is_good(data));
+				assert_false(record_has_more(data));
+				assert_true(record_has_more(data | RECORD_MORE));
+				assert_true(record_magic_is_good(data | RECORD_MORE));
+			}
+		}
+	}
+}
+
+/* spec/data-format.md section 6.1: the ENTRY of main as a file has it. */
+static void sample(void **state)
+{
+	uint64_t data = 0x55c042d6f2440028;
+
+	assert_int_equal(record_data(RECORD_ENTRY, 0, 0x55c042d6f244), data);
+	assert_int_equal(record_type(data), RECORD_ENTRY);
+	assert_int_equal(record_addr(data), 0x55c042d6f244);
+	assert_int_equal(record_depth(data), 0);
+}
+
+static void clamped_and_damaged(void **state)
+{
+	assert_int_equal(record_depth(record_data(RECORD_EXIT, 5000, 7)), RECORD_DEPTH_MAX);
+	assert_int_equal(record_addr(record_data(RECORD_EXIT, 5000, 7)), 7);
+	assert_false(record_magic_is_good(0));
+	assert_false(record_magic_is_good(UINT64_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(sample),
+		cmocka_unit_test(clamped_and_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/* DT_NEEDED, read from this very program. */
+#include <errno.h>
+
+#include "tests/unit/lib/unit.h"
+#include "utils/object/needed.h"
+
+static void own_libraries(void **state)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(object_needed_load("/proc/self/exe", &names, &err), 0);
+	assert_true(object_needed_has(&names, "libc.so.6"));
+	assert_true(object_needed_has(&names, "libcmocka.so.0"));
+	assert_false(object_needed_has(&names, "libc.so"));
+	assert_false(object_needed_has(&names, ""));
+}
+
+static void none(void **state)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+
+	assert_false(object_needed_has(&names, "libc.so.6"));
+	assert_int_equal(object_needed_load("/nonexistent", &names, NULL), -ENOENT);
+	assert_int_equal(object_needed_load("/dev/null", &names, NULL), -ENOEXEC);
+	assert_int_equal(names.len, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_libraries),
+		cmocka_unit_test(none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
