@@ -230,10 +230,21 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
+/*
+ * Is the task in none of its functions? In exec it is not any more: what happens until the new
+ * program's first call is the kernel's work.
+ */
+static bool is_outside(const struct stg_calls *calls)
+{
+	const struct func *top = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
+
+	return calls->nr == 0 || (top && top->is_exec);
+}
+
 static void on_sched(struct stg_calls *calls, struct event *event)
 {
 	event->depth = calls->nr - calls->nr_seeded;
-	if (calls->nr == 0)
+	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
 	if (event->type == EVENT_SCHED_OUT) {
 		calls->is_out = true;
@@ -271,7 +282,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 			calls->frames[calls->nr - 1].child_ns += 1;
 		return;
 	}
-	if (calls->nr == 0)
+	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
 }
 
