@@ -335,7 +335,8 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 	if (opts->average_total && opts->average_self)
 		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
 	if (opts->nest_libcalls && !opts->show_libcalls)
-		return err_set(err, -ERR_USAGE, "--nest-libcall and --no-libcall exclude each other");
+		return err_set(err, -ERR_USAGE,
+			       "--nest-libcall and --no-libcall exclude each other");
 	if (opts->format == OPTS_FORMAT_CSV && (opts->cmd->bit & PL))
 		return err_set(err, -ERR_USAGE,
 			       "option '--format': %s cannot show csv: expected normal or html",
