@@ -53,23 +53,21 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 
 void __cyg_profile_func_exit(void *fn, void *caller)
 {
-	struct thread *t = self;
+	struct thread *t = guard_return();
 	uint64_t sp = CALLER_SP();
 
-	/* No state or a busy one: the matching enter was not seen either. */
-	if (unlikely(!t) || unlikely(t->busy))
-		return;
-	if (unlikely(!frame_is_wanted((uint64_t)fn)))
+	/* No state: the matching enter was not seen either. */
+	if (unlikely(!t))
 		return;
 
 	bool is_top = record_addr(t->top->data) == ((uint64_t)fn & RECORD_ADDR_MASK);
 
-	t->busy = 1;
-	guard_barrier();
-	/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
-	if (unlikely(t->cyg_skipped) && !(is_top && t->top->slot == sp)) {
+	if (unlikely(!frame_is_wanted((uint64_t)fn))) {
+		/* It has no frame, and did not count as a level. */
+	} else if (unlikely(t->cyg_skipped) && !(is_top && t->top->slot == sp)) {
 		t->cyg_skipped--;
 	} else {
+		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
 		t->cyg_skipped = 0;
 		if (likely(is_top))
 			frames_leave_top(t);

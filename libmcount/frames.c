@@ -107,7 +107,7 @@ void frames_leave_until(struct thread *t, uint64_t fn)
  * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case
  * the frame stays in its array, where its owner will find it abandoned.
  */
-static uint64_t return_address_elsewhere(uint64_t slot)
+uint64_t frames_find_return(uint64_t slot)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		for (struct frame *f = t->top; f > t->frames; f--) {
@@ -140,7 +140,7 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot)
 	while (f > t->frames && f->slot != slot)
 		f--;
 	if (unlikely(f == t->frames))
-		return return_address_elsewhere(slot);
+		return frames_find_return(slot);
 	while (t->top > f)
 		frames_abandon_top(t);
 

@@ -26,6 +26,9 @@ void frames_leave_until(struct thread *t, uint64_t fn);
 /* The frame with @slot returns though it is not the innermost one. Where it goes on. */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot);
 
+/* Where the frame with @slot goes on, whose thread's ever it is; nothing is recorded. */
+uint64_t frames_find_return(uint64_t slot);
+
 /*
  * A function whose return must not come through us was called by a jump from the innermost frames' function (a tail
  * call), so their slot is its return slot: end them here and give the slot its own address back.

@@ -3,8 +3,12 @@
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
 #include "libmcount/hot.h"
+#include "libmcount/lane.h"
 
-/* HOT: this thread's state with the guard set, or NULL when the call is to be left alone. */
+/*
+ * HOT: the state that a call belongs to, with the guard set: this thread's, or its lane when a hook is interrupted. NULL
+ * when the call is to be left alone.
+ */
 static inline struct thread *guard_enter(void)
 {
 	struct thread *t = self;
@@ -14,10 +18,8 @@ static inline struct thread *guard_enter(void)
 			return NULL;
 		t = thread_begin();
 	}
-	if (unlikely(t->busy)) {
-		note_lost(t, 2); /* its ENTRY and its EXIT */
-		return NULL;
-	}
+	if (unlikely(t->busy))
+		return lane_enter(t);
 	t->busy = 1;
 	guard_barrier();
 	return t;
@@ -26,7 +28,29 @@ static inline struct thread *guard_enter(void)
 static inline void guard_leave(struct thread *t)
 {
 	guard_barrier();
+	if (unlikely(t->has_lane_records))
+		lane_flush(t);
 	t->busy = 0;
+}
+
+/*
+ * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is interrupted only
+ * its handler's functions run, and these have their frames in the lane. NULL when there is none.
+ */
+static inline struct thread *guard_return(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t))
+		return NULL;
+	if (unlikely(t->busy)) {
+		t = t->lane;
+		if (!t || t->busy)
+			return NULL;
+	}
+	t->busy = 1;
+	guard_barrier();
+	return t;
 }
 
 /* HOT: whether the function at @addr is to be recorded at all, whatever the depth. */

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 
 #include "libmcount/interpose.h"
+#include "libmcount/lane.h"
 #include "libmcount/probe.h"
 
 /*
@@ -14,8 +15,10 @@ static void forget_interrupted_hook(void)
 {
 	struct thread *t = self;
 
-	if (t && t != &probe_idle_thread)
-		t->busy = 0;
+	if (!t || t == &probe_idle_thread || !t->busy)
+		return;
+	lane_give_up(t);
+	t->busy = 0;
 }
 
 #define INTERPOSE_LONGJMP(name)                                                     \

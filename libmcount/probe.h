@@ -46,7 +46,7 @@ struct frame {
  * One traced thread. The first two cache lines hold all that a call needs.
  *
  * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal handler
- *        that interrupted the hook) is counted as lost and otherwise left alone.
+ *        that interrupted the hook) goes to the lane (lane.c).
  * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
  *        when there is no segment (new thread, forked child, no room): the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
@@ -56,8 +56,9 @@ struct frame {
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
-	uint32_t busy;
-	uint32_t cyg_skipped; /* open -finstrument-functions calls without a frame */
+	uint16_t busy;
+	uint16_t has_lane_records; /* the lane has something for the ring */
+	uint32_t cyg_skipped;	   /* open -finstrument-functions calls without a frame */
 	char *at;
 	char *end;
 	struct frame *top;
@@ -77,6 +78,8 @@ struct thread {
 	struct thread *next;   /* in probe_threads */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
+	struct thread *lane;   /* NULL until it was needed */
+	uint32_t is_lane;
 	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */
 	struct frame frames[];
 };
@@ -191,6 +194,9 @@ void note_lost(struct thread *t, uint32_t count);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
+
+/* SLOW. A state with empty frames, in the list; NULL without memory. */
+struct thread *thread_make_state(void);
 
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);

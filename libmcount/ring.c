@@ -188,6 +188,10 @@ static void make_room(void *arg)
 
 bool ring_make_room(struct thread *t, uint32_t len)
 {
+	/* A lane's buffer is full: its owner is busy and cannot empty it. */
+	if (t->is_lane)
+		return false;
+
 	struct make_room m = { t, len, false };
 
 	slow_call(make_room, &m);

@@ -75,16 +75,8 @@ void thread_take_ring(struct thread *t)
 	atomic_fetch_add(&a->threads_untraced, 1);
 }
 
-/* A state whose thread has ended, or a new one. NULL without memory. */
-static struct thread *take_state(void)
+struct thread *thread_make_state(void)
 {
-	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
-		uint32_t unused = 0;
-
-		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
-			return t;
-	}
-
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
 	struct thread *t = (struct thread *)syscall(
 		SYS_mmap, NULL, sizeof(struct thread) + frames * sizeof(struct frame),
@@ -101,11 +93,24 @@ static struct thread *take_state(void)
 	return t;
 }
 
+/* A state whose thread has ended, or a new one. NULL without memory. */
+static struct thread *take_state(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		uint32_t unused = 0;
+
+		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+			return t;
+	}
+	return thread_make_state();
+}
+
 /* Nobody's any more. What was open is gone with its stack. */
 static void release_state(struct thread *t)
 {
 	t->top = t->written = t->frames;
-	atomic_store_explicit(&t->in_use, 0, memory_order_release);
+	if (!t->is_lane) /* which stays its owner's */
+		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
 static void begin(void *arg)
@@ -124,7 +129,7 @@ static void begin(void *arg)
 
 	if (!t)
 		return;
-	t->busy = 0;
+	t->busy = t->has_lane_records = 0;
 	t->cyg_skipped = 0;
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
@@ -223,7 +228,7 @@ static void after_fork(void)
 	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
 	atomic_fetch_add(&probe.control->forks_noted, 1);
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
-		if (other != t)
+		if (other != t && !(t && other == t->lane))
 			release_state(other);
 	}
 	if (!t || t == &probe_idle_thread)

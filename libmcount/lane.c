@@ -1,0 +1,137 @@
+/* The lane: where calls of a signal handler go that interrupted a hook of the same thread. */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/frames.h"
+#include "libmcount/guard.h"
+
+/*
+ * A hook that is interrupted half-way must find everything as it left it, so the handler's calls may touch neither the
+ * thread's frames nor its ring. They get a thread state of their own, with the same code working on it: the lane, whose
+ * "ring" is a private buffer. When the interrupted hook is done, it moves the lane's records to the ring. The
+ * handler is over by then, so the lane's frames are, too; unless it has jumped out, see lane_give_up().
+ *
+ * A handler that interrupts a hook of a handler that interrupted a hook is counted as lost.
+ */
+#define LANE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
+
+struct lane {
+	struct ring ring;
+	char *records;
+};
+
+static struct lane *lane_memory(struct thread *lane)
+{
+	return container_of(lane->ring, struct lane, ring);
+}
+
+static void lane_reset(struct thread *lane)
+{
+	lane->at = lane_memory(lane)->records;
+	lane->end = lane->at + LANE_BYTES;
+	lane->top = lane->written = lane->frames;
+	lane->cyg_skipped = 0;
+}
+
+struct begin_lane {
+	struct thread *t;
+	struct thread *lane;
+};
+
+static void begin_lane(void *arg)
+{
+	struct begin_lane *b = arg;
+	struct thread *lane = thread_make_state();
+	char *memory;
+
+	if (!lane)
+		return;
+	memory = (char *)syscall(SYS_mmap, NULL, RING_PAGE + LANE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return; /* the state stays in the list, empty */
+
+	struct lane *l = (struct lane *)memory;
+
+	l->records = memory + RING_PAGE;
+	lane->ring = &l->ring;
+	lane->is_lane = 1;
+	lane->threshold_ns = b->t->threshold_ns;
+	lane_reset(lane);
+	b->t->lane = b->lane = lane;
+}
+
+struct thread *lane_enter(struct thread *t)
+{
+	struct thread *lane = t->lane;
+
+	if (t == &probe_idle_thread)
+		return NULL;
+	if (!lane) {
+		struct begin_lane b = { .t = t };
+
+		/* Should the handler's own handler come here meanwhile, one of the two lanes stays unused. */
+		slow_call(begin_lane, &b);
+		lane = b.lane;
+	}
+	if (!lane || lane->busy) {
+		note_lost(t, 2); /* its ENTRY and its EXIT */
+		return NULL;
+	}
+	if (lane->top == lane->frames)
+		lane->limit = lane->frames + (t->limit > t->top ? t->limit - t->top - 1 : 0);
+	lane->busy = 1;
+	t->has_lane_records = 1;
+	guard_barrier();
+	return lane;
+}
+
+/* One record of the lane, at the depth where the interrupted hook left its thread. */
+static void move_record(struct thread *t, const struct record *r)
+{
+	unsigned depth = record_depth(r->data) + (t->top - t->frames);
+	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
+	char *at = hot_reserve(t, sizeof(*r));
+
+	if (!at) {
+		note_lost(t, 1);
+		return;
+	}
+	/* The interrupted hook may have read its clock after the handler did. */
+	if (r->time_ns > t->last_ns)
+		t->last_ns = r->time_ns;
+	hot_commit(t, put_record(at, t->last_ns, data));
+}
+
+void lane_flush(struct thread *t)
+{
+	struct thread *lane = t->lane;
+	const char *records = lane_memory(lane)->records;
+	const char *end = lane->at;
+
+	/* A handler that comes while this runs is counted as lost. */
+	lane->busy = 1;
+	guard_barrier();
+	if (end > records && t->top > t->written)
+		frames_write_entries(t, t->top);
+	for (const char *at = records; at < end; at += sizeof(struct record))
+		move_record(t, (const struct record *)at);
+	note_lost(t, atomic_exchange(&lane->ring->lost, 0));
+	t->has_lane_records = 0;
+	lane_reset(lane);
+	guard_barrier();
+	lane->busy = 0;
+}
+
+void lane_give_up(struct thread *t)
+{
+	struct thread *lane = t->lane;
+
+	if (!lane || !t->has_lane_records)
+		return;
+	lane->busy = 1;
+	guard_barrier();
+	frames_leave_inside(lane, INT64_MAX);
+	lane_flush(t);
+}
