@@ -75,9 +75,10 @@ suite() {
 build() {
 	dir=$1
 	shift
-	if [ ! -f "$dir/build.ninja" ]; then
-		single "$dir-setup" meson setup "$dir" "$@" || return 1
-	fi
+	again=
+	[ ! -f "$dir/build.ninja" ] || again=--reconfigure
+	# shellcheck disable=SC2086  # one word or none
+	single "$dir-setup" meson setup $again "$dir" -Dunit_tests=enabled "$@" || return 1
 	single "$dir-compile" ninja -C "$dir"
 }
 
