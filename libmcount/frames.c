@@ -25,7 +25,7 @@ void frames_write_entries(struct thread *t, struct frame *f)
 /* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */
 static bool owns_slot(const struct frame *f)
 {
-	return f->ret != 0 && f->ret != TRAMPOLINE;
+	return !(f->slot & FRAME_EXPLICIT) && f->ret != TRAMPOLINE;
 }
 
 struct slot_access {

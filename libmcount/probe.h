@@ -27,11 +27,14 @@
  * One call that was entered and not yet left.
  *
  * @slot: address of the return slot, which is what identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook.
- * @ret: what the slot held: where to go on; 0 for a frame whose slot was not replaced
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook,
+ *        with FRAME_EXPLICIT.
+ * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
  */
+#define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
+
 struct frame {
 	uint64_t slot;
 	uint64_t ret;
