@@ -23,6 +23,7 @@ struct stage_config {
 	unsigned depth;		 /* calls with less than that many frames below */
 	uint64_t time_filter_ns; /* calls that took that long or longer */
 	uint64_t size_filter;	 /* functions of that many bytes or more */
+	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
 	bool show_libcalls;
 	bool show_events; /* all but calls */
 	bool show_sched;
