@@ -4,13 +4,7 @@
 #include <string.h>
 
 const struct cmd *const all_cmds[] = {
-	&cmd_record,
-	&cmd_live,
-	&cmd_replay,
-	&cmd_report,
-	&cmd_info,
-	&cmd_dump,
-	NULL,
+	&cmd_record, &cmd_live, &cmd_replay, &cmd_report, &cmd_info, &cmd_dump, NULL,
 };
 
 const struct cmd *cmd_find(const char *name)

@@ -15,6 +15,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/header.h"
 #include "utils/format/sym.h"
+#include "utils/format/text.h"
 
 static void cleanup_dir_fn(DIR **dir)
 {
@@ -139,6 +140,12 @@ static int stands_for(int dir_fd, const char *name, const char *path, const char
 
 bool files_choose_name(int dir_fd, const char *path, const char *build_id, char *name, size_t size)
 {
+	/* The name must be found by what map files say, where a path is a part of a line. */
+	struct strbuf escaped cleanup_strbuf = { 0 };
+
+	text_put_name(&escaped, path, strlen(path));
+	path = strbuf_str(&escaped);
+
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 

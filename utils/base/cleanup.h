@@ -24,20 +24,20 @@ static inline void cleanup_file_fn(FILE **f)
 }
 
 /* Run @fn(&variable) at the end of the scope. */
-#define cleanup(fn) __attribute__((cleanup(fn)))
+#define cleanup(fn)  __attribute__((cleanup(fn)))
 /* Heap memory: char *text cleanup_free = strdup(...); */
 #define cleanup_free cleanup(cleanup_free_fn)
 /* Descriptor: initialise it to -1 or an open descriptor. */
-#define cleanup_fd cleanup(cleanup_fd_fn)
+#define cleanup_fd   cleanup(cleanup_fd_fn)
 /* stdio stream. */
 #define cleanup_file cleanup(cleanup_file_fn)
 
 /* Give a pointer away: yields its value and leaves NULL behind for the cleanup. */
-#define take_ptr(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) take_ptr_ = (p);                                                     \
-		(p) = NULL;                                                                        \
-		take_ptr_;                                                                         \
+#define take_ptr(p)                            \
+	({                                     \
+		__typeof__(p) take_ptr_ = (p); \
+		(p) = NULL;                    \
+		take_ptr_;                     \
 	})
 
 /* Give a descriptor away: yields it and leaves -1 behind. */

@@ -8,24 +8,24 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define PRINTF_FORMAT(fmt, first) __attribute__((format(printf, fmt, first)))
-#define MUST_CHECK                __attribute__((warn_unused_result))
-#define NORETURN                  __attribute__((noreturn))
+#define MUST_CHECK		  __attribute__((warn_unused_result))
+#define NORETURN		  __attribute__((noreturn))
 /* Part of the preload library's interface: everything else has hidden visibility. */
-#define EXPORTED __attribute__((visibility("default")))
+#define EXPORTED		  __attribute__((visibility("default")))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-#define MIN(a, b)                                                                                  \
-	({                                                                                         \
-		__typeof__(a) min_a_ = (a);                                                        \
-		__typeof__(b) min_b_ = (b);                                                        \
-		min_a_ < min_b_ ? min_a_ : min_b_;                                                 \
+#define MIN(a, b)                                  \
+	({                                         \
+		__typeof__(a) min_a_ = (a);        \
+		__typeof__(b) min_b_ = (b);        \
+		min_a_ < min_b_ ? min_a_ : min_b_; \
 	})
-#define MAX(a, b)                                                                                  \
-	({                                                                                         \
-		__typeof__(a) max_a_ = (a);                                                        \
-		__typeof__(b) max_b_ = (b);                                                        \
-		max_a_ > max_b_ ? max_a_ : max_b_;                                                 \
+#define MAX(a, b)                                  \
+	({                                         \
+		__typeof__(a) max_a_ = (a);        \
+		__typeof__(b) max_b_ = (b);        \
+		max_a_ > max_b_ ? max_a_ : max_b_; \
 	})
 
 /* @n rounded up to a multiple of @align, a power of two. */

@@ -35,7 +35,8 @@ int header_decode(const uint8_t *data, size_t len, struct data_header *hdr, stru
 	bool big = h.endian == HEADER_BIG_ENDIAN;
 
 	if (h.endian != HEADER_LITTLE_ENDIAN && h.endian != HEADER_BIG_ENDIAN)
-		return err_set(err, -EINVAL, "byte order %u at offset 14: expected 1 or 2", h.endian);
+		return err_set(err, -EINVAL, "byte order %u at offset 14: expected 1 or 2",
+			       h.endian);
 	if (h.elf_class != HEADER_CLASS_32 && h.elf_class != HEADER_CLASS_64)
 		return err_set(err, -EINVAL, "word size %u at offset 15: expected 1 or 2",
 			       h.elf_class);

@@ -6,8 +6,8 @@
 
 enum demangle_mode {
 	DEMANGLE_SIMPLE, /* scope and name only: no parameters, template arguments, return types */
-	DEMANGLE_FULL, /* everything the demangler knows */
-	DEMANGLE_NO, /* as in the object file */
+	DEMANGLE_FULL,	 /* everything the demangler knows */
+	DEMANGLE_NO,	 /* as in the object file */
 };
 
 /*

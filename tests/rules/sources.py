@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Sources are in the house style: clang-format would change nothing, no line ends in blanks, no path of some machine.
+
+usage: sources.py TOP
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SKIP = 77
+
+# Where people's trees lie; /usr, /etc, /proc, /dev, /tmp and the like are everybody's.
+MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
+# The bare machine that check-bare.sh makes has these places of its own.
+MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
+
+
+def tracked(top):
+    out = subprocess.run(["git", "-C", top, "ls-files", "-z"], capture_output=True, text=True)
+    if out.returncode == 0:
+        return [top / name for name in out.stdout.split("\0") if name and (top / name).is_file()]
+    rooms = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "utils")
+    return [p for room in rooms for p in sorted((top / room).rglob("*")) if p.is_file()]
+
+
+def check_text(top, path):
+    name = str(path.relative_to(top))
+    try:
+        lines = path.read_text().splitlines()
+    except UnicodeDecodeError:
+        return []
+    problems = []
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip() and path.suffix in (".c", ".h", ".S", ".py", ".sh", ".build"):
+            problems.append(f"{name}:{number}: blanks at the end")
+        if name not in MAY_NAME_PATHS and MACHINE_PATH.search(line):
+            problems.append(f"{name}:{number}: a path of somebody's machine")
+    return problems
+
+
+def check_format(top, paths):
+    tool = shutil.which("clang-format-14") or shutil.which("clang-format")
+    version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout if tool else ""
+    if " 14." not in version:
+        return None
+    done = subprocess.run(
+        [tool, "--dry-run", "-Werror", *paths], cwd=top, capture_output=True, text=True
+    )
+    return re.findall(r"^\S+:\d+:\d+: .*$", done.stderr, flags=re.M)
+
+
+def main():
+    top = pathlib.Path(sys.argv[1])
+    files = tracked(top)
+    problems = [problem for path in files for problem in check_text(top, path)]
+
+    # Sample programs of the tests are laid out to be compiled in odd ways, not to be read as the house.
+    sources = [
+        p for p in files if p.suffix in (".c", ".h") and "tests/e2e/src" not in str(p) and "tests/bench" not in str(p)
+    ]
+    misformatted = check_format(top, sources)
+    problems += misformatted or []
+    print("\n".join(problems) or f"{len(files)} files are good")
+    if problems:
+        return 1
+    if misformatted is None:
+        print("skipped: there is no clang-format 14 to judge the layout")
+        return SKIP
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
