@@ -8,6 +8,8 @@ const struct cmd *const all_cmds[] = {
 	&cmd_live,
 	&cmd_replay,
 	&cmd_report,
+	&cmd_info,
+	&cmd_dump,
 	NULL,
 };
 

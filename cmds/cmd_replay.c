@@ -3,6 +3,18 @@
 #include "cmds/reader.h"
 #include "utils/view/replay.h"
 
+/* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
+static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
+{
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		if (pipe->lanes[i].user.has_unknown_payload) {
+			msg_warn(&opts->msg,
+				 "arguments and return values were recorded but are not shown");
+			return;
+		}
+	}
+}
+
 static int replay_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
 {
 	struct replay_config config = {
@@ -39,7 +51,10 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	ret = pipeline_run(&pipe, &view, err);
 	replay_finish(&replay);
 	replay_deinit(&replay);
-	return reader_finish(opts, &pipe, &sink, ret, err);
+	ret = reader_finish(&sink, &pipe.broken, ret, err);
+	if (ret == CMD_DONE)
+		note_unknown_payload(opts, &pipe);
+	return ret;
 }
 
 static int check(const struct opts *opts, struct uft_err *err)

@@ -24,6 +24,7 @@ static int report_data(const struct opts *opts, const struct report *report,
 	reader_pipeline_config(opts, &stages);
 	stages.order = PIPELINE_BY_TASK;
 	stages.stages.closes_open_calls = true;
+	stages.stages.ends_only = true;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 
@@ -40,7 +41,7 @@ static int report_data(const struct opts *opts, const struct report *report,
 	ret = pipeline_run(&pipe, &view, err);
 	if (ret == 0)
 		ret = report_show(report, &agg, &sink, err);
-	return reader_finish(opts, &pipe, &sink, ret, err);
+	return reader_finish(&sink, &pipe.broken, ret, err);
 }
 
 static struct report_config config_of(const struct opts *opts)

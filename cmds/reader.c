@@ -77,20 +77,7 @@ int reader_open_sink(struct sink *sink, struct uft_err *err)
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the output") : 0;
 }
 
-/* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
-static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
-{
-	for (size_t i = 0; i < pipe->nr_lanes; i++) {
-		if (pipe->lanes[i].user.has_unknown_payload) {
-			msg_warn(&opts->msg,
-				 "arguments and return values were recorded but are not shown");
-			return;
-		}
-	}
-}
-
-int reader_finish(const struct opts *opts, const struct pipeline *pipe, struct sink *sink, int ret,
-		  struct uft_err *err)
+int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, struct uft_err *err)
 {
 	int flushed = sink_flush(sink);
 
@@ -100,9 +87,8 @@ int reader_finish(const struct opts *opts, const struct pipeline *pipe, struct s
 	}
 	if (ret < 0)
 		return ret;
-	note_unknown_payload(opts, pipe);
-	if (pipe->broken.code)
-		return err_set(err, pipe->broken.code, "%s; what was before that is shown",
-			       pipe->broken.text);
+	if (broken->code)
+		return err_set(err, broken->code, "%s; what comes before that is shown",
+			       broken->text);
 	return CMD_DONE;
 }

@@ -24,10 +24,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 int reader_open_sink(struct sink *sink, struct uft_err *err);
 
 /*
- * The end of a command that ran @pipe into @sink: flush, tell what was damaged, choose the
- * status. @ret: of pipeline_run().
+ * The end of a command that wrote to @sink: flush, tell what was damaged, choose the status.
+ * @broken: about files that were read only in part; @ret: of the view
  */
-int reader_finish(const struct opts *opts, const struct pipeline *pipe, struct sink *sink, int ret,
-		  struct uft_err *err);
+int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, struct uft_err *err);
 
 #endif

@@ -39,6 +39,7 @@ static void decode_fork(const uint8_t *body, size_t len, bool big, enum perf_rec
 	rec->ppid = get_u32(body + 4, big);
 	rec->tid = get_u32(body + 8, big);
 	rec->ptid = get_u32(body + 12, big);
+	rec->time_ns = get_u64(body + 16, big);
 }
 
 static void decode_comm(const uint8_t *body, size_t len, uint16_t misc, bool big,

@@ -28,6 +28,7 @@ enum perf_record_type {
  *
  * @tid: the task it is about: of TASK_NEW the new one
  * @ptid: of TASK_NEW, TASK_EXIT: the parent
+ * @time_ns: of TASK_NEW, TASK_EXIT the one in the body, which is when it happened
  * @comm: of TASK_NAME
  * @is_exec: of TASK_NAME: by execve(2)
  */

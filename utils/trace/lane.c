@@ -119,7 +119,7 @@ static ssize_t finish(struct lane *lane)
 
 	if (ret < 0)
 		return ret;
-	if (config->time_filter_ns)
+	if (lane->raw)
 		nr = stg_time_finish(&lane->time, lane->events);
 	if (nr < 0)
 		return nr;
@@ -140,7 +140,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 		return ret;
 	if (lane->calls.has_events || stg_select_is_needed(config))
 		nr = stg_select(config, events, nr);
-	if (!config->time_filter_ns)
+	if (!lane->raw)
 		return nr;
 	ret = make_room(lane, stg_time_room(&lane->time, nr));
 

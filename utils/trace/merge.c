@@ -1,4 +1,4 @@
-/* The merge of all tasks by time: a heap of lanes, and runs as long as they go. */
+/* The merge of all tasks by time: a tournament of lanes, and runs as long as they go. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,162 +6,192 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * @time_ns: of the next event of lane @index; the index of the external events is behind all
- * others. Copied out of the lanes, so that sifting touches the heap only.
+ * When a lane's next event is, above which lane it is (below): so one comparison orders by time
+ * and, on a tie, by lane. The external events are behind all lanes. HEAD_END is a lane without
+ * events.
  */
-struct head {
-	uint64_t time_ns;
-	size_t index;
-};
+typedef unsigned __int128 head_t;
 
+#define HEAD_END (UINT64_MAX / 2)
+
+/* The top bit stays free for the sign of a difference; 292 years are enough for times. */
+static head_t head_of(uint64_t time_ns, size_t index)
+{
+	return (head_t)MIN(time_ns, HEAD_END) << 64 | index;
+}
+
+static uint64_t head_time(head_t head)
+{
+	return head >> 64;
+}
+
+static size_t head_index(head_t head)
+{
+	return (uint64_t)head;
+}
+
+/*
+ * A tree of losers: @tree[1] to [@nr_leaves - 1] hold who lost the match there, @winner who lost
+ * none. When the winner's next event comes, only the matches on its way up are played again.
+ *
+ * @is_running: the winner was the winner before: it may have a long run
+ */
 struct merge {
 	struct pipeline *pipe;
-	struct head *heap;
-	size_t nr;
+	head_t *tree;
+	head_t winner;
+	bool is_running;
+	size_t nr_leaves; /* a power of two */
 	size_t ext_at;
 };
 
-static bool comes_first(const struct head *a, const struct head *b)
+/* HOT: the winner's leaf has a new head; find the next winner. No branch to be guessed wrong. */
+static void play(struct merge *merge, head_t head)
 {
-	return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->index < b->index);
-}
+	head_t *tree = merge->tree;
+	size_t index = head_index(head);
 
-/* Move the top down to where it belongs. */
-static void sift_down(struct merge *merge)
-{
-	struct head top = merge->heap[0];
-	size_t at = 0;
+	for (size_t at = (merge->nr_leaves + index) / 2; at > 0; at /= 2) {
+		head_t rival = tree[at];
+		/* All ones when the rival comes first: the sign of the difference. */
+		head_t wins = (head_t)((__int128)(rival - head) >> 127);
+		head_t swap = (head ^ rival) & wins;
 
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= merge->nr)
-			break;
-		if (child + 1 < merge->nr &&
-		    comes_first(&merge->heap[child + 1], &merge->heap[child]))
-			child++;
-		if (!comes_first(&merge->heap[child], &top))
-			break;
-		merge->heap[at] = merge->heap[child];
-		at = child;
+		tree[at] = rival ^ swap;
+		head ^= swap;
 	}
-	merge->heap[at] = top;
+	merge->is_running = head_index(head) == index;
+	merge->winner = head;
 }
 
-static void push(struct merge *merge, struct head head)
+/* Who comes after the winner: the first of those that lost to it, who are on its way up. */
+static head_t second(const struct merge *merge)
 {
-	size_t at = merge->nr++;
+	head_t best = head_of(HEAD_END, SIZE_MAX);
 
-	while (at && comes_first(&head, &merge->heap[(at - 1) / 2])) {
-		merge->heap[at] = merge->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	merge->heap[at] = head;
-}
-
-/* Who comes after the top: its smaller child. */
-static struct head second(const struct merge *merge)
-{
-	static const struct head none = { UINT64_MAX, SIZE_MAX };
-
-	if (merge->nr < 2)
-		return none;
-	if (merge->nr == 2 || comes_first(&merge->heap[1], &merge->heap[2]))
-		return merge->heap[1];
-	return merge->heap[2];
+	for (size_t at = (merge->nr_leaves + head_index(merge->winner)) / 2; at > 0; at /= 2)
+		best = merge->tree[at] < best ? merge->tree[at] : best;
+	return best;
 }
 
 /* How many events of the lane, from the next on, come before @limit. At least one. */
-static size_t run_length(const struct lane *lane, size_t index, const struct head *limit)
+static size_t run_length(const struct lane *lane, size_t index, head_t limit)
 {
-	uint64_t limit_ns = limit->time_ns;
+	uint64_t limit_ns = head_time(limit);
 	size_t i = lane->at + 1;
 
-	if (limit->index == SIZE_MAX)
+	if (limit_ns == HEAD_END)
 		return lane->nr - lane->at;
 	/* On a tie the lane with the lower index goes first. */
-	if (index > limit->index) {
-		while (i < lane->nr && lane->events[i].time_ns < limit_ns)
-			i++;
-	} else {
-		while (i < lane->nr && lane->events[i].time_ns <= limit_ns)
-			i++;
-	}
+	if (index < head_index(limit))
+		limit_ns++;
+	while (i < lane->nr && lane->events[i].time_ns < limit_ns)
+		i++;
 	return i - lane->at;
 }
 
-/* Take the top's run and put the lane back where its next event belongs. */
+/* When the lane's next event is, after a refill if need be. */
+static int next_time(struct lane *lane, uint64_t *time_ns, struct uft_err *err)
+{
+	if (lane->at == lane->nr) {
+		int ret = lane_fill(lane, err);
+
+		if (ret <= 0) {
+			*time_ns = HEAD_END;
+			return ret;
+		}
+	}
+	*time_ns = MIN(lane->events[lane->at].time_ns, HEAD_END - 1);
+	return 0;
+}
+
+/*
+ * Show the winner's run and find who is next. Where tasks take turns with each event it is not
+ * worth while to look how long the run is: it is one, until the same lane wins twice.
+ */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
-	struct head *top = &merge->heap[0];
-	struct lane *lane = &merge->pipe->lanes[top->index];
-	struct head limit = second(merge);
-	struct event_span span = { lane->task, lane->events + lane->at,
-				   run_length(lane, top->index, &limit) };
+	size_t index = head_index(merge->winner);
+	struct lane *lane = &merge->pipe->lanes[index];
+	struct event_span span = { lane->task, lane->events + lane->at, 1 };
+	uint64_t time_ns;
+
+	if (merge->is_running)
+		span.nr = run_length(lane, index, second(merge));
+
 	int ret = view->events(view->self, &span, err);
 
 	if (ret < 0)
 		return ret;
 	lane->at += span.nr;
-	if (lane->at == lane->nr) {
-		ret = lane_fill(lane, err);
-		if (ret < 0)
-			return ret;
-		if (ret == 0) {
-			*top = merge->heap[--merge->nr];
-			if (merge->nr)
-				sift_down(merge);
-			return 0;
-		}
-	}
-	top->time_ns = lane->events[lane->at].time_ns;
-	sift_down(merge);
-	return 0;
+	ret = next_time(lane, &time_ns, err);
+	play(merge, head_of(time_ns, index));
+	return ret;
 }
 
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	const struct src_extern *ext = &merge->pipe->ext;
 	struct event_span span = { NULL, &ext->events[merge->ext_at++], 1 };
+	uint64_t time_ns = merge->ext_at < ext->nr ? ext->events[merge->ext_at].time_ns : HEAD_END;
 
-	if (merge->ext_at < ext->nr)
-		merge->heap[0].time_ns = ext->events[merge->ext_at].time_ns;
-	else
-		merge->heap[0] = merge->heap[--merge->nr];
-	if (merge->nr)
-		sift_down(merge);
+	play(merge, head_of(time_ns, merge->pipe->nr_lanes));
 	return view->events(view->self, &span, err);
 }
 
-static int fill_heap(struct merge *merge, struct uft_err *err)
+/* The first event of each lane. */
+static int read_heads(struct merge *merge, head_t *leaves, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
 
-	for (size_t i = 0; i < pipe->nr_lanes; i++) {
-		int ret = lane_fill(&pipe->lanes[i], err);
+	for (size_t i = 0; i < merge->nr_leaves; i++) {
+		uint64_t time_ns = HEAD_END;
 
-		if (ret < 0)
-			return ret;
-		if (ret > 0)
-			push(merge, (struct head){ pipe->lanes[i].events[0].time_ns, i });
+		if (i < pipe->nr_lanes) {
+			int ret = next_time(&pipe->lanes[i], &time_ns, err);
+
+			if (ret < 0)
+				return ret;
+		} else if (i == pipe->nr_lanes && pipe->ext.nr) {
+			time_ns = pipe->ext.events[0].time_ns;
+		}
+		leaves[i] = head_of(time_ns, i);
 	}
-	if (pipe->ext.nr)
-		push(merge, (struct head){ pipe->ext.events[0].time_ns, pipe->nr_lanes });
 	return 0;
+}
+
+/* Play all matches once. @winners: of each match, the leaves behind them. */
+static int start(struct merge *merge, head_t *winners, struct uft_err *err)
+{
+	int ret = read_heads(merge, winners + merge->nr_leaves, err);
+
+	for (size_t at = merge->nr_leaves - 1; ret == 0 && at > 0; at--) {
+		winners[at] = MIN(winners[2 * at], winners[2 * at + 1]);
+		merge->tree[at] = MAX(winners[2 * at], winners[2 * at + 1]);
+	}
+	merge->winner = winners[1];
+	return ret;
 }
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	struct head *heap cleanup_free = calloc(pipe->nr_lanes + 1, sizeof(*heap));
-	struct merge merge = { .pipe = pipe, .heap = heap };
+	/* Even a single lane has a rival, the external events: so there is always a match. */
+	struct merge merge = { .pipe = pipe, .nr_leaves = 2 };
 
-	if (!heap)
+	while (merge.nr_leaves < pipe->nr_lanes + 1)
+		merge.nr_leaves *= 2;
+
+	head_t *tree cleanup_free = calloc(merge.nr_leaves, sizeof(*tree));
+	head_t *winners cleanup_free = calloc(merge.nr_leaves, 2 * sizeof(*winners));
+
+	if (!tree || !winners)
 		return err_set_errno(err, -ENOMEM, "cannot merge %zu tasks", pipe->nr_lanes);
+	merge.tree = tree;
 
-	int ret = fill_heap(&merge, err);
+	int ret = start(&merge, winners, err);
 
-	while (ret == 0 && merge.nr) {
-		if (merge.heap[0].index == pipe->nr_lanes)
+	while (ret == 0 && head_time(merge.winner) != HEAD_END) {
+		if (head_index(merge.winner) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else
 			ret = take_run(&merge, view, err);

@@ -196,7 +196,8 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	}
 
 	size_t len = strlen(name);
-	struct func *func = malloc(sizeof(*func) + 2 * len + sizeof("();") + 1);
+	struct func *func = calloc(1,
+				   sizeof(*func) + 2 * len + sizeof("();") + 1 + FUNC_TEXT_SLACK);
 
 	if (!func || len > UINT32_MAX / 2) {
 		free(func);

@@ -30,6 +30,9 @@ struct func {
 	const struct module *module;
 };
 
+/* Texts of a func can be read that far behind their ends: views copy them in large pieces. */
+#define FUNC_TEXT_SLACK 32
+
 /* One object file of the traced program. Its symbols are loaded when the first address asks. */
 struct module {
 	char *path;

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* For the events of all lanes together, before there are so many that each gets the least. */
-#define EVENTS_BYTES (12UL << 20)
+/*
+ * For the events of all lanes together, before there are so many that each gets the least: the
+ * merge jumps between them, so they should stay in the second level cache.
+ */
+#define EVENTS_BYTES (1UL << 20)
 #define LEAST_BATCH  32
 
 void pipeline_config_init(struct pipeline_config *config)
@@ -38,9 +41,11 @@ static int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task
 	};
 	stg_indent_init(&lane->indent, task);
 	lane->events = calloc(pipe->batch, sizeof(*lane->events));
-	if (stages->time_filter_ns)
+	bool has_filter = stages->time_filter_ns && !stages->ends_only;
+
+	if (has_filter)
 		lane->raw = calloc(pipe->batch, sizeof(*lane->raw));
-	if (!lane->events || (stages->time_filter_ns && !lane->raw))
+	if (!lane->events || (has_filter && !lane->raw))
 		return err_set_errno(err, -ENOMEM, "cannot read task %d", task->tid);
 	return src_user_open(&lane->user, pipe->data, task->tid, plan, err);
 }

@@ -145,6 +145,23 @@ static int load_files(struct src_perf *src, struct trace_data *data, struct uft_
 	return ret;
 }
 
+uint32_t src_perf_nr_cpus(const struct trace_data *data)
+{
+	DIR *dir = opendir(data->dir);
+	struct dirent *entry;
+	uint32_t nr = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		uint32_t cpu;
+
+		if (perf_file_cpu(entry->d_name, &cpu))
+			nr = MAX(nr, cpu + 1);
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
 static int event_compare(const void *a, const void *b)
 {
 	const struct perf_event *x = a;

@@ -41,4 +41,7 @@ struct src_perf {
 int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err *err);
 void src_perf_deinit(struct src_perf *src);
 
+/* One more than the highest CPU that has a file; 0 without files. */
+uint32_t src_perf_nr_cpus(const struct trace_data *data);
+
 #endif

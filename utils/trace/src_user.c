@@ -263,6 +263,49 @@ static bool wants_refill(const struct src_user *src)
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
 }
 
+static void make_event(const struct record *rec, uint64_t last_ns, struct event *event)
+{
+	unsigned depth = record_depth(rec->data);
+
+	event->time_ns = rec->time_ns;
+	event->addr = record_addr(rec->data);
+	event->data = NULL;
+	event->data_len = 0;
+	event->depth = depth;
+	event->indent = depth;
+	event->type = record_type(rec->data);
+	event->flags = rec->time_ns < last_ns ? EVENT_BACKWARDS : 0;
+}
+
+/* HOT: calls without payload, up to the first record that is anything else. */
+static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
+			       uint64_t until_ns)
+{
+	/* Type ENTRY or EXIT, no payload, good magic. */
+	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
+	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+	const uint8_t *at = src->buf + src->at;
+	const uint8_t *end = src->buf + stop;
+	uint64_t last_ns = src->last_ns;
+	size_t nr = 0;
+
+	if (src->is_swapped)
+		return 0;
+	for (; nr < max && (size_t)(end - at) >= sizeof(struct record); nr++) {
+		struct record rec;
+
+		memcpy(&rec, at, sizeof(rec));
+		if (unlikely((rec.data & plain_mask) != plain || rec.time_ns > until_ns))
+			break;
+		make_event(&rec, last_ns, &events[nr]);
+		last_ns = rec.time_ns;
+		at += sizeof(rec);
+	}
+	src->at = at - src->buf;
+	src->last_ns = last_ns;
+	return nr;
+}
+
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err)
 {
@@ -278,32 +321,25 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 	const size_t stop = src->file_ended ? src->len : src->len - PAYLOAD_MAX_BYTES;
 
-	while (nr < max && src->at + sizeof(struct record) <= stop) {
-		struct record rec = load(src, src->at);
-		struct event *event = &events[nr];
+	for (;;) {
+		nr += read_plain_calls(src, events + nr, max - nr, stop, until_ns);
+		if (nr == max || src->at + sizeof(struct record) > stop)
+			break;
 
-		if (unlikely(!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))) {
-			if (nr)
-				return nr;
-			return bad_record(src, &rec, err);
-		}
-		if (unlikely(record_type(rec.data) == RECORD_LOST))
+		struct record rec = load(src, src->at);
+
+		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))
+			return nr ? (ssize_t)nr : bad_record(src, &rec, err);
+		if (record_type(rec.data) == RECORD_LOST)
 			rec.time_ns = lost_time(src);
 		if (rec.time_ns > until_ns)
 			return nr;
 
-		event->time_ns = rec.time_ns;
-		event->addr = record_addr(rec.data);
-		event->data = NULL;
-		event->data_len = 0;
-		event->depth = record_depth(rec.data);
-		event->indent = event->depth;
-		event->type = record_type(rec.data);
-		event->flags = rec.time_ns < src->last_ns ? EVENT_BACKWARDS : 0;
+		make_event(&rec, src->last_ns, &events[nr]);
 		src->last_ns = rec.time_ns;
 		src->at += sizeof(rec);
-		if (unlikely(record_has_more(rec.data)))
-			src->at += take_payload(src, &rec, src->at, event);
+		if (record_has_more(rec.data))
+			src->at += take_payload(src, &rec, src->at, &events[nr]);
 		nr++;
 	}
 	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop) {

@@ -29,7 +29,8 @@ struct stage_config {
 	bool show_preempt;	/* SCHED_* of pre-empted tasks */
 	bool show_outside;	/* events outside of functions */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
-	bool wants_indent; /* the view shows how deep calls are: run stg_indent */
+	bool wants_indent;	/* the view shows how deep calls are: run stg_indent */
+	bool ends_only;		/* the view adds up: it needs EXIT and SCHED_* only, in no depth */
 };
 
 void stage_config_init(struct stage_config *config);
@@ -89,7 +90,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
  */
 size_t stg_calls_close(const struct stg_calls *calls, struct event *events);
 
-/* stg_select: depth, size, library calls, kinds of events. */
+/* stg_select: depth, size, library calls, kinds of events; with ends_only also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
 

@@ -206,6 +206,10 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 		event->flags |= calls->out_flags & EVENT_PREEMPTED;
 		event->total_ns = event->time_ns - calls->out_ns;
 		credit_parent(calls, event->total_ns);
+		if (calls->nr == 0) {
+			calls->outermost_total_ns = event->total_ns;
+			calls->outermost_self_ns = event->total_ns;
+		}
 	}
 	event->self_ns = event->total_ns;
 	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt
@@ -262,8 +266,8 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
  * HOT: an ENTRY of a function that was seen before, and the EXIT that belongs to it, are handled
  * here with the state in registers. False: handle() must do it.
  */
-static inline bool enter_fast(const struct addr_space *space, struct frame *frame,
-			      uint16_t *seen, struct event *event)
+static inline bool enter_fast(const struct addr_space *space, struct frame *frame, uint16_t *seen,
+			      struct event *event)
 {
 	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
 	const struct func *func = slot->func;
@@ -312,6 +316,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	if (calls->has_first && !calls->wants_depth)
 		slow_ns = calls->changes_ns;
 	calls->has_events = false;
+	if (nr)
+		calls->last_ns = events[nr - 1].time_ns;
 	for (size_t i = 0; i < nr; i++) {
 		struct event *event = &events[i];
 
@@ -341,8 +347,6 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		slow_ns = calls->has_first && !calls->wants_depth ? calls->changes_ns : 0;
 	}
 	calls->nr = depth;
-	if (nr)
-		calls->last_ns = events[nr - 1].time_ns;
 	return 0;
 }
 

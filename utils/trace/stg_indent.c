@@ -49,12 +49,11 @@ void stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync(stage, event);
 			depth = stage->depth;
 		}
-		if (event->type == EVENT_EXIT)
-			depth -= depth > 0;
-		event->indent = MIN(depth, (uint32_t)UINT16_MAX);
-		if (event->type == EVENT_ENTRY)
-			depth++;
-		else if (unlikely(event->type == EVENT_LOST))
+		/* No branches: whether a call comes or goes is what a CPU guesses worst. */
+		depth -= (event->type == EVENT_EXIT) & (depth > 0);
+		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
+		depth += event->type == EVENT_ENTRY;
+		if (unlikely(event->type == EVENT_LOST))
 			stage->wants_depth = true;
 	}
 	stage->depth = depth;

@@ -3,14 +3,22 @@
 
 bool stg_select_is_needed(const struct stage_config *config)
 {
-	return config->depth <= UINT16_MAX || config->size_filter || !config->show_libcalls;
+	return config->depth <= UINT16_MAX || config->size_filter || !config->show_libcalls ||
+	       (config->ends_only && config->time_filter_ns);
+}
+
+/* Views that see no entries need no stg_time: an EXIT knows how long the call took. */
+static bool is_too_short(const struct stage_config *config, const struct event *event)
+{
+	return config->ends_only && time_abs(event->total_ns) < config->time_filter_ns &&
+	       !(event->flags & EVENT_UNFINISHED);
 }
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
 	const struct func *func = event->func;
 
-	if (event->depth >= config->depth)
+	if (event->depth >= config->depth || is_too_short(config, event))
 		return false;
 	if (!config->show_libcalls && func->is_libcall)
 		return false;
@@ -27,6 +35,8 @@ static bool keeps_event(const struct stage_config *config, const struct event *e
 		return false;
 	if (event->type == EVENT_POINT)
 		return true;
+	if (event->type == EVENT_SCHED_IN && is_too_short(config, event))
+		return false;
 	return config->show_sched && (config->show_preempt || !(event->flags & EVENT_PREEMPTED));
 }
 

@@ -163,7 +163,7 @@ static void put_rate(const struct event_form *form, const uint64_t values[2], st
 }
 
 static void put_numbers(const struct event_form *form, const struct event *event, bool big,
-			struct strbuf *out)
+			const char *sign, struct strbuf *out)
 {
 	uint64_t values[3] = { 0 };
 
@@ -172,7 +172,7 @@ static void put_numbers(const struct event_form *form, const struct event *event
 			return;
 		values[i] = get_u64(event->data + i * 8, big);
 		strbuf_addf(out, "%s%s=%s%llu%s", i ? " " : "", form->labels[i],
-			    form->is_diff ? "+" : "", (unsigned long long)values[i],
+			    form->is_diff ? sign : "", (unsigned long long)values[i],
 			    form->unit ? form->unit : "");
 	}
 	put_rate(form, values, out);
@@ -219,8 +219,8 @@ static void put_watch_var(const struct trace_data *data, const struct task *task
 	strbuf_addf(out, "=%llx", (unsigned long long)value);
 }
 
-void event_put_data(const struct trace_data *data, const struct task *task,
-		    const struct event *event, struct strbuf *out)
+static void put_data(const struct trace_data *data, const struct task *task,
+		     const struct event *event, const char *sign, struct strbuf *out)
 {
 	const struct event_form *form = form_find(event->addr);
 
@@ -233,5 +233,17 @@ void event_put_data(const struct trace_data *data, const struct task *task,
 	else if (event->addr == EVENT_ID_WATCH_VAR)
 		put_watch_var(data, task, event, out);
 	else
-		put_numbers(form, event, data->is_big_endian, out);
+		put_numbers(form, event, data->is_big_endian, sign, out);
+}
+
+void event_put_data(const struct trace_data *data, const struct task *task,
+		    const struct event *event, struct strbuf *out)
+{
+	put_data(data, task, event, "+", out);
+}
+
+void event_put_raw_data(const struct trace_data *data, const struct task *task,
+			const struct event *event, struct strbuf *out)
+{
+	put_data(data, task, event, "", out);
 }

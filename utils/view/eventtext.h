@@ -29,4 +29,8 @@ void event_put_name(const struct event_names *names, const struct event *event, 
 void event_put_data(const struct trace_data *data, const struct task *task,
 		    const struct event *event, struct strbuf *out);
 
+/* The same as the dump shows it: without the plus signs of differences. */
+void event_put_raw_data(const struct trace_data *data, const struct task *task,
+			const struct event *event, struct strbuf *out);
+
 #endif

@@ -57,11 +57,11 @@ static const struct time_unit {
 #define D1(f, h, t)                                                                             \
 	f(h, t, 0) f(h, t, 1) f(h, t, 2) f(h, t, 3) f(h, t, 4) f(h, t, 5) f(h, t, 6) f(h, t, 7) \
 		f(h, t, 8) f(h, t, 9)
-#define D2(f, h)                                                                            \
-	D1(f, h, 0)                                                                         \
-	D1(f, h, 1)                                                                         \
-	D1(f, h, 2) D1(f, h, 3) D1(f, h, 4) D1(f, h, 5) D1(f, h, 6) D1(f, h, 7) D1(f, h, 8) \
-		D1(f, h, 9)
+#define D2(f, h)    \
+	D1(f, h, 0) \
+	D1(f, h, 1) \
+	D1(f, h, 2) \
+	D1(f, h, 3) D1(f, h, 4) D1(f, h, 5) D1(f, h, 6) D1(f, h, 7) D1(f, h, 8) D1(f, h, 9)
 #define D3(f) \
 	D2(f, 0) D2(f, 1) D2(f, 2) D2(f, 3) D2(f, 4) D2(f, 5) D2(f, 6) D2(f, 7) D2(f, 8) D2(f, 9)
 #define WITH_BLANKS(h, t, o) { h ? '0' + h : ' ', h || t ? '0' + t : ' ', '0' + o, '.' },

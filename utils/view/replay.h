@@ -26,8 +26,9 @@ struct replay_config {
 };
 
 /*
- * @line_ns: by lane, when its last line was printed, for "delta"; 0: none yet
- * @prefixes: by lane, what the tid column shows with its lead
+ * @line_ns: by task->index, when its last line was printed, for "delta"; 0: none yet
+ * @tid_cells: by task->index: " [    123] | ", what stands between duration and text by default
+ * @is_plain: the columns are the default ones, in no colour
  */
 struct replay {
 	struct replay_config config;
@@ -36,7 +37,11 @@ struct replay {
 	struct sink *sink;
 	struct event_names names;
 	uint64_t *line_ns;
-	char (*tid_cells)[16];
+	struct tid_cell {
+		char text[31];
+		uint8_t len;
+	} * tid_cells;
+	bool is_plain;
 	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */
 	struct event pending;
 	const struct task *pending_task;

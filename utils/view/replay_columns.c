@@ -20,10 +20,11 @@ static char *put_duration(struct replay *replay, const struct replay_row *row, c
 
 static char *put_tid(struct replay *replay, const struct replay_row *row, char *to)
 {
-	const char *cell = replay->tid_cells[row->task->index];
+	const struct tid_cell *cell = &replay->tid_cells[row->task->index];
+	size_t len = cell->len - strlen(" ") - strlen(" | ");
 
-	memcpy(to, cell + 1, 15);
-	return to + cell[0];
+	memcpy(to, cell->text + 1, len);
+	return to + len;
 }
 
 static char *put_addr(struct replay *replay, const struct replay_row *row, char *to)
@@ -114,10 +115,18 @@ static void add_range_column(struct replay *replay)
 	columns->nr++;
 }
 
-/* Length in the first byte, then the text. */
-static void make_tid_cell(char cell[static 16], int32_t tid)
+static void make_tid_cell(struct tid_cell *cell, int32_t tid)
 {
-	cell[0] = snprintf(cell + 1, 15, "[%7d]", tid);
+	cell->len = snprintf(cell->text, sizeof(cell->text), " [%7d] | ", tid);
+}
+
+/* The line that almost everybody sees gets a way of its own. */
+static bool is_plain(const struct replay *replay)
+{
+	const struct column_choice *columns = &replay->columns;
+
+	return columns->nr == 2 && columns->columns[0] == COLUMN_DURATION &&
+	       columns->columns[1] == COLUMN_TID && replay->config.color == COLOR_MODE_OFF;
 }
 
 int replay_check_fields(const char *fields, struct uft_err *err)
@@ -143,7 +152,8 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	if (!replay->line_ns || !replay->tid_cells)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", data->nr_tasks);
 	for (size_t i = 0; i < data->nr_tasks; i++)
-		make_tid_cell(replay->tid_cells[i], data->tasks[i].tid);
+		make_tid_cell(&replay->tid_cells[i], data->tasks[i].tid);
+	replay->is_plain = is_plain(replay);
 	return 0;
 }
 
@@ -177,6 +187,14 @@ char *replay_put_cells(struct replay *replay, const struct replay_row *row, size
 	const struct column_choice *columns = &replay->columns;
 	char *to = sink_room(replay->sink, extra + COLUMNS_MAX * CELL_MAX_BYTES / 2);
 
+	if (likely(replay->is_plain && row->task)) {
+		const struct tid_cell *cell = &replay->tid_cells[row->task->index];
+
+		*to = ' ';
+		to = put_time(to + 1, row->duration_ns);
+		memcpy(to, cell->text, sizeof(cell->text));
+		return to + cell->len;
+	}
 	if (columns->nr == 0)
 		return to;
 	if (!row->task) {

@@ -9,9 +9,11 @@
 
 #include "utils/base/compiler.h"
 
-#define SINK_BYTES    (256 * 1024)
+#define SINK_BYTES	(256 * 1024)
 /* What one sink_room() may ask for; longer texts go in pieces, by sink_put(). */
-#define SINK_ROOM_MAX 4096
+#define SINK_ROOM_MAX	4096
+/* How much copy_over() may go too far. */
+#define COPY_OVER_SLACK 32
 
 /*
  * @write: takes all of the bytes, or returns a negative errno
@@ -49,9 +51,20 @@ void sink_fill(struct sink *sink, char c, size_t count);
  */
 static inline char *sink_room(struct sink *sink, size_t len)
 {
-	if (unlikely(sink->len + len > SINK_BYTES))
+	if (unlikely(sink->len + len > SINK_BYTES - COPY_OVER_SLACK))
 		sink_flush(sink);
 	return sink->buf + sink->len;
+}
+
+/*
+ * HOT: for short texts: 32 bytes at a time, so up to 31 bytes more than @len are read and
+ * written; @from and @to have room for that.
+ */
+static inline char *copy_over(char *to, const char *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += 32)
+		memcpy(to + i, from + i, 32);
+	return to + len;
 }
 
 static inline void sink_done(struct sink *sink, const char *end)

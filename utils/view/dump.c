@@ -1,0 +1,408 @@
+/* View: what the files of a recording say, record by record (see dump.h). */
+#include "utils/view/dump.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/fd.h"
+#include "utils/format/perf_dat.h"
+#include "utils/format/task_txt.h"
+#include "utils/view/eventtext.h"
+
+#define PERF_FILE_MAX_BYTES (1UL << 30)
+#define TASK_FILE_MAX_BYTES (1UL << 30)
+
+struct dump {
+	const struct dump_config *config;
+	struct trace_data *data;
+	struct pipeline pipe; /* opened for its range and its pseudo functions */
+	struct event_names names;
+	struct sink *sink;
+	struct uft_err *broken;
+};
+
+static const char *const feature_names[] = {
+	"PLTHOOK",	"TASK_SESSION",	   "KERNEL",   "ARGUMENT",   "RETVAL",
+	"SYM_REL_ADDR", "MAX_STACK",	   "EVENT",    "PERF_EVENT", "AUTO_ARGS",
+	"DEBUG_INFO",	"ESTIMATE_RETURN", "SYM_SIZE", "CALLSITE",
+};
+
+static const char *const info_names[] = {
+	"EXE_NAME",	"EXE_BUILD_ID", "EXIT_STATUS", "CMDLINE",  "CPUINFO",  "MEMINFO",
+	"OSINFO",	"TASKINFO",	"USAGEINFO",   "LOADINFO", "ARG_SPEC", "RECORD_DATE",
+	"PATTERN_TYPE", "VERSION",	"UTC_OFFSET",  "SYSCTL",
+};
+
+/* "0x263 (PLTHOOK | ...)"; bits without a name as a number. */
+static void put_mask(struct sink *sink, uint64_t mask, const char *const *names, size_t nr)
+{
+	bool is_first = true;
+
+	sink_putf(sink, "%#llx (", (unsigned long long)mask);
+	for (size_t i = 0; i < nr; i++) {
+		if (!(mask & 1ULL << i))
+			continue;
+		sink_putf(sink, "%s%s", is_first ? "" : " | ", names[i]);
+		is_first = false;
+	}
+	mask &= ~((1ULL << nr) - 1);
+	if (mask)
+		sink_putf(sink, "%s%#llx", is_first ? "" : " | ", (unsigned long long)mask);
+	sink_puts(sink, ")\n");
+}
+
+/* " <offset>: xx xx ...", 16 bytes per row, a wider gap in the middle. */
+static void put_bytes(struct sink *sink, uint64_t offset, const uint8_t *bytes, size_t len)
+{
+	for (size_t row = 0; row < len; row += 16) {
+		sink_putf(sink, " <%016llx>:", (unsigned long long)offset + row);
+		for (size_t i = row; i < len && i < row + 16; i++)
+			sink_putf(sink, "%s%02x", i - row == 8 ? "  " : " ", bytes[i]);
+		sink_puts(sink, "\n");
+	}
+}
+
+static void show_header(struct dump *dump)
+{
+	static const char prefix[] = "uftrace file header:";
+	const struct data_header *header = &dump->data->header;
+	struct sink *sink = dump->sink;
+	uint8_t bytes[HEADER_SIZE];
+
+	header_encode(header, bytes);
+	sink_putf(sink, "%s magic         = ", prefix);
+	for (size_t i = 0; i < 8; i++)
+		sink_putf(sink, "%02x", bytes[i]);
+	sink_putf(sink, "\n%s version       = %u\n", prefix, header->version);
+	sink_putf(sink, "%s header size   = %u\n", prefix, header->header_size);
+	sink_putf(sink, "%s endian        = %u (%s)\n", prefix, header->endian,
+		  header->endian == HEADER_BIG_ENDIAN ? "big" : "little");
+	sink_putf(sink, "%s class         = %u (%d bit)\n", prefix, header->elf_class,
+		  header->elf_class == HEADER_CLASS_32 ? 32 : 64);
+	sink_putf(sink, "%s features      = ", prefix);
+	put_mask(sink, header->feat_mask, feature_names, ARRAY_SIZE(feature_names));
+	sink_putf(sink, "%s info          = ", prefix);
+	put_mask(sink, header->info_mask, info_names, ARRAY_SIZE(info_names));
+	if (dump->config->is_verbose)
+		put_bytes(sink, 0, bytes, sizeof(bytes));
+	sink_puts(sink, "\n");
+}
+
+static void show_task_line(struct sink *sink, const struct task_line *line)
+{
+	sink_putf(sink, "%llu.%09llu  ", (unsigned long long)(line->time_ns / 1000000000),
+		  (unsigned long long)(line->time_ns % 1000000000));
+	switch (line->type) {
+	case TASK_LINE_SESSION:
+		sink_putf(sink, "session of task %d: %s (", line->pid, line->sid);
+		sink_put(sink, line->path, line->path_len);
+		sink_puts(sink, ")\n");
+		break;
+	case TASK_LINE_TASK:
+		sink_putf(sink, "task tid %d (pid %d)\n", line->tid, line->pid);
+		break;
+	case TASK_LINE_FORK:
+		sink_putf(sink, "fork pid %d (ppid %d)\n", line->pid, line->ppid);
+		break;
+	case TASK_LINE_DLOPEN:
+		sink_putf(sink, "dlopen of task %d: %llx (", line->tid,
+			  (unsigned long long)line->base);
+		sink_put(sink, line->path, line->path_len);
+		sink_puts(sink, ")\n");
+		break;
+	}
+}
+
+static int show_task_log(struct dump *dump, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/task.txt", dump->data->dir);
+
+	int ret = file_read_all(path, TASK_FILE_MAX_BYTES, &text, err);
+
+	if (ret < 0)
+		return ret;
+
+	struct text in = text_of(text.data, text.len);
+	struct task_line line;
+
+	sink_putf(dump->sink, "%zu tasks found\n", dump->data->nr_tasks);
+	while (task_txt_next(&in, &line, NULL) > 0)
+		show_task_line(dump->sink, &line);
+	sink_puts(dump->sink, "\n");
+	return 0;
+}
+
+static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const char *kind)
+{
+	sink_putf(dump->sink, "%llu.%09llu  %7d: [%s] ", (unsigned long long)(time_ns / 1000000000),
+		  (unsigned long long)(time_ns % 1000000000), tid, kind);
+}
+
+/* "name: data" below an event that has a payload. */
+static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
+{
+	static const char *const kinds[] = {
+		[EVENT_ENTRY] = "args ",
+		[EVENT_EXIT] = "retval",
+		[EVENT_POINT] = "data ",
+	};
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
+	sink_putf(dump->sink, "length = %u\n", event->data_len);
+	if (event->type != EVENT_POINT)
+		return;
+	event_put_name(&dump->names, event, &name);
+	event_put_raw_data(dump->data, task, event, &text);
+	if (text.len) {
+		sink_puts(dump->sink, "  ");
+		sink_puts(dump->sink, strbuf_str(&name));
+		sink_puts(dump->sink, ": ");
+		sink_puts(dump->sink, strbuf_str(&text));
+		sink_puts(dump->sink, "\n");
+	}
+}
+
+static void show_record(struct dump *dump, const struct task *task, const struct event *event)
+{
+	struct sink *sink = dump->sink;
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	switch (event->type) {
+	case EVENT_ENTRY:
+	case EVENT_EXIT:
+		put_prefix(dump, event->time_ns, task->tid,
+			   event->type == EVENT_ENTRY ? "entry" : "exit ");
+		sink_put(sink, event->func->name, event->func->name_len);
+		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
+			  event->indent);
+		break;
+	case EVENT_LOST:
+		put_prefix(dump, 0, task->tid, "lost ");
+		sink_putf(sink, "<%llu>(%llu) depth: %u\n", (unsigned long long)event->addr,
+			  (unsigned long long)event->addr, event->indent);
+		break;
+	default:
+		event_put_name(&dump->names, event, &name);
+		put_prefix(dump, event->time_ns, task->tid, "event");
+		sink_puts(sink, strbuf_str(&name));
+		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
+			  event->indent);
+		break;
+	}
+	if (event->data)
+		show_payload(dump, task, event);
+}
+
+static void show_backwards(struct sink *sink)
+{
+	static const char text[] = "* inverted time - data seems broken *";
+
+	sink_puts(sink, "\n");
+	sink_fill(sink, '*', sizeof(text) - 1);
+	sink_putf(sink, "\n%s\n", text);
+	sink_fill(sink, '*', sizeof(text) - 1);
+	sink_puts(sink, "\n\n");
+}
+
+static bool is_in_range(const struct dump *dump, uint64_t time_ns)
+{
+	return time_ns >= dump->pipe.start_ns && time_ns <= dump->pipe.stop_ns;
+}
+
+/* One record and, on demand, its bytes, which the source has just decoded. */
+static int show_event(struct dump *dump, struct stg_calls *calls, const struct src_user *src,
+		      size_t len, struct event *event, struct uft_err *err)
+{
+	uint64_t offset = src->next_offset - (src->len - src->at) - len;
+	uint16_t depth = event->indent;
+
+	if (!is_in_range(dump, event->time_ns))
+		return 0;
+
+	int ret = stg_calls(calls, event, 1, err);
+
+	if (ret < 0)
+		return ret;
+	if (stg_select(&dump->config->stages.stages, event, 1) == 0)
+		return 0;
+	event->indent = depth;
+	if ((event->flags & EVENT_BACKWARDS) || (event->type == EVENT_LOST && event->time_ns))
+		show_backwards(dump->sink);
+	show_record(dump, calls->task, event);
+	if (dump->config->is_verbose)
+		put_bytes(dump->sink, offset, src->buf + src->at - len, len);
+	return dump->sink->failed;
+}
+
+static int show_records(struct dump *dump, struct src_user *src, struct stg_calls *calls,
+			struct uft_err *err)
+{
+	while (!src->at_end) {
+		uint64_t before = src->next_offset - (src->len - src->at);
+		struct event event = { 0 };
+		struct uft_err why = { 0 };
+		ssize_t nr = src_user_read(src, &event, 1, UINT64_MAX, &why);
+
+		if (nr < 0) {
+			err_set(dump->broken, nr, "%s", why.text);
+			return 0;
+		}
+		if (nr == 0)
+			continue;
+
+		size_t len = src->next_offset - (src->len - src->at) - before;
+		int ret = show_event(dump, calls, src, len, &event, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Which tasks take part is what the pipeline decided. */
+static bool is_selected(const struct dump *dump, int32_t tid)
+{
+	for (size_t i = 0; i < dump->pipe.nr_lanes; i++) {
+		if (dump->pipe.lanes[i].task->tid == tid)
+			return true;
+	}
+	return false;
+}
+
+static int show_task(struct dump *dump, const struct task *task, struct uft_err *err)
+{
+	const struct src_user_plan plan = src_user_plan(1);
+	struct stg_calls calls = {
+		.config = &dump->config->stages.stages,
+		.task = task,
+		.pseudo = &dump->pipe.pseudo,
+		.has_first = true, /* nothing is known of calls that the file does not show */
+	};
+	struct src_user src;
+
+	if (!task->data_bytes)
+		return 0;
+	sink_putf(dump->sink, "reading %d.dat\n", task->tid);
+	if (!is_selected(dump, task->tid))
+		return 0;
+
+	int ret = src_user_open(&src, dump->data, task->tid, &plan, err);
+
+	if (ret < 0)
+		return ret;
+	ret = show_records(dump, &src, &calls, err);
+	src_user_close(&src);
+	free(calls.frames);
+	return ret;
+}
+
+static bool wants_perf(const struct dump *dump, const struct perf_record *rec)
+{
+	const struct stage_config *config = &dump->config->stages.stages;
+
+	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
+	    !is_in_range(dump, rec->time_ns))
+		return false;
+	return config->show_sched || rec->type >= PERF_REC_TASK_NEW;
+}
+
+static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
+{
+	static const enum event_id ids[] = {
+		[PERF_REC_SCHED_IN] = EVENT_ID_SCHED_IN,
+		[PERF_REC_SCHED_OUT] = EVENT_ID_SCHED_OUT,
+		[PERF_REC_SCHED_OUT_PREEMPT] = EVENT_ID_SCHED_OUT_PREEMPT,
+		[PERF_REC_TASK_NEW] = EVENT_ID_TASK_NEW,
+		[PERF_REC_TASK_EXIT] = EVENT_ID_TASK_EXIT,
+		[PERF_REC_TASK_NAME] = EVENT_ID_TASK_NAME,
+	};
+	struct strbuf content cleanup_strbuf = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/perf-cpu%u.dat", dump->data->dir, cpu);
+
+	int ret = file_read_all(path, PERF_FILE_MAX_BYTES, &content, err);
+
+	if (ret < 0)
+		return ret == -ENOENT ? 0 : ret;
+	if (content.len == 0)
+		return 0;
+	/* The peer sets the first CPU's file apart, not the first file. */
+	sink_putf(dump->sink, "%sreading perf-cpu%u.dat\n", cpu == 0 ? "\n" : "", cpu);
+
+	const uint8_t *bytes = (const uint8_t *)content.data;
+	struct perf_record rec;
+	ssize_t len;
+
+	for (size_t at = 0;
+	     (len = perf_record_decode(bytes + at, content.len - at, dump->data->is_big_endian,
+				       &rec, dump->broken)) > 0;
+	     at += len) {
+		struct strbuf name cleanup_strbuf = { 0 };
+
+		if (!wants_perf(dump, &rec))
+			continue;
+
+		struct event event = { .addr = ids[rec.type] };
+
+		event_put_name(&dump->names, &event, &name);
+		put_prefix(dump, rec.time_ns, rec.tid, "event");
+		sink_puts(dump->sink, strbuf_str(&name));
+		sink_putf(dump->sink, "(%u)\n", ids[rec.type]);
+		if (dump->config->is_verbose)
+			put_bytes(dump->sink, at, bytes + at, len);
+	}
+	return 0;
+}
+
+static int show_perf_files(struct dump *dump, struct uft_err *err)
+{
+	uint32_t nr_cpus = src_perf_nr_cpus(dump->data);
+
+	if (!dump->config->stages.stages.show_events)
+		return 0;
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		struct uft_err why = { 0 };
+		int ret = show_perf_file(dump, cpu, &why);
+
+		if (ret < 0)
+			return err_set(err, ret, "%s", why.text);
+	}
+	return 0;
+}
+
+static int show_all(struct dump *dump, struct uft_err *err)
+{
+	int ret = 0;
+
+	show_header(dump);
+	if (dump->config->is_verbose)
+		ret = show_task_log(dump, err);
+	for (size_t i = 0; ret == 0 && i < dump->data->nr_tasks; i++)
+		ret = show_task(dump, &dump->data->tasks[i], err);
+	return ret == 0 ? show_perf_files(dump, err) : ret;
+}
+
+int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
+	      struct uft_err *broken, struct uft_err *err)
+{
+	struct dump dump = { .config = config, .data = data, .sink = sink, .broken = broken };
+	int ret = pipeline_open(&dump.pipe, data, &config->stages, err);
+
+	if (ret < 0)
+		return ret;
+	ret = event_names_load(&dump.names, data, err);
+	if (ret == 0)
+		ret = show_all(&dump, err);
+	event_names_deinit(&dump.names);
+	pipeline_close(&dump.pipe);
+	return ret;
+}

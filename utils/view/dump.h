@@ -1,0 +1,28 @@
+/* View: what the files of a recording say, record by record (spec/output.md section 6.1). */
+#ifndef UTRAIL_VIEW_DUMP_H
+#define UTRAIL_VIEW_DUMP_H
+
+#include <stdbool.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/sink.h"
+
+/*
+ * @is_verbose: the bytes too, and what task.txt says
+ *
+ * Of @stages the duration filter does not count: this view shows what is in the files.
+ */
+struct dump_config {
+	struct pipeline_config stages;
+	bool is_verbose;
+};
+
+/*
+ * Show everything, file by file, unmerged. A damaged file ends where it is damaged, then @broken
+ * holds what to say about it, and the others are shown.
+ */
+int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
+	      struct uft_err *broken, struct uft_err *err);
+
+#endif

@@ -1,0 +1,337 @@
+/* View: what was recorded, where and how it ended (see infotext.h): one table row per line. */
+#include "utils/view/infotext.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "utils/base/fd.h"
+#include "utils/trace/event.h"
+#include "utils/trace/src_perf.h"
+
+#define NOTE_FILE_MAX_BYTES (64UL << 20)
+
+/*
+ * @bit: the item that must be there
+ * @put: append the value; nothing appended means no line
+ */
+struct info_row {
+	const char *label;
+	uint64_t bit;
+	void (*put)(const struct info *info, struct strbuf *out);
+};
+
+#define STRING_ROW(id, field)                                             \
+	static void put_##id(const struct info *info, struct strbuf *out) \
+	{                                                                 \
+		if (info->field)                                          \
+			strbuf_addstr(out, info->field);                  \
+	}
+
+STRING_ROW(version, version)
+STRING_ROW(date, record_date)
+STRING_ROW(cmdline, cmdline)
+STRING_ROW(cpu, cpu_desc)
+STRING_ROW(memory, meminfo)
+STRING_ROW(kernel, kernel)
+STRING_ROW(hostname, hostname)
+STRING_ROW(distro, distro)
+STRING_ROW(exe, exename)
+STRING_ROW(build_id, build_id)
+STRING_ROW(arguments, argspec)
+STRING_ROW(retvals, retspec)
+STRING_ROW(pattern, pattern_type)
+
+static void put_cpus(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%d / %d (online / possible)", info->cpus_online, info->cpus_possible);
+}
+
+static void put_load(const struct info *info, struct strbuf *out)
+{
+	for (int i = 0; i < 3; i++)
+		strbuf_addf(out, "%s%llu.%02llu", i ? " / " : "",
+			    (unsigned long long)(info->load_percent[i] / 100),
+			    (unsigned long long)(info->load_percent[i] % 100));
+	strbuf_addstr(out, " (1 / 5 / 15 min)");
+}
+
+static void put_paranoid(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%d", info->perf_event_paranoid);
+}
+
+static void put_kptr(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%d", info->kptr_restrict);
+}
+
+static void put_auto_args(const struct info *info, struct strbuf *out)
+{
+	if (info->auto_args)
+		strbuf_addstr(out, "true");
+}
+
+static void put_status(const struct info *info, struct strbuf *out)
+{
+	int status = info->exit_status;
+
+	if (status == INFO_FINISHED_BY_TRIGGER)
+		strbuf_addstr(out, "terminated by finish trigger");
+	else if (WIFEXITED(status))
+		strbuf_addf(out, "exited with code: %d", WEXITSTATUS(status));
+	else if (WIFSIGNALED(status))
+		strbuf_addf(out, "terminated by signal: %d (%s)", WTERMSIG(status),
+			    strsignal(WTERMSIG(status)));
+	else
+		strbuf_addf(out, "unknown exit status: %d", status);
+}
+
+static void put_elapsed(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%llu.%09llu sec", (unsigned long long)(info->elapsed_ns / 1000000000),
+		    (unsigned long long)(info->elapsed_ns % 1000000000));
+}
+
+static void put_cpu_time(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%.3f / %.3f sec (sys / user)", info->systime_us / 1e6,
+		    info->usrtime_us / 1e6);
+}
+
+static void put_pair(struct strbuf *out, int64_t first, int64_t second, const char *names)
+{
+	strbuf_addf(out, "%lld / %lld (%s)", (long long)first, (long long)second, names);
+}
+
+static void put_ctxsw(const struct info *info, struct strbuf *out)
+{
+	put_pair(out, info->ctxsw_voluntary, info->ctxsw_involuntary, "voluntary / involuntary");
+}
+
+static void put_maxrss(const struct info *info, struct strbuf *out)
+{
+	strbuf_addf(out, "%lld KB", (long long)info->maxrss_kb);
+}
+
+static void put_faults(const struct info *info, struct strbuf *out)
+{
+	put_pair(out, info->pagefault_major, info->pagefault_minor, "major / minor");
+}
+
+static void put_iops(const struct info *info, struct strbuf *out)
+{
+	put_pair(out, info->iops_read, info->iops_write, "read / write");
+}
+
+static const struct info_row recording_rows[] = {
+	{ "program version", INFO_VERSION, put_version },
+	{ "recorded on", INFO_RECORD_DATE, put_date },
+	{ "cmdline", INFO_CMDLINE, put_cmdline },
+};
+
+static const struct info_row machine_rows[] = {
+	{ "cpu info", INFO_CPUINFO, put_cpu },
+	{ "number of cpus", INFO_CPUINFO, put_cpus },
+	{ "memory info", INFO_MEMINFO, put_memory },
+	{ "system load", INFO_LOADINFO, put_load },
+	{ "kernel version", INFO_OSINFO, put_kernel },
+	{ "hostname", INFO_OSINFO, put_hostname },
+	{ "distro", INFO_OSINFO, put_distro },
+	{ "perf_event_paranoid", INFO_SYSCTL, put_paranoid },
+	{ "kptr_restrict", INFO_SYSCTL, put_kptr },
+};
+
+static const struct info_row program_rows[] = {
+	{ "exe image", INFO_EXE_NAME, put_exe },
+	{ "build id", INFO_EXE_BUILD_ID, put_build_id },
+	{ "arguments", INFO_ARG_SPEC, put_arguments },
+	{ "return values", INFO_ARG_SPEC, put_retvals },
+	{ "auto-args", INFO_ARG_SPEC, put_auto_args },
+	{ "pattern", INFO_PATTERN_TYPE, put_pattern },
+	{ "exit status", INFO_EXIT_STATUS, put_status },
+	{ "elapsed time", INFO_RECORD_DATE, put_elapsed },
+	{ "cpu time", INFO_USAGEINFO, put_cpu_time },
+	{ "context switch", INFO_USAGEINFO, put_ctxsw },
+	{ "max rss", INFO_USAGEINFO, put_maxrss },
+	{ "page fault", INFO_USAGEINFO, put_faults },
+	{ "disk iops", INFO_USAGEINFO, put_iops },
+};
+
+static void put_line(struct sink *sink, const char *lead, const char *label, const char *value)
+{
+	sink_putf(sink, "%s%-20s: ", lead, label);
+	sink_puts(sink, value);
+	sink_puts(sink, "\n");
+}
+
+static void put_rows(struct sink *sink, const char *lead, const struct info_row *rows, size_t nr,
+		     const struct info *info)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct strbuf value cleanup_strbuf = { 0 };
+
+		if (!(info->mask & rows[i].bit))
+			continue;
+		rows[i].put(info, &value);
+		if (value.len)
+			put_line(sink, lead, rows[i].label, strbuf_str(&value));
+	}
+}
+
+static void put_title(struct sink *sink, const char *title)
+{
+	sink_putf(sink, "# %s\n# ", title);
+	sink_fill(sink, '=', strlen(title));
+	sink_puts(sink, "\n");
+}
+
+/* "11525(fk), 11527(fk)" */
+static void put_tasks(const struct trace_data *data, struct sink *sink)
+{
+	const struct info *info = &data->info;
+	struct strbuf list cleanup_strbuf = { 0 };
+	char count[24];
+
+	if (!(info->mask & INFO_TASKINFO))
+		return;
+	snprintf(count, sizeof(count), "%zu", info->nr_tids);
+	put_line(sink, "# ", "number of tasks", count);
+	for (size_t i = 0; i < info->nr_tids; i++) {
+		const struct task *task = data_task(data, info->tids[i]);
+
+		strbuf_addf(&list, "%s%d(%s)", i ? ", " : "", info->tids[i],
+			    task ? task_name_at(task, UINT64_MAX) : "");
+	}
+	put_line(sink, "# ", "task list", strbuf_str(&list));
+}
+
+static int put_note(const struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	struct strbuf note cleanup_strbuf = { 0 };
+	struct uft_err why = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/note.txt", data->dir);
+
+	int ret = file_read_all(path, NOTE_FILE_MAX_BYTES, &note, &why);
+
+	if (ret == -ENOENT)
+		return 0;
+	if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
+	sink_puts(sink, "#\n");
+	put_title(sink, "extra note information");
+	sink_put(sink, strbuf_str(&note), note.len);
+	return 0;
+}
+
+int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
+	/* The perf files know what tasks are called. */
+	int ret = src_perf_load(&perf, data, err);
+
+	if (ret < 0)
+		return ret;
+	put_title(sink, "system information");
+	put_rows(sink, "# ", recording_rows, ARRAY_SIZE(recording_rows), &data->info);
+	put_rows(sink, "# ", machine_rows, ARRAY_SIZE(machine_rows), &data->info);
+	sink_puts(sink, "#\n");
+	put_title(sink, "process information");
+	put_tasks(data, sink);
+	put_rows(sink, "# ", program_rows, ARRAY_SIZE(program_rows), &data->info);
+	ret = put_note(data, sink, err);
+	sink_puts(sink, "\n");
+	return ret;
+}
+
+void info_show_machine(const struct info *info, struct sink *sink)
+{
+	put_rows(sink, "", machine_rows, ARRAY_SIZE(machine_rows), info);
+}
+
+/* A task begins with its first sign of life, in task.txt or for the kernel. */
+static uint64_t first_sign(const struct task *task, const struct perf_queue *queue)
+{
+	for (size_t i = 0; i < queue->nr; i++) {
+		bool is_sign = queue->events[i].id == EVENT_ID_TASK_NEW ||
+			       queue->events[i].id == EVENT_ID_TASK_NAME;
+
+		if (is_sign)
+			return task->start_ns ? MIN(queue->events[i].time_ns, task->start_ns)
+					      : queue->events[i].time_ns;
+	}
+	return task->start_ns;
+}
+
+int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
+	int ret = src_perf_load(&perf, data, err);
+
+	if (ret < 0)
+		return ret;
+	sink_puts(sink,
+		  "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		const struct task *task = &data->tasks[i];
+		uint64_t time_ns = first_sign(task, &perf.queues[i]);
+
+		sink_putf(sink, "%14llu.%09llu  %c%c     [%7d]  %-16s   %8.3f MB\n",
+			  (unsigned long long)(time_ns / 1000000000),
+			  (unsigned long long)(time_ns % 1000000000),
+			  task->pid == task->tid ? 'F' : ' ', task->has_session ? 'S' : ' ',
+			  task->tid, task_name_at(task, UINT64_MAX),
+			  (double)task->data_bytes / (1024 * 1024));
+	}
+	return 0;
+}
+
+static void put_symbols(const struct trace_data *data, const struct symtab *tab, bool is_dynamic,
+			struct sink *sink)
+{
+	for (size_t i = 0; i < tab->nr; i++) {
+		const struct symbol *sym = &tab->syms[i];
+		struct strbuf name cleanup_strbuf = { 0 };
+
+		if ((sym->type == 'P') != is_dynamic)
+			continue;
+		demangle(sym->name, data->modules.demangle, &name);
+		sink_putf(sink, "[%2zu] %#llx: ", i, (unsigned long long)sym->addr);
+		sink_puts(sink, strbuf_str(&name));
+		sink_putf(sink, " (size: %llu)\n", (unsigned long long)sym->size);
+	}
+}
+
+/* The module of the program itself, of the first session. */
+static struct module *program_module(const struct trace_data *data)
+{
+	const struct session *session = data->nr_sessions ? data->sessions[0] : NULL;
+
+	for (size_t i = 0; session && i < session->map.nr; i++) {
+		struct module *mod = session->modules[i];
+
+		if (mod && strcmp(mod->path, session->exename) == 0)
+			return mod;
+	}
+	return NULL;
+}
+
+int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	static const struct symtab none;
+	struct module *mod = program_module(data);
+	const struct symtab *tab = mod ? &mod->symtab : &none;
+	int ret = mod ? module_load(&data->modules, mod, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	sink_puts(sink, "Normal symbols\n==============\n");
+	put_symbols(data, tab, false, sink);
+	sink_puts(sink, "\n\nDynamic symbols\n===============\n");
+	put_symbols(data, tab, true, sink);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* View: what was recorded, where and how it ended (spec/output.md section 5). */
+#ifndef UTRAIL_VIEW_INFOTEXT_H
+#define UTRAIL_VIEW_INFOTEXT_H
+
+#include "utils/base/err.h"
+#include "utils/format/info.h"
+#include "utils/trace/data.h"
+#include "utils/view/sink.h"
+
+/* The items of the recording, with what a user wrote into note.txt. */
+int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
+
+/* The items about a machine, plainly, as `info --system` shows this one. */
+void info_show_machine(const struct info *info, struct sink *sink);
+
+/* A line per task: when it began, what it is, how much it wrote. */
+int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
+
+/* The symbols of the program, its own and those of libraries that it calls. */
+int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err *err);
+
+#endif
