@@ -33,8 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	decode_all(in.data, in.size, data.is_big_endian);
 	fuzz_write_file("perf-cpu0.dat", in.data, in.size);
 	fuzz_write_file("perf-cpu1.dat", in.data, in.size / 2);
-	fuzz_check_error(src_perf_load(&src, &data, &err) < 0, &err);
-	for (size_t i = 0; i < src.nr_queues; i++) {
+
+	int ret = src_perf_load(&src, &data, &err);
+
+	fuzz_check_error(ret < 0, &err);
+	for (size_t i = 0; ret == 0 && i < src.nr_queues; i++) {
 		for (size_t k = 1; k < src.queues[i].nr; k++)
 			FUZZ_CHECK(src.queues[i].events[k - 1].time_ns <=
 				   src.queues[i].events[k].time_ns);
