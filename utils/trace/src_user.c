@@ -288,7 +288,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 
 	if (src->is_swapped)
 		return 0;
-	for (; nr < max && (size_t)(end - at) >= sizeof(struct record); nr++) {
+	/* A payload may have taken us behind the end. */
+	for (; nr < max && end - at >= (ptrdiff_t)sizeof(struct record); nr++) {
 		struct record rec;
 
 		memcpy(&rec, at, sizeof(rec));
