@@ -17,6 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+from archive import pack  # noqa: E402  (the path is set above)
+
 TOP = Path(__file__).resolve().parents[2]
 CORPUS = TOP / "tests/data/corpus"
 SOURCES = TOP / "tests/e2e/src"
@@ -63,10 +67,6 @@ def shrink(name, content):
 
 def read_dir(path):
     return {p.name: shrink(p.name, p.read_bytes()) for p in sorted(path.iterdir()) if p.is_file()}
-
-
-def pack(files):
-    return b"\n".join(b"==== file %s\n%s" % (name.encode(), data) for name, data in files.items())
 
 
 def swap_records(data):
