@@ -258,6 +258,10 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%s", rec->save_error.text);
 	if (lost)
 		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
+	if (rec->declined)
+		msg_warn(msg,
+			 "%u processes were not traced: their address space is limited (ulimit -v)",
+			 rec->declined);
 	if (untraced)
 		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
 }
@@ -359,7 +363,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	if (!atomic_load(&rec.processes)) {
+	if (!rec.processes && !rec.declined) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */

@@ -35,7 +35,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
-	stages.stages.wants_indent = true;
+	stages.stages.wants_indent = !opts->flat;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 

@@ -12,7 +12,6 @@ static enum report_average average_of(const struct opts *opts)
 	return opts->average_self ? REPORT_AVERAGE_SELF : REPORT_AVERAGE_NONE;
 }
 
-/* Only where tasks share something in time must they be read side by side. */
 static int report_data(const struct opts *opts, const struct report *report,
 		       struct trace_data *data, struct uft_err *err)
 {
@@ -22,9 +21,7 @@ static int report_data(const struct opts *opts, const struct report *report,
 	struct sink sink cleanup_sink = { 0 };
 
 	reader_pipeline_config(opts, &stages);
-	stages.order = PIPELINE_BY_TASK;
-	stages.stages.closes_open_calls = true;
-	stages.stages.ends_only = true;
+	report_configure(report, &stages);
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 
@@ -53,6 +50,7 @@ static struct report_config config_of(const struct opts *opts)
 		.average = average_of(opts),
 		.is_by_task = opts->by_task,
 		.is_csv = opts->format == OPTS_FORMAT_CSV,
+		.counts_outside = opts->event_full,
 	};
 }
 

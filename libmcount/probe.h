@@ -27,11 +27,14 @@
  * One call that was entered and not yet left.
  *
  * @slot: address of the return slot, which is what identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook.
- * @ret: what the slot held: where to go on; 0 for a frame whose slot was not replaced
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook,
+ *        with FRAME_EXPLICIT.
+ * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
  */
+#define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
+
 struct frame {
 	uint64_t slot;
 	uint64_t ret;
@@ -188,6 +191,9 @@ void note_lost(struct thread *t, uint32_t count);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
+
+/* COLD. From here on this thread is not traced any more; open frames return by themselves. */
+void thread_leave_alone(void);
 
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,27 @@ static bool report_exec(struct channel *ch, struct control_welcome *welcome)
 	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 }
 
+/*
+ * Our shared memory is address space, gigabytes of it (utils/format/ring.h). A process that was given little of that
+ * (ulimit -v) needs it all for itself: it is left alone, and the recorder is told.
+ */
+#define ADDRESS_SPACE_NEEDED (64ULL << 30)
+
+static bool has_address_space(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       limit.rlim_cur >= ADDRESS_SPACE_NEEDED;
+}
+
+static void decline(struct channel *ch)
+{
+	struct control_hello hello = make_hello(CONTROL_NO_ADDRESS_SPACE);
+
+	channel_send(ch, &hello, sizeof(hello));
+}
+
 /* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
 __attribute__((constructor)) static void session_begin(void)
 {
@@ -90,8 +112,14 @@ __attribute__((constructor)) static void session_begin(void)
 		return;
 	strcpy(probe.socket_name, name);
 	probe.pid = getpid();
+	if (!channel_open(&ch, name))
+		return;
+	if (!has_address_space()) {
+		decline(&ch);
+		return;
+	}
 	arch_init();
-	if (!channel_open(&ch, name) || !report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
+	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
 		return;
 
 	probe.plan = welcome.plan;

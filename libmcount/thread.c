@@ -160,6 +160,26 @@ struct thread *thread_begin(void)
 	return t;
 }
 
+void thread_leave_alone(void)
+{
+	struct thread *t = self;
+	struct ring *r;
+
+	if (!t || t == &probe_idle_thread)
+		return;
+	t->busy = 1;
+	guard_barrier();
+	frames_unhook(t);
+	self = &probe_idle_thread;
+	r = t->ring;
+	t->ring = NULL;
+	release_state(t);
+	if (r) {
+		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
+		ring_wake_writer(r);
+	}
+}
+
 /*
  * COLD, by pthread_key_create(3): the thread ends. Destructors of other keys may still call traced
  * functions, so we ask to be called again until libc's last round.
@@ -172,14 +192,7 @@ static void thread_end(void *arg)
 		pthread_setspecific(probe.thread_key, t);
 		return;
 	}
-	t->busy = 1;
-	guard_barrier();
-	frames_unhook(t);
-	self = &probe_idle_thread;
-	atomic_store_explicit(&t->ring->state, RING_DONE, memory_order_release);
-	ring_wake_writer(t->ring);
-	t->ring = NULL;
-	release_state(t);
+	thread_leave_alone();
 }
 
 /*

@@ -102,7 +102,7 @@ stage_e2e() {
 }
 
 stage_real() {
-	suite real meson test -C build --no-rebuild --print-errorlogs --suite real
+	suite real meson test -C build --no-rebuild --verbose --suite real
 }
 
 stage_clang() {

@@ -33,22 +33,25 @@ static uint64_t read_xcr0(void)
 	return ((uint64_t)high << 32) | low;
 }
 
+/*
+ * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only the last component is
+ * asked for its place: in the standard format, components lie in the order of their numbers.
+ */
 void arch_init(void)
 {
 	unsigned eax, ebx, ecx, edx;
 
-	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & CPUID_OSXSAVE_ECX))
+	__cpuid(1, eax, ebx, ecx, edx);
+	if (!(ecx & CPUID_OSXSAVE_ECX))
 		return;
 
 	uint64_t mask = read_xcr0() & XSAVE_COMPONENTS;
 	uint64_t bytes = XSAVE_LEGACY;
+	unsigned last = 63 - __builtin_clzll(mask | 1);
 
-	/* Standard format: each component has a fixed offset; leaf 0DH says offset and size. */
-	for (unsigned i = 2; i < 8; i++) {
-		if (!(mask & (1U << i)) || !__get_cpuid_count(0xd, i, &eax, &ebx, &ecx, &edx))
-			continue;
-		if (ebx + eax > bytes)
-			bytes = ebx + eax;
+	if (last >= 2) {
+		__cpuid_count(0xd, last, eax, ebx, ecx, edx);
+		bytes = ebx + eax;
 	}
 	arch_xsave_bytes = (bytes + 63) & ~63ULL;
 	arch_xsave_mask = mask;

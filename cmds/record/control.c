@@ -242,7 +242,9 @@ static bool take_packet(struct recorder *rec, struct conversation *talk, const v
 	case CONTROL_HELLO:
 		memcpy(&talk->hello, packet, sizeof(talk->hello));
 		talk->has_hello = true;
-		return true;
+		if (talk->hello.kind == CONTROL_NO_ADDRESS_SPACE)
+			rec->declined++;
+		return talk->hello.kind != CONTROL_NO_ADDRESS_SPACE;
 	case CONTROL_MODULE:
 		return talk->has_hello && keep_module(talk, packet, len);
 	case CONTROL_READY:

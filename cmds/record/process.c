@@ -56,19 +56,29 @@ static void watch_pid(struct recorder *rec, struct process *proc)
 		rec->nr_alive++;
 }
 
-struct process *process_find(struct recorder *rec, pid_t pid)
+static struct process **pid_place(struct recorder *rec, pid_t os_pid)
 {
-	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
-		if (p->pid == pid)
+	return &rec->by_pid[(unsigned)os_pid % RECORDER_PID_PLACES];
+}
+
+struct process *process_find_os(struct recorder *rec, pid_t os_pid)
+{
+	for (struct process *p = *pid_place(rec, os_pid); p; p = p->next_pid) {
+		if (p->os_pid == os_pid)
 			return p;
 	}
 	return NULL;
 }
 
-struct process *process_find_os(struct recorder *rec, pid_t os_pid)
+struct process *process_find(struct recorder *rec, pid_t pid)
 {
-	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
-		if (p->os_pid == os_pid)
+	struct process *p = process_find_os(rec, pid);
+
+	/* Both views are the same but in a pid namespace of its own. */
+	if (p && p->pid == pid)
+		return p;
+	for (p = rec->processes; p; p = p->next) {
+		if (p->pid == pid)
 			return p;
 	}
 	return NULL;
@@ -88,7 +98,6 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 	proc->is_fork = hello->kind == CONTROL_FORK;
 	proc->time_ns = hello->time_ns;
 	proc->pidfd = -1;
-	pthread_rwlock_init(&proc->lock, NULL);
 
 	if (make_arena(rec, proc, arena_fd))
 		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
@@ -108,15 +117,34 @@ void process_destroy(struct process *proc)
 	if (proc->pidfd >= 0)
 		close(proc->pidfd);
 	free(proc->sinks);
-	pthread_rwlock_destroy(&proc->lock);
 	free(proc);
 }
 
 void process_publish(struct recorder *rec, struct process *proc)
 {
+	struct process **place = pid_place(rec, proc->os_pid);
+
 	watch_pid(rec, proc);
-	proc->next = atomic_load(&rec->processes);
-	atomic_store(&rec->processes, proc);
+	proc->next = rec->processes;
+	rec->processes = proc;
+	proc->next_pid = *place;
+	*place = proc;
+	pthread_rwlock_wrlock(&rec->live_lock);
+	proc->next_live = rec->live;
+	rec->live = proc;
+	pthread_rwlock_unlock(&rec->live_lock);
+}
+
+static void take_from_writers(struct recorder *rec, struct process *proc)
+{
+	pthread_rwlock_wrlock(&rec->live_lock);
+	for (struct process **p = &rec->live; *p; p = &(*p)->next_live) {
+		if (*p == proc) {
+			*p = proc->next_live;
+			break;
+		}
+	}
+	pthread_rwlock_unlock(&rec->live_lock);
 }
 
 void process_retire(struct recorder *rec, struct process *proc)
@@ -126,13 +154,13 @@ void process_retire(struct recorder *rec, struct process *proc)
 		proc->pidfd = -1;
 		rec->nr_alive--;
 	}
-	pthread_rwlock_wrlock(&proc->lock);
-	if (proc->arena) {
-		writer_drain_all(rec, proc);
-		munmap(proc->arena, proc->arena_bytes);
-		proc->arena = NULL;
-		free(proc->sinks);
-		proc->sinks = NULL;
-	}
-	pthread_rwlock_unlock(&proc->lock);
+	if (!proc->arena)
+		return;
+	/* From here on this thread is the only one that looks at it. */
+	take_from_writers(rec, proc);
+	writer_drain_all(rec, proc);
+	munmap(proc->arena, proc->arena_bytes);
+	proc->arena = NULL;
+	free(proc->sinks);
+	proc->sinks = NULL;
 }

@@ -95,6 +95,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.control_fd = -1,
 	};
 	pthread_mutex_init(&rec->task_lock, NULL);
+	pthread_rwlock_init(&rec->live_lock, NULL);
 	make_plan(rec);
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = recorder_now_ns(rec);
@@ -306,7 +307,7 @@ int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *
 
 void recorder_stop(struct recorder *rec)
 {
-	for (struct process *p = atomic_load(&rec->processes); p; p = p->next)
+	for (struct process *p = rec->processes; p; p = p->next)
 		process_retire(rec, p);
 	writers_stop(rec);
 	note_write_error(rec, perf_finish(&rec->perf));
@@ -316,7 +317,7 @@ void recorder_close(struct recorder *rec)
 {
 	writers_stop(rec);
 	perf_finish(&rec->perf);
-	for (struct process *p = atomic_load(&rec->processes), *next; p; p = next) {
+	for (struct process *p = rec->processes, *next; p; p = next) {
 		next = p->next;
 		process_destroy(p);
 	}
@@ -324,6 +325,7 @@ void recorder_close(struct recorder *rec)
 		next = s->next;
 		rec_session_destroy(s);
 	}
+	known_modules_destroy(rec->known_modules);
 	if (rec->control)
 		munmap(rec->control, sizeof(*rec->control));
 	int fds[] = { rec->task_fd, rec->listen_fd, rec->epoll_fd, rec->control_fd };
@@ -334,4 +336,5 @@ void recorder_close(struct recorder *rec)
 	}
 	free(rec->tids);
 	pthread_mutex_destroy(&rec->task_lock);
+	pthread_rwlock_destroy(&rec->live_lock);
 }

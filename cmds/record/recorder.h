@@ -15,6 +15,7 @@
 #include "utils/format/control.h"
 #include "utils/format/map.h"
 #include "utils/format/ring.h"
+#include "utils/object/build_id.h"
 
 /* What a recording is to be like; filled by cmd_record from the options. */
 struct record_settings {
@@ -79,8 +80,6 @@ struct ring_sink {
 /*
  * One traced process (or process image: exec makes a new one under the same pid).
  *
- * @lock: writers hold it for reading while they take from the rings, the control thread for writing
- *        when the process is done with. Guards @arena and @sinks.
  * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
  *          lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 once that was seen
@@ -99,14 +98,15 @@ struct process {
 	int pidfd;
 	struct session *session;
 	struct process *parent;
-	pthread_rwlock_t lock;
 	struct arena *arena;
 	uint64_t arena_bytes;
 	uint32_t nr_rings;
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
-	struct process *next;
+	struct process *next;	   /* in recorder.processes */
+	struct process *next_live; /* in recorder.live */
+	struct process *next_pid;  /* in its place of recorder.by_pid */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -115,6 +115,23 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
 }
+
+/*
+ * A file that was seen as a module of some process.
+ *
+ * @build_id: hex, "" when it has none
+ * @is_instrumented: it calls hooks of the probe
+ * @is_saved: its symbol file is written
+ */
+struct known_module {
+	char *path;
+	char build_id[BUILD_ID_HEX_SIZE];
+	bool is_instrumented;
+	bool is_saved;
+	struct known_module *next;
+};
+
+#define RECORDER_PID_PLACES 1024
 
 struct recorder {
 	const struct record_settings *settings;
@@ -131,9 +148,16 @@ struct recorder {
 	int control_fd;
 	struct plan plan; /* the part that is the same for all processes */
 
-	/* Newest first. Only the control thread adds; nothing is removed before the end. */
-	_Atomic(struct process *) processes;
+	/* All images, newest first, and by os_pid. Only the control thread looks; nothing is removed before the end. */
+	struct process *processes;
+	struct process *by_pid[RECORDER_PID_PLACES];
+
+	/* Those with an arena: what writers look at, under the lock for reading. */
+	pthread_rwlock_t live_lock;
+	struct process *live;
+
 	struct session *sessions;
+	struct known_module *known_modules;
 	unsigned nr_alive; /* processes with a pidfd */
 
 	struct perf perf; /* no CPUs when there are no events */
@@ -145,6 +169,8 @@ struct recorder {
 	int32_t *tids; /* of all tasks with records */
 	size_t nr_tids;
 	size_t cap_tids;
+
+	unsigned declined; /* processes that had too little address space to be traced */
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
@@ -222,6 +248,9 @@ int session_add_module(struct session *s, const struct control_module *m);
 /* Not used by anything any more. */
 void rec_session_destroy(struct session *s);
 
+/* Free a whole list. */
+void known_modules_destroy(struct known_module *known);
+
 /* Save the symbols of one more module, if it can have records. */
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err);
 
@@ -276,7 +305,7 @@ bool libcall_is_nested_module(const char *path);
 int writers_start(struct recorder *rec, struct uft_err *err);
 void writers_stop(struct recorder *rec);
 
-/* Take all that is committed in the rings of @proc; the caller holds its lock for writing. */
+/* Take all that is committed in the rings of @proc, which no writer looks at any more. */
 void writer_drain_all(struct recorder *rec, struct process *proc);
 
 #endif

@@ -114,37 +114,64 @@ static int compare_start(const void *a, const void *b)
 }
 
 /*
- * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked: only
- * their symbols are needed.
+ * What is known of a file that was seen as a module: hundreds of processes run the same few, so each is looked at once.
+ * NULL for paths that are no files, and without memory.
  */
-static bool can_have_records(const struct recorder *rec, const struct map_entry *entry,
-			     bool is_program)
+static struct known_module *know_module(struct recorder *rec, const char *path)
 {
 	struct object_program program;
+	struct known_module *known;
 
-	if (entry->path[0] != '/')
-		return false;
-	if (plan_has_calls(rec->settings, entry->path, is_program))
-		return true;
-	return object_check_program(entry->path, &program, NULL) == 0 &&
-	       (program.has_mcount || program.has_fentry || program.has_cyg_profile);
+	if (path[0] != '/')
+		return NULL;
+	for (known = rec->known_modules; known; known = known->next) {
+		if (strcmp(known->path, path) == 0)
+			return known;
+	}
+
+	known = calloc(1, sizeof(*known));
+	if (known)
+		known->path = strdup(path);
+	if (!known || !known->path) {
+		free(known);
+		return NULL;
+	}
+	if (object_build_id(path, known->build_id, NULL) < 0)
+		known->build_id[0] = '\0';
+	known->is_instrumented = object_check_program(path, &program, NULL) == 0 &&
+				 (program.has_mcount || program.has_fentry ||
+				  program.has_cyg_profile);
+	known->next = rec->known_modules;
+	rec->known_modules = known;
+	return known;
+}
+
+void known_modules_destroy(struct known_module *known)
+{
+	while (known) {
+		struct known_module *next = known->next;
+
+		free(known->path);
+		free(known);
+		known = next;
+	}
 }
 
 /* 0, also for a module that has gone from disk meanwhile: its calls show as addresses. */
-static int save_symbols(struct recorder *rec, const struct map_entry *entry, struct uft_err *err)
+static int save_symbols(struct recorder *rec, struct known_module *known, struct uft_err *err)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	char name[NAME_MAX + 1];
 
-	if (object_symtab_load(entry->path, &symbols, NULL) < 0)
+	if (known->is_saved ||
+	    !files_choose_name(rec->dir_fd, known->path, known->build_id, name, sizeof(name)) ||
+	    object_symtab_load(known->path, &symbols, NULL) < 0)
 		return 0;
-	/* The same module may be part of several sessions. */
-	if (!files_choose_name(rec->dir_fd, entry->path, entry->build_id, name, sizeof(name)))
-		return 0;
-	sym_file_encode(&symbols, entry->path, entry->build_id[0] ? entry->build_id : NULL, &text);
+	known->is_saved = true;
+	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
 	if (strbuf_oom(&text))
-		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", entry->path);
+		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);
 	return files_publish(rec->dir_fd, name, text.data, text.len, err);
 }
 
@@ -156,8 +183,9 @@ static const char *base_name(const char *path)
 }
 
 /*
- * The modules that can have records, and the libraries that these call, which readers need to say where a
- * function is from (--libname). What those in turn are linked with costs nothing.
+ * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked. Their symbols
+ * are saved, and those of the libraries that they call, which readers need to say where a function is from
+ * (--libname). What those in turn are linked with costs nothing.
  */
 static int save_all_symbols(struct recorder *rec, const struct session *s, struct uft_err *err)
 {
@@ -165,20 +193,21 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
-		const struct map_entry *entry = &s->map.entries[i];
-		bool is_program = strcmp(entry->path, s->exe) == 0;
+		const char *path = s->map.entries[i].path;
+		struct known_module *known = know_module(rec, path);
+		bool has_calls = plan_has_calls(rec->settings, path, strcmp(path, s->exe) == 0);
 
-		if (!can_have_records(rec, entry, is_program))
-			continue;
-		ret = save_symbols(rec, entry, err);
-		if (plan_has_calls(rec->settings, entry->path, is_program))
-			object_needed_load(entry->path, &needed, NULL);
+		if (known && (known->is_instrumented || has_calls))
+			ret = save_symbols(rec, known, err);
+		if (known && has_calls)
+			object_needed_load(path, &needed, NULL);
 	}
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
-		const struct map_entry *entry = &s->map.entries[i];
+		const char *path = s->map.entries[i].path;
+		struct known_module *known = know_module(rec, path);
 
-		if (object_needed_has(&needed, base_name(entry->path)))
-			ret = save_symbols(rec, entry, err);
+		if (known && object_needed_has(&needed, base_name(path)))
+			ret = save_symbols(rec, known, err);
 	}
 	return ret;
 }
@@ -191,11 +220,10 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	if (s->map.nr)
 		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
 	for (size_t i = 0; i < s->map.nr; i++) {
-		char hex[BUILD_ID_HEX_SIZE];
+		struct known_module *known = know_module(rec, s->map.entries[i].path);
 
-		if (s->map.entries[i].path[0] == '/' &&
-		    object_build_id(s->map.entries[i].path, hex, NULL) == 0)
-			strcpy(s->map.entries[i].build_id, hex);
+		if (known)
+			strcpy(s->map.entries[i].build_id, known->build_id);
 	}
 
 	module_map_encode(&s->map, &text);
@@ -209,12 +237,10 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err)
 {
-	struct map_entry entry = { .path = (char *)path };
-	char hex[BUILD_ID_HEX_SIZE];
+	struct known_module *known = know_module(rec, path);
 
-	if (!can_have_records(rec, &entry, false))
+	if (!known || (!known->is_instrumented &&
+		       !plan_has_calls(rec->settings, path, /* is_program= */ false)))
 		return 0;
-	if (object_build_id(path, hex, NULL) == 0)
-		strcpy(entry.build_id, hex);
-	return save_symbols(rec, &entry, err);
+	return save_symbols(rec, known, err);
 }

@@ -184,8 +184,6 @@ static uint32_t rings_in_use(const struct process *proc)
 
 void writer_drain_all(struct recorder *rec, struct process *proc)
 {
-	if (!proc->arena)
-		return;
 	for (uint32_t i = 0; i < rings_in_use(proc); i++) {
 		if (atomic_load_explicit(&process_ring(proc, i)->state, memory_order_acquire) !=
 		    RING_FREE)
@@ -194,26 +192,33 @@ void writer_drain_all(struct recorder *rec, struct process *proc)
 	atomic_fetch_add(&rec->threads_untraced, atomic_load(&proc->arena->threads_untraced));
 }
 
+static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned index,
+			     bool everything)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t i = index; i < rings_in_use(p); i += rec->nr_writers) {
+		switch (atomic_load_explicit(&process_ring(p, i)->state, memory_order_acquire)) {
+		case RING_LIVE:
+			taken += drain_ring(rec, p, i, everything);
+			break;
+		case RING_DONE:
+			close_ring(rec, p, i);
+			break;
+		}
+	}
+	return taken;
+}
+
 /* One look at all rings of writer @index. Returns the bytes taken. */
 static uint64_t scan(struct recorder *rec, unsigned index, bool everything)
 {
 	uint64_t taken = 0;
 
-	for (struct process *p = atomic_load(&rec->processes); p; p = p->next) {
-		pthread_rwlock_rdlock(&p->lock);
-		for (uint32_t i = index; p->arena && i < rings_in_use(p); i += rec->nr_writers) {
-			switch (atomic_load_explicit(&process_ring(p, i)->state,
-						     memory_order_acquire)) {
-			case RING_LIVE:
-				taken += drain_ring(rec, p, i, everything);
-				break;
-			case RING_DONE:
-				close_ring(rec, p, i);
-				break;
-			}
-		}
-		pthread_rwlock_unlock(&p->lock);
-	}
+	pthread_rwlock_rdlock(&rec->live_lock);
+	for (struct process *p = rec->live; p; p = p->next_live)
+		taken += scan_process(rec, p, index, everything);
+	pthread_rwlock_unlock(&rec->live_lock);
 	return taken;
 }
 

@@ -43,8 +43,10 @@ struct control_header {
 };
 
 enum control_hello_kind {
-	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
-	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
+	CONTROL_EXEC = 1, /* a fresh process image: a session of its own */
+	CONTROL_FORK = 2, /* a forked child: goes on in its parent's session */
+	CONTROL_NO_ADDRESS_SPACE =
+		4,	    /* a fresh image that cannot be traced: ulimit -v; nothing follows */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
 };
 

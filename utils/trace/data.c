@@ -225,13 +225,24 @@ static int add_ref(struct task *task, uint64_t start_ns, struct session *session
 	return 0;
 }
 
+/* A task begins where its TASK or FORK line says; that of its session is earlier, and may be all there is. */
+static void note_start(struct task *task, const struct task_line *line)
+{
+	bool is_own = line->type == TASK_LINE_TASK || line->type == TASK_LINE_FORK;
+
+	if (line->type == TASK_LINE_DLOPEN || (task->has_own_line && !is_own))
+		return;
+	if (!task->start_ns || line->time_ns < task->start_ns || (is_own && !task->has_own_line))
+		task->start_ns = line->time_ns;
+	task->has_own_line |= is_own;
+}
+
 static int apply_line(struct trace_data *data, const struct task_line *line)
 {
 	struct task *task = data_task(data, tid_of_line(line));
 	struct session *session;
 
-	if (line->type != TASK_LINE_DLOPEN && (!task->start_ns || line->time_ns < task->start_ns))
-		task->start_ns = line->time_ns;
+	note_start(task, line);
 
 	switch (line->type) {
 	case TASK_LINE_SESSION:

@@ -28,7 +28,8 @@ struct task_name {
  * One task (thread or process) of the recording.
  *
  * @index: in data->tasks, which are sorted by tid
- * @start_ns: of its first line in task.txt, 0 without one
+ * @start_ns: of its first TASK or FORK line in task.txt, else of its first session, 0 without any
+ * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
  * @data_bytes: size of <tid>.dat, 0 when there is none
@@ -43,6 +44,7 @@ struct task {
 	uint64_t start_ns;
 	bool is_fork;
 	bool has_session;
+	bool has_own_line;
 	uint64_t data_bytes;
 	struct session_ref *refs;
 	size_t nr_refs;

@@ -15,6 +15,7 @@ enum event_type {
 	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
 	EVENT_SCHED_OUT, /* off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
+	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
 	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
 };
 
@@ -53,6 +54,8 @@ enum event_flag {
 	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
 	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
+	EVENT_INHERITED =
+		1U << 6, /* EXIT: the task began within this call, see stg_calls.inherits */
 };
 
 /*
@@ -66,7 +69,7 @@ enum event_flag {
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
  * @data: payload, valid until the next batch of the task
  * @data_len: its length; SCHED_*, which have no payload: the CPU
- * @depth: frames below this one: of the stack as it was recorded, whatever stages leave out
+ * @depth: frames below this one whose entry was seen, whatever stages leave out
  * @indent: the same, counted over what is left after the stages: the depth to show. The depth
  *          of the record until stg_indent() has run
  */

@@ -149,31 +149,40 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-int lane_fill(struct lane *lane, struct uft_err *err)
+/* What is left of the next batch; 0 is either nothing left of it or the end. */
+static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
 	bool has_range = pipe->start_ns || pipe->stop_ns != UINT64_MAX;
 	struct event *events = lane->raw ? lane->raw : lane->events;
 	ssize_t nr = 0;
 
-	while (!lane->at_end && nr == 0) {
+	if (!lane->at_end) {
 		nr = read_batch(lane, events, pipe->batch);
 		lane->at_end = nr == 0;
 		if (has_range)
 			nr = cut_range(lane, events, nr);
 		if (nr)
 			nr = run_stages(lane, events, nr, err);
-		if (nr < 0)
-			return nr;
-	}
-	if (lane->at_end && nr == 0 && !lane->is_finished) {
+	} else {
 		lane->is_finished = true;
 		nr = finish(lane);
 		if (nr < 0)
-			return err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
+			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
-	if (pipe->config.stages.wants_indent)
-		stg_indent(&lane->indent, lane->events, nr);
+	if (nr > 0 && pipe->config.stages.wants_indent)
+		nr = stg_indent(&lane->indent, lane->events, nr);
+	return nr;
+}
+
+int lane_fill(struct lane *lane, struct uft_err *err)
+{
+	ssize_t nr = 0;
+
+	while (nr == 0 && !lane->is_finished)
+		nr = fill_once(lane, err);
+	if (nr < 0)
+		return nr;
 	lane->at = 0;
 	lane->nr = nr;
 	return nr > 0;

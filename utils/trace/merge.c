@@ -1,4 +1,4 @@
-/* The merge of all tasks by time: a tournament of lanes, and runs as long as they go. */
+/* The merge of all tasks by time: a heap of lanes, and runs as long as they go. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -31,47 +31,55 @@ static size_t head_index(head_t head)
 }
 
 /*
- * A tree of losers: @tree[1] to [@nr_leaves - 1] hold who lost the match there, @winner who lost
- * none. When the winner's next event comes, only the matches on its way up are played again.
- *
- * @is_running: the winner was the winner before: it may have a long run
+ * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
+ * not used, so that every node has two children to look at
+ * @is_running: the lane at the top was there before: it may have a long run
  */
 struct merge {
 	struct pipeline *pipe;
-	head_t *tree;
-	head_t winner;
+	head_t *heap;
 	bool is_running;
-	size_t nr_leaves; /* a power of two */
+	size_t cap;
 	size_t ext_at;
 };
 
-/* HOT: the winner's leaf has a new head; find the next winner. No branch to be guessed wrong. */
-static void play(struct merge *merge, head_t head)
+/* All ones when @a comes before @b: the sign of the difference, without a branch. */
+static head_t before(head_t a, head_t b)
 {
-	head_t *tree = merge->tree;
-	size_t index = head_index(head);
-
-	for (size_t at = (merge->nr_leaves + index) / 2; at > 0; at /= 2) {
-		head_t rival = tree[at];
-		/* All ones when the rival comes first: the sign of the difference. */
-		head_t wins = (head_t)((__int128)(rival - head) >> 127);
-		head_t swap = (head ^ rival) & wins;
-
-		tree[at] = rival ^ swap;
-		head ^= swap;
-	}
-	merge->is_running = head_index(head) == index;
-	merge->winner = head;
+	return (head_t)((__int128)(a - b) >> 127);
 }
 
-/* Who comes after the winner: the first of those that lost to it, who are on its way up. */
+/*
+ * HOT: put @head where the top was, and down to where it belongs. That is not far when few tasks
+ * run at a time. Which child is first is what a CPU guesses worst, so nobody asks it.
+ */
+static void replace_top(struct merge *merge, head_t head)
+{
+	head_t *heap = merge->heap;
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= merge->cap)
+			break;
+
+		head_t is_right = before(heap[child + 1], heap[child]);
+		head_t first = heap[child] ^ ((heap[child] ^ heap[child + 1]) & is_right);
+
+		if (first >= head)
+			break;
+		heap[at] = first;
+		at = child + ((size_t)is_right & 1);
+	}
+	heap[at] = head;
+	merge->is_running = head_index(heap[0]) == head_index(head);
+}
+
+/* Who comes after the top: one of its children. */
 static head_t second(const struct merge *merge)
 {
-	head_t best = head_of(HEAD_END, SIZE_MAX);
-
-	for (size_t at = (merge->nr_leaves + head_index(merge->winner)) / 2; at > 0; at /= 2)
-		best = merge->tree[at] < best ? merge->tree[at] : best;
-	return best;
+	return MIN(merge->heap[1], merge->heap[2]);
 }
 
 /* How many events of the lane, from the next on, come before @limit. At least one. */
@@ -106,12 +114,12 @@ static int next_time(struct lane *lane, uint64_t *time_ns, struct uft_err *err)
 }
 
 /*
- * Show the winner's run and find who is next. Where tasks take turns with each event it is not
- * worth while to look how long the run is: it is one, until the same lane wins twice.
+ * Show the run of the lane at the top and find who is next. Where tasks take turns with each event it is not
+ * worth while to look how long the run is: it is one, until the same lane comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
-	size_t index = head_index(merge->winner);
+	size_t index = head_index(merge->heap[0]);
 	struct lane *lane = &merge->pipe->lanes[index];
 	struct event_span span = { lane->task, lane->events + lane->at, 1 };
 	uint64_t time_ns;
@@ -125,7 +133,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 		return ret;
 	lane->at += span.nr;
 	ret = next_time(lane, &time_ns, err);
-	play(merge, head_of(time_ns, index));
+	replace_top(merge, head_of(time_ns, index));
 	return ret;
 }
 
@@ -135,16 +143,24 @@ static int take_extern(struct merge *merge, const struct view *view, struct uft_
 	struct event_span span = { NULL, &ext->events[merge->ext_at++], 1 };
 	uint64_t time_ns = merge->ext_at < ext->nr ? ext->events[merge->ext_at].time_ns : HEAD_END;
 
-	play(merge, head_of(time_ns, merge->pipe->nr_lanes));
+	replace_top(merge, head_of(time_ns, merge->pipe->nr_lanes));
 	return view->events(view->self, &span, err);
 }
 
-/* The first event of each lane. */
-static int read_heads(struct merge *merge, head_t *leaves, struct uft_err *err)
+static int compare_heads(const void *a, const void *b)
+{
+	head_t x = *(const head_t *)a;
+	head_t y = *(const head_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The first event of each lane; sorted, they are a heap. */
+static int start(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
 
-	for (size_t i = 0; i < merge->nr_leaves; i++) {
+	for (size_t i = 0; i < merge->cap; i++) {
 		uint64_t time_ns = HEAD_END;
 
 		if (i < pipe->nr_lanes) {
@@ -155,43 +171,26 @@ static int read_heads(struct merge *merge, head_t *leaves, struct uft_err *err)
 		} else if (i == pipe->nr_lanes && pipe->ext.nr) {
 			time_ns = pipe->ext.events[0].time_ns;
 		}
-		leaves[i] = head_of(time_ns, i);
+		merge->heap[i] = head_of(time_ns, i);
 	}
+	qsort(merge->heap, merge->cap, sizeof(*merge->heap), compare_heads);
 	return 0;
-}
-
-/* Play all matches once. @winners: of each match, the leaves behind them. */
-static int start(struct merge *merge, head_t *winners, struct uft_err *err)
-{
-	int ret = read_heads(merge, winners + merge->nr_leaves, err);
-
-	for (size_t at = merge->nr_leaves - 1; ret == 0 && at > 0; at--) {
-		winners[at] = MIN(winners[2 * at], winners[2 * at + 1]);
-		merge->tree[at] = MAX(winners[2 * at], winners[2 * at + 1]);
-	}
-	merge->winner = winners[1];
-	return ret;
 }
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/* Even a single lane has a rival, the external events: so there is always a match. */
-	struct merge merge = { .pipe = pipe, .nr_leaves = 2 };
+	/* An odd number of at least three: the top has two children, and so has every other node. */
+	struct merge merge = { .pipe = pipe, .cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3) };
+	head_t *heap cleanup_free = calloc(merge.cap, sizeof(*heap));
 
-	while (merge.nr_leaves < pipe->nr_lanes + 1)
-		merge.nr_leaves *= 2;
-
-	head_t *tree cleanup_free = calloc(merge.nr_leaves, sizeof(*tree));
-	head_t *winners cleanup_free = calloc(merge.nr_leaves, 2 * sizeof(*winners));
-
-	if (!tree || !winners)
+	if (!heap)
 		return err_set_errno(err, -ENOMEM, "cannot merge %zu tasks", pipe->nr_lanes);
-	merge.tree = tree;
+	merge.heap = heap;
 
-	int ret = start(&merge, winners, err);
+	int ret = start(&merge, err);
 
-	while (ret == 0 && head_time(merge.winner) != HEAD_END) {
-		if (head_index(merge.winner) == pipe->nr_lanes)
+	while (ret == 0 && head_time(heap[0]) != HEAD_END) {
+		if (head_index(heap[0]) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else
 			ret = take_run(&merge, view, err);

@@ -219,6 +219,18 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	return func;
 }
 
+static bool is_exec_name(const char *name)
+{
+	static const char *const names[] = { "execl",  "execle", "execlp",  "execv",
+					     "execve", "execvp", "execvpe", "fexecve" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 const struct func *module_func(struct module_set *set, struct module *mod, const struct symbol *sym)
 {
 	struct func **slot = &mod->funcs[sym - mod->symtab.syms];
@@ -235,5 +247,6 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->sym = sym;
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
+	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
 	return *slot;
 }

@@ -26,6 +26,7 @@ struct func {
 	uint32_t call_len;
 	uint32_t id;
 	bool is_libcall; /* an entry of a PLT */
+	bool is_exec;	 /* a library call that puts another program in place of this one */
 	const struct symbol *sym;
 	const struct module *module;
 };

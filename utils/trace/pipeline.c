@@ -39,7 +39,7 @@ static int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task
 		.time = { .threshold_ns = stages->time_filter_ns },
 		.cap = pipe->batch,
 	};
-	stg_indent_init(&lane->indent, task);
+	stg_indent_init(&lane->indent, &lane->calls);
 	lane->events = calloc(pipe->batch, sizeof(*lane->events));
 	bool has_filter = stages->time_filter_ns && !stages->ends_only;
 
@@ -165,6 +165,7 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	pipe->start_ns = edge_time(&range->start, pipe->first_ns, 0);
+	pipe->config.stages.starts_inside = range->start.is_set;
 	pipe->stop_ns = edge_time(&range->stop, pipe->first_ns, UINT64_MAX);
 	if (!range->start.is_set && !range->stop.is_set)
 		note_first_sched(pipe);

@@ -28,6 +28,7 @@ struct stage_config {
 	bool show_sched;
 	bool show_preempt;	/* SCHED_* of pre-empted tasks */
 	bool show_outside;	/* events outside of functions */
+	bool starts_inside;	/* a time range cuts off the beginning */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
 	bool wants_indent;	/* the view shows how deep calls are: run stg_indent */
 	bool ends_only;		/* the view adds up: it needs EXIT and SCHED_* only, in no depth */
@@ -54,9 +55,12 @@ struct frame {
 /*
  * stg_calls: pairs entries with exits.
  *
- * @nr: of frames in use
+ * @nr: of frames in use; the first @nr_seeded were entered unseen, and do not count as depth
  * @changes_ns: when addresses begin to mean something else (exec, dlopen)
  * @out_ns: since when it is off the CPU, when @is_out
+ * @has_first: there was a call or an event of the scheduler; @has_record: there was a call
+ * @inherits: the task, or the range, begins within calls; @inherited_depth: so many are around the
+ *            first record
  * @wants_depth: after LOST the next record tells how deep the stack is
  */
 struct stg_calls {
@@ -68,6 +72,7 @@ struct stg_calls {
 	uint64_t changes_ns;
 	struct frame *frames;
 	size_t nr;
+	size_t nr_seeded;
 	size_t cap;
 	uint64_t last_ns;
 	uint64_t outermost_total_ns; /* of the last call that ended with no other one open */
@@ -76,6 +81,9 @@ struct stg_calls {
 	uint8_t out_flags;
 	bool is_out;
 	bool has_first;
+	bool has_record;
+	bool inherits;
+	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_events; /* the batch had other things than calls */
 	uint16_t seen[CALLS_SEEN_SLOTS];
@@ -122,15 +130,18 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
-/* stg_indent: counts the depth again, over the calls that are left. */
+/*
+ * stg_indent: counts the depth again, over the calls that are left. Drops events that are in none
+ * of them, if nobody wants those. @calls: of the same lane
+ */
 struct stg_indent {
-	const struct task *task;
+	const struct stg_calls *calls;
 	uint64_t exec_ns; /* when the task becomes another program */
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
 };
-void stg_indent_init(struct stg_indent *stage, const struct task *task);
-void stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
+void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls);
+size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 #endif

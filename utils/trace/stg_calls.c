@@ -43,6 +43,7 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 			calls->seen[calls->frames[i].func->id % CALLS_SEEN_SLOTS]--;
 	}
 	calls->nr = MIN(calls->nr, depth);
+	calls->nr_seeded = MIN(calls->nr_seeded, depth);
 }
 
 /* Make it @depth frames; those whose entry was not seen began at @start_ns. */
@@ -51,6 +52,8 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	cut_frames(calls, depth);
 	if (depth > calls->cap && !grow_frames(calls, depth))
 		return false;
+	if (calls->nr == calls->nr_seeded)
+		calls->nr_seeded = depth;
 	while (calls->nr < depth)
 		calls->frames[calls->nr++] = (struct frame){ .start_ns = start_ns };
 	return true;
@@ -92,20 +95,42 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
+ * Is the task within calls when its first record comes? A forked child is, and leaves fork(2)
+ * where its parent entered it; and a range may begin anywhere. In all other cases what was
+ * entered unseen is not shown, and its EXITs stand at the margin.
+ */
+static void note_first_record(struct stg_calls *calls, struct event *event)
+{
+	bool leaves_fork = calls->task->is_fork && event->type == EVENT_EXIT;
+
+	calls->has_record = true;
+	if (!leaves_fork && (!calls->config->starts_inside || calls->has_first))
+		return;
+	calls->inherits = true;
+	calls->inherited_depth = event->depth;
+	if (event->type == EVENT_EXIT)
+		event->flags |= EVENT_INHERITED;
+}
+
+/*
  * After LOST, and when a task begins, the record knows how many frames there are. Of frames that
  * were lost the time is not known; what a new task finds on its stack (a fork's child, a trace
  * that was switched on late) counts from its first record on. A task that begins with the
  * scheduler is not asked, for the peer does not, and shows what it shows.
  */
-static bool resync(struct stg_calls *calls, const struct event *event)
+static bool resync(struct stg_calls *calls, struct event *event)
 {
 	size_t depth = event->depth + (event->type == EVENT_EXIT);
-	bool is_first = !calls->has_first;
 
 	if (event->type > EVENT_EXIT) {
 		calls->has_first |= event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN;
 		return true;
 	}
+
+	bool is_first = !calls->has_first;
+
+	if (!calls->has_record)
+		note_first_record(calls, event);
 	calls->has_first = true;
 	if (calls->wants_depth) {
 		calls->wants_depth = false;
@@ -123,7 +148,7 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	if (unlikely(calls->nr == calls->cap) && !grow_frames(calls, calls->nr + 1))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->func = func;
-	event->depth = calls->nr;
+	event->depth = calls->nr - calls->nr_seeded;
 	calls->seen[func->id % CALLS_SEEN_SLOTS]++;
 	calls->frames[calls->nr++] = (struct frame){
 		.func = func,
@@ -140,11 +165,22 @@ static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uf
 	return event->func ? 0 : err->code;
 }
 
-/* What the call at the top took counts as the time of a child, if it is shown as one. */
-static void credit_parent(struct stg_calls *calls, uint64_t total_ns)
+/*
+ * How much of a call's time is not its caller's own: all, unless it is left out for being short,
+ * or small: then only what it called itself.
+ */
+static uint64_t foreign_time(const struct stage_config *config, const struct func *func,
+			     uint64_t total_ns, uint64_t child_ns)
 {
-	if (calls->nr && time_abs(total_ns) >= calls->config->time_filter_ns)
-		calls->frames[calls->nr - 1].child_ns += total_ns;
+	if (func && func->sym && func->sym->size < config->size_filter)
+		return child_ns;
+	return time_abs(total_ns) < config->time_filter_ns ? 0 : total_ns;
+}
+
+static void credit_parent(struct stg_calls *calls, uint64_t foreign_ns)
+{
+	if (calls->nr)
+		calls->frames[calls->nr - 1].child_ns += foreign_ns;
 }
 
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
@@ -161,7 +197,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	const struct frame *frame = &calls->frames[--calls->nr];
 	const struct func *func = frame->func;
 
-	event->depth = calls->nr;
+	calls->nr_seeded = MIN(calls->nr_seeded, calls->nr);
+	event->depth = calls->nr - calls->nr_seeded;
 	event->total_ns = frame->start_ns ? event->time_ns - frame->start_ns : 0;
 	event->self_ns = event->total_ns - frame->child_ns;
 	if (likely(func != NULL)) {
@@ -169,6 +206,9 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->seen[func->id % CALLS_SEEN_SLOTS]) &&
 		    is_recursive(calls, func))
 			event->flags |= EVENT_RECURSIVE;
+	} else if (calls->nr) {
+		/* Entered unseen: its time is in that of the outermost one, which counts. */
+		event->flags |= EVENT_RECURSIVE;
 	}
 	if (unlikely(frame->addr != event->addr)) {
 		if (!func && frame->child_ns > event->total_ns)
@@ -180,18 +220,31 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (ret < 0)
 			return ret;
 	}
-	credit_parent(calls, event->total_ns);
-	if (unlikely(calls->nr == 0)) {
+	credit_parent(calls,
+		      foreign_time(calls->config, event->func, event->total_ns, frame->child_ns));
+	if (unlikely(calls->nr == 0) &&
+	    time_abs(event->total_ns) >= calls->config->time_filter_ns) {
 		calls->outermost_total_ns = event->total_ns;
 		calls->outermost_self_ns = event->self_ns;
 	}
 	return 0;
 }
 
+/*
+ * Is the task in none of its functions? In exec it is not any more: what happens until the new
+ * program's first call is the kernel's work.
+ */
+static bool is_outside(const struct stg_calls *calls)
+{
+	const struct func *top = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
+
+	return calls->nr == 0 || (top && top->is_exec);
+}
+
 static void on_sched(struct stg_calls *calls, struct event *event)
 {
-	event->depth = calls->nr;
-	if (calls->nr == 0)
+	event->depth = calls->nr - calls->nr_seeded;
+	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
 	if (event->type == EVENT_SCHED_OUT) {
 		calls->is_out = true;
@@ -205,8 +258,8 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 		calls->is_out = false;
 		event->flags |= calls->out_flags & EVENT_PREEMPTED;
 		event->total_ns = event->time_ns - calls->out_ns;
-		credit_parent(calls, event->total_ns);
-		if (calls->nr == 0) {
+		credit_parent(calls, foreign_time(calls->config, NULL, event->total_ns, 0));
+		if (calls->nr == 0 && event->total_ns >= calls->config->time_filter_ns) {
 			calls->outermost_total_ns = event->total_ns;
 			calls->outermost_self_ns = event->total_ns;
 		}
@@ -221,7 +274,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->func = NULL;
 	event->total_ns = 0;
 	event->self_ns = 0;
-	event->depth = calls->nr;
+	event->depth = calls->nr - calls->nr_seeded;
 	if (event->type == EVENT_LOST) {
 		calls->wants_depth = true;
 		/* The peer accounts it as a call of one nanosecond. */
@@ -229,7 +282,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 			calls->frames[calls->nr - 1].child_ns += 1;
 		return;
 	}
-	if (calls->nr == 0)
+	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
 }
 
@@ -242,7 +295,7 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 		if (ret < 0)
 			return ret;
 	}
-	if ((!calls->has_first || calls->wants_depth) && !resync(calls, event))
+	if ((!calls->has_record || calls->wants_depth) && !resync(calls, event))
 		return err_set_errno(err, -ENOMEM, "cannot follow %u calls", event->depth);
 
 	switch (event->type) {
@@ -310,10 +363,10 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
 	uint64_t slow_ns = 0;
-	bool has_filter = calls->config->time_filter_ns != 0;
+	bool has_filter = calls->config->time_filter_ns || calls->config->size_filter;
 
 	/* Until the first record has told where the stack begins nothing is fast. */
-	if (calls->has_first && !calls->wants_depth)
+	if (calls->has_record && !calls->wants_depth)
 		slow_ns = calls->changes_ns;
 	calls->has_events = false;
 	if (nr)
@@ -324,12 +377,12 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		if (likely(event->time_ns < slow_ns)) {
 			if (event->type == EVENT_ENTRY && depth < cap &&
 			    enter_fast(space, &frames[depth], calls->seen, event)) {
-				event->depth = depth++;
+				event->depth = depth++ - calls->nr_seeded;
 				continue;
 			}
 			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
 			    leave_fast(&frames[depth - 1], calls->seen, event)) {
-				event->depth = --depth;
+				event->depth = --depth - calls->nr_seeded;
 				continue;
 			}
 		}
@@ -344,7 +397,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		space = calls->space;
 		depth = calls->nr;
 		cap = calls->cap;
-		slow_ns = calls->has_first && !calls->wants_depth ? calls->changes_ns : 0;
+		slow_ns = calls->has_record && !calls->wants_depth ? calls->changes_ns : 0;
 	}
 	calls->nr = depth;
 	return 0;
@@ -378,7 +431,8 @@ size_t stg_calls_close(const struct stg_calls *calls, struct event *events)
 			if (calls->frames[k].func == frame->func)
 				events[nr].flags |= EVENT_RECURSIVE;
 		}
-		child_ns = total_ns;
+		child_ns = foreign_time(calls->config, frame->func, total_ns,
+					frame->child_ns + child_ns);
 		nr++;
 	}
 	return nr;

@@ -2,18 +2,22 @@
 #include "utils/trace/stage.h"
 
 /*
- * A forked child leaves fork(2) where its parent entered it; after LOST nobody knows but the
- * record. In all other cases what was entered unseen is not shown, and its EXITs stand at the
- * margin.
+ * Where the first call stands: at the margin, or where the stack of the beginning puts it, as
+ * far as that is shown. After LOST nobody knows but the record.
  */
 static void resync(struct stg_indent *stage, const struct event *event)
 {
-	bool is_fork_exit = !stage->has_first && stage->task->is_fork && event->type == EVENT_EXIT;
+	const struct stg_calls *calls = stage->calls;
 
 	if (event->type > EVENT_EXIT)
 		return;
-	if (stage->wants_depth || is_fork_exit)
+	if (stage->wants_depth)
 		stage->depth = event->indent + (event->type == EVENT_EXIT);
+	else if (event->flags & EVENT_INHERITED)
+		stage->depth = calls->inherited_depth + 1;
+	else if (calls->inherits)
+		stage->depth = calls->inherited_depth;
+	stage->depth = MIN(stage->depth, calls->config->depth);
 	stage->wants_depth = false;
 	stage->has_first = true;
 }
@@ -28,20 +32,25 @@ static uint64_t next_exec_ns(const struct task *task, uint64_t now_ns)
 	return UINT64_MAX;
 }
 
-void stg_indent_init(struct stg_indent *stage, const struct task *task)
+void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls)
 {
-	*stage = (struct stg_indent){ .task = task, .exec_ns = next_exec_ns(task, 0) };
+	*stage = (struct stg_indent){
+		.calls = calls,
+		.exec_ns = next_exec_ns(calls->task, 0),
+	};
 }
 
-void stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
+size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 {
+	bool show_outside = stage->calls->config->show_outside;
 	uint32_t depth = stage->depth;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct event *event = &events[i];
 
 		if (unlikely(event->time_ns >= stage->exec_ns)) {
-			stage->exec_ns = next_exec_ns(stage->task, event->time_ns);
+			stage->exec_ns = next_exec_ns(stage->calls->task, event->time_ns);
 			depth = 0;
 		}
 		if (unlikely(!stage->has_first || stage->wants_depth)) {
@@ -53,8 +62,15 @@ void stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;
-		if (unlikely(event->type == EVENT_LOST))
-			stage->wants_depth = true;
+		if (unlikely(event->type > EVENT_EXIT)) {
+			stage->wants_depth |= event->type == EVENT_LOST;
+			if (depth == 0 && !show_outside && event->type != EVENT_LOST)
+				continue;
+		}
+		if (unlikely(kept != i))
+			events[kept] = *event;
+		kept++;
 	}
 	stage->depth = depth;
+	return kept;
 }

@@ -11,7 +11,7 @@ bool stg_select_is_needed(const struct stage_config *config)
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
 	return config->ends_only && time_abs(event->total_ns) < config->time_filter_ns &&
-	       !(event->flags & EVENT_UNFINISHED);
+	       !(event->flags & (EVENT_UNFINISHED | EVENT_UNPAIRED));
 }
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
@@ -25,19 +25,29 @@ static bool keeps_call(const struct stage_config *config, const struct event *ev
 	return !config->size_filter || !func->sym || func->sym->size >= config->size_filter;
 }
 
-static bool keeps_event(const struct stage_config *config, const struct event *event)
+/* Events that the user does not want to see. A view of lines must still know of them. */
+static bool is_hidden(const struct stage_config *config, const struct event *event)
+{
+	if (!config->show_events)
+		return true;
+	if (event->type == EVENT_POINT)
+		return false;
+	return !config->show_sched || (!config->show_preempt && (event->flags & EVENT_PREEMPTED));
+}
+
+static bool keeps_event(const struct stage_config *config, struct event *event)
 {
 	if (event->type == EVENT_LOST)
 		return true;
-	if (!config->show_events || event->depth > config->depth - 1)
+	if (event->depth > config->depth - 1)
 		return false;
 	if ((event->flags & EVENT_OUTSIDE) && !config->show_outside)
 		return false;
-	if (event->type == EVENT_POINT)
-		return true;
-	if (event->type == EVENT_SCHED_IN && is_too_short(config, event))
-		return false;
-	return config->show_sched && (config->show_preempt || !(event->flags & EVENT_PREEMPTED));
+	if (is_hidden(config, event)) {
+		event->type = EVENT_HIDDEN;
+		return config->wants_indent;
+	}
+	return event->type != EVENT_SCHED_IN || !is_too_short(config, event);
 }
 
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr)
@@ -45,7 +55,7 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 	size_t kept = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct event *event = &events[i];
+		struct event *event = &events[i];
 		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event)
 						       : keeps_event(config, event);
 

@@ -143,13 +143,14 @@ static ssize_t pass(struct stg_time *stage, const struct event *event, struct ev
 
 	if (nr < 0)
 		return nr;
-	if (is_opening(event) || (holds && event->type == EVENT_POINT)) {
+	if (is_opening(event) || (holds && event->type > EVENT_LOST && !is_closing(event))) {
 		int ret = hold(stage, event);
 
 		return ret < 0 ? ret : nr;
 	}
-	if (is_closing(event) && is_too_short(stage, event) &&
-	    (drop_call(stage, event) || (event->flags & EVENT_UNPAIRED)))
+	/* An EXIT whose ENTRY was not seen stays: nobody knows how long that call was. */
+	if (is_closing(event) && is_too_short(stage, event) && !(event->flags & EVENT_UNPAIRED) &&
+	    drop_call(stage, event))
 		return nr;
 	out[nr++] = *event;
 	return nr;

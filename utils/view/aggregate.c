@@ -14,8 +14,6 @@ int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uf
 	agg->tasks = calloc(nr_tasks ? nr_tasks : 1, sizeof(*agg->tasks));
 	if (!agg->tasks)
 		return err_set_errno(err, -ENOMEM, "cannot add up %zu tasks", nr_tasks);
-	for (size_t i = 0; i < nr_tasks; i++)
-		agg->tasks[i].cpu = -1;
 	return 0;
 }
 
@@ -24,6 +22,8 @@ void aggregate_deinit(struct aggregate *agg)
 	for (size_t i = 0; i < agg->nr_rows; i++)
 		free(agg->rows[i].stats.cpus);
 	free(agg->rows);
+	for (size_t i = 0; agg->tasks && i < agg->pipe->data->nr_tasks; i++)
+		free(agg->tasks[i].cpus);
 	free(agg->tasks);
 	*agg = (struct aggregate){ 0 };
 }
@@ -66,9 +66,9 @@ static __attribute__((noinline)) void add_details(struct call_stats *stats,
 	add_time(&stats->self, time_abs(event->self_ns), at_ns, is_first);
 }
 
-static int add_cpu(struct call_stats *stats, int32_t cpu)
+static int add_cpu(struct call_stats *stats, uint32_t cpu)
 {
-	if (cpu < 0 || cpu >= CPU_WORDS * 64)
+	if (cpu >= CPU_WORDS * 64)
 		return 0;
 	if (!stats->cpus) {
 		stats->cpus = calloc(CPU_WORDS, sizeof(*stats->cpus));
@@ -79,6 +79,45 @@ static int add_cpu(struct call_stats *stats, int32_t cpu)
 	return 0;
 }
 
+/* All CPUs that the task was on since @start_ns. */
+static int add_cpus_since(struct call_stats *stats, const struct task_stats *task,
+			  uint64_t start_ns)
+{
+	for (size_t i = task->nr_cpus; i-- > 0;) {
+		int ret = add_cpu(stats, task->cpus[i].cpu);
+
+		if (ret < 0)
+			return ret;
+		if (task->cpus[i].since_ns <= start_ns)
+			break;
+	}
+	return 0;
+}
+
+/* The first event tells where the task had been all the time. */
+static int note_cpu(struct task_stats *task, const struct event *event)
+{
+	uint32_t cpu = event->data_len;
+
+	if (task->nr_cpus && task->cpus[task->nr_cpus - 1].cpu == cpu)
+		return 0;
+	if (task->nr_cpus == task->cap_cpus) {
+		size_t cap = task->cap_cpus ? task->cap_cpus * 2 : 8;
+		struct cpu_change *cpus = reallocarray(task->cpus, cap, sizeof(*cpus));
+
+		if (!cpus)
+			return -ENOMEM;
+		task->cpus = cpus;
+		task->cap_cpus = cap;
+	}
+	task->cpus[task->nr_cpus] = (struct cpu_change){
+		.since_ns = task->nr_cpus ? event->time_ns : 0,
+		.cpu = cpu,
+	};
+	task->nr_cpus++;
+	return 0;
+}
+
 /* The row of @func; NULL when memory is short. */
 static inline struct call_stats *stats_of(struct aggregate *agg, const struct func *func)
 {
@@ -86,27 +125,6 @@ static inline struct call_stats *stats_of(struct aggregate *agg, const struct fu
 		return NULL;
 	agg->rows[func->id].func = func;
 	return &agg->rows[func->id].stats;
-}
-
-/* All that is open on the task runs on the CPU that it just got, or had all the time. */
-static int note_cpu(struct aggregate *agg, const struct event_span *span, const struct event *event)
-{
-	const struct stg_calls *calls = NULL;
-	int32_t cpu = event->data_len;
-
-	agg->tasks[span->task->index].cpu = cpu;
-	for (size_t i = 0; i < agg->pipe->nr_lanes && !calls; i++) {
-		if (agg->pipe->lanes[i].task == span->task)
-			calls = &agg->pipe->lanes[i].calls;
-	}
-	for (size_t i = 0; calls && i < calls->nr; i++) {
-		const struct func *func = calls->frames[i].func;
-		struct call_stats *stats = func ? stats_of(agg, func) : NULL;
-
-		if (func && (!stats || add_cpu(stats, cpu) < 0))
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 static inline int add_call(struct aggregate *agg, const struct event *event)
@@ -124,20 +142,29 @@ static inline int add_call(struct aggregate *agg, const struct event *event)
 	return 0;
 }
 
-static int add_sched(struct aggregate *agg, const struct event_span *span,
-		     const struct event *event)
+static int add_call_with_cpus(struct aggregate *agg, const struct task_stats *task,
+			      const struct event *event)
 {
-	struct task_stats *task = &agg->tasks[span->task->index];
+	int ret = add_call(agg, event);
 
-	if (agg->wants_cpus && note_cpu(agg, span, event) < 0)
+	if (ret == 0 && agg->wants_cpus)
+		ret = add_cpus_since(stats_of(agg, event->func), task,
+				     event->time_ns - event->total_ns);
+	return ret;
+}
+
+static int add_sched(struct aggregate *agg, struct task_stats *task, const struct event *event)
+{
+	if (agg->wants_cpus && note_cpu(task, event) < 0)
 		return -ENOMEM;
-	if (event->type != EVENT_SCHED_IN || (event->flags & EVENT_UNPAIRED))
+	if (event->type != EVENT_SCHED_IN || (event->flags & EVENT_UNPAIRED) ||
+	    ((event->flags & EVENT_OUTSIDE) && !agg->counts_outside))
 		return 0;
 	if (!(event->flags & EVENT_PREEMPTED))
 		task->sched_ns += event->total_ns;
 	task->calls++;
 	task->total_ns += event->self_ns;
-	return add_call(agg, event);
+	return add_call_with_cpus(agg, task, event);
 }
 
 /* Everything that add_plain_calls() leaves alone. */
@@ -147,17 +174,12 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 	struct task_stats *task = &agg->tasks[span->task->index];
 
 	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
-		return add_sched(agg, span, event);
+		return add_sched(agg, task, event);
 	if (event->type != EVENT_EXIT)
 		return 0;
 	task->calls++;
 	task->total_ns += event->self_ns;
-
-	int ret = add_call(agg, event);
-
-	if (ret == 0 && agg->wants_cpus)
-		ret = add_cpu(stats_of(agg, event->func), task->cpu);
-	return ret;
+	return add_call_with_cpus(agg, task, event);
 }
 
 /*

@@ -43,12 +43,19 @@ struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
 	uint64_t sched_ns; /* of which it waited for something */
-	int32_t cpu;	   /* -1: not known */
+	/* From @since_ns on it ran on @cpu; by time. Only when wants_cpus. */
+	struct cpu_change {
+		uint64_t since_ns;
+		uint32_t cpu;
+	} * cpus;
+	size_t nr_cpus;
+	size_t cap_cpus;
 };
 
 /*
  * @wants_details: minimum, maximum, squares
  * @wants_cpus: where functions ran
+ * @counts_outside: time off the CPU outside of functions too
  * @rows: by function id
  * @tasks: by task->index
  */
@@ -56,6 +63,7 @@ struct aggregate {
 	const struct pipeline *pipe;
 	bool wants_details;
 	bool wants_cpus;
+	bool counts_outside;
 	struct func_row *rows;
 	size_t nr_rows;
 	struct task_stats *tasks;

@@ -285,7 +285,7 @@ int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *
 			  (unsigned long long)(time_ns % 1000000000),
 			  task->pid == task->tid ? 'F' : ' ', task->has_session ? 'S' : ' ',
 			  task->tid, task_name_at(task, UINT64_MAX),
-			  (double)task->data_bytes / (1024 * 1024));
+			  (double)(task->data_bytes * 1000 >> 20) / 1000);
 	}
 	return 0;
 }

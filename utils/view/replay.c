@@ -41,15 +41,26 @@ void replay_deinit(struct replay *replay)
 	strbuf_deinit(&replay->pending_data);
 	free(replay->line_ns);
 	free(replay->tid_cells);
+	free(replay->task_columns);
 	*replay = (struct replay){ 0 };
 }
 
-static size_t indent_bytes(const struct replay *replay, const struct task *task, unsigned indent)
+/* Tasks get their columns in the order in which they come first. */
+static uint32_t column_of(struct replay *replay, const struct task *task)
+{
+	uint32_t *column = &replay->task_columns[task->index];
+
+	if (*column == 0)
+		*column = ++replay->nr_task_columns;
+	return *column - 1;
+}
+
+static size_t indent_bytes(struct replay *replay, const struct task *task, unsigned indent)
 {
 	size_t depth = indent;
 
 	if (replay->config.is_column_view && task)
-		depth += (size_t)task->index * replay->config.column_offset;
+		depth += (size_t)column_of(replay, task) * replay->config.column_offset;
 	return MIN(depth * 2, INDENT_MAX_BYTES);
 }
 
@@ -77,6 +88,15 @@ static void end_color(struct replay *replay)
 	sink_puts(replay->sink, strbuf_str(&text));
 }
 
+static void put_header(struct replay *replay)
+{
+	replay->has_header = true;
+	if (replay->config.is_flat)
+		sink_puts(replay->sink, "\n");
+	else
+		replay_put_header(replay);
+}
+
 /*
  * The start of a line: header if it is the first, an empty line where the task changes, cells.
  * NAME_ROOM bytes may follow before sink_done().
@@ -86,10 +106,8 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 	static const struct replay_row nobody;
 	size_t bytes = indent_bytes(replay, row->task, indent);
 
-	if (unlikely(!replay->has_header)) {
-		replay->has_header = true;
-		replay_put_header(replay);
-	}
+	if (unlikely(!replay->has_header))
+		put_header(replay);
 	if (unlikely(row->task != replay->last_task)) {
 		if (replay->config.has_task_newline && replay->last_task && row->task) {
 			char *to = replay_put_cells(replay, &nobody, 1);
@@ -326,6 +344,8 @@ static void show_single(struct replay *replay, const struct task *task, const st
 	case EVENT_SCHED_IN:
 		show_event(replay, task, event, event->total_ns);
 		break;
+	case EVENT_HIDDEN:
+		break;
 	default:
 		show_event(replay, task, event, 0);
 		break;
@@ -336,10 +356,11 @@ static void show_single(struct replay *replay, const struct task *task, const st
 static bool makes_one_line(const struct replay *replay, const struct event *first,
 			   const struct event *second)
 {
+	if (!replay->config.merges_leaves)
+		return false;
 	if (first->type == EVENT_SCHED_OUT)
 		return second->type == EVENT_SCHED_IN;
-	return first->type == EVENT_ENTRY && second->type == EVENT_EXIT &&
-	       replay->config.merges_leaves;
+	return first->type == EVENT_ENTRY && second->type == EVENT_EXIT;
 }
 
 static void show_pair(struct replay *replay, const struct task *task, const struct event *first,
@@ -405,7 +426,7 @@ static void show_all(struct replay *replay, const struct task *task, const struc
 	}
 }
 
-/* Every record on a line, for debugging (section 2.5). */
+/* Every record on a line, for debugging (section 2.5); with the depth of the record. */
 static void show_flat(struct replay *replay, const struct task *task, const struct event *event)
 {
 	struct sink *sink = replay->sink;
@@ -415,11 +436,11 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 	if (event->flags & EVENT_BACKWARDS)
 		show_backwards(replay, 0);
 	if (event->type == EVENT_ENTRY) {
-		sink_putf(sink, "[%llu] ==> %d/%u: ip (", nr, task->tid, event->depth);
+		sink_putf(sink, "[%llu] ==> %d/%u: ip (", nr, task->tid, event->indent);
 		sink_put(sink, event->func->name, event->func->name_len);
 		sink_putf(sink, "), time (%llu)\n", time_ns);
 	} else if (event->type == EVENT_EXIT) {
-		sink_putf(sink, "[%llu] <== %d/%u: ip (", nr, task->tid, event->depth);
+		sink_putf(sink, "[%llu] <== %d/%u: ip (", nr, task->tid, event->indent);
 		sink_put(sink, event->func->name, event->func->name_len);
 		sink_putf(sink, "), time (%llu:%llu)\n", time_ns,
 			  (unsigned long long)event->total_ns);
@@ -448,10 +469,8 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 
 static void show_all_flat(struct replay *replay, const struct event_span *span)
 {
-	if (!replay->has_header) {
-		replay->has_header = true;
-		sink_puts(replay->sink, "\n");
-	}
+	if (!replay->has_header)
+		put_header(replay);
 	for (size_t i = 0; i < span->nr; i++)
 		show_flat(replay, span->task, &span->events[i]);
 }
@@ -489,33 +508,61 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 	return replay->sink->failed;
 }
 
+/* Was this call shown when it was entered? The depth does not count here, as with the peer. */
+static bool is_remaining(const struct replay *replay, const struct frame *frame)
+{
+	uint64_t size = replay->pipe->config.stages.size_filter;
+
+	if (!frame->func)
+		return false;
+	return !size || !frame->func->sym || frame->func->sym->size >= size;
+}
+
+static void show_remaining_of(struct replay *replay, const struct stg_calls *calls)
+{
+	sink_putf(replay->sink, "task: %d\n", calls->task->tid);
+	for (size_t k = calls->nr; k-- > 0;) {
+		if (!is_remaining(replay, &calls->frames[k]))
+			continue;
+		sink_putf(replay->sink, "[%zu] ", k);
+		sink_puts(replay->sink, calls->frames[k].func->name);
+		sink_puts(replay->sink, "\n");
+	}
+	sink_puts(replay->sink, "\n");
+}
+
 /* One block per task that has not left all its functions (section 2.3). */
 static void show_remaining(struct replay *replay)
 {
-	struct sink *sink = replay->sink;
 	bool has_title = false;
 
 	for (size_t i = 0; i < replay->pipe->nr_lanes; i++) {
 		const struct stg_calls *calls = &replay->pipe->lanes[i].calls;
+		size_t nr = 0;
 
-		if (calls->nr == 0)
+		for (size_t k = 0; k < calls->nr; k++)
+			nr += is_remaining(replay, &calls->frames[k]);
+		if (nr == 0)
 			continue;
 		if (!has_title) {
 			has_title = true;
-			sink_puts(sink, "\nuftrace stopped tracing with remaining functions\n");
-			sink_fill(sink, '=', 48);
-			sink_puts(sink, "\n");
+			sink_puts(replay->sink,
+				  "\nuftrace stopped tracing with remaining functions\n");
+			sink_fill(replay->sink, '=', 48);
+			sink_puts(replay->sink, "\n");
 		}
-		sink_putf(sink, "task: %d\n", calls->task->tid);
-		for (size_t k = calls->nr; k-- > 0;) {
-			const struct func *func = calls->frames[k].func;
-
-			sink_putf(sink, "[%zu] ", k);
-			sink_puts(sink, func ? func->name : "<unknown>");
-			sink_puts(sink, "\n");
-		}
-		sink_puts(sink, "\n");
+		show_remaining_of(replay, calls);
 	}
+}
+
+/* Was there anything in the range, if only to be left out? */
+static bool has_records(const struct pipeline *pipe)
+{
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		if (pipe->lanes[i].calls.has_first)
+			return true;
+	}
+	return false;
 }
 
 void replay_finish(struct replay *replay)
@@ -523,9 +570,11 @@ void replay_finish(struct replay *replay)
 	struct strbuf page cleanup_strbuf = { 0 };
 
 	show_pending(replay);
-	/* Nothing to show: an empty line says so. */
-	if (!replay->has_header)
+	/* Without any record an empty line says so. */
+	if (!replay->has_header && !has_records(replay->pipe))
 		sink_puts(replay->sink, "\n");
+	else if (!replay->has_header)
+		put_header(replay);
 	show_remaining(replay);
 	color_page_end(&page, replay->config.color);
 	sink_puts(replay->sink, strbuf_str(&page));

@@ -42,6 +42,8 @@ struct replay {
 		uint8_t len;
 	} * tid_cells;
 	bool is_plain;
+	uint32_t *task_columns; /* by task->index: one more than its --column-view; 0: none yet */
+	uint32_t nr_task_columns;
 	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */
 	struct event pending;
 	const struct task *pending_task;

@@ -31,6 +31,12 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
+	/* How the peer shows time off the CPU, which it takes for a function. */
+	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
+		return put_hex(to,
+			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
+								   : EVENT_ID_SCHED_OUT,
+			       12);
 	memset(to, ' ', 12);
 	return to + 12;
 }
@@ -149,7 +155,8 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	add_range_column(replay);
 	replay->line_ns = calloc(data->nr_tasks, sizeof(*replay->line_ns));
 	replay->tid_cells = calloc(data->nr_tasks, sizeof(*replay->tid_cells));
-	if (!replay->line_ns || !replay->tid_cells)
+	replay->task_columns = calloc(data->nr_tasks, sizeof(*replay->task_columns));
+	if (!replay->line_ns || !replay->tid_cells || !replay->task_columns)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", data->nr_tasks);
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		make_tid_cell(&replay->tid_cells[i], data->tasks[i].tid);

@@ -107,7 +107,7 @@ int report_init(struct report *report, const struct report_config *config, struc
 	return choose_keys(report, err);
 }
 
-void report_prepare(const struct report *report, struct aggregate *agg)
+static unsigned needs_of(const struct report *report)
 {
 	const struct report_table *table = table_of(&report->config);
 	unsigned needs = 0;
@@ -116,8 +116,26 @@ void report_prepare(const struct report *report, struct aggregate *agg)
 		needs |= table->columns[report->columns.columns[i]].needs;
 	for (size_t i = 0; i < report->nr_keys; i++)
 		needs |= table->keys[report->keys[i]].needs;
+	return needs;
+}
+
+void report_configure(const struct report *report, struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TASK;
+	config->stages.ends_only = true;
+	config->stages.closes_open_calls = true;
+	/* On which CPU a task begins is told before its first call. */
+	if (needs_of(report) & REPORT_NEEDS_CPUS)
+		config->stages.show_outside = true;
+}
+
+void report_prepare(const struct report *report, struct aggregate *agg)
+{
+	unsigned needs = needs_of(report);
+
 	agg->wants_details = needs & REPORT_NEEDS_DETAILS;
 	agg->wants_cpus = needs & REPORT_NEEDS_CPUS;
+	agg->counts_outside = report->config.counts_outside;
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)

@@ -24,6 +24,7 @@ struct report_config {
 	enum report_average average;
 	bool is_by_task;
 	bool is_csv;
+	bool counts_outside; /* time off the CPU outside of functions too */
 };
 
 #define SORT_KEYS_MAX 32
@@ -39,7 +40,11 @@ struct report {
 /* -EINVAL: an unknown field or sort key, with the known ones. */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 
-/* What the chosen columns and keys need; set in @agg before the run. */
+/*
+ * What the chosen columns and keys need: of the pipeline, before it is opened, and of @agg, before
+ * the run.
+ */
+void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);
 
 /* After the run. -ENOMEM. */

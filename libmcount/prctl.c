@@ -1,0 +1,42 @@
+/* prctl(2), interposed: some of what it switches on forbids what the hooks need. */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include "libmcount/interpose.h"
+#include "libmcount/probe.h"
+
+EXPORTED int prctl(int option, ...);
+
+/*
+ * Strict seccomp leaves four system calls and takes the CPU's counter away (seccomp(2): the thread may not read the
+ * time stamp counter any more), and so does PR_SET_TSC. A hook would kill the program.
+ */
+static bool forbids_hooks(int option, unsigned long arg)
+{
+	return (option == PR_SET_SECCOMP && arg == SECCOMP_MODE_STRICT) ||
+	       (option == PR_SET_TSC && arg == PR_TSC_SIGSEGV);
+}
+
+int prctl(int option, ...)
+{
+	static void *next;
+	int (*fn)(int, unsigned long, unsigned long, unsigned long,
+		  unsigned long) = interposed(&next, "prctl");
+	unsigned long args[4];
+	va_list ap;
+
+	/* Like libc: all four are passed on, whatever they hold. */
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		args[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (forbids_hooks(option, args[0]))
+		thread_leave_alone();
+	return fn(option, args[0], args[1], args[2], args[3]);
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Do README's two commands work as they stand? On a Debian 12 with nothing installed, made by debootstrap.
+#
+#   misc/check-bare.sh [DIRECTORY]     needs root, debootstrap, a Debian mirror and 2 GB of disk
+#
+# The tree is taken as committed. The directory (default: a new one, removed at the end) is kept when it is named.
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD
+mirror=${MIRROR:-http://deb.debian.org/debian}
+
+[ "$(id -u)" = 0 ] || { echo "misc/check-bare.sh: needs root" >&2; exit 1; }
+command -v debootstrap > /dev/null || { echo "misc/check-bare.sh: needs debootstrap" >&2; exit 1; }
+
+root=${1:-}
+[ -n "$root" ] || root=$(mktemp -d /var/tmp/bare-XXXXXX)
+mkdir -p "$root"
+
+leave() {
+	for place in dev/shm dev/pts dev proc sys; do
+		umount "$root/$place" 2> /dev/null || true
+	done
+	[ -n "${1:-}" ] || rm -rf --one-file-system "$root"
+}
+trap 'leave "${1:-}"' EXIT
+
+[ -x "$root/bin/sh" ] || debootstrap --variant=minbase bookworm "$root" "$mirror" > "$root.log" 2>&1 || {
+	tail -20 "$root.log"
+	exit 1
+}
+for place in proc sys dev dev/pts; do
+	mount --bind "/$place" "$root/$place"
+done
+mount -t tmpfs none "$root/dev/shm"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+
+rm -rf "$root/root/utrail"
+git clone -q "$top" "$root/root/utrail"
+
+for command in misc/try.sh misc/test.sh; do
+	echo "=== $command"
+	chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+		sh -c "cd /root/utrail && $command"
+done

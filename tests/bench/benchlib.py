@@ -1,0 +1,110 @@
+"""What the benchmarks share: building, measuring in turns, and tables of ratios with the target beside them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+from tools import PEER, UTRAIL, environment  # noqa: E402  (the path is set above)
+
+SOURCES = Path(__file__).resolve().parent / "src"
+
+METHODS = {
+    "-pg": ["-pg"],
+    "-mfentry": ["-pg", "-mfentry"],
+    "-finstrument-functions": ["-finstrument-functions"],
+}
+
+SKIP = 77  # meson's word for a test that could not be done
+
+
+def need_peer():
+    if not PEER:
+        print("skipped: Debian's uftrace is not installed (apt-get install uftrace)")
+        sys.exit(SKIP)
+
+
+@contextmanager
+def scratch():
+    """A working directory in memory, so that the disk takes no part, unless there is too little of it."""
+    shm = Path("/dev/shm")
+    where = shm if shm.is_dir() and shutil.disk_usage(shm).free > 4 << 30 else None
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=where) as name:
+        before = os.getcwd()
+        os.chdir(name)
+        try:
+            yield Path(name)
+        finally:
+            os.chdir(before)
+
+
+def compile(source, output, flags=()):
+    subprocess.run(
+        ["gcc", "-O2", *flags, "-pthread", "-o", output, SOURCES / source], check=True
+    )
+    return Path(output).resolve()
+
+
+class Cost:
+    """What a command took."""
+
+    def __init__(self, command, **kw):
+        begin = time.perf_counter()
+        proc = subprocess.Popen(
+            [str(c) for c in command],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=kw.get("stdout", subprocess.DEVNULL),
+            text=True,
+        )
+        self.out = proc.stdout.read() if proc.stdout else ""
+        _, status, usage = os.wait4(proc.pid, 0)
+        self.elapsed = time.perf_counter() - begin
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.maxrss_kb = usage.ru_maxrss
+        proc.returncode = os.waitstatus_to_exitcode(status)
+        if proc.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))}: status {proc.returncode}")
+
+
+def in_turns(runs, jobs):
+    """Each job (name: function that yields a number) @runs times in turns, so that what disturbs one disturbs
+    all; the smallest number of each."""
+    best = {}
+    for _ in range(runs):
+        for name, job in jobs.items():
+            value = job()
+            best[name] = min(value, best.get(name, value))
+    return best
+
+
+def row(what, ours, peer, unit, target=None, goal=""):
+    """One line: both numbers and their ratio, which is what counts."""
+    ratio = ours / peer if peer else float("nan")
+    verdict = "" if target is None else f"  target {target:.2f}{goal} {'ok' if ratio <= target else 'MISSED'}"
+    print(f"{what:34} {ours:10.3f} {peer:10.3f} {unit:3}  ratio {ratio:5.3f}{verdict}", flush=True)
+    return ratio
+
+
+def factor(what, ours, peer, unit, target=None):
+    """The same where the target is named the other way round: N times less than the peer."""
+    times = peer / ours if ours else float("nan")
+    verdict = "" if target is None else f"  target {target:.0f}x {'ok' if times >= target else 'MISSED'}"
+    print(f"{what:34} {ours:10.3f} {peer:10.3f} {unit:3}  {times:5.1f}x less{verdict}", flush=True)
+    return times
+
+
+def heading(text):
+    print(f"\n{text:34} {'ours':>10} {'peer':>10}")
+
+
+def clean(*paths):
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(f"{path}.old", ignore_errors=True)

@@ -1,0 +1,5 @@
+/* A program that does nothing: what remains is the price of starting. */
+int main(void)
+{
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* Calls in the shape of a program (a binary tree, five deep), by any number of threads at the same time. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#ifdef __clang__
+#define FN __attribute__((noinline))
+#else
+#define FN __attribute__((noipa))
+#endif
+
+static long rounds;
+static pthread_barrier_t barrier;
+
+#define LEVEL(name, below)                                                                         \
+	FN void name(void)                                                                         \
+	{                                                                                          \
+		below();                                                                           \
+		below();                                                                           \
+		__asm__ volatile("" ::: "memory");                                                 \
+	}
+
+FN void leaf(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+LEVEL(level3, leaf)
+LEVEL(level2, level3)
+LEVEL(level1, level2)
+LEVEL(level0, level1)
+
+static void *work(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	for (long i = 0; i < rounds; i++)
+		level0();
+	return arg;
+}
+
+/* tree THREADS CALLS: as many calls in all, 31 at a time. */
+int main(int argc, char *argv[])
+{
+	int threads = atoi(argv[1]);
+	pthread_t *t = calloc(threads, sizeof(*t));
+
+	rounds = atol(argv[2]) / threads / 31;
+	pthread_barrier_init(&barrier, NULL, threads);
+	for (int i = 1; i < threads; i++)
+		pthread_create(&t[i], NULL, work, NULL);
+	work(NULL);
+	for (int i = 1; i < threads; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}

@@ -1,0 +1,245 @@
+"""Debian's uftrace and utrail read each other's recordings and print the same text.
+
+What is known to differ is made alike by one function each, with the reason. Everything else must be equal,
+byte for byte.
+"""
+
+import itertools
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from programs import CACHE, Variant, build, program
+from tools import peer, utrail
+
+pytestmark = pytest.mark.needs_peer
+
+PROGRAMS = [
+    "plain",
+    "recursion",
+    "threads",
+    "fork",
+    "fork_chain",
+    "vfork",
+    "exec",
+    "spawn",
+    "dlopen",
+    "shared",
+    "signal",
+    "longjmp",
+    "tailcall",
+    "cplusplus",
+    "exceptions",
+    "sleeps",
+    "end_exit",
+    "end_abort",
+    "daemon",
+    "ctors",
+]
+
+RECORDERS = {
+    "ours": lambda d, exe: utrail("record", "-d", d, exe),
+    "ours-no-event": lambda d, exe: utrail("record", "--no-event", "-d", d, exe),
+    "peers": lambda d, exe: peer("record", "-d", d, exe),
+    "peers-no-libcall": lambda d, exe: peer("record", "--no-libcall", "--no-event", "-d", d, exe),
+}
+
+REPLAYS = [
+    "",
+    "--flat",
+    "-f all",
+    "-f none",
+    "-f time,delta,elapsed",
+    "-f +addr,module,task",
+    "--column-view",
+    "--column-view --column-offset 2",
+    "--task-newline",
+    "--no-merge",
+    "--no-comment",
+    "--libname",
+    "--no-libcall",
+    "--no-event",
+    "--no-sched",
+    "--event-full",
+    "-D 1",
+    "-D 2",
+    "-D 3 --no-merge",
+    "-t 5ms",
+    "-t 1us",
+    "-Z 20",
+    "--demangle=no",
+    "--color=yes",
+    "--format=html",
+]
+
+REPORTS = [
+    "",
+    "-f total,self,call",
+    "-f total,total-avg,total-min,total-max,self,self-avg,self-min,self-max,call,size",
+    "-f total,total-avg,total-min,total-max",
+    "-f self-avg,self-min,self-max,call",
+    "-s self",
+    "-s call",
+    "-s func",
+    "-s total,self",
+    "-s self,func",
+    "--avg-total",
+    "--avg-self",
+    "--task",
+    "--task -s self",
+    "--task -s tid",
+    "--no-libcall",
+    "--no-sched",
+    "-D 2",
+    "-t 5ms",
+    "--demangle=no",
+    "--color=yes",
+]
+
+
+def recorded(recorder, name):
+    """A recording of program @name, made once for all tests; paths in it are the same for both readers."""
+    variant = Variant("gcc", "pg", "O2")
+    exe = build(program(name), variant)
+    place = CACHE / "recordings" / f"{recorder}-{exe.parent.name}"
+    if not (place / "info").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(exist_ok=True)
+        scratch = Path("recording")
+        RECORDERS[recorder](scratch, exe)
+        try:
+            scratch.rename(place)
+        except OSError:  # another test process was first
+            assert (place / "info").exists()
+    return place
+
+
+# What is made alike on both sides, by command: a function for our text, a function for theirs.
+
+
+def replay_tids(text):
+    """The peer of Debian 12 prints tids in six columns; later ones, and we, in seven (spec/output.md 2.1)."""
+    text = re.sub(r"^(#.*   TID  ) ", r"\1", text, flags=re.M)
+    text = re.sub(r"^( +)  \| $", r"\1 | ", text, flags=re.M)  # --task-newline
+    return re.sub(r"\[ ([ \d]{6})\]", r"[\1]", text)
+
+
+def event_cells(text):
+    """Address and module of scheduler events: the peer prints an id or nothing, depending on what was merged."""
+
+    def blank(match):
+        return re.sub(r"\b30d4\d\b|\[event\]", lambda m: " " * len(m[0]), match[0])
+
+    return re.sub(r"^.*/\* linux:.*$", blank, text, flags=re.M)
+
+
+def report_tids(text):
+    """The same one column, which comes third."""
+    lines = text.replace("  TID     Num", "   TID   Num", 1).splitlines(keepends=True)
+    return "".join([*lines[:1], *(line[:26] + line[27:] for line in lines[1:])])
+
+
+def without_stdv(text):
+    """The peer of Debian 12 has no standard deviation; it is the fourth column."""
+    return "".join(line[:36] + line[48:] for line in text.splitlines(keepends=True))
+
+
+def without_event_size(text):
+    """An event has no size; the peer prints that of a record."""
+    return re.sub(r"^(.*) [ \d]{10}  (linux:schedule.*)$", r"\1  \2", text, flags=re.M)
+
+
+def without_newer_info(text):
+    """What the peer of Debian 12 does not know: the offset to wall time, and the two sysctls."""
+    text = re.sub(r" \| UTC_OFFSET \| SYSCTL\)", ")", text)
+    return re.sub(r"^# (?:perf_event_paranoid|kptr_restrict) *: .*\n", "", text, flags=re.M)
+
+
+def dump_tids(text):
+    """Five columns in the peer's dump, seven in ours."""
+    return re.sub(r"^(\d+\.\d{9} ) +(\d+: )", r"\1 \2", text, flags=re.M)
+
+
+ALIKE = [
+    (r"^replay", replay_tids, None),
+    (r"^replay", event_cells, event_cells),
+    (r"^report.*--task", report_tids, None),
+    (r"^report --avg", without_stdv, None),
+    (r"^report.*size", without_event_size, without_event_size),
+    (r"^(dump|info)", without_newer_info, None),
+    (r"^dump", dump_tids, dump_tids),
+    (r"^info --task", replay_tids, None),
+]
+
+# Where the text of the peer is wrong or a matter of chance: recorder, program, command; and the reason.
+KNOWN = [
+    # A vforked child's calls, and those of a new program image, are in the records of the same task. The peer
+    # guesses from the names of functions (execl, longjmp) how deep the stack now is, we look at the records.
+    (".*", "vfork|exec", ".*", "calls of the child of vfork, and after exec"),
+    ("peers", "longjmp", "^(replay|report)", "its own wrapper of longjmp writes returns that it reads otherwise"),
+    # The peer counts the stack of a forked child from what it had shown of the parent so far.
+    (".*", "fork|fork_chain|daemon", "^(replay|report)", "depth and times of a forked child"),
+    (".*", "dlopen", "module|-f all", "the module of an opened library is [unknown] to it"),
+    (".*", "dlopen|shared", "-Z|size", "sizes of functions in libraries, of which it takes any of one name"),
+    ("peers", "exceptions|cplusplus", "--libname", "it does not load the symbols of libstdc++ here"),
+    ("ours|peers", ".*", "--event-full", "what happened before the first call of a task is left out"),
+    (".*", ".*", "replay.*-t", "whether there is a header when nothing is left below it"),
+    # Of calls that never returned.
+    (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),
+    ("ours|peers", ".*", "--task", "pre-empted time is counted by halves"),
+]
+
+
+def is_known(recorder, name, command):
+    return any(
+        re.fullmatch(r, recorder) and re.fullmatch(n, name) and re.search(c, command)
+        for r, n, c, _ in KNOWN
+    )
+
+
+def alike(text, command, side):
+    for pattern, *functions in ALIKE:
+        if re.search(pattern, command) and functions[side]:
+            text = functions[side](text)
+    return text.splitlines()
+
+
+def differences(command, directory):
+    theirs = peer(*command.split(), "-d", directory)
+    ours = utrail(*command.split(), "-d", directory)
+    if ours.status != theirs.status:
+        return [f"`{command}`: our status is {ours.status}, theirs {theirs.status}; {ours.err}"]
+    pairs = itertools.zip_longest(alike(ours.out, command, 0), alike(theirs.out, command, 1))
+    lines = [f"  ours: {a!r}\n  peer: {b!r}" for a, b in pairs if a != b]
+    if not lines:
+        return []
+    return [f"`{command}`: {len(lines)} lines differ", *lines[:4]]
+
+
+def compare(recorder, name, commands):
+    directory = recorded(recorder, name)
+    commands = [c for c in commands if not is_known(recorder, name, c)]
+    problems = [line for c in commands for line in differences(c, directory)]
+    assert not problems, f"{directory}\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("recorder", RECORDERS)
+class TestSameText:
+    def test_replay(self, recorder, name):
+        compare(recorder, name, [f"replay {options}" for options in REPLAYS])
+
+    def test_report(self, recorder, name):
+        compare(recorder, name, [f"report {options}" for options in REPORTS])
+
+    def test_dump_and_info(self, recorder, name):
+        compare(recorder, name, ["dump", "info", "info --task"])
+
+
+@pytest.mark.parametrize("recorder", RECORDERS)
+@pytest.mark.parametrize("name", ["cplusplus", "exceptions"])
+def test_full_demangling(recorder, name):
+    """Of C++ only: the peer takes C names for mangled types (`a` becomes `signed char`)."""
+    compare(recorder, name, ["replay --demangle=full", "report --demangle=full"])

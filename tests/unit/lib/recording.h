@@ -1,0 +1,53 @@
+/* A recording made of strings, for tests of everything that reads one. */
+#ifndef UTRAIL_TESTS_RECORDING_H
+#define UTRAIL_TESTS_RECORDING_H
+
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/pipeline.h"
+
+/*
+ * A data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes each,
+ * and library calls "A" to "Z" of 16 bytes.
+ *
+ * @big: byte order of the files; @version: of the records
+ */
+struct recording {
+	char dir[64];
+	struct strbuf task_txt;
+	bool big;
+	unsigned version;
+};
+
+void recording_init(struct recording *rec);
+/* Write what belongs to all tasks; call it when the tasks are there. */
+void recording_finish(struct recording *rec);
+/* Remove the directory. */
+void recording_deinit(struct recording *rec);
+
+/*
+ * The records of a task, ten nanoseconds apart from @start_ns on:
+ *
+ *   a{ }    a call of "a" and its end;  e.g. "a{b{}c{}}"
+ *   )b      the end of "b", at the depth the calls before it leave it, whatever was entered
+ *   !       LOST 7 records
+ *   *       an event (user event 1000001) without data
+ *   <blank> a microsecond passes
+ *   <digit> the depth of records grows by that many
+ */
+void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
+
+/* Any file, in the recording's directory. */
+void recording_add_file(struct recording *rec, const char *name, const void *data, size_t len);
+
+/* A perf record of the scheduler: 'o' out, 'p' out by pre-emption, 'i' in; appended to @out. */
+void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns);
+
+/*
+ * Run a pipeline over it and write down what comes out in the language of above, with "100:" where
+ * the task changes, "~" for SCHED_OUT, "^" for SCHED_IN, "?" behind an EXIT that was unpaired.
+ */
+void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out);
+
+#endif

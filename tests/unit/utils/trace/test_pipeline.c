@@ -1,0 +1,318 @@
+/* The pipeline with all its stages: a tree of calls in, a tree of calls out. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/base/fd.h"
+#include "utils/format/bytes.h"
+
+static struct pipeline_config config;
+
+static int setup(void **state)
+{
+	pipeline_config_init(&config);
+	config.stages.wants_indent = true;
+	return 0;
+}
+
+/* One task with @tree goes in, @expected comes out behind "100:". */
+static void check(const char *tree, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct recording rec;
+	char all[256];
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, tree, 1000);
+	recording_finish(&rec);
+	recording_run(&rec, &config, &out);
+	snprintf(all, sizeof(all), "100:%s", expected);
+	assert_string_equal(strbuf_str(&out), *expected ? all : "");
+	recording_deinit(&rec);
+}
+
+static void everything_passes(void **state)
+{
+	check("a{b{}c{d{}}}", "a{b{}c{d{}}}");
+	check("a{b{*}}", "a{b{*}}");
+	check("a{b{", "a{b{");
+}
+
+static void events_outside_of_calls(void **state)
+{
+	check("*a{}*", "a{}");
+	config.stages.show_outside = true;
+	check("*a{}*", "*a{}*");
+}
+
+static void depth(void **state)
+{
+	config.stages.depth = 2;
+	check("a{b{c{}}d{}}", "a{b{}d{}}");
+	config.stages.depth = 1;
+	check("a{b{c{}}d{}}", "a{}");
+}
+
+static void library_calls_make_room(void **state)
+{
+	config.stages.show_libcalls = false;
+	check("a{B{c{}}d{}}", "a{c{}d{}}");
+}
+
+static void size(void **state)
+{
+	config.stages.size_filter = 17;
+	check("a{B{c{}}d{}}", "a{c{}d{}}");
+	config.stages.size_filter = 65;
+	check("a{B{c{}}d{}}", "");
+}
+
+static void duration(void **state)
+{
+	config.stages.time_filter_ns = 30;
+	check("a{b{}c{d{}}}", "a{c{}}");
+	config.stages.time_filter_ns = 500;
+	check("a{b{}c{ }d{e{ }f{}}}", "a{c{}d{e{}}}");
+	check("a{b{}}", "");
+	/* What did not return passes, and so does an exit whose entry was not seen. */
+	check("a{b{}c{", "a{c{");
+	check("2)a)b", "}?}?");
+	/* Events go with the call that they are in. */
+	check("a{b{*}c{* }}", "a{c{*}}");
+}
+
+static void exits_without_entries(void **state)
+{
+	check("3)c)b)a", "}?}?}?");
+	check(")a)b", "}?}?");
+}
+
+static void lost_records(void **state)
+{
+	check("a{b{c{!}}}", "a{b{c{!}}}");
+	check("a{!3e{}}", "a{!e{}}?");
+}
+
+static void time_range(void **state)
+{
+	config.range.start.is_set = true;
+	config.range.start.time_ns = 1015;
+	check("a{b{}c{}}", "}?c{}}?");
+	config.range.stop.is_set = true;
+	config.range.stop.time_ns = 1040;
+	check("a{b{}c{}}", "}?c{}");
+}
+
+static void several_tasks(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 101, "a{b{}}", 1000);
+	recording_add_task(&rec, 102, "c{d{}}", 1015);
+	recording_add_task(&rec, 103, "e{}", 5000);
+	recording_finish(&rec);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "101:a{b{ 102:c{ 101:} 102:d{ 101:} 102:}} 103:e{}");
+
+	strbuf_reset(&out);
+	config.order = PIPELINE_BY_TASK;
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "101:a{b{}} 102:c{d{}} 103:e{}");
+
+	int tids[] = { 102 };
+
+	strbuf_reset(&out);
+	config.tids = tids;
+	config.nr_tids = 1;
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "102:c{d{}}");
+	recording_deinit(&rec);
+}
+
+/* On a tie the lower id goes first, however many there are. */
+static void ties_and_many_tasks(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct strbuf expected cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	recording_init(&rec);
+	for (int i = 0; i < 700; i++)
+		recording_add_task(&rec, 1000 + i, "a{}", 1000);
+	recording_finish(&rec);
+	recording_run(&rec, &config, &out);
+	for (int i = 0; i < 700; i++)
+		strbuf_addf(&expected, "%s%d:a{", i ? " " : "", 1000 + i);
+	for (int i = 0; i < 700; i++)
+		strbuf_addf(&expected, " %d:}", 1000 + i);
+	assert_string_equal(strbuf_str(&out), strbuf_str(&expected));
+	recording_deinit(&rec);
+}
+
+static void scheduler(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct strbuf perf cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{ b{}}", 1000);
+	recording_finish(&rec);
+	perf_add_sched(&perf, 'o', 100, 1500);
+	perf_add_sched(&perf, 'i', 100, 1600);
+	perf_add_sched(&perf, 'o', 777, 1700);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{~^b{}}");
+
+	strbuf_reset(&out);
+	config.stages.wants_indent = false;
+	config.stages.show_sched = false;
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{b{}}");
+	recording_deinit(&rec);
+}
+
+static void external_data(void **state)
+{
+	static const char text[] = "# comment\n\n0.000001005 hello world\n";
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	config.reads_extern = true;
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_finish(&rec);
+	recording_add_file(&rec, "extern.dat", text, strlen(text));
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{#b{}}");
+	recording_deinit(&rec);
+}
+
+static void other_byte_order_and_version(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+		struct recording rec;
+
+		recording_init(&rec);
+		rec.big = i & 1;
+		rec.version = i & 2 ? 3 : 4;
+		recording_add_task(&rec, 100, "a{b{}!}", 1000);
+		recording_finish(&rec);
+		recording_run(&rec, &config, &out);
+		assert_string_equal(strbuf_str(&out), "100:a{b{}!}");
+		recording_deinit(&rec);
+	}
+}
+
+/* A file that is cut anywhere, or ends with zeros, is read as far as it goes. */
+static void torn_tails(void **state)
+{
+	static const char tree[] = "a{b{}c{}}";
+	static const char *const read_so_far[] = { "",
+						   "100:a{",
+						   "100:a{b{",
+						   "100:a{b{}",
+						   "100:a{b{}c{",
+						   "100:a{b{}c{}",
+						   "100:a{b{}c{}}" };
+	struct strbuf whole cleanup_strbuf = { 0 };
+	struct recording rec;
+	char path[128];
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, tree, 1000);
+	recording_finish(&rec);
+	snprintf(path, sizeof(path), "%s/100.dat", rec.dir);
+	assert_int_equal(file_read_all(path, 4096, &whole, NULL), 0);
+	for (size_t len = 1; len <= whole.len; len++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+		uint8_t zeros[8192] = { 0 };
+
+		recording_add_file(&rec, "100.dat", whole.data, len);
+		recording_run(&rec, &config, &out);
+		assert_string_equal(strbuf_str(&out), read_so_far[len / 16]);
+
+		memcpy(zeros, whole.data, len / 16 * 16);
+		recording_add_file(&rec, "100.dat", zeros, sizeof(zeros));
+		strbuf_reset(&out);
+		recording_run(&rec, &config, &out);
+		assert_string_equal(strbuf_str(&out), read_so_far[len / 16]);
+	}
+	recording_deinit(&rec);
+}
+
+/* Damage ends the task that has it, not the others. */
+static void damaged_record(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	uint8_t bytes[48] = { 0 };
+	struct recording rec;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "b{}", 2000);
+	recording_finish(&rec);
+	memset(bytes, 0xff, sizeof(bytes));
+	recording_add_file(&rec, "101.dat", bytes, sizeof(bytes));
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "102:b{} broken");
+	recording_deinit(&rec);
+}
+
+/* Arguments of which nobody knows the types do not stop the reader. */
+static void unknown_payload(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct strbuf file cleanup_strbuf = { 0 };
+	struct recording rec;
+	uint64_t a = 0x401004ULL << 16 | 5 << 3;
+	uint64_t b = 0x401044ULL << 16 | 5 << 3 | 1 << 6;
+	const uint64_t words[] = {
+		1000, a | 4,	 1005,	42, /* a(...) { */
+		1010, b | 4,	 7,	    /*   b(.) { */
+		1020, b | 1 | 4, ~0ULL,	    /*   } = . */
+		1030, a | 1,		    /* } */
+	};
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		uint8_t bytes[8];
+
+		put_u64(bytes, words[i], false);
+		strbuf_add(&file, bytes, sizeof(bytes));
+	}
+	recording_add_file(&rec, "100.dat", file.data, file.len);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{b{}}");
+	recording_deinit(&rec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(everything_passes, setup),
+		cmocka_unit_test_setup(events_outside_of_calls, setup),
+		cmocka_unit_test_setup(depth, setup),
+		cmocka_unit_test_setup(library_calls_make_room, setup),
+		cmocka_unit_test_setup(size, setup),
+		cmocka_unit_test_setup(duration, setup),
+		cmocka_unit_test_setup(exits_without_entries, setup),
+		cmocka_unit_test_setup(lost_records, setup),
+		cmocka_unit_test_setup(time_range, setup),
+		cmocka_unit_test_setup(several_tasks, setup),
+		cmocka_unit_test_setup(ties_and_many_tasks, setup),
+		cmocka_unit_test_setup(scheduler, setup),
+		cmocka_unit_test_setup(external_data, setup),
+		cmocka_unit_test_setup(other_byte_order_and_version, setup),
+		cmocka_unit_test_setup(torn_tails, setup),
+		cmocka_unit_test_setup(damaged_record, setup),
+		cmocka_unit_test_setup(unknown_payload, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* The table of report, from recordings made of strings. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/base/optparse.h"
+#include "utils/view/report.h"
+
+static struct recording rec;
+static struct report_config config;
+static struct pipeline_config stages;
+static struct strbuf out;
+
+static int setup(void **state)
+{
+	recording_init(&rec);
+	config = (struct report_config){ 0 };
+	pipeline_config_init(&stages);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	strbuf_deinit(&out);
+	return 0;
+}
+
+static int collect(void *self, const char *data, size_t len)
+{
+	strbuf_add(self, data, len);
+	return 0;
+}
+
+static const char *run(void)
+{
+	struct trace_data data;
+	struct pipeline pipe;
+	struct aggregate agg;
+	struct report view;
+	struct sink sink;
+
+	recording_finish(&rec);
+	strbuf_reset(&out);
+	assert_int_equal(report_init(&view, &config, NULL), 0);
+	report_configure(&view, &stages);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &stages, NULL), 0);
+	assert_int_equal(sink_init(&sink, collect, &out), 0);
+	assert_int_equal(aggregate_init(&agg, &pipe, NULL), 0);
+	report_prepare(&view, &agg);
+	assert_int_equal(pipeline_run(&pipe, &(struct view){ aggregate_events, &agg }, NULL), 0);
+	assert_int_equal(report_show(&view, &agg, &sink, NULL), 0);
+	assert_int_equal(sink_flush(&sink), 0);
+	aggregate_deinit(&agg);
+	sink_deinit(&sink);
+	pipeline_close(&pipe);
+	data_close(&data);
+	return strbuf_str(&out);
+}
+
+static void by_function(void **state)
+{
+	recording_add_task(&rec, 100, "a{b{}c{d{}}b{}}", 1000);
+	assert_string_equal(run(), "  Total time   Self time       Calls  Function\n"
+				   "  ==========  ==========  ==========  ====================\n"
+				   "    0.090 us    0.040 us           1  a\n"
+				   "    0.030 us    0.020 us           1  c\n"
+				   "    0.020 us    0.020 us           2  b\n"
+				   "    0.010 us    0.010 us           1  d\n");
+	config.sort_keys = "call,func";
+	assert_non_null(strstr(run(), "  b\n    0.090 us    0.040 us           1  a\n"));
+	config.fields = "none";
+	config.sort_keys = "func";
+	assert_string_equal(run(), "  a\n  b\n  c\n  d\n");
+}
+
+static void recursion_counts_once(void **state)
+{
+	recording_add_task(&rec, 100, "a{a{a{}}b{a{}}}", 1000);
+	assert_non_null(strstr(run(), "    0.090 us    0.070 us           4  a\n"));
+}
+
+static void unfinished_calls_count(void **state)
+{
+	recording_add_task(&rec, 100, "a{b{}c{", 1000);
+	assert_non_null(strstr(run(), "    0.030 us    0.020 us           1  a\n"));
+	assert_non_null(strstr(run(), "                                   1  c\n"));
+}
+
+static void details(void **state)
+{
+	recording_add_task(&rec, 100, "a{}a{ }", 1000);
+	config.average = REPORT_AVERAGE_TOTAL;
+	assert_string_equal(
+		run(), "   Total avg   Total min   Total max  Total stdv  Function\n"
+		       "  ==========  ==========  ==========  ==========  ====================\n"
+		       "    0.510 us    0.010 us    1.010 us      69.32%  a\n");
+	config.average = REPORT_AVERAGE_NONE;
+	config.fields = "size,total-max-ts";
+	assert_string_equal(run(), "        Size        Total max ts  Function\n"
+				   "  ==========  ==================  ====================\n"
+				   "          64         0.000001020  a\n");
+}
+
+static void comma_separated(void **state)
+{
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	config.is_csv = true;
+	assert_string_equal(run(), "#Total time,Self time,Calls,Function\n"
+				   "30,20,1,a\n"
+				   "10,10,1,b\n");
+}
+
+static void by_task(void **state)
+{
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_add_task(&rec, 101, "a{b{}b{}}", 1000);
+	config.is_by_task = true;
+	assert_string_equal(run(),
+			    "  Total time   Self time    TID     Num funcs  Task name\n"
+			    "  ==========  ==========  =======  ==========  ====================\n"
+			    "    0.050 us    0.050 us      101           3  prog            \n"
+			    "    0.030 us    0.030 us      100           2  prog            \n");
+}
+
+static void processors(void **state)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec, 100, "a{b{} c{ }}", 1000);
+	perf_add_sched(&perf, 'i', 100, 900);
+	perf_add_sched(&perf, 'o', 100, 1400);
+	recording_add_file(&rec, "perf-cpu1.dat", perf.data, perf.len);
+	strbuf_reset(&perf);
+	perf_add_sched(&perf, 'i', 100, 1600);
+	recording_add_file(&rec, "perf-cpu3.dat", perf.data, perf.len);
+	config.fields = "cpu-count,cpu-mask,cpu-list";
+	config.sort_keys = "func";
+	assert_string_equal(run(), "  CPU Count  CPU MASK  CPU LIST  Function\n"
+				   "  =========  ========  ========  ====================\n"
+				   "      2      0000000a    1/3     a\n"
+				   "      1      00000002     1      b\n"
+				   "      1      00000008     3      c\n"
+				   "      2      0000000a    1/3     linux:schedule\n");
+}
+
+static void wrong_words(void **state)
+{
+	struct report view;
+	struct uft_err err = { 0 };
+
+	config.fields = "total,bogus";
+	assert_int_equal(report_init(&view, &config, &err), -ERR_USAGE);
+	assert_non_null(strstr(err.text, "'bogus'"));
+	config.fields = NULL;
+	config.sort_keys = "bogus";
+	err_clear(&err);
+	assert_true(report_init(&view, &config, &err) < 0);
+	assert_non_null(strstr(err.text, "'bogus'"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(by_function, setup, teardown),
+		cmocka_unit_test_setup_teardown(recursion_counts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(unfinished_calls_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(details, setup, teardown),
+		cmocka_unit_test_setup_teardown(comma_separated, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_task, setup, teardown),
+		cmocka_unit_test_setup_teardown(processors, setup, teardown),
+		cmocka_unit_test_setup_teardown(wrong_words, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
