@@ -6,7 +6,7 @@
 /* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
 {
-	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+	for (size_t i = 0; opts->show_args && i < pipe->nr_lanes; i++) {
 		if (pipe->lanes[i].user.has_unknown_payload) {
 			msg_warn(&opts->msg,
 				 "arguments and return values were recorded but are not shown");
@@ -36,6 +36,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
 	stages.stages.wants_indent = !opts->flat;
+	stages.stages.is_off = !opts->trace_on;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 

@@ -265,6 +265,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(flat) },
 	{ "no-merge", 0, NULL, "show leaf functions with a line for the entry and one for the exit",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
+	{ "no-args", 0, NULL, "leave out arguments and return values",
+	  GROUP_VIEW, PL | CMD_DUMP, OPT_FALSE, MEMBER(show_args) },
 	{ "no-comment", 0, NULL, "leave out the comments behind closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
 	{ "libname", 0, NULL, "show the library of library functions",
@@ -314,6 +316,7 @@ void opts_init(struct opts *opts)
 		.clock_id = CLOCK_MONOTONIC,
 		.max_stack = 1024,
 		.merge_leaves = true,
+		.show_args = true,
 		.show_comments = true,
 		.column_offset = 8,
 	};

@@ -102,6 +102,7 @@ struct opts {
 	/* replay, live */
 	bool flat;
 	bool merge_leaves;  /* --no-merge: false */
+	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
 	bool show_libname;
 	bool column_view;

@@ -6,6 +6,9 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 test_packages="$build_packages
 	g++ clang clang-format binutils make libcmocka-dev python3 python3-pytest uftrace"
 
+# For misc/fuzz.sh.
+fuzz_packages="clang libclang-rt-14-dev"
+
 # Install what is missing of "$@". Without root or sudo say what to install and go on.
 install_packages() {
 	missing=

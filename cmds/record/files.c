@@ -47,7 +47,7 @@ static bool is_recording(int dir_fd)
 {
 	uint8_t bytes[HEADER_SIZE];
 	struct data_header header;
-	int fd cleanup_fd = openat(dir_fd, "info", O_RDONLY | O_CLOEXEC);
+	int fd cleanup_fd = openat(dir_fd, "info", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd >= 0 && fd_read_full(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
 	    header_decode(bytes, sizeof(bytes), &header, NULL) == 0)

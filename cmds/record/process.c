@@ -2,6 +2,7 @@
 #include "cmds/record/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,28 +18,33 @@
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
 
-/* Make the arena of a new process; its memfd goes to @fd. NULL with errno. */
-static struct arena *make_arena(struct recorder *rec, uint64_t *bytes, int *fd)
+/* Make the arena of a new process; its memfd goes to @fd. False with errno. */
+static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 {
 	uint64_t stride = ring_stride(RING_SEGMENTS, rec->settings->segment_bytes);
-	uint32_t rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
 
-	*bytes = arena_bytes(rings, stride);
-	*fd = memfd_create("utrail-arena", MFD_CLOEXEC);
-	if (*fd < 0 || ftruncate(*fd, *bytes) < 0)
-		return NULL;
+	proc->nr_rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
+	proc->nr_segments = RING_SEGMENTS;
+	proc->segment_bytes = rec->settings->segment_bytes;
+	proc->arena_bytes = arena_bytes(proc->nr_rings, stride);
+	*fd = memfd_create("utrail-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Sealed: what the program could cut off would be a SIGBUS for us. */
+	if (*fd < 0 || ftruncate(*fd, proc->arena_bytes) < 0 ||
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return false;
 
-	struct arena *a = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			       *fd, 0);
+	struct arena *a = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_NORESERVE, *fd, 0);
 
 	if (a == MAP_FAILED)
-		return NULL;
-	a->nr_rings = rings;
-	a->nr_segments = RING_SEGMENTS;
-	a->segment_bytes = rec->settings->segment_bytes;
+		return false;
+	a->nr_rings = proc->nr_rings;
+	a->nr_segments = proc->nr_segments;
+	a->segment_bytes = proc->segment_bytes;
 	a->ring_stride = stride;
 	a->magic = ARENA_MAGIC;
-	return a;
+	proc->arena = a;
+	return true;
 }
 
 static void watch_pid(struct recorder *rec, struct process *proc)
@@ -93,9 +99,8 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 	proc->time_ns = hello->time_ns;
 	proc->pidfd = -1;
 
-	proc->arena = make_arena(rec, &proc->arena_bytes, arena_fd);
-	if (proc->arena)
-		proc->sinks = calloc(proc->arena->nr_rings, sizeof(*proc->sinks));
+	if (make_arena(rec, proc, arena_fd))
+		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
 	if (!proc->sinks) {
 		process_destroy(proc);
 		return NULL;

@@ -66,8 +66,9 @@ static void make_plan(struct recorder *rec)
 
 static int make_control_page(struct recorder *rec, struct uft_err *err)
 {
-	rec->control_fd = memfd_create("utrail-control", MFD_CLOEXEC);
-	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0)
+	rec->control_fd = memfd_create("utrail-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0 ||
+	    fcntl(rec->control_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return err_set_errno(err, -errno, "cannot create shared memory");
 
 	void *p = mmap(NULL, sizeof(struct control_page), PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -66,6 +66,7 @@ struct session {
  *
  * @tid: whose records the ring holds; 0 while it has none
  * @is_open: @data_fd is <tid>.dat. Not so before the first record, and while descriptors are short.
+ * @tail: what the ring's tail is told from; the ring itself is memory of the program
  *
  * Starts as zeros, so that thousands of unused ones are pages nobody touched.
  */
@@ -73,6 +74,7 @@ struct ring_sink {
 	int32_t tid;
 	bool is_open;
 	int data_fd;
+	uint64_t tail;
 };
 
 /*
@@ -81,7 +83,9 @@ struct ring_sink {
  * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
  *          lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 once that was seen
- * @arena: NULL once everything was taken from it
+ * @arena: NULL once everything was taken from it. The program can write to all of it, so nothing in it is
+ *         believed, its header least: it has the shape that we gave it,
+ * @nr_rings, @nr_segments, @segment_bytes
  */
 struct process {
 	enum watch watch; /* WATCH_PROCESS */
@@ -96,11 +100,21 @@ struct process {
 	struct process *parent;
 	struct arena *arena;
 	uint64_t arena_bytes;
+	uint32_t nr_rings;
+	uint32_t nr_segments;
+	uint32_t segment_bytes;
 	struct ring_sink *sinks;
 	struct process *next;	   /* in recorder.processes */
 	struct process *next_live; /* in recorder.live */
 	struct process *next_pid;  /* in its place of recorder.by_pid */
 };
+
+static inline struct ring *process_ring(const struct process *proc, uint32_t index)
+{
+	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
+
+	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
+}
 
 /*
  * A file that was seen as a module of some process.

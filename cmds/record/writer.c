@@ -54,8 +54,14 @@ static void append(struct recorder *rec, struct process *proc, struct ring *r,
 	if (len == 0)
 		return;
 	if (sink->tid == 0) {
-		sink->tid = r->tid;
-		tasks_announce(rec, proc, r->tid, r->start_ns);
+		/* Read once: it is the program's memory. */
+		sink->tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+		if (sink->tid <= 0) {
+			sink->tid = 0;
+			atomic_fetch_add(&rec->records_lost, len / sizeof(struct record));
+			return;
+		}
+		tasks_announce(rec, proc, sink->tid, r->start_ns);
 	}
 
 	int fd = sink->is_open ? sink->data_fd : open_data_file(rec, sink->tid);
@@ -88,40 +94,48 @@ static void release_producer(struct ring *r)
 	}
 }
 
+/* How far the producer filled a segment that it has left. Any value may stand there. */
+static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
+{
+	uint32_t used = __atomic_load_n(&r->segment_used[segment], __ATOMIC_RELAXED);
+
+	return used <= proc->segment_bytes && used % 8 == 0 ? used : 0;
+}
+
 /*
  * Take from one ring: whole segments always, the rest of the current one when @everything is
- * asked for. Returns the bytes taken.
+ * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
  */
 static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t index,
 			   bool everything)
 {
-	struct arena *a = proc->arena;
-	struct ring *r = arena_ring(a, index);
+	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	uint64_t data_bytes = (uint64_t)a->nr_segments * a->segment_bytes;
+	uint64_t data_bytes = (uint64_t)proc->nr_segments * proc->segment_bytes;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t taken = 0;
 
-	while (tail < head) {
-		uint64_t in_segment = tail % a->segment_bytes;
-		uint64_t segment_end = tail - in_segment + a->segment_bytes;
+	if (head - sink->tail > data_bytes || head % 8 != 0)
+		return 0;
+	while (sink->tail < head) {
+		uint64_t place = sink->tail % data_bytes;
+		uint64_t in_segment = place % proc->segment_bytes;
+		uint64_t segment_end = sink->tail - in_segment + proc->segment_bytes;
 		uint64_t len;
 
 		if (head >= segment_end) {
-			uint32_t used = r->segment_used[tail % data_bytes / a->segment_bytes];
+			uint32_t used = segment_used(proc, r, place / proc->segment_bytes);
 
-			/* Written by another process, so not to be trusted blindly. */
-			len = used > in_segment && used <= a->segment_bytes ? used - in_segment : 0;
+			len = used > in_segment ? used - in_segment : 0;
 		} else if (everything) {
-			len = head - tail;
+			len = head - sink->tail;
 		} else {
 			break;
 		}
-		append(rec, proc, r, sink, ring_data(r) + tail % data_bytes, len);
+		append(rec, proc, r, sink, ring_data(r) + place, len);
 		taken += len;
-		tail = head >= segment_end ? segment_end : head;
-		atomic_store_explicit(&r->tail, tail, memory_order_release);
+		sink->tail = head >= segment_end ? segment_end : head;
+		atomic_store_explicit(&r->tail, sink->tail, memory_order_release);
 		release_producer(r);
 	}
 	return taken;
@@ -130,7 +144,7 @@ static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t 
 /* What the producer could not tell any more. */
 static void append_last_lost(struct recorder *rec, struct process *proc, uint32_t index)
 {
-	struct ring *r = arena_ring(proc->arena, index);
+	struct ring *r = process_ring(proc, index);
 	uint64_t lost = atomic_load(&r->lost);
 	uint64_t told = atomic_load(&r->lost_told);
 
@@ -145,7 +159,7 @@ static void append_last_lost(struct recorder *rec, struct process *proc, uint32_
 /* The owner of ring @index is done with it: empty it and give it back. */
 static void close_ring(struct recorder *rec, struct process *proc, uint32_t index)
 {
-	struct ring *r = arena_ring(proc->arena, index);
+	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 
 	drain_ring(rec, proc, index, true);
@@ -161,18 +175,18 @@ static void close_ring(struct recorder *rec, struct process *proc, uint32_t inde
 	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }
 
-static uint32_t rings_in_use(const struct arena *a)
+static uint32_t rings_in_use(const struct process *proc)
 {
-	uint32_t high = atomic_load_explicit(&a->high_water, memory_order_acquire);
+	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);
 
-	return high < a->nr_rings ? high : a->nr_rings;
+	return MIN(high, proc->nr_rings);
 }
 
 void writer_drain_all(struct recorder *rec, struct process *proc)
 {
-	for (uint32_t i = 0; i < rings_in_use(proc->arena); i++) {
-		if (atomic_load_explicit(&arena_ring(proc->arena, i)->state,
-					 memory_order_acquire) != RING_FREE)
+	for (uint32_t i = 0; i < rings_in_use(proc); i++) {
+		if (atomic_load_explicit(&process_ring(proc, i)->state, memory_order_acquire) !=
+		    RING_FREE)
 			close_ring(rec, proc, i);
 	}
 	atomic_fetch_add(&rec->threads_untraced, atomic_load(&proc->arena->threads_untraced));
@@ -183,9 +197,8 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 {
 	uint64_t taken = 0;
 
-	for (uint32_t i = index; i < rings_in_use(p->arena); i += rec->nr_writers) {
-		switch (atomic_load_explicit(&arena_ring(p->arena, i)->state,
-					     memory_order_acquire)) {
+	for (uint32_t i = index; i < rings_in_use(p); i += rec->nr_writers) {
+		switch (atomic_load_explicit(&process_ring(p, i)->state, memory_order_acquire)) {
 		case RING_LIVE:
 			taken += drain_ring(rec, p, i, everything);
 			break;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int fd_write_all(int fd, const void *data, size_t len)
@@ -63,13 +64,27 @@ ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset)
 	return done;
 }
 
+int file_open_regular(const char *path, struct uft_err *err)
+{
+	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set_errno(err, -EISDIR, "cannot open '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "cannot open '%s': it is no regular file", path);
+	return take_fd(&fd);
+}
+
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err)
 {
-	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd cleanup_fd = file_open_regular(path, err);
 	size_t start = out->len;
 
 	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
+		return fd;
 
 	for (;;) {
 		if (!strbuf_grow(out, 65536))

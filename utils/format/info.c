@@ -379,6 +379,8 @@ static bool line_is_wanted(const struct info *info, const struct info_line *line
 		return false;
 	if (line->put == put_auto_args)
 		return info->auto_args;
+	if (line->put == put_lines && !line->lines)
+		return nr_spec_lines(info) > 0;
 	return line->bit != INFO_ARG_SPEC || line->put != put_string || *string_field(info, line);
 }
 

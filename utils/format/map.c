@@ -68,7 +68,7 @@ static void take_build_id(struct text *path, char build_id[static MAP_BUILD_ID_M
 	size_t tag_len = sizeof(build_id_tag) - 1;
 	const char *p = path->end;
 
-	while (p > path->at && strchr("0123456789abcdef", p[-1]))
+	while (p > path->at && memchr("0123456789abcdef", p[-1], 16))
 		p--;
 
 	size_t hex_len = path->end - p;
@@ -87,6 +87,20 @@ static void skip_blanks(struct text *in)
 		in->at++;
 }
 
+/* Four letters as in /proc/PID/maps. */
+static bool get_prot(struct text *in, char prot[static 5])
+{
+	if (text_left(in) < 4)
+		return false;
+	for (size_t i = 0; i < 4; i++) {
+		if (!memchr("rwxps-", in->at[i], 6))
+			return false;
+	}
+	memcpy(prot, in->at, 4);
+	in->at += 4;
+	return true;
+}
+
 static bool line_decode(struct text in, struct map_entry *entry, struct text *path)
 {
 	uint64_t offset;
@@ -95,11 +109,9 @@ static bool line_decode(struct text in, struct map_entry *entry, struct text *pa
 	uint64_t inode;
 
 	if (!text_hex(&in, &entry->start) || !text_word(&in, "-") || !text_hex(&in, &entry->end) ||
-	    entry->end < entry->start || !text_word(&in, " ") || text_left(&in) < 5 ||
-	    in.at[4] != ' ')
+	    entry->end < entry->start || !text_word(&in, " ") || !get_prot(&in, entry->prot) ||
+	    !text_word(&in, " "))
 		return false;
-	memcpy(entry->prot, in.at, 4);
-	in.at += 5;
 	if (!text_hex(&in, &offset) || !text_word(&in, " ") || !text_hex(&in, &major) ||
 	    !text_word(&in, ":") || !text_hex(&in, &minor) || !text_word(&in, " ") ||
 	    !text_dec(&in, &inode))

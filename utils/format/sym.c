@@ -269,7 +269,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	sym->type = line.at[0];
 	line.at += 2;
 	*name = line;
-	return true;
+	return !memchr(line.at, '\0', text_left(&line));
 }
 
 /* Sizes of the old form reach to the next symbol; the terminators have done their work then. */

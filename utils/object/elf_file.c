@@ -2,10 +2,10 @@
 #include "utils/object/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "utils/base/fd.h"
 
 #define PAGE_MASK 0xfffULL
 
@@ -32,29 +32,15 @@ static int elf_file_start(struct elf_file *file)
 	return 0;
 }
 
-static int open_regular(const char *path, struct uft_err *err)
-{
-	/* Non-blocking: the name may be that of a FIFO. */
-	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return err_set_errno(err, -EISDIR, "cannot open '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -ENOEXEC, "cannot read '%s': it is no regular file", path);
-	return take_fd(&fd);
-}
-
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 {
 	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;
 
 	elf_version(EV_CURRENT);
-	opened.fd = open_regular(path, err);
+	opened.fd = file_open_regular(path, err);
+	/* What is no file at all is no ELF file either. */
 	if (opened.fd < 0)
-		return opened.fd;
+		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
 	/* Not mapped: a file that shrinks meanwhile must not kill us with SIGBUS. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
 	if (elf_file_start(&opened) < 0)

@@ -54,7 +54,6 @@ struct task {
 
 /*
  * @dir: as it was found
- * @log_order: the tasks in the order in which task.txt names them first
  * @is_big_endian: byte order of all binary files
  */
 struct trace_data {
@@ -67,8 +66,6 @@ struct trace_data {
 	size_t nr_sessions;
 	struct task *tasks;
 	size_t nr_tasks;
-	int32_t *log_order;
-	size_t nr_log_order;
 };
 
 /*

@@ -54,7 +54,7 @@ static void lane_close(struct lane *lane)
 {
 	src_user_close(&lane->user);
 	stg_time_deinit(&lane->time);
-	free(lane->calls.frames);
+	stg_calls_deinit(&lane->calls);
 	free(lane->events);
 	free(lane->raw);
 }

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,10 +100,10 @@ static int load_file(struct src_perf *src, struct trace_data *data, const char *
 
 	snprintf(path, sizeof(path), "%s/%s", data->dir, name);
 
-	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd cleanup_fd = file_open_regular(path, err);
 
 	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
+		return fd;
 
 	struct uft_err why = { 0 };
 	int ret = load_fd(src, data, fd, cpu, &why);

@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +42,8 @@ static int open_file(struct src_user *src, struct uft_err *err)
 	char path[PATH_MAX];
 
 	file_name(src, path);
-	src->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (src->fd < 0)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	return 0;
+	src->fd = file_open_regular(path, err);
+	return src->fd < 0 ? src->fd : 0;
 }
 
 int src_user_open(struct src_user *src, const struct trace_data *data, int32_t tid,
@@ -291,7 +288,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 
 	if (src->is_swapped)
 		return 0;
-	for (; nr < max && (size_t)(end - at) >= sizeof(struct record); nr++) {
+	/* A payload may have taken us behind the end. */
+	for (; nr < max && end - at >= (ptrdiff_t)sizeof(struct record); nr++) {
 		struct record rec;
 
 		memcpy(&rec, at, sizeof(rec));

@@ -23,6 +23,7 @@ struct stage_config {
 	unsigned depth;		 /* calls with less than that many frames below */
 	uint64_t time_filter_ns; /* calls that took that long or longer */
 	uint64_t size_filter;	 /* functions of that many bytes or more */
+	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
 	bool show_libcalls;
 	bool show_events; /* all but calls */
 	bool show_sched;
@@ -49,9 +50,6 @@ struct frame {
 	uint64_t child_ns; /* what its direct children took */
 };
 
-/* Frames by function id, modulo this: tells in most cases that a call is not a recursion. */
-#define CALLS_SEEN_SLOTS 128
-
 /*
  * stg_calls: pairs entries with exits.
  *
@@ -62,6 +60,9 @@ struct frame {
  * @inherits: the task, or the range, begins within calls; @inherited_depth: so many are around the
  *            first record
  * @wants_depth: after LOST the next record tells how deep the stack is
+ * @open: frames of a function, by its id below @nr_open: which calls are recursions
+ *
+ * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
  */
 struct stg_calls {
 	const struct stage_config *config;
@@ -86,17 +87,20 @@ struct stg_calls {
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_events; /* the batch had other things than calls */
-	uint16_t seen[CALLS_SEEN_SLOTS];
+	uint32_t *open;
+	size_t nr_open;
 };
 
-/* 0, or negative with @err. @calls is zero but for config, task and pseudo. */
+void stg_calls_deinit(struct stg_calls *calls);
+
+/* 0, or negative with @err. */
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
 /*
  * At the end of the records: append an EXIT for each open call, innermost first, to @events,
- * which has room for calls->nr of them. The frames stay.
+ * which has room for calls->nr of them.
  */
-size_t stg_calls_close(const struct stg_calls *calls, struct event *events);
+size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /* stg_select: depth, size, library calls, kinds of events; with ends_only also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "utils/format/record.h"
 
@@ -17,6 +18,12 @@ void stage_config_init(struct stage_config *config)
 		.show_sched = true,
 		.show_preempt = true,
 	};
+}
+
+void stg_calls_deinit(struct stg_calls *calls)
+{
+	free(calls->frames);
+	free(calls->open);
 }
 
 static bool grow_frames(struct stg_calls *calls, size_t nr)
@@ -35,12 +42,26 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 	return true;
 }
 
+/* Room to count the frames of @func. */
+static bool grow_open(struct stg_calls *calls, const struct func *func)
+{
+	size_t nr = MAX((size_t)func->id + 1, calls->nr_open * 2);
+	uint32_t *open = reallocarray(calls->open, nr, sizeof(*open));
+
+	if (!open)
+		return false;
+	memset(open + calls->nr_open, 0, (nr - calls->nr_open) * sizeof(*open));
+	calls->open = open;
+	calls->nr_open = nr;
+	return true;
+}
+
 /* Drop all frames from @depth up, uncounted. */
 static void cut_frames(struct stg_calls *calls, size_t depth)
 {
 	for (size_t i = depth; i < calls->nr; i++) {
 		if (calls->frames[i].func)
-			calls->seen[calls->frames[i].func->id % CALLS_SEEN_SLOTS]--;
+			calls->open[calls->frames[i].func->id]--;
 	}
 	calls->nr = MIN(calls->nr, depth);
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
@@ -57,15 +78,6 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	while (calls->nr < depth)
 		calls->frames[calls->nr++] = (struct frame){ .start_ns = start_ns };
 	return true;
-}
-
-static bool is_recursive(const struct stg_calls *calls, const struct func *func)
-{
-	for (size_t i = calls->nr; i-- > 0;) {
-		if (calls->frames[i].func == func)
-			return true;
-	}
-	return false;
 }
 
 /* exec or dlopen: addresses mean something else from now on. */
@@ -147,9 +159,11 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 		return err->code;
 	if (unlikely(calls->nr == calls->cap) && !grow_frames(calls, calls->nr + 1))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
+	if (unlikely(func->id >= calls->nr_open) && !grow_open(calls, func))
+		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->func = func;
 	event->depth = calls->nr - calls->nr_seeded;
-	calls->seen[func->id % CALLS_SEEN_SLOTS]++;
+	calls->open[func->id]++;
 	calls->frames[calls->nr++] = (struct frame){
 		.func = func,
 		.addr = event->addr,
@@ -203,8 +217,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	event->self_ns = event->total_ns - frame->child_ns;
 	if (likely(func != NULL)) {
 		event->func = func;
-		if (unlikely(--calls->seen[func->id % CALLS_SEEN_SLOTS]) &&
-		    is_recursive(calls, func))
+		if (unlikely(--calls->open[func->id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
 		/* Entered unseen: its time is in that of the outermost one, which counts. */
@@ -319,32 +332,32 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
  * HOT: an ENTRY of a function that was seen before, and the EXIT that belongs to it, are handled
  * here with the state in registers. False: handle() must do it.
  */
-static inline bool enter_fast(const struct addr_space *space, struct frame *frame, uint16_t *seen,
-			      struct event *event)
+static inline bool enter_fast(const struct stg_calls *calls, const struct addr_space *space,
+			      struct frame *frame, struct event *event)
 {
 	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
 	const struct func *func = slot->func;
 
-	if (unlikely(slot->addr != event->addr || !func))
+	if (unlikely(slot->addr != event->addr || !func || func->id >= calls->nr_open))
 		return false;
 	event->func = func;
 	frame->func = func;
 	frame->addr = event->addr;
 	frame->start_ns = event->time_ns;
 	frame->child_ns = 0;
-	seen[func->id % CALLS_SEEN_SLOTS]++;
+	calls->open[func->id]++;
 	return true;
 }
 
 /* The outermost call and recursions are left to handle(). */
-static inline bool leave_fast(struct frame *frame, uint16_t *seen, struct event *event)
+static inline bool leave_fast(struct frame *frame, uint32_t *open, struct event *event)
 {
 	const struct func *func = frame->func;
 
 	if (unlikely(frame->addr != event->addr || !func))
 		return false;
 
-	uint16_t *count = &seen[func->id % CALLS_SEEN_SLOTS];
+	uint32_t *count = &open[func->id];
 
 	if (unlikely(*count != 1))
 		return false;
@@ -376,12 +389,12 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 
 		if (likely(event->time_ns < slow_ns)) {
 			if (event->type == EVENT_ENTRY && depth < cap &&
-			    enter_fast(space, &frames[depth], calls->seen, event)) {
+			    enter_fast(calls, space, &frames[depth], event)) {
 				event->depth = depth++ - calls->nr_seeded;
 				continue;
 			}
 			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
-			    leave_fast(&frames[depth - 1], calls->seen, event)) {
+			    leave_fast(&frames[depth - 1], calls->open, event)) {
 				event->depth = --depth - calls->nr_seeded;
 				continue;
 			}
@@ -403,7 +416,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	return 0;
 }
 
-size_t stg_calls_close(const struct stg_calls *calls, struct event *events)
+size_t stg_calls_close(struct stg_calls *calls, struct event *events)
 {
 	uint64_t child_ns = 0;
 	size_t nr = 0;
@@ -427,13 +440,13 @@ size_t stg_calls_close(const struct stg_calls *calls, struct event *events)
 			.type = EVENT_EXIT,
 			.flags = EVENT_UNFINISHED,
 		};
-		for (size_t k = i; k-- > 0;) {
-			if (calls->frames[k].func == frame->func)
-				events[nr].flags |= EVENT_RECURSIVE;
-		}
+		if (--calls->open[frame->func->id])
+			events[nr].flags |= EVENT_RECURSIVE;
 		child_ns = foreign_time(calls->config, frame->func, total_ns,
 					frame->child_ns + child_ns);
 		nr++;
 	}
+	calls->nr = 0;
+	calls->nr_seeded = 0;
 	return nr;
 }

@@ -3,8 +3,8 @@
 
 bool stg_select_is_needed(const struct stage_config *config)
 {
-	return config->depth <= UINT16_MAX || config->size_filter || !config->show_libcalls ||
-	       (config->ends_only && config->time_filter_ns);
+	return config->is_off || config->depth <= UINT16_MAX || config->size_filter ||
+	       !config->show_libcalls || (config->ends_only && config->time_filter_ns);
 }
 
 /* Views that see no entries need no stg_time: an EXIT knows how long the call took. */
@@ -54,6 +54,8 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 {
 	size_t kept = 0;
 
+	if (config->is_off)
+		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		struct event *event = &events[i];
 		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event)

@@ -300,7 +300,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 		return ret;
 	ret = show_records(dump, &src, &calls, err);
 	src_user_close(&src);
-	free(calls.frames);
+	stg_calls_deinit(&calls);
 	return ret;
 }
 

@@ -48,6 +48,24 @@ static void limits_and_errors(void **state)
 	assert_int_equal(file_publish("absent/file", "x", 1, NULL), -ENOENT);
 }
 
+/* None of these may keep a reader waiting. */
+static void only_regular_files(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_int_equal(file_open_regular("fifo", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "no regular file"));
+	assert_int_equal(file_read_all("fifo", 100, &text, NULL), -EINVAL);
+	unlink("fifo");
+	assert_int_equal(file_open_regular(".", NULL), -EISDIR);
+	assert_int_equal(file_open_regular("/dev/zero", NULL), -EINVAL);
+	assert_int_equal(symlink("link", "link"), 0);
+	assert_int_equal(file_open_regular("link", NULL), -ELOOP);
+	unlink("link");
+}
+
 static void parts(void **state)
 {
 	char buf[8] = "";
@@ -70,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(publish_and_read),
 		cmocka_unit_test(limits_and_errors),
+		cmocka_unit_test(only_regular_files),
 		cmocka_unit_test(parts),
 	};
 

@@ -121,12 +121,25 @@ static void memory_in_a_unit_that_fits(void **state)
 	assert_int_equal(info.mask, INFO_MEMINFO);
 }
 
+/* "auto-args:0" stands for nothing, so there is nothing to count. */
+static void no_specs_no_count(void **state)
+{
+	static const char text[] = "auto-args:0\n";
+	struct info info cleanup_info = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	assert_int_equal(info_decode(text, strlen(text), &info, NULL), 0);
+	info_encode(&info, &out);
+	assert_string_equal(strbuf_str(&out), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),	      cmocka_unit_test(fields),
 		cmocka_unit_test(only_what_is_there), cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(bad_lines),	      cmocka_unit_test(memory_in_a_unit_that_fits),
+		cmocka_unit_test(no_specs_no_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

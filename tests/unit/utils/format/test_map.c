@@ -58,7 +58,8 @@ static void bad_lines(void **state)
 {
 	static const char *const bad[] = { "hello\n", "2000-1000 r-xp 0 0:0 0 /a\n",
 					   "1000-2000 r-x 0 0:0 0 /a\n",
-					   "1000-2000 r-xp 0 0:0 x /a\n" };
+					   "1000-2000 r-xp 0 0:0 x /a\n",
+					   "1000-2000 r%sp 0 0:0 0 /a\n" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct module_map map cleanup_module_map = { 0 };

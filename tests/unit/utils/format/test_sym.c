@@ -157,6 +157,15 @@ static void bad_lines(void **state)
 	}
 }
 
+/* A name with a NUL would be another one in memory, maybe none at all. */
+static void no_nul_in_names(void **state)
+{
+	static const char bad[] = "10 T \0a\n";
+	struct symtab tab cleanup_symtab = { 0 };
+
+	assert_int_equal(sym_file_decode(bad, sizeof(bad) - 1, &tab, NULL, NULL), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +176,7 @@ int main(void)
 		cmocka_unit_test(old_form),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(no_nul_in_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "tests/unit/lib/recording.h"
 #include "utils/base/optparse.h"
+#include "utils/format/record.h"
 #include "utils/view/report.h"
 
 static struct recording rec;
@@ -87,6 +88,33 @@ static void unfinished_calls_count(void **state)
 	assert_non_null(strstr(run(), "                                   1  c\n"));
 }
 
+/* @entries calls of "a" inside of each other, of which @exits return. */
+static void add_deep_task(uint64_t entries, uint64_t exits)
+{
+	const uint64_t addr = 0x401004;
+	struct strbuf records cleanup_strbuf = { 0 };
+	struct record r = { .time_ns = 1000 };
+
+	recording_add_task(&rec, 100, "", 1000);
+	for (uint64_t i = 0; i < entries + exits; i++) {
+		uint64_t depth = i < entries ? i : 2 * entries - 1 - i;
+
+		r.data = record_data(i < entries ? RECORD_ENTRY : RECORD_EXIT, depth, addr);
+		strbuf_add(&records, &r, sizeof(r));
+		r.time_ns += 10;
+	}
+	recording_add_file(&rec, "100.dat", records.data, records.len);
+}
+
+/* Deeper than 16 bits count, and fast: nothing looks through all open calls for each that ends. */
+static void deep_recursion(void **state)
+{
+	add_deep_task(200000, 200000);
+	assert_non_null(strstr(run(), "    3.999 ms    3.999 ms      200000  a\n"));
+	add_deep_task(200000, 0);
+	assert_non_null(strstr(run(), "    1.999 ms    1.999 ms      200000  a\n"));
+}
+
 static void details(void **state)
 {
 	recording_add_task(&rec, 100, "a{}a{ }", 1000);
@@ -165,6 +193,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(by_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(recursion_counts_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(unfinished_calls_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(deep_recursion, setup, teardown),
 		cmocka_unit_test_setup_teardown(details, setup, teardown),
 		cmocka_unit_test_setup_teardown(comma_separated, setup, teardown),
 		cmocka_unit_test_setup_teardown(by_task, setup, teardown),

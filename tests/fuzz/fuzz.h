@@ -1,0 +1,62 @@
+/* What every fuzz target has at hand: checks, a scratch directory, files without a name. */
+#ifndef UTRAIL_TESTS_FUZZ_FUZZ_H
+#define UTRAIL_TESTS_FUZZ_FUZZ_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "utils/base/err.h"
+
+/*
+ * The target: one per file fuzz_<name>.c, called with every input. It is linked twice: with libFuzzer
+ * (-Dfuzzing=true), and with runner.c, which replays corpora in each test run. Returns 0.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * Whether each input is to go through everything the target can do with it (the runner), and not only through
+ * a part that depends on the input (libFuzzer, which has more inputs than time).
+ */
+extern bool fuzz_is_thorough;
+
+/* A promise of the code under test. */
+#define FUZZ_CHECK(cond)                                                                   \
+	do {                                                                               \
+		if (!(cond)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
+			abort();                                                           \
+		}                                                                          \
+	} while (0)
+
+/* A failure is one line of text with a code; success has neither. */
+void fuzz_check_error(bool failed, const struct uft_err *err);
+
+/* A number that depends on all of the input, to choose among variants. */
+uint32_t fuzz_hash(const uint8_t *data, size_t size);
+
+/* Takes an input apart from its front; what is missing reads as zeros. */
+struct fuzz_input {
+	const uint8_t *data;
+	size_t size;
+};
+uint8_t fuzz_u8(struct fuzz_input *in);
+uint16_t fuzz_u16(struct fuzz_input *in);
+/* At most @max bytes from the front; their number goes to @len. */
+const uint8_t *fuzz_bytes(struct fuzz_input *in, size_t max, size_t *len);
+
+/* The scratch directory, below $TMPDIR, empty; removed at exit. */
+const char *fuzz_empty_dir(void);
+/* A file in it. */
+void fuzz_write_file(const char *name, const void *data, size_t size);
+
+/* A file in memory, as "/proc/self/fd/N" in @path; the descriptor is the caller's. */
+int fuzz_memory_file(const void *data, size_t size, char path[static PATH_MAX]);
+
+/* What the code under test prints goes nowhere. */
+void fuzz_mute_stdout(void);
+
+#endif

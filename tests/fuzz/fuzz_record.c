@@ -1,0 +1,75 @@
+/*
+ * Fuzz target: <tid>.dat. The first byte is about byte order and buffers, the rest is the file. Whatever the
+ * buffer's size, what is read is the same.
+ */
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/trace/src_user.h"
+
+#define BATCH 64
+
+/* What came out of a file, in one number. */
+struct digest {
+	uint64_t sum;
+	size_t nr;
+	bool is_torn;
+	int ret;
+};
+
+static void add(struct digest *digest, const struct event *event)
+{
+	const uint64_t words[] = { event->time_ns, event->addr,	 event->type,
+				   event->depth,   event->flags, event->data_len };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		digest->sum = (digest->sum ^ words[i]) * 0x100000001b3ULL;
+	for (size_t i = 0; event->data && i < event->data_len; i++)
+		digest->sum = (digest->sum ^ event->data[i]) * 0x100000001b3ULL;
+	digest->nr++;
+}
+
+static struct digest read_all(const struct trace_data *data, const struct src_user_plan *plan,
+			      size_t batch)
+{
+	struct src_user src;
+	struct event events[BATCH];
+	struct uft_err err = { 0 };
+	struct digest digest = { 0 };
+	ssize_t nr;
+
+	FUZZ_CHECK(src_user_open(&src, data, 1, plan, NULL) == 0);
+	do {
+		nr = src_user_read(&src, events, batch, UINT64_MAX, &err);
+		FUZZ_CHECK(nr <= (ssize_t)batch);
+		for (ssize_t i = 0; i < nr; i++)
+			add(&digest, &events[i]);
+	} while (nr > 0 || (nr == 0 && !src.at_end));
+	fuzz_check_error(nr < 0, &err);
+	digest.is_torn = src.is_torn;
+	digest.ret = nr;
+	src_user_close(&src);
+	return digest;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct fuzz_input in = { bytes, size };
+	uint8_t choice = fuzz_u8(&in);
+	struct trace_data data = {
+		.dir = (char *)fuzz_empty_dir(),
+		.header = { .version = 4, .endian = 1, .elf_class = 2 },
+		.is_big_endian = choice & 1,
+	};
+	struct src_user_plan large = { SRC_USER_MAX_BUFFER, true };
+	struct src_user_plan small = { SRC_USER_MIN_BUFFER, choice & 2 };
+
+	fuzz_write_file("1.dat", in.data, in.size);
+
+	struct digest one = read_all(&data, &large, BATCH);
+	struct digest two = read_all(&data, &small, choice & 4 ? 1 : 7);
+
+	FUZZ_CHECK(one.nr == two.nr && one.sum == two.sum);
+	FUZZ_CHECK(one.ret == two.ret && one.is_torn == two.is_torn);
+	return 0;
+}

@@ -1,0 +1,92 @@
+/*
+ * Fuzz target: the memory that the recorder's writers share with a program, with anything in it. No byte is
+ * read outside of it, and a ring cannot give more than it holds.
+ *
+ * Input: the arena's header; then for each of three rings its header, and bytes at its start. Twice, since
+ * the program goes on between two looks.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/recorder.h"
+#include "tests/fuzz/fuzz.h"
+
+#define NR_RINGS      3
+#define SEGMENT_BYTES RING_PAGE
+#define CONTENT_BYTES 256
+
+static void scribble(struct process *proc, struct fuzz_input *in)
+{
+	size_t len;
+	const uint8_t *bytes = fuzz_bytes(in, sizeof(struct arena), &len);
+
+	memcpy(proc->arena, bytes, len);
+	for (uint32_t i = 0; i < NR_RINGS; i++) {
+		struct ring *ring = process_ring(proc, i);
+
+		bytes = fuzz_bytes(in, sizeof(struct ring), &len);
+		memcpy(ring, bytes, len);
+		/* Of what anybody may write there, what the recorder looks at. */
+		if (i < 2)
+			atomic_store(&ring->state, i ? RING_LIVE : RING_DONE);
+		bytes = fuzz_bytes(in, CONTENT_BYTES, &len);
+		memcpy(ring_data(ring), bytes, len);
+	}
+	atomic_store(&proc->arena->high_water, atomic_load(&proc->arena->high_water) % 64);
+}
+
+/* All bytes in the directory but those of task.txt. */
+static uint64_t bytes_written(const struct recorder *rec)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < rec->nr_tids; i++) {
+		char name[32];
+		struct stat st;
+
+		FUZZ_CHECK(rec->tids[i] > 0);
+		snprintf(name, sizeof(name), "%d.dat", rec->tids[i]);
+		if (fstatat(rec->dir_fd, name, &st, 0) == 0)
+			sum += st.st_size;
+	}
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct record_settings settings = {
+		.segment_bytes = SEGMENT_BYTES,
+		.clock_id = CLOCK_MONOTONIC,
+	};
+	const struct control_hello hello = { .pid = 1000, .ppid = 1, .kind = CONTROL_EXEC };
+	struct fuzz_input in = { data, size };
+	struct recorder rec cleanup_recorder;
+	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int arena_fd cleanup_fd = -1;
+
+	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+
+	struct process *proc = process_create(&rec, &hello, getpid(), &arena_fd);
+
+	FUZZ_CHECK(proc && ftruncate(arena_fd, RING_PAGE) < 0);
+	proc->session = rec_session_create(&rec, 1000, "/bin/program");
+	FUZZ_CHECK(proc->session);
+	process_publish(&rec, proc);
+
+	uint64_t written = 0;
+
+	for (unsigned round = 1; round <= 2; round++) {
+		scribble(proc, &in);
+		writer_drain_all(&rec, proc);
+
+		uint64_t now = bytes_written(&rec);
+		uint64_t most = 64ULL * proc->nr_segments * proc->segment_bytes;
+
+		FUZZ_CHECK(now - written <= most);
+		written = now;
+	}
+	recorder_stop(&rec);
+	return 0;
+}

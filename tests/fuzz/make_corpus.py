@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Makes the seeds of the fuzz targets, tests/data/corpus/TARGET/*, from real recordings and real files.
+
+usage: make_corpus.py BUILD_DIR
+
+Recordings are made with our `record` and with Debian's uftrace, cut down to a few kilobytes, and converted to what
+other machines and versions write: big-endian, 32-bit, version 3. Seeds have names; what fuzzers found has names
+that begin with the target's or a hash, and is left alone.
+"""
+
+import lzma
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+from archive import pack  # noqa: E402  (the path is set above)
+
+TOP = Path(__file__).resolve().parents[2]
+CORPUS = TOP / "tests/data/corpus"
+SOURCES = TOP / "tests/e2e/src"
+DAT_MAX = 2048
+SYM_LINES_MAX = 24
+
+
+def run(*args, **kw):
+    return subprocess.run([str(a) for a in args], capture_output=True, check=False, **kw)
+
+
+def must(*args, **kw):
+    result = run(*args, **kw)
+    if result.returncode:
+        sys.exit(f"{args}: {result.stderr.decode()}")
+    return result.stdout
+
+
+def save(target, name, data):
+    path = CORPUS / target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+# --- recordings ---------------------------------------------------------------------------------------------
+
+
+def shrink(name, content):
+    """What is left of a file still belongs together; the others do not grow with libraries."""
+    if name.endswith(".sym"):
+        lines = content.splitlines(keepends=True)
+        return b"".join(lines[: SYM_LINES_MAX // 2] + lines[12:][-SYM_LINES_MAX // 2 :])
+    if re.fullmatch(r"\d+\.dat", name):
+        return content[:DAT_MAX]
+    if name.startswith("perf-cpu"):
+        at = 0
+        while at < min(len(content), 1024):
+            at += struct.unpack_from("<H", content, at + 6)[0]
+        return content[:at]
+    if name == "info":
+        return re.sub(rb"((?:arg|ret|enum)auto:.{200})[^\n]*", rb"\1", content)
+    return content
+
+
+def read_dir(path):
+    return {p.name: shrink(p.name, p.read_bytes()) for p in sorted(path.iterdir()) if p.is_file()}
+
+
+def swap_records(data):
+    out, at = b"", 0
+    while at + 16 <= len(data):
+        time, word = struct.unpack_from("<QQ", data, at)
+        out += struct.pack(">QQ", time, word)
+        at += 16
+        if word & 7 == 7 and at + 2 <= len(data):  # an event with data: its length, then 64-bit words
+            size = struct.unpack_from("<H", data, at)[0]
+            padded = (2 + size + 7) & ~7
+            out += struct.pack(">H", size) + data[at + 2 : at + padded]
+            at += padded
+        # Arguments stay as they are: their length is not known here, the records behind them are lost.
+    return out
+
+
+def swap_perf(data):
+    out, at = b"", 0
+    while at + 8 <= len(data):
+        kind, misc, size = struct.unpack_from("<IHH", data, at)
+        if at + size > len(data) or size < 24:
+            break
+        body, (pid, tid, time) = data[at + 8 : at + size - 16], struct.unpack_from("<IIQ", data, at + size - 16)
+        if kind in (4, 7):
+            body = struct.pack(">IIIIQ", *struct.unpack("<IIIIQ", body[:24])) + body[24:]
+        elif kind == 3:
+            body = struct.pack(">II", *struct.unpack("<II", body[:8])) + body[8:]
+        out += struct.pack(">IHH", kind, misc, size) + body + struct.pack(">IIQ", pid, tid, time)
+        at += size
+    return out
+
+
+def header_with(info, **changes):
+    fields = dict(zip(["version", "size", "endian", "cls", "feat", "info", "stack"],
+                      struct.unpack_from("<IHBBQQH", info, 8)))
+    fields.update(changes)
+    order = ">" if fields["endian"] == 2 else "<"
+    return info[:8] + struct.pack(order + "IHBBQQH6x", *fields.values()) + info[40:]
+
+
+def big_endian(files):
+    out = {}
+    for name, data in files.items():
+        if name == "info":
+            data = header_with(data, endian=2)
+        elif re.fullmatch(r"\d+\.dat", name):
+            data = swap_records(data)
+        elif name.startswith("perf-cpu"):
+            data = swap_perf(data)
+        out[name] = data
+    return out
+
+
+def changed(files, **changes):
+    return {**files, "info": header_with(files["info"], **changes)}
+
+
+def build_programs(work):
+    programs = {}
+    for name, flags in (("plain", ["-pg"]), ("threads", ["-pg"]), ("exec", ["-pg", "-mfentry"]),
+                        ("fork", ["-finstrument-functions"]), ("arguments", ["-pg", "-g"]),
+                        ("recursion", ["-pg"]), ("cplusplus", ["-pg"]), ("longjmp", ["-pg"])):
+        source = next(SOURCES.glob(name + ".c*"))
+        exe = work / name
+        must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread")
+        programs[name] = exe
+    return programs
+
+
+def recordings(build, work):
+    """name -> {file: content}"""
+    programs = build_programs(work)
+    jobs = [("ours", build / "utrail", name, []) for name in programs]
+    if shutil.which("uftrace"):
+        jobs += [("uftrace", "uftrace", name, []) for name in ("threads", "exec", "fork", "longjmp")]
+        jobs += [("uftrace-args", "uftrace", "arguments", ["-a"]),
+                 ("uftrace-read", "uftrace", "plain", ["-T", "main@read=proc/statm,read=page-fault"]),
+                 ("uftrace-cpu", "uftrace", "recursion", ["-W", "cpu"])]
+    found = {}
+    for tool, program, name, options in jobs:
+        out = work / f"{tool}-{name}.data"
+        run(program, "record", "-d", out, *options, programs[name], cwd=work)
+        if (out / "info").exists():
+            found[f"{tool}-{name}"] = read_dir(out)
+    return found
+
+
+def make_datadirs(found):
+    for name, files in found.items():
+        save("datadir", name, pack(files))
+    base = next(files for name, files in found.items() if name.endswith("-threads"))
+    times = [struct.unpack_from("<Q", data)[0] for name, data in base.items()
+             if re.fullmatch(r"\d+\.dat", name) and len(data) >= 16]
+    extern = b"".join(b"%d.%09d message %d\n" % (*divmod(t + 50, 10**9), i) for i, t in enumerate(sorted(times)))
+    base = {**base, "extern.dat": b"# a comment\n\n" + extern}
+    lost = {name: data + struct.pack("<QQ", 0, 2 | 5 << 3 | 77 << 16) if name.endswith("0.dat") else data
+            for name, data in base.items()}
+    events = next((f for n, f in found.items() if n.startswith("uftrace-read")), base)
+    for name, files in (("extern", base), ("lost", lost), ("big-endian", big_endian(base)),
+                        ("big-endian-events", big_endian(events)), ("class32", changed(base, cls=1)),
+                        ("version3", changed(base, version=3)),
+                        ("user-events", {**changed(events, feat=0x1fff),
+                                         "events.txt": b"EVENT: 1000000 sdt:probe\nEVENT: 1000001 sdt:other\n"})):
+        save("datadir", name, pack(files))
+
+
+def make_files(found):
+    """The codecs' seeds are files of the recordings."""
+    for name, files in found.items():
+        if name.split("-")[-1] not in ("threads", "exec", "arguments", "plain"):
+            continue
+        save("header", name, files["info"][:40])
+        save("info", name, files["info"][40:])
+        save("task_txt", name, files["task.txt"])
+        for file, data in files.items():
+            if file.endswith(".map"):
+                save("map", name, data)
+            elif file.endswith(".sym") and data.count(b"\n") > 5:
+                save("sym", f"{name}-{file[:12]}", data)
+            elif re.fullmatch(r"\d+\.dat", file) and data:
+                save("record", name, b"\0" + data)
+                save("record", name + "-big", b"\1" + swap_records(data))
+            elif file.startswith("perf-cpu") and data:
+                save("perf", name, b"\0" + data)
+                save("perf", name + "-big", b"\1" + swap_perf(data))
+    save("header", "big", header_with(found["ours-plain"]["info"], endian=2)[:40])
+    save("header", "version3", header_with(found["ours-plain"]["info"], version=3, cls=1)[:40])
+    save("sym", "sizes", b"# symbols: 2\n# path name: /bin/x\n# build-id: 1234abcd\n"
+         b"0000000000001000 00000010 T main\n0000000000001010 00000020 P puts\n0000000000001010 00000020 t _z\n")
+    dlopen = (b"SESS timestamp=1.000000001 pid=10 sid=0123456789abcdef exename=\"/bin/a\"b\"\n"
+              b"TASK timestamp=1.000000002 tid=11 pid=10\nFORK timestamp=1.5 pid=12 ppid=10\n"
+              b"DLOP timestamp=2.000000000 tid=10 sid=0123456789abcdef base=7f0000001000 libname=\"./libx.so\"\n")
+    save("task_txt", "dlopen", dlopen)
+    save("extern", "lines", b"# comment\n\n1.000000001 first\n2.5 second message\n18446744073.709551615 last")
+
+
+# --- objects ------------------------------------------------------------------------------------------------
+
+C = """
+extern int puts(const char *); extern void *malloc(unsigned long);
+static int counter; int object = 3; __attribute__((weak)) int weak_function(int x) { return x + counter; }
+static __attribute__((noinline)) int local_function(int x) { counter += x; return puts("x") + weak_function(x); }
+int function(int x) { return local_function(x) + (malloc(1) != 0); }
+"""
+
+
+def make_objects(work):
+    source = work / "object.c"
+    source.write_text(C)
+    small = ["-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--build-id", "-Wl,--hash-style=gnu"]
+    jobs = {
+        "x86_64.so": ["gcc", "-O1", "-pg", "-shared", "-fPIC", *small, "-Wl,-z,lazy"],
+        "noplt.so": ["gcc", "-O1", "-fno-plt", "-shared", "-fPIC", *small, "-fcf-protection"],
+        "exec": ["gcc", "-O1", "-static", "-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--unresolved-symbols=ignore-all",
+                 "-Wl,-e,function"],
+        "x86_64.o": ["gcc", "-O1", "-c", "-ffunction-sections"],
+        "i386.o": ["clang", "-m32", "-c", "-O1"],
+        "aarch64.o": ["clang", "--target=aarch64-linux-gnu", "-c", "-O1"],
+        "arm-big.o": ["clang", "--target=armeb-linux-gnueabi", "-c", "-O1"],
+        "riscv64.o": ["clang", "--target=riscv64-linux-gnu", "-c", "-O1"],
+    }
+    for name, command in jobs.items():
+        out = work / name
+        result = run(*command, source, "-o", out)
+        if result.returncode == 0:
+            save("elf", name, out.read_bytes())
+    so = work / "x86_64.so"
+    must("objcopy", "--only-keep-debug", so, work / "debug")
+    (work / "debug.xz").write_bytes(lzma.compress((work / "debug").read_bytes()))
+    must("objcopy", "--strip-all", so, work / "stripped.so")
+    must("objcopy", f"--add-section=.gnu_debugdata={work}/debug.xz", work / "stripped.so", work / "mini.so")
+    must("objcopy", f"--add-gnu-debuglink={work}/debug", work / "stripped.so", work / "link.so")
+    for name in ("stripped.so", "mini.so", "link.so"):
+        save("elf", name, (work / name).read_bytes())
+    save("elf", "script", b"#! /bin/sh -e\necho\n")
+    text = so.read_bytes()[:3000]
+    save("xz", "default", lzma.compress(text))
+    save("xz", "crc32", lzma.compress(text, check=lzma.CHECK_CRC32, preset=9))
+    save("xz", "bcj", lzma.compress(text, filters=[{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 1}]))
+    save("xz", "two", lzma.compress(text[:300]) + lzma.compress(text[300:600]))
+    save("xz", "lzma", lzma.compress(text, format=lzma.FORMAT_ALONE))
+    save("xz", "zeros", lzma.compress(bytes(2 << 20)))
+
+
+def make_names(work):
+    names = set(re.findall(r"_[ZR]\w+", must("nm", work / "cplusplus").decode()))
+    names |= set(re.findall(r'"(_[ZR][\w.$@]+)"', (TOP / "tests/unit/utils/object/test_demangle.c").read_text()))
+    names |= {"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "_RNvC6_123foo3bar", "main", "_Z",
+              "_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZZN1A1fEvENKUlT_E_clIiEEDaS0_", "_GLOBAL__sub_I_main"}
+    for name in sorted(names)[:120]:
+        save("demangle", re.sub(r"\W", "_", name)[:60], name.encode())
+
+
+# --- what users type, what programs send --------------------------------------------------------------------
+
+
+def make_words():
+    lines = ["replay -f +module,time --flat --tid=1,2;3 -t 1.5ms", "report -s total,func -f all --avg-self --csv",
+             "record -D 3 -b 4M --clock=mono_raw --max-stack 10 -- prog -x", "replay -r 1us~2ms",
+             "replay -r 146.307278384~ -Z 128k --column-offset=3", "info --symbols --demangle full", "dump -vv --no-event",
+             "--debug-domain=mcount:2,symbol --color=auto live --report", "report --task --format=csv", "-h", "--vers"]
+    for i, line in enumerate(lines):
+        save("words", f"line-{i}", line.replace(" ", "\n").encode())
+    for i, word in enumerate(["1.5ms", "1min", "999", "0.0000000001s", "18446744073709551615", "128k", "1.5g", "~5us", "1.2~"]):
+        save("words", f"word-{i}", word.encode())
+
+
+def message(kind, body):
+    return struct.pack("<HHI", 0x7554, kind, 1) + body
+
+
+def packet(which, data):
+    return struct.pack("<BH", which, len(data)) + data
+
+
+def make_control():
+    def hello(kind, sid=bytes(16), pid=1000):
+        return message(1, struct.pack("<iiIIQ", pid, 1, kind, 0, 5) + sid)
+
+    def module(path, text=1):
+        return message(2, struct.pack("<QQQQiI", 0x1000, 0x9000, 0, 7, 1000, text) + path + b"\0")
+
+    ready = message(3, b"")
+    start = packet(0, hello(1)) + packet(0, module(b"/bin/true")) + packet(0, module(b"libx.so")) + packet(0, ready)
+    save("control", "exec", start)
+    save("control", "exec-twice", start + packet(4, hello(1)) + packet(4, ready))
+    save("control", "no-modules", packet(1, hello(1)) + packet(1, ready))
+    save("control", "fork-unknown", packet(1, hello(2, b"0123456789abcdef")) + packet(1, ready))
+    save("control", "dlopen-unknown", packet(2, hello(3, b"0123456789abcdef")) + packet(2, module(b"/bin/true")) +
+         packet(2, ready))
+    save("control", "wrong-order", packet(0, ready) + packet(1, module(b"/bin/true")) + packet(2, message(9, b"x")))
+    save("control", "interleaved", packet(0, hello(1)) + packet(1, hello(1, pid=1001)) + packet(0, module(b"a")) +
+         packet(1, ready) + packet(0, ready))
+
+
+def make_rings():
+    def ring(state, tid, head, used=(), content=b""):
+        owner = struct.pack("<IiQ48x", state, tid, 1000)
+        producer = struct.pack("<QQQII32x", head, 3, 1, 0, 0)
+        consumer = struct.pack("<QII48x", 0, 0, 0)
+        return owner + producer + consumer + struct.pack("<64I", *used, *[0] * (64 - len(used))) + content.ljust(256, b"\0")
+
+    def arena(nr=3):
+        return struct.pack("<QIIIIQII", 0x616E6572412E7475, nr, 8, 4096, 0, 4096 + 8 * 4096, nr, 0)
+
+    record = struct.pack("<QQ", 1000, 5 << 3 | 0x1234 << 16)
+    few = arena() + ring(2, 7, 32, content=record * 2) + ring(1, 8, 16, content=record) + ring(0, 0, 0)
+    save("ring", "few", few)
+    save("ring", "twice", few + few)
+    save("ring", "segments", arena() + ring(2, 7, 4096 * 3 + 16, (4096, 4080, 4096), record * 16) +
+         ring(1, 8, 4096 * 8, [4096] * 8, record * 16) + ring(3, 0, 0))
+    save("ring", "head-too-far", arena() + ring(2, 7, 1 << 63, (4096,), record) + ring(1, -1, 64) + ring(1, 0, 64))
+
+
+def main():
+    build = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as tmp:
+        work = Path(tmp)
+        found = recordings(build, work)
+        make_datadirs(found)
+        make_files(found)
+        make_objects(work)
+        make_names(work)
+    make_words()
+    make_control()
+    make_rings()
+    print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
+
+
+if __name__ == "__main__":
+    main()

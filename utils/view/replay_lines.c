@@ -1,0 +1,340 @@
+/* The lines of replay, one function per kind (see replay_lines.h). */
+#include "utils/view/replay_lines.h"
+
+#include <string.h>
+
+#include "utils/view/number.h"
+#include "utils/view/replay_columns.h"
+
+_Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
+
+/* Indentation beyond this is cut: no line is longer than a sink takes at once. */
+#define INDENT_MAX_BYTES 1024UL
+/* Room behind the indentation for what a line says; longer names go another way. */
+#define NAME_ROOM	 (SINK_ROOM_MAX / 4)
+#define NAME_MAX_BYTES	 (NAME_ROOM - 16)
+
+/* Tasks get their columns in the order in which they come first. */
+static uint32_t column_of(struct replay *replay, const struct task *task)
+{
+	uint32_t *column = &replay->task_columns[task->index];
+
+	if (*column == 0)
+		*column = ++replay->nr_task_columns;
+	return *column - 1;
+}
+
+static size_t indent_bytes(struct replay *replay, const struct task *task, unsigned indent)
+{
+	size_t depth = indent;
+
+	if (replay->config.is_column_view && task)
+		depth += (size_t)column_of(replay, task) * replay->config.column_offset;
+	return MIN(depth * 2, INDENT_MAX_BYTES);
+}
+
+/* HOT: in the way of copy_over(). */
+static char *put_indent(char *to, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 32)
+		memset(to + i, ' ', 32);
+	return to + bytes;
+}
+
+static void put_color(struct replay *replay, enum color color)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	color_begin(&text, replay->config.color, color);
+	sink_puts(replay->sink, strbuf_str(&text));
+}
+
+static void end_color(struct replay *replay)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	color_end(&text, replay->config.color);
+	sink_puts(replay->sink, strbuf_str(&text));
+}
+
+void replay_show_header(struct replay *replay)
+{
+	replay->has_header = true;
+	if (replay->config.is_flat)
+		sink_puts(replay->sink, "\n");
+	else
+		replay_put_header(replay);
+}
+
+/*
+ * The start of a line: header if it is the first, an empty line where the task changes, cells.
+ * NAME_ROOM bytes may follow before sink_done().
+ */
+static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
+{
+	static const struct replay_row nobody;
+	size_t bytes = indent_bytes(replay, row->task, indent);
+
+	if (unlikely(!replay->has_header))
+		replay_show_header(replay);
+	if (unlikely(row->task != replay->last_task)) {
+		if (replay->config.has_task_newline && replay->last_task && row->task) {
+			char *to = replay_put_cells(replay, &nobody, 1);
+
+			*to++ = '\n';
+			sink_done(replay->sink, to);
+		}
+		if (row->task)
+			replay->last_task = row->task;
+	}
+	return put_indent(replay_put_cells(replay, row, bytes + NAME_ROOM), bytes);
+}
+
+/* The name of a call up to its brackets, for lines that need more than func->call_text. */
+static size_t name_len_of_call(const struct func *func)
+{
+	/* "name();" or, with brackets in the name already, "name(...);" */
+	return func->call_len - 1;
+}
+
+/* The module that defines what a PLT entry calls. */
+static const char *library_of(const struct replay *replay, const struct task *task,
+			      const struct event *event)
+{
+	const struct session *session = task_session(task, event->time_ns);
+
+	for (size_t i = 0; session && i < session->map.nr; i++) {
+		struct module *mod = session->modules[i];
+
+		if (!mod || module_load(session->set, mod, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < mod->symtab.nr; k++) {
+			const struct symbol *sym = &mod->symtab.syms[k];
+
+			if (sym->type != 'P' && strcmp(sym->name, event->func->sym->name) == 0)
+				return mod->basename;
+		}
+	}
+	return NULL;
+}
+
+/* "name()" or "name@lib()". */
+static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
+{
+	const struct func *func = event->func;
+	const char *lib = NULL;
+
+	if (replay->config.shows_libname && func->is_libcall)
+		lib = library_of(replay, task, event);
+	if (!lib) {
+		sink_put(replay->sink, func->call_text, name_len_of_call(func));
+		return;
+	}
+	sink_put(replay->sink, func->name, func->name_len);
+	sink_puts(replay->sink, "@");
+	sink_puts(replay->sink, lib);
+	sink_put(replay->sink, func->call_text + func->name_len,
+		 name_len_of_call(func) - func->name_len);
+}
+
+static void put_comment_name(struct replay *replay, const struct task *task,
+			     const struct event *event)
+{
+	const struct func *func = event->func;
+	const char *lib = NULL;
+
+	if (replay->config.shows_libname && func->is_libcall)
+		lib = library_of(replay, task, event);
+	sink_put(replay->sink, func->name, func->name_len);
+	if (lib) {
+		sink_puts(replay->sink, "@");
+		sink_puts(replay->sink, lib);
+	}
+}
+
+/* HOT: "name();" with the duration of the call. */
+static void show_leaf(struct replay *replay, const struct task *task, const struct event *entry,
+		      const struct event *exit)
+{
+	const struct func *func = entry->func;
+	struct replay_row row = { task, entry, entry->time_ns, time_abs(exit->total_ns) };
+	char *to = begin_line(replay, &row, entry->indent);
+
+	if (likely(func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname)) {
+		to = copy_over(to, func->call_text, func->call_len);
+		*to++ = '\n';
+		sink_done(replay->sink, to);
+		return;
+	}
+	sink_done(replay->sink, to);
+	put_call_name(replay, task, entry);
+	sink_puts(replay->sink, ";\n");
+}
+
+/* "name() {" */
+static void show_entry(struct replay *replay, const struct task *task, const struct event *event)
+{
+	const struct func *func = event->func;
+	struct replay_row row = { task, event, event->time_ns, 0 };
+	char *to = begin_line(replay, &row, event->indent);
+
+	if (likely(func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname)) {
+		to = copy_over(to, func->call_text, name_len_of_call(func));
+		memcpy(to, " {\n", 3);
+		sink_done(replay->sink, to + 3);
+		return;
+	}
+	sink_done(replay->sink, to);
+	put_call_name(replay, task, event);
+	sink_puts(replay->sink, " {\n");
+}
+
+/* "} / * name * /" */
+static void show_exit(struct replay *replay, const struct task *task, const struct event *event)
+{
+	const struct func *func = event->func;
+	struct replay_row row = { task, event, event->time_ns, time_abs(event->total_ns) };
+	char *to = begin_line(replay, &row, event->indent);
+
+	*to++ = '}';
+	if (likely(func->name_len < NAME_MAX_BYTES && replay->config.shows_comments &&
+		   !replay->config.shows_libname && replay->config.color == COLOR_MODE_OFF)) {
+		memcpy(to, " /* ", 4);
+		to = copy_over(to + 4, func->name, func->name_len);
+		memcpy(to, " */\n", 4);
+		sink_done(replay->sink, to + 4);
+		return;
+	}
+	sink_done(replay->sink, to);
+	if (replay->config.shows_comments) {
+		put_color(replay, COLOR_GRAY);
+		sink_puts(replay->sink, " /* ");
+		put_comment_name(replay, task, event);
+		sink_puts(replay->sink, " */");
+		end_color(replay);
+	}
+	sink_puts(replay->sink, "\n");
+}
+
+/* A line that is all comment: the colour goes over the line's end, as with the peer. */
+static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
+		      enum color color, const char *name, const char *data)
+{
+	size_t bytes = indent_bytes(replay, row->task, indent);
+	char *to = begin_line(replay, row, 0);
+
+	sink_done(replay->sink, to - indent_bytes(replay, row->task, 0));
+	put_color(replay, color);
+	sink_fill(replay->sink, ' ', bytes);
+	sink_puts(replay->sink, "/* ");
+	if (color == COLOR_GREEN) {
+		end_color(replay);
+		put_color(replay, color);
+	}
+	sink_puts(replay->sink, name);
+	if (color == COLOR_GREEN) {
+		end_color(replay);
+		put_color(replay, color);
+	}
+	if (*data) {
+		sink_puts(replay->sink, " (");
+		sink_puts(replay->sink, data);
+		sink_puts(replay->sink, ")");
+	}
+	sink_puts(replay->sink, " */\n");
+	end_color(replay);
+}
+
+static void show_event(struct replay *replay, const struct task *task, const struct event *event,
+		       uint64_t duration_ns)
+{
+	struct replay_row row = { task, event, event->time_ns, duration_ns };
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf data cleanup_strbuf = { 0 };
+
+	event_put_name(&replay->names, event, &name);
+	if (event->type == EVENT_POINT)
+		event_put_data(replay->pipe->data, task, event, &data);
+	show_note(replay, &row, event->indent, COLOR_GREEN, strbuf_str(&name), strbuf_str(&data));
+}
+
+static void show_lost(struct replay *replay, const struct task *task, const struct event *event)
+{
+	struct replay_row row = { task, event, event->time_ns, 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (event->addr)
+		strbuf_addf(&text, "LOST %llu records!!", (unsigned long long)event->addr);
+	else
+		strbuf_addstr(&text, "LOST some records!!");
+	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
+}
+
+/* @indent: of the calls that are open. The line stands one column off, as with the peer. */
+void replay_show_backwards(struct replay *replay, unsigned indent)
+{
+	static const struct replay_row nobody;
+	char *to = begin_line(replay, &nobody, 0);
+
+	sink_done(replay->sink, to);
+	put_color(replay, COLOR_RED);
+	sink_fill(replay->sink, ' ', MIN(indent * 2UL + 3, INDENT_MAX_BYTES));
+	sink_puts(replay->sink, "/* inverted time: broken data? */\n");
+	end_color(replay);
+}
+
+void replay_show_extern(struct replay *replay, const struct task *task)
+{
+	struct event *ext = &replay->ext;
+	struct replay_row row = { task, ext, ext->time_ns, 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	replay->has_ext = false;
+	strbuf_addstr(&text, "external-data: ");
+	strbuf_add(&text, ext->data, ext->data_len);
+	show_note(replay, &row, 0, COLOR_GREEN, strbuf_str(&text), "");
+}
+
+/* An event that stays alone on its line. */
+void replay_show_single(struct replay *replay, const struct task *task, const struct event *event)
+{
+	if (unlikely(event->flags & EVENT_BACKWARDS))
+		replay_show_backwards(replay, event->indent + (event->type == EVENT_EXIT));
+	switch (event->type) {
+	case EVENT_ENTRY:
+		show_entry(replay, task, event);
+		break;
+	case EVENT_EXIT:
+		show_exit(replay, task, event);
+		break;
+	case EVENT_LOST:
+		show_lost(replay, task, event);
+		break;
+	case EVENT_SCHED_IN:
+		show_event(replay, task, event, event->total_ns);
+		break;
+	case EVENT_HIDDEN:
+		break;
+	default:
+		show_event(replay, task, event, 0);
+		break;
+	}
+}
+
+void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
+		      const struct event *second)
+{
+	if (first->type == EVENT_ENTRY) {
+		if (unlikely(first->flags & EVENT_BACKWARDS))
+			replay_show_backwards(replay, first->indent);
+		show_leaf(replay, task, first, second);
+	} else {
+		struct event both = *first;
+
+		both.addr = second->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_BOTH_PREEMPT
+							    : EVENT_ID_SCHED_BOTH;
+		show_event(replay, task, &both, second->total_ns);
+	}
+	if (unlikely(second->flags & EVENT_BACKWARDS))
+		replay_show_backwards(replay, first->indent);
+}
