@@ -4,7 +4,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 	libelf-dev libdw-dev libcapstone-dev libunwind-dev liblzma-dev libiberty-dev"
 
 test_packages="$build_packages
-	g++ clang clang-format binutils make libcmocka-dev python3 python3-pytest uftrace"
+	g++ clang clang-format binutils make groff-base libcmocka-dev python3 python3-pytest uftrace"
 
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"

@@ -27,6 +27,8 @@ class Running:
             env=environment(),
             start_new_session=True,
             text=True,
+            # A shell ignores it for what it runs in the background.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.pid = int(self.proc.stdout.readline())
 

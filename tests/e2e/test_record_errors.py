@@ -1,13 +1,16 @@
 """What `record` cannot do: one clear line, a status of its own, at once, and nothing left behind."""
 
 import os
+import re
+import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
 
 from programs import SOURCES, Variant, build, program
-from tools import UTRAIL, environment, run, utrail
+from tools import BUILD, UTRAIL, environment, run, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
@@ -115,23 +118,28 @@ def test_setuid_program(workdir):
     assert "untraced" in result.err and len(result.err.splitlines()) == 1
 
 
-def test_unwritable_directory(workdir):
-    if os.getuid() == 0:
+def test_unwritable_directory():
+    """As another user than root, who may write anywhere; from a place that this user can read."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        os.chmod(place, 0o755)
+        os.chdir(place)
+        shutil.copy(UTRAIL, "utrail")
+        shutil.copytree(BUILD / "libmcount", "libmcount", ignore=shutil.ignore_patterns("*.p"))
+        shutil.copy(plain(), "plain")
+        os.mkdir("locked", 0o555)
 
         def drop():
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
 
-    else:
-        drop = None
-    os.chmod(workdir.parent, 0o755)
-    os.mkdir("locked", 0o555)
-    if os.getuid() == 0 and run("/usr/bin/test", "-x", UTRAIL, preexec=drop).status != 0:
-        pytest.skip("the build directory cannot be reached by another user than root")
-    refused("-d", "locked/data", plain(), words=["locked/data", "Permission denied"], preexec=drop)
-    refused("-d", "missing/data", plain(), words=["missing/data", "No such file"])
-    assert os.listdir("locked") == []
+        for directory, words in (("locked/data", "Permission denied"), ("missing/data", "No such file")):
+            result = run("./utrail", "record", "-d", directory, "./plain", preexec=drop)
+            assert result.status == 1 and result.out == ""
+            assert re.fullmatch(f"utrail: cannot .*{directory}.*{words}.*\n", result.err)
+        assert os.listdir("locked") == []
+        os.chdir("/")
 
 
 def test_other_directory_is_left_alone(workdir):

@@ -115,7 +115,7 @@ PROGRAMS = {
 
 def fetch(package):
     """The unpacked upstream source of @package."""
-    home = WORK / "sources"
+    home = WORK / "sources" / package  # its own lists: several of these may run at a time
     for name in ("lists/partial", "cache/archives/partial"):
         (home / name).mkdir(parents=True, exist_ok=True)
     if not list(home.glob(f"{package}_*.orig.tar.*")):

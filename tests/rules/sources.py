@@ -18,9 +18,11 @@ MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 
 
 def tracked(top):
-    out = subprocess.run(["git", "-C", top, "ls-files", "-z"], capture_output=True, text=True)
-    if out.returncode == 0:
-        return [top / name for name in out.stdout.split("\0") if name and (top / name).is_file()]
+    if shutil.which("git"):
+        command = ["git", "-C", top, "ls-files", "-z"]
+        out = subprocess.run(command, capture_output=True, text=True)
+        if out.returncode == 0:
+            return [top / name for name in out.stdout.split("\0") if name and (top / name).is_file()]
     rooms = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "utils")
     return [p for room in rooms for p in sorted((top / room).rglob("*")) if p.is_file()]
 
