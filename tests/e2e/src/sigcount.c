@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-#define ROUNDS 600
+#define ROUNDS 60
 
 static sigjmp_buf env;
 static volatile long handled;
@@ -33,7 +33,7 @@ static void on_alarm(int sig)
 int main(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	struct itimerval timer = { { 0, 300 }, { 0, 300 } };
+	struct itimerval timer = { { 0, 200 }, { 0, 200 } };
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
