@@ -2,7 +2,7 @@
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
 #   misc/test.sh            all of it
-#   misc/test.sh STAGE...   only these stages: gcc unit rules e2e real clang sanitize
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang sanitize
 #
 # The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/.
 set -u
@@ -93,6 +93,11 @@ stage_unit() {
 	suite unit meson test -C build --no-rebuild --print-errorlogs --suite unit
 }
 
+# The corpora of the fuzz targets, replayed; misc/fuzz.sh makes new inputs.
+stage_fuzz() {
+	suite fuzz meson test -C build --no-rebuild --print-errorlogs --suite fuzz
+}
+
 stage_rules() {
 	suite rules meson test -C build --no-rebuild --print-errorlogs --suite rules
 }
@@ -118,12 +123,13 @@ stage_sanitize() {
 	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false || return
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
-	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs --suite unit
+	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
+		--suite unit --suite fuzz
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=small suite e2e-sanitize pytest tests/e2e
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
-for stage in ${*:-gcc unit rules e2e real clang sanitize}; do
+for stage in ${*:-gcc unit fuzz rules e2e real clang sanitize}; do
 	if ! declare -F "stage_$stage" > /dev/null; then
 		echo "misc/test.sh: no stage '$stage'" >&2
 		exit 2
