@@ -60,14 +60,17 @@ static bool wants_writer(const struct ring *r, uint64_t position)
 	       (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes / 2;
 }
 
+/* HOT. The last wait was in vain and nothing has moved since: dropping a record must cost little. */
+static bool has_stalled(const struct thread *t)
+{
+	return t->stalled_tail && t->ring &&
+	       t->stalled_tail == atomic_load_explicit(&t->ring->tail, memory_order_relaxed) + 1;
+}
+
 static bool wait_for_room(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
-
-	/* The last wait was in vain and nothing has moved since. */
-	if (t->stalled_tail == tail + 1)
-		return false;
 
 	for (int idle = 0; idle < WAIT_STEPS;) {
 		uint32_t room = atomic_load(&r->room);
@@ -189,7 +192,7 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/* A lane's buffer is full: its owner is busy and cannot empty it. */
-	if (t->is_lane)
+	if (t->is_lane || has_stalled(t))
 		return false;
 
 	struct make_room m = { t, len, false };
