@@ -94,7 +94,7 @@ stage_unit() {
 	suite unit meson test -C build --no-rebuild --print-errorlogs --suite unit
 }
 
-# Not fuzzing, but what fuzzing has found so far.
+# The corpora of the fuzz targets, replayed; misc/fuzz.sh makes new inputs.
 stage_fuzz() {
 	suite fuzz meson test -C build --no-rebuild --print-errorlogs --suite fuzz
 }
@@ -125,7 +125,8 @@ stage_sanitize() {
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
-	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs --suite unit --suite fuzz
+	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
+		--suite unit --suite fuzz
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=small suite e2e-sanitize pytest tests/e2e
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 }

@@ -119,7 +119,8 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	if (mode != DEMANGLE_NO && mangled[0] == '_' && (mangled[1] == 'Z' || mangled[1] == 'R') &&
 	    strnlen(mangled, MANGLED_MAX) < MANGLED_MAX) {
 		strbuf_add(out, name, skip);
-		if (demangle_mangled(mangled, mode, out))
+		/* "_RC0" is well-formed and has no name. */
+		if (demangle_mangled(mangled, mode, out) && out->len > start + skip)
 			return;
 		out->len = start;
 	}

@@ -25,19 +25,26 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 	return bsearch(&key, data->tasks, data->nr_tasks, sizeof(key), task_compare);
 }
 
-/* Ids as they come, each as often as it is mentioned. */
-struct tid_list {
+/*
+ * What is known while task.txt is read.
+ *
+ * @tids: as they come, each as often as it is mentioned
+ * @sessions: by id
+ */
+struct loader {
 	int32_t *tids;
 	size_t nr;
 	size_t cap;
+	struct strmap sessions;
 };
 
-static void tid_list_deinit(struct tid_list *list)
+static void loader_deinit(struct loader *list)
 {
 	free(list->tids);
+	strmap_deinit(&list->sessions);
 }
 
-static int note_tid(struct tid_list *list, int32_t tid)
+static int note_tid(struct loader *list, int32_t tid)
 {
 	if (list->nr == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 16;
@@ -64,7 +71,7 @@ static int32_t tid_of_file(const char *name)
 	return tid;
 }
 
-static int note_files(const struct trace_data *data, struct tid_list *list, struct uft_err *err)
+static int note_files(const struct trace_data *data, struct loader *list, struct uft_err *err)
 {
 	DIR *dir = opendir(data->dir);
 	struct dirent *entry;
@@ -90,8 +97,8 @@ static int32_t tid_of_line(const struct task_line *line)
 /* Call @each with every line of task.txt. */
 static int for_each_line(struct trace_data *data, const struct strbuf *text,
 			 int (*each)(struct trace_data *data, const struct task_line *line,
-				     struct tid_list *list),
-			 struct tid_list *list, struct uft_err *err)
+				     struct loader *list),
+			 struct loader *list, struct uft_err *err)
 {
 	struct text in = text_of(text->data, text->len);
 	struct task_line line;
@@ -110,13 +117,13 @@ static int for_each_line(struct trace_data *data, const struct strbuf *text,
 	return 0;
 }
 
-static int note_line(struct trace_data *data, const struct task_line *line, struct tid_list *list)
+static int note_line(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	return line->type == TASK_LINE_DLOPEN ? 0 : note_tid(list, tid_of_line(line));
 }
 
 /* The sorted table of tasks from the ids that were noted. */
-static int make_tasks(struct trace_data *data, const struct tid_list *list)
+static int make_tasks(struct trace_data *data, const struct loader *list)
 {
 	struct task *tasks = calloc(list->nr ? list->nr : 1, sizeof(*tasks));
 
@@ -136,18 +143,10 @@ static int make_tasks(struct trace_data *data, const struct tid_list *list)
 	return 0;
 }
 
-static struct session *find_session(const struct trace_data *data, const char *sid)
+static struct session *get_session(struct trace_data *data, const struct task_line *line,
+				   struct loader *list)
 {
-	for (size_t i = 0; i < data->nr_sessions; i++) {
-		if (strcmp(data->sessions[i]->sid, sid) == 0)
-			return data->sessions[i];
-	}
-	return NULL;
-}
-
-static struct session *get_session(struct trace_data *data, const struct task_line *line)
-{
-	struct session *known = find_session(data, line->sid);
+	struct session *known = strmap_get(&list->sessions, line->sid);
 
 	if (known)
 		return known;
@@ -161,8 +160,11 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 
 	struct session *session = session_create(&data->modules, line);
 
-	if (session)
-		sessions[data->nr_sessions++] = session;
+	if (!session || strmap_put(&list->sessions, session->sid, session) < 0) {
+		session_destroy(session);
+		return NULL;
+	}
+	sessions[data->nr_sessions++] = session;
 	return session;
 }
 
@@ -194,7 +196,7 @@ static void note_start(struct task *task, const struct task_line *line)
 	task->has_own_line |= is_own;
 }
 
-static int apply_line(struct trace_data *data, const struct task_line *line, struct tid_list *list)
+static int apply_line(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	struct task *task = data_task(data, tid_of_line(line));
 	struct session *session;
@@ -203,7 +205,7 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 
 	switch (line->type) {
 	case TASK_LINE_SESSION:
-		session = get_session(data, line);
+		session = get_session(data, line, list);
 		if (!session)
 			return -ENOMEM;
 		task->has_session = true;
@@ -222,14 +224,13 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 }
 
 /* Sessions must be known before: a library may be logged ahead of its session. */
-static int apply_dlopen(struct trace_data *data, const struct task_line *line,
-			struct tid_list *list)
+static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	struct session *session;
 
 	if (line->type != TASK_LINE_DLOPEN)
 		return 0;
-	session = find_session(data, line->sid);
+	session = strmap_get(&list->sessions, line->sid);
 	return session ? session_add_late(session, line) : 0;
 }
 
@@ -241,46 +242,92 @@ static const struct task *task_origin(const struct trace_data *data, const struc
 	return task->pid != task->tid ? data_task(data, task->pid) : NULL;
 }
 
-/*
- * What @task ran in before its own first session: the session that its origin had when it began.
- * Chains of forks are followed upwards; more steps than tasks means that task.txt has a circle.
- */
-static struct session *inherited_session(const struct trace_data *data, const struct task *task)
+/* How many of the sessions of @task had begun at @time_ns. */
+static size_t count_refs(const struct task *task, uint64_t time_ns)
 {
-	uint64_t start_ns = task->start_ns;
+	size_t low = 0;
+	size_t high = task->nr_refs;
 
-	for (size_t step = 0; step <= data->nr_tasks; step++) {
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (task->refs[mid].start_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * What tasks ran in before their own first sessions.
+ *
+ * @first: by task->index; NULL: nobody knows
+ * @is_known: @first is settled, or is about to be
+ * @path: room for all tasks
+ */
+struct heritage {
+	struct session **first;
+	bool *is_known;
+	const struct task **path;
+};
+
+static void heritage_deinit(struct heritage *h)
+{
+	free(h->first);
+	free(h->is_known);
+	free(h->path);
+}
+
+/*
+ * The session that @task's origin had when the task began, or else what that one began with. Each
+ * task is looked at once, however long the chains of forks are, and if they are circles.
+ */
+static void inherit(const struct trace_data *data, const struct task *task, struct heritage *h)
+{
+	struct session *session = NULL;
+	size_t nr = 0;
+
+	while (!h->is_known[task->index]) {
 		const struct task *origin = task_origin(data, task);
 
+		h->is_known[task->index] = true;
+		h->path[nr++] = task;
 		if (!origin)
 			break;
-		for (size_t i = origin->nr_refs; i-- > 0;) {
-			if (origin->refs[i].start_ns <= start_ns)
-				return origin->refs[i].session;
-		}
-		start_ns = MIN(start_ns, origin->start_ns);
+
+		size_t begun = count_refs(origin, task->start_ns);
+
+		session = begun ? origin->refs[begun - 1].session : h->first[origin->index];
+		if (session)
+			break;
 		task = origin;
 	}
-	return NULL;
+	for (size_t i = 0; i < nr; i++)
+		h->first[h->path[i]->index] = session;
 }
 
 static int complete_refs(struct trace_data *data)
 {
-	/* Judged on the tasks' own sessions only, so settled before any is added. */
-	struct session **first cleanup_free = calloc(data->nr_tasks ? data->nr_tasks : 1,
-						     sizeof(struct session *));
+	size_t nr = data->nr_tasks ? data->nr_tasks : 1;
+	struct heritage h cleanup(heritage_deinit) = {
+		.first = calloc(nr, sizeof(*h.first)),
+		.is_known = calloc(nr, sizeof(*h.is_known)),
+		.path = calloc(nr, sizeof(*h.path)),
+	};
 
-	if (!first)
+	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
+	/* Judged on the tasks' own sessions only, so settled before any is added. */
+	for (size_t i = 0; i < data->nr_tasks; i++)
+		inherit(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		struct task *task = &data->tasks[i];
 
-		first[i] = inherited_session(data, task);
-		if (!first[i] && !task->nr_refs && data->nr_sessions)
-			first[i] = data->sessions[0];
-	}
-	for (size_t i = 0; i < data->nr_tasks; i++) {
-		int ret = first[i] ? add_ref(&data->tasks[i], 0, first[i]) : 0;
+		if (!h.first[i] && !task->nr_refs && data->nr_sessions)
+			h.first[i] = data->sessions[0];
+
+		int ret = h.first[i] ? add_ref(task, 0, h.first[i]) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -292,12 +339,11 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 {
 	if (!task->nr_refs)
 		return NULL;
+
+	size_t begun = count_refs(task, time_ns);
+
 	/* The first one covers what is older than itself too. */
-	for (size_t i = task->nr_refs - 1; i > 0; i--) {
-		if (task->refs[i].start_ns <= time_ns)
-			return task->refs[i].session;
-	}
-	return task->refs[0].session;
+	return task->refs[begun ? begun - 1 : 0].session;
 }
 
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name)
@@ -320,19 +366,33 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 	return 0;
 }
 
+/* How many of the names of @task it had got at @time_ns. */
+static size_t count_names(const struct task *task, uint64_t time_ns)
+{
+	size_t low = 0;
+	size_t high = task->nr_names;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (task->names[mid].start_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 const char *task_name_at(const struct task *task, uint64_t time_ns)
 {
 	const struct session *session = task_session(task, time_ns);
-	uint64_t session_ns = 0;
+	size_t begun = count_refs(task, time_ns);
+	uint64_t session_ns = begun > 1 ? task->refs[begun - 1].start_ns : 0;
+	size_t named = count_names(task, time_ns);
 
-	for (size_t i = 1; i < task->nr_refs; i++) {
-		if (task->refs[i].start_ns <= time_ns)
-			session_ns = task->refs[i].start_ns;
-	}
-	for (size_t i = task->nr_names; i-- > 0;) {
-		if (task->names[i].start_ns <= time_ns && task->names[i].start_ns >= session_ns)
-			return task->names[i].name;
-	}
+	/* exec gives the program's name; what was before that does not count. */
+	if (named && task->names[named - 1].start_ns >= session_ns)
+		return task->names[named - 1].name;
 	if (!session)
 		return "";
 
@@ -343,7 +403,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 
 static int load_all(struct trace_data *data, const struct strbuf *text, struct uft_err *err)
 {
-	struct tid_list list cleanup(tid_list_deinit) = { 0 };
+	struct loader list cleanup(loader_deinit) = { 0 };
 	int ret = for_each_line(data, text, note_line, &list, err);
 
 	if (ret == 0)

@@ -28,6 +28,7 @@ void module_set_deinit(struct module_set *set)
 	for (size_t i = 0; i < set->nr_modules; i++)
 		module_destroy(set->modules[i]);
 	free(set->modules);
+	strmap_deinit(&set->by_path);
 	for (size_t i = 0; i < set->nr_funcs; i++)
 		free(set->funcs[i]);
 	free(set->funcs);
@@ -55,10 +56,10 @@ static struct module *module_create(const char *path, const char *build_id)
 
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id)
 {
-	for (size_t i = 0; i < set->nr_modules; i++) {
-		struct module *mod = set->modules[i];
+	struct module *newest = strmap_get(&set->by_path, path);
 
-		if (strcmp(mod->path, path) == 0 && strcmp(mod->build_id, build_id) == 0)
+	for (struct module *mod = newest; mod; mod = mod->next) {
+		if (strcmp(mod->build_id, build_id) == 0)
 			return mod;
 	}
 
@@ -71,8 +72,12 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 
 	struct module *mod = module_create(path, build_id);
 
-	if (mod)
-		modules[set->nr_modules++] = mod;
+	if (!mod || strmap_put(&set->by_path, mod->path, mod) < 0) {
+		module_destroy(mod);
+		return NULL;
+	}
+	mod->next = newest;
+	modules[set->nr_modules++] = mod;
 	return mod;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strmap.h"
 #include "utils/format/sym.h"
 #include "utils/object/demangle.h"
 
@@ -39,6 +40,7 @@ struct module {
 	char *path;
 	const char *basename; /* within @path */
 	char *build_id;	      /* "" when unknown */
+	struct module *next;  /* of the same path, with another build-id */
 	bool is_loaded;
 	struct symtab symtab;
 	struct func **funcs; /* by symbol; NULL until somebody asks */
@@ -50,7 +52,8 @@ struct module_set {
 	enum demangle_mode demangle;
 	struct module **modules;
 	size_t nr_modules;
-	struct func **funcs; /* by id */
+	struct strmap by_path; /* the newest of each path */
+	struct func **funcs;   /* by id */
 	size_t nr_funcs;
 	size_t cap_funcs;
 };

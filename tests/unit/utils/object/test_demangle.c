@@ -77,10 +77,10 @@ static void full_and_no(void **state)
 
 static void what_is_no_mangled_name_stays(void **state)
 {
-	static const char *const names[] = { "",	"_",	      "_Z",	  "_ZN",
-					     "_ZNE",	"_Zfoo",      "_ZN99foo", "_R",
-					     "main",	"foo.part.0", "_ZN3fo",	  "_RNvC6_123foo3b",
-					     "a::b<c>", "\xff\xfe",   "_ZTIDd" };
+	static const char *const names[] = { "",     "_",	   "_Z",       "_ZN",
+					     "_ZNE", "_Zfoo",	   "_ZN99foo", "_R",
+					     "main", "foo.part.0", "_ZN3fo",   "_RNvC6_123foo3b",
+					     "_RC0", "a::b<c>",	   "\xff\xfe", "_ZTIDd" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		check(DEMANGLE_SIMPLE, names[i], names[i]);

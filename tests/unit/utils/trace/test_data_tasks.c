@@ -1,0 +1,111 @@
+/* Tasks and their sessions: inheritance over forks, exec, names; and task.txt files that are very long, or wrong. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/trace/data.h"
+
+static struct recording rec;
+static struct trace_data data;
+
+static int setup(void **state)
+{
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{}", 1000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	data_close(&data);
+	recording_deinit(&rec);
+	return 0;
+}
+
+static void add_session(unsigned time_ns, int pid, unsigned number)
+{
+	strbuf_addf(&rec.task_txt, "SESS timestamp=0.%09u pid=%d sid=%016x exename=\"/x/prog%u\"\n",
+		    time_ns, pid, number, number);
+}
+
+static void add_fork(unsigned time_ns, int pid, int ppid)
+{
+	strbuf_addf(&rec.task_txt, "FORK timestamp=0.%09u pid=%d ppid=%d\n", time_ns, pid, ppid);
+}
+
+static void load(void)
+{
+	struct uft_err err = { 0 };
+
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, &err), 0);
+}
+
+static const char *program_of(int tid, uint64_t time_ns)
+{
+	return task_session(data_task(&data, tid), time_ns)->exename;
+}
+
+static void forks_inherit(void **state)
+{
+	add_session(500, 100, 1);
+	add_fork(400, 101, 100);
+	add_fork(600, 102, 100);
+	add_fork(700, 103, 102);
+	add_session(800, 103, 2);
+	load();
+	assert_string_equal(program_of(100, 450), "/x/prog");
+	assert_string_equal(program_of(100, 500), "/x/prog1");
+	assert_string_equal(program_of(101, 900), "/x/prog");
+	assert_string_equal(program_of(102, 600), "/x/prog1");
+	assert_string_equal(program_of(103, 799), "/x/prog1");
+	assert_string_equal(program_of(103, 800), "/x/prog2");
+}
+
+/* Each of these took minutes when every step looked at all others. */
+static void very_many(void **state)
+{
+	const unsigned nr = 100000;
+
+	for (unsigned i = 1; i <= nr; i++)
+		add_fork(1000 + i, 100 + i, 100 + i - 1);
+	for (unsigned i = 1; i <= nr; i++)
+		add_session(i, 5, i);
+	load();
+	assert_string_equal(program_of(100 + nr, 900000), "/x/prog");
+	assert_string_equal(program_of(5, 70000), "/x/prog70000");
+	assert_int_equal(data.nr_sessions, nr + 1);
+}
+
+static void forks_in_a_circle(void **state)
+{
+	add_fork(300, 101, 102);
+	add_fork(300, 102, 103);
+	add_fork(300, 103, 101);
+	add_fork(300, 104, 104);
+	load();
+	/* Nobody knows, so it is the first one. */
+	for (int tid = 101; tid <= 104; tid++)
+		assert_string_equal(program_of(tid, 500), "/x/prog");
+}
+
+static void names_in_time(void **state)
+{
+	load();
+	assert_int_equal(data_name_task(&data, 100, 200, "one"), 0);
+	assert_int_equal(data_name_task(&data, 100, 300, "two"), 0);
+	assert_string_equal(task_name_at(data_task(&data, 100), 199), "prog");
+	assert_string_equal(task_name_at(data_task(&data, 100), 299), "one");
+	assert_string_equal(task_name_at(data_task(&data, 100), 9999), "two");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(forks_inherit, setup, teardown),
+		cmocka_unit_test_setup_teardown(very_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(forks_in_a_circle, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_in_time, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,31 @@
+/* A map from strings to pointers, for tables that files may make as long as they like. */
+#ifndef UTRAIL_BASE_STRMAP_H
+#define UTRAIL_BASE_STRMAP_H
+
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+
+/*
+ * Open addressing, never more than half full. Keys and values are borrowed. Starts as { 0 }, ends with
+ * strmap_deinit().
+ */
+struct strmap {
+	struct strmap_slot {
+		const char *key; /* NULL: free */
+		void *value;
+	} * slots;
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr;
+};
+
+void strmap_deinit(struct strmap *map);
+#define cleanup_strmap cleanup(strmap_deinit)
+
+/* The value of @key, or NULL. */
+void *strmap_get(const struct strmap *map, const char *key);
+
+/* Set the value of @key, which must live as long as the map. 0 or -ENOMEM. */
+int strmap_put(struct strmap *map, const char *key, void *value);
+
+#endif
