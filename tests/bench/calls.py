@@ -28,7 +28,8 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     with scratch():
         bare = compile("loop.c", "bare")
-        floor = float(Cost([compile("counter.c", "counter")], stdout=subprocess.PIPE).out)
+        counter = compile("counter.c", "counter")
+        floor = in_turns(5, {"floor": measure([counter])})["floor"]
         heading(f"{calls} calls of a leaf, min of {runs}")
         results = {}
         for method, flags in METHODS.items():
