@@ -218,3 +218,17 @@ def test_the_program_itself(workdir, part):
             assert all(line.startswith(("utrail: ", "WARN: ")) for line in lines), about
             errors = [line for line in lines if line.startswith("utrail: ")]
             assert len(errors) == (result.status != 0), about
+
+
+@pytest.mark.parametrize("how", range(4))
+@pytest.mark.parametrize("method", [["-pg"], ["-finstrument-functions"]])
+def test_a_program_that_damages_its_own_recording(workdir, method, how):
+    """The recorder outlives what a program does to the memory they share, and ends as the program did."""
+    run("gcc", *method, "-O1", TOP / "tests/e2e/src/odd/scribble.c", "-o", "scribble").must()
+    result = utrail("record", "-d", "out", "./scribble", str(how), limit=30, env=sanitizer_options())
+    # SIGFPE, SIGSEGV: the probe is part of the program, and dies of what that does to it.
+    assert result.status in (0, 136, 139), result.err
+    assert "Sanitizer" not in result.err and "runtime error" not in result.err
+    for command in (["replay"], ["report"], ["dump"], ["info"]):
+        read = utrail(*command, "-d", "out", limit=30, env=sanitizer_options())
+        assert read.status in (0, 1, 255), read.err
