@@ -232,3 +232,18 @@ def test_a_program_that_damages_its_own_recording(workdir, method, how):
     for command in (["replay"], ["report"], ["dump"], ["info"]):
         read = utrail(*command, "-d", "out", limit=30, env=sanitizer_options())
         assert read.status in (0, 1, 255), read.err
+
+
+def test_a_terabyte_of_nothing(workdir):
+    """What was never written behind the records is neither read nor shown."""
+    files = seeds()["ours-plain"]
+    name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
+    archive.unpack(files, workdir / "whole")
+    archive.unpack(files, workdir / "sparse")
+    try:
+        os.truncate(workdir / "sparse" / name, 1 << 40)
+    except OSError as reason:
+        pytest.skip(f"no sparse files of that size here: {reason}")
+    for command in ("report", "replay", "dump"):
+        whole = utrail(command, "-d", "whole").must().out
+        assert utrail(command, "-d", "sparse", limit=20).must().out == whole.replace("whole", "sparse")
