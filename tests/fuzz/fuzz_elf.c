@@ -45,8 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char build_id[BUILD_ID_HEX_SIZE];
 	struct uft_err err = { 0 };
 
-	/* It is its own debug file, if its .gnu_debuglink says "debug". */
-	snprintf(path, sizeof(path), "%s/debug", fuzz_empty_dir());
+	/* The copy is its debug file, if its .gnu_debuglink says so. */
+	snprintf(path, sizeof(path), "%s/object", fuzz_empty_dir());
+	fuzz_write_file("object", data, size);
 	fuzz_write_file("debug", data, size);
 	FUZZ_CHECK(object_check_program(path, &program, &err) == 0);
 	if (object_build_id(path, build_id, &err) == 0)
