@@ -2,7 +2,10 @@
 #include "libmcount/probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,11 +14,13 @@
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
- * writer works at memory speed, so this is short. When it makes no progress at all for this long (it was
- * stopped or killed), records are dropped and counted until there is room again.
+ * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as the disk takes.
+ * When the recorder was stopped or is gone, records are dropped and counted until there is room again; and so when it
+ * looks alive but has done nothing for very long.
  */
-#define WAIT_STEP_NS 10000000
-#define WAIT_STEPS   100
+#define WAIT_STEP_NS   10000000
+#define STEPS_PER_LOOK 100 /* how often the recorder's state is looked at */
+#define WAIT_STEPS     3000
 
 /*
  * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
@@ -67,6 +72,40 @@ static bool has_stalled(const struct thread *t)
 	       t->stalled_tail == atomic_load_explicit(&t->ring->tail, memory_order_relaxed) + 1;
 }
 
+/* The letter of proc_pid_stat(5); 0 when there is no such process, '?' when it cannot be seen. */
+static char recorder_state(void)
+{
+	char path[32];
+	char stat[512];
+	int fd;
+	ssize_t len;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", probe.control->recorder_pid);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH
+			       ? 0
+			       : '?';
+	len = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	syscall(SYS_close, fd);
+	stat[len > 0 ? len : 0] = '\0';
+	/* The name before it is in parentheses and may hold anything. */
+	end = strrchr(stat, ')');
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+/* After a while without progress: whether it makes sense to wait on. */
+static bool is_worth_waiting(void)
+{
+	char state = recorder_state();
+
+	/* Nobody will ever come: spare the program the hooks' work. */
+	if (state == 0 || state == 'Z' || state == 'X')
+		probe.tracing = false;
+	return probe.tracing && state != 'T' && state != 't';
+}
+
 static bool wait_for_room(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -90,11 +129,10 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 
 		idle = now == tail ? idle + 1 : 0;
 		tail = now;
+		if (idle && idle % STEPS_PER_LOOK == 0 && !is_worth_waiting())
+			break;
 	}
 	t->stalled_tail = tail + 1;
-	/* Nobody will ever come: spare the program the hooks' work. */
-	if (syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH)
-		probe.tracing = false;
 	return false;
 }
 

@@ -7,7 +7,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
-mirror=${MIRROR:-http://deb.debian.org/debian}
+# The mirror that this machine's own packages come from.
+mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+	sed -n 's/^Debian [a-z]* //p' | sort -u | head -1)}
 
 [ "$(id -u)" = 0 ] || { echo "misc/check-bare.sh: needs root" >&2; exit 1; }
 command -v debootstrap > /dev/null || { echo "misc/check-bare.sh: needs debootstrap" >&2; exit 1; }

@@ -24,8 +24,8 @@ def measure(command):
 
 def main():
     need_peer()
-    calls = sys.argv[1] if len(sys.argv) > 1 else "1000000"
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 7
+    calls = sys.argv[1] if len(sys.argv) > 1 else "300000"
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     with scratch():
         bare = compile("loop.c", "bare")
         floor = float(Cost([compile("counter.c", "counter")], stdout=subprocess.PIPE).out)

@@ -199,13 +199,12 @@ def test_stopped_recorder_does_not_stop_the_program(start):
 
 def test_nothing_is_left(start):
     """No process, no file outside of the directory, no socket."""
-    sockets = {line.split()[-1] for line in open("/proc/net/unix") if "utrail" in line}
     r = start(build(program("endless"), VARIANTS[0]))
     r.rounds()
     os.kill(r.pid, signal.SIGKILL)
     r.finish()
     assert sorted(os.listdir()) == ["uftrace.data"]
     assert {p for p in os.listdir("uftrace.data") if p.startswith(".")} == set()
-    after = {line.split()[-1] for line in open("/proc/net/unix") if "utrail" in line}
-    assert not after - sockets
+    with open("/proc/net/unix") as sockets:
+        assert not [line for line in sockets if f"utrail-{r.proc.pid}-" in line]
     assert not os.path.exists(f"/proc/{r.proc.pid}")

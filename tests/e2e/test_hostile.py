@@ -164,3 +164,26 @@ def test_many_processes(workdir):
     recording = Recording("uftrace.data")
     full = [t for t in recording.tasks.values() if trees.of_records(t) == "main{a{b{c{}}}b{c{}}c{}}"]
     assert len(full) == 200
+
+
+@each
+def test_handlers_that_interrupt_the_probe(variant):
+    """They are recorded like any others, whether they return or jump out; what is not is counted."""
+    exe = build(program("sigcount"), variant)
+    result = utrail("record", "--no-libcall", "--no-event", exe).must()
+    recording = Recording("uftrace.data")
+    (task,) = recording.tasks.values()
+    handled = int(result.err.splitlines()[0])
+    seen = count(task, "handler_work")
+    # A lost tree of calls: on_alarm, handler_work and two inner, each with ENTRY and EXIT.
+    assert recording.lost % 8 == 0
+    assert seen + recording.lost // 8 == handled
+    assert seen > handled * 9 // 10
+    assert count(task, "inner") == 2 * seen
+
+
+@each
+@pytest.mark.parametrize("options", [(), ("--no-libcall",), ("-t", "1us"), ("-D", "3"), ("-l",)], ids=" ".join)
+def test_unwinders(variant, options):
+    """Exceptions, cancelled threads and backtraces come out as they do untraced."""
+    record("unwind", variant, *options, status=134)

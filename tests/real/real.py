@@ -12,6 +12,7 @@ The sources come from the Debian mirror by apt-get, with a sources list of our o
 skipped (status 77), with the reason.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -22,6 +23,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +38,27 @@ SKIP = 77
 REPLAY_LINES = 3_000_000
 WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real"))
 
-MIRROR = "deb-src http://deb.debian.org/debian bookworm main\n"
+def sources_list():
+    """A deb-src line for the mirror that this machine's own packages come from."""
+    fields = "$(ORIGIN) $(LABEL) $(CODENAME) $(REPO_URI)"
+    done = subprocess.run(
+        ["apt-get", "indextargets", "--format", fields, "Created-By: Packages"],
+        capture_output=True,
+        text=True,
+    )
+    for line in sorted(set(done.stdout.splitlines())):
+        words = line.split()
+        if words[:2] == ["Debian", "Debian"] and len(words) == 4 and "-" not in words[2]:
+            return f"deb-src {words[3]} {words[2]} main\n"
+    skip("apt-get knows no Debian mirror to fetch sources from")
+
+
+@contextmanager
+def only_one(home):
+    """apt-get locks its lists: programs that are tested side by side fetch one after the other."""
+    with open(home / "lock", "w") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
 
 
 def say(text):
@@ -121,7 +143,7 @@ def fetch(package):
     if not list(home.glob(f"{package}_*.orig.tar.*")):
         if not shutil.which("apt-get"):
             skip("there is no apt-get to fetch sources with")
-        (home / "sources.list").write_text(MIRROR)
+        (home / "sources.list").write_text(sources_list())
         options = " ".join(
             f"-o {k}={v}"
             for k, v in {
@@ -136,7 +158,8 @@ def fetch(package):
         )
         apt = f"apt-get -q {options}"
         command = f"{apt} update && {apt} --download-only source {package}"
-        done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
+        with only_one(home):
+            done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
         if done.returncode != 0 or not list(home.glob(f"{package}_*.orig.tar.*")):
             last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             skip(f"the source of {package} cannot be had: {last}")

@@ -1,0 +1,47 @@
+/*
+ * A timer's handlers, most of which interrupt the probe, counted by the program itself; some jump out.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+
+#include "program.h"
+
+#define ROUNDS 60
+
+static sigjmp_buf env;
+static volatile long handled;
+
+LEAF(inner)
+LEAF(leaf)
+
+FN void handler_work(void)
+{
+	inner();
+	inner();
+	handled++;
+}
+
+static void on_alarm(int sig)
+{
+	handler_work();
+	if (handled % 2)
+		siglongjmp(env, 1);
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval timer = { { 0, 200 }, { 0, 200 } };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	sigsetjmp(env, 1);
+	while (handled < ROUNDS)
+		leaf();
+	timer = (struct itimerval){ 0 };
+	setitimer(ITIMER_REAL, &timer, NULL);
+	fprintf(stderr, "%ld\n", handled);
+	return 0;
+}
