@@ -218,3 +218,32 @@ def test_the_program_itself(workdir, part):
             assert all(line.startswith(("utrail: ", "WARN: ")) for line in lines), about
             errors = [line for line in lines if line.startswith("utrail: ")]
             assert len(errors) == (result.status != 0), about
+
+
+@pytest.mark.parametrize("how", range(4))
+@pytest.mark.parametrize("method", [["-pg"], ["-finstrument-functions"]])
+def test_a_program_that_damages_its_own_recording(workdir, method, how):
+    """The recorder outlives what a program does to the memory they share, and ends as the program did."""
+    run("gcc", *method, "-O1", TOP / "tests/e2e/src/odd/scribble.c", "-o", "scribble").must()
+    result = utrail("record", "-d", "out", "./scribble", str(how), limit=30, env=sanitizer_options())
+    # SIGFPE, SIGSEGV: the probe is part of the program, and dies of what that does to it.
+    assert result.status in (0, 136, 139), result.err
+    assert "Sanitizer" not in result.err and "runtime error" not in result.err
+    for command in (["replay"], ["report"], ["dump"], ["info"]):
+        read = utrail(*command, "-d", "out", limit=30, env=sanitizer_options())
+        assert read.status in (0, 1, 255), read.err
+
+
+def test_a_terabyte_of_nothing(workdir):
+    """What was never written behind the records is neither read nor shown."""
+    files = seeds()["ours-plain"]
+    name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
+    archive.unpack(files, workdir / "whole")
+    archive.unpack(files, workdir / "sparse")
+    try:
+        os.truncate(workdir / "sparse" / name, 1 << 40)
+    except OSError as reason:
+        pytest.skip(f"no sparse files of that size here: {reason}")
+    for command in ("report", "replay", "dump"):
+        whole = utrail(command, "-d", "whole").must().out
+        assert utrail(command, "-d", "sparse", limit=20).must().out == whole.replace("whole", "sparse")

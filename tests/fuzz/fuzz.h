@@ -1,4 +1,4 @@
-/* What every fuzz target has at hand: checks, a scratch directory, files without a name. */
+/* What every fuzz target has at hand: checks, inputs taken apart, a scratch directory. */
 #ifndef UTRAIL_TESTS_FUZZ_FUZZ_H
 #define UTRAIL_TESTS_FUZZ_FUZZ_H
 
@@ -52,9 +52,6 @@ const uint8_t *fuzz_bytes(struct fuzz_input *in, size_t max, size_t *len);
 const char *fuzz_empty_dir(void);
 /* A file in it. */
 void fuzz_write_file(const char *name, const void *data, size_t size);
-
-/* A file in memory, as "/proc/self/fd/N" in @path; the descriptor is the caller's. */
-int fuzz_memory_file(const void *data, size_t size, char path[static PATH_MAX]);
 
 /* What the code under test prints goes nowhere. */
 void fuzz_mute_stdout(void);

@@ -50,11 +50,17 @@ static void serve(struct recorder *rec)
 	}
 }
 
+/* Session ids are random. "*" stands for the newest. */
+static void name_session(const struct recorder *rec, struct control_hello *hello, size_t len)
+{
+	if (len == sizeof(*hello) && hello->sid[0] == '*' && rec->sessions)
+		memcpy(hello->sid, rec->sessions->sid, SID_LEN);
+}
+
 /* Modules are files that the recorder opens: an input must not choose any but these. */
-static void tame(uint8_t *packet, size_t len)
+static void tame_module(struct control_module *m, size_t len)
 {
 	static const char allowed[] = "/bin/true";
-	struct control_module *m = (struct control_module *)packet;
 
 	if (len <= sizeof(*m) ||
 	    (len - sizeof(*m) == sizeof(allowed) && memcmp(m->path, allowed, sizeof(allowed)) == 0))
@@ -62,14 +68,15 @@ static void tame(uint8_t *packet, size_t len)
 	m->path[0] = '?';
 }
 
-static void send_packet(int fd, struct fuzz_input *in)
+static void send_packet(const struct recorder *rec, int fd, struct fuzz_input *in)
 {
 	_Alignas(8) uint8_t packet[UINT16_MAX];
 	size_t len;
 	const uint8_t *bytes = fuzz_bytes(in, fuzz_u16(in), &len);
 
 	memcpy(packet, bytes, len);
-	tame(packet, len);
+	name_session(rec, (struct control_hello *)packet, len);
+	tame_module((struct control_module *)packet, len);
 	/* The other side may have hung up. */
 	send(fd, packet, len, MSG_NOSIGNAL);
 }
@@ -124,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		if (*fd < 0)
 			*fd = connect_to(&rec);
-		send_packet(*fd, &in);
+		send_packet(&rec, *fd, &in);
 		serve(&rec);
 		take_answers(*fd);
 	}

@@ -21,6 +21,7 @@ static const char *const command_lines[] = {
 	"report -f all --avg-total -s max,func",
 	"report -f +cpu-list,cpu-mask --avg-self --format=csv",
 	"report --task -f all",
+	"report -f cpu-count,cpu-mask,cpu-list -s call",
 	"report --task --format=csv -t 1us",
 	"info",
 	"info --symbols --demangle=full",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the seeds of the fuzz targets, tests/data/corpus/TARGET/*, from real recordings and real files.
 
-usage: make_corpus.py BUILD_DIR
+usage: make_corpus.py BUILD_DIR [CORPUS_DIR]
 
 Recordings are made with our `record` and with Debian's uftrace, cut down to a few kilobytes, and converted to what
 other machines and versions write: big-endian, 32-bit, version 3. Seeds have names; what fuzzers found has names
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 from archive import pack  # noqa: E402  (the path is set above)
 
 TOP = Path(__file__).resolve().parents[2]
-CORPUS = TOP / "tests/data/corpus"
+CORPUS = Path(sys.argv[2]) if len(sys.argv) > 2 else TOP / "tests/data/corpus"
 SOURCES = TOP / "tests/e2e/src"
 DAT_MAX = 2048
 SYM_LINES_MAX = 24
@@ -66,7 +66,9 @@ def shrink(name, content):
 
 
 def read_dir(path):
-    return {p.name: shrink(p.name, p.read_bytes()) for p in sorted(path.iterdir()) if p.is_file()}
+    """The paths of this machine are nobody's business."""
+    return {p.name: shrink(p.name, p.read_bytes().replace(bytes(TOP), b"/src/utrail"))
+            for p in sorted(path.iterdir()) if p.is_file()}
 
 
 def swap_records(data):
@@ -127,12 +129,13 @@ def changed(files, **changes):
 
 def build_programs(work):
     programs = {}
+    must("gcc", "-pg", "-shared", "-fPIC", SOURCES / "lib/plugin.c", "-o", work / "libplugin.so")
     for name, flags in (("plain", ["-pg"]), ("threads", ["-pg"]), ("exec", ["-pg", "-mfentry"]),
                         ("fork", ["-finstrument-functions"]), ("arguments", ["-pg", "-g"]),
-                        ("recursion", ["-pg"]), ("cplusplus", ["-pg"]), ("longjmp", ["-pg"])):
+                        ("dlopen", ["-pg"]), ("recursion", ["-pg"]), ("cplusplus", ["-pg"]), ("longjmp", ["-pg"])):
         source = next(SOURCES.glob(name + ".c*"))
         exe = work / name
-        must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread")
+        must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread", "-ldl")
         programs[name] = exe
     return programs
 
@@ -172,6 +175,22 @@ def make_datadirs(found):
                         ("user-events", {**changed(events, feat=0x1fff),
                                          "events.txt": b"EVENT: 1000000 sdt:probe\nEVENT: 1000001 sdt:other\n"})):
         save("datadir", name, pack(files))
+    save("datadir", "all-events", pack(all_events(events)))
+
+
+def all_events(files):
+    """One task with an event of each kind, in the first function of its program."""
+    name = next(n for n, data in files.items() if re.fullmatch(r"\d+\.dat", n) and data)
+    out, time = files[name][:16], struct.unpack_from("<Q", files[name])[0]
+    numbers = [5, 1000, 2**64 - 3]
+    for number in [1, 99999, *range(100001, 100015), *range(200001, 200009), 1000000, 2000000]:
+        for count in (0, 1, 2, 3):
+            time += 10
+            data = struct.pack(f"<{count}Q", *numbers[:count])
+            size = struct.pack("<H", len(data)) + data
+            size += bytes(-len(size) % 8) if count else b""
+            out += struct.pack("<QQ", time, 3 | (4 if count else 0) | 5 << 3 | number << 16) + (size if count else b"")
+    return {**changed(files, feat=0x1fff), name: out, "events.txt": b"EVENT: 1000000 sdt:probe\n"}
 
 
 def make_files(found):
@@ -298,6 +317,9 @@ def make_control():
     save("control", "fork-unknown", packet(1, hello(2, b"0123456789abcdef")) + packet(1, ready))
     save("control", "dlopen-unknown", packet(2, hello(3, b"0123456789abcdef")) + packet(2, module(b"/bin/true")) +
          packet(2, ready))
+    again = packet(1, module(b"/lib/late.so")) + packet(1, module(b"/bin/true")) + packet(1, ready)
+    save("control", "dlopen", start + packet(1, hello(3, b"*" * 16)) + again)
+    save("control", "fork", start + packet(1, hello(2, b"*" * 16, 1001)) + packet(1, ready))
     save("control", "wrong-order", packet(0, ready) + packet(1, module(b"/bin/true")) + packet(2, message(9, b"x")))
     save("control", "interleaved", packet(0, hello(1)) + packet(1, hello(1, pid=1001)) + packet(0, module(b"a")) +
          packet(1, ready) + packet(0, ready))

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "utils/base/fd.h"
@@ -99,16 +98,6 @@ void fuzz_write_file(const char *name, const void *data, size_t size)
 	FUZZ_CHECK(fd >= 0);
 	FUZZ_CHECK(fd_write_all(fd, data, size) == 0);
 	close(fd);
-}
-
-int fuzz_memory_file(const void *data, size_t size, char path[static PATH_MAX])
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	FUZZ_CHECK(fd >= 0);
-	FUZZ_CHECK(fd_write_all(fd, data, size) == 0);
-	snprintf(path, PATH_MAX, "/proc/self/fd/%d", fd);
-	return fd;
 }
 
 void fuzz_mute_stdout(void)

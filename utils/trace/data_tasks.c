@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 #define TASK_FILE_MAX_BYTES (1UL << 30)
 
 static int task_compare(const void *a, const void *b)
@@ -151,8 +153,8 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 	if (known)
 		return known;
 
-	struct session **sessions = reallocarray(data->sessions, data->nr_sessions + 1,
-						 sizeof(struct session *));
+	struct session **sessions = vec_grow(data->sessions, data->nr_sessions,
+					     sizeof(struct session *));
 
 	if (!sessions)
 		return NULL;
@@ -170,7 +172,7 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 
 static int add_ref(struct task *task, uint64_t start_ns, struct session *session)
 {
-	struct session_ref *refs = reallocarray(task->refs, task->nr_refs + 1, sizeof(*refs));
+	struct session_ref *refs = vec_grow(task->refs, task->nr_refs, sizeof(*refs));
 
 	if (!refs)
 		return -ENOMEM;
@@ -353,7 +355,7 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 	if (!task)
 		return 0;
 
-	struct task_name *names = reallocarray(task->names, task->nr_names + 1, sizeof(*names));
+	struct task_name *names = vec_grow(task->names, task->nr_names, sizeof(*names));
 	char *copy = strdup(name);
 
 	if (names)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/vec.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
 
@@ -63,8 +64,7 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 			return mod;
 	}
 
-	struct module **modules = reallocarray(set->modules, set->nr_modules + 1,
-					       sizeof(struct module *));
+	struct module **modules = vec_grow(set->modules, set->nr_modules, sizeof(struct module *));
 
 	if (!modules)
 		return NULL;

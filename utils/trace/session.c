@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/vec.h"
 
 #define MAP_FILE_MAX_BYTES (64UL << 20)
 #define SPACE_FIRST_SLOTS  256
@@ -99,8 +100,8 @@ int session_load_map(struct session *session, struct uft_err *err)
 int session_add_late(struct session *session, const struct task_line *line)
 {
 	char *path cleanup_free = strndup(line->path, line->path_len);
-	struct late_module *late = reallocarray(session->late, session->nr_late + 1,
-						sizeof(*session->late));
+	struct late_module *late = vec_grow(session->late, session->nr_late,
+					    sizeof(*session->late));
 
 	if (late)
 		session->late = late;

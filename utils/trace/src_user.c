@@ -199,6 +199,17 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 	return padded;
 }
 
+/* What was never written need not be read: a file of terabytes may have nothing in it. */
+static void skip_hole(struct src_user *src)
+{
+	off_t data = src->fd < 0 ? 0 : lseek(src->fd, src->next_offset, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		data = lseek(src->fd, 0, SEEK_END);
+	if (data > 0)
+		src->next_offset = MAX(src->next_offset, (uint64_t)data);
+}
+
 /* Is there nothing but zeros up to the end? A crash can leave blocks that were never written. */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -207,6 +218,7 @@ static int rest_is_zero(struct src_user *src, struct uft_err *err)
 			if (src->buf[src->at])
 				return 0;
 		}
+		skip_hole(src);
 
 		int ret = refill(src, err);
 

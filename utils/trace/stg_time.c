@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 static void free_released(struct stg_time *stage)
 {
 	for (size_t i = 0; i < stage->nr_released; i++)
@@ -67,8 +69,7 @@ static int release_one(struct stg_time *stage, struct event *out)
 	struct event *event = &stage->held[stage->at];
 
 	if (event->data) {
-		void **released = reallocarray(stage->released, stage->nr_released + 1,
-					       sizeof(*released));
+		void **released = vec_grow(stage->released, stage->nr_released, sizeof(*released));
 
 		if (!released)
 			return -ENOMEM;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/vec.h"
 #include "utils/format/bytes.h"
 #include "utils/format/text.h"
 
@@ -20,7 +21,7 @@ static int add_name(struct event_names *names, struct text line)
 	    !text_left(&line))
 		return -EINVAL;
 
-	struct event_name *grown = reallocarray(names->names, names->nr + 1, sizeof(*grown));
+	struct event_name *grown = vec_grow(names->names, names->nr, sizeof(*grown));
 	char *name = text_dup(&line);
 
 	if (grown)
