@@ -9,11 +9,12 @@
  * To add an architecture <isa>:
  *
  *  1. arch/<isa>/arch_isa.h: the inline answers below (arch_counter_read).
- *  2. arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
+ *  2. arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded ...).
+ *     arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
  *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
  *     arch_call_preserving_vectors. A stub saves all registers that a call may change, except
  *     vector registers, and calls probe_entry() or probe_exit() (libmcount/probe.h).
- *  3. arch/<isa>/host.c: arch_init(), arch_has_invariant_counter().
+ *  3. arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack().
  *  4. arch/meson.build: the folder's files for host_machine.cpu_family() == '<isa>'.
  *  5. tests/unit/arch: the clobber test needs a fill and a compare of the ISA's registers.
  *
@@ -33,11 +34,18 @@
  */
 static inline uint64_t arch_counter_read(void);
 
+/* The stack pointer with which longjmp(3) goes on; any number when this is not the C library that we know. */
+struct __jmp_buf_tag;
+static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
+
 /*
  * Whether the counter ticks at one rate, on all CPUs together, in all power states, so that it
  * can stand for a kernel clock once it is fitted to it.
  */
 bool arch_has_invariant_counter(void);
+
+/* Whether the CPU compares return addresses with a stack of its own: then none may be replaced. Normal context. */
+bool arch_has_shadow_stack(void);
 
 /* What the kernel calls that counter in /sys/devices/system/clocksource/clocksource0/current_clocksource. */
 extern const char arch_counter_clocksource[];
@@ -77,5 +85,25 @@ const void *arch_find_return(const void *start, const void *end);
 
 /* Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields. */
 extern const char arch_return_trampoline[];
+
+/*
+ * Copy @len bytes; how many there were before one could not be read. HOT; a fault in it ends it by arch_fault_resume().
+ */
+uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
+
+/*
+ * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes behind that are written, too. How many;
+ * -1 - n when n were there and the next could not be read. HOT, in the same way.
+ */
+int64_t arch_copy_string(void *to, const void *from, uint64_t max);
+
+/* In a signal handler with @context (ucontext_t): was it one of the above? Then the thread goes on at its end. */
+bool arch_fault_resume(void *context);
+
+/* HOT: the low 16 bytes of vector register @index that holds arguments or results, from 0 on. */
+void arch_read_vector(void *to, unsigned index);
+
+/* HOT: the ten bytes on top of the floating point stack, where long double results are. */
+void arch_read_x87(void *to);
 
 #endif

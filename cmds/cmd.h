@@ -25,6 +25,7 @@ enum cmd_status {
  * @help: one phrase, for the list of commands
  * @bit: which rows of the option table mean something here
  * @needs_program: the rest of the command line is a program to run
+ * @reads_data: default.opts of the data directory counts
  * @uses_pager: stdout goes through the pager when it is a terminal
  * @check: are the words that only this command can judge (fields, sort keys) right? 0 or
  *         -ERR_USAGE; runs before anything else is done. May be NULL.
@@ -40,16 +41,19 @@ struct cmd {
 	enum cmd_bit bit;
 	bool needs_program;
 	bool uses_pager;
+	bool reads_data;
 	int (*check)(const struct opts *opts, struct uft_err *err);
 	int (*run)(const struct opts *opts, struct uft_err *err);
 };
 
 extern const struct cmd cmd_dump;
+extern const struct cmd cmd_graph;
 extern const struct cmd cmd_info;
 extern const struct cmd cmd_live;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_snapshot;
 
 /* All commands in the order of the help text, and a NULL behind the last. */
 extern const struct cmd *const all_cmds[];

@@ -57,5 +57,6 @@ const struct cmd cmd_info = {
 	.help = "show what was recorded, where and how it ended",
 	.bit = CMD_INFO,
 	.uses_pager = true,
+	.reads_data = true,
 	.run = run,
 };

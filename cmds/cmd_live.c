@@ -1,17 +1,22 @@
 /* `utrail live`: record a program into a temporary directory, show what it did, remove it. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmds/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/pager.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
 #include "utils/base/nearest.h"
 
 /* What was left out while recording is not there any more: do not leave it out a second time. */
@@ -25,6 +30,8 @@ static struct opts view_options(const struct opts *opts, const struct cmd *cmd, 
 	view.time_filter_ns = 0;
 	view.size_filter = 0;
 	view.trace_on = true;
+	view.view_actions = TRIGGER_BACKTRACE | TRIGGER_COLOR | TRIGGER_HIDE | TRIGGER_TIME |
+			    TRIGGER_TRACE;
 	return view;
 }
 
@@ -87,7 +94,7 @@ static void suggest_command(const char *name, struct uft_err *err)
 	}
 }
 
-static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	struct opts recording = *opts;
 
@@ -98,10 +105,110 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	if (status == -ENOENT)
 		suggest_command(opts->args[0], err);
-	if (status < 0 || err->code || opts->nop)
+	return status;
+}
+
+static int record_then_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	int status = record(opts, data_dir, err);
+
+	if (status < 0 || err->code || opts->nop || opts->list_functions)
 		return status;
 
 	int shown = show(opts, data_dir, err);
+
+	return status ? status : shown;
+}
+
+/* Can calls be shown while the program runs? A report comes first, and a flight recording is in memory. */
+static bool can_follow(const struct opts *opts)
+{
+	return !opts->live_at_end && !opts->live_report && !opts->flight_bytes && !opts->nop &&
+	       !opts->keep_pid && !opts->list_functions;
+}
+
+#define LOOK_AGAIN_MS 10
+
+/*
+ * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False when it closes that
+ * without a word: then there is nothing to show.
+ */
+static bool wait_for_recorder(const char *data_dir, int over_fd)
+{
+	struct pollfd over = { .fd = over_fd, .events = POLLIN };
+	struct request_answer answer;
+
+	while (ask_recorder(data_dir, REQUEST_PROGRESS, -1, &answer) < 0) {
+		if (poll(&over, 1, LOOK_AGAIN_MS) > 0)
+			return over.revents & POLLIN;
+	}
+	return true;
+}
+
+/* The child's part: show what the parent records. What goes wrong with recording is said by the parent. */
+static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
+				struct uft_err *err)
+{
+	struct opts view = view_options(opts, &cmd_replay, data_dir);
+	char done;
+
+	/* Ctrl-C is for the program, and then for the recorder. */
+	signal(SIGINT, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	view.follow = true;
+	if (!wait_for_recorder(data_dir, over_fd))
+		return CMD_DONE;
+
+	int status = cmd_replay.run(&view, err);
+
+	if (read(over_fd, &done, 1) == 1)
+		return status;
+	err_clear(err);
+	return CMD_DONE;
+}
+
+/* How the child ended that shows the calls. */
+static int wait_for_viewer(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return CMD_FAILED;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
+}
+
+static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	int ends[2];
+
+	if (!can_follow(opts) || pipe2(ends, O_CLOEXEC) < 0)
+		return record_then_show(opts, data_dir, err);
+
+	int output cleanup_fd = ends[1];
+	int input cleanup_fd = ends[0];
+
+	fflush(stdout);
+
+	pid_t viewer = fork();
+
+	if (viewer == 0) {
+		close(output);
+		output = -1;
+		return show_while_recording(opts, data_dir, input, err);
+	}
+	if (viewer < 0)
+		return err_set_errno(err, -errno, "cannot start showing calls");
+
+	int status = record(opts, data_dir, err);
+
+	if (status >= 0 && !err->code)
+		fd_write_all(output, "", 1);
+	close(output);
+	output = -1;
+
+	int shown = wait_for_viewer(viewer);
 
 	return status ? status : shown;
 }
@@ -199,7 +306,7 @@ static int check_live(const struct opts *opts, struct uft_err *err)
 
 static int run_live(const struct opts *opts, struct uft_err *err)
 {
-	if (opts->live_record)
+	if (opts->live_record || opts->list_functions)
 		return record_and_show(opts, opts->data_dir, err);
 	return live_in_temp_dir(opts, err);
 }

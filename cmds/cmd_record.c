@@ -10,17 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
+#include "cmds/filter_warn.h"
+#include "cmds/list_functions.h"
 #include "cmds/record/files.h"
-#include "cmds/record/launch.h"
-#include "cmds/record/program.h"
-#include "cmds/record/recorder.h"
-#include "cmds/record/sysinfo.h"
-#include "config.h"
+#include "cmds/record/infofile.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/units.h"
-#include "utils/object/build_id.h"
 
 /* Writer threads: one for each four CPUs, as the peer has it. */
 static unsigned default_writers(void)
@@ -40,188 +38,38 @@ static struct record_settings make_settings(const struct opts *opts)
 					  (uint64_t)RING_PAGE),
 		.threshold_ns = opts->time_filter_ns,
 		.size_filter = opts->size_filter,
+		.filters = opts->filters,
+		.syms_dir = opts->syms_dir,
+		.signals = opts->signals,
+		.watch = &opts->watch,
+		.demangle = opts->demangle,
 		.depth = opts->depth,
 		.max_stack = opts->max_stack,
 		.clock_id = opts->clock_id,
+		.flight_bytes = opts->flight_bytes,
+		.max_bytes = opts->max_bytes ? opts->max_bytes
+					     : opts->flight_bytes * FLIGHT_DEFAULT_TASKS,
+		.reports_crashes = opts->crash_report,
+		.estimates_return = opts->estimate_return,
+		.drops_when_full = opts->when_full == OPTS_FULL_DROP,
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
 		.use_libcalls = opts->show_libcalls,
 		.nest_libcalls = opts->nest_libcalls,
 		.use_perf = opts->use_events,
-		.use_switches = opts->use_sched,
+		/* Waiting in what is left out would be shown as waiting in what is not. */
+		.use_switches = opts->use_sched && !opts->specs[SPEC_CALLER] &&
+				!opts->specs[SPEC_LOCATION],
 	};
 }
-
-static char *join_command_line(const struct opts *opts)
-{
-	struct strbuf text = { 0 };
-
-	for (int i = 0; i < opts->argc; i++) {
-		if (i)
-			strbuf_addch(&text, ' ');
-		strbuf_addstr(&text, i ? opts->argv[i] : "utrail");
-	}
-	if (strbuf_oom(&text)) {
-		strbuf_deinit(&text);
-		return NULL;
-	}
-	return text.data ? text.data : strdup("");
-}
-
-/* Everything that belongs to one run of `record`, from the program check to the last file. */
-struct run {
-	const struct opts *opts;
-	struct record_settings settings;
-	struct record_program program;
-	char library[PATH_MAX];
-	int dir_fd;
-	struct timespec started;
-	uint64_t elapsed_ns;
-	int status;
-	struct rusage usage;
-	bool has_perf; /* there are perf-cpu<N>.dat files */
-};
 
 static void run_deinit(struct run *run)
 {
 	if (run->dir_fd >= 0)
 		close(run->dir_fd);
-}
-
-static struct data_header make_header(const struct run *run)
-{
-	uint64_t perf = run->has_perf ? FEAT_PERF_EVENT : 0;
-	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
-
-	return (struct data_header){
-		.version = HEADER_VERSION,
-		.header_size = HEADER_SIZE,
-		.endian = run->program.facts.endian,
-		.elf_class = run->program.facts.elf_class,
-		.feat_mask = FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | perf | plthook,
-		.max_stack = run->settings.max_stack,
-	};
-}
-
-/* `info`, first with what a reader needs at least, at the end with everything. */
-static int write_info(const struct run *run, const struct info *info, struct uft_err *err)
-{
-	struct data_header header = make_header(run);
-	uint8_t bytes[HEADER_SIZE];
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	header.info_mask = info->mask;
-	header_encode(&header, bytes);
-	strbuf_add(&text, bytes, sizeof(bytes));
-	info_encode(info, &text);
-	if (strbuf_oom(&text))
-		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
-	return files_publish(run->dir_fd, "info", text.data, text.len, err);
-}
-
-static int describe_program(const struct run *run, struct info *info)
-{
-	char hex[BUILD_ID_HEX_SIZE];
-	char *real = realpath(run->program.path, NULL);
-
-	info->exename = real ? real : strdup(run->program.path);
-	info->cmdline = join_command_line(run->opts);
-	info->version = strdup(UTRAIL_VERSION_TEXT);
-	info->pattern_type = strdup("regex");
-	if (!info->exename || !info->cmdline || !info->version || !info->pattern_type)
-		return -ENOMEM;
-	info->mask |= INFO_EXE_NAME | INFO_CMDLINE | INFO_VERSION | INFO_PATTERN_TYPE;
-	if (object_build_id(run->program.path, hex, NULL) == 0 && hex[0]) {
-		info->build_id = strdup(hex);
-		if (!info->build_id)
-			return -ENOMEM;
-		info->mask |= INFO_EXE_BUILD_ID;
-	}
-	return 0;
-}
-
-static int compare_tid(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a;
-	int32_t y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int describe_tasks(struct recorder *rec, struct info *info)
-{
-	if (!rec->nr_tids)
-		return 0;
-	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), compare_tid);
-	info->tids = malloc(rec->nr_tids * sizeof(*rec->tids));
-	if (!info->tids)
-		return -ENOMEM;
-	memcpy(info->tids, rec->tids, rec->nr_tids * sizeof(*rec->tids));
-	info->nr_tids = rec->nr_tids;
-	info->mask |= INFO_TASKINFO;
-	return 0;
-}
-
-static int describe_time(const struct run *run, struct recorder *rec, struct info *info)
-{
-	time_t now = time(NULL);
-	char date[64];
-	struct timespec wall;
-
-	if (!ctime_r(&now, date))
-		return 0;
-	date[strcspn(date, "\n")] = '\0';
-	info->record_date = strdup(date);
-	if (!info->record_date)
-		return -ENOMEM;
-	info->elapsed_ns = run->elapsed_ns;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	info->utc_offset_s = wall.tv_sec - (int64_t)(recorder_now_ns(rec) / 1000000000ULL);
-	info->mask |= INFO_RECORD_DATE | INFO_UTC_OFFSET;
-	return 0;
-}
-
-static int finish_info(const struct run *run, struct recorder *rec, struct uft_err *err)
-{
-	struct info info cleanup_info = { .exit_status = run->status, .mask = INFO_EXIT_STATUS };
-	int ret = describe_program(run, &info);
-
-	if (ret == 0)
-		ret = describe_tasks(rec, &info);
-	if (ret == 0)
-		ret = describe_time(run, rec, &info);
-	if (ret == 0)
-		ret = sysinfo_add_machine(&info);
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot write 'info'");
-	sysinfo_add_usage(&info, &run->usage);
-	return write_info(run, &info, err);
-}
-
-/* What readers of an unfinished recording get to see. */
-static int begin_info(const struct run *run, struct uft_err *err)
-{
-	struct info info cleanup_info = { 0 };
-	int ret = describe_program(run, &info);
-
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot write 'info'");
-	return write_info(run, &info, err);
-}
-
-/* Options that reading commands are to use, too (spec/data-format.md section 12). */
-static int write_default_opts(const struct run *run, struct uft_err *err)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	if (run->settings.threshold_ns) {
-		strbuf_addstr(&text, "-t ");
-		format_time(run->settings.threshold_ns, &text);
-		strbuf_addch(&text, '\n');
-	}
-	return files_publish(run->dir_fd, "default.opts", strbuf_str(&text), text.len, err);
+	argrules_deinit(&run->args);
+	debuginfo_deinit(&run->debug);
 }
 
 static uint64_t since_ns(struct timespec from)
@@ -232,7 +80,7 @@ static uint64_t since_ns(struct timespec from)
 	return (now.tv_sec - from.tv_sec) * 1000000000ULL + now.tv_nsec - from.tv_nsec;
 }
 
-static void block_signals(sigset_t *before)
+static void block_signals(const struct run *run)
 {
 	sigset_t set;
 
@@ -240,7 +88,22 @@ static void block_signals(sigset_t *before)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
-	pthread_sigmask(SIG_BLOCK, &set, before);
+	if (run->settings.flight_bytes)
+		sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A limit on file sizes is like a full disk for us; the program begins with what the user said. */
+static void bear_file_limit(const struct run *run)
+{
+	struct rlimit all_that_is_allowed = { run->launch.file_size.rlim_max,
+					      run->launch.file_size.rlim_max };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	setrlimit(RLIMIT_FSIZE, &all_that_is_allowed);
 }
 
 /* What got lost must be said; what was saved is still good. */
@@ -256,12 +119,19 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 run->settings.data_dir, strerror(-write_error));
 	if (rec->save_error.code)
 		msg_warn(msg, "%s", rec->save_error.text);
+	if (atomic_load(&rec->is_full))
+		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	if (lost)
 		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
 	if (rec->declined)
 		msg_warn(msg,
 			 "%u processes were not traced: their address space is limited (ulimit -v)",
 			 rec->declined);
+	if (rec->protected)
+		msg_warn(msg,
+			 "%u processes were not traced: their return addresses are protected by a "
+			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
+			 rec->protected);
 	if (untraced)
 		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
 }
@@ -273,43 +143,50 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 
 	if (!run->settings.use_perf)
 		return;
-	if (perf_open(&rec->perf, pid, run->settings.clock_id, run->settings.use_switches,
-		      rec->epoll_fd, run->dir_fd, &err) < 0)
+	if (perf_open(&rec->perf, rec, pid, &err) < 0)
 		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
 	else
 		run->has_perf = true;
 }
 
-static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
+static struct launch make_launch(const struct run *run)
 {
 	struct launch launch = {
 		.path = run->program.path,
 		.argv = run->program.argv,
 		.preload = run->library,
-		.socket_name = rec->socket_name,
 		.fixed_addresses = run->opts->no_randomize_addr,
 		.no_binding = run->opts->no_pltbind,
 	};
 
+	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
+	getrlimit(RLIMIT_FSIZE, &launch.file_size);
+	return launch;
+}
+
+static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct launch launch = run->launch;
+	struct launched *program = &run->program_process;
+	bool keeps_pid = run->opts->keep_pid;
+
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
-	block_signals(&launch.mask);
+	block_signals(run);
 
 	int ret = recorder_open(rec, &run->settings, run->dir_fd, err);
 
 	if (ret < 0)
 		return ret;
+	launch.socket_name = rec->socket_name;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
-
-	struct launched child;
-
-	ret = launch_prepare(&launch, &child, err);
+	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	watch_kernel(run, rec, child.pid);
-	ret = launch_go(&launch, &child, err);
+	watch_kernel(run, rec, program->pid);
+	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	ret = recorder_run(rec, child.pid, &run->status, &run->usage, err);
+	ret = recorder_run(rec, program->pid, &run->status, &run->usage, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
 	return ret;
@@ -318,6 +195,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 /* The shell's convention: the program's own status, or 128 + the signal that ended it. */
 static int exit_status(const struct run *run)
 {
+	if (run->status == RECORDER_STATUS_UNKNOWN)
+		return CMD_DONE;
 	if (WIFSIGNALED(run->status)) {
 		msg_warn(&run->opts->msg, "child terminated by signal: %d: %s",
 			 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
@@ -344,6 +223,58 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->usage.ru_utime));
 }
 
+/* -finstrument-functions announces calls with an address and nothing else. */
+static void warn_about_method(const struct run *run)
+{
+	const struct object_program *facts = &run->program.facts;
+
+	if (capture_is_wanted(&run->settings.captures) && facts->has_cyg_profile &&
+	    !facts->has_mcount && !facts->has_fentry)
+		msg_warn(&run->opts->msg,
+			 "cannot record arguments of functions that were compiled with "
+			 "-finstrument-functions: use -pg");
+}
+
+/* Counters that the machine has not, or does not let us have, are told once. */
+static void warn_about_readings(const struct run *run, const struct recorder *rec)
+{
+	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
+					     "pmu-branch" };
+	uint32_t failed = rec->control ? atomic_load(&rec->control->reads_failed) : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (failed & (1U << i))
+			msg_warn(&run->opts->msg, "'read=%s': this machine does not let us read it",
+				 names[i]);
+	}
+}
+
+/* By the end every library that was loaded has been seen. */
+static void warn_about_filters(const struct run *run, const struct recorder *rec)
+{
+	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
+
+	if (!filter_has_unmatched(run->opts->filters))
+		return;
+	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
+		struct symtab symbols cleanup_symtab = { 0 };
+
+		if (m->is_instrumented &&
+		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
+			func_names_add(&names, &symbols);
+	}
+	filter_warn_unmatched(run->opts, &names);
+}
+
+/* What was written first will do when the disk is full by now: the program's status is what counts. */
+static void save_info(const struct run *run, struct recorder *rec)
+{
+	struct uft_err err = { 0 };
+
+	if (infofile_finish(run, rec, &err) < 0)
+		msg_warn(&run->opts->msg, "%s", err.text);
+}
+
 static int record_into_dir(struct run *run, struct uft_err *err)
 {
 	struct recorder rec cleanup_recorder = { .dir_fd = -1 };
@@ -352,18 +283,23 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	run->dir_fd = ret;
-	ret = begin_info(run, err);
+	warn_about_method(run);
+	ret = infofile_begin(run, err);
 	if (ret == 0)
-		ret = write_default_opts(run, err);
+		ret = infofile_default_opts(run, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
+	run->has_debug = rec.has_debug;
 	if (ret == 0)
-		ret = finish_info(run, &rec, err);
+		save_info(run, &rec);
 	files_give_to_user(run->dir_fd);
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	if (!rec.processes && !rec.declined) {
+	warn_about_filters(run, &rec);
+	warn_about_readings(run, &rec);
+	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
+	if (!rec.processes && !rec.declined && !rec.protected) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */
@@ -382,22 +318,14 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 /* --nop: what does it cost to have a library preloaded that does nothing? No data is made. */
 static int run_nop(struct run *run, struct uft_err *err)
 {
-	struct launch launch = {
-		.path = run->program.path,
-		.argv = run->program.argv,
-		.preload = run->library,
-		.fixed_addresses = run->opts->no_randomize_addr,
-		.no_binding = run->opts->no_pltbind,
-	};
+	struct launched child;
 
-	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 
-	struct launched child;
-	int ret = launch_prepare(&launch, &child, err);
+	int ret = launch_prepare(&run->launch, &child, err);
 
 	if (ret == 0)
-		ret = launch_go(&launch, &child, err);
+		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
 	while (wait4(child.pid, &run->status, 0, &run->usage) < 0 && errno == EINTR)
@@ -416,15 +344,40 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 		.dir_fd = -1,
 	};
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
-	int ret = record_program_find(program, opts, err);
+	int ret = arg_opts_parse(opts, &run.args, err);
 
+	run.settings.captures = (struct capture_settings){
+		.rules = &run.args,
+		.is_auto = opts->auto_args,
+		.has_lines = opts->srcline || opts->specs[SPEC_LOCATION],
+		.debug = &run.debug,
+	};
+	if (ret == 0)
+		ret = filter_opts_check_recording(opts, err);
+	if (ret == 0)
+		ret = record_program_find(program, opts, err);
+	if (ret == 0 && opts->list_functions)
+		return list_functions(opts, program->path, err);
 	if (ret == 0)
 		ret = launch_find_library(opts->libmcount_path,
 					  opts->nop ? "libmcount-nop.so" : "libmcount.so",
 					  run.library, err);
 	if (ret < 0)
 		return ret;
-	return opts->nop ? run_nop(&run, err) : record_into_dir(&run, err);
+	filter_warn_ignored(opts);
+	ret = watches_check(&run.settings, run.program.path, err);
+	if (ret < 0)
+		return ret;
+	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", opts->syms_dir);
+	run.launch = make_launch(&run);
+	if (opts->nop)
+		return run_nop(&run, err);
+	if (opts->keep_pid)
+		ret = launch_change_places(&run.launch, &run.program_process, err);
+	if (ret == 0)
+		bear_file_limit(&run);
+	return ret < 0 ? ret : record_into_dir(&run, err);
 }
 
 const struct cmd cmd_record = {

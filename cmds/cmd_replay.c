@@ -1,6 +1,10 @@
 /* utrail replay: show every call of a recording. */
+#include <errno.h>
+
 #include "cmds/cmd.h"
+#include "cmds/follow.h"
 #include "cmds/reader.h"
+#include "cmds/watch.h"
 #include "utils/view/replay.h"
 
 /* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
@@ -15,13 +19,18 @@ static void note_unknown_payload(const struct opts *opts, const struct pipeline 
 	}
 }
 
-static int replay_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
+/* @follow: NULL unless the recording grows */
+static int replay_data(const struct opts *opts, struct trace_data *data, struct follow *follow,
+		       struct uft_err *err)
 {
 	struct replay_config config = {
 		.color = opts->color_mode,
 		.fields = opts->fields,
 		.is_flat = opts->flat,
 		.merges_leaves = opts->merge_leaves,
+		.shows_args = opts->show_args,
+		.shows_source = opts->srcline,
+		.shows_inlined = opts->inlined,
 		.shows_comments = opts->show_comments,
 		.shows_libname = opts->show_libname,
 		.is_column_view = opts->column_view,
@@ -32,14 +41,16 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
 	struct replay replay;
+	struct watch watch;
 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
 	stages.stages.wants_indent = !opts->flat;
-	stages.stages.is_off = !opts->trace_on;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 
+	if (ret == 0 && !follow)
+		reader_warn_filters(opts, data);
 	if (ret == 0)
 		ret = reader_open_sink(&sink, err);
 	if (ret == 0)
@@ -49,10 +60,13 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 
 	struct view view = { replay_events, &replay };
 
-	ret = pipeline_run(&pipe, &view, err);
+	watch_begin(&watch, opts, &pipe, false);
+	ret = follow ? follow_run(follow, &pipe, &replay, err) : pipeline_run(&pipe, &view, err);
 	replay_finish(&replay);
 	replay_deinit(&replay);
-	ret = reader_finish(&sink, &pipe.broken, ret, err);
+	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	if (follow)
+		reader_warn_filters(opts, data);
 	if (ret == CMD_DONE)
 		note_unknown_payload(opts, &pipe);
 	return ret;
@@ -66,11 +80,18 @@ static int check(const struct opts *opts, struct uft_err *err)
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
-	int ret = reader_open_records(&data, opts, err);
+	struct follow follow;
+	int grows = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
+
+	if (grows < 0)
+		return grows;
+
+	int ret = grows ? follow_open(&follow, &data, opts, err)
+			: reader_open_records(&data, opts, err);
 
 	if (ret)
 		return ret;
-	ret = replay_data(opts, &data, err);
+	ret = replay_data(opts, &data, grows ? &follow : NULL, err);
 	data_close(&data);
 	return ret;
 }
@@ -80,6 +101,7 @@ const struct cmd cmd_replay = {
 	.help = "show the calls in the order in which they were made",
 	.bit = CMD_REPLAY,
 	.uses_pager = true,
+	.reads_data = true,
 	.check = check,
 	.run = run,
 };

@@ -92,7 +92,9 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (ret < 0)
 		return ret;
-	if (cmd->uses_pager)
+	/* Other formats are for other programs. */
+	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
+	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);
 	return cmd->run(opts, err);
 }

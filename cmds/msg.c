@@ -47,6 +47,8 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (msg->is_muted)
+		return;
 	va_start(ap, fmt);
 	put_line(msg, msg->has_color && !msg->file ? "\033[33mWARN\033[0m: " : "WARN: ", fmt, ap);
 	va_end(ap);

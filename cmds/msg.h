@@ -32,6 +32,7 @@ enum msg_domain {
  * @level: how often -v was given, for all domains
  * @levels: by domain, from --debug-domain
  * @has_color: warnings stand out
+ * @is_muted: nothing is printed at all
  *
  * Starts as { 0 }. The file belongs to struct opts.
  */
@@ -40,6 +41,7 @@ struct msg {
 	int level;
 	unsigned char levels[MSG_NR_DOMAINS];
 	bool has_color;
+	bool is_muted;
 };
 
 /* "WARN: text" */

@@ -7,12 +7,15 @@
 #include <time.h>
 
 #include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
+#include "cmds/record/flight.h"
+#include "utils/view/export.h"
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
-#define READ (CMD_REPLAY | CMD_REPORT | CMD_DUMP)
+#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO)
+#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT)
 
 enum group {
 	GROUP_COMMON,
@@ -20,6 +23,7 @@ enum group {
 	GROUP_SELECT,
 	GROUP_VIEW,
 	GROUP_REPORT,
+	GROUP_DUMP,
 	GROUP_INFO,
 };
 
@@ -29,6 +33,7 @@ static const char *const group_titles[] = {
 	[GROUP_SELECT] = "What to record or show",
 	[GROUP_VIEW] = "How to show it",
 	[GROUP_REPORT] = "Report",
+	[GROUP_DUMP] = "Dump",
 	[GROUP_INFO] = "Info",
 };
 
@@ -49,10 +54,27 @@ static const struct opt_word clock_words[] = {
 	{ NULL },
 };
 
-static const struct opt_word format_words[] = {
+static const struct opt_word full_words[] = {
+	{ "wait", OPTS_FULL_WAIT },
+	{ "drop", OPTS_FULL_DROP },
+	{ NULL },
+};
+
+const struct opt_word opts_format_words[] = {
 	{ "normal", OPTS_FORMAT_NORMAL },
 	{ "html", OPTS_FORMAT_HTML },
 	{ "csv", OPTS_FORMAT_CSV },
+	{ "json", OPTS_FORMAT_JSON },
+#define EXPORT_WORD(name, word) { word, OPTS_FORMAT_EXPORT + EXPORT_##name },
+	EXPORTERS(EXPORT_WORD)
+#undef EXPORT_WORD
+		{ NULL },
+};
+
+static const struct opt_word match_words[] = {
+	{ "regex", MATCH_REGEX },
+	{ "glob", MATCH_GLOB },
+	{ "simple", MATCH_SIMPLE },
 	{ NULL },
 };
 
@@ -164,6 +186,38 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
+/* -N X is -F !X. */
+static int set_notrace(const struct opt_row *row, const char *text, void *target,
+		       struct uft_err *err)
+{
+	struct opts *opts = target;
+	struct strbuf list = { 0 };
+
+	if (opts->specs[SPEC_FILTER]) {
+		strbuf_addstr(&list, opts->specs[SPEC_FILTER]);
+		strbuf_addch(&list, ';');
+	}
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ";");
+
+		if (len) {
+			strbuf_addch(&list, '!');
+			strbuf_add(&list, at, len);
+			strbuf_addch(&list, ';');
+		}
+		at += len;
+		if (!*at)
+			break;
+	}
+	if (strbuf_oom(&list)) {
+		strbuf_deinit(&list);
+		return -ENOMEM;
+	}
+	free(opts->specs[SPEC_FILTER]);
+	opts->specs[SPEC_FILTER] = list.data;
+	return 0;
+}
+
 static int set_trace_off(const struct opt_row *row, const char *text, void *target,
 			 struct uft_err *err)
 {
@@ -171,6 +225,20 @@ static int set_trace_off(const struct opt_row *row, const char *text, void *targ
 
 	opts->trace_on = false;
 	msg_warn(&opts->msg, "--disable is an old name: use --trace=off");
+	return 0;
+}
+
+/* --chrome and the like: the option's name is the format's. */
+static int set_old_format(const struct opt_row *row, const char *text, void *target,
+			  struct uft_err *err)
+{
+	struct opts *opts = target;
+
+	for (const struct opt_word *word = opts_format_words; word->word; word++) {
+		if (strcmp(word->word, row->name) == 0)
+			opts->format = word->value;
+	}
+	msg_warn(&opts->msg, "--%s is an old name: use --format=%s", row->name, row->name);
 	return 0;
 }
 
@@ -194,6 +262,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_COMMON, ALL, OPT_SET, .set = set_debug_domain },
 	{ "logfile", 0, "FILE", "append warnings, errors and debug messages to FILE",
 	  GROUP_COMMON, ALL, OPT_STRING, MEMBER(logfile) },
+	{ "opt-file", 0, "FILE", "take options from FILE, too: words as on the command line, # comments",
+	  GROUP_COMMON, ALL, OPT_STRING, MEMBER(opt_file) },
 	{ "color", 0, "WHEN", "use colours: on, off or auto (default: auto, on a terminal)",
 	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(color), .words = color_words },
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
@@ -203,12 +273,28 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(buffer_bytes), .min = 1, .max = 1ULL << 30 },
 	{ "clock", 0, "CLOCK", "time source: mono, mono_raw, boot or realtime (default: mono)",
 	  GROUP_RECORD, RL, OPT_WORD, MEMBER(clock_id), .words = clock_words },
+	{ "crash-report", 0, NULL, "when a signal ends the program, print the calls that were running",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(crash_report) },
 	{ "disable", 0, NULL, "old name of --trace=off",
 	  GROUP_RECORD, RL | CMD_REPLAY, OPT_SET, .set = set_trace_off },
+	{ "estimate-return", 'e', NULL, "leave return addresses alone and guess when calls end",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(estimate_return) },
+	{ "flight", 0, "SIZE",
+	  "keep only the newest SIZE of each task's records; saved at the end and by snapshot",
+	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(flight_bytes), .min = FLIGHT_BYTES_MIN,
+	  .max = 1ULL << 36 },
 	{ "force", 0, NULL, "run the program even if nothing in it can be traced",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(force) },
+	{ "keep-pid", 0, NULL, "run the program in the process that was started, the recorder in another",
+	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(keep_pid) },
 	{ "libmcount-path", 0, "PATH", "take libmcount.so from this directory",
 	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
+	{ "libmcount-single", 0, NULL, "nothing: one library does for all programs (uftrace has two)",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(libmcount_single) },
+	{ "max-size", 0, "SIZE", "stop when SIZE was written (with --flight: drop the oldest tasks)",
+	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(max_bytes), .min = 64 << 10, .max = INT64_MAX },
+	{ "list-functions", 0, NULL, "show which functions of the program could be traced (see -F), and exit",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_functions) },
 	{ "max-stack", 0, "DEPTH", "deepest call that is followed, 1 to 65535 (default: 1024)",
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(max_stack), .min = 1, .max = 65535 },
 	{ "nest-libcall", 'l', NULL, "record what libraries call in each other, too; implies --force",
@@ -219,8 +305,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(no_randomize_addr) },
 	{ "nop", 0, NULL, "run the program with a probe that does nothing and record nothing",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nop) },
-	{ "num-thread", 0, "N", "number of threads that write the data",
-	  GROUP_RECORD, RL, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
+	{ "num-thread", 0, "N", "number of threads that write the data, or read it (default: by the number of CPUs)",
+	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",
@@ -231,7 +317,37 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(show_time) },
 	{ "trace", 0, "on|off", "whether recording or showing is on at the start (default: on)",
 	  GROUP_RECORD, RL | CMD_REPLAY, OPT_BOOL, MEMBER(trace_on) },
+	{ "when-full", 0, "POLICY", "a full buffer makes the program wait, or drop records and count them",
+	  GROUP_RECORD, RL, OPT_WORD, MEMBER(when_full), .words = full_words },
 
+	{ "filter", 'F', "FUNC[@...]", "only these functions and what they call",
+	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_FILTER]), .separator = ';' },
+	{ "notrace", 'N', "FUNC", "not these functions, nor what they call",
+	  GROUP_SELECT, CALL, OPT_SET, .set = set_notrace },
+	{ "caller-filter", 'C', "FUNC", "only these functions and the calls that lead to them",
+	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_CALLER]), .separator = ';' },
+	{ "hide", 'H', "FUNC", "leave out the lines of these functions, but not what they call",
+	  GROUP_SELECT, READ | CMD_LIVE, OPT_LIST, MEMBER(specs[SPEC_HIDE]), .separator = ';' },
+	{ "loc-filter", 'L', "FILE[@hide]", "only functions of these source files or folders; !FILE: all but those",
+	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_LOCATION]), .separator = ';' },
+	{ "trigger", 'T', "FUNC@ACTION,...", "do something when these functions are called",
+	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_TRIGGER]), .separator = ';' },
+	{ "argument", 'A', "FUNC[@ARG,...]", "record arguments of these functions",
+	  GROUP_SELECT, RL, OPT_LIST, MEMBER(specs[SPEC_ARGUMENT]), .separator = ';' },
+	{ "retval", 'R', "FUNC[@retval]", "record what these functions return",
+	  GROUP_SELECT, RL, OPT_LIST, MEMBER(specs[SPEC_RETVAL]), .separator = ';' },
+	{ "auto-args", 'a', NULL, "record all arguments and return values whose types are known",
+	  GROUP_SELECT, RL, OPT_TRUE, MEMBER(auto_args) },
+	{ "srcline", 0, NULL, "record, or show, the source line of each function",
+	  GROUP_SELECT, RL | CMD_REPLAY | CMD_REPORT, OPT_TRUE, MEMBER(srcline) },
+	{ "signal", 0, "SIGNAL@ACTION", "on this signal: trace_on, trace_off or finish",
+	  GROUP_SELECT, RL, OPT_LIST, MEMBER(signal_specs), .separator = ';' },
+	{ "watch", 'W', "WHAT", "tell when it changes: cpu, or var:NAME of the program",
+	  GROUP_SELECT, RL, OPT_LIST, MEMBER(watch_specs), .separator = ';' },
+	{ "match", 0, "TYPE", "how to read names of functions: regex, glob or simple (default: regex)",
+	  GROUP_SELECT, CALL, OPT_WORD, MEMBER(match), .words = match_words },
+	{ "with-syms", 0, "DIR", "take symbols from the .sym files in DIR, for programs without them",
+	  GROUP_SELECT, CALL | CMD_INFO, OPT_STRING, MEMBER(syms_dir) },
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
 	  GROUP_SELECT, CALL, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
 	{ "time-filter", 't', "TIME", "only calls that took TIME or longer, and their callers",
@@ -250,7 +366,7 @@ const struct opt_row opts_table[] = {
 	{ "no-sched", 0, NULL, "leave out scheduling events",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_sched) },
 	{ "no-sched-preempt", 0, NULL, "leave out scheduling events where the task was pre-empted",
-	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT, OPT_FALSE, MEMBER(use_sched_preempt) },
+	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH, OPT_FALSE, MEMBER(use_sched_preempt) },
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(event_full) },
 
@@ -258,17 +374,24 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO, OPT_WORD, MEMBER(demangle),
 	  .words = demangle_words },
 	{ "output-fields", 'f', "FIELD,...", "columns to show; +FIELD adds; all; none",
-	  GROUP_VIEW, PL | CMD_REPORT, OPT_STRING, MEMBER(fields) },
-	{ "format", 0, "FORMAT", "normal, html, and for report csv (default: normal)",
-	  GROUP_VIEW, PL | CMD_REPORT, OPT_WORD, MEMBER(format), .words = format_words },
+	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH, OPT_STRING, MEMBER(fields) },
+	{ "format", 0, "FORMAT", "normal, html; for report csv, json; for dump see utrail-dump(1) (default: normal)",
+	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_WORD, MEMBER(format),
+	  .words = opts_format_words },
 	{ "flat", 0, NULL, "one line per record, for debugging",
 	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(flat) },
+	{ "follow", 0, NULL, "show calls while they are recorded, until the recording ends",
+	  GROUP_VIEW, CMD_REPLAY, OPT_TRUE, MEMBER(follow) },
+	{ "no-follow", 0, NULL, "show the calls when the program has ended, not while it runs",
+	  GROUP_VIEW, CMD_LIVE, OPT_TRUE, MEMBER(live_at_end) },
 	{ "no-merge", 0, NULL, "show leaf functions with a line for the entry and one for the exit",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
 	{ "no-args", 0, NULL, "leave out arguments and return values",
 	  GROUP_VIEW, PL | CMD_DUMP, OPT_FALSE, MEMBER(show_args) },
 	{ "no-comment", 0, NULL, "leave out the comments behind closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
+	{ "inline", 0, NULL, "show what was inlined into each function; recorded with --srcline",
+	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(inlined) },
 	{ "libname", 0, NULL, "show the library of library functions",
 	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(show_libname) },
 	{ "column-view", 0, NULL, "show each task in a column of its own",
@@ -285,7 +408,33 @@ const struct opt_row opts_table[] = {
 	{ "avg-self", 0, NULL, "show average, minimum, maximum of the self time",
 	  GROUP_REPORT, CMD_REPORT, OPT_TRUE, MEMBER(average_self) },
 	{ "task", 0, NULL, "show tasks instead of functions",
-	  GROUP_REPORT, CMD_REPORT | CMD_INFO, OPT_TRUE, MEMBER(by_task) },
+	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH | CMD_INFO, OPT_TRUE, MEMBER(by_task) },
+
+	{ "diff", 0, "DIR", "compare with this recording; given several times, with their average",
+	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH, OPT_LIST, MEMBER(diff_dirs), .separator = '\n' },
+	{ "diff-policy", 0, "WORD,...", "abs, percent, compact, each also with no-, or full (default: abs,compact)",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(diff_policy) },
+	{ "sort-column", 0, "N", "sort a comparison by base (0), pair (1) or difference (2, the default)",
+	  GROUP_REPORT, CMD_REPORT, OPT_UINT, MEMBER(diff_sort_column), .min = 0, .max = 2 },
+	{ "callers", 0, "FUNC", "show who called this function",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(callers_of) },
+	{ "callees", 0, "FUNC", "show what this function called",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(callees_of) },
+	{ "histogram", 0, "FUNC", "show how the times of this function's calls are distributed",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(histogram_of) },
+	{ "slowest", 0, "FUNC", "show when the slowest calls of this function were, and how to see them",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(slowest_of) },
+
+	{ "sample-time", 0, "TIME", "what one sample of --format=flame-graph stands for",
+	  GROUP_DUMP, CMD_DUMP, OPT_TIME, MEMBER(sample_time_ns) },
+	{ "chrome", 0, NULL, "old name of --format=chrome",
+	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
+	{ "flame-graph", 0, NULL, "old name of --format=flame-graph",
+	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
+	{ "graphviz", 0, NULL, "old name of --format=graphviz",
+	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
+	{ "mermaid", 0, NULL, "old name of --format=mermaid",
+	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
 	{ "symbols", 0, NULL, "show the symbol tables",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },
@@ -306,6 +455,7 @@ void opts_init(struct opts *opts)
 	*opts = (struct opts){
 		.use_pager = true,
 		.depth = OPTS_DEFAULT_DEPTH,
+		.view_actions = UINT32_MAX,
 		.demangle = DEMANGLE_SIMPLE,
 		.show_libcalls = true,
 		.use_events = true,
@@ -319,61 +469,19 @@ void opts_init(struct opts *opts)
 		.show_args = true,
 		.show_comments = true,
 		.column_offset = 8,
+		.diff_sort_column = 2,
 	};
 }
 
 void opts_deinit(struct opts *opts)
 {
 	optparse_free(opts_table, opts_table_nr, opts);
+	words_deinit(&opts->file_words);
+	words_deinit(&opts->default_words);
 	free(opts->data_dir);
 	free(opts->tids);
+	filter_opts_free(opts);
 	if (opts->msg.file)
 		fclose(opts->msg.file);
 	*opts = (struct opts){ 0 };
-}
-
-/* What can only be judged when everything is known. */
-static int check_together(const struct opts *opts, struct uft_err *err)
-{
-	if (opts->average_total && opts->average_self)
-		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
-	if (opts->nest_libcalls && !opts->show_libcalls)
-		return err_set(err, -ERR_USAGE,
-			       "--nest-libcall and --no-libcall exclude each other");
-	if (opts->format == OPTS_FORMAT_CSV && (opts->cmd->bit & PL))
-		return err_set(err, -ERR_USAGE,
-			       "option '--format': %s cannot show csv: expected normal or html",
-			       opts->cmd->name);
-	return 0;
-}
-
-int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
-{
-	struct optparse parse = { opts_table, opts_table_nr, argv, argc, .next = 1 };
-	int rc = optparse_run(&parse, opts, err);
-
-	if (rc < 0)
-		return rc;
-	if (parse.next < argc && !parse.ended) {
-		opts->cmd = cmd_find(argv[parse.next]);
-		if (opts->cmd)
-			parse.next++;
-	}
-	if (opts->cmd) {
-		rc = optparse_run(&parse, opts, err);
-		if (rc < 0)
-			return rc;
-	} else if (parse.next < argc) {
-		opts->cmd = cmd_find("live");
-	}
-	opts->argc = argc;
-	opts->argv = argv;
-	opts->args = argv + parse.next;
-	opts->nr_args = argc - parse.next;
-	if (!opts->data_dir) {
-		opts->data_dir = strdup(OPTS_DEFAULT_DIR);
-		if (!opts->data_dir)
-			return err_set_errno(err, -ENOMEM, "cannot read the command line");
-	}
-	return opts->cmd ? check_together(opts, err) : 0;
 }

@@ -12,8 +12,12 @@
 #include "utils/base/err.h"
 #include "utils/base/optparse.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/words.h"
 #include "utils/object/demangle.h"
+#include "utils/spec/filters.h"
 #include "utils/spec/range.h"
+#include "utils/spec/signals.h"
+#include "utils/spec/watch.h"
 
 struct cmd;
 
@@ -25,6 +29,8 @@ enum cmd_bit {
 	CMD_REPORT = 1U << 3,
 	CMD_INFO = 1U << 4,
 	CMD_DUMP = 1U << 5,
+	CMD_GRAPH = 1U << 6,
+	CMD_SNAPSHOT = 1U << 9,
 };
 
 enum opts_show {
@@ -44,6 +50,13 @@ enum opts_format {
 	OPTS_FORMAT_NORMAL,
 	OPTS_FORMAT_HTML,
 	OPTS_FORMAT_CSV,
+	OPTS_FORMAT_JSON,
+	OPTS_FORMAT_EXPORT, /* and up: plus an enum export_number */
+};
+
+enum opts_full {
+	OPTS_FULL_WAIT,
+	OPTS_FULL_DROP,
 };
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"
@@ -67,6 +80,10 @@ struct opts {
 	char *data_dir; /* heap; without a trailing slash */
 	struct msg msg;
 	const char *logfile;
+	const char *opt_file;
+	const char *syms_dir;	    /* --with-syms */
+	struct words file_words;    /* what strings of an option file point into */
+	struct words default_words; /* and those of default.opts */
 	int color;		    /* enum opts_color; what came out of it is @color_mode */
 	enum color_mode color_mode; /* of stdout; decided by main() */
 	bool use_pager;
@@ -83,13 +100,35 @@ struct opts {
 	bool event_full;
 	bool trace_on; /* --trace=off, --disable: false */
 
+	/* which functions, and what to do at their calls: as typed, and what that means */
+	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
+	int match;		   /* enum pattern_match */
+	struct filters *filters;   /* heap */
+	uint32_t
+		view_actions; /* enum trigger_flags that count when reading; `live` has obeyed the others */
+	char *signal_specs; /* heap; --signal */
+	char *watch_specs;  /* heap; --watch */
+	struct watch_spec watch;
+	struct signal_switches signals;
+	bool auto_args; /* -a */
+	bool srcline;
+	bool inlined;
+
 	/* record, live */
 	uint64_t buffer_bytes;
-	int clock_id; /* a clockid_t */
+	uint64_t flight_bytes; /* --flight; 0: no flight recording */
+	uint64_t max_bytes;    /* --max-size; 0: not given */
+	int when_full;	       /* enum opts_full */
+	int clock_id;	       /* a clockid_t */
 	bool force;
+	bool crash_report;
+	bool estimate_return;
+	bool keep_pid;
 	const char *libmcount_path;
+	bool libmcount_single; /* accepted, means nothing */
 	unsigned max_stack;
 	bool nest_libcalls;
+	bool list_functions;
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;
@@ -101,6 +140,8 @@ struct opts {
 
 	/* replay, live */
 	bool flat;
+	bool follow;	    /* replay: as it grows */
+	bool live_at_end;   /* live: not before the program has ended */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
@@ -114,11 +155,21 @@ struct opts {
 	size_t nr_tids;
 	int format; /* enum opts_format */
 
+	/* dump */
+	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */
+
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */
 	bool average_total; /* at most one of these two */
 	bool average_self;
 	bool by_task;
+	char *diff_dirs;	 /* heap; NULL: none; separated by newlines */
+	const char *diff_policy; /* NULL: the default */
+	unsigned diff_sort_column;
+	const char *callers_of; /* at most one of these four */
+	const char *callees_of;
+	const char *histogram_of;
+	const char *slowest_of;
 	bool show_symbols;
 	bool show_system;
 };
@@ -137,6 +188,9 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 /* The whole table, for help text, man pages, completion and the tests that hold them together. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
+
+/* The words of --format. */
+extern const struct opt_word opts_format_words[];
 
 /* The heading of a group of rows, by @group from 0 on; NULL behind the last. */
 const char *opts_group_title(int group);

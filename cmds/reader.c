@@ -2,11 +2,14 @@
 #include "cmds/reader.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmds/ask.h"
 #include "cmds/cmd.h"
+#include "cmds/filter_warn.h"
 #include "utils/base/fd.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
@@ -23,13 +26,56 @@ static const char *find_default_dir(void)
 	return OPTS_DEFAULT_DIR;
 }
 
+const char *reader_data_dir(const struct opts *opts)
+{
+	return strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0 ? find_default_dir() : opts->data_dir;
+}
+
+/* A misspelt name would look like a recording without symbols. */
+static int check_syms_dir(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", opts->syms_dir);
+	return 0;
+}
+
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err)
 {
-	bool is_default = strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0;
-	const char *dir = is_default ? find_default_dir() : opts->data_dir;
-	int ret = data_open(data, dir, opts->demangle, err);
+	const char *dir = reader_data_dir(opts);
 
-	return ret < 0 ? CMD_NO_DATA : 0;
+	ask_wait_for_end(dir);
+
+	int ret = check_syms_dir(opts, err);
+
+	if (ret < 0)
+		return ret;
+	ret = data_open(data, dir, opts->demangle, err);
+
+	if (ret < 0)
+		return CMD_NO_DATA;
+	data->modules.syms_dir = opts->syms_dir;
+	return 0;
+}
+
+int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err)
+{
+	int ret = check_syms_dir(opts, err);
+
+	if (ret < 0)
+		return ret;
+	ret = data_open_growing(data, reader_data_dir(opts), opts->demangle, err);
+	if (ret < 0)
+		return CMD_NO_DATA;
+	data->modules.syms_dir = opts->syms_dir;
+	return 0;
+}
+
+int reader_check_records(const struct trace_data *data, struct uft_err *err)
+{
+	if (data_has_records(data))
+		return 0;
+	err_set_errno(err, -ENODATA, "cannot read '%s': it has no records of any task", data->dir);
+	return CMD_NO_DATA;
 }
 
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err)
@@ -38,11 +84,10 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 
 	if (ret)
 		return ret;
-	if (data_has_records(data))
-		return 0;
-	err_set_errno(err, -ENODATA, "cannot read '%s': it has no records of any task", data->dir);
-	data_close(data);
-	return CMD_NO_DATA;
+	ret = reader_check_records(data, err);
+	if (ret)
+		data_close(data);
+	return ret;
 }
 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)
@@ -53,14 +98,41 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 		config->stages.depth = opts->depth;
 	config->stages.time_filter_ns = opts->time_filter_ns;
 	config->stages.size_filter = opts->size_filter;
+	config->stages.filters = opts->filters;
+	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
 	config->stages.show_events = opts->use_events;
 	config->stages.show_sched = opts->use_sched;
 	config->stages.show_preempt = opts->use_sched_preempt;
 	config->stages.show_outside = opts->event_full;
+	config->stages.is_off = !opts->trace_on;
 	config->range = opts->range;
 	config->tids = opts->tids;
 	config->nr_tids = opts->nr_tids;
+}
+
+void reader_warn_filters(const struct opts *opts, struct trace_data *data)
+{
+	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
+
+	/* `live` has said it when it recorded. */
+	if (opts->view_actions != UINT32_MAX)
+		return;
+	filter_warn_ignored(opts);
+	if (!filter_has_unmatched(opts->filters))
+		return;
+	for (size_t i = 0; i < data->modules.nr_modules; i++)
+		func_names_add(&names, &data->modules.modules[i]->symtab);
+	filter_warn_unmatched(opts, &names);
+}
+
+size_t reader_threads(const struct opts *opts)
+{
+	cpu_set_t cpus;
+
+	if (opts->num_thread)
+		return opts->num_thread;
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 }
 
 static int write_stdout(void *self, const char *data, size_t len)

@@ -8,17 +8,34 @@
 #include "utils/view/sink.h"
 
 /*
- * Open the data directory that the options name. When that is the default one and it is not
- * there, the current directory itself counts if it is a recording, and then `ftrace.dir`.
+ * The data directory that the options name. When that is the default one and it is not there, the current directory itself
+ * counts if it is a recording, and then `ftrace.dir`.
+ */
+const char *reader_data_dir(const struct opts *opts);
+
+/*
+ * Open it.
  * 0, or CMD_NO_DATA with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
+/* The same for one that somebody is still recording. It has no tasks yet. */
+int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
+
 /* The same for a recording that must have records: -ENODATA is a failure. */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
+/* 0 when it has records, else CMD_NO_DATA with @err. */
+int reader_check_records(const struct trace_data *data, struct uft_err *err);
+
 /* What the options select. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
+
+/* Warn about filters that match nothing in @data; after a pipeline was opened with them. */
+void reader_warn_filters(const struct opts *opts, struct trace_data *data);
+
+/* How many threads may share the work: --num-thread, or one for each CPU. */
+size_t reader_threads(const struct opts *opts);
 
 /* A sink that writes to stdout, behind what stdio has for it. 0 or -ENOMEM. */
 int reader_open_sink(struct sink *sink, struct uft_err *err);

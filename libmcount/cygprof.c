@@ -1,6 +1,8 @@
 /* -finstrument-functions: explicit calls at entry and exit; no return address is replaced. */
+#include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/stacks.h"
 
 /*
  * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they are ordinary
@@ -24,7 +26,7 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 {
 	frames_leave_inside(t, sp);
 	while (t->top->slot == sp && t->top->ret != caller)
-		frames_leave_top(t);
+		frames_leave_top(t, NULL);
 	for (struct frame *f = t->top; f->slot == sp; f--) {
 		if (record_addr(f->data) == (fn & RECORD_ADDR_MASK)) {
 			frames_leave_until(t, fn);
@@ -33,46 +35,105 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 	}
 }
 
-void __cyg_profile_func_enter(void *fn, void *caller)
+/* What is not the common case; the guard is set. */
+NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	struct thread *t = guard_enter();
-	uint64_t sp = CALLER_SP();
+	bool has_frame;
 
-	if (unlikely(!t))
-		return;
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		t = stacks_enter(t, sp);
 	/* Inlined functions are announced too: they share the stack pointer of the function around them. */
 	if (unlikely(t->top->slot < sp))
-		leave_jumped_out(t, sp, (uint64_t)fn, (uint64_t)caller);
-	if (likely(frame_is_wanted((uint64_t)fn))) {
-		if (unlikely(t->top >= t->limit) ||
-		    unlikely(!frame_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
-			t->cyg_skipped++;
-	}
+		leave_jumped_out(t, sp, fn, caller);
+	if (unlikely(!probe.plain))
+		has_frame = planned_enter_explicit(t, sp, caller, fn);
+	else
+		has_frame = likely(t->top < t->limit) && likely(frame_push(t, sp, caller, fn));
+	if (unlikely(!has_frame))
+		t->cyg_skipped++;
 	guard_leave(t);
 }
 
-void __cyg_profile_func_exit(void *fn, void *caller)
+NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	struct thread *t = guard_return();
-	uint64_t sp = CALLER_SP();
+	struct thread *t = guard_enter();
 
-	/* No state: the matching enter was not seen either. */
-	if (unlikely(!t))
-		return;
+	if (t)
+		enter_guarded(t, sp, fn, caller);
+}
 
-	bool is_top = record_addr(t->top->data) == ((uint64_t)fn & RECORD_ADDR_MASK);
+static bool is_of(const struct frame *f, uint64_t fn)
+{
+	return record_addr(f->data) == (fn & RECORD_ADDR_MASK);
+}
 
-	if (unlikely(!frame_is_wanted((uint64_t)fn))) {
-		/* It has no frame, and did not count as a level. */
-	} else if (unlikely(t->cyg_skipped) && !(is_top && t->top->slot == sp)) {
+NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	t = stacks_find(t, sp);
+
+	bool is_top = is_of(t->top, fn);
+
+	if (unlikely(t->cyg_skipped) && !(is_top && t->top->slot == sp)) {
 		t->cyg_skipped--;
 	} else {
 		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
 		t->cyg_skipped = 0;
 		if (likely(is_top))
-			frames_leave_top(t);
+			frames_leave_top(t, NULL);
 		else
-			frames_leave_until(t, (uint64_t)fn);
+			frames_leave_until(t, fn);
 	}
 	guard_leave(t);
+}
+
+NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
+{
+	struct thread *t = guard_return();
+
+	/* No state: the matching enter was not seen either. */
+	if (t)
+		exit_guarded(t, sp, fn);
+}
+
+static inline void leave(struct thread *t)
+{
+	guard_barrier();
+	if (unlikely(t->has_lane_records))
+		guard_leave(t);
+	else
+		t->busy = 0;
+}
+
+void __cyg_profile_func_enter(void *fn, void *caller)
+{
+	struct thread *t = fast_guard();
+	uint64_t sp = CALLER_SP();
+
+	if (unlikely(!t))
+		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
+	else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) ||
+		 unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
+		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else
+		leave(t);
+}
+
+/* HOT: whether the exit hook is called far away from where the innermost call was entered: it may be on another stack. */
+static inline bool is_far(const struct thread *t, uint64_t sp)
+{
+	return sp < t->low || sp > t->top->slot + 4096;
+}
+
+void __cyg_profile_func_exit(void *fn, void *caller)
+{
+	struct thread *t = fast_guard();
+	uint64_t sp = CALLER_SP();
+
+	if (unlikely(!t))
+		exit_unguarded(sp, (uint64_t)fn);
+	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
+		 unlikely(!is_of(t->top, (uint64_t)fn)) || unlikely(!fast_pop(t)))
+		exit_guarded(t, sp, (uint64_t)fn);
+	else
+		leave(t);
 }

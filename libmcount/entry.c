@@ -1,38 +1,24 @@
 /* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
+#include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/stacks.h"
 
-uint32_t plan_action_at(const struct plan_table *table, uint64_t addr)
+/* What is not the common case; the guard is set. */
+NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
 {
-	uint64_t low = 0;
-	uint64_t high = table->nr;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (table->funcs[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < table->nr && table->funcs[low].start <= addr)
-		return table->funcs[low].action;
-	return 0;
-}
-
-static inline uint32_t enter(uint64_t *slot, uint64_t addr)
-{
-	struct thread *t = guard_enter();
 	uint32_t replaced = 0;
 
-	if (unlikely(!t))
-		return 0;
-
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+		t = stacks_enter(t, (uint64_t)slot);
 	if (unlikely(t->top->slot <= (uint64_t)slot))
 		frames_make_way(t, slot);
 
-	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)) &&
-	    likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
+	if (unlikely(!probe.plain)) {
+		replaced = planned_enter(t, slot, addr, regs);
+	} else if (likely(t->top < t->limit) &&
+		   likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
 		*slot = (uint64_t)arch_return_trampoline;
 		replaced = 1;
 	}
@@ -40,23 +26,56 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr)
 	return replaced;
 }
 
-/* HOT (libmcount/probe.h). */
-uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
+					 const struct arch_regs *regs)
 {
-	return enter(slot, addr);
+	struct thread *t = guard_enter();
+
+	return t ? enter_guarded(t, slot, addr, regs) : 0;
+}
+
+/* A signal handler has left records in the lane. */
+NOINLINE static uint32_t leave_entered(struct thread *t)
+{
+	guard_leave(t);
+	return 1;
+}
+
+static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	struct thread *t = fast_guard();
+
+	if (unlikely(!t))
+		return enter_unguarded(slot, addr, regs);
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)) ||
+	    unlikely(!fast_push(t, (uint64_t)slot, *slot, addr)))
+		return enter_guarded(t, slot, addr, regs);
+	*slot = (uint64_t)arch_return_trampoline;
+	guard_barrier();
+	if (unlikely(t->has_lane_records))
+		return leave_entered(t);
+	t->busy = 0;
+	return 1;
+}
+
+/* HOT (libmcount/probe.h). */
+uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter(slot, addr, regs);
 }
 
 /* How far apart the two can be: the alignment and the copy. */
 #define REALIGN_MAX 4096
 
 /* HOT (libmcount/probe.h). */
-uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
+			    uint64_t *other)
 {
 	uint64_t apart = (uint64_t)other - (uint64_t)slot;
 
 	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
 		slot = other;
-	return enter(slot, addr);
+	return enter(slot, addr, regs);
 }
 
 /* ENTRY and EXIT at one moment, for a call whose return cannot be seen. */
@@ -81,30 +100,48 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	hot_commit(t, at);
 }
 
-static inline void enter_instant(uint64_t *slot, uint64_t addr)
+static inline void enter_instant(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = guard_enter();
 
 	if (unlikely(!t))
 		return;
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+		t = stacks_enter(t, (uint64_t)slot);
 	if (unlikely(t->top->slot <= (uint64_t)slot))
 		frames_make_way(t, slot);
 	frames_end_tail_call(t, slot);
-	if (likely(t->top < t->limit) && likely(frame_is_wanted(addr)))
+	if (unlikely(!probe.plain))
+		planned_instant(t, slot, addr, regs);
+	else if (likely(t->top < t->limit))
 		record_instant(t, addr);
 	guard_leave(t);
 }
 
+/* HOT. What was called inside of this call is over; the call itself is not recorded. */
+static inline void land(uint64_t *slot)
+{
+	struct thread *t = guard_enter();
+
+	if (unlikely(!t))
+		return;
+	if (t->top->slot <= (uint64_t)slot)
+		frames_make_way(t, slot);
+	guard_leave(t);
+}
+
 /* HOT (libmcount/probe.h). */
-struct libcall probe_libcall(uint64_t *slot, uint64_t index)
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs)
 {
 	struct call_site *site = &probe.calls[index];
 	/* The dynamic linker stores here while others call: either value leads to the function. */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 
-	if (unlikely(site->flags & PLAN_CALL_NO_RETURN_HOOK))
-		enter_instant(slot, site->addr);
+	if (unlikely(site->flags & PLAN_CALL_LANDING))
+		land(slot);
+	else if (unlikely(site->flags & PLAN_CALL_NO_RETURN_HOOK))
+		enter_instant(slot, site->addr, regs);
 	else
-		call.replaced = enter(slot, site->addr);
+		call.replaced = enter(slot, site->addr, regs);
 	return call;
 }

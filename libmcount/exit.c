@@ -1,22 +1,56 @@
 /* Return of a traced function whose return slot was replaced. */
+#include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/stacks.h"
 
-/* HOT (libmcount/probe.h). */
-uint64_t probe_exit(uint64_t slot)
+/* What is not the common case; the guard is set. */
+NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
-	struct thread *t = guard_return();
 	uint64_t ret;
 
-	/* The thread is not traced any more, or a frame of it returns inside of one of its hooks: only where to counts. */
-	if (unlikely(!t))
-		return frames_find_return(slot);
+	if (unlikely(t->top->slot != slot))
+		t = stacks_return(t, slot);
 	if (likely(t->top->slot == slot)) {
 		ret = t->top->ret;
-		frames_leave_top(t);
+		frames_leave_top(t, regs);
 	} else {
-		ret = frames_leave_slot(t, slot);
+		ret = frames_leave_slot(t, slot, regs);
 	}
 	guard_leave(t);
+	return ret;
+}
+
+NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *regs)
+{
+	struct thread *t = guard_return();
+
+	/* The thread is not traced any more, or a frame of it returns inside of one of its hooks: only where to counts. */
+	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
+}
+
+/* A signal handler has left records in the lane. */
+NOINLINE static uint64_t leave_exited(struct thread *t, uint64_t ret)
+{
+	guard_leave(t);
+	return ret;
+}
+
+/* HOT (libmcount/probe.h). */
+uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
+{
+	struct thread *t = fast_guard();
+
+	if (unlikely(!t))
+		return exit_unguarded(slot, regs);
+
+	uint64_t ret = t->top->ret;
+
+	if (unlikely(t->top->slot != slot) || unlikely(!fast_pop(t)))
+		return exit_guarded(t, slot, regs);
+	guard_barrier();
+	if (unlikely(t->has_lane_records))
+		return leave_exited(t, ret);
+	t->busy = 0;
 	return ret;
 }

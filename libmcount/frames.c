@@ -25,7 +25,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 /* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */
 static bool owns_slot(const struct frame *f)
 {
-	return !(f->slot & FRAME_EXPLICIT) && f->ret != TRAMPOLINE;
+	return !(f->slot & FRAME_EXPLICIT) && f->ret != TRAMPOLINE &&
+	       !(probe.plan.flags & PLAN_ESTIMATE);
 }
 
 struct slot_access {
@@ -38,7 +39,7 @@ struct slot_access {
  * Whether memory can be read, asked from the kernel without a fault: rt_sigprocmask(2) copies the set before it finds that
  * there is no such "how". Of the system calls that look at memory it is the one that filters always allow.
  */
-static bool is_readable(uint64_t address)
+bool frames_is_readable(uint64_t address)
 {
 	long ret = syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 
@@ -51,7 +52,7 @@ static void slot_replace(void *arg)
 	struct slot_access *a = arg;
 	uint64_t *slot = (uint64_t *)a->address;
 
-	if (is_readable(a->address) && *slot == a->expected)
+	if (frames_is_readable(a->address) && *slot == a->expected)
 		*slot = a->value;
 }
 
@@ -68,7 +69,7 @@ static void frame_restore(struct frame *f)
 static void frames_abandon_top(struct thread *t)
 {
 	frame_restore(t->top);
-	frames_leave_top(t);
+	frames_leave_top(t, NULL);
 }
 
 void frames_leave_inside(struct thread *t, uint64_t address)
@@ -80,13 +81,19 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 
 void frames_make_way(struct thread *t, uint64_t *slot)
 {
+	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
+
+	if (estimates)
+		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
 	 * Frames with this very slot: when it still leads to the trampoline, the new function was called by a jump from
 	 * theirs (a tail call), and they are not over. Else it holds a fresh return address, and they are gone.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
-		frames_leave_top(t);
+		frames_leave_top(t, NULL);
+	if (estimates)
+		planned_end_estimate(t);
 }
 
 void frames_leave_until(struct thread *t, uint64_t fn)
@@ -99,7 +106,7 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 		return; /* its enter was never seen */
 	while (t->top > f)
 		frames_abandon_top(t);
-	frames_leave_top(t);
+	frames_leave_top(t, NULL);
 }
 
 /*
@@ -129,11 +136,11 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 	while (t->top->slot == (uint64_t)slot) {
 		if (owns_slot(t->top))
 			*slot = t->top->ret;
-		frames_leave_top(t);
+		frames_leave_top(t, NULL);
 	}
 }
 
-uint64_t frames_leave_slot(struct thread *t, uint64_t slot)
+uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	struct frame *f = t->top;
 
@@ -146,12 +153,19 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot)
 
 	uint64_t ret = f->ret;
 
-	frames_leave_top(t);
+	frames_leave_top(t, regs);
 	return ret;
 }
 
 void frames_unhook(struct thread *t)
 {
+	frames_close_estimated(t);
 	for (struct frame *f = t->top; f > t->frames; f--)
 		frame_restore(f);
+}
+
+void frames_close_estimated(struct thread *t)
+{
+	while ((probe.plan.flags & PLAN_ESTIMATE) && t->top > t->frames)
+		frames_leave_top(t, NULL);
 }

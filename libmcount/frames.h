@@ -3,6 +3,7 @@
 #define UTRAIL_LIBMCOUNT_FRAMES_H
 
 #include "libmcount/hot.h"
+#include "libmcount/planned.h"
 
 /*
  * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline: a
@@ -23,8 +24,8 @@ void frames_make_way(struct thread *t, uint64_t *slot);
 /* The innermost frame of function @fn returns (-finstrument-functions); those inside were abandoned. */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
-/* The frame with @slot returns though it is not the innermost one. Where it goes on. */
-uint64_t frames_leave_slot(struct thread *t, uint64_t slot);
+/* The frame with @slot returns, with @regs, though it is not the innermost one. Where it goes on. */
+uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /* Where the frame with @slot goes on, whose thread's ever it is; nothing is recorded. */
 uint64_t frames_find_return(uint64_t slot);
@@ -38,10 +39,32 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 /* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
 void frames_unhook(struct thread *t);
 
-/* HOT: the innermost frame returns now: write its EXIT (unless -t drops it) and pop it. */
-static inline void frames_leave_top(struct thread *t)
+/* SLOW. Whether the word at @address can be read; asked from the kernel, without a fault. */
+bool frames_is_readable(uint64_t address);
+
+/* PLAN_ESTIMATE: the thread or the process ends, and with it all open calls. Else nothing happens. */
+void frames_close_estimated(struct thread *t);
+
+/* No frame is open. */
+static inline void frames_reset(struct thread *t)
+{
+	t->top = t->frames;
+	t->written = t->planned ? NULL : t->frames;
+}
+
+/*
+ * HOT: the innermost frame returns now: write its EXIT (unless -t drops it) and pop it. @regs: what it returns; NULL when it
+ * is left in another way
+ */
+static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {
 	struct frame *f = t->top;
+
+	if (unlikely(f > t->written) && unlikely(t->planned)) {
+		planned_leave_top(t, regs);
+		return;
+	}
+
 	uint64_t now_ns = hot_clock(t);
 
 	t->top = f - 1;

@@ -53,14 +53,6 @@ static inline struct thread *guard_return(void)
 	return t;
 }
 
-/* HOT: whether the function at @addr is to be recorded at all, whatever the depth. */
-static inline bool frame_is_wanted(uint64_t addr)
-{
-	if (unlikely(!probe.tracing))
-		return false;
-	return likely(!probe.table) || !(plan_action_at(probe.table, addr) & PLAN_SKIP);
-}
-
 /*
  * HOT: push a frame and, unless short calls are to be filtered, write its ENTRY. False, with
  * nothing changed, when the record found no room: such a call is left alone altogether.

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/emit.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 
@@ -30,7 +31,7 @@ static void lane_reset(struct thread *lane)
 {
 	lane->at = lane_memory(lane)->records;
 	lane->end = lane->at + LANE_BYTES;
-	lane->top = lane->written = lane->frames;
+	frames_reset(lane);
 	lane->cyg_skipped = 0;
 }
 
@@ -79,7 +80,9 @@ struct thread *lane_enter(struct thread *t)
 		note_lost(t, 2); /* its ENTRY and its EXIT */
 		return NULL;
 	}
-	if (lane->top == lane->frames)
+	if (lane->top == lane->frames && lane->planned)
+		planned_begin_lane(lane, t);
+	else if (lane->top == lane->frames)
 		lane->limit = lane->frames + (t->limit > t->top ? t->limit - t->top - 1 : 0);
 	lane->busy = 1;
 	t->has_lane_records = 1;
@@ -90,18 +93,15 @@ struct thread *lane_enter(struct thread *t)
 /* One record of the lane, at the depth where the interrupted hook left its thread. */
 static void move_record(struct thread *t, const struct record *r)
 {
-	unsigned depth = record_depth(r->data) + (t->top - t->frames);
+	unsigned level = t->planned ? t->planned->now.level : t->top - t->frames;
+	unsigned depth = record_depth(r->data) + level;
 	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
-	char *at = hot_reserve(t, sizeof(*r));
 
-	if (!at) {
-		note_lost(t, 1);
-		return;
-	}
 	/* The interrupted hook may have read its clock after the handler did. */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
-	hot_commit(t, put_record(at, t->last_ns, data));
+	if (!emit_from_lane(t, (const char *)r, t->last_ns, data))
+		note_lost(t, 1);
 }
 
 void lane_flush(struct thread *t)
@@ -113,9 +113,11 @@ void lane_flush(struct thread *t)
 	/* A handler that comes while this runs is counted as lost. */
 	lane->busy = 1;
 	guard_barrier();
-	if (end > records && t->top > t->written)
+	if (end > records && t->planned)
+		planned_write_entries(t, t->top);
+	else if (end > records && t->top > t->written)
 		frames_write_entries(t, t->top);
-	for (const char *at = records; at < end; at += sizeof(struct record))
+	for (const char *at = records; at < end; at += emit_lane_bytes(at))
 		move_record(t, (const struct record *)at);
 	note_lost(t, atomic_exchange(&lane->ring->lost, 0));
 	t->has_lane_records = 0;

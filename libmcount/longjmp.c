@@ -1,15 +1,17 @@
-/* longjmp(3) and its relatives, interposed: a signal handler may leave a hook by one, which must not keep its guard. */
+/* longjmp(3) and its relatives, interposed: frames that are jumped over are over, and so is a hook that a handler leaves. */
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmcount/frames.h"
+#include "libmcount/guard.h"
 #include "libmcount/interpose.h"
-#include "libmcount/lane.h"
-#include "libmcount/probe.h"
+
+/* More than any stack has that programs jump in. */
+#define MAX_JUMP_BYTES (1UL << 30)
 
 /*
  * A handler that interrupted a hook of this thread and jumps out never comes back to the hook. What the hook had done by
- * then is in order at any moment: see the order of stores in ring.c, clock.c and frame_push(). Frames that were jumped
- * over are found by the next hook.
+ * then is in order at any moment: see the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {
@@ -21,6 +23,25 @@ static void forget_interrupted_hook(void)
 	t->busy = 0;
 }
 
+/*
+ * The next hook would find the frames that are jumped over, unless its own lies deeper in the stack than theirs. A target that is
+ * not further out in this stack is another stack's: there the next hook knows better.
+ */
+static void leave_jumped_over(const struct __jmp_buf_tag *env)
+{
+	struct thread *t = self;
+	uint64_t target = arch_jmp_buf_sp(env);
+
+	if (!t || t == &probe_idle_thread || t->busy || target % 8 ||
+	    target - (uint64_t)__builtin_frame_address(0) > MAX_JUMP_BYTES)
+		return;
+	t->busy = 1;
+	guard_barrier();
+	if (t->top->slot < target)
+		frames_leave_inside(t, target);
+	guard_leave(t);
+}
+
 #define INTERPOSE_LONGJMP(name)                                                     \
 	EXPORTED NORETURN void name(struct __jmp_buf_tag env[1], int value);        \
 	void name(struct __jmp_buf_tag env[1], int value)                           \
@@ -29,6 +50,7 @@ static void forget_interrupted_hook(void)
 		void (*fn)(struct __jmp_buf_tag *, int) = interposed(&next, #name); \
                                                                                     \
 		forget_interrupted_hook();                                          \
+		leave_jumped_over(env);                                             \
 		fn(env, value);                                                     \
 		__builtin_unreachable();                                            \
 	}

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/fault.h"
+#include "libmcount/planned.h"
 #include "libmcount/probe.h"
 
 /* What tells one loaded object from another that is loaded later at the same place. */
@@ -186,7 +188,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 		    channel_send(&ch, &hello, sizeof(hello)) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
-			modules_adopt_plan(ch.fds[0], plan.nr_funcs, plan.nr_calls);
+			modules_adopt_plan(ch.fds[0], &plan.nr);
 	}
 	pthread_mutex_unlock(&modules.lock);
 	errno = saved;
@@ -220,29 +222,115 @@ static bool add_funcs(const struct plan_func *funcs, uint32_t nr)
 	merge_funcs(table, old, funcs, nr);
 	/* The old table stays: a hook may be reading it. */
 	__atomic_store_n(&probe.table, table, __ATOMIC_RELEASE);
+	planned_forget_skips();
 	return true;
 }
 
-bool modules_adopt_plan(int fd, uint32_t nr_funcs, uint32_t nr_calls)
+/*
+ * Rules are found by index, so they stay where they are while more are added; untouched room costs nothing.
+ */
+#define LIST_MAX (1U << 20) /* entries */
+
+/* Append @nr entries of @size bytes to *@list, which has *@have. */
+static bool add_to_list(void **list, uint32_t *have, const void *entries, uint32_t nr, size_t size)
 {
-	uint64_t funcs_bytes = (uint64_t)nr_funcs * sizeof(struct plan_func);
-	uint64_t calls_bytes = (uint64_t)nr_calls * sizeof(struct plan_call_site);
+	if (!nr)
+		return true;
+	if (!*list) {
+		void *p = mmap(NULL, LIST_MAX * size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED)
+			return false;
+		*list = p;
+	}
+	if (nr > LIST_MAX - *have)
+		return false;
+	memcpy((char *)*list + *have * size, entries, nr * size);
+	*have += nr;
+	return true;
+}
+
+static bool reads_memory(const struct capture_step *step)
+{
+	switch (step->op) {
+	case CAPTURE_HEAD:
+	case CAPTURE_VECTOR:
+	case CAPTURE_X87:
+	case CAPTURE_ZEROS:
+		return false;
+	case CAPTURE_WORD:
+		return step->index > ARCH_INT_ARG_REGS;
+	default:
+		return true;
+	}
+}
+
+/* Where programs read memory, that must not harm. */
+static void guard_reads(const struct capture_step *steps, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		if (reads_memory(&steps[i])) {
+			fault_guard_begin();
+			return;
+		}
+	}
+}
+
+static void note_kinds(const struct plan_rule *rules, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		probe.has_filter |= (rules[i].flags & PLAN_FILTER) != 0;
+		probe.has_caller |= (rules[i].flags & PLAN_CALLER) != 0;
+		probe.has_location |= (rules[i].flags & PLAN_LOCATION) != 0;
+	}
+}
+
+bool modules_adopt_plan(int fd, const struct plan_counts *nr)
+{
+	uint64_t bytes = plan_counts_bytes(nr);
 	struct stat st;
 
-	if (funcs_bytes + calls_bytes == 0)
+	if (bytes == 0)
 		return true;
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != funcs_bytes + calls_bytes)
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != bytes)
 		return false;
 
-	char *entries = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	/* A private copy: the rules' indexes are ours to change. */
+	void *entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 
 	if (entries == MAP_FAILED)
 		return false;
 
-	bool good = nr_funcs == 0 || add_funcs((const struct plan_func *)entries, nr_funcs);
+	struct plan_func *funcs = entries;
+	const struct plan_call_site *calls = (const struct plan_call_site *)(funcs + nr->funcs);
+	struct plan_rule *rules = (struct plan_rule *)(calls + nr->calls);
+	const struct plan_cond *conds = (const struct plan_cond *)(rules + nr->rules);
+	const struct capture_step *steps = (const struct capture_step *)(conds + nr->conds);
 
-	if (good && nr_calls)
-		libcall_hook((const struct plan_call_site *)(entries + funcs_bytes), nr_calls);
-	munmap(entries, st.st_size);
+	for (uint32_t i = 0; i < nr->funcs; i++) {
+		if (funcs[i].rule != PLAN_NO_RULE)
+			funcs[i].rule += probe.nr_rules;
+		if (funcs[i].capture != PLAN_NO_CAPTURE)
+			funcs[i].capture += probe.nr_steps;
+	}
+	for (uint32_t i = 0; i < nr->rules; i++)
+		rules[i].cond += probe.nr_conds;
+
+	guard_reads(steps, nr->steps);
+
+	bool good = add_to_list((void **)&probe.steps, &probe.nr_steps, steps, nr->steps,
+				sizeof(*steps)) &&
+		    add_to_list((void **)&probe.conds, &probe.nr_conds, conds, nr->conds,
+				sizeof(*conds)) &&
+		    add_to_list((void **)&probe.rules, &probe.nr_rules, rules, nr->rules,
+				sizeof(*rules)) &&
+		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
+
+	if (good) {
+		note_kinds(rules, nr->rules);
+		libcall_hook(calls, nr->calls);
+	}
+	munmap(entries, bytes);
 	return good;
 }

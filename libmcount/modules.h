@@ -6,15 +6,16 @@
 #include <stdint.h>
 
 #include "libmcount/channel.h"
+#include "utils/format/plan.h"
 
 /* COLD. Send a MODULE packet for each object that was not reported yet. False when the channel broke. */
 bool modules_report_all(struct channel *ch);
 
 /*
- * COLD. Obey the plan in memfd @fd: @nr_funcs entries about functions go into the table that the hooks look into, @nr_calls
- * library calls are hooked. False when the memfd is unusable or memory is short.
+ * COLD. Obey the plan in memfd @fd: functions go into the table that the hooks look into, with their rules, and library
+ * calls are hooked. False when the memfd is unusable or memory is short.
  */
-bool modules_adopt_plan(int fd, uint32_t nr_funcs, uint32_t nr_calls);
+bool modules_adopt_plan(int fd, const struct plan_counts *nr);
 
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);

@@ -9,6 +9,8 @@
 
 #include "arch/arch.h"
 #include "utils/base/compiler.h"
+#include "utils/format/capture.h"
+#include "utils/format/control.h"
 #include "utils/format/plan.h"
 #include "utils/format/record.h"
 #include "utils/format/ring.h"
@@ -52,7 +54,8 @@ struct frame {
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
  *       frames[0] is a sentinel whose slot is above everything
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too.
+ * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. NULL
+ *           when there is @planned: that one knows
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
@@ -74,15 +77,26 @@ struct thread {
 	uint64_t refit_ticks; /* when the counter is that far from the base, fit again; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t fit_ns;       /* length of the next interval between two fits */
+	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: that is not asked */
 	struct thread *next;   /* in probe_threads */
+	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
+	uint64_t high;	       /* the highest slot that was seen; with @low */
+	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *lane;   /* NULL until it was needed */
+	struct planned *planned; /* NULL when all calls are alike; see planned.h */
+	const uint64_t *skip; /* calls that the stubs may leave alone: see planned.h; NULL: none */
 	uint32_t is_lane;
-	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */
+	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
+	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
+	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	struct frame frames[];
 };
+/* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */
+_Static_assert(__builtin_offsetof(struct thread, busy) == 0, "known to the entry stubs");
+_Static_assert(__builtin_offsetof(struct thread, skip) == 184, "known to the entry stubs");
+
 /* The trampoline's call frame information looks frames up with these (arch/x86_64/stubs.S). */
 _Static_assert(__builtin_offsetof(struct thread, top) == 24, "known to the unwind expression");
 _Static_assert(__builtin_offsetof(struct thread, next) == 120, "known to the unwind expression");
@@ -90,7 +104,7 @@ _Static_assert(sizeof(struct frame) == 32, "known to the unwind expression");
 _Static_assert(__builtin_offsetof(struct frame, slot) == 0, "known to the unwind expression");
 _Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind expression");
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
-_Static_assert(__builtin_offsetof(struct thread, fit_ns) <= 128, "hot lines are two");
+_Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
 
 /*
  * One library call of the program that goes through us.
@@ -114,7 +128,12 @@ struct plan_table {
  * The process.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
- * @table: NULL while no function has an action, so that the common case is one test
+ * @plain: all calls are recorded alike, so that the common case is one test
+ * @tracing: there is anything to record at all
+ * @is_on: what the triggers trace_on and trace_off switch
+ * @has_filter, @has_caller: some function has a rule with PLAN_FILTER, PLAN_CALLER;
+ * @has_location: PLAN_LOCATION
+ * @table: NULL while no function is listed
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
@@ -128,12 +147,24 @@ enum fork_state {
 
 struct probe {
 	bool ready;
-	bool tracing;	  /* false: --trace=off */
+	bool plain;
+	bool tracing;
+	bool is_on;
+	bool has_filter;
+	bool has_caller;
+	bool has_location;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
+	bool follows_stacks; /* see stacks.h */
 	_Atomic uint32_t forked;
 	pid_t pid;
 	struct plan_table *table;
+	struct plan_rule *rules;    /* of @table's functions, by index */
+	struct plan_cond *conds;    /* of @rules, by index */
+	struct capture_step *steps; /* the capture programs, see utils/format/capture.h */
+	uint32_t nr_steps;
+	uint32_t nr_rules;
+	uint32_t nr_conds;
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 
@@ -144,10 +175,13 @@ struct probe {
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
 	pthread_key_t thread_key;
-	char socket_name[64]; /* of the recorder, in the abstract name space */
+	char socket_name[CONTROL_NAME_SIZE]; /* of the recorder, in the abstract name space */
 };
 
 extern struct probe probe;
+
+/* The stubs look at thread->skip before anything else. */
+extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
  * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a state is never
@@ -163,16 +197,17 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
 
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
-uint32_t probe_entry(uint64_t *slot, uint64_t addr);
+uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
  * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
  * its return address there; then the slot that counts is @other, which is anything at all otherwise.
  */
-uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other);
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
+			    uint64_t *other);
 
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
-uint64_t probe_exit(uint64_t slot);
+uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 
 /* How a library call goes on: its function, and whether the return slot was replaced. */
 struct libcall {
@@ -181,7 +216,7 @@ struct libcall {
 };
 
 /* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
-struct libcall probe_libcall(uint64_t *slot, uint64_t index);
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
 
 /*
  * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
@@ -195,14 +230,30 @@ void note_lost(struct thread *t, uint32_t count);
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
 
+/* Any context. Nothing is to be recorded any more. */
+void probe_stop(void);
+
+/* Any context. The same for all processes of the recording: `finish`. */
+void probe_finish(void);
+
 /* SLOW. A state with empty frames, in the list; NULL without memory. */
 struct thread *thread_make_state(void);
 
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);
 
+/* SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self points to it. */
+struct thread *thread_take_state(void);
+
+/* SLOW. Its records are complete, its frames nobody's any more: others may have it. */
+void thread_give_back(struct thread *t);
+
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);
+
+/* COLD. Before a fork; and in the child, which has only this thread. */
+void thread_before_fork(void);
+void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
@@ -227,8 +278,5 @@ void clock_setup(void);
 
 /* Any context but hot. The recording's clock, read from the kernel. */
 uint64_t clock_kernel_ns(void);
-
-/* The action of the function that holds @addr; HOT, only called when there is a table. */
-uint32_t plan_action_at(const struct plan_table *table, uint64_t addr);
 
 #endif

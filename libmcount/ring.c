@@ -102,7 +102,7 @@ static bool is_worth_waiting(void)
 
 	/* Nobody will ever come: spare the program the hooks' work. */
 	if (state == 0 || state == 'Z' || state == 'X')
-		probe.tracing = false;
+		probe_stop();
 	return probe.tracing && state != 'T' && state != 't';
 }
 
@@ -134,6 +134,29 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 	}
 	t->stalled_tail = tail + 1;
 	return false;
+}
+
+/* The ring is full: wait, or lose what comes until the writer has made room. */
+static bool get_room(struct thread *t, uint64_t position)
+{
+	ring_wake_writer(t->ring);
+	if (!(probe.plan.flags & PLAN_DROP))
+		return wait_for_room(t, position);
+	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
+	return false;
+}
+
+/* Flight: from the segment of @head on to the one that begins at @next, if that is another one. */
+static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
+{
+	uint64_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t nr = probe.arena->nr_segments;
+	uint64_t from = head / segment_bytes;
+	uint64_t to = next / segment_bytes;
+
+	if (from != to)
+		r->segment_before[to % nr] = r->segment_before[from % nr] +
+					     r->segment_used[from % nr];
 }
 
 /* Make [@position, end of its segment) the place of the next records. */
@@ -170,15 +193,16 @@ static bool next_segment(struct thread *t, uint32_t len)
 		r->segment_used[head / segment_bytes % probe.arena->nr_segments] = used;
 		next = head - used + segment_bytes;
 	}
-	if (!has_room(r, next - next % segment_bytes)) {
-		ring_wake_writer(r);
-		if (!wait_for_room(t, next))
-			return false;
-	}
-	/* Publishes segment_used[]. */
+	if (probe.plan.flags & PLAN_FLIGHT)
+		note_bytes_before(r, head, next);
+	else if (!has_room(r, next - next % segment_bytes) && !get_room(t, next))
+		return false;
+	/* Publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
+	/* Flight: what follows overwrites what somebody may be copying, who must not see it without the new head. */
+	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);
-	if (wants_writer(r, next))
+	if (!(probe.plan.flags & PLAN_FLIGHT) && wants_writer(r, next))
 		ring_wake_writer(r);
 	return true;
 }
@@ -217,6 +241,12 @@ static void make_room(void *arg)
 	struct make_room *m = arg;
 	struct thread *t = m->t;
 
+	if (unlikely(atomic_load(&probe.control->finished))) {
+		probe_stop();
+		t->ring = NULL;
+		t->at = t->end = NULL;
+		return;
+	}
 	if (unlikely(atomic_load(&probe.forked)))
 		session_report_fork(t);
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)

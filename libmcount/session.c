@@ -12,9 +12,14 @@
 #include <unistd.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/exec.h"
+#include "libmcount/fault.h"
+#include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/switches.h"
 
 struct probe probe;
+bool probe_skips;
 
 /* Map the whole of a descriptor that the recorder sent; NULL when that fails. */
 static void *map_shared(int fd, uint64_t *bytes)
@@ -93,11 +98,30 @@ static bool has_address_space(void)
 	       limit.rlim_cur >= ADDRESS_SPACE_NEEDED;
 }
 
-static void decline(struct channel *ch)
+/* Tell the recorder when this process cannot be traced. */
+static bool decline(struct channel *ch)
 {
-	struct control_hello hello = make_hello(CONTROL_NO_ADDRESS_SPACE);
+	enum control_hello_kind why = arch_has_shadow_stack() ? CONTROL_SHADOW_STACK
+							      : CONTROL_NO_ADDRESS_SPACE;
+	struct control_hello hello = make_hello(why);
 
-	channel_send(ch, &hello, sizeof(hello));
+	if (why == CONTROL_NO_ADDRESS_SPACE && has_address_space())
+		return false;
+	/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
+	if (channel_send(ch, &hello, sizeof(hello)))
+		channel_finish(ch, CONTROL_WELCOME, &hello, sizeof(hello));
+	return true;
+}
+
+void probe_stop(void)
+{
+	probe.plain = probe.tracing = false;
+}
+
+void probe_finish(void)
+{
+	atomic_store(&probe.control->finished, 1);
+	probe_stop();
 }
 
 /* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
@@ -114,24 +138,45 @@ __attribute__((constructor)) static void session_begin(void)
 	probe.pid = getpid();
 	if (!channel_open(&ch, name))
 		return;
-	if (!has_address_space()) {
-		decline(&ch);
+	if (decline(&ch))
 		return;
-	}
 	arch_init();
 	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
 		return;
 
 	probe.plan = welcome.plan;
-	probe.tracing = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], welcome.plan.nr_funcs,
-				welcome.plan.nr_calls))
+	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
+	/* Without rules nothing ever switches it on. */
+	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
+	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
+	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
+	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
 		return;
+	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
+	exec_setup();
 	thread_setup();
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+	if (probe.plan.flags & PLAN_ESTIMATE)
+		fault_guard_begin();
+	/* Where ENTRY records are held back, a crash would lose those of the calls that led to it. */
+	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
+		fault_watch_crashes();
+	switches_begin();
 	/* The first thread's state is made here, where that costs nobody's call time. */
 	thread_begin();
+}
+
+/* COLD. After the program's own destructors: exit(3) in this thread. */
+__attribute__((destructor)) static void session_end(void)
+{
+	struct thread *t = self;
+
+	if (!t || t->busy)
+		return;
+	t->busy = 1;
+	frames_close_estimated(t);
+	t->busy = 0;
 }
 
 /* The child's report; its arena replaces the parent's, whose mapping goes. */
@@ -157,8 +202,10 @@ void session_report_fork(struct thread *t)
 	uint32_t pending = FORK_PENDING;
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
-		if (!report_fork())
-			probe.ready = probe.tracing = false;
+		if (!report_fork()) {
+			probe.ready = false;
+			probe_stop();
+		}
 		atomic_store(&probe.forked, FORK_NONE);
 	}
 	while (atomic_load(&probe.forked) == FORK_REPORTING)

@@ -11,6 +11,8 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/stacks.h"
+#include "libmcount/reads.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -45,6 +47,12 @@ static pid_t current_tid(void)
 	return syscall(SYS_gettid);
 }
 
+/* Stacks that the program has made are tasks, too. */
+static pid_t next_stack_tid(void)
+{
+	return CONTROL_STACK_TID + atomic_fetch_add(&probe.control->nr_stacks, 1);
+}
+
 void thread_take_ring(struct thread *t)
 {
 	struct arena *a = probe.arena;
@@ -62,7 +70,7 @@ void thread_take_ring(struct thread *t)
 
 		while (high <= i && !atomic_compare_exchange_weak(&a->high_water, &high, i + 1))
 			;
-		r->tid = current_tid();
+		r->tid = t->is_made ? next_stack_tid() : current_tid();
 		r->start_ns = clock_kernel_ns();
 		t->ring = r;
 		t->at = t->end = NULL;
@@ -86,7 +94,9 @@ struct thread *thread_make_state(void)
 		return NULL;
 	t->in_use = 1;
 	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
-	t->top = t->written = t->frames;
+	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
+		return NULL; /* its memory is lost, as there is none */
+	frames_reset(t);
 	t->next = atomic_load(&probe_threads);
 	while (!atomic_compare_exchange_weak(&probe_threads, &t->next, t))
 		;
@@ -108,34 +118,47 @@ static struct thread *take_state(void)
 /* Nobody's any more. What was open is gone with its stack. */
 static void release_state(struct thread *t)
 {
-	t->top = t->written = t->frames;
+	frames_reset(t);
 	if (!t->is_lane) /* which stays its owner's */
 		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
-static void begin(void *arg)
+struct thread *thread_take_state(void)
 {
-	struct thread **result = arg;
-
-	/* A signal handler that runs meanwhile finds a thread that is left alone. */
-	self = *result = &probe_idle_thread;
-
 	if (atomic_load(&probe.forked))
 		session_report_fork(NULL);
 	if (!probe.ready)
-		return;
+		return NULL;
 
 	struct thread *t = take_state();
 
 	if (!t)
-		return;
+		return NULL;
 	t->busy = t->has_lane_records = 0;
 	t->cyg_skipped = 0;
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
+	if (t->planned)
+		planned_begin(t);
 	/* The next record makes a fresh fit of the clock. */
 	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
+	t->is_made = t->high = 0;
+	/* Its first call says where its stack is. */
+	t->low = probe.follows_stacks ? INT64_MAX : 0;
+	return t;
+}
+
+static void begin(void *arg)
+{
+	struct thread **result = arg;
+	struct thread *t;
+
+	/* A signal handler that runs meanwhile finds a thread that is left alone. */
+	self = *result = &probe_idle_thread;
+	t = thread_take_state();
+	if (!t)
+		return;
 	thread_take_ring(t);
 	if (!t->ring) {
 		release_state(t);
@@ -165,10 +188,23 @@ struct thread *thread_begin(void)
 	return t;
 }
 
+void thread_give_back(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	t->ring = NULL;
+	release_state(t);
+	if (r) {
+		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
+		ring_wake_writer(r);
+	}
+}
+
 void thread_leave_alone(void)
 {
+	stacks_go_home();
+
 	struct thread *t = self;
-	struct ring *r;
 
 	if (!t || t == &probe_idle_thread)
 		return;
@@ -176,13 +212,7 @@ void thread_leave_alone(void)
 	guard_barrier();
 	frames_unhook(t);
 	self = &probe_idle_thread;
-	r = t->ring;
-	t->ring = NULL;
-	release_state(t);
-	if (r) {
-		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
-		ring_wake_writer(r);
-	}
+	thread_give_back(t);
 }
 
 /*
@@ -204,14 +234,14 @@ static void thread_end(void *arg)
  * COLD, before fork(2). The parent may end before its child has run at all; by this count the recorder
  * knows that there is one to come.
  */
-static void before_fork(void)
+void thread_before_fork(void)
 {
 	if (probe.ready)
 		atomic_fetch_add(&probe.control->forks_begun, 1);
 }
 
 /* COLD, in the child of fork(2), which has only this thread. */
-static void after_fork(void)
+void thread_after_fork(void)
 {
 	struct thread *t = self;
 
@@ -222,11 +252,13 @@ static void after_fork(void)
 	probe.fork_ns = clock_kernel_ns();
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
+	reads_after_fork();
 
 	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
 
 	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
 	atomic_fetch_add(&probe.control->forks_noted, 1);
+	stacks_after_fork();
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
 		if (other != t && !(t && other == t->lane))
 			release_state(other);
@@ -240,11 +272,14 @@ static void after_fork(void)
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
-	t->written = t->top;
+	if (t->planned)
+		planned_note_written(t);
+	else
+		t->written = t->top;
 }
 
 void thread_setup(void)
 {
 	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
-	pthread_atfork(before_fork, NULL, after_fork);
+	pthread_atfork(thread_before_fork, NULL, thread_after_fork);
 }

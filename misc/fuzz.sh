@@ -38,10 +38,8 @@ TMPDIR=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo /tmp)/fuzz-$targe
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-dictionary=
-[ ! -f "tests/fuzz/$target.dict" ] || dictionary=-dict=$PWD/tests/fuzz/$target.dict
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 "build-fuzz/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-	-max_len=65536 -print_final_stats=1 -artifact_prefix="$findings/$target-" $dictionary \
+	-max_len=65536 -print_final_stats=1 -artifact_prefix="$findings/$target-" \
 	"$corpus" "$seeds"

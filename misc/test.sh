@@ -82,8 +82,12 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
+# On all CPUs where pytest can (pytest-xdist): thousands of tests, each of which waits for a program or two.
 pytest() {
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx "$@"
+	workers=
+	! /usr/bin/python3 -c 'import xdist' 2> /dev/null || workers="-n $(nproc)"
+	# shellcheck disable=SC2086  # two words or none
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers "$@"
 }
 
 stage_gcc() {

@@ -2,6 +2,7 @@
 #ifndef UTRAIL_ARCH_X86_64_ISA_H
 #define UTRAIL_ARCH_X86_64_ISA_H
 
+#include <setjmp.h>
 #include <stdint.h>
 
 static inline uint64_t arch_counter_read(void)
@@ -11,6 +12,73 @@ static inline uint64_t arch_counter_read(void)
 	/* Not rdtscp or lfence: waiting for older instructions would double the cost. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;
+}
+
+/*
+ * The CPU that we run on: the kernel keeps its number and node in the limit of a segment that is there for that
+ * (__CPUNODE_SEG, as the vDSO's getcpu uses it).
+ */
+static inline uint32_t arch_cpu(void)
+{
+	uint32_t limit;
+
+	__asm__ volatile("lsl %1, %0" : "=r"(limit) : "r"(0x7b));
+	return limit & 0xfff;
+}
+
+/*
+ * The general registers at an entry or a return, as the stubs have pushed them. Vector registers still hold what they
+ * held: the probe is compiled without them.
+ */
+struct arch_regs {
+	uint64_t r11;
+	uint64_t r10;
+	uint64_t r9;
+	uint64_t r8;
+	uint64_t rdi;
+	uint64_t rsi;
+	uint64_t rdx;
+	uint64_t rcx;
+	uint64_t rax;
+};
+_Static_assert(sizeof(struct arch_regs) == 72, "known to SAVE_CALLER_SAVED in stubs.S");
+_Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arch_int_arg");
+_Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
+
+/* The @index-th integer argument, from 1 on (psABI 3.2.3); @slot: the function's return slot. */
+static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t *slot,
+				    unsigned index)
+{
+	/* A table and not a switch, which would be an indirect jump. */
+	static const uint8_t words[] = { 4, 5, 6, 7, 3, 2 };
+
+	if (index - 1 < sizeof(words))
+		return ((const uint64_t *)regs)[words[index - 1]];
+	return slot[index - sizeof(words)];
+}
+
+/* The @index-th word, from 0 on, of what a function returns in general registers. */
+static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index)
+{
+	return index == 0 ? regs->rax : regs->rdx;
+}
+
+#define ARCH_INT_ARG_REGS 6
+/* Above all that a program can have mapped. */
+#define ARCH_ADDRESS_END  0x7ffffffff000ULL
+
+/*
+ * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how it hides it: by an exclusive or
+ * with the thread's pointer guard at %fs:0x30 and a rotation.
+ */
+#define ARCH_JMP_BUF_RSP 6
+
+static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env)
+{
+	uint64_t sp = env->__jmpbuf[ARCH_JMP_BUF_RSP];
+
+	__asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp));
+	return sp;
 }
 
 #endif

@@ -5,6 +5,8 @@
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /*
  * How arch_call_preserving_vectors saves vector state; read by stubs.S.
@@ -62,6 +64,18 @@ bool arch_has_invariant_counter(void)
 	unsigned eax, ebx, ecx, edx;
 
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT);
+}
+
+/* Linux' own numbers (Documentation/arch/x86/shstk.rst), which old headers lack. */
+#define SHSTK_STATUS 0x5005
+#define SHSTK_SHSTK  1ULL
+
+bool arch_has_shadow_stack(void)
+{
+	uint64_t features = 0;
+
+	/* Kernels without them do not know the question. */
+	return syscall(SYS_arch_prctl, SHSTK_STATUS, &features) == 0 && (features & SHSTK_SHSTK);
 }
 
 const void *arch_find_return(const void *start, const void *end)

@@ -9,8 +9,8 @@
  *	           __fentry__: the function's return slot (nothing was pushed yet)
  *
  * What must survive: all argument registers, rax (vector count of variadic calls), r10 (static chain
- * of nested functions, or the realigned frame's pointer). r11 is free at function entry (psABI: the PLT
- * may change it). Vector registers are not touched: probe code is built with -mgeneral-regs-only.
+ * of nested functions, or the realigned frame's pointer), and on the way into a library r11, too: mold's PLT
+ * passes the relocation's index in it. Vector registers are not touched: probe code is built with -mgeneral-regs-only.
  *
  * The way out is not `ret`. A function whose return slot was replaced would have its own `ret`
  * mispredicted on every call, since the CPU's return stack holds the caller's address. So the
@@ -74,19 +74,73 @@
 	.size	\name, . - \name
 	.endm
 
+/*
+ * Leave a call alone whose address stands in thread->skip (libmcount/planned.h): most calls of most filters. Not while a hook of
+ * the thread is running, nor while frames must be ended first: its slot must lie below that of the innermost one. Flags are
+ * free here. \base + \offset is the return slot once three registers are saved.
+ */
+	.macro SKIP_UNWANTED base, offset
+	cmpb	$0, probe_skips(%rip)
+	je	9f
+	pushq	%r11
+	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	movq	self@gottpoff(%rip), %r11
+	movq	%fs:(%r11), %r11
+	testq	%r11, %r11
+	jz	8f
+	cmpw	$0, (%r11)
+	jne	8f
+	movq	184(%r11), %rax
+	testq	%rax, %rax
+	jz	8f
+	movq	24(%r11), %rdx
+	movq	(%rdx), %rdx
+	subq	\base, %rdx
+	cmpq	$\offset, %rdx
+	jbe	8f
+	movq	24(%rsp), %r11
+	movl	%r11d, %edx
+	shrl	$4, %edx
+	andl	$1023, %edx
+	cmpq	%r11, (%rax,%rdx,8)
+	jne	8f
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 24
+8:	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+9:
+	.endm
+
 	.text
 
 /*
  * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
  * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
  * is below what %r10 points to.
- * probe_entry_framed(return slot, address inside the function, other slot) yields non-zero when the slot was replaced.
+ * probe_entry_framed(return slot, address inside the function, saved registers, other slot) yields non-zero when the slot
+ * was replaced.
  */
 FUNCTION mcount
+	SKIP_UNWANTED %rbp, 8
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
 	movq	72(%rsp), %rsi
-	leaq	-8(%r10), %rdx
+	movq	%rsp, %rdx
+	leaq	-8(%r10), %rcx
 	call	probe_entry_framed
 	testl	%eax, %eax
 	RESTORE_CALLER_SAVED
@@ -99,12 +153,14 @@ END mcount
 
 /* -pg -mfentry: called before anything was pushed, so the return slot lies above our own return address. */
 FUNCTION __fentry__
+	SKIP_UNWANTED %rsp, 32
 	SAVE_CALLER_SAVED
 	leaq	80(%rsp), %rdi
 	movq	72(%rsp), %rsi
 	cmpq	%r10, (%rdi)
 	je	.Lmaybe_chain
 .Lslot_known:
+	movq	%rsp, %rdx
 	call	probe_entry
 	testl	%eax, %eax
 	RESTORE_CALLER_SAVED
@@ -135,7 +191,7 @@ END __fentry__
  *
  * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte before, where
  * unwinders look a return address up). The expression finds its data from the program counter, since it may
- * not contain addresses (no text relocations): the word in front of .Lresume is the way to probe_threads.
+ * not contain addresses (no text relocations): the word 16 bytes in front of the trampoline is the way to probe_threads.
  *
  *	 slot = CFA - 12
  *	 for (t = probe_threads; t; t = t->next)
@@ -154,9 +210,8 @@ END __fentry__
  */
 	.balign	16
 	.long	probe_threads - .
-	.fill	5, 1, 0xcc
+	.fill	7, 1, 0xcc
 .Lresume:
-	popq	%r11
 	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo, its last byte is below */
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 4
@@ -191,20 +246,22 @@ arch_return_trampoline:
 	.cfi_undefined %rip
 	SAVE_CALLER_SAVED
 	leaq	64(%rsp), %rdi
+	movq	%rsp, %rsi
 	call	probe_exit
 	movq	%rax, (%rsp)
 	RESTORE_CALLER_SAVED
 	notrack jmp *%r11
+/* On the stack: the trampoline, where to go on. No register is free: mold's PLT keeps an index in %r11. */
 .Lgo:
-	leaq	8(%rsp), %rsp
-	notrack jmp *%r11
+	leaq	16(%rsp), %rsp
+	notrack jmp *-8(%rsp)
 	.cfi_endproc
 	.size	arch_return_trampoline, . - arch_return_trampoline
 
 /*
  * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call site's index and
  * comes here. Stack: index, return slot of the call.
- * probe_libcall(return slot, index) yields the library function in %rax, and in %rdx non-zero when the return slot was
+ * probe_libcall(return slot, index, saved registers) yields the library function in %rax, and in %rdx non-zero when the return slot was
  * replaced. The function's address takes the index's place, so that leaving is the same as for the other stubs.
  */
 	.balign	16
@@ -218,14 +275,15 @@ arch_libcall:
 	SAVE_CALLER_SAVED
 	leaq	80(%rsp), %rdi
 	movq	72(%rsp), %rsi
+	movq	%rsp, %rdx
 	call	probe_libcall
 	movq	%rax, 72(%rsp)
 	testl	%edx, %edx
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
-	popq	%r11
+	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	notrack jmp *%r11
+	notrack jmp *-8(%rsp) /* in the red zone, where no signal handler writes */
 	.cfi_endproc
 	.size	arch_libcall, . - arch_libcall
 

@@ -57,7 +57,7 @@ int control_listen(struct recorder *rec, struct uft_err *err)
 }
 
 /* Abstract sockets have no permissions: only our own user may report, or anyone when we are root. */
-static bool is_allowed(int fd, pid_t *pid)
+bool control_is_allowed(int fd, pid_t *pid)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
@@ -77,7 +77,7 @@ void control_accept(struct recorder *rec)
 
 		if (fd < 0)
 			return;
-		if (!is_allowed(fd, &pid))
+		if (!control_is_allowed(fd, &pid))
 			continue;
 
 		struct conversation *talk = calloc(1, sizeof(*talk));
@@ -138,6 +138,17 @@ static bool answer(struct conversation *talk, const void *packet, size_t len, co
 	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+static bool switches_stacks(struct recorder *rec, const struct conversation *talk)
+{
+	for (size_t i = 0; i < talk->nr_modules; i++) {
+		const struct known_module *known = known_module_get(rec, talk->modules[i]->path);
+
+		if (known && known->switches_stacks)
+			return true;
+	}
+	return false;
+}
+
 static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
@@ -145,15 +156,15 @@ static bool welcome(struct recorder *rec, struct conversation *talk, struct proc
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 
 	memcpy(msg.plan.sid, proc->session->sid, SID_LEN);
-	plan_make(rec->settings, talk->modules, talk->nr_modules, true, &plan);
+	if (switches_stacks(rec, talk))
+		msg.plan.flags |= PLAN_STACKS;
+	plan_make(rec, talk->modules, talk->nr_modules, true, &plan);
+	if (talk->nr_modules)
+		watches_bind(rec->settings, talk->modules[0], &msg.plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&plan);
+	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.plan.nr);
 	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
 
-	if (plan_fd >= 0) {
-		msg.plan.nr_funcs = plan.funcs.len / sizeof(struct plan_func);
-		msg.plan.nr_calls = plan.calls.len / sizeof(struct plan_call_site);
-	}
 	return answer(talk, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
 
@@ -216,20 +227,16 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 
 	if (!s)
 		return;
-	plan_make(rec->settings, talk->modules, talk->nr_modules, false, &plan);
+	plan_make(rec, talk->modules, talk->nr_modules, false, &plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&plan);
+	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.nr);
 
-	if (plan_fd >= 0) {
-		msg.nr_funcs = plan.funcs.len / sizeof(struct plan_func);
-		msg.nr_calls = plan.calls.len / sizeof(struct plan_call_site);
-	}
 	answer(talk, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)
 			continue;
 		tasks_dlopen(rec, s, talk->modules[i]);
-		session_save_module(rec, talk->modules[i]->path, &err);
+		session_save_late(rec, s, talk->modules[i], &err);
 	}
 	note_save_error(rec, &err);
 }
@@ -242,11 +249,15 @@ static bool take_packet(struct recorder *rec, struct conversation *talk, const v
 	case CONTROL_HELLO:
 		memcpy(&talk->hello, packet, sizeof(talk->hello));
 		talk->has_hello = true;
-		if (talk->hello.kind == CONTROL_NO_ADDRESS_SPACE)
-			rec->declined++;
-		return talk->hello.kind != CONTROL_NO_ADDRESS_SPACE;
+		rec->declined += talk->hello.kind == CONTROL_NO_ADDRESS_SPACE;
+		rec->protected += talk->hello.kind == CONTROL_SHADOW_STACK;
+		return talk->hello.kind != CONTROL_NO_ADDRESS_SPACE &&
+		       talk->hello.kind != CONTROL_SHADOW_STACK;
 	case CONTROL_MODULE:
 		return talk->has_hello && keep_module(talk, packet, len);
+	case CONTROL_CRASH:
+		crash_keep(&rec->crashes, packet);
+		return false;
 	case CONTROL_READY:
 		if (talk->has_hello && talk->hello.kind == CONTROL_DLOPEN)
 			late_modules(rec, talk);

@@ -143,17 +143,13 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	return env;
 }
 
-/* In the child, between fork and exec: only what is async-signal-safe. */
-NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
-				    int report_fd)
+/* In the process that becomes the program: only what is async-signal-safe. */
+NORETURN static void execute(const struct launch *launch, char **env, int report_fd)
 {
-	char byte;
 	int failure;
 
-	/* End of file means go; so does a recorder that has died, and then the program runs alone. */
-	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
-		;
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
+	setrlimit(RLIMIT_FSIZE, &launch->file_size);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	execve(launch->path, launch->argv, env);
@@ -161,6 +157,128 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 	if (write(report_fd, &failure, sizeof(failure)) < 0)
 		_exit(126);
 	_exit(127);
+}
+
+static void close_both(const int fds[2])
+{
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+/* In the child, between fork and exec: only what is async-signal-safe. */
+NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
+				    int report_fd)
+{
+	char byte;
+
+	/* End of file means go; so does a recorder that has died, and then the program runs alone. */
+	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	execute(launch, env, report_fd);
+}
+
+/* Of the recorder for the process that is to become the program. */
+struct release {
+	char socket_name[CONTROL_NAME_SIZE];
+};
+
+NORETURN static void wait_for_release(const struct launch *launch, int go_fd, int report_fd)
+{
+	struct strbuf preload = { 0 };
+	struct strbuf socket = { 0 };
+	struct launch with_socket = *launch;
+	struct release release;
+	ssize_t n;
+
+	do {
+		n = read(go_fd, &release, sizeof(release));
+	} while (n < 0 && errno == EINTR);
+	if (n != sizeof(release))
+		_exit(1); /* the recorder has said why */
+	with_socket.socket_name = release.socket_name;
+
+	char **env = make_environment(&with_socket, &preload, &socket);
+
+	if (!env)
+		_exit(1);
+	execute(&with_socket, env, report_fd);
+}
+
+/* Become a process that the program does not know: its wait(2) must not meet a recorder. */
+static int fork_away(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		pid = fork();
+		if (pid != 0)
+			_exit(pid < 0);
+		return 1;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
+}
+
+int launch_change_places(const struct launch *launch, struct launched *program, struct uft_err *err)
+{
+	int go[2] = { -1, -1 };
+	int report[2] = { -1, -1 };
+	int ret = 0;
+
+	program->pid = getpid();
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+		ret = -errno;
+	if (ret == 0)
+		ret = fork_away();
+	if (ret < 0) {
+		close_both(go);
+		close_both(report);
+		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
+	}
+	if (ret == 0) {
+		close(go[1]);
+		close(report[0]);
+		wait_for_release(launch, go[0], report[1]);
+	}
+	close(go[0]);
+	close(report[1]);
+	program->go = go[1];
+	program->report = report[0];
+	return 0;
+}
+
+static int await_program(const struct launch *launch, struct launched *child, struct uft_err *err)
+{
+	int failure = 0;
+	ssize_t n;
+
+	/* The pipe closes by the exec, or brings the reason why there was none. */
+	do {
+		n = read(child->report, &failure, sizeof(failure));
+	} while (n < 0 && errno == EINTR);
+	close(child->report);
+	return n == sizeof(failure) ? err_set_errno(err, -failure, "cannot run '%s'", launch->path)
+				    : 0;
+}
+
+int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err)
+{
+	struct release release = { 0 };
+
+	snprintf(release.socket_name, sizeof(release.socket_name), "%s", launch->socket_name);
+
+	ssize_t n = write(program->go, &release, sizeof(release));
+
+	close(program->go);
+	if (n != sizeof(release))
+		return err_set_errno(err, -EPIPE, "cannot run '%s'", launch->path);
+	return await_program(launch, program, err);
 }
 
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err)
@@ -186,12 +304,8 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 			ret = -errno;
 	}
 	if (ret < 0) {
-		int all[] = { go[0], go[1], report[0], report[1] };
-
-		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-			if (all[i] >= 0)
-				close(all[i]);
-		}
+		close_both(go);
+		close_both(report);
 		return err_set_errno(err, ret, "cannot run '%s'", launch->path);
 	}
 	close(go[0]);
@@ -203,17 +317,11 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err)
 {
-	int failure = 0;
-	ssize_t n;
-
 	close(child->go);
-	/* The pipe closes by the exec, or brings the reason why there was none. */
-	do {
-		n = read(child->report, &failure, sizeof(failure));
-	} while (n < 0 && errno == EINTR);
-	close(child->report);
-	if (n != sizeof(failure))
-		return 0;
-	waitpid(child->pid, NULL, 0);
-	return err_set_errno(err, -failure, "cannot run '%s'", launch->path);
+
+	int ret = await_program(launch, child, err);
+
+	if (ret < 0)
+		waitpid(child->pid, NULL, 0);
+	return ret;
 }

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "utils/base/err.h"
@@ -14,7 +15,7 @@
  * @socket_name: the recorder's control socket, or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
- * @mask: the signal mask the program is to begin with
+ * @mask, @file_size: the signal mask and the limit on file sizes that the program is to begin with
  */
 struct launch {
 	const char *path;
@@ -24,10 +25,11 @@ struct launch {
 	bool fixed_addresses;
 	bool no_binding;
 	sigset_t mask;
+	struct rlimit file_size;
 };
 
 /*
- * A child that is about to become the program.
+ * A process, a child but with --keep-pid, that is about to become the program.
  *
  * @go: closing it lets the child go on
  * @report: end of file when the program runs, or the errno why it does not
@@ -43,6 +45,18 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 
 /* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/*
+ * --keep-pid: change places. The caller becomes the program and a new process, which is no child of it and which this
+ * returns 0 in, becomes the recorder. The caller waits in here for launch_release() by the recorder, then executes the
+ * program; if the recorder ends before that, with a message or without, the caller ends with CMD_FAILED.
+ * @launch needs no socket_name yet. Negative errno, in the caller: nothing has changed.
+ */
+int launch_change_places(const struct launch *launch, struct launched *program,
+			 struct uft_err *err);
+
+/* In the recorder: let the program go, with that socket_name. 0, or negative errno when it cannot be executed. */
+int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
  * Where @name is: as it is when it has a slash, else by $PATH. -ENOENT, -EACCES or -EISDIR with a

@@ -17,6 +17,10 @@ struct special_call {
 	{                                            \
 		name, true, PLAN_CALL_NO_RETURN_HOOK \
 	}
+#define LANDING(name)                         \
+	{                                     \
+		name, true, PLAN_CALL_LANDING \
+	}
 
 static const struct special_call special_calls[] = {
 	/* The hooks themselves, and what only the start files call. */
@@ -33,7 +37,7 @@ static const struct special_call special_calls[] = {
 	/* The machinery of exceptions and of thread-local variables, not calls that a program makes. */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),
-	NOT_HOOKED("__cxa_begin_catch"),
+	LANDING("__cxa_begin_catch"),
 	NOT_HOOKED("__cxa_end_catch"),
 	NOT_HOOKED("__gxx_personality_v0"),
 	NOT_HOOKED("_Unwind_Resume"),

@@ -8,23 +8,34 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmds/record/files.h"
 #include "cmds/record/recorder.h"
 #include "utils/base/fd.h"
+#include "utils/base/strbuf.h"
 
+#define NAME_SIZE	32
 #define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
 #define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */
 
+/*
+ * @page: followed by the ring
+ * @kept: flight recording: what goes to the file when it is saved; else the file is @data_fd
+ */
 struct perf_cpu {
 	enum watch watch; /* WATCH_PERF */
+	unsigned index;
 	int fd;
 	int data_fd;
-	struct perf_event_mmap_page *page; /* followed by the ring */
+	struct perf_event_mmap_page *page;
+	struct recorder *rec;
+	struct strbuf kept;
 };
 
 static struct perf_event_attr make_attr(int clock_id, bool with_switches)
@@ -52,14 +63,18 @@ static struct perf_event_attr make_attr(int clock_id, bool with_switches)
 	};
 }
 
-static int open_cpu(struct perf_cpu *cpu, unsigned index, pid_t pid, struct perf_event_attr *attr,
-		    int epoll_fd, int dir_fd)
+static void data_name(char name[static NAME_SIZE], unsigned index)
+{
+	snprintf(name, NAME_SIZE, "perf-cpu%u.dat", index);
+}
+
+static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = cpu };
-	char name[32];
+	char name[NAME_SIZE];
 
 	cpu->watch = WATCH_PERF;
-	cpu->fd = syscall(SYS_perf_event_open, attr, pid, index, -1, PERF_FLAG_FD_CLOEXEC);
+	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
 		return -errno;
 
@@ -69,9 +84,10 @@ static int open_cpu(struct perf_cpu *cpu, unsigned index, pid_t pid, struct perf
 	if (map == MAP_FAILED)
 		return -errno;
 	cpu->page = map;
-	snprintf(name, sizeof(name), "perf-cpu%u.dat", index);
-	cpu->data_fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (cpu->data_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
+	data_name(name, cpu->index);
+	cpu->data_fd = openat(cpu->rec->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+			      0644);
+	if (cpu->data_fd < 0 || epoll_ctl(cpu->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
 		return -errno;
 	return 0;
 }
@@ -87,39 +103,67 @@ static void close_all(struct perf *perf)
 			close(cpu->fd);
 		if (cpu->data_fd >= 0)
 			close(cpu->data_fd);
+		strbuf_deinit(&cpu->kept);
 	}
 	free(perf->cpus);
 	*perf = (struct perf){ 0 };
 }
 
-int perf_open(struct perf *perf, pid_t pid, int clock_id, bool with_switches, int epoll_fd,
-	      int dir_fd, struct uft_err *err)
+int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err)
 {
-	struct perf_event_attr attr = make_attr(clock_id, with_switches);
-	long nr = sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr = make_attr(rec->settings->clock_id,
+						rec->settings->use_switches);
+	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
 	int ret = 0;
 
-	*perf = (struct perf){ .cpus = calloc(nr, sizeof(*perf->cpus)), .nr_cpus = nr };
+	*perf = (struct perf){ calloc(nr, sizeof(*perf->cpus)), nr, rec };
 	if (!perf->cpus)
 		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
-	for (long i = 0; i < nr; i++)
-		perf->cpus[i].fd = perf->cpus[i].data_fd = -1;
-	for (long i = 0; ret == 0 && i < nr; i++) {
-		ret = open_cpu(&perf->cpus[i], i, pid, &attr, epoll_fd, dir_fd);
+	for (unsigned i = 0; i < nr; i++)
+		perf->cpus[i] =
+			(struct perf_cpu){ .index = i, .fd = -1, .data_fd = -1, .rec = rec };
+	for (unsigned i = 0; ret == 0 && i < nr; i++) {
+		ret = open_cpu(&perf->cpus[i], pid, &attr);
 		if (ret == -ENODEV) /* a CPU that is not online has no events */
 			ret = 0;
 	}
 	if (ret < 0) {
-		for (long i = 0; i < nr; i++) {
-			char name[32];
+		for (unsigned i = 0; i < nr; i++) {
+			char name[NAME_SIZE];
 
-			snprintf(name, sizeof(name), "perf-cpu%ld.dat", i);
-			unlinkat(dir_fd, name, 0);
+			data_name(name, i);
+			unlinkat(rec->dir_fd, name, 0);
 		}
 		close_all(perf);
 		return err_set_errno(err, ret, "cannot record scheduler events");
 	}
 	return 0;
+}
+
+/* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
+static void forget_old(struct perf_cpu *cpu)
+{
+	struct strbuf *kept = &cpu->kept;
+	uint64_t limit = flight_perf_bytes(cpu->rec);
+	size_t at = 0;
+
+	while (kept->len - at > limit) {
+		struct perf_event_header header;
+
+		memcpy(&header, kept->data + at, sizeof(header));
+		at += MAX(header.size, (uint16_t)sizeof(header));
+	}
+	memmove(kept->data, kept->data + at, kept->len - at);
+	kept->len -= at;
+}
+
+static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
+{
+	if (cpu->rec->settings->flight_bytes) {
+		strbuf_add(&cpu->kept, data, len);
+		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
+	}
+	return writer_may_write(cpu->rec, len) ? fd_write_all(cpu->data_fd, data, len) : 0;
 }
 
 int perf_serve(struct perf_cpu *cpu)
@@ -139,24 +183,42 @@ int perf_serve(struct perf_cpu *cpu)
 		uint64_t at = tail % PERF_RING_BYTES;
 		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
 
-		ret = fd_write_all(cpu->data_fd, ring + at, len);
+		ret = take(cpu, ring + at, len);
 		tail += len;
 	}
+	if (cpu->kept.len > 2 * flight_perf_bytes(cpu->rec))
+		forget_old(cpu);
 	/* What could not be written is dropped, so that the kernel finds room. */
 	atomic_store_explicit(our_tail, head, memory_order_release);
 	return ret;
 }
 
-int perf_finish(struct perf *perf)
+int perf_save(struct perf *perf)
 {
 	int ret = 0;
 
 	for (unsigned i = 0; i < perf->nr_cpus; i++) {
-		int served = perf_serve(&perf->cpus[i]);
+		struct perf_cpu *cpu = &perf->cpus[i];
+		int served = perf_serve(cpu);
 
 		if (ret == 0)
 			ret = served;
+		if (cpu->kept.len && ret == 0) {
+			char name[NAME_SIZE];
+
+			forget_old(cpu);
+			data_name(name, i);
+			ret = files_publish(perf->rec->dir_fd, name, cpu->kept.data, cpu->kept.len,
+					    NULL);
+		}
 	}
+	return ret;
+}
+
+int perf_finish(struct perf *perf)
+{
+	int ret = perf_save(perf);
+
 	close_all(perf);
 	return ret;
 }

@@ -14,20 +14,26 @@ struct perf_cpu;
 struct perf {
 	struct perf_cpu *cpus;
 	unsigned nr_cpus;
+	struct recorder *rec;
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children. @with_switches: context switches, too.
- * The rings are emptied through @epoll_fd's events, see perf_serve(). Negative errno when the kernel does not allow it or
+ * Watch @pid, which has not executed its program yet, and all its children, as the recorder's settings say. The rings are
+ * emptied through its epoll events, see perf_serve(). Negative errno when the kernel does not allow it or
  * has no such events: the recording goes on without, and @perf is as good as closed.
  */
-int perf_open(struct perf *perf, pid_t pid, int clock_id, bool with_switches, int epoll_fd,
-	      int dir_fd, struct uft_err *err);
+int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err);
 
-/* Write what is in one ring to perf-cpu<N>.dat. 0 or negative errno of the write. */
+/*
+ * Take what is in one ring: append it to perf-cpu<N>.dat, or in a flight recording keep it, the newest of it. 0 or negative
+ * errno of the write.
+ */
 int perf_serve(struct perf_cpu *cpu);
 
-/* Write what is in all rings, then end it. 0 or the first negative errno. */
+/* Flight recording: put what was kept into the files. 0 or the first negative errno. */
+int perf_save(struct perf *perf);
+
+/* Take what is in all rings, save it, then end it. 0 or the first negative errno. */
 int perf_finish(struct perf *perf);
 
 #endif

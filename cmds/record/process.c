@@ -11,21 +11,34 @@
 #include <unistd.h>
 
 /*
- * An arena is address space, not memory: up to this much of it, for at most this many threads at
+ * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads at
  * a time. A thread touches only the segments it fills.
  */
-#define ARENA_BYTES_MAX (64ULL << 30)
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
+
+/* Flight: up to one segment of these is always about to be overwritten, so there are more of them. */
+#define FLIGHT_SEGMENTS 32
+
+static void choose_ring(const struct record_settings *settings, struct process *proc)
+{
+	proc->nr_segments = RING_SEGMENTS;
+	proc->segment_bytes = settings->segment_bytes;
+	if (settings->flight_bytes) {
+		proc->nr_segments = FLIGHT_SEGMENTS;
+		proc->segment_bytes = ALIGN_UP(settings->flight_bytes / FLIGHT_SEGMENTS,
+					       (uint64_t)RING_PAGE);
+	}
+}
 
 /* Make the arena of a new process; its memfd goes to @fd. False with errno. */
 static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 {
-	uint64_t stride = ring_stride(RING_SEGMENTS, rec->settings->segment_bytes);
+	choose_ring(rec->settings, proc);
+
+	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
 
 	proc->nr_rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
-	proc->nr_segments = RING_SEGMENTS;
-	proc->segment_bytes = rec->settings->segment_bytes;
 	proc->arena_bytes = arena_bytes(proc->nr_rings, stride);
 	*fd = memfd_create("utrail-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* Sealed: what the program could cut off would be a SIGBUS for us. */

@@ -28,6 +28,14 @@ uint64_t recorder_now_ns(const struct recorder *rec)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+void recorder_note_write_error(struct recorder *rec, int code)
+{
+	int none = 0;
+
+	if (code < 0)
+		atomic_compare_exchange_strong(&rec->write_error, &none, code);
+}
+
 /* Whether the kernel itself keeps time by the CPU's counter: then so may we. */
 static bool kernel_trusts_counter(void)
 {
@@ -50,11 +58,21 @@ static void make_plan(struct recorder *rec)
 
 	rec->plan = (struct plan){
 		.threshold_ns = set->threshold_ns,
-		.flags = set->trace_on ? 0 : PLAN_TRACE_OFF,
+		.size_filter = MIN(set->size_filter, (uint64_t)UINT32_MAX),
+		.flags = (set->trace_on ? 0 : PLAN_TRACE_OFF) |
+			 (set->drops_when_full ? PLAN_DROP : 0) |
+			 (set->flight_bytes ? PLAN_FLIGHT : 0) |
+			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
+			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
+			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
+			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,
 		.max_stack = set->max_stack,
+		.signals_on = set->signals.on,
+		.signals_off = set->signals.off,
+		.signals_finish = set->signals.finish,
 	};
 	if (rec->plan.clock == PLAN_CLOCK_COUNTER) {
 		uint64_t before = arch_counter_read();
@@ -81,6 +99,19 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 	return 0;
 }
 
+/* Shared memory counts as a file. It is address space for the most part, but the limit does not know that. */
+static int check_file_limit(struct uft_err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ARENA_BYTES_MAX)
+		return err_set(
+			err, -EFBIG,
+			"cannot record under a limit on file sizes (ulimit -f) below %llu GB",
+			ARENA_BYTES_MAX >> 30);
+	return 0;
+}
+
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
 		  struct uft_err *err)
 {
@@ -91,11 +122,16 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.dir_fd = dir_fd,
 		.task_fd = -1,
 		.listen_fd = -1,
+		.service_fd = -1,
+		.program_fd = -1,
 		.epoll_fd = -1,
 		.control_fd = -1,
 	};
 	pthread_mutex_init(&rec->task_lock, NULL);
+	pthread_mutex_init(&rec->flight_lock, NULL);
 	pthread_rwlock_init(&rec->live_lock, NULL);
+	if (check_file_limit(err) < 0)
+		return -EFBIG;
 	make_plan(rec);
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = recorder_now_ns(rec);
@@ -113,6 +149,8 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 
 	if (ret == 0)
 		ret = control_listen(rec, err);
+	if (ret == 0)
+		service_listen(rec);
 	if (ret == 0)
 		ret = writers_start(rec, err);
 	return ret;
@@ -182,6 +220,7 @@ struct run {
 	struct recorder *rec;
 	enum watch signals_watch;
 	int signal_fd;
+	bool is_parent; /* of @child; not so with --keep-pid */
 	pid_t child;
 	bool child_ended;
 	bool interrupted;
@@ -191,7 +230,7 @@ struct run {
 
 static void reap_child(struct run *run)
 {
-	if (!run->child_ended &&
+	if (run->is_parent && !run->child_ended &&
 	    wait4(run->child, &run->status, WNOHANG, &run->usage) == run->child)
 		run->child_ended = true;
 }
@@ -207,6 +246,12 @@ static void serve_signals(struct run *run)
 	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
+		if (info.ssi_signo == SIGUSR1) {
+			unsigned nr_tasks;
+
+			service_save(run->rec, &nr_tasks);
+			continue;
+		}
 		if (run->interrupted || run->child_ended)
 			run->rec->nr_alive = 0;
 		if (run->interrupted)
@@ -216,14 +261,6 @@ static void serve_signals(struct run *run)
 			kill(run->child, info.ssi_signo);
 	}
 	reap_child(run);
-}
-
-static void note_write_error(struct recorder *rec, int code)
-{
-	int none = 0;
-
-	if (code < 0)
-		atomic_compare_exchange_strong(&rec->write_error, &none, code);
 }
 
 static void serve_event(struct run *run, void *ptr)
@@ -244,7 +281,17 @@ static void serve_event(struct run *run, void *ptr)
 		process_retire(rec, ptr);
 		break;
 	case WATCH_PERF:
-		note_write_error(rec, perf_serve(ptr));
+		recorder_note_write_error(rec, perf_serve(ptr));
+		break;
+	case WATCH_SERVICE:
+		service_accept(rec);
+		break;
+	case WATCH_PROGRAM:
+		epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, rec->program_fd, NULL);
+		run->child_ended = true;
+		break;
+	case WATCH_CLIENT:
+		service_serve(rec, ptr);
 		break;
 	case WATCH_ORPHAN: {
 		struct orphan *o = ptr;
@@ -266,6 +313,8 @@ static int open_signals(struct run *run, struct uft_err *err)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
+	if (run->rec->settings->flight_bytes)
+		sigaddset(&set, SIGUSR1);
 	run->signals_watch = WATCH_SIGNALS;
 	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (run->signal_fd < 0 ||
@@ -274,29 +323,59 @@ static int open_signals(struct run *run, struct uft_err *err)
 	return 0;
 }
 
+/* Whose child it is, and how to see that it has ended. */
+static int watch_program(struct run *run, struct uft_err *err)
+{
+	struct recorder *rec = run->rec;
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->program_watch };
+	siginfo_t unused;
+
+	rec->program_watch = WATCH_PROGRAM;
+	rec->program_fd = syscall(SYS_pidfd_open, run->child, 0);
+	run->is_parent = waitid(P_PID, run->child, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
+	if (run->is_parent)
+		return 0;
+	run->status = RECORDER_STATUS_UNKNOWN;
+	if (rec->program_fd < 0 && errno == ESRCH)
+		run->child_ended = true;
+	else if (rec->program_fd < 0 ||
+		 epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->program_fd, &ev) < 0)
+		return err_set_errno(err, -errno, "cannot watch the program");
+	return 0;
+}
+
+#define LAST_ROUNDS 16
+
+static bool program_is_over(struct run *run)
+{
+	if (!run->child_ended || run->rec->nr_alive)
+		return false;
+	watch_orphans(run->rec);
+	return run->rec->nr_alive == 0;
+}
+
 int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
 		 struct uft_err *err)
 {
 	struct run run = { .rec = rec, .child = child, .signal_fd = -1 };
 	int ret = open_signals(&run, err);
+	unsigned last_rounds = 0;
 
+	if (ret == 0)
+		ret = watch_program(&run, err);
 	reap_child(&run);
 	while (ret == 0) {
 		struct epoll_event events[64];
-
-		if (run.child_ended && rec->nr_alive == 0) {
-			watch_orphans(rec);
-			if (rec->nr_alive == 0)
-				break;
-		}
-
-		/* When nothing is left but what is on its way, look at it and leave. */
-		int nr = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), -1);
+		bool is_over = program_is_over(&run);
+		int nr = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), is_over ? 0 : -1);
 
 		if (nr < 0 && errno != EINTR)
 			ret = err_set_errno(err, -errno, "cannot wait for the program");
 		for (int i = 0; i < nr; i++)
 			serve_event(&run, events[i].data.ptr);
+		/* The last words of the processes may still be on their way, but nobody speaks for ever. */
+		if (is_over && (nr <= 0 || ++last_rounds == LAST_ROUNDS))
+			break;
 	}
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
@@ -310,7 +389,7 @@ void recorder_stop(struct recorder *rec)
 	for (struct process *p = rec->processes; p; p = p->next)
 		process_retire(rec, p);
 	writers_stop(rec);
-	note_write_error(rec, perf_finish(&rec->perf));
+	recorder_note_write_error(rec, perf_finish(&rec->perf));
 }
 
 void recorder_close(struct recorder *rec)
@@ -326,15 +405,22 @@ void recorder_close(struct recorder *rec)
 		rec_session_destroy(s);
 	}
 	known_modules_destroy(rec->known_modules);
+	plan_binder_deinit(&rec->binder);
+	service_close(rec);
+	crashes_destroy(rec->crashes);
 	if (rec->control)
 		munmap(rec->control, sizeof(*rec->control));
-	int fds[] = { rec->task_fd, rec->listen_fd, rec->epoll_fd, rec->control_fd };
+	int fds[] = { rec->task_fd,  rec->listen_fd,  rec->service_fd,
+		      rec->epoll_fd, rec->control_fd, rec->program_fd };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
 	}
 	free(rec->tids);
+	free(rec->flushed_ns);
+	flight_deinit(&rec->flight);
+	pthread_mutex_destroy(&rec->flight_lock);
 	pthread_mutex_destroy(&rec->task_lock);
 	pthread_rwlock_destroy(&rec->live_lock);
 }

@@ -9,13 +9,20 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "cmds/record/captures.h"
+#include "cmds/record/crash.h"
+#include "cmds/record/flight.h"
 #include "cmds/record/perf.h"
+#include "cmds/record/rules.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
 #include "utils/format/map.h"
 #include "utils/format/ring.h"
 #include "utils/object/build_id.h"
+#include "utils/spec/filters.h"
+#include "utils/spec/signals.h"
+#include "utils/spec/watch.h"
 
 /* What a recording is to be like; filled by cmd_record from the options. */
 struct record_settings {
@@ -23,17 +30,31 @@ struct record_settings {
 	uint64_t segment_bytes; /* -b, a multiple of RING_PAGE */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
+	struct filters *filters; /* never NULL */
+	const char *syms_dir;	 /* --with-syms, or NULL */
+	struct signal_switches signals;
+	const struct watch_spec *watch; /* never NULL */
+	struct capture_settings captures;
+	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;
 	unsigned max_stack;
 	int clock_id;
+	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
+	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
 	unsigned rt_prio; /* 0: none */
 	bool trace_on;
+	bool drops_when_full;
+	bool estimates_return;
+	bool reports_crashes;
 	bool use_libcalls;  /* calls that the program makes into libraries */
 	bool nest_libcalls; /* and that libraries make into each other */
 	bool use_perf;	    /* tasks and names from the kernel */
 	bool use_switches;  /* context switches, too */
 };
+
+/* Address space that a process' rings take. */
+#define ARENA_BYTES_MAX (64ULL << 30)
 
 /* What an epoll event is about; the first member of whatever is watched. */
 enum watch {
@@ -43,6 +64,9 @@ enum watch {
 	WATCH_PROCESS,
 	WATCH_ORPHAN, /* a forked child that has not reported itself */
 	WATCH_PERF,
+	WATCH_SERVICE,
+	WATCH_CLIENT,
+	WATCH_PROGRAM, /* --keep-pid: the program, for whom we cannot wait(2) */
 };
 
 /*
@@ -67,6 +91,7 @@ struct session {
  * @tid: whose records the ring holds; 0 while it has none
  * @is_open: @data_fd is <tid>.dat. Not so before the first record, and while descriptors are short.
  * @tail: what the ring's tail is told from; the ring itself is memory of the program
+ * @untold: records that were lost here and no LOST record in the file tells of
  *
  * Starts as zeros, so that thousands of unused ones are pages nobody touched.
  */
@@ -75,6 +100,7 @@ struct ring_sink {
 	bool is_open;
 	int data_fd;
 	uint64_t tail;
+	uint64_t untold;
 };
 
 /*
@@ -116,22 +142,52 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
 }
 
+/* Rings below this index may have something in them. */
+static inline uint32_t process_rings_in_use(const struct process *proc)
+{
+	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);
+
+	return high < proc->nr_rings ? high : proc->nr_rings;
+}
+
 /*
  * A file that was seen as a module of some process.
  *
  * @build_id: hex, "" when it has none
  * @is_instrumented: it calls hooks of the probe
+ * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
+ * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
  */
 struct known_module {
 	char *path;
 	char build_id[BUILD_ID_HEX_SIZE];
 	bool is_instrumented;
+	bool switches_stacks;
 	bool is_saved;
+	bool is_bound;
+	struct strbuf funcs;
 	struct known_module *next;
 };
 
+/* What a plan's memfd holds: all kinds of entries, one behind the other. Starts as { 0 }. */
+struct plan_entries {
+	struct strbuf funcs; /* struct plan_func, sorted by address */
+	struct strbuf calls; /* struct plan_call_site, by module */
+	struct strbuf rules; /* struct plan_rule */
+	struct strbuf conds; /* struct plan_cond */
+	struct strbuf steps; /* struct capture_step */
+};
+
+/* What the functions of all images have in common. Starts as { 0 }; its lists have no functions and no calls. */
+struct plan_binder {
+	struct rule_set rules;
+	struct plan_entries lists;
+};
+
 #define RECORDER_PID_PLACES 1024
+
+struct client;
 
 struct recorder {
 	const struct record_settings *settings;
@@ -142,7 +198,14 @@ struct recorder {
 	enum watch listen_watch;
 	int listen_fd;
 	int epoll_fd;
-	char socket_name[64];
+	char socket_name[CONTROL_NAME_SIZE];
+
+	enum watch service_watch;
+	int service_fd; /* -1: nobody can ask us for anything */
+	struct client *clients;
+
+	enum watch program_watch;
+	int program_fd; /* pidfd of the program, from recorder_run() on */
 
 	struct control_page *control;
 	int control_fd;
@@ -158,6 +221,8 @@ struct recorder {
 
 	struct session *sessions;
 	struct known_module *known_modules;
+	struct plan_binder binder;
+	bool has_debug;	   /* there are .dbg files */
 	unsigned nr_alive; /* processes with a pidfd */
 
 	struct perf perf; /* no CPUs when there are no events */
@@ -165,16 +230,27 @@ struct recorder {
 	pthread_t *writers;
 	unsigned nr_writers;
 	_Atomic bool stopping;
+	_Atomic bool is_followed;     /* somebody reads while we write: flush more often */
+	_Atomic uint64_t *flushed_ns; /* by writer: what was committed before is in the files */
 
-	int32_t *tids; /* of all tasks with records */
+	pthread_mutex_t flight_lock;
+	struct flight flight;
+
+	int32_t *tids; /* of all tasks with records, some more than once */
 	size_t nr_tids;
 	size_t cap_tids;
 
-	unsigned declined; /* processes that had too little address space to be traced */
+	struct crash *crashes;
+
+	unsigned declined;  /* processes that had too little address space to be traced */
+	unsigned protected; /* processes with a shadow stack */
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t threads_untraced;
+	_Atomic uint64_t
+		bytes_written;	 /* into <tid>.dat and perf-cpu<N>.dat, counted for --max-size */
+	_Atomic bool is_full;	 /* --max-size was reached: nothing more is written */
 	_Atomic int write_error; /* negative errno of the first failed write */
 	struct uft_err
 		save_error; /* of the control thread: the first map or symbol file that failed */
@@ -191,6 +267,8 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  * Serve probes until the program @child has ended and so have all traced processes it left behind, or until
  * a second interrupt. The program's wait(2) status goes to @status and its resources to @usage.
  */
+#define RECORDER_STATUS_UNKNOWN -1 /* @child is no child of ours: its parent gets its status */
+
 int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
 		 struct uft_err *err);
 
@@ -199,6 +277,9 @@ void recorder_stop(struct recorder *rec);
 
 void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
+
+/* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */
+void recorder_note_write_error(struct recorder *rec, int code);
 
 /* The recording's clock. */
 uint64_t recorder_now_ns(const struct recorder *rec);
@@ -213,6 +294,23 @@ int control_listen(struct recorder *rec, struct uft_err *err);
 /* Serve one readiness event of the listening socket, or of a conversation, which may end by it. */
 void control_accept(struct recorder *rec);
 void control_serve(struct recorder *rec, struct conversation *talk);
+
+/* Whether the peer of @fd is our user, or we are root; @pid: who it is. */
+bool control_is_allowed(int fd, pid_t *pid);
+
+/* --- service.c: what other commands ask for --- */
+
+void service_listen(struct recorder *rec);
+void service_accept(struct recorder *rec);
+
+/* Whoever still waits for an answer sees that there is none. */
+void service_close(struct recorder *rec);
+
+/* Serve one request, which ends the connection. */
+void service_serve(struct recorder *rec, struct client *client);
+
+/* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */
+int service_save(struct recorder *rec, unsigned *nr_tasks);
 
 /* --- process.c --- */
 
@@ -251,14 +349,31 @@ void rec_session_destroy(struct session *s);
 /* Free a whole list. */
 void known_modules_destroy(struct known_module *known);
 
+/*
+ * What is known of a file that was seen as a module: hundreds of processes run the same few, so each is looked at once. NULL for
+ * paths that are no files, and without memory.
+ */
+struct known_module *known_module_get(struct recorder *rec, const char *path);
+
 /* Save the symbols of one more module, if it can have records. */
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err);
+
+/* The same for one that was loaded late, with what readers of arguments need. */
+int session_save_late(struct recorder *rec, struct session *s, const struct control_module *m,
+		      struct uft_err *err);
 
 /* Note where the stack is; while the process waits for its plan, since later it may be gone. */
 int session_add_stack(struct session *s);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err);
+
+/*
+ * The symbols of the file @path into the empty @out: from --with-syms if it has them, else from the file. 0, or negative when there
+ * are none to be had.
+ */
+int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
+		 struct symtab *out);
 
 /* --- tasks.c: task.txt --- */
 
@@ -270,12 +385,6 @@ void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_
 
 /* --- plan.c --- */
 
-/* What a plan's memfd holds: both kinds of entries, one behind the other. Starts as { 0 }. */
-struct plan_entries {
-	struct strbuf funcs; /* struct plan_func, sorted by address */
-	struct strbuf calls; /* struct plan_call_site, by module */
-};
-
 void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
@@ -283,14 +392,33 @@ void plan_entries_deinit(struct plan_entries *plan);
  * What the options say about the @nr modules in @modules, of which the first is the program itself when
  * @has_program. A module that cannot be read has no entries.
  */
-void plan_make(const struct record_settings *settings, struct control_module *const *modules,
-	       size_t nr, bool has_program, struct plan_entries *out);
+void plan_make(struct recorder *rec, struct control_module *const *modules, size_t nr,
+	       bool has_program, struct plan_entries *out);
+
+void plan_binder_deinit(struct plan_binder *binder);
 
 /* Whether the library calls that module @path makes are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
-/* A memfd with the entries for a probe, or -1 when there are none or memory is short. */
-int plan_memfd(const struct plan_entries *plan);
+/*
+ * A memfd with the entries for a probe, and how many they are, or -1 and zeros when there are none or memory is short.
+ */
+int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr);
+
+/* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
+bool settings_hold_back(const struct record_settings *settings);
+
+/* Whether the options say different things about different functions. */
+bool settings_are_selective(const struct record_settings *settings);
+
+/* --- watches.c: -W var:NAME --- */
+
+/* Whether the program @path has the variables to watch: -ENOENT with the first that it has not, and the nearest names. */
+int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
+
+/* Where they are in the process whose program is @module; those that it has. */
+void watches_bind(const struct record_settings *settings, const struct control_module *module,
+		  struct plan *plan);
 
 /* --- libcalls.c --- */
 
@@ -300,10 +428,28 @@ bool libcall_is_hooked(const char *name, uint32_t *flags);
 /* Whether the calls that library @path makes into others are recorded with --nest-libcall. */
 bool libcall_is_nested_module(const char *path);
 
+/* --- datafile.c --- */
+/* Count @len bytes that are about to be written. False when --max-size forbids them; then probes stop, too. */
+bool writer_may_write(struct recorder *rec, size_t len);
+
+/*
+ * Append whole records of @r, which @sink stands for, to its task's file. What cannot be written is counted, and told by a
+ * LOST record at that place as soon as there is room again.
+ */
+void sink_append(struct recorder *rec, struct process *proc, struct ring *r, struct ring_sink *sink,
+		 const void *data, size_t len);
+
+/* The ring's owner is gone and all is taken from it: tell what is still to be told, close the file. */
+void sink_finish(struct recorder *rec, struct process *proc, struct ring *r,
+		 struct ring_sink *sink);
+
 /* --- writer.c --- */
 
 int writers_start(struct recorder *rec, struct uft_err *err);
 void writers_stop(struct recorder *rec);
+
+/* Up to which time of the recording's clock all records are in the files; see request.h. */
+uint64_t writers_complete_ns(const struct recorder *rec);
 
 /* Take all that is committed in the rings of @proc, which no writer looks at any more. */
 void writer_drain_all(struct recorder *rec, struct process *proc);

@@ -15,6 +15,7 @@
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
 #include "utils/object/program.h"
+#include "utils/object/sym_dir.h"
 #include "utils/object/symtab.h"
 
 static void make_sid(char sid[static SID_LEN + 1])
@@ -113,11 +114,7 @@ static int compare_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/*
- * What is known of a file that was seen as a module: hundreds of processes run the same few, so each is looked at once.
- * NULL for paths that are no files, and without memory.
- */
-static struct known_module *know_module(struct recorder *rec, const char *path)
+struct known_module *known_module_get(struct recorder *rec, const char *path)
 {
 	struct object_program program;
 	struct known_module *known;
@@ -138,9 +135,11 @@ static struct known_module *know_module(struct recorder *rec, const char *path)
 	}
 	if (object_build_id(path, known->build_id, NULL) < 0)
 		known->build_id[0] = '\0';
-	known->is_instrumented = object_check_program(path, &program, NULL) == 0 &&
-				 (program.has_mcount || program.has_fentry ||
-				  program.has_cyg_profile);
+	if (object_check_program(path, &program, NULL) == 0) {
+		known->is_instrumented = program.has_mcount || program.has_fentry ||
+					 program.has_cyg_profile;
+		known->switches_stacks = program.switches_stacks;
+	}
 	known->next = rec->known_modules;
 	rec->known_modules = known;
 	return known;
@@ -151,10 +150,53 @@ void known_modules_destroy(struct known_module *known)
 	while (known) {
 		struct known_module *next = known->next;
 
+		strbuf_deinit(&known->funcs);
 		free(known->path);
 		free(known);
 		known = next;
 	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "<name>.dbg" beside "<name>.sym", when there is anything to say. */
+static int save_debug(struct recorder *rec, const struct known_module *known,
+		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
+{
+	struct capture_module module = {
+		.path = known->path,
+		.build_id = known->build_id,
+		.basename = base_name(known->path),
+		.symbols = symbols,
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+	char name[NAME_MAX + 1];
+
+	if (captures_put_dbg(&rec->settings->captures, &module, &text) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot save the debug information of '%s'",
+				     known->path);
+	if (!text.len)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s.dbg", (int)(strlen(sym_name) - strlen(".sym")),
+		 sym_name);
+	rec->has_debug = true;
+	return files_publish(rec->dir_fd, name, text.data, text.len, err);
+}
+
+int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
+		 struct symtab *out)
+{
+	const struct sym_query query = { .path = path, .build_id = build_id, .any_path = true };
+	int ret = 0;
+
+	if (settings->syms_dir)
+		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
+	return ret == 0 ? object_symtab_load(path, out, NULL) : MIN(ret, 0);
 }
 
 /* 0, also for a module that has gone from disk meanwhile: its calls show as addresses. */
@@ -166,20 +208,16 @@ static int save_symbols(struct recorder *rec, struct known_module *known, struct
 
 	if (known->is_saved ||
 	    !files_choose_name(rec->dir_fd, known->path, known->build_id, name, sizeof(name)) ||
-	    object_symtab_load(known->path, &symbols, NULL) < 0)
+	    symbols_load(rec->settings, known->path, known->build_id, &symbols) < 0)
 		return 0;
 	known->is_saved = true;
+	if (known->is_instrumented && capture_needs_debug(&rec->settings->captures) &&
+	    save_debug(rec, known, &symbols, name, err) < 0)
+		return err->code;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);
 	return files_publish(rec->dir_fd, name, text.data, text.len, err);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /*
@@ -194,7 +232,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
 		const char *path = s->map.entries[i].path;
-		struct known_module *known = know_module(rec, path);
+		struct known_module *known = known_module_get(rec, path);
 		bool has_calls = plan_has_calls(rec->settings, path, strcmp(path, s->exe) == 0);
 
 		if (known && (known->is_instrumented || has_calls))
@@ -204,7 +242,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 	}
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
 		const char *path = s->map.entries[i].path;
-		struct known_module *known = know_module(rec, path);
+		struct known_module *known = known_module_get(rec, path);
 
 		if (known && object_needed_has(&needed, base_name(path)))
 			ret = save_symbols(rec, known, err);
@@ -212,7 +250,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 	return ret;
 }
 
-int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
+static int save_map(struct recorder *rec, struct session *s, struct uft_err *err)
 {
 	char name[64];
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -220,7 +258,7 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	if (s->map.nr)
 		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
 	for (size_t i = 0; i < s->map.nr; i++) {
-		struct known_module *known = know_module(rec, s->map.entries[i].path);
+		struct known_module *known = known_module_get(rec, s->map.entries[i].path);
 
 		if (known)
 			strcpy(s->map.entries[i].build_id, known->build_id);
@@ -229,15 +267,45 @@ int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
 	module_map_encode(&s->map, &text);
 	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
 
-	int ret = strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
-				    : files_publish(rec->dir_fd, name, text.data, text.len, err);
+	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
+				 : files_publish(rec->dir_fd, name, text.data, text.len, err);
+}
+
+int session_save(struct recorder *rec, struct session *s, struct uft_err *err)
+{
+	int ret = save_map(rec, s, err);
 
 	return ret < 0 ? ret : save_all_symbols(rec, s, err);
 }
 
+static bool is_free(const struct module_map *map, const struct control_module *m)
+{
+	for (size_t i = 0; i < map->nr; i++) {
+		if (m->start < map->entries[i].end && map->entries[i].start < m->end)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a record whose
+ * specification it does not find. Where something else had been before, task.txt alone must do.
+ */
+int session_save_late(struct recorder *rec, struct session *s, const struct control_module *m,
+		      struct uft_err *err)
+{
+	int ret = session_save_module(rec, m->path, err);
+
+	if (ret < 0 || !capture_is_wanted(&rec->settings->captures) || !is_free(&s->map, m))
+		return ret;
+	if (session_add_module(s, m) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot save the map of a session");
+	return save_map(rec, s, err);
+}
+
 int session_save_module(struct recorder *rec, const char *path, struct uft_err *err)
 {
-	struct known_module *known = know_module(rec, path);
+	struct known_module *known = known_module_get(rec, path);
 
 	if (!known || (!known->is_instrumented &&
 		       !plan_has_calls(rec->settings, path, /* is_program= */ false)))

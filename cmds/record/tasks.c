@@ -12,22 +12,16 @@
 static void write_line(struct recorder *rec, const struct task_line *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
-	int none = 0;
 
 	task_line_encode(line, &text);
 
 	int ret = strbuf_oom(&text) ? -ENOMEM : fd_write_all(rec->task_fd, text.data, text.len);
 
-	if (ret < 0)
-		atomic_compare_exchange_strong(&rec->write_error, &none, ret);
+	recorder_note_write_error(rec, ret);
 }
 
 static void note_tid(struct recorder *rec, int32_t tid)
 {
-	for (size_t i = rec->nr_tids; i-- > 0;) {
-		if (rec->tids[i] == tid)
-			return;
-	}
 	if (rec->nr_tids == rec->cap_tids) {
 		size_t cap = rec->cap_tids ? rec->cap_tids * 2 : 64;
 		int32_t *tids = realloc(rec->tids, cap * sizeof(*tids));

@@ -1,23 +1,23 @@
-/* Writers: take committed bytes from the rings and append them to <tid>.dat. */
+/* Writers: take committed bytes from the rings, whoever is in need of room first. */
 #include "cmds/record/recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "utils/base/fd.h"
+#include "utils/base/cleanup.h"
 #include "utils/format/record.h"
 
 /* How old a committed record may get before it is in its file, when its segment does not fill up. */
-#define FLUSH_INTERVAL_NS 100000000
+#define FLUSH_INTERVAL_NS    100000000
+#define FOLLOWED_INTERVAL_NS 40000000
+/* A thread may be kept from the CPU between looking at the clock and committing its record. */
+#define COMMIT_SLACK_NS	     20000000
 
 struct writer_arg {
 	struct recorder *rec;
@@ -27,63 +27,6 @@ struct writer_arg {
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
-}
-
-static void note_write_error(struct recorder *rec, int code)
-{
-	int none = 0;
-
-	atomic_compare_exchange_strong(&rec->write_error, &none, code);
-}
-
-static int open_data_file(struct recorder *rec, int32_t tid)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "%d.dat", tid);
-	return openat(rec->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-}
-
-/*
- * Append to the task's file. On failure the file is cut back to what was whole before, the bytes
- * count as lost, and the program goes on: a full disk is no reason to stop it.
- */
-static void append(struct recorder *rec, struct process *proc, struct ring *r,
-		   struct ring_sink *sink, const void *data, size_t len)
-{
-	if (len == 0)
-		return;
-	if (sink->tid == 0) {
-		/* Read once: it is the program's memory. */
-		sink->tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
-		if (sink->tid <= 0) {
-			sink->tid = 0;
-			atomic_fetch_add(&rec->records_lost, len / sizeof(struct record));
-			return;
-		}
-		tasks_announce(rec, proc, sink->tid, r->start_ns);
-	}
-
-	int fd = sink->is_open ? sink->data_fd : open_data_file(rec, sink->tid);
-	struct stat st = { 0 };
-	int ret = fd < 0 ? -errno : 0;
-
-	if (ret == 0) {
-		ret = fd_write_all(fd, data, len);
-		if (ret < 0 && fstat(fd, &st) == 0 && ftruncate(fd, st.st_size & ~15LL) < 0)
-			ret = -errno;
-	}
-	if (ret < 0) {
-		note_write_error(rec, ret);
-		atomic_fetch_add(&rec->records_lost, len / sizeof(struct record));
-	}
-	/* Thousands of tasks may have more files than the process may hold open. */
-	if (!sink->is_open && fd >= 0) {
-		sink->is_open = fd < sysconf(_SC_OPEN_MAX) / 2;
-		sink->data_fd = fd;
-		if (!sink->is_open)
-			close(fd);
-	}
 }
 
 static void release_producer(struct ring *r)
@@ -132,7 +75,7 @@ static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t 
 		} else {
 			break;
 		}
-		append(rec, proc, r, sink, ring_data(r) + place, len);
+		sink_append(rec, proc, r, sink, ring_data(r) + place, len);
 		taken += len;
 		sink->tail = head >= segment_end ? segment_end : head;
 		atomic_store_explicit(&r->tail, sink->tail, memory_order_release);
@@ -141,33 +84,20 @@ static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t 
 	return taken;
 }
 
-/* What the producer could not tell any more. */
-static void append_last_lost(struct recorder *rec, struct process *proc, uint32_t index)
-{
-	struct ring *r = process_ring(proc, index);
-	uint64_t lost = atomic_load(&r->lost);
-	uint64_t told = atomic_load(&r->lost_told);
-
-	atomic_fetch_add(&rec->records_lost, lost);
-	if (lost > told && r->tid) {
-		struct record record = { 0, record_data(RECORD_LOST, 0, lost - told) };
-
-		append(rec, proc, r, &proc->sinks[index], &record, sizeof(record));
-	}
-}
-
-/* The owner of ring @index is done with it: empty it and give it back. */
-static void close_ring(struct recorder *rec, struct process *proc, uint32_t index)
+/* The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings are closed now */
+static void close_ring(struct recorder *rec, struct process *proc, uint32_t index,
+		       unsigned nr_tasks)
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 
-	drain_ring(rec, proc, index, true);
-	append_last_lost(rec, proc, index);
-	if (sink->is_open)
-		close(sink->data_fd);
-	*sink = (struct ring_sink){ 0 };
+	if (rec->settings->flight_bytes)
+		flight_save_ring(rec, proc, index, nr_tasks);
+	else
+		drain_ring(rec, proc, index, true);
+	sink_finish(rec, proc, r, sink);
 	r->tid = 0;
+	r->segment_before[0] = 0;
 	atomic_store(&r->head, 0);
 	atomic_store(&r->tail, 0);
 	atomic_store(&r->lost, 0);
@@ -175,19 +105,56 @@ static void close_ring(struct recorder *rec, struct process *proc, uint32_t inde
 	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }
 
-static uint32_t rings_in_use(const struct process *proc)
+static enum ring_state state_of(const struct process *proc, uint32_t index)
 {
-	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);
+	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
+}
 
-	return MIN(high, proc->nr_rings);
+/* A ring whose thread has ended. */
+struct ended_ring {
+	uint64_t start_ns;
+	uint32_t index;
+};
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct ended_ring *x = a;
+	const struct ended_ring *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/*
+ * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes later may take the place of
+ * what was earlier.
+ */
+static void close_ended_rings(struct recorder *rec, struct process *proc, uint32_t first,
+			      uint32_t step)
+{
+	uint32_t high = process_rings_in_use(proc);
+	struct ended_ring *ended cleanup_free = calloc(high / step + 1, sizeof(*ended));
+	size_t nr = 0;
+
+	for (uint32_t i = first; ended && i < high; i += step) {
+		if (state_of(proc, i) == RING_DONE)
+			ended[nr++] = (struct ended_ring){ process_ring(proc, i)->start_ns, i };
+	}
+	if (nr)
+		qsort(ended, nr, sizeof(*ended), compare_start);
+	for (size_t i = 0; i < nr; i++)
+		close_ring(rec, proc, ended[i].index, 1);
 }
 
 void writer_drain_all(struct recorder *rec, struct process *proc)
 {
-	for (uint32_t i = 0; i < rings_in_use(proc); i++) {
-		if (atomic_load_explicit(&process_ring(proc, i)->state, memory_order_acquire) !=
-		    RING_FREE)
-			close_ring(rec, proc, i);
+	unsigned nr = 0;
+
+	close_ended_rings(rec, proc, 0, 1);
+	for (uint32_t i = 0; i < process_rings_in_use(proc); i++)
+		nr += state_of(proc, i) != RING_FREE;
+	for (uint32_t i = 0; i < process_rings_in_use(proc); i++) {
+		if (state_of(proc, i) != RING_FREE)
+			close_ring(rec, proc, i, nr);
 	}
 	atomic_fetch_add(&rec->threads_untraced, atomic_load(&proc->arena->threads_untraced));
 }
@@ -196,17 +163,17 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 			     bool everything)
 {
 	uint64_t taken = 0;
+	bool has_ended = false;
 
-	for (uint32_t i = index; i < rings_in_use(p); i += rec->nr_writers) {
-		switch (atomic_load_explicit(&process_ring(p, i)->state, memory_order_acquire)) {
-		case RING_LIVE:
+	for (uint32_t i = index; i < process_rings_in_use(p); i += rec->nr_writers) {
+		enum ring_state state = state_of(p, i);
+
+		has_ended |= state == RING_DONE;
+		if (state == RING_LIVE && !rec->settings->flight_bytes)
 			taken += drain_ring(rec, p, i, everything);
-			break;
-		case RING_DONE:
-			close_ring(rec, p, i);
-			break;
-		}
 	}
+	if (has_ended)
+		close_ended_rings(rec, p, index, rec->nr_writers);
 	return taken;
 }
 
@@ -230,6 +197,26 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* Look at all rings, and tell what is in the files by then. */
+static uint64_t flush_all(struct recorder *rec, unsigned index)
+{
+	uint64_t begun_ns = recorder_now_ns(rec);
+	uint64_t taken = scan(rec, index, true);
+
+	/* Pairs with writers_complete_ns(): publishes what was written. */
+	atomic_store(&rec->flushed_ns[index], begun_ns);
+	return taken;
+}
+
+uint64_t writers_complete_ns(const struct recorder *rec)
+{
+	uint64_t complete_ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < rec->nr_writers; i++)
+		complete_ns = MIN(complete_ns, atomic_load(&rec->flushed_ns[i]));
+	return complete_ns > COMMIT_SLACK_NS ? complete_ns - COMMIT_SLACK_NS : 0;
+}
+
 static void *writer_main(void *arg)
 {
 	struct writer_arg *w = arg;
@@ -243,14 +230,16 @@ static void *writer_main(void *arg)
 	while (!atomic_load(&rec->stopping)) {
 		uint32_t seen = atomic_load(wake);
 		uint64_t now = now_ns();
-		bool flush = now - last_flush >= FLUSH_INTERVAL_NS;
+		bool is_followed = atomic_load_explicit(&rec->is_followed, memory_order_relaxed);
+		long interval_ns = is_followed ? FOLLOWED_INTERVAL_NS : FLUSH_INTERVAL_NS;
+		bool flush = now - last_flush >= (uint64_t)interval_ns;
 
 		if (flush)
 			last_flush = now;
-		if (scan(rec, index, flush) > 0)
+		if ((flush ? flush_all(rec, index) : scan(rec, index, false)) > 0)
 			continue;
 
-		struct timespec timeout = { 0, FLUSH_INTERVAL_NS };
+		struct timespec timeout = { 0, interval_ns };
 
 		/* Pairs with the producer: it adds to wake, then looks at sleeping. */
 		atomic_store(sleeping, 1);
@@ -273,7 +262,8 @@ int writers_start(struct recorder *rec, struct uft_err *err)
 	rec->nr_writers = rec->settings->nr_writers;
 	rec->control->nr_writers = rec->nr_writers;
 	rec->writers = calloc(rec->nr_writers, sizeof(*rec->writers));
-	if (!rec->writers)
+	rec->flushed_ns = calloc(rec->nr_writers, sizeof(*rec->flushed_ns));
+	if (!rec->writers || !rec->flushed_ns)
 		return err_set_errno(err, -ENOMEM, "cannot start writer threads");
 
 	for (unsigned i = 0; i < rec->nr_writers; i++) {

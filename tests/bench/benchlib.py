@@ -67,10 +67,20 @@ class Cost:
         _, status, usage = os.wait4(proc.pid, 0)
         self.elapsed = time.perf_counter() - begin
         self.cpu = usage.ru_utime + usage.ru_stime
-        self.maxrss_kb = usage.ru_maxrss
         proc.returncode = os.waitstatus_to_exitcode(status)
         if proc.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: status {proc.returncode}")
+
+
+def loop_ns(command):
+    """A job for in_turns(): what the loop program says at its end that one round takes."""
+
+    def job():
+        out = Cost(command, stdout=subprocess.PIPE).out
+        clean("data")
+        return float(out.split()[-1])
+
+    return job
 
 
 def in_turns(runs, jobs):

@@ -4,32 +4,22 @@
 usage: calls.py [CALLS [RUNS]]
 """
 
-import subprocess
 import sys
 
-from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, heading, in_turns, need_peer, row, scratch
+from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, heading, in_turns, loop_ns, need_peer, row, scratch
 
 # method: target plain, target with -t
 TARGETS = {"-pg": (0.40, 0.45), "-mfentry": (0.40, 0.45), "-finstrument-functions": (0.45, 0.45)}
 
 
-def measure(command):
-    def job():
-        out = Cost(command, stdout=subprocess.PIPE).out
-        clean("data")
-        return float(out.split()[-1])
-
-    return job
-
-
 def main():
     need_peer()
-    calls = sys.argv[1] if len(sys.argv) > 1 else "300000"
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    calls = sys.argv[1] if len(sys.argv) > 1 else "2000000"
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 12
     with scratch():
         bare = compile("loop.c", "bare")
         counter = compile("counter.c", "counter")
-        floor = in_turns(5, {"floor": measure([counter])})["floor"]
+        floor = in_turns(5, {"floor": loop_ns([counter])})["floor"]
         heading(f"{calls} calls of a leaf, min of {runs}")
         results = {}
         for method, flags in METHODS.items():
@@ -38,9 +28,9 @@ def main():
                 best = in_turns(
                     runs,
                     {
-                        "bare": measure([bare, calls]),
-                        "ours": measure([UTRAIL, "record", *options, "-d", "data", exe, calls]),
-                        "peer": measure(
+                        "bare": loop_ns([bare, calls]),
+                        "ours": loop_ns([UTRAIL, "record", *options, "-d", "data", exe, calls]),
+                        "peer": loop_ns(
                             [PEER, "record", "--no-libcall", "--no-event", *options, "-d", "data", exe, calls]
                         ),
                     },

@@ -1,7 +1,9 @@
 """What every end-to-end test has at hand: the tools of tests/lib and a working directory of its own."""
 
 import os
+import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,20 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "needs_peer: compares with Debian's uftrace")
 
 
+NOTES = pytest.StashKey()
+
+
+@pytest.fixture
+def note(request):
+    """Say in the summary of the run how much was tested."""
+    return request.config.stash.setdefault(NOTES, []).append
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for text in config.stash.get(NOTES, []):
+        terminalreporter.write_line(text)
+
+
 @pytest.fixture(autouse=True)
 def workdir(tmp_path, monkeypatch):
     """Recordings and gmon.out files go to a directory that pytest removes."""
@@ -33,13 +49,38 @@ def workdir(tmp_path, monkeypatch):
     yield tmp_path
 
 
+def recorder_sockets():
+    """Names of recorders' sockets whose recorder is gone: somebody has kept one open."""
+    with open("/proc/net/unix") as f:
+        names = {line.split("@")[1].strip() for line in f if re.search(r"@utrail-\d+-", line)}
+    return {n for n in names if not os.path.exists(f"/proc/{n.split('-')[1]}")}
+
+
+def processes_in(directory):
+    """Processes that were started in @directory and are still there."""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/cwd").startswith(f"{directory}") and int(pid) != os.getpid():
+                found.add(int(pid))
+        except OSError:
+            pass
+    return found
+
+
 @pytest.fixture(autouse=True)
-def nothing_in_shm():
-    """No test may leave a name behind in /dev/shm."""
+def nothing_is_left_behind(workdir):
+    """No test may leave a name in /dev/shm, a socket or a process behind."""
 
-    def ours():
-        return {n for n in os.listdir("/dev/shm") if "utrail" in n}
+    def left():
+        return {n for n in os.listdir("/dev/shm") if "utrail" in n} | recorder_sockets()
 
-    before = ours()
+    before = left()
     yield
-    assert not ours() - before
+    for _ in range(100):  # what was just killed may need a moment
+        after, running = left() - before, processes_in(workdir)
+        if not after and not running:
+            break
+        time.sleep(0.05)
+    assert not after, f"left behind: {after}"
+    assert not running, f"still running: {running}"

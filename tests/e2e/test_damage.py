@@ -10,6 +10,7 @@ import random
 import re
 import resource
 import struct
+from collections import Counter
 
 import archive
 import pytest
@@ -187,7 +188,7 @@ def sanitizer_options():
     return {"ASAN_OPTIONS": f"{words}:hard_rss_limit_mb={MEMORY_BYTES >> 20}:allocator_may_return_null=1"}
 
 
-def test_all_commands_in_one_process(workdir):
+def test_all_commands_in_one_process(workdir, note):
     """Also: the text of each error is one line, and there is one whenever the status says so."""
     what = {}
     (workdir / "copies").mkdir()
@@ -200,11 +201,13 @@ def test_all_commands_in_one_process(workdir):
     last = [line for line in result.err.splitlines() if line in what][-1:]
     assert result.status == 0, f"{last}: {what.get(last[0]) if last else ''}\n{result.err[-4000:]}"
     assert result.err.endswith(f"\n{COPIES} inputs\n")
+    note(f"{COPIES} damaged copies through all commands in one process{', with sanitizers' * has_sanitizer()}")
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_the_program_itself(workdir, part):
+def test_the_program_itself(workdir, part, note):
     rng = random.Random(part)
+    answers = Counter()
     copies = list(damaged_copies(RUN_COPIES))[part::8]
     for i, (text, files) in enumerate(copies):
         path = workdir / f"{i:04}"
@@ -214,10 +217,12 @@ def test_the_program_itself(workdir, part):
                             env=sanitizer_options())
             about = f"{text}: {' '.join(command)}: status {result.status}\n{result.err[-3000:]}"
             assert result.status in (0, 1, 255), about
-            lines = result.err.splitlines()
+            lines = result.err.rstrip("\n").split("\n") if result.err else []
             assert all(line.startswith(("utrail: ", "WARN: ")) for line in lines), about
             errors = [line for line in lines if line.startswith("utrail: ")]
             assert len(errors) == (result.status != 0), about
+            answers["an error" if errors else "an answer"] += 1
+    note(f"{len(copies)} damaged copies by the program itself, part {part}: {dict(answers)}")
 
 
 @pytest.mark.parametrize("how", range(4))

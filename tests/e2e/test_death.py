@@ -1,6 +1,7 @@
 """Somebody is killed: the recording is good up to the last record, and nothing and nobody is left behind."""
 
 import os
+import random
 import signal
 import subprocess
 import time
@@ -73,6 +74,31 @@ def start():
     yield begin
     for r in running:
         r.close()
+
+
+@pytest.fixture
+def start_anyhow():
+    """`utrail record` in a group of its own, which is gone in the end."""
+    running = []
+
+    def begin(exe):
+        command = [UTRAIL, "record", "--no-libcall", exe]
+        pipe = subprocess.PIPE
+        proc = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment(), start_new_session=True, text=True)
+        running.append(proc)
+        return proc
+
+    yield begin
+    for proc in running:
+        end_group(proc)
+        proc.communicate()
+
+
+def end_group(proc):
+    try:
+        os.killpg(proc.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def check(recording, rounds):
@@ -210,3 +236,58 @@ def test_nothing_is_left(start):
     with open("/proc/net/unix") as sockets:
         assert not [line for line in sockets if f"utrail-{r.proc.pid}-" in line]
     assert not os.path.exists(f"/proc/{r.proc.pid}")
+
+
+VICTIMS = ("program", "recorder", "both")
+
+
+def records_of(path):
+    """What is committed: whole records in nesting order, also when the end is cut off."""
+    recording = Recording(path)
+    texts = [trees.of_records(t) for t in recording.tasks.values()]
+    return recording, (texts or [""])[0]
+
+
+@pytest.mark.parametrize("number", range(51))
+def test_killed_at_any_moment(start_anyhow, number):
+    """SIGKILL at a moment that nobody chose, from the first instruction on: what was committed is there."""
+    rng = random.Random(number)
+    victim, variant = VICTIMS[number % 3], VARIANTS[number // 3 % 3]
+    proc = start_anyhow(build(program("endless"), variant))
+    time.sleep(rng.choice([0.002, 0.01, 0.05, 0.3]) * rng.random())
+    children = subprocess.run(["pgrep", "-P", str(proc.pid)], capture_output=True, text=True).stdout.split()
+    if victim != "program":
+        os.kill(proc.pid, signal.SIGKILL)
+    if victim != "recorder" and children:
+        try:
+            os.kill(int(children[0]), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    if victim == "program" and not children:
+        os.kill(proc.pid, signal.SIGTERM)  # it was not born yet: its recorder's ends it
+    if victim != "program":
+        time.sleep(0.05)
+        end_group(proc)  # also a program that was born after we looked
+    out, err = proc.communicate(timeout=60)
+    assert "Sanitizer" not in err
+
+    if not os.path.exists("uftrace.data/info"):
+        return  # it was killed before it had one
+    if victim == "program" and children:
+        assert "records were lost" not in err
+    recording, text = records_of("uftrace.data")
+    complete = text.count("round_{leaf{}leaf{}}")
+    rest = text.removeprefix("main{").replace("round_{leaf{}leaf{}}", "")
+    if victim == "program" and not children and rest == "}":
+        rest = ""  # its recorder was told to end when it had just got it, and passed that on: it ended in order
+    assert rest in ("", "round_{", "round_{leaf{", "round_{leaf{}", "round_{leaf{}leaf{", "round_{leaf{}leaf{}")
+    said = [int(line) for line in out.splitlines()[1:] if line.isdigit()]
+    if victim == "program" and said:
+        assert complete >= said[-1]
+    for command in ("replay", "report", "info", "dump"):
+        result = utrail(command)
+        assert result.status in (0, 1, 255) and len(result.err.splitlines()) <= 1, result.err
+        if text:
+            assert result.status == 0, result.err
+    if text:
+        assert utrail("replay", "-f", "none").must().out.count("round_() {") >= complete

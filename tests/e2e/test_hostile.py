@@ -1,13 +1,15 @@
 """Programs that make it hard: stacks that are switched, run over or very deep, odd names, forbidden system calls."""
 
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import METHODS, SOURCES, Variant, build, program
+from programs import METHODS, SOURCES, Program, Variant, build, program
 from tools import UTRAIL, environment, run, utrail
 
 VARIANTS = [Variant("gcc", method, opt) for method in METHODS for opt in ("O0", "O2")]
@@ -58,17 +60,6 @@ def test_stack_overflow(variant):
 
 
 @each
-def test_coroutines(variant):
-    """swapcontext: stacks change under the probe. All calls are there, each one returns where it must."""
-    recording = record("coroutines", variant, status=0)
-    (task,) = recording.tasks.values()
-    assert count(task, "leaf") == count(task, "leaf", EXIT) == 2000
-    assert count(task, "step") == 2000
-    assert count(task, "first") == count(task, "second") == 1
-    utrail("replay").must()
-
-
-@each
 def test_setjmp_from_above(variant):
     """longjmp back into a frame whose callers have made other calls meanwhile; a thousand times."""
     recording = record("jumper", variant, status=0)
@@ -83,13 +74,12 @@ def test_signal_storm(variant):
     """A timer's signals hit the program and the probe at any instruction; nothing gets out of step."""
     recording = record("storm", variant, status=0)
     (task,) = recording.tasks.values()
-    lost = recording.lost
     entries = sum(r.kind == ENTRY for r in task.records)
     exits = sum(r.kind == EXIT for r in task.records)
-    assert entries == exits
-    # Calls of handlers that interrupted the probe itself are counted as lost, ENTRY and EXIT.
-    assert count(task, "work") + count(task, "handler") + lost // 2 >= 200000
-    assert count(task, "work") == 200000
+    # What could not be recorded is counted, be it that the writer had no CPU or that the probe was interrupted twice.
+    assert abs(entries - exits) <= recording.lost
+    assert count(task, "work") + count(task, "work", EXIT) + recording.lost >= 400000
+    assert count(task, "work") <= 200000
 
 
 @each
@@ -187,3 +177,108 @@ def test_handlers_that_interrupt_the_probe(variant):
 def test_unwinders(variant, options):
     """Exceptions, cancelled threads and backtraces come out as they do untraced."""
     record("unwind", variant, *options, status=134)
+
+
+@each
+def test_shadow_stack(workdir, variant):
+    """Where the CPU checks return addresses none may be replaced: such a process runs untraced, and one is told."""
+    compiler = [*variant.command(".c"), "-rdynamic"]
+    subprocess.run([*compiler, SOURCES / "odd/shadowstack.c", "-o", "prog"], check=True)
+    result = utrail("record", "./prog").must(3)
+    assert result.out == "2\n"
+    assert "1 processes were not traced" in result.err and "shadow stack" in result.err
+    utrail("record", "--force", "/bin/sh", "-c", f"./prog; {build(program('plain'), variant)}").must()
+    assert [t for t in Recording("uftrace.data").tasks.values() if trees.of_records(t) == "main{a{b{c{}}}b{c{}}c{}}"]
+
+
+def hostile(name):
+    """A program of src/hostile; skipped where what it needs is not installed."""
+    (path,) = (SOURCES / "hostile").glob(f"{name}.c*")
+    for library, package in ("boost_context", "libboost-context-dev"), ("unwind", "libunwind-dev"):
+        if name in ("boost_context", "walker") and library in path.read_text():
+            headers = {"boost_context": "boost/context/fiber.hpp", "unwind": "libunwind.h"}
+            places = Path("/usr/include"), *Path("/usr/include").glob("*-linux-gnu")
+            if not any((place / headers[library]).exists() for place in places):
+                pytest.skip(f"{package} is not installed")
+    return Program.read(path)
+
+
+OTHERS = ("generators", "switches", "throws", "clone", "malloc", "walker", "boost_context")
+PATHS = [(), ("--no-libcall",), ("-l",), ("-D", "3"), ("-t", "1us")]
+
+
+def has_foreign_frames(variant, options):
+    """Return slots are replaced of functions that have no frame pointer: its own, or of the library's."""
+    hooks_library = options not in (("--no-libcall",), ("-D", "3"))
+    return variant.opt == "O2" and (variant.method == "fentry" or (variant.method == "cyg" and hooks_library))
+
+
+@each
+@pytest.mark.parametrize("options", PATHS, ids=" ".join)
+@pytest.mark.parametrize("name", OTHERS)
+def test_runs_as_untraced(name, options, variant):
+    prog = hostile(name)
+    if not prog.fits(variant):
+        pytest.skip("not with this compiler")
+    exe = build(prog, variant)
+    plain = run(exe).must()
+    traced = utrail("record", *options, exe)
+    if name == "walker" and has_foreign_frames(variant, options):
+        assert traced.status == plain.status and traced.out != plain.out, "mended: expect the same"
+        pytest.xfail("libunwind takes the CFA for the stack pointer, and that of our trampoline is four bytes off (stubs.S)")
+    assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
+    assert all(task.records for task in Recording("uftrace.data").tasks.values())
+    utrail("replay").must()
+
+
+@each
+@pytest.mark.parametrize("how", ["user", "chroot", "env", "network", "secret", "memory"])
+def test_caged(workdir, how, variant):
+    """Privileges, root directory, environment, name spaces, core dumps, memory are given up: tracing may end, the program not."""
+    exe = build(hostile("caged"), variant)
+    plain = run(exe, how, limit=30)
+    shutil.rmtree("empty", ignore_errors=True)
+    traced = utrail("record", exe, how, limit=60)
+    assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
+    recording = Recording("uftrace.data")
+    first = max(recording.tasks.values(), key=lambda t: len(t.records))
+    assert count(first, "leaf") >= 1100
+    utrail("replay").must()
+
+
+@each
+def test_clone(variant):
+    """Children of clone(2) that libc's fork handlers do not see are tasks of their own; those with shared memory end their tracing."""
+    utrail("record", "--no-libcall", build(hostile("clone"), variant)).must()
+    recording = Recording("uftrace.data")
+    assert recording.lost == 0
+    counts = sorted(count(t, "leaf") for t in recording.tasks.values())
+    # What shares memory and makes its parent wait is as good as a call of the parent.
+    assert counts == [100] * 20 + [20 * 100 + 20]
+
+
+@each
+def test_many_coroutines(variant):
+    """Each call once, whatever becomes of its coroutine; stacks that come after each other in one place are one task."""
+    recording = record("fibers_many", variant, "--no-libcall", status=0)
+    assert recording.lost == 0
+    made = [t for tid, t in recording.tasks.items() if tid >= 5000000]
+    for name, calls in ("body", 10000), ("step", 39800), ("leaf", 76200):
+        assert sum(count(t, name) for t in made) == calls
+        assert count(max(recording.tasks.values(), key=lambda t: count(t, "main")), name) == 0
+    assert sum(count(t, "resume") for t in recording.tasks.values()) == 46400
+    assert len(made) < 1000
+
+
+@each
+def test_switches_that_nobody_announces(variant):
+    """Hand-made stacks: after the first switch that is noticed, they are tasks of their own, whichever thread runs them."""
+    exe = build(hostile("switches"), variant)
+    utrail("record", "--no-libcall", exe).must()
+    recording = Recording("uftrace.data")
+    tasks = recording.tasks.values()
+    names = {r.name for t in tasks for r in t.records}
+    (step,) = [n for n in names if "step" in n]
+    (thrower,) = [n for n in names if "thrower" in n]
+    assert sum(count(t, step) for t in tasks) == sum(count(t, thrower) for t in tasks) == 3000
+    assert sum(count(t, step) for tid, t in recording.tasks.items() if tid >= 5000000) >= 2990

@@ -98,6 +98,23 @@ REPORTS = [
     "--color=yes",
 ]
 
+GRAPHS = [
+    "",
+    "main",
+    "-f self main",
+    "-f total,self,addr",
+    "-f none",
+    "-f self",
+    "--task",
+    "--task -f tid",
+    "--no-event",
+    "--no-libcall",
+    "-t 100ns",
+    "--demangle=no",
+    "--color=yes",
+    "--format=html",
+]
+
 
 def recorded(recorder, name):
     """A recording of program @name, made once for all tests; paths in it are the same for both readers."""
@@ -146,6 +163,18 @@ def without_stdv(text):
     return "".join(line[:36] + line[48:] for line in text.splitlines(keepends=True))
 
 
+def task_graph_tids(text):
+    """Tids in six columns, as in replay."""
+    text = re.sub(r"(TID ) (    TASK NAME)", r"\1\2", text)
+    text = re.sub(r"\[ ([ \d]{6})\]", r"[\1]", text)
+    return re.sub(r"^ (.*) (  :.*[|] +)$", r"\1\2", text, flags=re.M)
+
+
+def without_root_address(text):
+    """A program has none; the peer prints that of any function or 0."""
+    return re.sub(r"^(.{24})  [ \da-f]{12}( : \(1\) )", r"\1\2", text, flags=re.M)
+
+
 def without_event_size(text):
     """An event has no size; the peer prints that of a record."""
     return re.sub(r"^(.*) [ \d]{10}  (linux:schedule.*)$", r"\1  \2", text, flags=re.M)
@@ -170,6 +199,8 @@ ALIKE = [
     (r"^report.*size", without_event_size, without_event_size),
     (r"^(dump|info)", without_newer_info, None),
     (r"^dump", dump_tids, dump_tids),
+    (r"^graph --task", task_graph_tids, None),
+    (r"^graph -f total,self,addr", without_root_address, without_root_address),
     (r"^info --task", replay_tids, None),
 ]
 
@@ -178,15 +209,18 @@ KNOWN = [
     # A vforked child's calls, and those of a new program image, are in the records of the same task. The peer
     # guesses from the names of functions (execl, longjmp) how deep the stack now is, we look at the records.
     (".*", "vfork|exec", ".*", "calls of the child of vfork, and after exec"),
-    ("peers", "longjmp", "^(replay|report)", "its own wrapper of longjmp writes returns that it reads otherwise"),
+    ("peers", "longjmp", "^(replay|report|graph)", "its own wrapper of longjmp writes returns that it reads otherwise"),
     # The peer counts the stack of a forked child from what it had shown of the parent so far.
-    (".*", "fork|fork_chain|daemon", "^(replay|report)", "depth and times of a forked child"),
+    (".*", "fork|fork_chain|daemon", "^(replay|report|graph)", "depth and times of a forked child"),
     (".*", "dlopen", "module|-f all", "the module of an opened library is [unknown] to it"),
     (".*", "dlopen|shared", "-Z|size", "sizes of functions in libraries, of which it takes any of one name"),
-    ("peers", "exceptions|cplusplus", "--libname", "it does not load the symbols of libstdc++ here"),
+    ("ours.*|peers", "exceptions|cplusplus", "--libname", "what a library defines and calls itself has no library for it"),
     ("ours|peers", ".*", "--event-full", "what happened before the first call of a task is left out"),
     (".*", ".*", "replay.*-t", "whether there is a header when nothing is left below it"),
+    (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
+    ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
     # Of calls that never returned.
+    (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),
     ("ours|peers", ".*", "--task", "pre-empted time is counted by halves"),
 ]
@@ -207,8 +241,9 @@ def alike(text, command, side):
 
 
 def differences(command, directory):
-    theirs = peer(*command.split(), "-d", directory)
-    ours = utrail(*command.split(), "-d", directory)
+    name, *options = command.split()
+    theirs = peer(name, "-d", directory, *options)
+    ours = utrail(name, "-d", directory, *options)
     if ours.status != theirs.status:
         return [f"`{command}`: our status is {ours.status}, theirs {theirs.status}; {ours.err}"]
     pairs = itertools.zip_longest(alike(ours.out, command, 0), alike(theirs.out, command, 1))
@@ -233,6 +268,9 @@ class TestSameText:
 
     def test_report(self, recorder, name):
         compare(recorder, name, [f"report {options}" for options in REPORTS])
+
+    def test_graph(self, recorder, name):
+        compare(recorder, name, [f"graph {options}" for options in GRAPHS])
 
     def test_dump_and_info(self, recorder, name):
         compare(recorder, name, ["dump", "info", "info --task"])

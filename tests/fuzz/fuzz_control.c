@@ -108,7 +108,11 @@ static void take_answers(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct filters no_filters = { 0 };
+	const struct watch_spec no_watch = { 0 };
 	const struct record_settings settings = {
+		.filters = &no_filters,
+		.watch = &no_watch,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.use_libcalls = true,

@@ -23,12 +23,44 @@ static const char *const command_lines[] = {
 	"report --task -f all",
 	"report -f cpu-count,cpu-mask,cpu-list -s call",
 	"report --task --format=csv -t 1us",
+	"report -f all --num-thread 4 -s p99.9",
+	"report --format=json -f p50,cpu-list,total-min-ts",
+	"report --callers a",
+	"report --callees main",
+	"report --slowest main",
+	"report --histogram leaf",
+	"report --diff @ --diff-policy full,percent -f all",
+	"graph",
+	"graph -f all --event-full -t 1us",
+	"graph main -r 1us~ --format=html",
+	"graph --task --color=on",
+	"graph --diff @",
+	"graph --diff @ main --format=svg",
 	"info",
 	"info --symbols --demangle=full",
 	"info --task",
 	"dump",
 	"dump -v -r 1us~ -D 2",
 	"dump --tid=4242",
+	"dump --format=chrome",
+	"dump --format=chrome --event-full -r 1us~",
+	"dump --format=flame-graph -t 1us",
+	"dump --format=graphviz",
+	"dump --format=mermaid",
+	"dump --format=folded --event-full",
+	"dump --format=perfetto",
+	"dump --format=speedscope",
+	"dump --format=callgrind",
+	"dump --format=pprof",
+	"dump --format=jsonl",
+	"dump --format=firefox",
+	"dump --format=sqlite",
+	"dump --format=svg",
+	"dump --format=html",
+	"replay --no-args --srcline --inline -f none",
+	"replay --srcline --inline --color=on --no-merge",
+	"report --srcline",
+	"dump --no-args",
 };
 
 #define NR_COMMAND_LINES ARRAY_SIZE(command_lines)
@@ -50,16 +82,23 @@ static void run(const char *command_line, const char *dir)
 	struct opts opts cleanup_opts;
 	struct uft_err err = { 0 };
 
-	for (char *at = words; at;)
-		argv[argc++] = strsep(&at, " ");
+	for (char *at = words; at; argc++) {
+		argv[argc] = strsep(&at, " ");
+		if (strcmp(argv[argc], "@") == 0)
+			argv[argc] = (char *)dir;
+	}
 	opts_init(&opts);
 	opts.msg.file = fopen("/dev/null", "we");
-	FUZZ_CHECK(opts_parse(&opts, argc, argv, &err) == 0);
-	FUZZ_CHECK(!opts.cmd->check || opts.cmd->check(&opts, &err) == 0);
-	choose_colors(&opts);
 
-	int status = opts.cmd->run(&opts, &err);
+	/* The directory's default.opts is a part of it. */
+	int status = opts_parse(&opts, argc, argv, &err);
 
+	if (status == 0 && opts.cmd->check)
+		status = opts.cmd->check(&opts, &err);
+	if (status == 0) {
+		choose_colors(&opts);
+		status = opts.cmd->run(&opts, &err);
+	}
 	fuzz_check_error(status != CMD_DONE, &err);
 }
 

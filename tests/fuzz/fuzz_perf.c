@@ -34,9 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_write_file("perf-cpu0.dat", in.data, in.size);
 	fuzz_write_file("perf-cpu1.dat", in.data, in.size / 2);
 
-	int ret = src_perf_load(&src, &data, &err);
+	struct uft_err broken = { 0 };
+	int ret = src_perf_load(&src, &data, &broken, &err);
 
 	fuzz_check_error(ret < 0, &err);
+	fuzz_check_error(broken.code != 0, &broken);
 	for (size_t i = 0; ret == 0 && i < src.nr_queues; i++) {
 		for (size_t k = 1; k < src.queues[i].nr; k++)
 			FUZZ_CHECK(src.queues[i].events[k - 1].time_ns <=

@@ -29,7 +29,7 @@ static void add(struct digest *digest, const struct event *event)
 	digest->nr++;
 }
 
-static struct digest read_all(const struct trace_data *data, const struct src_user_plan *plan,
+static struct digest read_all(struct trace_data *data, const struct src_user_plan *plan,
 			      size_t batch)
 {
 	struct src_user src;

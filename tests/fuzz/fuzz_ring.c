@@ -56,7 +56,11 @@ static uint64_t bytes_written(const struct recorder *rec)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct filters no_filters = { 0 };
+	const struct watch_spec no_watch = { 0 };
 	const struct record_settings settings = {
+		.filters = &no_filters,
+		.watch = &no_watch,
 		.segment_bytes = SEGMENT_BYTES,
 		.clock_id = CLOCK_MONOTONIC,
 	};

@@ -137,6 +137,10 @@ def build_programs(work):
         exe = work / name
         must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread", "-ldl")
         programs[name] = exe
+    # With a path that is nobody's machine in their debug information.
+    for source in ("values.c", "shapes.cc"):
+        must("cp", SOURCES / "args" / source, work)
+        must("g++" if source.endswith(".cc") else "gcc", "-pg", "-g", "-O1", source, "-o", Path(source).stem, cwd=work)
     return programs
 
 
@@ -144,15 +148,17 @@ def recordings(build, work):
     """name -> {file: content}"""
     programs = build_programs(work)
     jobs = [("ours", build / "utrail", name, []) for name in programs]
+    jobs += [("ours-args", build / "utrail", name, ["-a", "--srcline"]) for name in ("values", "shapes")]
     if shutil.which("uftrace"):
         jobs += [("uftrace", "uftrace", name, []) for name in ("threads", "exec", "fork", "longjmp")]
         jobs += [("uftrace-args", "uftrace", "arguments", ["-a"]),
+                 ("uftrace-args", "uftrace", "values", ["-a"]),
                  ("uftrace-read", "uftrace", "plain", ["-T", "main@read=proc/statm,read=page-fault"]),
                  ("uftrace-cpu", "uftrace", "recursion", ["-W", "cpu"])]
     found = {}
     for tool, program, name, options in jobs:
         out = work / f"{tool}-{name}.data"
-        run(program, "record", "-d", out, *options, programs[name], cwd=work)
+        run(program, "record", "-d", out, *options, programs.get(name, work / name), cwd=work)
         if (out / "info").exists():
             found[f"{tool}-{name}"] = read_dir(out)
     return found
@@ -302,6 +308,24 @@ def packet(which, data):
     return struct.pack("<BH", which, len(data)) + data
 
 
+def make_specs():
+    """The first byte: which option (7: signals, watches, words), and 8 times how names are matched."""
+    filters = ["main", "!ns::.*$;bar2", "f@depth=2,time=1.5ms,size=1k", "f@if:arg1==5&&arg2/u32>0x10||retval=~\"^a\"",
+               "f@libc,hide,caller", "f@plt", "f@kernel", "f@clear=depth+if", "^a(b|c)[x-z]{1,3}\\\\.d+", "f[", "@", "f@,"]
+    triggers = ["f@trace_on;g@traceoff,color=red,backtrace", "f@read=proc/statm,read=pmu-cycle,finish", "f@arg1/s,fparg2/32%xmm1,retval",
+                "f@recover,callsite,auto-args", "f@if:fparg1>=1.5e3", "f@if:arg2/s^=\"a;b,c\"", "f@colour=red", "f@depth=1025"]
+    for i, text in enumerate(filters):
+        save("spec", f"filter-{i}", bytes([0]) + text.encode())
+    for i, text in enumerate(triggers):
+        save("spec", f"trigger-{i}", bytes([1]) + text.encode())
+    for i, text in enumerate(["src/lib", "!a.c", "a.c@hide"]):
+        save("spec", f"location-{i}", bytes([4]) + text.encode())
+    for i, text in enumerate(["f*", "*::[gh]oo?"]):
+        save("spec", f"glob-{i}", bytes([8]) + text.encode())
+    for i, text in enumerate(["USR1@trace_on;RTMIN+2@finish;10@traceoff", "cpu;var:foo", "-F 'a b' # c\\n\"d\\\"e\""]):
+        save("spec", f"other-{i}", bytes([7]) + text.encode())
+
+
 def make_control():
     def hello(kind, sid=bytes(16), pid=1000):
         return message(1, struct.pack("<iiIIQ", pid, 1, kind, 0, 5) + sid)
@@ -354,6 +378,7 @@ def main():
         make_objects(work)
         make_names(work)
     make_words()
+    make_specs()
     make_control()
     make_rings()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())

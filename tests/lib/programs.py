@@ -19,6 +19,14 @@ METHODS = {
     "cyg": ["-finstrument-functions"],
 }
 
+# Hardening and optimisations that look at the code that the hooks are called from. gcc's -fipa-ra counts on what a callee leaves
+# alone; with -pg frame pointers cannot be omitted, with -mfentry they are.
+EXTRAS = {
+    "": [],
+    "cet": ["-fcf-protection=full", "-fstack-protector-strong", "-fstack-clash-protection", "-Wl,-z,now"],
+    "lto": ["-flto"],
+}
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -28,32 +36,45 @@ class Variant:
     method: str
     opt: str
     pie: bool = True
+    extra: str = ""
 
     def __str__(self):
-        return f"{self.compiler}-{self.method}-{self.opt}{'' if self.pie else '-nopie'}"
+        extra = f"-{self.extra}" if self.extra else ""
+        return f"{self.compiler}-{self.method}-{self.opt}{'' if self.pie else '-nopie'}{extra}"
 
     @property
     def words(self):
         """What a directive may name in brackets."""
-        return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"}
+        return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"} | {self.extra} - {""}
 
     def command(self, suffix):
         compiler = self.compiler
         if suffix == ".cc":
             compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
-        return [compiler, *METHODS[self.method], f"-{self.opt}", "-g"]
+        extra = EXTRAS[self.extra]
+        if self.extra == "lto" and self.compiler == "clang":
+            extra = [*extra, "-fuse-ld=lld"]
+        return [compiler, *METHODS[self.method], f"-{self.opt}", "-g", *extra]
 
 
 def all_variants():
-    """{gcc, clang} x {-pg, -mfentry, -finstrument-functions} x {-O0, -O2, -Os}, and -O2 -no-pie."""
+    """{gcc, clang} x {-pg, -mfentry, -finstrument-functions} x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     if os.environ.get("UTRAIL_TEST_MATRIX") == "small":
         return [Variant("gcc", method, "O2") for method in METHODS]
     return [
-        Variant(c, m, o, p)
+        Variant(c, m, o, p, extra)
         for c in compilers
         for m in METHODS
-        for o, p in (("O0", True), ("O2", True), ("Os", True), ("O2", False))
+        for o, p, extra in (
+            ("O0", True, ""),
+            ("O2", True, ""),
+            ("Os", True, ""),
+            ("O2", False, ""),
+            ("O2", True, "cet"),
+            ("O2", True, "lto"),
+        )
+        if extra != "lto" or c == "gcc" or shutil.which("ld.lld")
     ]
 
 

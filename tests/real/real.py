@@ -4,15 +4,15 @@
 usage: real.py PROGRAM...
 
 What is checked for each:
-  - the suite gives the same results recorded as untraced, with the same binaries (-O2 -g -pg)
+  - the suite gives the same results recorded as untraced, with the same binaries, built with -pg and with
+    -finstrument-functions (packages.py)
   - every recorded task replays into a well-formed tree, and nothing was lost
-  - built with -O0, each function was called exactly as often as gcov counted, which shares nothing with us
+  - of some, built with -O0, each function was called exactly as often as gcov counted, which shares nothing with us
 
 The sources come from the Debian mirror by apt-get, with a sources list of our own. Without a network this is
 skipped (status 77), with the reason.
 """
 
-import fcntl
 import json
 import os
 import re
@@ -20,46 +20,22 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from collections import Counter
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from tools import BUILD, UTRAIL, environment  # noqa: E402  (the path is set above)
+import sources  # noqa: E402
 import trees  # noqa: E402
+from packages import HERE, PG, PROGRAMS  # noqa: E402
 
 SKIP = 77
 
-# Python looks at no more lines than this of a replay, which takes it some ten seconds.
-REPLAY_LINES = 3_000_000
+# Python looks at no more lines than this of a replay, which takes it some five seconds.
+REPLAY_LINES = 1_000_000
 WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real"))
-
-def sources_list():
-    """A deb-src line for the mirror that this machine's own packages come from."""
-    fields = "$(ORIGIN) $(LABEL) $(CODENAME) $(REPO_URI)"
-    done = subprocess.run(
-        ["apt-get", "indextargets", "--format", fields, "Created-By: Packages"],
-        capture_output=True,
-        text=True,
-    )
-    for line in sorted(set(done.stdout.splitlines())):
-        words = line.split()
-        if words[:2] == ["Debian", "Debian"] and len(words) == 4 and "-" not in words[2]:
-            return f"deb-src {words[3]} {words[2]} main\n"
-    skip("apt-get knows no Debian mirror to fetch sources from")
-
-
-@contextmanager
-def only_one(home):
-    """apt-get locks its lists: programs that are tested side by side fetch one after the other."""
-    with open(home / "lock", "w") as f:
-        fcntl.flock(f, fcntl.LOCK_EX)
-        yield
-
 
 def say(text):
     print(text, flush=True)
@@ -89,114 +65,48 @@ def sh(command, cwd, log, must=True, **env):
     return done.stdout
 
 
-@dataclass
-class Real:
-    """@configure and @make get the compiler flags as $FLAGS. @check runs the suite; @results finds the
-    lines of its output that say what came out. @count: also check the numbers of calls against gcov, for this
-    suite. @cleanup makes it possible to run the suite again."""
-
-    package: str
-    configure: str
-    make: str
-    check: str
-    results: str
-    count: bool = True
-    cleanup: str = "true"
+def fetch(real):
+    """The archives of what @real needs, by package."""
+    for package, header in real.needs:
+        if not Path(header).exists():
+            skip(f"{header} is not there (apt-get install {package})")
+    WORK.mkdir(parents=True, exist_ok=True)
+    try:
+        return {p: sources.fetch(p, WORK / "sources") for p in (real.package, *real.beside)}
+    except sources.Unavailable as reason:
+        skip(reason)
 
 
-PROGRAMS = {
-    "bzip2": Real(
-        package="bzip2",
-        configure="true",
-        make='make -s -j2 bzip2 CFLAGS="$FLAGS -D_FILE_OFFSET_BITS=64"',
-        check="make -s test && sha1sum sample*.rb2 sample*.tst",
-        results=r"^.*sample.*$|works",
-        cleanup="rm -f sample*.rb2 sample*.tst",
-    ),
-    "zlib": Real(
-        package="zlib",
-        configure='CFLAGS="$FLAGS" ./configure --static',
-        make="make -s -j2 example minigzip",
-        check="./example && ./minigzip < zlib.h > h.gz && ./minigzip -d < h.gz | cmp - zlib.h &&"
-        " ./minigzip -9 < ChangeLog | ./minigzip -d | sha1sum && echo pipes work",
-        results=r"^.*$",
-        cleanup="rm -f h.gz foo.gz",
-    ),
-    "sed": Real(
-        package="sed",
-        configure='CFLAGS="$FLAGS" ./configure --quiet --disable-nls --disable-i18n',
-        make="make -s -j2",
-        # Without the three tests that run sed under valgrind, which simulates the probe, too, at a minute each.
-        check="mkdir -p no-valgrind; printf '#!/bin/sh\nexit 1\n' > no-valgrind/valgrind;"
-        " chmod +x no-valgrind/valgrind; PATH=$PWD/no-valgrind:$PATH make -s check",
-        results=r"^(?:PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): .*$",
-        count=False,  # its suite ends some processes before gcov has written down what it counted
-    ),
-}
-
-
-def fetch(package):
-    """The unpacked upstream source of @package."""
-    home = WORK / "sources" / package  # its own lists: several of these may run at a time
-    for name in ("lists/partial", "cache/archives/partial"):
-        (home / name).mkdir(parents=True, exist_ok=True)
-    if not list(home.glob(f"{package}_*.orig.tar.*")):
-        if not shutil.which("apt-get"):
-            skip("there is no apt-get to fetch sources with")
-        (home / "sources.list").write_text(sources_list())
-        options = " ".join(
-            f"-o {k}={v}"
-            for k, v in {
-                "Dir::Etc::SourceList": home / "sources.list",
-                "Dir::Etc::SourceParts": "/dev/null",
-                "Dir::State::Lists": home / "lists",
-                "Dir::Cache": home / "cache",
-                "APT::Sandbox::User": "root",
-                "Acquire::Retries": 2,
-                "Acquire::http::Timeout": 20,
-            }.items()
-        )
-        apt = f"apt-get -q {options}"
-        command = f"{apt} update && {apt} --download-only source {package}"
-        with only_one(home):
-            done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
-        if done.returncode != 0 or not list(home.glob(f"{package}_*.orig.tar.*")):
-            last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            skip(f"the source of {package} cannot be had: {last}")
-    return next(home.glob(f"{package}_*.orig.tar.*"))
-
-
-def build(real, archive, name, flags):
-    home = WORK / f"{real.package}-{name}"
+def build(real, archives, name, flags):
+    home = WORK / name
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    with tarfile.open(archive) as tar:
-        tar.extractall(home)
-    (source,) = [p for p in home.iterdir() if p.is_dir()]
+    for package, archive in archives.items():
+        sources.unpack(archive, home / package)
+    source = home / real.package
     sh(real.configure, source, home / "configure.log", FLAGS=flags)
     sh(real.make, source, home / "make.log", FLAGS=flags)
     return source
 
 
-def run_suite(real, source, name, record=None):
-    """What came out, as a Counter of result lines. @record: into this data directory."""
+def run_suite(real, source, name, data=None, options=""):
+    """What came out, as a Counter of result lines. @data: recorded into this directory."""
     sh(real.cleanup, source, source.parent / "cleanup.log")
     command = real.check
-    if record:
-        shutil.rmtree(record, ignore_errors=True)
-        options = "--no-event" + (" --no-libcall" if "count" in name else "")
-        command = f"{UTRAIL} record --force {options} -d {record} /bin/sh -c {shlex.quote(real.check)}"
-    log = source.parent / f"{name}.log"
+    if data:
+        shutil.rmtree(data, ignore_errors=True)
+        options = f"--no-event {real.options} {options}"
+        command = f"{UTRAIL} record --force {options} -d {data} /bin/sh -c {shlex.quote(real.check)}"
+    log = source.parent / f"{name.replace(' ', '')}.log"
     begin = time.monotonic()
-    out = sh(command, source, log, must=False)
+    out = sh(command, source, log, must=False, HERE=HERE)
     results = Counter(re.findall(real.results, out, flags=re.M))
     if not results:
         sys.exit(f"failed: the suite of {real.package} says nothing ({log})")
     lost = re.search(r"(\d+) records were lost", out)
-    if record and lost:
-        # A signal handler that interrupts the probe itself is not recorded, but counted.
+    if data and lost:
         say(f"  {lost[0]}")
-        if int(lost[1]) > 100:
+        if int(lost[1]) > real.lost:
             sys.exit(f"failed: {lost[0]}")
     say(f"  {name}: {sum(results.values())} results in {time.monotonic() - begin:.1f} s")
     return results
@@ -238,7 +148,7 @@ def check_replay(data):
             elif words.endswith("{"):
                 while open_calls and open_calls[-1][0] >= depth:
                     open_calls.pop()  # given up by exec
-                open_calls.append((depth, words[:-4]))
+                open_calls.append((depth, trees.strip_parens(words.removesuffix(" {"))))
         proc.stdout.read()
     if not lines or (lines < REPLAY_LINES and proc.returncode != 0):
         sys.exit(f"failed: replay: status {proc.returncode}, {lines} lines")
@@ -278,16 +188,11 @@ def gcov_counts(source):
     return counts
 
 
-def check(name):
-    real = PROGRAMS[name]
-    say(f"{name}: the suite of Debian's source package")
-    archive = fetch(real.package)
-    WORK.mkdir(parents=True, exist_ok=True)
-
-    source = build(real, archive, "O2", "-O2 -g -pg")
+def check_results(real, archives, name, method):
+    source = build(real, archives, f"{name}{method}", f"-O2 -g {method}")
     data = source.parent / "data"
-    plain = run_suite(real, source, "untraced")
-    must_be_equal("results of the suite", plain, run_suite(real, source, "recorded", data))
+    plain = run_suite(real, source, f"untraced {method}")
+    must_be_equal("results of the suite", plain, run_suite(real, source, f"recorded {method}", data))
     check_replay(data)
     calls = utrail_counts(data)
     say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, main: {calls['main']}")
@@ -295,16 +200,27 @@ def check(name):
         sys.exit("failed: main() was never called")
     shutil.rmtree(data)
 
+
+def check_counts(real, archives, name):
+    source = build(real, archives, f"{name}-gcov", "-O0 -g --coverage")
+    run_suite(real, source, "gcov")
+    expected = gcov_counts(source)
+    source = build(real, archives, f"{name}-O0", f"-O0 -g {PG}")
+    data = source.parent / "data"
+    run_suite(real, source, "count", data, "--no-libcall")
+    must_be_equal("calls against gcov", expected, utrail_counts(data))
+    say(f"  counts: {len(expected)} functions, {sum(expected.values())} calls, all as gcov counted")
+    shutil.rmtree(data)
+
+
+def check(name):
+    real = PROGRAMS[name]
+    say(f"{name}: the suite of Debian's source package {real.package}")
+    archives = fetch(real)
+    for method in real.methods:
+        check_results(real, archives, name, method)
     if real.count:
-        source = build(real, archive, "gcov", "-O0 -g --coverage")
-        run_suite(real, source, "gcov")
-        expected = gcov_counts(source)
-        source = build(real, archive, "O0", "-O0 -g -pg")
-        data = source.parent / "data"
-        run_suite(real, source, "count", data)
-        must_be_equal("calls against gcov", expected, utrail_counts(data))
-        say(f"  counts: {len(expected)} functions, {sum(expected.values())} calls, all as gcov counted")
-        shutil.rmtree(data)
+        check_counts(real, archives, name)
 
 
 def main():

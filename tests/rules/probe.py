@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The probe needs libc and nothing else, and exports what its version script names and no more.
+"""The probe needs libc and nothing else, and exports what its version script names and no more. What can be reached by an
+indirect branch begins with a landing pad (IBT), and its own branches back into the program are exempt from needing one.
 
 usage: probe.py LIBMCOUNT VERSION_SCRIPT
 """
@@ -10,6 +11,36 @@ import sys
 
 def run(*args):
     return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+# What the program reaches by other ways than calls of exported functions: GOT slots lead to the first.
+LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through"}
+
+
+def branch_problems(library, exported):
+    """By objdump's text: functions that begin without endbr64, and indirect jumps that need one at their target."""
+    function, first, seen, problems = "", False, set(), []
+    for line in run("objdump", "-d", "--no-show-raw-insn", "-j", ".text", library).splitlines():
+        match = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+        if match:
+            function, first = match[1], True
+            continue
+        match = re.match(r" *[0-9a-f]+:\t(.*)$", line)
+        if not match:
+            continue
+        code = match[1]
+        if first and function in exported | LANDING_PADS:
+            seen.add(function)
+            if not code.startswith("endbr64"):
+                problems.append(f"{function}: begins with '{code}' and not with endbr64")
+        first = False
+        # Compilers' tail calls go to functions, which have landing pads; ours in stubs go anywhere.
+        if function.startswith((".L", "arch_", "mcount", "__fentry__")) and re.match(r"jmp +\*", code):
+            problems.append(f"{function}: '{code}' is not notrack")
+    aliases = {"mcount", "_mcount"}  # one function; objdump shows one of its names
+    if seen & aliases:
+        seen |= aliases
+    return problems + [f"{name}: not found in the code" for name in (exported | LANDING_PADS) - seen]
 
 
 def main():
@@ -28,6 +59,8 @@ def main():
             problems.append(f"needs {library}")
     for name in sorted(exported ^ named):
         problems.append(f"{name}: exported or in the version script, not both")
+    if "x86-64" in run("objdump", "-f", sys.argv[1]):
+        problems += branch_problems(sys.argv[1], exported)
     print("\n".join(problems) or "good")
     return bool(problems)
 

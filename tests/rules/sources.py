@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Sources are in the house style: clang-format would change nothing, no line ends in blanks, no path of some machine.
+"""Sources are in the house style: clang-format would change nothing, no line ends in blanks, no path of some machine,
+nothing lies about in the top folder.
 
 usage: sources.py TOP
 """
@@ -15,6 +16,12 @@ SKIP = 77
 MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
 # The bare machine that check-bare.sh makes has these places of its own.
 MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
+
+# What the tree is made of; anything else has been committed by mistake (recordings, say).
+TOP = {
+    ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
+    "meson.build", "meson_options.txt", "misc", "tests", "utils",
+}
 
 
 def tracked(top):
@@ -57,6 +64,8 @@ def main():
     top = pathlib.Path(sys.argv[1])
     files = tracked(top)
     problems = [problem for path in files for problem in check_text(top, path)]
+    strangers = {path.relative_to(top).parts[0] for path in files} - TOP
+    problems += [f"{name}: does not belong here" for name in sorted(strangers)]
 
     # Sample programs of the tests are laid out to be compiled in odd ways, not to be read as the house.
     sources = [

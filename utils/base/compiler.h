@@ -10,6 +10,7 @@
 #define PRINTF_FORMAT(fmt, first) __attribute__((format(printf, fmt, first)))
 #define MUST_CHECK		  __attribute__((warn_unused_result))
 #define NORETURN		  __attribute__((noreturn))
+#define NOINLINE		  __attribute__((noinline))
 /* Part of the preload library's interface: everything else has hidden visibility. */
 #define EXPORTED		  __attribute__((visibility("default")))
 

@@ -49,6 +49,11 @@ void nearest_offer(struct nearest *n, const char *word)
 	if (*n->typed && strstr(word, n->typed))
 		distance = MIN(distance, 1U);
 
+	for (size_t i = 0; i < n->nr; i++) {
+		if (strcmp(n->best[i].word, word) == 0)
+			return;
+	}
+
 	size_t at = n->nr;
 
 	while (at > 0 && n->best[at - 1].distance > distance)

@@ -16,6 +16,8 @@
  *  later, after a dlopen:
  *  HELLO, MODULE (new ones), READY     ->
  *                                      <-    PLAN + descriptor (plan of the new modules)
+ *  when a signal ends the program, with PLAN_CRASH_REPORT:
+ *  CRASH                               ->
  *
  * Each conversation has a connection of its own, closed at its end: the probe keeps no descriptor
  * that the program could close or replace. One message per packet; the packet's length is the
@@ -23,10 +25,11 @@
  * name is in UTRAIL_SOCKET.
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 1
+#define CONTROL_VERSION 2
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
+#define CONTROL_NAME_SIZE  64 /* of the socket, with its NUL */
 
 enum control_type {
 	CONTROL_HELLO = 1,
@@ -34,6 +37,7 @@ enum control_type {
 	CONTROL_READY = 3,
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
+	CONTROL_CRASH = 6,
 };
 
 struct control_header {
@@ -43,11 +47,13 @@ struct control_header {
 };
 
 enum control_hello_kind {
-	CONTROL_EXEC = 1, /* a fresh process image: a session of its own */
-	CONTROL_FORK = 2, /* a forked child: goes on in its parent's session */
-	CONTROL_NO_ADDRESS_SPACE =
-		4,	    /* a fresh image that cannot be traced: ulimit -v; nothing follows */
+	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
+	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
+
+	/* Fresh images that cannot be traced; nothing follows. */
+	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
+	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
 };
 
 struct control_hello {
@@ -91,9 +97,31 @@ enum control_welcome_fd {
 
 struct control_plan {
 	struct control_header h;
-	uint32_t nr_funcs; /* with one descriptor when there is any of either */
-	uint32_t nr_calls;
+	struct plan_counts nr; /* with one descriptor when there is any */
 };
+
+/* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */
+#define CONTROL_CRASH_FRAMES 256
+
+struct control_crash_frame {
+	uint64_t addr;
+	uint64_t time_ns;
+};
+
+/* @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: how many frames there are in all */
+struct control_crash {
+	struct control_header h;
+	int32_t pid;
+	int32_t tid;
+	int32_t signal;
+	int32_t code;
+	uint64_t address;
+	uint64_t time_ns;
+	uint32_t depth;
+	uint32_t nr_frames;
+	struct control_crash_frame frames[CONTROL_CRASH_FRAMES];
+};
+_Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 static inline struct control_header control_header(enum control_type type)
 {
@@ -121,6 +149,12 @@ static inline int control_check(const void *packet, size_t len)
 		return len == sizeof(struct control_ready) ? h->type : 0;
 	case CONTROL_WELCOME:
 		return len == sizeof(struct control_welcome) ? h->type : 0;
+	case CONTROL_CRASH: {
+		const struct control_crash *crash = packet;
+
+		return len == sizeof(*crash) && crash->nr_frames <= CONTROL_CRASH_FRAMES ? h->type
+											 : 0;
+	}
 	case CONTROL_PLAN:
 		return len == sizeof(struct control_plan) ? h->type : 0;
 	}

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "utils/format/capture.h"
+
 #define SID_LEN 16 /* session id: lowercase hex digits, no NUL (spec/data-format.md section 2) */
 
 enum plan_clock {
@@ -13,19 +15,91 @@ enum plan_clock {
 
 enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
+	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, nobody waits */
+	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
+	PLAN_SELECTIVE =
+		1U << 3, /* calls are not all alike: functions have rules, or there is a watch */
+	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
+	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
+	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
+	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 };
 
-/* What to do with a function; 0 is "record it". */
-enum plan_action {
-	PLAN_SKIP = 1U << 0, /* neither record nor count as a level of depth (-Z) */
+/* What a rule says; members of struct plan_rule count only with their flag. */
+enum plan_rule_flags {
+	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
+	PLAN_NOTRACE = 1U << 1,	 /* opt out */
+	PLAN_DEPTH = 1U << 2,	 /* that many levels from here */
+	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
+	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
+	PLAN_CALLER = 1U << 5,	 /* keep the way to it; the rest goes, if there is any such rule */
+	PLAN_TRACE = 1U << 6,	 /* keep it however short */
+	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
+	PLAN_TRACE_OFF_AT = 1U << 8, /* and off */
+	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, then nothing any more */
+	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
+	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
+	PLAN_READ = 1U << 12,
+	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
+	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
+	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
 
-/* One function: [start, end) in the process' address space. */
+/* What PLAN_READ reads, at entry and at exit. */
+enum plan_read {
+	PLAN_READ_STATM = 1U << 0,
+	PLAN_READ_PAGE_FAULT = 1U << 1,
+	PLAN_READ_PMU_CYCLE = 1U << 2,
+	PLAN_READ_PMU_CACHE = 1U << 3,
+	PLAN_READ_PMU_BRANCH = 1U << 4,
+};
+
+enum plan_compare {
+	PLAN_EQ = 0,
+	PLAN_NE = 1,
+	PLAN_GT = 2,
+	PLAN_GE = 3,
+	PLAN_LT = 4,
+	PLAN_LE = 5,
+	PLAN_AND = 6, /* any of the bits */
+};
+
+/* Integer argument @index (from 1 on), cut to @bytes, compared with @value. */
+struct plan_cond {
+	uint8_t index;
+	uint8_t bytes;		     /* 1, 2, 4 or 8 */
+	uint8_t is_signed;	     /* how it is widened and compared */
+	uint8_t compare;	     /* enum plan_compare */
+	uint32_t starts_alternative; /* those before it, or it and those behind it, must hold */
+	int64_t value;
+};
+_Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");
+
+/* What to do at the calls of some functions. */
+struct plan_rule {
+	uint32_t flags; /* enum plan_rule_flags */
+	uint32_t read;	/* enum plan_read bits */
+	uint32_t depth;
+	uint32_t size;
+	uint64_t time_ns;
+	uint32_t cond; /* index of the first of */
+	uint32_t nr_conds;
+};
+_Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without holes");
+
+#define PLAN_NO_RULE	UINT32_MAX
+#define PLAN_NO_CAPTURE UINT32_MAX
+
+/*
+ * One function: [start, end) in the process' address space. A function without rule is listed for what it captures, or
+ * for its size.
+ */
 struct plan_func {
 	uint64_t start;
 	uint64_t end;
-	uint32_t action; /* enum plan_action bits */
-	uint32_t pad;
+	uint32_t rule; /* index, or PLAN_NO_RULE */
+	uint32_t
+		capture; /* index of its program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
 };
 _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
 
@@ -36,6 +110,11 @@ enum plan_call {
 	 * once (setjmp, vfork, dlsym ...): ENTRY and EXIT are written together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
+	/*
+	 * It is not recorded, but tells where the stack stands: an exception has been caught (__cxa_begin_catch), and the frames
+	 * inside of the call are gone.
+	 */
+	PLAN_CALL_LANDING = 1U << 1,
 };
 
 #define PLAN_NO_RELOC UINT32_MAX
@@ -54,9 +133,37 @@ struct plan_call_site {
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
 
 /*
- * Settings for the whole process, then (in the plan's memfd) nr_funcs of struct plan_func, sorted
- * by start, without overlap, and nr_calls of struct plan_call_site. Only functions with an action are listed.
+ * How much of each kind of entry there is in a plan's memfd, where they stand one kind behind the other: functions, sorted
+ * by start, without overlap; calls; rules; conditions; steps of capture programs.
  */
+struct plan_counts {
+	uint32_t funcs;
+	uint32_t calls;
+	uint32_t rules;
+	uint32_t conds;
+	uint32_t steps;
+	uint32_t pad;
+};
+
+static inline uint64_t plan_counts_bytes(const struct plan_counts *nr)
+{
+	return (uint64_t)nr->funcs * sizeof(struct plan_func) +
+	       (uint64_t)nr->calls * sizeof(struct plan_call_site) +
+	       (uint64_t)nr->rules * sizeof(struct plan_rule) +
+	       (uint64_t)nr->conds * sizeof(struct plan_cond) +
+	       (uint64_t)nr->steps * sizeof(struct capture_step);
+}
+
+/* A variable: its address and size, 1 to 8. */
+#define PLAN_WATCHES_MAX 8
+
+struct plan_watch {
+	uint64_t addr;
+	uint32_t bytes;
+	uint32_t pad;
+};
+
+/* Settings for the whole process; entries are in the memfd. */
 struct plan {
 	char sid[SID_LEN];
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
@@ -67,10 +174,17 @@ struct plan {
 	int32_t clock_id;	 /* clockid_t */
 	uint32_t depth;		 /* -D: levels that are recorded */
 	uint32_t max_stack;	 /* levels that are followed at all */
-	uint32_t nr_funcs;
-	uint32_t nr_calls;
+	uint32_t size_filter;	 /* -Z: functions of that many bytes; with PLAN_SELECTIVE */
+	struct plan_counts nr;
+	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
+	uint64_t signals_on;
+	uint64_t signals_off;
+	uint64_t signals_finish;
+	/* -W var:NAME, in this process. With PLAN_SELECTIVE */
+	struct plan_watch watches[PLAN_WATCHES_MAX];
+	uint32_t nr_watches;
 	uint32_t pad;
 };
-_Static_assert(sizeof(struct plan) == 72, "plan is laid out without holes");
+_Static_assert(sizeof(struct plan) == 248, "plan is laid out without holes");
 
 #endif

@@ -18,6 +18,10 @@
  * it does not fit, the producer notes in segment_used[] how far the segment was filled and goes
  * on at the next one. The producer leaves a segment only into one that the consumer has emptied,
  * so what stands between tail and head is never overwritten, whoever dies.
+ *
+ * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A consumer takes
+ * what it finds when it wants it. What it has copied of segment s is whole if, looked at afterwards, head is
+ * still below the end of the lap that began with s (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
@@ -60,6 +64,8 @@ struct ring {
 	uint64_t pad4[6];
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes; valid for segments below @head */
+	/* Flight: bytes of records ahead of the segment in this place; valid when head is in it or past it. */
+	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
 _Static_assert(sizeof(struct ring) <= RING_PAGE, "the ring's header fits its page");
 _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has its own line");
@@ -108,13 +114,20 @@ static inline char *ring_data(struct ring *r)
 #define CONTROL_WRITERS_MAX 64
 #define CONTROL_FORKS	    1024
 
+/* Task ids of stacks that programs have made begin here: above what the kernel gives to threads (2^22). */
+#define CONTROL_STACK_TID 5000000
+
 struct control_page {
 	uint32_t nr_writers;
 	_Atomic uint32_t nr_forks;
 	_Atomic uint32_t forks_begun; /* by the parent, before the fork */
 	_Atomic uint32_t forks_noted; /* by the child, its pid is in fork_pids */
 	int32_t recorder_pid;
-	uint32_t pad[11];
+	_Atomic uint32_t
+		finished; /* by a trigger, a signal or the recorder: nothing more is recorded */
+	_Atomic uint32_t reads_failed; /* enum plan_read bits: what some thread cannot read */
+	_Atomic uint32_t nr_stacks;    /* see CONTROL_STACK_TID */
+	uint32_t pad[8];
 	struct {
 		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

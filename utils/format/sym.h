@@ -21,6 +21,12 @@ struct symbol {
 	char type;
 };
 
+/* Code: defined here, or a library call (PLT). */
+static inline bool symbol_is_function(const struct symbol *sym)
+{
+	return sym->type == 't' || sym->type == 'T' || sym->type == 'w' || sym->type == 'P';
+}
+
 /*
  * @names: chunks of name text that the symbols point into; private to sym.c
  *

@@ -168,7 +168,7 @@ static bool is_function(const GElf_Sym *sym)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* The address of the relocation entry stands for the call, which has no stub of its own. */
+/* Functions of others. The address of the relocation entry stands for the call, which has no stub of its own. */
 static int add_got_calls(const struct plt_machine *machine, const struct elf_section *relocs,
 			 const struct elf_symbols *symbols, struct plt_entries *out)
 {
@@ -186,7 +186,7 @@ static int add_got_calls(const struct plt_machine *machine, const struct elf_sec
 		if (GELF_R_TYPE(reloc.r_info) != machine->glob_dat ||
 		    !elf_symbol(symbols, GELF_R_SYM(reloc.r_info), &sym, &entry.name,
 				&entry.name_len) ||
-		    entry.name_len == 0 || !is_function(&sym))
+		    entry.name_len == 0 || !is_function(&sym) || sym.st_shndx != SHN_UNDEF)
 			continue;
 
 		int rc = add_entry(out, entry);
@@ -214,23 +214,78 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 	return rc;
 }
 
-bool plt_is_bypassed(const struct plt_entries *plt)
+/* The start files, the compiler's own helpers and our hooks are called in ways of their own in any program. */
+static bool is_no_proof(const char *name)
 {
-	/* The start files and the compiler's own helpers have PLT entries in any program. */
-	static const char *const no_proof[] = {
-		"__stack_chk_fail", "__monstartup",   "__cxa_atexit",
-		"__tls_get_addr",   "_Unwind_Resume", "__cxa_finalize",
+	static const char *const names[] = {
+		"__stack_chk_fail",
+		"__monstartup",
+		"__cxa_atexit",
+		"__tls_get_addr",
+		"_Unwind_Resume",
+		"__cxa_finalize",
+		"__libc_start_main",
+		"__gmon_start__",
+		"mcount",
+		"_mcount",
+		"__fentry__",
+		"__cyg_profile_func_enter",
+		"__cyg_profile_func_exit",
 	};
 
-	for (size_t i = 0; i < plt->nr && plt->entries[i].reloc != PLT_NO_RELOC; i++) {
-		bool is_proof = true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
 
-		for (size_t k = 0; k < ARRAY_SIZE(no_proof); k++)
-			is_proof = is_proof && strcmp(plt->entries[i].name, no_proof[k]) != 0;
-		if (is_proof)
+static bool is_called_slot(const struct plt_entries *plt, uint64_t slot)
+{
+	for (size_t i = 0; i < plt->nr; i++) {
+		if (plt->entries[i].slot == slot)
+			return plt->entries[i].reloc == PLT_NO_RELOC &&
+			       !is_no_proof(plt->entries[i].name);
+	}
+	return false;
+}
+
+/*
+ * Whether the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the slot of a library function. Slots
+ * are there for other uses of a function's address, too, which must stay what it is.
+ */
+static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
+{
+	struct elf_section text;
+
+	if (!elf_section_by_name(file, ".text", &text) || !text.data)
+		return false;
+
+	const uint8_t *code = text.data->d_buf;
+	const uint8_t *end = code + text.data->d_size;
+
+	for (const uint8_t *at = code; end - at >= 6; at++) {
+		int32_t distance;
+
+		at = memchr(at, 0xff, end - at - 5);
+		if (!at)
+			return false;
+		if (at[1] != 0x15 && at[1] != 0x25)
+			continue;
+		memcpy(&distance, at + 2, sizeof(distance));
+		if (is_called_slot(plt, text.head.sh_addr + (at + 6 - code) + distance))
+			return true;
+	}
+	return false;
+}
+
+bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt)
+{
+	for (size_t i = 0; i < plt->nr && plt->entries[i].reloc != PLT_NO_RELOC; i++) {
+		if (!is_no_proof(plt->entries[i].name))
 			return false;
 	}
-	return true;
+	return has_call_through_got(file, plt);
 }
 
 int plt_add_symbols(const struct elf_file *file, struct symtab *out)

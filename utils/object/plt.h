@@ -44,8 +44,8 @@ void plt_entries_deinit(struct plt_entries *plt);
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 
-/* No call goes through the PLT, so the module was compiled with -fno-plt: the GOT's entries are the calls. */
-bool plt_is_bypassed(const struct plt_entries *plt);
+/* No call goes through the PLT, but some through the GOT: the module was compiled with -fno-plt. */
+bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);
 
 /* Add a symbol of type 'P' for each entry. 0 or -ENOMEM. */
 int plt_add_symbols(const struct elf_file *file, struct symtab *out);

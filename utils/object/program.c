@@ -20,6 +20,10 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 		{ "__gnu_mcount_nc", offsetof(struct object_program, has_mcount) },
 		{ "__fentry__", offsetof(struct object_program, has_fentry) },
 		{ "__cyg_profile_func_enter", offsetof(struct object_program, has_cyg_profile) },
+		{ "swapcontext", offsetof(struct object_program, switches_stacks) },
+		{ "setcontext", offsetof(struct object_program, switches_stacks) },
+		{ "jump_fcontext", offsetof(struct object_program, switches_stacks) },
+		{ "ontop_fcontext", offsetof(struct object_program, switches_stacks) },
 	};
 	struct elf_symbols symbols;
 

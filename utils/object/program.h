@@ -23,6 +23,7 @@ enum object_kind {
  * @type, @machine: values of e_type and e_machine
  * @is_static: nothing loads libraries into it, so nothing can be preloaded
  * @has_mcount...: which entry points of the compilers' instrumentation it refers to
+ * @switches_stacks: it refers to functions that do: swapcontext(3), those of Boost.Context
  */
 struct object_program {
 	enum object_kind kind;
@@ -35,6 +36,7 @@ struct object_program {
 	bool has_mcount;
 	bool has_fentry;
 	bool has_cyg_profile;
+	bool switches_stacks;
 };
 
 /* 0, or negative errno when @path cannot be read, with a text that names it. */

@@ -46,11 +46,14 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-static void measure_files(struct trace_data *data)
+void data_measure_files(struct trace_data *data)
 {
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		char path[PATH_MAX];
 		struct stat st;
+
+		if (data->tasks[i].data_bytes)
+			continue;
 
 		snprintf(path, sizeof(path), "%s/%d.dat", data->dir, data->tasks[i].tid);
 		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
@@ -63,21 +66,22 @@ static int load_all(struct trace_data *data, struct uft_err *err)
 	int ret = load_info(data, err);
 
 	if (ret == 0)
-		ret = data_load_tasks(data, err);
+		ret = data->growth ? data_growth_open(data, err) : data_load_tasks(data, err);
 	for (size_t i = 0; ret == 0 && i < data->nr_sessions; i++)
 		ret = session_load_map(data->sessions[i], err);
 	if (ret == 0)
-		measure_files(data);
-	return ret;
+		data_measure_files(data);
+	return ret < 0 ? ret : arg_book_open(&data->args, data, err);
 }
 
-int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
-	      struct uft_err *err)
+static int open_dir(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+		    struct uft_err *err)
 {
-	*data = (struct trace_data){ .dir = strdup(dir) };
+	data->dir = strdup(dir);
 	if (!data->dir)
 		return err_set_errno(err, -ENOMEM, "cannot open '%s'", dir);
 	data->modules.dir = data->dir;
+	pthread_mutex_init(&data->modules.lock, NULL);
 	data->modules.demangle = demangle;
 
 	struct stat st;
@@ -94,6 +98,22 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 	return ret;
 }
 
+int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+	      struct uft_err *err)
+{
+	*data = (struct trace_data){ 0 };
+	return open_dir(data, dir, demangle, err);
+}
+
+int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+		      struct uft_err *err)
+{
+	*data = (struct trace_data){ .growth = data_growth_create() };
+	if (!data->growth)
+		return err_set_errno(err, -ENOMEM, "cannot open '%s'", dir);
+	return open_dir(data, dir, demangle, err);
+}
+
 void data_close(struct trace_data *data)
 {
 	for (size_t i = 0; i < data->nr_sessions; i++)
@@ -105,7 +125,11 @@ void data_close(struct trace_data *data)
 		free(data->tasks[i].names);
 		free(data->tasks[i].refs);
 	}
-	free(data->tasks);
+	if (data->growth)
+		data_growth_destroy(data);
+	else
+		free(data->tasks);
+	arg_book_close(&data->args);
 	module_set_deinit(&data->modules);
 	info_deinit(&data->info);
 	free(data->dir);

@@ -9,6 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
+#include "utils/trace/args.h"
 #include "utils/trace/module.h"
 #include "utils/trace/session.h"
 
@@ -27,7 +28,7 @@ struct task_name {
 /*
  * One task (thread or process) of the recording.
  *
- * @index: in data->tasks, which are sorted by tid
+ * @index: in data->tasks, which are sorted by tid unless the recording grows
  * @start_ns: of its first TASK or FORK line in task.txt, else of its first session, 0 without any
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
@@ -52,9 +53,12 @@ struct task {
 	size_t nr_names;
 };
 
+struct data_growth;
+
 /*
  * @dir: as it was found
  * @is_big_endian: byte order of all binary files
+ * @growth: of a recording that is still being made (data_open_growing()); else NULL
  */
 struct trace_data {
 	char *dir;
@@ -62,10 +66,12 @@ struct trace_data {
 	struct info info;
 	bool is_big_endian;
 	struct module_set modules;
+	struct arg_book args;
 	struct session **sessions;
 	size_t nr_sessions;
 	struct task *tasks;
 	size_t nr_tasks;
+	struct data_growth *growth;
 };
 
 /*
@@ -76,6 +82,18 @@ struct trace_data {
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);
 void data_close(struct trace_data *data);
+
+/*
+ * Open a directory that somebody records into, with no tasks at first. They come by data_read_more(), which takes what is
+ * new in task.txt, and data_grow(), which makes tasks and sessions of it, in the order they come: tasks are not sorted, and
+ * never move. Between the two, whoever calls makes sure that the maps and symbols for what was read are written.
+ */
+int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+		      struct uft_err *err);
+int data_read_more(struct trace_data *data, struct uft_err *err);
+
+/* 1 when there was anything new: then what addresses mean may have changed. 0; negative with @err. */
+int data_grow(struct trace_data *data, struct uft_err *err);
 #define cleanup_data cleanup(data_close)
 
 /* Is there at least one record to read? */
@@ -89,6 +107,18 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
+
+/*
+ * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the recording has no session for
+ * it; -ENOMEM. @reader: see session_space()
+ */
+struct task_place {
+	struct session *session;
+	struct addr_space *space;
+	uint64_t until_ns;
+};
+int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
+		  struct task_place *place, struct uft_err *err);
 
 /* What the task is called at @time_ns: its own name or the program's. Lives as long as @data. */
 const char *task_name_at(const struct task *task, uint64_t time_ns);

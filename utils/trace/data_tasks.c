@@ -22,6 +22,8 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 {
 	struct task key = { .tid = tid };
 
+	if (data->growth)
+		return data_growth_task(data, tid);
 	if (!data->nr_tasks)
 		return NULL;
 	return bsearch(&key, data->tasks, data->nr_tasks, sizeof(key), task_compare);
@@ -91,7 +93,7 @@ static int note_files(const struct trace_data *data, struct loader *list, struct
 	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", data->dir) : 0;
 }
 
-static int32_t tid_of_line(const struct task_line *line)
+int32_t task_line_tid(const struct task_line *line)
 {
 	return line->type == TASK_LINE_TASK ? line->tid : line->pid;
 }
@@ -121,7 +123,7 @@ static int for_each_line(struct trace_data *data, const struct strbuf *text,
 
 static int note_line(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
-	return line->type == TASK_LINE_DLOPEN ? 0 : note_tid(list, tid_of_line(line));
+	return line->type == TASK_LINE_DLOPEN ? 0 : note_tid(list, task_line_tid(line));
 }
 
 /* The sorted table of tasks from the ids that were noted. */
@@ -146,9 +148,9 @@ static int make_tasks(struct trace_data *data, const struct loader *list)
 }
 
 static struct session *get_session(struct trace_data *data, const struct task_line *line,
-				   struct loader *list)
+				   struct strmap *by_id)
 {
-	struct session *known = strmap_get(&list->sessions, line->sid);
+	struct session *known = strmap_get(by_id, line->sid);
 
 	if (known)
 		return known;
@@ -162,7 +164,7 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 
 	struct session *session = session_create(&data->modules, line);
 
-	if (!session || strmap_put(&list->sessions, session->sid, session) < 0) {
+	if (!session || strmap_put(by_id, session->sid, session) < 0) {
 		session_destroy(session);
 		return NULL;
 	}
@@ -170,7 +172,7 @@ static struct session *get_session(struct trace_data *data, const struct task_li
 	return session;
 }
 
-static int add_ref(struct task *task, uint64_t start_ns, struct session *session)
+int task_add_ref(struct task *task, uint64_t start_ns, struct session *session)
 {
 	struct session_ref *refs = vec_grow(task->refs, task->nr_refs, sizeof(*refs));
 
@@ -198,20 +200,20 @@ static void note_start(struct task *task, const struct task_line *line)
 	task->has_own_line |= is_own;
 }
 
-static int apply_line(struct trace_data *data, const struct task_line *line, struct loader *list)
+int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions)
 {
-	struct task *task = data_task(data, tid_of_line(line));
+	struct task *task = data_task(data, task_line_tid(line));
 	struct session *session;
 
 	note_start(task, line);
 
 	switch (line->type) {
 	case TASK_LINE_SESSION:
-		session = get_session(data, line, list);
+		session = get_session(data, line, sessions);
 		if (!session)
 			return -ENOMEM;
 		task->has_session = true;
-		return add_ref(task, line->time_ns, session);
+		return task_add_ref(task, line->time_ns, session);
 	case TASK_LINE_TASK:
 		task->pid = line->pid;
 		break;
@@ -225,19 +227,26 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 	return 0;
 }
 
-/* Sessions must be known before: a library may be logged ahead of its session. */
-static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
+int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions)
 {
-	struct session *session;
+	struct session *session = strmap_get(sessions, line->sid);
 
-	if (line->type != TASK_LINE_DLOPEN)
-		return 0;
-	session = strmap_get(&list->sessions, line->sid);
 	return session ? session_add_late(session, line) : 0;
 }
 
+static int apply_line(struct trace_data *data, const struct task_line *line, struct loader *list)
+{
+	return data_apply_line(data, line, &list->sessions);
+}
+
+/* Sessions must be known before: a library may be logged ahead of its session. */
+static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
+{
+	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
+}
+
 /* Whom the task has its first session from: the process it was forked from, or its leader. */
-static const struct task *task_origin(const struct trace_data *data, const struct task *task)
+const struct task *task_origin(const struct trace_data *data, const struct task *task)
 {
 	if (task->is_fork)
 		return data_task(data, task->ppid);
@@ -329,7 +338,7 @@ static int complete_refs(struct trace_data *data)
 		if (!h.first[i] && !task->nr_refs && data->nr_sessions)
 			h.first[i] = data->sessions[0];
 
-		int ret = h.first[i] ? add_ref(task, 0, h.first[i]) : 0;
+		int ret = h.first[i] ? task_add_ref(task, 0, h.first[i]) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -346,6 +355,27 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	/* The first one covers what is older than itself too. */
 	return task->refs[begun ? begun - 1 : 0].session;
+}
+
+int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
+		  struct task_place *place, struct uft_err *err)
+{
+	struct session *session = task_session(task, time_ns);
+	uint64_t until_ns = UINT64_MAX;
+
+	if (!session)
+		return err_set(err, -ENODATA, "task %d has no session in task.txt", task->tid);
+
+	struct addr_space *space = session_space(session, reader, time_ns, &until_ns);
+
+	if (!space)
+		return err_set_errno(err, -ENOMEM, "cannot name functions");
+	for (size_t i = 1; i < task->nr_refs; i++) {
+		if (task->refs[i].start_ns > time_ns)
+			until_ns = MIN(until_ns, task->refs[i].start_ns);
+	}
+	*place = (struct task_place){ session, space, until_ns };
+	return 0;
 }
 
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name)

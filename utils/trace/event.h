@@ -55,7 +55,8 @@ enum event_flag {
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
 	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
 	EVENT_INHERITED =
-		1U << 6, /* EXIT: the task began within this call, see stg_calls.inherits */
+		1U << 6,     /* EXIT: the task began within this call, see stg_calls.inherits */
+	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
 
 /*
@@ -63,7 +64,7 @@ enum event_flag {
  * backwards in broken data.
  *
  * @time_ns: of the recording's clock
- * @total_ns: EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
+ * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; POINT: its id; LOST: how many records were lost
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL

@@ -38,12 +38,28 @@ static void make_perf_event(const struct perf_event *perf, struct event *event)
 /* A task whose file is damaged ends here; the others go on. */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
+	pthread_mutex_lock(&pipe->data->modules.lock);
 	err_set(&pipe->broken, why->code, "%s", why->text);
+	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/* Records and perf events of the task by time. 0 is the end. */
+/* May an event of @perf_ns be taken, or can there be records before it that are not in the file yet? */
+static bool perf_is_due(const struct lane *lane, uint64_t perf_ns)
+{
+	const struct pipeline *pipe = lane->pipe;
+	const struct src_user *user = &lane->user;
+
+	if (pipe->limit_ns == UINT64_MAX)
+		return perf_ns != UINT64_MAX;
+	if (perf_ns > pipe->limit_ns)
+		return false;
+	return !pipe->has_late_entries || user->at < user->len || perf_ns <= user->last_ns;
+}
+
+/* Records and perf events of the task by time. 0 is the end, or all that there is so far. */
 static ssize_t read_batch(struct lane *lane, struct event *events, size_t max)
 {
+	uint64_t limit_ns = lane->pipe->limit_ns;
 	size_t nr = 0;
 
 	while (nr < max) {
@@ -53,22 +69,24 @@ static ssize_t read_batch(struct lane *lane, struct event *events, size_t max)
 		if (!lane->user.at_end) {
 			struct uft_err why = { 0 };
 
-			n = src_user_read(&lane->user, events + nr, max - nr, perf_ns, &why);
+			n = src_user_read(&lane->user, events + nr, max - nr,
+					  MIN(perf_ns, limit_ns), &why);
 			if (n < 0) {
 				note_damage(lane->pipe, &why);
 				lane->user.at_end = true;
+				lane->user.is_damaged = true;
 				n = 0;
 			}
 		}
 		nr += n;
 		/* Payloads are in the source's buffer, which the next read moves. */
-		if (n && perf_ns == UINT64_MAX)
+		if (n && (perf_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
 		if (n)
 			continue;
-		if (perf_ns != UINT64_MAX)
+		if (perf_is_due(lane, perf_ns))
 			make_perf_event(&lane->perf->events[lane->perf_at++], &events[nr++]);
-		else if (lane->user.at_end)
+		else if (lane->user.at_end || limit_ns != UINT64_MAX)
 			break;
 	}
 	return nr;
@@ -124,8 +142,12 @@ static ssize_t finish(struct lane *lane)
 	if (nr < 0)
 		return nr;
 	if (nr_open) {
-		size_t closed = stg_calls_close(&lane->calls, lane->events + nr);
+		ssize_t closed = stg_calls_close(&lane->calls, lane->events + nr);
 
+		if (lane->pipe->is_filtered)
+			closed = stg_filter(&lane->filter, lane->events + nr, closed);
+		if (closed < 0)
+			return closed;
 		nr += stg_select(config, lane->events + nr, closed);
 	}
 	return nr;
@@ -138,6 +160,13 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 
 	if (ret < 0)
 		return ret;
+	if (lane->pipe->is_filtered) {
+		ssize_t kept = stg_filter(&lane->filter, events, nr);
+
+		if (kept < 0)
+			return err_set_errno(err, kept, "cannot filter calls");
+		nr = kept;
+	}
 	if (lane->calls.has_events || stg_select_is_needed(config))
 		nr = stg_select(config, events, nr);
 	if (!lane->raw)
@@ -146,10 +175,31 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 
 	ssize_t passed = ret < 0 ? ret : stg_time(&lane->time, events, nr, lane->events);
 
+	lane->has_passed |= passed > 0;
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/* What is left of the next batch; 0 is either nothing left of it or the end. */
+/* All that there is so far has been read: what is held back may be known to be long enough by now. */
+static ssize_t release_due(struct lane *lane, struct uft_err *err)
+{
+	int ret = make_room(lane, stg_time_room(&lane->time, 0));
+	ssize_t nr = ret < 0 ? ret : stg_time_due(&lane->time, lane->pipe->limit_ns, lane->events);
+
+	lane->has_passed |= nr > 0;
+	return nr < 0 ? err_set_errno(err, nr, "cannot filter by time") : nr;
+}
+
+static void note_progress(struct lane *lane)
+{
+	uint64_t offset = lane->user.next_offset;
+
+	if (offset != lane->told_offset)
+		atomic_fetch_add_explicit(&lane->pipe->read_bytes, offset - lane->told_offset,
+					  memory_order_relaxed);
+	lane->told_offset = offset;
+}
+
+/* What is left of the next batch; 0 is nothing left of it, nothing there yet, or the end. */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -159,11 +209,18 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 
 	if (!lane->at_end) {
 		nr = read_batch(lane, events, pipe->batch);
-		lane->at_end = nr == 0;
+		note_progress(lane);
+
+		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
+
+		lane->is_dry = nr == 0 && pipe->limit_ns != UINT64_MAX && !is_stopped;
+		lane->at_end = is_stopped || (nr == 0 && !lane->is_dry);
 		if (has_range)
 			nr = cut_range(lane, events, nr);
 		if (nr)
 			nr = run_stages(lane, events, nr, err);
+		else if (lane->is_dry && lane->raw)
+			nr = release_due(lane, err);
 	} else {
 		lane->is_finished = true;
 		nr = finish(lane);
@@ -175,15 +232,26 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	return nr;
 }
 
+void lane_set_reader(struct lane *lane, unsigned reader)
+{
+	lane->calls.reader = reader;
+	lane->user.reader = reader;
+	lane->filter.reader = reader;
+}
+
 int lane_fill(struct lane *lane, struct uft_err *err)
 {
 	ssize_t nr = 0;
 
-	while (nr == 0 && !lane->is_finished)
+	lane->at = 0;
+	lane->nr = 0;
+	if (lane->is_finished)
+		return 0;
+	do {
 		nr = fill_once(lane, err);
+	} while (nr == 0 && !lane->is_finished && !lane->is_dry);
 	if (nr < 0)
 		return nr;
-	lane->at = 0;
 	lane->nr = nr;
 	return nr > 0;
 }

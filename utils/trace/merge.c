@@ -33,6 +33,7 @@ static size_t head_index(head_t head)
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
  * not used, so that every node has two children to look at
+ * @barrier_ns: of a recording that grows: what is later waits, for a lane holds something back that is earlier
  * @is_running: the lane at the top was there before: it may have a long run
  */
 struct merge {
@@ -40,7 +41,7 @@ struct merge {
 	head_t *heap;
 	bool is_running;
 	size_t cap;
-	size_t ext_at;
+	uint64_t barrier_ns;
 };
 
 /* All ones when @a comes before @b: the sign of the difference, without a branch. */
@@ -76,10 +77,12 @@ static void replace_top(struct merge *merge, head_t head)
 	merge->is_running = head_index(heap[0]) == head_index(head);
 }
 
-/* Who comes after the top: one of its children. */
+/* Who comes after the top, one of its children; or the barrier. */
 static head_t second(const struct merge *merge)
 {
-	return MIN(merge->heap[1], merge->heap[2]);
+	head_t barrier = head_of(merge->barrier_ns, SIZE_MAX);
+
+	return MIN(MIN(merge->heap[1], merge->heap[2]), barrier);
 }
 
 /* How many events of the lane, from the next on, come before @limit. At least one. */
@@ -99,13 +102,16 @@ static size_t run_length(const struct lane *lane, size_t index, head_t limit)
 }
 
 /* When the lane's next event is, after a refill if need be. */
-static int next_time(struct lane *lane, uint64_t *time_ns, struct uft_err *err)
+static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, struct uft_err *err)
 {
 	if (lane->at == lane->nr) {
 		int ret = lane_fill(lane, err);
 
 		if (ret <= 0) {
 			*time_ns = HEAD_END;
+			if (lane->is_dry)
+				merge->barrier_ns = MIN(merge->barrier_ns,
+							stg_time_waits_since(&lane->time));
 			return ret;
 		}
 	}
@@ -132,18 +138,25 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	if (ret < 0)
 		return ret;
 	lane->at += span.nr;
-	ret = next_time(lane, &time_ns, err);
+	ret = next_time(merge, lane, &time_ns, err);
 	replace_top(merge, head_of(time_ns, index));
 	return ret;
 }
 
+static uint64_t next_extern_ns(const struct pipeline *pipe)
+{
+	const struct src_extern *ext = &pipe->ext;
+	uint64_t time_ns = pipe->ext_at < ext->nr ? ext->events[pipe->ext_at].time_ns : HEAD_END;
+
+	return time_ns > pipe->limit_ns ? HEAD_END : time_ns;
+}
+
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
 {
-	const struct src_extern *ext = &merge->pipe->ext;
-	struct event_span span = { NULL, &ext->events[merge->ext_at++], 1 };
-	uint64_t time_ns = merge->ext_at < ext->nr ? ext->events[merge->ext_at].time_ns : HEAD_END;
+	struct pipeline *pipe = merge->pipe;
+	struct event_span span = { NULL, &pipe->ext.events[pipe->ext_at++], 1 };
 
-	replace_top(merge, head_of(time_ns, merge->pipe->nr_lanes));
+	replace_top(merge, head_of(next_extern_ns(pipe), pipe->nr_lanes));
 	return view->events(view->self, &span, err);
 }
 
@@ -164,12 +177,12 @@ static int start(struct merge *merge, struct uft_err *err)
 		uint64_t time_ns = HEAD_END;
 
 		if (i < pipe->nr_lanes) {
-			int ret = next_time(&pipe->lanes[i], &time_ns, err);
+			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
 
 			if (ret < 0)
 				return ret;
-		} else if (i == pipe->nr_lanes && pipe->ext.nr) {
-			time_ns = pipe->ext.events[0].time_ns;
+		} else if (i == pipe->nr_lanes) {
+			time_ns = next_extern_ns(pipe);
 		}
 		merge->heap[i] = head_of(time_ns, i);
 	}
@@ -180,7 +193,11 @@ static int start(struct merge *merge, struct uft_err *err)
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
 	/* An odd number of at least three: the top has two children, and so has every other node. */
-	struct merge merge = { .pipe = pipe, .cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3) };
+	struct merge merge = {
+		.pipe = pipe,
+		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),
+		.barrier_ns = UINT64_MAX,
+	};
 	head_t *heap cleanup_free = calloc(merge.cap, sizeof(*heap));
 
 	if (!heap)
@@ -189,7 +206,8 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 
 	int ret = start(&merge, err);
 
-	while (ret == 0 && head_time(heap[0]) != HEAD_END) {
+	while (ret == 0 && head_time(heap[0]) != HEAD_END &&
+	       head_time(heap[0]) <= merge.barrier_ns) {
 		if (head_index(heap[0]) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else

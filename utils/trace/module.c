@@ -1,7 +1,6 @@
 /* Modules of a recording and the functions in them (see module.h). */
 #include "utils/trace/module.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
+#include "utils/object/sym_dir.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
 
@@ -20,6 +20,9 @@ static void module_destroy(struct module *mod)
 	free(mod->path);
 	free(mod->build_id);
 	symtab_deinit(&mod->symtab);
+	free(mod->sym_name);
+	dbg_deinit(&mod->dbg);
+	enum_defs_deinit(&mod->enums);
 	free(mod->funcs);
 	free(mod);
 }
@@ -33,6 +36,7 @@ void module_set_deinit(struct module_set *set)
 	for (size_t i = 0; i < set->nr_funcs; i++)
 		free(set->funcs[i]);
 	free(set->funcs);
+	pthread_mutex_destroy(&set->lock);
 	*set = (struct module_set){ 0 };
 }
 
@@ -81,100 +85,78 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 	return mod;
 }
 
-/* Does a file with this head speak of @mod? Both are written by one recorder, so paths agree. */
-static bool head_is_of(const struct sym_file_head *head, const struct module *mod)
-{
-	bool knows_ids = head->build_id && mod->build_id[0];
-
-	if (knows_ids && strcmp(head->build_id, mod->build_id) != 0)
-		return false;
-	return knows_ids || !head->path || strcmp(head->path, mod->path) == 0;
-}
-
-/* 1 when @name was the module's file, 0 when it is another one's or there is none. */
-static int try_sym_file(struct module_set *set, struct module *mod, const char *name,
-			struct uft_err *err)
-{
-	char path[PATH_MAX];
-	struct strbuf text cleanup_strbuf = { 0 };
-	struct uft_err why = { 0 };
-
-	if (snprintf(path, sizeof(path), "%s/%s", set->dir, name) >= (int)sizeof(path))
-		return 0;
-
-	int ret = file_read_all(path, SYM_FILE_MAX_BYTES, &text, &why);
-
-	if (ret == -ENOENT)
-		return 0;
-	if (ret < 0)
-		return err_set(err, ret, "%s", why.text);
-
-	struct symtab tab = { 0 };
-	struct sym_file_head head;
-
-	ret = sym_file_decode(text.data, text.len, &tab, &head, &why);
-	if (ret < 0)
-		return err_set(err, ret, "cannot read '%s': %s", path, why.text);
-
-	bool is_ours = head_is_of(&head, mod);
-
-	free(head.path);
-	free(head.build_id);
-	if (is_ours)
-		mod->symtab = tab;
-	else
-		symtab_deinit(&tab);
-	return is_ours;
-}
-
-/* "<basename>-<4 hex>.sym": the name of the second and later modules with one basename. */
-static bool is_numbered_sym_file(const char *name, const char *basename)
-{
-	size_t len = strlen(basename);
-
-	return strncmp(name, basename, len) == 0 && strlen(name) == len + 9 && name[len] == '-' &&
-	       strspn(name + len + 1, "0123456789abcdef") == 4 &&
-	       strcmp(name + len + 5, ".sym") == 0;
-}
-
-static int try_numbered_sym_files(struct module_set *set, struct module *mod, struct uft_err *err)
-{
-	DIR *dir = opendir(set->dir);
-	struct dirent *entry;
-	int ret = 0;
-
-	if (!dir)
-		return err_set_errno(err, -errno, "cannot open '%s'", set->dir);
-	while (ret == 0 && (entry = readdir(dir))) {
-		if (is_numbered_sym_file(entry->d_name, mod->basename))
-			ret = try_sym_file(set, mod, entry->d_name, err);
-	}
-	closedir(dir);
-	return ret;
-}
-
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 {
-	char name[NAME_MAX + 1];
+	struct sym_query query = { .path = mod->path, .build_id = mod->build_id };
+	int ret = 0;
 
 	if (mod->is_loaded)
 		return 0;
 	mod->is_loaded = true;
-
-	int ret = 0;
-
-	if (snprintf(name, sizeof(name), "%s.sym", mod->basename) < (int)sizeof(name))
-		ret = try_sym_file(set, mod, name, err);
-	if (ret == 0)
-		ret = try_numbered_sym_files(set, mod, err);
+	if (set->syms_dir) {
+		query.any_path = true;
+		mod->sym_dir = set->syms_dir;
+		ret = sym_dir_load(mod->sym_dir, &query, &mod->symtab, &mod->sym_name, err);
+		query.any_path = false;
+	}
+	if (ret == 0) {
+		mod->sym_dir = set->dir;
+		ret = sym_dir_load(mod->sym_dir, &query, &mod->symtab, &mod->sym_name, err);
+	}
 	if (ret < 0)
 		return ret;
 	if (mod->symtab.nr) {
 		mod->funcs = calloc(mod->symtab.nr, sizeof(*mod->funcs));
 		if (!mod->funcs)
-			return err_set_errno(err, -ENOMEM, "cannot read '%s'", name);
+			return err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 	}
 	return 0;
+}
+
+/* "<name>.dbg" beside "<name>.sym". */
+static void load_debug(struct module_set *set, struct module *mod)
+{
+	char path[PATH_MAX];
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	mod->has_debug = true;
+	if (!mod->sym_name ||
+	    snprintf(path, sizeof(path), "%s/%.*s.dbg", mod->sym_dir,
+		     (int)(strlen(mod->sym_name) - strlen(".sym")),
+		     mod->sym_name) >= (int)sizeof(path) ||
+	    file_read_all(path, SYM_FILE_MAX_BYTES, &text, NULL) < 0 ||
+	    dbg_decode(text.data, text.len, &dbg, NULL) < 0)
+		return;
+
+	const struct sym_file_head head = { (char *)dbg.path, (char *)dbg.build_id };
+	const struct sym_query query = { mod->path, mod->build_id, mod->sym_dir == set->syms_dir };
+
+	if (!sym_head_is_of(&head, &query))
+		return;
+	for (size_t i = 0; i < dbg.nr_enums; i++)
+		enum_defs_parse(&mod->enums, dbg.enums[i], strlen(dbg.enums[i]), NULL);
+	mod->dbg = dbg;
+	dbg = (struct dbg){ 0 };
+}
+
+const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym)
+{
+	const struct func func = { .sym = sym, .module = mod, .is_libcall = sym->type == 'P' };
+	const struct dbg_func *debug = module_debug(set, &func);
+
+	return debug ? debug->file : NULL;
+}
+
+const struct dbg_func *module_debug(struct module_set *set, const struct func *func)
+{
+	struct module *mod = (struct module *)func->module;
+
+	if (!mod || !func->sym || func->is_libcall)
+		return NULL;
+	if (!mod->has_debug)
+		load_debug(set, mod);
+	return dbg_find(&mod->dbg, func->sym->addr);
 }
 
 /*

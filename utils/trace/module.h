@@ -2,13 +2,16 @@
 #ifndef UTRAIL_TRACE_MODULE_H
 #define UTRAIL_TRACE_MODULE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "utils/base/err.h"
 #include "utils/base/strmap.h"
+#include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 #include "utils/object/demangle.h"
+#include "utils/spec/enumdef.h"
 
 /*
  * One function, however many sessions and addresses it was seen with: views compare pointers and
@@ -35,7 +38,12 @@ struct func {
 /* Texts of a func can be read that far behind their ends: views copy them in large pieces. */
 #define FUNC_TEXT_SLACK 32
 
-/* One object file of the traced program. Its symbols are loaded when the first address asks. */
+/*
+ * One object file of the traced program. Its symbols are loaded when the first address asks, its debug information when
+ * somebody wants to know more of a function.
+ *
+ * @sym_name: of the symbol file, within the data directory; "" when there is none
+ */
 struct module {
 	char *path;
 	const char *basename; /* within @path */
@@ -44,15 +52,22 @@ struct module {
 	bool is_loaded;
 	struct symtab symtab;
 	struct func **funcs; /* by symbol; NULL until somebody asks */
+	char *sym_name;
+	const char *sym_dir; /* the folder it is in; of the owner */
+	bool has_debug;	     /* it was looked for */
+	struct dbg dbg;
+	struct enum_defs enums;
 };
 
 /* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
 struct module_set {
-	const char *dir; /* where the .sym files are; of the owner */
+	const char *dir;      /* where the .sym files are; of the owner */
+	const char *syms_dir; /* --with-syms: where to look before that; NULL */
 	enum demangle_mode demangle;
 	struct module **modules;
 	size_t nr_modules;
 	struct strmap by_path; /* the newest of each path */
+	pthread_mutex_t lock;  /* of all that is in here, while several threads read */
 	struct func **funcs;   /* by id */
 	size_t nr_funcs;
 	size_t cap_funcs;
@@ -66,9 +81,18 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 /* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
+/* Where the function of @sym is written: the source file, or NULL when debug information was not recorded. */
+const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
+
 /* The function of a symbol of @mod. NULL when memory is short. */
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
+
+/*
+ * What debug information says about @func, or NULL. A file that is damaged is as if it were not there: it only
+ * adds to what is shown.
+ */
+const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
 /* A function without a symbol, under this name. NULL when memory is short. */
 const struct func *module_set_add_func(struct module_set *set, const char *name);

@@ -8,8 +8,10 @@
  * For the events of all lanes together, before there are so many that each gets the least: the
  * merge jumps between them, so they should stay in the second level cache.
  */
-#define EVENTS_BYTES (1UL << 20)
-#define LEAST_BATCH  32
+#define EVENTS_BYTES  (1UL << 20)
+#define LEAST_BATCH   32
+/* Nobody knows how many tasks a recording that grows will have. */
+#define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)
 {
@@ -17,7 +19,7 @@ void pipeline_config_init(struct pipeline_config *config)
 	stage_config_init(&config->stages);
 }
 
-static bool is_selected(const struct pipeline_config *config, const struct task *task)
+bool pipeline_selects(const struct pipeline_config *config, const struct task *task)
 {
 	for (size_t i = 0; i < config->nr_tids; i++) {
 		if (config->tids[i] == task->tid)
@@ -26,8 +28,17 @@ static bool is_selected(const struct pipeline_config *config, const struct task 
 	return config->nr_tids == 0;
 }
 
-static int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
-		     const struct src_user_plan *plan, struct uft_err *err)
+/* Whether calls must be seen to their end, or to something in them, before they are shown. */
+static bool holds_back(const struct pipeline *pipe)
+{
+	if (!pipe->is_filtered)
+		return pipe->config.stages.time_filter_ns;
+	return pipe->filter.base.threshold_ns ||
+	       (pipe->filter.uses & (TRIGGER_TIME | TRIGGER_CALLER));
+}
+
+int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
+	      const struct src_user_plan *plan, struct uft_err *err)
 {
 	const struct stage_config *stages = &pipe->config.stages;
 
@@ -39,9 +50,15 @@ static int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task
 		.time = { .threshold_ns = stages->time_filter_ns },
 		.cap = pipe->batch,
 	};
+	lane->time.has_own_thresholds = pipe->is_filtered;
+	if (pipe->is_filtered)
+		stg_filter_init(&lane->filter, &pipe->filter, task->index);
 	stg_indent_init(&lane->indent, &lane->calls);
+	lane->indent.drops_off = pipe->is_filtered;
+	lane->indent.starts_at_margin = pipe->filter.uses &
+					(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_CALLER);
 	lane->events = calloc(pipe->batch, sizeof(*lane->events));
-	bool has_filter = stages->time_filter_ns && !stages->ends_only;
+	bool has_filter = holds_back(pipe) && !stages->ends_only;
 
 	if (has_filter)
 		lane->raw = calloc(pipe->batch, sizeof(*lane->raw));
@@ -55,6 +72,7 @@ static void lane_close(struct lane *lane)
 	src_user_close(&lane->user);
 	stg_time_deinit(&lane->time);
 	stg_calls_deinit(&lane->calls);
+	stg_filter_deinit(&lane->filter);
 	free(lane->events);
 	free(lane->raw);
 }
@@ -65,7 +83,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < data->nr_tasks; i++)
-		nr += data->tasks[i].data_bytes && is_selected(&pipe->config, &data->tasks[i]);
+		nr += data->tasks[i].data_bytes && pipeline_selects(&pipe->config, &data->tasks[i]);
 
 	struct src_user_plan plan = src_user_plan(nr);
 	size_t batch = EVENTS_BYTES / sizeof(struct event) / (nr ? nr : 1);
@@ -77,7 +95,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		struct task *task = &data->tasks[i];
 
-		if (!task->data_bytes || !is_selected(&pipe->config, task))
+		if (!task->data_bytes || !pipeline_selects(&pipe->config, task))
 			continue;
 
 		int ret = lane_open(&pipe->lanes[pipe->nr_lanes++], pipe, task, &plan, err);
@@ -137,6 +155,95 @@ static void note_first_sched(struct pipeline *pipe)
 	}
 }
 
+/* Actions that make a difference to what is shown. */
+#define STAGE_ACTIONS                                                                           \
+	(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_DEPTH | TRIGGER_TIME | TRIGGER_SIZE |       \
+	 TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | \
+	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
+
+/* What concerns single calls is done by one stage, if functions differ; then the others must not do it again. */
+static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
+{
+	struct stage_config *stages = &pipe->config.stages;
+	struct call_filter *filter = &pipe->filter;
+	int ret = func_rules_init(&filter->rules, pipe->data, stages->filters, stages->actions,
+				  err);
+
+	if (ret < 0)
+		return ret;
+	filter->uses = filter->rules.uses;
+	filter->data = pipe->data;
+	/* Small functions do not count as levels. */
+	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
+			    (stages->size_filter && stages->depth != UINT32_MAX);
+	if (!pipe->is_filtered)
+		return 0;
+	filter->base = (struct selection){
+		.threshold_ns = stages->time_filter_ns,
+		.size = stages->size_filter,
+		.depth = stages->depth,
+	};
+	filter->starts_off = stages->is_off;
+	filter->ends_only = stages->ends_only;
+	filter->counts_off = stages->wants_indent;
+	filter->wants_paths = (filter->uses & TRIGGER_BACKTRACE) && !stages->ends_only &&
+			      pipe->config.order == PIPELINE_BY_TIME;
+	stages->time_filter_ns = 0;
+	stages->size_filter = 0;
+	stages->depth = UINT32_MAX;
+	stages->is_off = false;
+	if (filter->uses & (TRIGGER_CALLER | TRIGGER_LOCATIONS))
+		stages->show_sched = false;
+	return 0;
+}
+
+static void close_lanes(struct pipeline *pipe)
+{
+	for (size_t i = 0; i < pipe->nr_lanes; i++)
+		lane_close(&pipe->lanes[i]);
+	free(pipe->lanes);
+	pipe->lanes = NULL;
+	pipe->nr_lanes = 0;
+}
+
+static bool has_retval_condition(const struct filters *filters)
+{
+	for (size_t i = 0; filters && i < filters->nr; i++) {
+		if (argcond_needs_retval(&filters->entries[i].spec.cond))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What must be known before the events are shown: trace_on and trace_off of any task count for all of them, and what a call
+ * will return.
+ */
+static int look_ahead(struct pipeline *pipe, struct uft_err *err)
+{
+	if (!pipe->is_filtered)
+		return 0;
+	if (!(pipe->filter.uses & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)) &&
+	    !has_retval_condition(pipe->config.stages.filters))
+		return 0;
+	pipe->filter.outcomes = calloc(pipe->data->nr_tasks + 1, sizeof(*pipe->filter.outcomes));
+	if (!pipe->filter.outcomes)
+		return err_set_errno(err, -ENOMEM, "cannot filter calls");
+	pipe->filter.nr_outcomes = pipe->data->nr_tasks;
+	pipe->filter.collects = true;
+
+	int ret = open_lanes(pipe, err);
+
+	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++) {
+		do {
+			ret = lane_fill(&pipe->lanes[i], err);
+		} while (ret > 0);
+	}
+	close_lanes(pipe);
+	call_filter_sort_switches(&pipe->filter);
+	return ret;
+}
+
 static uint64_t edge_time(const struct range_edge *edge, uint64_t first_ns, uint64_t open)
 {
 	if (!edge->is_set)
@@ -146,36 +253,64 @@ static uint64_t edge_time(const struct range_edge *edge, uint64_t first_ns, uint
 	return edge->time_ns > UINT64_MAX - first_ns ? UINT64_MAX : first_ns + edge->time_ns;
 }
 
+int pipeline_find_start(struct pipeline *pipe, struct uft_err *err)
+{
+	const struct time_range *range = &pipe->config.range;
+	int ret = find_first_time(pipe, err);
+
+	if (ret < 0)
+		return ret;
+	pipe->start_ns = edge_time(&range->start, pipe->first_ns, 0);
+	pipe->stop_ns = edge_time(&range->stop, pipe->first_ns, UINT64_MAX);
+	if (!range->start.is_set && !range->stop.is_set)
+		note_first_sched(pipe);
+	return 0;
+}
+
+/* Lanes come as tasks do. */
+static int open_growing(struct pipeline *pipe, struct uft_err *err)
+{
+	int ret = prepare_filter(pipe, err);
+
+	if (ret == 0 && (pipe->filter.uses & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)))
+		return err_set(err, -ERR_USAGE,
+			       "cannot follow a recording with trace_on or trace_off: what they "
+			       "switch is known at the end");
+	pipe->limit_ns = 0;
+	pipe->first_ns = UINT64_MAX;
+	pipe->batch = EVENTS_BYTES / sizeof(struct event) / GROWING_TASKS;
+	return ret;
+}
+
 static int open_all(struct pipeline *pipe, struct uft_err *err)
 {
 	struct module_set *modules = &pipe->data->modules;
-	const struct time_range *range = &pipe->config.range;
 
 	pipe->pseudo.sched = module_set_add_func(modules, "linux:schedule");
 	pipe->pseudo.sched_preempt = module_set_add_func(modules, "linux:schedule (pre-empted)");
 	if (!pipe->pseudo.sched || !pipe->pseudo.sched_preempt)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
 
-	int ret = src_perf_load(&pipe->perf, pipe->data, err);
+	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
 
 	if (ret == 0 && pipe->config.reads_extern && pipe->config.stages.show_events)
 		ret = src_extern_load(&pipe->ext, pipe->data, err);
+	pipe->config.stages.starts_inside = pipe->config.range.start.is_set;
+	if (ret == 0 && pipe->data->growth)
+		return open_growing(pipe, err);
 	if (ret == 0)
-		ret = find_first_time(pipe, err);
-	if (ret < 0)
-		return ret;
-	pipe->start_ns = edge_time(&range->start, pipe->first_ns, 0);
-	pipe->config.stages.starts_inside = range->start.is_set;
-	pipe->stop_ns = edge_time(&range->stop, pipe->first_ns, UINT64_MAX);
-	if (!range->start.is_set && !range->stop.is_set)
-		note_first_sched(pipe);
-	return open_lanes(pipe, err);
+		ret = pipeline_find_start(pipe, err);
+	if (ret == 0)
+		ret = prepare_filter(pipe, err);
+	if (ret == 0)
+		ret = look_ahead(pipe, err);
+	return ret < 0 ? ret : open_lanes(pipe, err);
 }
 
 int pipeline_open(struct pipeline *pipe, struct trace_data *data,
 		  const struct pipeline_config *config, struct uft_err *err)
 {
-	*pipe = (struct pipeline){ .data = data, .config = *config };
+	*pipe = (struct pipeline){ .data = data, .config = *config, .limit_ns = UINT64_MAX };
 
 	int ret = open_all(pipe, err);
 
@@ -186,9 +321,8 @@ int pipeline_open(struct pipeline *pipe, struct trace_data *data,
 
 void pipeline_close(struct pipeline *pipe)
 {
-	for (size_t i = 0; i < pipe->nr_lanes; i++)
-		lane_close(&pipe->lanes[i]);
-	free(pipe->lanes);
+	close_lanes(pipe);
+	call_filter_deinit(&pipe->filter);
 	src_perf_deinit(&pipe->perf);
 	src_extern_deinit(&pipe->ext);
 	*pipe = (struct pipeline){ 0 };
@@ -196,21 +330,11 @@ void pipeline_close(struct pipeline *pipe)
 
 static int run_by_task(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	for (size_t i = 0; i < pipe->nr_lanes; i++) {
-		struct lane *lane = &pipe->lanes[i];
-		int ret;
+	int ret = 0;
 
-		while ((ret = lane_fill(lane, err)) > 0) {
-			struct event_span span = { lane->task, lane->events, lane->nr };
-
-			ret = view->events(view->self, &span, err);
-			if (ret < 0)
-				break;
-		}
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++)
+		ret = lane_run(&pipe->lanes[i], view, err);
+	return ret;
 }
 
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)

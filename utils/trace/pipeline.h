@@ -2,6 +2,7 @@
 #ifndef UTRAIL_TRACE_PIPELINE_H
 #define UTRAIL_TRACE_PIPELINE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,10 +14,11 @@
 #include "utils/trace/src_perf.h"
 #include "utils/trace/src_user.h"
 #include "utils/trace/stage.h"
+#include "utils/trace/stg_filter.h"
 
 /*
  *   <tid>.dat  src_user \
- *   perf-cpu*  src_perf  > stg_calls > stg_select > stg_time > stg_indent \
+ *   perf-cpu*  src_perf  > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
  *                        one lane per task                                  > merge > view
  *   extern.dat src_extern                                                  /
  *
@@ -62,6 +64,7 @@ struct lane {
 	const struct perf_queue *perf;
 	size_t perf_at;
 	struct stg_calls calls;
+	struct stg_filter filter;
 	struct stg_time time;
 	struct stg_indent indent;
 	struct event *raw;
@@ -69,14 +72,23 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
-	bool at_end;	  /* of the sources */
-	bool is_finished; /* and what comes behind that is out */
+	bool has_passed;      /* something was not too short */
+	bool is_dry;	      /* of a recording that grows: that is all so far */
+	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
+	bool at_end;	      /* of the sources */
+	bool is_finished;     /* and what comes behind that is out */
 };
 
 /*
  * @start_ns, @stop_ns: the range in the recording's time
  * @first_ns: the first time of the recording, where "elapsed" counts from
+ * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
+ * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so that the scheduler's
+ *                    events must wait for the next record
+ * @config: as given; what stg_filter does is taken out of it when @is_filtered
  * @broken: the first damaged file; the others were read on
+ * @is_stopped: others may set it: the records end where they are now
+ * @read_bytes: how much of them was read so far
  */
 struct pipeline {
 	struct trace_data *data;
@@ -84,13 +96,20 @@ struct pipeline {
 	struct pseudo_funcs pseudo;
 	struct src_perf perf;
 	struct src_extern ext;
+	struct call_filter filter;
+	bool is_filtered; /* stg_filter is one of the stages */
 	uint64_t start_ns;
 	uint64_t stop_ns;
 	uint64_t first_ns;
+	uint64_t limit_ns;
+	bool has_late_entries;
+	size_t ext_at; /* in @ext: what was shown */
 	size_t batch;
 	struct lane *lanes;
 	size_t nr_lanes;
 	struct uft_err broken;
+	atomic_bool is_stopped;
+	atomic_uint_fast64_t read_bytes;
 };
 
 /* Open the sources of @data, which must outlive the pipeline. */
@@ -104,6 +123,42 @@ void pipeline_close(struct pipeline *pipe);
  * then pipe->broken holds what to say about it.
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
+
+/* The bytes of all files that it reads records from. */
+uint64_t pipeline_bytes(const struct pipeline *pipe);
+
+/*
+ * For a recording that grows (data_open_growing()), in the place of pipeline_run() and as often as one likes: send what
+ * happened up to @until_ns, which is complete, and is not less than the last time. UINT64_MAX is the end.
+ */
+int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
+		    struct uft_err *err);
+
+/*
+ * How many threads can share the work, at most @wanted: 1 where the order of tasks matters, and
+ * where there is not much to do.
+ */
+size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
+
+/*
+ * The same with @nr threads and a view for each of them: each task goes to one of them, in one
+ * piece. What the views have got is then brought together by the caller, in any order. @nr is not
+ * more than pipeline_threads() said.
+ */
+int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
+			  struct uft_err *err);
+
+/* Parts of pipeline_open(), for pipeline_follow(): */
+int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
+	      const struct src_user_plan *plan, struct uft_err *err);
+bool pipeline_selects(const struct pipeline_config *config, const struct task *task);
+int pipeline_find_start(struct pipeline *pipe, struct uft_err *err);
+
+/* Send all events of one task through @view. */
+int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
+
+/* Which thread the lane is read by, below READERS_MAX: each has its own cache of addresses. */
+void lane_set_reader(struct lane *lane, unsigned reader);
 
 /* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
 int lane_fill(struct lane *lane, struct uft_err *err);

@@ -39,15 +39,24 @@ static void space_destroy(struct addr_space *space)
 	free(space);
 }
 
+static size_t nr_spaces(const struct session *session)
+{
+	return READERS_MAX * (session->nr_late + 1);
+}
+
+static void drop_spaces(struct session *session)
+{
+	for (size_t i = 0; session->spaces && i < nr_spaces(session); i++)
+		space_destroy(session->spaces[i]);
+	free(session->spaces);
+	session->spaces = NULL;
+}
+
 void session_destroy(struct session *session)
 {
 	if (!session)
 		return;
-	if (session->spaces) {
-		for (size_t i = 0; i <= session->nr_late; i++)
-			space_destroy(session->spaces[i]);
-	}
-	free(session->spaces);
+	drop_spaces(session);
 	free(session->late);
 	free(session->modules);
 	module_map_deinit(&session->map);
@@ -113,6 +122,8 @@ int session_add_late(struct session *session, const struct task_line *line)
 	if (!mod)
 		return -ENOMEM;
 
+	drop_spaces(session);
+
 	size_t at = session->nr_late++;
 
 	/* Lines come mostly in order of time. */
@@ -139,21 +150,33 @@ static struct addr_space *space_create(struct session *session, size_t nr_late)
 	return space;
 }
 
-struct addr_space *session_space(struct session *session, uint64_t time_ns, uint64_t *until_ns)
+static struct addr_space *get_space(struct session *session, unsigned reader, size_t nr_late)
+{
+	size_t at = reader * (session->nr_late + 1) + nr_late;
+
+	if (!session->spaces)
+		session->spaces = calloc(nr_spaces(session), sizeof(*session->spaces));
+	if (!session->spaces)
+		return NULL;
+	if (!session->spaces[at])
+		session->spaces[at] = space_create(session, nr_late);
+	return session->spaces[at];
+}
+
+struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
+				 uint64_t *until_ns)
 {
 	size_t nr = 0;
 
 	while (nr < session->nr_late && session->late[nr].time_ns <= time_ns)
 		nr++;
-	if (!session->spaces) {
-		session->spaces = calloc(session->nr_late + 1, sizeof(*session->spaces));
-		if (!session->spaces)
-			return NULL;
-	}
-	if (!session->spaces[nr])
-		session->spaces[nr] = space_create(session, nr);
 	*until_ns = nr < session->nr_late ? session->late[nr].time_ns : UINT64_MAX;
-	return session->spaces[nr];
+	pthread_mutex_lock(&session->set->lock);
+
+	struct addr_space *space = get_space(session, reader, nr);
+
+	pthread_mutex_unlock(&session->set->lock);
+	return space;
 }
 
 /* 1 with @func, 0 when @mod has no symbol there, negative on failure. */
@@ -207,6 +230,14 @@ static int find_func(const struct addr_space *space, uint64_t addr, const struct
 	return 0;
 }
 
+const struct func *space_symbol(const struct addr_space *space, uint64_t addr)
+{
+	const struct func *func = NULL;
+	const struct module *mod = NULL;
+
+	return find_func(space, addr, &func, &mod, NULL) < 0 ? NULL : func;
+}
+
 static bool space_grow(struct addr_space *space)
 {
 	size_t nr = (space->mask + 1) * 2;
@@ -246,15 +277,26 @@ static const struct func *unknown_func(struct module_set *set, uint64_t addr,
 	return func;
 }
 
-const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err)
+/* What is shared by all readers: modules, their symbols, functions. */
+static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
 	const struct func *func = NULL;
 	const struct module *mod = NULL;
 
 	if (find_func(space, addr, &func, &mod, err) < 0)
 		return NULL;
-	if (!func)
-		func = unknown_func(space->session->set, addr, mod);
+	return func ? func : unknown_func(space->session->set, addr, mod);
+}
+
+const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err)
+{
+	struct module_set *set = space->session->set;
+
+	pthread_mutex_lock(&set->lock);
+
+	const struct func *func = find_or_make(space, addr, err);
+
+	pthread_mutex_unlock(&set->lock);
 	if (!func || (space->nr_used * 2 > space->mask && !space_grow(space))) {
 		err_set_errno(err, -ENOMEM, "cannot name a function");
 		return NULL;

@@ -37,7 +37,7 @@ struct addr_space {
  * One process image, from its start (or exec) to its end; several tasks and processes share it.
  *
  * @late: by time
- * @spaces: one more than there are late modules; NULL until needed
+ * @spaces: by reader, one more each than there are late modules; NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -59,14 +59,21 @@ void session_destroy(struct session *session);
 /* Read `sid-<id>.map`. A missing file is no error: then no address has a name. */
 int session_load_map(struct session *session, struct uft_err *err);
 
-/* Lines may come in any order, before the first session_space(). 0 or -ENOMEM. */
+/* Lines may come in any order. Spaces of the session that somebody has got are gone after that. 0 or -ENOMEM. */
 int session_add_late(struct session *session, const struct task_line *line);
+
+/*
+ * How many threads may look addresses up at the same time; each calls itself by another number and
+ * has spaces of its own.
+ */
+#define READERS_MAX 16
 
 /*
  * The address space at @time_ns, and until when it stays (UINT64_MAX: to the end). NULL when
  * memory is short.
  */
-struct addr_space *session_space(struct session *session, uint64_t time_ns, uint64_t *until_ns);
+struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
+				 uint64_t *until_ns);
 
 /* Fibonacci hashing: addresses of functions differ little, and mostly in the middle bits. */
 static inline size_t addr_slot(uint64_t addr)
@@ -76,6 +83,12 @@ static inline size_t addr_slot(uint64_t addr)
 
 /* The way around the cache of space_func(). NULL on failure, with @err. */
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
+
+/*
+ * The symbol at @addr, be it code or data, as a function; NULL when there is none, or on failure. Nothing is remembered:
+ * for addresses that may be anything.
+ */
+const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
 /*
  * HOT: the function at @addr; never NULL except on failure (memory, unreadable symbol file). An

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/vec.h"
 #include "utils/format/bytes.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/text.h"
@@ -32,6 +34,18 @@ static int queue_add(struct perf_queue *queue, struct perf_event event)
 	return 0;
 }
 
+/* The task may be announced later than it begins. */
+static int keep_stray(struct src_perf *src, const struct perf_record *rec, uint32_t cpu)
+{
+	struct perf_stray *strays = vec_grow(src->strays, src->nr_strays, sizeof(*strays));
+
+	if (!strays)
+		return -ENOMEM;
+	src->strays = strays;
+	strays[src->nr_strays++] = (struct perf_stray){ *rec, cpu };
+	return 0;
+}
+
 static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cpu,
 		      const struct perf_record *rec)
 {
@@ -45,8 +59,10 @@ static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cp
 	};
 	const struct task *task = data_task(data, rec->tid);
 
-	if (rec->type == PERF_REC_OTHER || !task)
+	if (rec->type == PERF_REC_OTHER)
 		return 0;
+	if (!task)
+		return data->growth ? keep_stray(src, rec, cpu) : 0;
 	if (rec->type == PERF_REC_TASK_NAME) {
 		int ret = data_name_task(data, rec->tid, rec->time_ns, rec->comm);
 
@@ -57,28 +73,27 @@ static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cp
 			 (struct perf_event){ rec->time_ns, ids[rec->type], cpu });
 }
 
-static int load_fd(struct src_perf *src, struct trace_data *data, int fd, uint32_t cpu,
+/* All that the file has behind its offset. */
+static int load_fd(struct src_perf *src, struct trace_data *data, struct perf_file *file,
 		   struct uft_err *err)
 {
 	uint8_t *buf cleanup_free = malloc(PERF_BUFFER_BYTES);
-	size_t len = 0;
 
 	if (!buf)
 		return -ENOMEM;
 	for (;;) {
-		ssize_t n = fd_read_full(fd, buf + len, PERF_BUFFER_BYTES - len);
+		ssize_t len = fd_pread_full(file->fd, buf, PERF_BUFFER_BYTES, file->offset);
 
-		if (n < 0)
-			return n;
-		len += n;
+		if (len < 0)
+			return len;
 
-		size_t at = 0;
+		ssize_t at = 0;
 		struct perf_record rec;
 		ssize_t used;
 
 		while ((used = perf_record_decode(buf + at, len - at, data->is_big_endian, &rec,
 						  err)) > 0) {
-			int ret = add_record(src, data, cpu, &rec);
+			int ret = add_record(src, data, file->cpu, &rec);
 
 			if (ret < 0)
 				return ret;
@@ -86,32 +101,63 @@ static int load_fd(struct src_perf *src, struct trace_data *data, int fd, uint32
 		}
 		if (used < 0)
 			return used;
-		if (n == 0)
+		file->offset += at;
+		if (at == 0 || len < PERF_BUFFER_BYTES)
 			return 0;
-		memmove(buf, buf + at, len - at);
-		len -= at;
 	}
 }
 
-static int load_file(struct src_perf *src, struct trace_data *data, const char *name, uint32_t cpu,
-		     struct uft_err *err)
+static int load_file(struct src_perf *src, struct trace_data *data, struct perf_file *file,
+		     struct uft_err *broken, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	int ret = load_fd(src, data, file, &why);
+
+	if (ret < 0)
+		err_set(ret == -EBADMSG ? broken : err, ret, "cannot read '%s/perf-cpu%u.dat': %s",
+			data->dir, file->cpu, why.code ? why.text : strerror(-ret));
+	return ret;
+}
+
+static int keep_open(struct src_perf *src, struct perf_file *file)
+{
+	struct perf_file *files = vec_grow(src->files, src->nr_files, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	src->files = files;
+	files[src->nr_files++] = *file;
+	file->fd = -1;
+	return 0;
+}
+
+static void close_file(struct perf_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+static int take_file(struct src_perf *src, struct trace_data *data, const char *name, uint32_t cpu,
+		     struct uft_err *broken, struct uft_err *err)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", data->dir, name);
 
-	int fd cleanup_fd = file_open_regular(path, err);
+	struct perf_file file cleanup(close_file) = { file_open_regular(path, err), cpu, 0 };
 
-	if (fd < 0)
-		return fd;
+	if (file.fd < 0)
+		return file.fd;
+	if (data->growth) {
+		int ret = keep_open(src, &file);
 
-	struct uft_err why = { 0 };
-	int ret = load_fd(src, data, fd, cpu, &why);
+		return ret < 0 ? err_set_errno(err, ret, "cannot read perf files") : 0;
+	}
 
-	if (ret < 0)
-		err_set(err, ret, "cannot read '%s': %s", path,
-			why.code ? why.text : strerror(-ret));
-	return ret;
+	int ret = load_file(src, data, &file, broken, err);
+
+	return ret == -EBADMSG ? 0 : ret;
 }
 
 static bool perf_file_cpu(const char *name, uint32_t *cpu)
@@ -126,7 +172,8 @@ static bool perf_file_cpu(const char *name, uint32_t *cpu)
 	return true;
 }
 
-static int load_files(struct src_perf *src, struct trace_data *data, struct uft_err *err)
+static int load_files(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
+		      struct uft_err *err)
 {
 	DIR *dir = opendir(data->dir);
 	struct dirent *entry;
@@ -138,7 +185,7 @@ static int load_files(struct src_perf *src, struct trace_data *data, struct uft_
 		uint32_t cpu;
 
 		if (perf_file_cpu(entry->d_name, &cpu))
-			ret = load_file(src, data, entry->d_name, cpu, err);
+			ret = take_file(src, data, entry->d_name, cpu, broken, err);
 	}
 	closedir(dir);
 	return ret;
@@ -192,18 +239,89 @@ static void sort_all(struct src_perf *src, struct trace_data *data)
 	}
 }
 
-int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err *err)
+int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
+		  struct uft_err *err)
 {
 	src->queues = calloc(data->nr_tasks ? data->nr_tasks : 1, sizeof(*src->queues));
 	if (!src->queues)
 		return err_set_errno(err, -ENOMEM, "cannot read perf files");
 	src->nr_queues = data->nr_tasks;
 
-	int ret = load_files(src, data, err);
+	int ret = load_files(src, data, broken, err);
 
 	if (ret == 0)
 		sort_all(src, data);
 	return ret;
+}
+
+/* Room for tasks that are new, and what was known of them before they were. */
+static int adopt(struct src_perf *src, struct trace_data *data)
+{
+	struct perf_queue *queues;
+	size_t nr_left = 0;
+	int ret = 0;
+
+	if (data->nr_tasks == src->nr_queues)
+		return 0;
+	queues = reallocarray(src->queues, data->nr_tasks, sizeof(*queues));
+	if (!queues)
+		return -ENOMEM;
+	memset(queues + src->nr_queues, 0, (data->nr_tasks - src->nr_queues) * sizeof(*queues));
+	src->queues = queues;
+	src->nr_queues = data->nr_tasks;
+	for (size_t i = 0; ret == 0 && i < src->nr_strays; i++) {
+		struct perf_stray stray = src->strays[i];
+
+		if (data_task(data, stray.rec.tid))
+			ret = add_record(src, data, stray.cpu, &stray.rec);
+		else
+			src->strays[nr_left++] = stray;
+	}
+	/* vec_grow() must find a power of two where there was one: the room is at least as large. */
+	src->nr_strays = nr_left;
+	return ret;
+}
+
+/* What was not taken yet is new, or later than @shown_ns. */
+static void sort_tail(struct perf_queue *queue, size_t nr_before, uint64_t shown_ns)
+{
+	size_t at = nr_before;
+
+	if (queue->nr == nr_before)
+		return;
+	while (at > 0 && queue->events[at - 1].time_ns > shown_ns)
+		at--;
+	qsort(queue->events + at, queue->nr - at, sizeof(struct perf_event), event_compare);
+}
+
+int src_perf_more(struct src_perf *src, struct trace_data *data, uint64_t shown_ns,
+		  struct uft_err *broken, struct uft_err *err)
+{
+	int ret = adopt(src, data);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read perf files");
+	for (size_t i = 0; i < src->nr_files; i++) {
+		struct perf_file *file = &src->files[i];
+
+		if (file->fd < 0)
+			continue;
+		ret = load_file(src, data, file, broken, err);
+		if (ret == -EBADMSG)
+			close_file(file);
+		else if (ret < 0)
+			return ret;
+	}
+	for (size_t i = 0; i < src->nr_queues; i++) {
+		struct perf_queue *queue = &src->queues[i];
+		struct task *task = &data->tasks[i];
+
+		sort_tail(queue, queue->nr_sorted, shown_ns);
+		queue->nr_sorted = queue->nr;
+		if (task->nr_names > 1)
+			qsort(task->names, task->nr_names, sizeof(*task->names), name_compare);
+	}
+	return 0;
 }
 
 void src_perf_deinit(struct src_perf *src)
@@ -211,5 +329,9 @@ void src_perf_deinit(struct src_perf *src)
 	for (size_t i = 0; i < src->nr_queues; i++)
 		free(src->queues[i].events);
 	free(src->queues);
+	for (size_t i = 0; i < src->nr_files; i++)
+		close_file(&src->files[i]);
+	free(src->files);
+	free(src->strays);
 	*src = (struct src_perf){ 0 };
 }

@@ -46,13 +46,14 @@ static int open_file(struct src_user *src, struct uft_err *err)
 	return src->fd < 0 ? src->fd : 0;
 }
 
-int src_user_open(struct src_user *src, const struct trace_data *data, int32_t tid,
+int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err)
 {
 	bool host_is_big = BYTE_ORDER == BIG_ENDIAN;
 
 	*src = (struct src_user){
 		.data = data,
+		.task = data_task(data, tid),
 		.tid = tid,
 		.fd = -1,
 		.keeps_open = plan->keeps_open,
@@ -163,6 +164,55 @@ static size_t guess_payload(const struct src_user *src, const struct record *rec
 	return MIN(left, (size_t)PAYLOAD_MAX_BYTES);
 }
 
+static const struct argspecs *specs_of(struct src_user *src, const struct record *rec)
+{
+	struct task_place *place = &src->place;
+
+	if (!src->task)
+		return NULL;
+	if ((!place->space || rec->time_ns >= place->until_ns) &&
+	    task_place_at(src->task, src->reader, rec->time_ns, place, NULL) < 0)
+		return NULL;
+
+	const struct func *func = space_func(place->space, record_addr(rec->data), NULL);
+	const struct func_args *known = func ? arg_book_find(&src->data->args, func) : NULL;
+
+	if (!known)
+		return NULL;
+	return record_type(rec->data) == RECORD_ENTRY ? &known->args : &known->retval;
+}
+
+/* The length that the function's specification gives; 0 when there is none, or when it cannot be right. */
+static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
+{
+	const struct argspecs *specs = specs_of(src, rec);
+	size_t left = src->len - at;
+	ssize_t len = 0;
+
+	if (!specs || specs->nr == 0)
+		return 0;
+
+	size_t nr = record_type(rec->data) == RECORD_ENTRY ? specs->nr : 1;
+
+	for (size_t i = 0; i < nr && len >= 0; i++) {
+		struct arg_value value;
+
+		len = argblob_next(src->buf + at, left, len, specs->specs[i].type,
+				   src->data->is_big_endian, &value);
+	}
+	if (len <= 0)
+		return 0;
+
+	size_t padded = ALIGN_UP((size_t)len, (size_t)ARGBLOB_TOTAL_ALIGN);
+
+	if (padded + sizeof(*rec) > left)
+		return padded <= left && src->file_ended ? (size_t)len : 0;
+
+	struct record next = load(src, at + padded);
+
+	return record_magic_is_good(next.data) ? (size_t)len : 0;
+}
+
 /* Is the payload of an EVENT, which has its length in front, there and of a sane size? */
 static bool has_good_payload(const struct src_user *src, const struct record *rec)
 {
@@ -183,12 +233,16 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 			   struct event *event)
 {
 	if (record_type(rec->data) != RECORD_EVENT) {
-		size_t len = guess_payload(src, rec, at);
+		size_t len = known_payload(src, rec, at);
 
-		src->has_unknown_payload = true;
+		if (len == 0) {
+			len = guess_payload(src, rec, at);
+			src->has_unknown_payload = true;
+			return len;
+		}
 		event->data = src->buf + at;
 		event->data_len = len;
-		return len;
+		return ALIGN_UP(len, (size_t)ARGBLOB_TOTAL_ALIGN);
 	}
 
 	size_t len = get_u16(src->buf + at, src->data->is_big_endian);
@@ -265,11 +319,21 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
 	       "types are taken over as they are");
 
-/* What is left is less than a record with the longest payload, and the file may have more. */
-static bool wants_refill(const struct src_user *src)
+bool src_user_wants_refill(const struct src_user *src)
 {
+	/* Less than a record with the longest payload, and the file may have more. */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
+}
+
+void src_user_more(struct src_user *src)
+{
+	src->place.space = NULL;
+	if (src->is_damaged)
+		return;
+	src->file_ended = false;
+	src->at_end = false;
+	src->is_torn = false;
 }
 
 static void make_event(const struct record *rec, uint64_t last_ns, struct event *event)
@@ -322,7 +386,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 	size_t nr = 0;
 
 	/* Only once per call: the events decoded so far point into the buffer. */
-	if (wants_refill(src)) {
+	if (src_user_wants_refill(src)) {
 		int ret = refill(src, err);
 
 		if (ret < 0)
@@ -338,6 +402,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load(src, src->at);
 
+		/* Of a file that grows it may be there in part only. LOST has no time. */
+		if (rec.time_ns > until_ns)
+			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))
 			return nr ? (ssize_t)nr : bad_record(src, &rec, err);
 		if (record_type(rec.data) == RECORD_LOST)

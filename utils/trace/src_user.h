@@ -24,10 +24,15 @@
  * @buf, @at, @len: [@at, @len) of @buf is not decoded yet
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
+ * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
+ * @place: what addresses mean at present, for the functions of payloads; only when there were any
  */
 struct src_user {
-	const struct trace_data *data;
+	struct trace_data *data;
+	const struct task *task;
+	struct task_place place;
+	unsigned reader;
 	int32_t tid;
 	int fd;
 	bool keeps_open;
@@ -35,6 +40,7 @@ struct src_user {
 	bool file_ended;
 	bool at_end;
 	bool is_torn;
+	bool is_damaged;
 	bool has_unknown_payload;
 	uint64_t next_offset;
 	uint64_t last_ns;
@@ -44,6 +50,12 @@ struct src_user {
 	size_t len;
 };
 
+/* What is left in the buffer may not be enough: the next read moves it, and payloads with it. */
+bool src_user_wants_refill(const struct src_user *src);
+
+/* The file may have grown, and addresses may mean something else. */
+void src_user_more(struct src_user *src);
+
 /* How the sources of @nr_tasks tasks share memory and descriptors. */
 struct src_user_plan {
 	size_t buffer_bytes;
@@ -51,7 +63,7 @@ struct src_user_plan {
 };
 struct src_user_plan src_user_plan(size_t nr_tasks);
 
-int src_user_open(struct src_user *src, const struct trace_data *data, int32_t tid,
+int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err);
 void src_user_close(struct src_user *src);
 

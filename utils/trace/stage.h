@@ -23,6 +23,8 @@ struct stage_config {
 	unsigned depth;		 /* calls with less than that many frames below */
 	uint64_t time_filter_ns; /* calls that took that long or longer */
 	uint64_t size_filter;	 /* functions of that many bytes or more */
+	struct filters *filters; /* of the user; borrowed, NULL without any */
+	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
 	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
 	bool show_libcalls;
 	bool show_events; /* all but calls */
@@ -60,6 +62,7 @@ struct frame {
  * @inherits: the task, or the range, begins within calls; @inherited_depth: so many are around the
  *            first record
  * @wants_depth: after LOST the next record tells how deep the stack is
+ * @reader: the thread that this is done by
  * @open: frames of a function, by its id below @nr_open: which calls are recursions
  *
  * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
@@ -68,6 +71,7 @@ struct stg_calls {
 	const struct stage_config *config;
 	const struct task *task;
 	const struct pseudo_funcs *pseudo;
+	unsigned reader;
 	struct addr_space *space;
 	struct session *session;
 	uint64_t changes_ns;
@@ -109,11 +113,14 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 /*
  * stg_time: holds entries back until it is known that they took long enough.
  *
+ * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns (stg_filter.h)
  * @held: [@at, @nr) wait; with copies of their payload
  * @released: payloads that live until the next batch
  */
 struct stg_time {
 	uint64_t threshold_ns;
+	bool has_own_thresholds;
+	uint64_t due_ns; /* before it nothing that is held can be long enough */
 	void **released;
 	size_t nr_released;
 	struct event *held;
@@ -130,6 +137,13 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 
 /* Not in place: what passes is written to @out. Returns how many, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
+/*
+ * Of a recording that grows: what is known to be long enough at @now_ns, when nothing more happens until then; @out has
+ * stg_time_room(). And since when something is held whose time will come; UINT64_MAX: nothing is.
+ */
+ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
+uint64_t stg_time_waits_since(const struct stg_time *stage);
+
 /* At the end: what is still held has not returned, and passes; @out has stg_time_room(). */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
@@ -144,8 +158,12 @@ struct stg_indent {
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
+	bool starts_at_margin; /* nobody knows what of an inherited stack is shown */
+	bool drops_off;	       /* there may be events with EVENT_OFF */
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls);
+/* The task may have got other sessions than were known when it came to its last record, at @last_ns. */
+void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 #endif

@@ -13,6 +13,7 @@ void stage_config_init(struct stage_config *config)
 {
 	*config = (struct stage_config){
 		.depth = UINT32_MAX,
+		.actions = UINT32_MAX,
 		.show_libcalls = true,
 		.show_events = true,
 		.show_sched = true,
@@ -83,26 +84,17 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 /* exec or dlopen: addresses mean something else from now on. */
 static int change_space(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
-	struct session *session = task_session(calls->task, event->time_ns);
-	uint64_t until_ns = UINT64_MAX;
+	struct task_place place;
+	int ret = task_place_at(calls->task, calls->reader, event->time_ns, &place, err);
 
-	if (!session)
-		return err_set(err, -ENODATA, "task %d has no session in task.txt",
-			       calls->task->tid);
+	if (ret < 0)
+		return ret;
 	/* exec leaves all calls of the old program behind, uncounted. */
-	if (calls->session && session != calls->session)
+	if (calls->session && place.session != calls->session)
 		cut_frames(calls, 0);
-	calls->session = session;
-	calls->space = session_space(session, event->time_ns, &until_ns);
-	if (!calls->space)
-		return err_set_errno(err, -ENOMEM, "cannot name functions");
-	for (size_t i = 0; i < calls->task->nr_refs; i++) {
-		uint64_t start_ns = calls->task->refs[i].start_ns;
-
-		if (i && start_ns > event->time_ns)
-			until_ns = MIN(until_ns, start_ns);
-	}
-	calls->changes_ns = until_ns;
+	calls->session = place.session;
+	calls->space = place.space;
+	calls->changes_ns = place.until_ns;
 	return 0;
 }
 
@@ -223,7 +215,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		/* Entered unseen: its time is in that of the outermost one, which counts. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	if (unlikely(frame->addr != event->addr)) {
+	/* A frame that was entered unseen has address 0, and so may what an EXIT of bad data says. */
+	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
 		event->flags |= EVENT_UNPAIRED;
@@ -435,7 +428,7 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events)
 			.self_ns = total_ns - frame->child_ns - child_ns,
 			.addr = frame->addr,
 			.func = frame->func,
-			.depth = i,
+			.depth = i - calls->nr_seeded,
 			.indent = i,
 			.type = EVENT_EXIT,
 			.flags = EVENT_UNFINISHED,

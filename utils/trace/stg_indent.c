@@ -13,6 +13,8 @@ static void resync(struct stg_indent *stage, const struct event *event)
 		return;
 	if (stage->wants_depth)
 		stage->depth = event->indent + (event->type == EVENT_EXIT);
+	else if (stage->starts_at_margin)
+		stage->depth = 0;
 	else if (event->flags & EVENT_INHERITED)
 		stage->depth = calls->inherited_depth + 1;
 	else if (calls->inherits)
@@ -40,9 +42,30 @@ void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls)
 	};
 }
 
+void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
+{
+	stage->exec_ns = next_exec_ns(stage->calls->task, last_ns);
+}
+
+/* What is switched off has been counted, and that was all. */
+static size_t drop_off(struct event *events, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (events[i].type <= EVENT_EXIT && (events[i].flags & EVENT_OFF))
+			continue;
+		if (kept != i)
+			events[kept] = events[i];
+		kept++;
+	}
+	return kept;
+}
+
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 {
 	bool show_outside = stage->calls->config->show_outside;
+	bool drops_off = stage->drops_off;
 	uint32_t depth = stage->depth;
 	size_t kept = 0;
 
@@ -72,5 +95,5 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		kept++;
 	}
 	stage->depth = depth;
-	return kept;
+	return drops_off ? drop_off(events, kept) : kept;
 }

@@ -45,6 +45,25 @@ static bool make_room(struct stg_time *stage)
 	return true;
 }
 
+static bool is_opening(const struct event *event)
+{
+	return event->type == EVENT_ENTRY || event->type == EVENT_SCHED_OUT;
+}
+
+static uint64_t threshold_of(const struct stg_time *stage, const struct event *opening)
+{
+	return stage->has_own_thresholds ? opening->total_ns : stage->threshold_ns;
+}
+
+/* When @opening will have lasted long enough. */
+static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
+{
+	uint64_t threshold_ns = threshold_of(stage, opening);
+
+	return threshold_ns > UINT64_MAX - opening->time_ns ? UINT64_MAX
+							    : opening->time_ns + threshold_ns;
+}
+
 static int hold(struct stg_time *stage, const struct event *event)
 {
 	struct event copy = *event;
@@ -59,6 +78,10 @@ static int hold(struct stg_time *stage, const struct event *event)
 			return -ENOMEM;
 		copy.data = memcpy(data, copy.data, copy.data_len);
 	}
+	if (stage->at == stage->nr)
+		stage->due_ns = UINT64_MAX;
+	if (stage->has_own_thresholds && is_opening(&copy))
+		stage->due_ns = MIN(stage->due_ns, due_ns(stage, &copy));
 	stage->held[stage->nr++] = copy;
 	return 0;
 }
@@ -81,27 +104,61 @@ static int release_one(struct stg_time *stage, struct event *out)
 	return 0;
 }
 
-static bool is_opening(const struct event *event)
-{
-	return event->type == EVENT_ENTRY || event->type == EVENT_SCHED_OUT;
-}
-
 static bool is_closing(const struct event *event)
 {
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
+/* With one threshold for all: the first that is not long enough is the end of what goes. */
+static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
+{
+	size_t i = stage->at;
+
+	while (i < stage->nr && !(is_opening(&stage->held[i]) &&
+				  now_ns - stage->held[i].time_ns < stage->threshold_ns))
+		i++;
+	return i;
+}
+
+/*
+ * With thresholds of their own: what is long enough takes all before it along, for that is what it was called by. Nothing
+ * is before stage->due_ns, so that deep stacks are not looked through for each event.
+ */
+static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
+{
+	size_t end = stage->at;
+	uint64_t next_ns = UINT64_MAX;
+
+	if (now_ns < stage->due_ns)
+		return end;
+	for (size_t i = stage->at; i < stage->nr; i++) {
+		if (!is_opening(&stage->held[i]))
+			continue;
+
+		uint64_t due = due_ns(stage, &stage->held[i]);
+
+		if (due <= now_ns && due != UINT64_MAX) {
+			end = i + 1;
+			next_ns = UINT64_MAX;
+		} else {
+			next_ns = MIN(next_ns, due);
+		}
+	}
+	stage->due_ns = next_ns;
+	/* What happened in it goes, too. */
+	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
+		end++;
+	return end;
+}
+
 /* Let go what has lasted long enough at @now_ns, and what happened in it. */
 static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct event *out)
 {
+	size_t until = stage->has_own_thresholds ? behind_long(stage, now_ns)
+						 : first_short(stage, now_ns);
 	size_t nr = 0;
 
-	while (stage->at < stage->nr) {
-		const struct event *event = &stage->held[stage->at];
-
-		if (is_opening(event) && now_ns - event->time_ns < stage->threshold_ns)
-			break;
-
+	while (stage->at < until) {
 		int ret = release_one(stage, &out[nr]);
 
 		if (ret < 0)
@@ -111,7 +168,7 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 	return nr;
 }
 
-/* Forget the held call that @event ends, with all in it. False when it is not held. */
+/* Forget the held call that @event ends, with all in it. False when it is not held, or was long enough. */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
 	uint8_t opening = event->type == EVENT_EXIT ? EVENT_ENTRY : EVENT_SCHED_OUT;
@@ -122,17 +179,14 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 
 		if (held->type != opening || held->depth != event->depth)
 			continue;
+		if (time_abs(event->total_ns) >= threshold_of(stage, held))
+			return false;
 		for (size_t k = i; k < stage->nr; k++)
 			free((void *)stage->held[k].data);
 		stage->nr = i;
 		return true;
 	}
 	return false;
-}
-
-static bool is_too_short(const struct stg_time *stage, const struct event *event)
-{
-	return time_abs(event->total_ns) < stage->threshold_ns;
 }
 
 /* One event in, @out gets what passes by it. */
@@ -150,7 +204,7 @@ static ssize_t pass(struct stg_time *stage, const struct event *event, struct ev
 		return ret < 0 ? ret : nr;
 	}
 	/* An EXIT whose ENTRY was not seen stays: nobody knows how long that call was. */
-	if (is_closing(event) && is_too_short(stage, event) && !(event->flags & EVENT_UNPAIRED) &&
+	if (holds && is_closing(event) && !(event->flags & EVENT_UNPAIRED) &&
 	    drop_call(stage, event))
 		return nr;
 	out[nr++] = *event;
@@ -170,6 +224,19 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
 		nr_out += n;
 	}
 	return nr_out;
+}
+
+ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out)
+{
+	free_released(stage);
+	return release_until(stage, now_ns, out);
+}
+
+uint64_t stg_time_waits_since(const struct stg_time *stage)
+{
+	if (stage->at == stage->nr || due_ns(stage, &stage->held[stage->at]) == UINT64_MAX)
+		return UINT64_MAX;
+	return stage->held[stage->at].time_ns;
 }
 
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/cleanup.h"
+
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
 {
 	size_t nr_tasks = pipe->data->nr_tasks;
@@ -17,10 +19,18 @@ int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uf
 	return 0;
 }
 
+static void free_stats(struct call_stats *stats)
+{
+	free(stats->cpus);
+	if (stats->hist)
+		hist_deinit(stats->hist);
+	free(stats->hist);
+}
+
 void aggregate_deinit(struct aggregate *agg)
 {
 	for (size_t i = 0; i < agg->nr_rows; i++)
-		free(agg->rows[i].stats.cpus);
+		free_stats(&agg->rows[i].stats);
 	free(agg->rows);
 	for (size_t i = 0; agg->tasks && i < agg->pipe->data->nr_tasks; i++)
 		free(agg->tasks[i].cpus);
@@ -42,16 +52,34 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
+/* Of several shortest, or longest, calls the earliest one counts, whoever of the tasks came first. */
+static void note_extremes(struct time_stats *stats, const struct time_stats *other)
+{
+	if (other->min_ns < stats->min_ns ||
+	    (other->min_ns == stats->min_ns && other->min_at_ns < stats->min_at_ns)) {
+		stats->min_ns = other->min_ns;
+		stats->min_at_ns = other->min_at_ns;
+	}
+	if (other->max_ns > stats->max_ns ||
+	    (other->max_ns == stats->max_ns && other->max_at_ns < stats->max_at_ns)) {
+		stats->max_ns = other->max_ns;
+		stats->max_at_ns = other->max_at_ns;
+	}
+}
+
 static void add_time(struct time_stats *stats, uint64_t ns, uint64_t at_ns, bool is_first)
 {
-	if (is_first || ns < stats->min_ns) {
-		stats->min_ns = ns;
-		stats->min_at_ns = at_ns;
-	}
-	if (is_first || ns > stats->max_ns) {
-		stats->max_ns = ns;
-		stats->max_at_ns = at_ns;
-	}
+	const struct time_stats call = {
+		.min_ns = ns,
+		.min_at_ns = at_ns,
+		.max_ns = ns,
+		.max_at_ns = at_ns,
+	};
+
+	if (is_first)
+		*stats = call;
+	else
+		note_extremes(stats, &call);
 	stats->sum_ns += ns;
 	stats->sum_squares += (unsigned __int128)ns * ns;
 }
@@ -64,6 +92,14 @@ static __attribute__((noinline)) void add_details(struct call_stats *stats,
 
 	add_time(&stats->total, time_abs(event->total_ns), at_ns, is_first);
 	add_time(&stats->self, time_abs(event->self_ns), at_ns, is_first);
+}
+
+static __attribute__((noinline)) int add_to_hist(struct call_stats *stats,
+						 const struct event *event)
+{
+	if (!stats->hist)
+		stats->hist = calloc(1, sizeof(*stats->hist));
+	return stats->hist ? hist_add(stats->hist, time_abs(event->total_ns)) : -ENOMEM;
 }
 
 static int add_cpu(struct call_stats *stats, uint32_t cpu)
@@ -135,6 +171,8 @@ static inline int add_call(struct aggregate *agg, const struct event *event)
 		return -ENOMEM;
 	if (unlikely(agg->wants_details))
 		add_details(stats, event);
+	if (unlikely(agg->wants_hist) && add_to_hist(stats, event) < 0)
+		return -ENOMEM;
 	stats->calls++;
 	stats->self_ns += event->self_ns;
 	if (likely(!(event->flags & EVENT_RECURSIVE)))
@@ -222,7 +260,7 @@ int aggregate_events(void *self, const struct event_span *span, struct uft_err *
 	struct event_span rest = *span;
 
 	while (rest.nr) {
-		if (!agg->wants_details && !agg->wants_cpus) {
+		if (!agg->wants_details && !agg->wants_cpus && !agg->wants_hist) {
 			size_t done = add_plain_calls(agg, &rest);
 
 			rest.events += done;
@@ -251,59 +289,145 @@ static int compare_names(const void *a, const void *b)
 
 static void merge_time(struct time_stats *to, const struct time_stats *from)
 {
-	if (from->min_ns < to->min_ns) {
-		to->min_ns = from->min_ns;
-		to->min_at_ns = from->min_at_ns;
-	}
-	if (from->max_ns > to->max_ns) {
-		to->max_ns = from->max_ns;
-		to->max_at_ns = from->max_at_ns;
-	}
+	note_extremes(to, from);
 	to->sum_ns += from->sum_ns;
 	to->sum_squares += from->sum_squares;
 }
 
-static void merge_stats(struct call_stats *to, struct call_stats *from)
+void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first)
 {
 	to->calls += from->calls;
 	to->total_ns += from->total_ns;
 	to->self_ns += from->self_ns;
-	merge_time(&to->total, &from->total);
-	merge_time(&to->self, &from->self);
+	if (is_first) {
+		to->total = from->total;
+		to->self = from->self;
+	} else {
+		merge_time(&to->total, &from->total);
+		merge_time(&to->self, &from->self);
+	}
+}
+
+static int merge_hist(struct call_stats *to, struct call_stats *from)
+{
+	int ret = 0;
+
+	if (!to->hist) {
+		to->hist = take_ptr(from->hist);
+	} else if (from->hist) {
+		ret = hist_merge(to->hist, from->hist);
+		hist_deinit(from->hist);
+		free(take_ptr(from->hist));
+	}
+	return ret;
+}
+
+/* What is of the heap goes over. */
+static int merge_stats(struct call_stats *to, struct call_stats *from)
+{
+	int ret = merge_hist(to, from);
+
+	call_stats_merge(to, from, to->calls == 0);
 	if (!to->cpus) {
 		to->cpus = from->cpus;
 		from->cpus = NULL;
-		return;
+		return ret;
 	}
 	for (size_t i = 0; from->cpus && i < CPU_WORDS; i++)
 		to->cpus[i] |= from->cpus[i];
-	free(from->cpus);
+	free(take_ptr(from->cpus));
+	return ret;
 }
 
-void aggregate_by_name(struct aggregate *agg)
+static void merge_task(struct task_stats *to, struct task_stats *from)
+{
+	struct task_stats empty = { 0 };
+
+	/* A task is in one of them only. */
+	if (from->calls || from->nr_cpus) {
+		free(to->cpus);
+		*to = *from;
+		*from = empty;
+	}
+}
+
+int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err)
+{
+	int ret = 0;
+
+	if (from->nr_rows > agg->nr_rows)
+		ret = grow_rows(agg, from->nr_rows - 1);
+	for (size_t i = 0; ret == 0 && i < from->nr_rows; i++) {
+		if (!from->rows[i].stats.calls)
+			continue;
+		agg->rows[i].func = from->rows[i].func;
+		ret = merge_stats(&agg->rows[i].stats, &from->rows[i].stats);
+	}
+	for (size_t i = 0; i < agg->pipe->data->nr_tasks; i++)
+		merge_task(&agg->tasks[i], &from->tasks[i]);
+	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
+}
+
+/* The same with several threads: each adds up for itself first. */
+static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, struct uft_err *err)
+{
+	struct aggregate *parts cleanup_free = calloc(nr, sizeof(*parts));
+	struct view *views cleanup_free = calloc(nr, sizeof(*views));
+	int ret = parts && views ? 0 : err_set_errno(err, -ENOMEM, "cannot add up calls");
+
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		ret = aggregate_init(&parts[i], pipe, err);
+		parts[i].wants_details = agg->wants_details;
+		parts[i].wants_cpus = agg->wants_cpus;
+		parts[i].wants_hist = agg->wants_hist;
+		parts[i].counts_outside = agg->counts_outside;
+		views[i] = (struct view){ aggregate_events, &parts[i] };
+	}
+	if (ret == 0)
+		ret = pipeline_run_parallel(pipe, views, nr, err);
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = aggregate_merge(agg, &parts[i], err);
+	for (size_t i = 0; parts && i < nr; i++) {
+		if (parts[i].pipe)
+			aggregate_deinit(&parts[i]);
+	}
+	return ret;
+}
+
+int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads, struct uft_err *err)
+{
+	const struct view view = { aggregate_events, agg };
+	size_t nr = pipeline_threads(pipe, threads);
+
+	return nr > 1 ? run_threads(agg, pipe, nr, err) : pipeline_run(pipe, &view, err);
+}
+
+int aggregate_by_name(struct aggregate *agg)
 {
 	size_t nr = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < agg->nr_rows; i++) {
 		if (agg->rows[i].stats.calls)
 			agg->rows[nr++] = agg->rows[i];
 		else
-			free(agg->rows[i].stats.cpus);
+			free_stats(&agg->rows[i].stats);
 	}
 	agg->nr_rows = nr;
 	if (nr == 0)
-		return;
+		return 0;
 	qsort(agg->rows, nr, sizeof(*agg->rows), compare_names);
 
 	size_t kept = 0;
 
 	for (size_t i = 1; i < nr; i++) {
 		if (compare_names(&agg->rows[kept], &agg->rows[i]) == 0)
-			merge_stats(&agg->rows[kept].stats, &agg->rows[i].stats);
+			ret |= merge_stats(&agg->rows[kept].stats, &agg->rows[i].stats);
 		else
 			agg->rows[++kept] = agg->rows[i];
 	}
 	agg->nr_rows = kept + 1;
+	return ret < 0 ? -ENOMEM : 0;
 }
 
 uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls)

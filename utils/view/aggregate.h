@@ -8,6 +8,7 @@
 
 #include "utils/base/err.h"
 #include "utils/trace/pipeline.h"
+#include "utils/view/hist.h"
 
 /* Sums over the durations of calls. Squares do not fit in 64 bits. */
 struct time_stats {
@@ -26,7 +27,8 @@ struct call_stats {
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
-	uint64_t *cpus; /* bits; NULL: no CPU seen */
+	uint64_t *cpus;	   /* bits; NULL: no CPU seen */
+	struct hist *hist; /* of total times; NULL: none or not wanted */
 };
 
 /* The cpus of a call_stats have so many words, which makes 1024 CPUs. */
@@ -55,6 +57,7 @@ struct task_stats {
 /*
  * @wants_details: minimum, maximum, squares
  * @wants_cpus: where functions ran
+ * @wants_hist: how the times of calls are distributed
  * @counts_outside: time off the CPU outside of functions too
  * @rows: by function id
  * @tasks: by task->index
@@ -63,6 +66,7 @@ struct aggregate {
 	const struct pipeline *pipe;
 	bool wants_details;
 	bool wants_cpus;
+	bool wants_hist;
 	bool counts_outside;
 	struct func_row *rows;
 	size_t nr_rows;
@@ -75,11 +79,21 @@ void aggregate_deinit(struct aggregate *agg);
 /* The events function of struct view; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
+/* Add all of @from, of other tasks of the same data; it is good for aggregate_deinit() only then. */
+int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
+
+/* Run @pipe, by task, in up to @threads threads. The sums are the same however many there are. */
+int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
+		  struct uft_err *err);
+
 /*
  * After the run: drop functions without calls and bring together those with the same name.
- * agg->rows is then a list in no order.
+ * agg->rows is then a list by name. 0 or -ENOMEM.
  */
-void aggregate_by_name(struct aggregate *agg);
+int aggregate_by_name(struct aggregate *agg);
+
+/* Add the numbers of @from to @to, but for CPUs and histogram. @is_first: there are none in @to */
+void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* The average; 0 without calls. */
 uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls);

@@ -10,6 +10,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/task_txt.h"
+#include "utils/view/argtext.h"
 #include "utils/view/eventtext.h"
 
 #define PERF_FILE_MAX_BYTES (1UL << 30)
@@ -18,7 +19,7 @@
 struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
-	struct pipeline pipe; /* opened for its range and its pseudo functions */
+	struct pipeline pipe; /* opened for its range, its filter and its pseudo functions */
 	struct event_names names;
 	struct sink *sink;
 	struct uft_err *broken;
@@ -157,8 +158,13 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 
 	put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
 	sink_putf(dump->sink, "length = %u\n", event->data_len);
-	if (event->type != EVENT_POINT)
+	if (event->type != EVENT_POINT) {
+		struct argtext args = { dump->data, COLOR_MODE_OFF };
+
+		argtext_put_raw(&args, task, event, &text);
+		sink_puts(dump->sink, strbuf_str(&text));
 		return;
+	}
 	event_put_name(&dump->names, event, &name);
 	event_put_raw_data(dump->data, task, event, &text);
 	if (text.len) {
@@ -197,7 +203,7 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 			  event->indent);
 		break;
 	}
-	if (event->data)
+	if (event->data && (event->type == EVENT_POINT || dump->config->shows_args))
 		show_payload(dump, task, event);
 }
 
@@ -217,8 +223,29 @@ static bool is_in_range(const struct dump *dump, uint64_t time_ns)
 	return time_ns >= dump->pipe.start_ns && time_ns <= dump->pipe.stop_ns;
 }
 
+/* The stages of one task. What needs to know how long calls take is not among them. */
+struct stages {
+	struct stg_calls calls;
+	struct stg_filter filter;
+};
+
+/* 1: the event stays, 0: it is left out, or negative with @err. */
+static int pass(struct dump *dump, struct stages *stages, struct event *event, struct uft_err *err)
+{
+	int ret = stg_calls(&stages->calls, event, 1, err);
+	ssize_t nr = 1;
+
+	if (ret < 0)
+		return ret;
+	if (dump->pipe.is_filtered)
+		nr = stg_filter(&stages->filter, event, 1);
+	if (nr < 0)
+		return err_set_errno(err, nr, "cannot filter calls");
+	return nr && stg_select(&dump->pipe.config.stages, event, 1) == 1;
+}
+
 /* One record and, on demand, its bytes, which the source has just decoded. */
-static int show_event(struct dump *dump, struct stg_calls *calls, const struct src_user *src,
+static int show_event(struct dump *dump, struct stages *stages, const struct src_user *src,
 		      size_t len, struct event *event, struct uft_err *err)
 {
 	uint64_t offset = src->next_offset - (src->len - src->at) - len;
@@ -227,22 +254,20 @@ static int show_event(struct dump *dump, struct stg_calls *calls, const struct s
 	if (!is_in_range(dump, event->time_ns))
 		return 0;
 
-	int ret = stg_calls(calls, event, 1, err);
+	int ret = pass(dump, stages, event, err);
 
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	if (stg_select(&dump->config->stages.stages, event, 1) == 0)
-		return 0;
 	event->indent = depth;
 	if ((event->flags & EVENT_BACKWARDS) || (event->type == EVENT_LOST && event->time_ns))
 		show_backwards(dump->sink);
-	show_record(dump, calls->task, event);
+	show_record(dump, stages->calls.task, event);
 	if (dump->config->is_verbose)
 		put_bytes(dump->sink, offset, src->buf + src->at - len, len);
 	return dump->sink->failed;
 }
 
-static int show_records(struct dump *dump, struct src_user *src, struct stg_calls *calls,
+static int show_records(struct dump *dump, struct src_user *src, struct stages *stages,
 			struct uft_err *err)
 {
 	while (!src->at_end) {
@@ -259,7 +284,7 @@ static int show_records(struct dump *dump, struct src_user *src, struct stg_call
 			continue;
 
 		size_t len = src->next_offset - (src->len - src->at) - before;
-		int ret = show_event(dump, calls, src, len, &event, err);
+		int ret = show_event(dump, stages, src, len, &event, err);
 
 		if (ret < 0)
 			return ret;
@@ -280,11 +305,12 @@ static bool is_selected(const struct dump *dump, int32_t tid)
 static int show_task(struct dump *dump, const struct task *task, struct uft_err *err)
 {
 	const struct src_user_plan plan = src_user_plan(1);
-	struct stg_calls calls = {
-		.config = &dump->config->stages.stages,
-		.task = task,
-		.pseudo = &dump->pipe.pseudo,
-		.has_first = true, /* nothing is known of calls that the file does not show */
+	struct stages stages = {
+		.calls.config = &dump->pipe.config.stages,
+		.calls.task = task,
+		.calls.pseudo = &dump->pipe.pseudo,
+		/* Nothing is known of calls that the file does not show. */
+		.calls.has_first = true,
 	};
 	struct src_user src;
 
@@ -298,9 +324,11 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	ret = show_records(dump, &src, &calls, err);
+	stg_filter_init(&stages.filter, &dump->pipe.filter, task->index);
+	ret = show_records(dump, &src, &stages, err);
 	src_user_close(&src);
-	stg_calls_deinit(&calls);
+	stg_filter_deinit(&stages.filter);
+	stg_calls_deinit(&stages.calls);
 	return ret;
 }
 

@@ -10,12 +10,14 @@
 
 /*
  * @is_verbose: the bytes too, and what task.txt says
+ * @shows_args: what arguments and return values say
  *
  * Of @stages the duration filter does not count: this view shows what is in the files.
  */
 struct dump_config {
 	struct pipeline_config stages;
 	bool is_verbose;
+	bool shows_args;
 };
 
 /*

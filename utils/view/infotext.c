@@ -232,7 +232,8 @@ int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
 	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
 	/* The perf files know what tasks are called. */
-	int ret = src_perf_load(&perf, data, err);
+	struct uft_err broken = { 0 };
+	int ret = src_perf_load(&perf, data, &broken, err);
 
 	if (ret < 0)
 		return ret;
@@ -245,6 +246,8 @@ int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 	put_rows(sink, "# ", program_rows, ARRAY_SIZE(program_rows), &data->info);
 	ret = put_note(data, sink, err);
 	sink_puts(sink, "\n");
+	if (ret == 0 && broken.code)
+		ret = err_set(err, broken.code, "%s", broken.text);
 	return ret;
 }
 
@@ -270,7 +273,8 @@ static uint64_t first_sign(const struct task *task, const struct perf_queue *que
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
 	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
-	int ret = src_perf_load(&perf, data, err);
+	struct uft_err broken = { 0 };
+	int ret = src_perf_load(&perf, data, &broken, err);
 
 	if (ret < 0)
 		return ret;
@@ -287,7 +291,7 @@ int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *
 			  task->tid, task_name_at(task, UINT64_MAX),
 			  (double)(task->data_bytes * 1000 >> 20) / 1000);
 	}
-	return 0;
+	return broken.code ? err_set(err, broken.code, "%s", broken.text) : 0;
 }
 
 static void put_symbols(const struct trace_data *data, const struct symtab *tab, bool is_dynamic,

@@ -143,3 +143,17 @@ char *put_timestamp(char *to, uint64_t ns)
 	}
 	return to + 10;
 }
+
+char *put_thousandths(char *to, uint32_t v)
+{
+	*to = '.';
+	memcpy(to + 1, behind_point[v], 4);
+	return to + 4;
+}
+
+char *put_millionths(char *to, uint32_t ns)
+{
+	memcpy(to, behind_point[ns / 1000000], 4);
+	memcpy(to + 3, behind_point[ns / 1000 % 1000], 4);
+	return put_thousandths(to + 6, ns % 1000);
+}

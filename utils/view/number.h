@@ -26,4 +26,9 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 /* "    1234.567890123": seconds in TIMESTAMP_WIDTH columns (section 1.2). */
 char *put_timestamp(char *to, uint64_t ns);
 
+/* Microseconds of a part of a second in ns, as "uuuuuu.nnn"; writes two bytes more. */
+char *put_millionths(char *to, uint32_t ns);
+/* "." and three digits; writes a byte more. */
+char *put_thousandths(char *to, uint32_t v);
+
 #endif

@@ -8,10 +8,15 @@
 #include "utils/view/replay_columns.h"
 #include "utils/view/replay_lines.h"
 
-int replay_init(struct replay *replay, const struct replay_config *config,
-		const struct pipeline *pipe, struct sink *sink, struct uft_err *err)
+int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
+		struct sink *sink, struct uft_err *err)
 {
-	*replay = (struct replay){ .config = *config, .pipe = pipe, .sink = sink };
+	*replay = (struct replay){
+		.config = *config,
+		.pipe = pipe,
+		.sink = sink,
+		.args = { pipe->data, config->color },
+	};
 
 	struct strbuf page cleanup_strbuf = { 0 };
 	int ret = replay_columns_init(replay, err);
@@ -22,6 +27,8 @@ int replay_init(struct replay *replay, const struct replay_config *config,
 		replay_deinit(replay);
 		return ret;
 	}
+	if (pipe->filter.rules.uses & (TRIGGER_COLOR | TRIGGER_BACKTRACE))
+		replay->rules = &pipe->filter.rules;
 	color_page_begin(&page, config->color);
 	sink_puts(sink, strbuf_str(&page));
 	return 0;
@@ -31,6 +38,7 @@ void replay_deinit(struct replay *replay)
 {
 	event_names_deinit(&replay->names);
 	strbuf_deinit(&replay->pending_data);
+	strbuf_deinit(&replay->text);
 	free(replay->line_ns);
 	free(replay->tid_cells);
 	free(replay->task_columns);
@@ -175,6 +183,14 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 	return replay->sink->failed;
 }
 
+int replay_pause(struct replay *replay, uint64_t since_ns)
+{
+	if (replay->has_pending && replay->pending.type == EVENT_ENTRY &&
+	    replay->pending.time_ns < since_ns)
+		show_pending(replay);
+	return sink_flush(replay->sink);
+}
+
 /* Was this call shown when it was entered? The depth does not count here, as with the peer. */
 static bool is_remaining(const struct replay *replay, const struct frame *frame)
 {
@@ -222,11 +238,13 @@ static void show_remaining(struct replay *replay)
 	}
 }
 
-/* Was there anything in the range, if only to be left out? */
+/* Was there anything in the range that took long enough, if only to be left out? */
 static bool has_records(const struct pipeline *pipe)
 {
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
-		if (pipe->lanes[i].calls.has_first)
+		const struct lane *lane = &pipe->lanes[i];
+
+		if (lane->calls.has_first && (!lane->raw || lane->has_passed))
 			return true;
 	}
 	return false;

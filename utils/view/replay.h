@@ -9,6 +9,7 @@
 #include "utils/base/color.h"
 #include "utils/base/err.h"
 #include "utils/trace/pipeline.h"
+#include "utils/view/argtext.h"
 #include "utils/view/column.h"
 #include "utils/view/eventtext.h"
 #include "utils/view/sink.h"
@@ -18,7 +19,10 @@ struct replay_config {
 	const char *fields; /* of -f, or NULL */
 	bool is_flat;
 	bool merges_leaves;
+	bool shows_args;
 	bool shows_comments;
+	bool shows_source;
+	bool shows_inlined;
 	bool shows_libname;
 	bool is_column_view;
 	unsigned column_offset;
@@ -28,6 +32,7 @@ struct replay_config {
 /*
  * @line_ns: by task->index, when its last line was printed, for "delta"; 0: none yet
  * @tid_cells: by task->index: " [    123] | ", what stands between duration and text by default
+ * @rules: what color and backtrace say; NULL when nothing does
  * @is_plain: the columns are the default ones, in no colour
  */
 struct replay {
@@ -36,11 +41,15 @@ struct replay {
 	const struct pipeline *pipe;
 	struct sink *sink;
 	struct event_names names;
+	struct argtext args;
+	struct strbuf text; /* of arguments, for one line after the other */
 	uint64_t *line_ns;
+	size_t nr_tasks; /* for whom there is room in the tables by task->index */
 	struct tid_cell {
 		char text[31];
 		uint8_t len;
 	} * tid_cells;
+	struct func_rules *rules;
 	bool is_plain;
 	uint32_t *task_columns; /* by task->index: one more than its --column-view; 0: none yet */
 	uint32_t nr_task_columns;
@@ -61,12 +70,21 @@ struct replay {
 int replay_check_fields(const char *fields, struct uft_err *err);
 
 /* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */
-int replay_init(struct replay *replay, const struct replay_config *config,
-		const struct pipeline *pipe, struct sink *sink, struct uft_err *err);
+int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
+		struct sink *sink, struct uft_err *err);
 void replay_deinit(struct replay *replay);
 
 /* The events function of struct view; @self is the struct replay. */
 int replay_events(void *self, const struct event_span *span, struct uft_err *err);
+
+/* There may be more tasks than before. 0 or -ENOMEM with @err. Before the events of new tasks. */
+int replay_grow(struct replay *replay, struct uft_err *err);
+
+/*
+ * What comes next takes a while: a call that was entered before @since_ns is not one
+ * that has returned at once, so it gets a line of its own. Hands all lines to the sink's writer.
+ */
+int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /* After the run: the line that was still open, calls that never returned, the end of the page. */
 void replay_finish(struct replay *replay);

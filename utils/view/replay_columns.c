@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/view/number.h"
+#include "utils/view/source.h"
 
 struct replay_column {
 	struct column column;
@@ -15,6 +16,8 @@ struct replay_column {
 
 static char *put_duration(struct replay *replay, const struct replay_row *row, char *to)
 {
+	if (unlikely(row->label))
+		return memcpy(to, row->label, 10) + 10;
 	return put_time_color(to, row->duration_ns, replay->config.color);
 }
 
@@ -145,7 +148,6 @@ int replay_check_fields(const char *fields, struct uft_err *err)
 
 int replay_columns_init(struct replay *replay, struct uft_err *err)
 {
-	const struct trace_data *data = replay->pipe->data;
 	int ret = columns_choose(replay_columns, ARRAY_SIZE(replay_columns),
 				 sizeof(*replay_columns), replay->config.fields, &replay->columns,
 				 err);
@@ -153,14 +155,45 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	add_range_column(replay);
-	replay->line_ns = calloc(data->nr_tasks, sizeof(*replay->line_ns));
-	replay->tid_cells = calloc(data->nr_tasks, sizeof(*replay->tid_cells));
-	replay->task_columns = calloc(data->nr_tasks, sizeof(*replay->task_columns));
-	if (!replay->line_ns || !replay->tid_cells || !replay->task_columns)
-		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", data->nr_tasks);
-	for (size_t i = 0; i < data->nr_tasks; i++)
-		make_tid_cell(&replay->tid_cells[i], data->tasks[i].tid);
 	replay->is_plain = is_plain(replay);
+	return replay_grow(replay, err);
+}
+
+/* Room for @nr elements, of which the first @nr_old are as they were and the others zero. */
+static void *grow_table(void *table, size_t nr_old, size_t nr, size_t size)
+{
+	char *grown = reallocarray(table, nr, size);
+
+	if (grown)
+		memset(grown + nr_old * size, 0, (nr - nr_old) * size);
+	return grown;
+}
+
+int replay_grow(struct replay *replay, struct uft_err *err)
+{
+	const struct trace_data *data = replay->pipe->data;
+	size_t nr_old = replay->nr_tasks;
+	size_t nr = data->nr_tasks;
+
+	if (nr <= nr_old)
+		return 0;
+
+	uint64_t *line_ns = grow_table(replay->line_ns, nr_old, nr, sizeof(*line_ns));
+
+	replay->line_ns = line_ns ? line_ns : replay->line_ns;
+
+	struct tid_cell *cells = grow_table(replay->tid_cells, nr_old, nr, sizeof(*cells));
+
+	replay->tid_cells = cells ? cells : replay->tid_cells;
+
+	uint32_t *columns = grow_table(replay->task_columns, nr_old, nr, sizeof(*columns));
+
+	replay->task_columns = columns ? columns : replay->task_columns;
+	if (!line_ns || !cells || !columns)
+		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", nr);
+	for (size_t i = nr_old; i < nr; i++)
+		make_tid_cell(&cells[i], data->tasks[i].tid);
+	replay->nr_tasks = nr;
 	return 0;
 }
 
@@ -174,7 +207,10 @@ void replay_put_header(struct replay *replay)
 		sink_puts(replay->sink, i ? " " : "#");
 		sink_puts(replay->sink, replay_columns[columns->columns[i]].column.header);
 	}
-	sink_puts(replay->sink, "   FUNCTION\n");
+	sink_puts(replay->sink, "   FUNCTION");
+	if (replay->config.shows_source)
+		source_put_word(" [SOURCE]", replay->config.color, replay->sink);
+	sink_puts(replay->sink, "\n");
 }
 
 /* "_blanks_ | " */
@@ -194,7 +230,7 @@ char *replay_put_cells(struct replay *replay, const struct replay_row *row, size
 	const struct column_choice *columns = &replay->columns;
 	char *to = sink_room(replay->sink, extra + COLUMNS_MAX * CELL_MAX_BYTES / 2);
 
-	if (likely(replay->is_plain && row->task)) {
+	if (likely(replay->is_plain && row->task && !row->label)) {
 		const struct tid_cell *cell = &replay->tid_cells[row->task->index];
 
 		*to = ' ';

@@ -10,12 +10,14 @@
  * @task: NULL: all cells are blank (a line that belongs to nobody)
  * @duration_ns: 0 is blank
  * @event: for address and module
+ * @label: instead of the duration: ten characters; or NULL
  */
 struct replay_row {
 	const struct task *task;
 	const struct event *event;
 	uint64_t time_ns;
 	uint64_t duration_ns;
+	const char *label;
 };
 
 /* Choose by config.fields, make what the cells need. */

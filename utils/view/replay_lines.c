@@ -1,10 +1,12 @@
 /* The lines of replay, one function per kind (see replay_lines.h). */
 #include "utils/view/replay_lines.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "utils/view/number.h"
 #include "utils/view/replay_columns.h"
+#include "utils/view/source.h"
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
@@ -118,7 +120,61 @@ static const char *library_of(const struct replay *replay, const struct task *ta
 	return NULL;
 }
 
-/* "name()" or "name@lib()". */
+/* One of the calls that lead to @entry. */
+static void show_step(struct replay *replay, const struct task *task, const struct event *entry,
+		      const struct call_path *path)
+{
+	struct event event = { .type = EVENT_ENTRY, .func = path->func, .addr = path->addr };
+	struct replay_row row = { task, &event, entry->time_ns, 0, " backtrace" };
+	uint64_t last_ns = replay->line_ns[task->index];
+
+	sink_done(replay->sink, begin_line(replay, &row, 0) - indent_bytes(replay, task, 0));
+	/* These lines are no step in time. */
+	replay->line_ns[task->index] = last_ns;
+	if (replay->columns.nr == 0)
+		sink_puts(replay->sink, " ");
+	put_color(replay, COLOR_GRAY);
+	sink_puts(replay->sink, path->depth < 10 ? "/* [ " : "/* [");
+	sink_putf(replay->sink, "%zu] ", path->depth);
+	sink_puts(replay->sink, path->func->name);
+	sink_puts(replay->sink, " */\n");
+	end_color(replay);
+}
+
+/* What stands in front of a call. */
+static void show_backtrace(struct replay *replay, const struct task *task,
+			   const struct event *entry)
+{
+	const struct call_path *path = (const struct call_path *)(uintptr_t)entry->self_ns;
+
+	if (!path || !(replay->rules->uses & TRIGGER_BACKTRACE))
+		return;
+
+	/* Outermost first, as deep as it may be. */
+	size_t nr = path->depth + 1;
+	const struct call_path **steps cleanup_free = calloc(nr, sizeof(*steps));
+
+	for (size_t i = nr; steps && path && i-- > 0; path = path->parent)
+		steps[i] = path;
+	for (size_t i = 0; steps && i < nr; i++)
+		show_step(replay, task, entry, steps[i]);
+}
+
+/* A name in the colour that the user has given it. */
+static void put_name(struct replay *replay, const struct func *func)
+{
+	const struct trigger *rule = replay->rules ? func_rule(replay->rules, 0, func) : NULL;
+
+	if (!rule || !(rule->flags & TRIGGER_COLOR)) {
+		sink_put(replay->sink, func->name, func->name_len);
+		return;
+	}
+	put_color(replay, rule->color);
+	sink_put(replay->sink, func->name, func->name_len);
+	end_color(replay);
+}
+
+/* "name()" or "name@lib()", with arguments in the brackets. */
 static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
@@ -126,15 +182,50 @@ static void put_call_name(struct replay *replay, const struct task *task, const 
 
 	if (replay->config.shows_libname && func->is_libcall)
 		lib = library_of(replay, task, event);
-	if (!lib) {
-		sink_put(replay->sink, func->call_text, name_len_of_call(func));
-		return;
+	put_name(replay, func);
+	if (lib) {
+		sink_puts(replay->sink, "@");
+		sink_puts(replay->sink, lib);
 	}
-	sink_put(replay->sink, func->name, func->name_len);
-	sink_puts(replay->sink, "@");
-	sink_puts(replay->sink, lib);
-	sink_put(replay->sink, func->call_text + func->name_len,
-		 name_len_of_call(func) - func->name_len);
+	strbuf_reset(&replay->text);
+	if (replay->config.shows_args &&
+	    argtext_put_args(&replay->args, task, event, &replay->text))
+		sink_put(replay->sink, strbuf_str(&replay->text), replay->text.len);
+	else
+		sink_put(replay->sink, func->call_text + func->name_len,
+			 name_len_of_call(func) - func->name_len);
+}
+
+/* " = value", if the call returned one that was recorded. */
+static bool put_retval(struct replay *replay, const struct task *task, const struct event *exit)
+{
+	strbuf_reset(&replay->text);
+	if (!replay->config.shows_args || !exit->data ||
+	    !argtext_put_retval(&replay->args, task, exit, &replay->text))
+		return false;
+	sink_puts(replay->sink, " = ");
+	sink_put(replay->sink, strbuf_str(&replay->text), replay->text.len);
+	return true;
+}
+
+/* The end of a line that begins a call. */
+static void end_call_line(struct replay *replay, const struct func *func)
+{
+	if (replay->config.shows_source && replay->config.shows_comments)
+		source_put(&replay->pipe->data->modules, func, replay->config.color, " /* ", " */",
+			   replay->sink);
+	if (replay->config.shows_inlined && replay->config.shows_comments)
+		source_put_inlined(&replay->pipe->data->modules, func, replay->config.color,
+				   replay->sink);
+	sink_puts(replay->sink, "\n");
+}
+
+/* Whether func->call_text is all there is to say. */
+static inline bool is_plain_call(const struct replay *replay, const struct event *entry)
+{
+	return entry->func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname &&
+	       !replay->rules && !replay->config.shows_source && !replay->config.shows_inlined &&
+	       !entry->data;
 }
 
 static void put_comment_name(struct replay *replay, const struct task *task,
@@ -157,10 +248,14 @@ static void show_leaf(struct replay *replay, const struct task *task, const stru
 		      const struct event *exit)
 {
 	const struct func *func = entry->func;
-	struct replay_row row = { task, entry, entry->time_ns, time_abs(exit->total_ns) };
+	struct replay_row row = { task, entry, entry->time_ns, time_abs(exit->total_ns), NULL };
+
+	if (unlikely(replay->rules))
+		show_backtrace(replay, task, entry);
+
 	char *to = begin_line(replay, &row, entry->indent);
 
-	if (likely(func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname)) {
+	if (likely(is_plain_call(replay, entry) && !exit->data)) {
 		to = copy_over(to, func->call_text, func->call_len);
 		*to++ = '\n';
 		sink_done(replay->sink, to);
@@ -168,17 +263,23 @@ static void show_leaf(struct replay *replay, const struct task *task, const stru
 	}
 	sink_done(replay->sink, to);
 	put_call_name(replay, task, entry);
-	sink_puts(replay->sink, ";\n");
+	put_retval(replay, task, exit);
+	sink_puts(replay->sink, ";");
+	end_call_line(replay, func);
 }
 
 /* "name() {" */
 static void show_entry(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
-	struct replay_row row = { task, event, event->time_ns, 0 };
+	struct replay_row row = { task, event, event->time_ns, 0, NULL };
+
+	if (unlikely(replay->rules))
+		show_backtrace(replay, task, event);
+
 	char *to = begin_line(replay, &row, event->indent);
 
-	if (likely(func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname)) {
+	if (likely(is_plain_call(replay, event))) {
 		to = copy_over(to, func->call_text, name_len_of_call(func));
 		memcpy(to, " {\n", 3);
 		sink_done(replay->sink, to + 3);
@@ -186,19 +287,21 @@ static void show_entry(struct replay *replay, const struct task *task, const str
 	}
 	sink_done(replay->sink, to);
 	put_call_name(replay, task, event);
-	sink_puts(replay->sink, " {\n");
+	sink_puts(replay->sink, " {");
+	end_call_line(replay, func);
 }
 
 /* "} / * name * /" */
 static void show_exit(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
-	struct replay_row row = { task, event, event->time_ns, time_abs(event->total_ns) };
+	struct replay_row row = { task, event, event->time_ns, time_abs(event->total_ns), NULL };
 	char *to = begin_line(replay, &row, event->indent);
 
 	*to++ = '}';
 	if (likely(func->name_len < NAME_MAX_BYTES && replay->config.shows_comments &&
-		   !replay->config.shows_libname && replay->config.color == COLOR_MODE_OFF)) {
+		   !replay->config.shows_libname && replay->config.color == COLOR_MODE_OFF &&
+		   !event->data)) {
 		memcpy(to, " /* ", 4);
 		to = copy_over(to + 4, func->name, func->name_len);
 		memcpy(to, " */\n", 4);
@@ -206,6 +309,8 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 		return;
 	}
 	sink_done(replay->sink, to);
+	if (put_retval(replay, task, event))
+		sink_puts(replay->sink, ";");
 	if (replay->config.shows_comments) {
 		put_color(replay, COLOR_GRAY);
 		sink_puts(replay->sink, " /* ");
@@ -248,7 +353,7 @@ static void show_note(struct replay *replay, const struct replay_row *row, unsig
 static void show_event(struct replay *replay, const struct task *task, const struct event *event,
 		       uint64_t duration_ns)
 {
-	struct replay_row row = { task, event, event->time_ns, duration_ns };
+	struct replay_row row = { task, event, event->time_ns, duration_ns, NULL };
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
@@ -260,7 +365,7 @@ static void show_event(struct replay *replay, const struct task *task, const str
 
 static void show_lost(struct replay *replay, const struct task *task, const struct event *event)
 {
-	struct replay_row row = { task, event, event->time_ns, 0 };
+	struct replay_row row = { task, event, event->time_ns, 0, NULL };
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (event->addr)
@@ -286,7 +391,7 @@ void replay_show_backwards(struct replay *replay, unsigned indent)
 void replay_show_extern(struct replay *replay, const struct task *task)
 {
 	struct event *ext = &replay->ext;
-	struct replay_row row = { task, ext, ext->time_ns, 0 };
+	struct replay_row row = { task, ext, ext->time_ns, 0, NULL };
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	replay->has_ext = false;

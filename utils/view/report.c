@@ -7,11 +7,12 @@
 
 #include "utils/view/number.h"
 #include "utils/view/report_columns.h"
+#include "utils/view/source.h"
 
 /* Underline of the last column, whose cells are as long as they are. */
 #define NAME_UNDERLINE 20
 
-static const struct report_table *table_of(const struct report_config *config)
+const struct report_table *report_table_of(const struct report_config *config)
 {
 	return config->is_by_task ? &report_task_table : &report_func_table;
 }
@@ -23,7 +24,7 @@ static void choose_average(struct report *report)
 		[REPORT_AVERAGE_TOTAL] = "total-avg,total-min,total-max,total-stdv",
 		[REPORT_AVERAGE_SELF] = "self-avg,self-min,self-max,self-stdv",
 	};
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 
 	columns_choose(table->columns, table->nr_columns, sizeof(*table->columns),
 		       families[report->config.average], &report->columns, NULL);
@@ -56,7 +57,7 @@ static bool is_key(const struct report *report, const struct report_key *key, co
 
 static int add_key(struct report *report, const char *word, size_t len, struct uft_err *err)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 	struct strbuf names cleanup_strbuf = { 0 };
 
 	for (size_t i = 0; i < table->nr_keys; i++) {
@@ -92,7 +93,7 @@ static int choose_keys(struct report *report, struct uft_err *err)
 
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err)
 {
-	const struct report_table *table = table_of(config);
+	const struct report_table *table = report_table_of(config);
 	int ret;
 
 	*report = (struct report){ .config = *config };
@@ -109,7 +110,7 @@ int report_init(struct report *report, const struct report_config *config, struc
 
 static unsigned needs_of(const struct report *report)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 	unsigned needs = 0;
 
 	for (size_t i = 0; i < report->columns.nr; i++)
@@ -135,13 +136,14 @@ void report_prepare(const struct report *report, struct aggregate *agg)
 
 	agg->wants_details = needs & REPORT_NEEDS_DETAILS;
 	agg->wants_cpus = needs & REPORT_NEEDS_CPUS;
+	agg->wants_hist = needs & REPORT_NEEDS_HIST;
 	agg->counts_outside = report->config.counts_outside;
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct report *report = arg;
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 	const struct report_row *x = a;
 	const struct report_row *y = b;
 
@@ -154,10 +156,15 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return table->compare_last(x, y);
 }
 
+static bool shows_source(const struct report *report)
+{
+	return report->config.source && !report->config.is_by_task;
+}
+
 static void put_header(const struct report *report, const struct report_layout *layout,
 		       struct sink *sink)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 	const struct column_choice *columns = &report->columns;
 
 	if (columns->nr == 0)
@@ -170,6 +177,8 @@ static void put_header(const struct report *report, const struct report_layout *
 	}
 	sink_puts(sink, "  ");
 	sink_puts(sink, table->name_header);
+	if (shows_source(report))
+		source_put_word(" [Source]", report->config.color, sink);
 	sink_puts(sink, "\n");
 	for (size_t i = 0; i < columns->nr; i++) {
 		sink_puts(sink, "  ");
@@ -184,7 +193,7 @@ static void put_header(const struct report *report, const struct report_layout *
 static void put_row(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *row, struct sink *sink)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 
 	for (size_t i = 0; i < report->columns.nr; i++) {
 		sink_puts(sink, "  ");
@@ -192,12 +201,14 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	}
 	sink_puts(sink, "  ");
 	table->put_name(row, sink);
+	if (shows_source(report))
+		source_put(report->config.source, row->func, report->config.color, " [", "]", sink);
 	sink_puts(sink, "\n");
 }
 
 static void put_csv_header(const struct report *report, struct sink *sink)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 
 	sink_puts(sink, "#");
 	for (size_t i = 0; i < report->columns.nr; i++) {
@@ -213,7 +224,7 @@ static void put_csv_header(const struct report *report, struct sink *sink)
 static void put_csv_row(const struct report *report, const struct report_layout *layout,
 			const struct report_row *row, struct sink *sink)
 {
-	const struct report_table *table = table_of(&report->config);
+	const struct report_table *table = report_table_of(&report->config);
 
 	for (size_t i = 0; i < report->columns.nr; i++) {
 		table->columns[report->columns.columns[i]].put_csv(row, layout, sink);
@@ -253,7 +264,8 @@ int report_show(const struct report *report, struct aggregate *agg, struct sink 
 {
 	struct strbuf page cleanup_strbuf = { 0 };
 
-	aggregate_by_name(agg);
+	if (aggregate_by_name(agg) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot add up calls");
 
 	size_t nr = MAX(agg->nr_rows, agg->pipe->data->nr_tasks);
 	struct report_row *rows cleanup_free = calloc(nr + 1, sizeof(*rows));
@@ -266,12 +278,14 @@ int report_show(const struct report *report, struct aggregate *agg, struct sink 
 	struct report_layout layout = { .color = report->config.color };
 
 	report_measure(rows, nr, &layout);
-	if (report->config.is_csv) {
+	if (report->config.format == REPORT_CSV) {
 		put_csv_header(report, sink);
 		for (size_t i = 0; i < nr; i++)
 			put_csv_row(report, &layout, &rows[i], sink);
 		return 0;
 	}
+	if (report->config.format == REPORT_JSON)
+		return report_put_json(report, &layout, rows, nr, sink, err);
 	color_page_begin(&page, report->config.color);
 	sink_puts(sink, strbuf_str(&page));
 	put_header(report, &layout, sink);

@@ -17,14 +17,21 @@ enum report_average {
 	REPORT_AVERAGE_SELF,
 };
 
+enum report_format {
+	REPORT_TEXT, /* or HTML, by the colours */
+	REPORT_CSV,
+	REPORT_JSON,
+};
+
 struct report_config {
 	enum color_mode color;
 	const char *fields;    /* of -f, or NULL */
 	const char *sort_keys; /* of -s, separated by commas, or NULL */
 	enum report_average average;
 	bool is_by_task;
-	bool is_csv;
-	bool counts_outside; /* time off the CPU outside of functions too */
+	enum report_format format;
+	struct module_set *source; /* show lines from there, behind names; NULL: do not */
+	bool counts_outside;	   /* time off the CPU outside of functions too */
 };
 
 #define SORT_KEYS_MAX 32

@@ -99,6 +99,15 @@ NUMBER_COLUMN(call, row->stats->calls)
 NUMBER_COLUMN(size, row->func->sym ? row->func->sym->size : 0)
 STDV_COLUMN(total_stdv, time_stats_stdv(&row->stats->total, row->stats->calls))
 STDV_COLUMN(self_stdv, time_stats_stdv(&row->stats->self, row->stats->calls))
+static uint64_t percentile(const struct call_stats *stats, unsigned permille)
+{
+	return stats->hist ? hist_percentile(stats->hist, permille) : 0;
+}
+
+TIME_COLUMN(p50, percentile(row->stats, 500))
+TIME_COLUMN(p90, percentile(row->stats, 900))
+TIME_COLUMN(p99, percentile(row->stats, 990))
+TIME_COLUMN(p99_9, percentile(row->stats, 999))
 STAMP_COLUMN(total_min_ts, row->stats->total.min_at_ns)
 STAMP_COLUMN(total_max_ts, row->stats->total.max_at_ns)
 STAMP_COLUMN(self_min_ts, row->stats->self.min_at_ns)
@@ -233,6 +242,7 @@ static void put_cpu_list(const struct report_row *row, const struct report_layou
 
 #define DETAILS REPORT_NEEDS_DETAILS
 #define CPUS	REPORT_NEEDS_CPUS
+#define HIST	REPORT_NEEDS_HIST
 
 static const struct report_column func_columns[] = {
 	{ { "total", NULL, "Total time", true }, put_total, csv_total },
@@ -266,6 +276,10 @@ static const struct report_column func_columns[] = {
 	{ { "cpu-count", NULL, "CPU Count" }, put_cpu_count, csv_cpu_count, CPUS },
 	{ { "cpu-mask", NULL, "CPU MASK" }, put_cpu_mask, csv_cpu_mask, CPUS },
 	{ { "cpu-list", NULL, "CPU LIST" }, put_cpu_list, csv_cpu_list, CPUS },
+	{ { "p50", NULL, "       p50" }, put_p50, csv_p50, HIST },
+	{ { "p90", NULL, "       p90" }, put_p90, csv_p90, HIST },
+	{ { "p99", NULL, "       p99" }, put_p99, csv_p99, HIST },
+	{ { "p99.9", NULL, "     p99.9" }, put_p99_9, csv_p99_9, HIST },
 };
 
 static const struct report_key func_keys[] = {
@@ -286,6 +300,10 @@ static const struct report_key func_keys[] = {
 	{ "total_max_ts", compare_total_max_ts, NULL, NULL, DETAILS },
 	{ "self_min_ts", compare_self_min_ts, NULL, NULL, DETAILS },
 	{ "self_max_ts", compare_self_max_ts, NULL, NULL, DETAILS },
+	{ "p50", compare_p50, NULL, NULL, HIST },
+	{ "p90", compare_p90, NULL, NULL, HIST },
+	{ "p99", compare_p99, NULL, NULL, HIST },
+	{ "p99.9", compare_p99_9, NULL, NULL, HIST },
 };
 
 const struct report_table report_func_table = {
@@ -295,6 +313,7 @@ const struct report_table report_func_table = {
 	.nr_keys = ARRAY_SIZE(func_keys),
 	.compare_last = compare_func,
 	.name_header = "Function",
+	.name_key = "name",
 	.put_name = put_func_name,
 	.put_csv_name = put_func_name,
 };
@@ -351,6 +370,7 @@ const struct report_table report_task_table = {
 	.nr_keys = ARRAY_SIZE(task_keys),
 	.compare_last = compare_tid,
 	.name_header = "Task name",
+	.name_key = "task",
 	.put_name = put_task_name,
 	.put_csv_name = csv_task_name,
 };

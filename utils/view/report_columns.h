@@ -22,6 +22,7 @@ struct report_layout {
 enum report_needs {
 	REPORT_NEEDS_DETAILS = 1,
 	REPORT_NEEDS_CPUS = 2,
+	REPORT_NEEDS_HIST = 4,
 };
 
 struct report_column {
@@ -49,12 +50,20 @@ struct report_table {
 	size_t nr_keys;
 	int (*compare_last)(const struct report_row *x, const struct report_row *y);
 	const char *name_header;
+	const char *name_key; /* in JSON */
 	void (*put_name)(const struct report_row *row, struct sink *sink);
 	void (*put_csv_name)(const struct report_row *row, struct sink *sink);
 };
 
 extern const struct report_table report_func_table;
 extern const struct report_table report_task_table;
+
+const struct report_table *report_table_of(const struct report_config *config);
+
+/* All of it as an array of JSON objects with the names of the fields as keys. -ENOMEM. */
+int report_put_json(const struct report *report, const struct report_layout *layout,
+		    const struct report_row *rows, size_t nr, struct sink *sink,
+		    struct uft_err *err);
 
 void report_measure(const struct report_row *rows, size_t nr, struct report_layout *layout);
 unsigned report_column_width(const struct report_column *column,

@@ -11,12 +11,12 @@
 static long rounds;
 static pthread_barrier_t barrier;
 
-#define LEVEL(name, below)                                                                         \
-	FN void name(void)                                                                         \
-	{                                                                                          \
-		below();                                                                           \
-		below();                                                                           \
-		__asm__ volatile("" ::: "memory");                                                 \
+#define LEVEL(name, below)                         \
+	FN void name(void)                         \
+	{                                          \
+		below();                           \
+		below();                           \
+		__asm__ volatile("" ::: "memory"); \
 	}
 
 FN void leaf(void)

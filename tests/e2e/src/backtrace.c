@@ -20,7 +20,8 @@ FN int walks(void)
 	for (int i = 0; i < nr; i++) {
 		Dl_info info;
 
-		if (dladdr(frames[i], &info) && info.dli_sname && strcmp(info.dli_sname, "main") == 0)
+		if (dladdr(frames[i], &info) && info.dli_sname &&
+		    strcmp(info.dli_sname, "main") == 0)
 			seen = 1;
 	}
 	KEEP();

@@ -1,5 +1,8 @@
 /*
- * Two coroutines that hand over to each other a thousand times, each on a stack of its own.
+ * Two coroutines that hand over to each other a thousand times, each on a stack of its own, which is a task of its own.
+ * tree: main{make{}make{}}
+ * task: first{step*1000{leaf{}}}
+ * task: second{step*999{leaf{}}step{leaf{}
  */
 #include <ucontext.h>
 

@@ -29,7 +29,8 @@ int main(int argc, char *argv[])
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%.*s/libplugin.so", (int)(strrchr(argv[0], '/') - argv[0]), argv[0]);
+	snprintf(path, sizeof(path), "%.*s/libplugin.so", (int)(strrchr(argv[0], '/') - argv[0]),
+		 argv[0]);
 
 	int r = use(path);
 

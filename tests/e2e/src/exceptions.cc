@@ -1,8 +1,6 @@
 /*
  * C++ exceptions: caught at a distance, thrown again, thrown while another one is handled, through destructors.
  * status: 3
- * xfail[clang cyg O2 pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
- * xfail[clang cyg Os pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
  * tree: main{catches{Guard::Guard{}middle{thrower{}}Guard::~Guard{}after{}}
  *      rethrows{catches_inner{thrower{}}after{}}after{}}
  */

@@ -1,8 +1,6 @@
 /*
  * longjmp over several frames, twice to the same place, and on to calls at the same depth.
  * status: 2
- * xfail[clang cyg O2 pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
- * xfail[clang cyg Os pie]: after()'s frame lies deeper than the one that was jumped out of, so it seems to be inside
  * tree: main{tries{deep{deeper{deepest{}}}deep{deeper{deepest{}}}after{}}after{}}
  */
 #include <setjmp.h>

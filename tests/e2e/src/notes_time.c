@@ -27,6 +27,7 @@ int main(void)
 		usleep(1000);
 	}
 	for (int i = 0; i < 500; i++)
-		printf("%llu %llu\n", (unsigned long long)notes[i][0], (unsigned long long)notes[i][1]);
+		printf("%llu %llu\n", (unsigned long long)notes[i][0],
+		       (unsigned long long)notes[i][1]);
 	return 0;
 }

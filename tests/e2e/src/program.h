@@ -19,10 +19,10 @@
 /* A function that is not to be traced, whatever the method. */
 #define QUIET __attribute__((noinline, no_instrument_function))
 
-#define LEAF(name)                                                                                 \
-	FN void name(void)                                                                         \
-	{                                                                                          \
-		KEEP();                                                                            \
+#define LEAF(name)         \
+	FN void name(void) \
+	{                  \
+		KEEP();    \
 	}
 
 #endif

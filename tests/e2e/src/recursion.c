@@ -35,6 +35,5 @@ int main(void)
 {
 	int r = fact(4);
 
-
 	return r + even(4);
 }

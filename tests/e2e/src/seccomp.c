@@ -12,7 +12,7 @@
 LEAF(before)
 LEAF(after)
 
-#define ALLOW(nr)                                                                                  \
+#define ALLOW(nr) \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 FN int lock_down(void)
@@ -25,7 +25,8 @@ FN int lock_down(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
-	int r = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) | prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+	int r = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) |
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 
 	KEEP();
 	return r;

@@ -5,25 +5,37 @@
  */
 #include "program.h"
 
-struct small { int a, b; };
-struct mixed { long a; double b; };
-struct floats { float a, b, c; };
-struct large { long v[9]; };
+struct small {
+	int a, b;
+};
+struct mixed {
+	long a;
+	double b;
+};
+struct floats {
+	float a, b, c;
+};
+struct large {
+	long v[9];
+};
 
 LEAF(leaf)
 
 FN struct small small(int n)
 {
+	KEEP();
 	return (struct small){ n, n + 1 };
 }
 
 FN struct mixed mixed(struct small s)
 {
+	KEEP();
 	return (struct mixed){ s.a, s.b };
 }
 
 FN struct floats floats(struct mixed m)
 {
+	KEEP();
 	return (struct floats){ m.a, m.b, m.a + m.b };
 }
 

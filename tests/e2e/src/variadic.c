@@ -55,7 +55,8 @@ int main(void)
 	int n = sum(8, 1, 2, 3, 4, 5, 6, 7, 8);
 	double d = mixed(4, 1, 0.5, 0.5L, 2, 0.5, 0.5L, 3, 0.5, 0.5L, 4, 0.5, 0.5L);
 
-	format(text, sizeof(text), "%d %.1f %s %c %.2f %d %d %d %d", 1, 2.5, "three", '4', 5.25, 6, 7, 8, 9);
+	format(text, sizeof(text), "%d %.1f %s %c %.2f %d %d %d %d", 1, 2.5, "three", '4', 5.25, 6,
+	       7, 8, 9);
 	puts(text);
 	return n + (int)d + (int)strlen(text);
 }

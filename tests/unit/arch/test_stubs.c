@@ -29,13 +29,15 @@ void call_with_registers(void (*fn)(void), const struct registers *in, struct re
 
 /* Stand-ins for libmcount's: they leave nothing as it was and say whether the slot is to be replaced. */
 _Atomic(struct thread *) probe_threads;
+__thread struct thread *self;
+bool probe_skips;
 static bool replace;
 static uint64_t *seen_slot;
 static uint64_t seen_addr;
 static uint64_t held;
 static int exits;
 
-uint32_t probe_entry(uint64_t *slot, uint64_t addr)
+uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	seen_slot = slot;
 	seen_addr = addr;
@@ -47,9 +49,10 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr)
 	return replace;
 }
 
-uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, uint64_t *other)
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
+			    uint64_t *other)
 {
-	return probe_entry(slot, addr);
+	return probe_entry(slot, addr, regs);
 }
 
 void traced_libcall(void);
@@ -59,15 +62,19 @@ void library_function(void);
 uint64_t got_slot;
 static uint64_t seen_index;
 
-struct libcall probe_libcall(uint64_t *slot, uint64_t index)
+/* What library_function() finds there: linkers may pass something to the code that binds it. */
+uint64_t r11_in_library;
+#define R11_BEFORE 0x5566778899aabbccULL
+
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs)
 {
-	struct libcall call = { (uint64_t)library_function, probe_entry(slot, index) };
+	struct libcall call = { (uint64_t)library_function, probe_entry(slot, index, regs) };
 
 	seen_index = index;
 	return call;
 }
 
-uint64_t probe_exit(uint64_t slot)
+uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 {
 	assert_int_equal(slot, seen_slot);
 	exits++;
@@ -131,6 +138,54 @@ static void left_alone(void **state)
 	check(traced_fentry);
 }
 
+/* A call that filters drop: it does not come to the probe at all, unless something is in the way. */
+static void check_skipped(void (*fn)(void))
+{
+	static uint64_t table[1024];
+	static struct frame outermost = { .slot = INT64_MAX };
+	static struct thread thread;
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+
+	thread = (struct thread){ .top = &outermost, .skip = table };
+	table[addr >> 4 & 1023] = addr;
+	self = &thread;
+	seen_addr = 0;
+	check(fn);
+	assert_int_equal(seen_addr, 0);
+	/* A hook is running, frames must be ended, nothing is to be skipped, another function. */
+	thread.busy = 1;
+	check(fn);
+	assert_int_equal(seen_addr, addr);
+	thread.busy = 0;
+	outermost.slot = (uint64_t)seen_slot;
+	seen_addr = 0;
+	check(fn);
+	assert_int_equal(seen_addr, addr);
+	outermost.slot = INT64_MAX;
+	table[addr >> 4 & 1023] = addr + 1;
+	seen_addr = 0;
+	check(fn);
+	assert_int_equal(seen_addr, addr);
+	thread.skip = NULL;
+	seen_addr = 0;
+	check(fn);
+	assert_int_equal(seen_addr, addr);
+	self = NULL;
+}
+
+static void skipped(void **state)
+{
+	replace = false;
+	probe_skips = true;
+	check_skipped(traced_mcount);
+	check_skipped(traced_fentry);
+	probe_skips = false;
+}
+
 static void replaced(void **state)
 {
 	replace = true;
@@ -152,6 +207,7 @@ static void make_call_stub(void)
 	page[0] = (uint64_t)arch_libcall;
 	arch_write_call_stub(code, 0x12345678, page);
 	assert_int_equal(code[ARCH_CALL_STUB_BYTES], 0);
+	assert_memory_equal(code, "\xf3\x0f\x1e\xfa", 4); /* endbr64 */
 	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
 	got_slot = (uint64_t)code;
 }
@@ -162,10 +218,13 @@ static void library_call(void **state)
 	replace = false;
 	check(traced_libcall);
 	assert_int_equal(seen_index, 0x12345678);
+	assert_int_equal(r11_in_library, R11_BEFORE);
 	replace = true;
 	exits = 0;
+	r11_in_library = 0;
 	check(traced_libcall);
 	assert_int_equal(exits, 1);
+	assert_int_equal(r11_in_library, R11_BEFORE);
 }
 
 static void reported_addresses(void **state)
@@ -196,9 +255,13 @@ static void finds_a_return(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_alone),	      cmocka_unit_test(replaced),
-		cmocka_unit_test(reported_addresses), cmocka_unit_test(slow_path),
-		cmocka_unit_test(finds_a_return),     cmocka_unit_test(library_call),
+		cmocka_unit_test(left_alone),
+		cmocka_unit_test(replaced),
+		cmocka_unit_test(reported_addresses),
+		cmocka_unit_test(slow_path),
+		cmocka_unit_test(skipped),
+		cmocka_unit_test(finds_a_return),
+		cmocka_unit_test(library_call),
 	};
 
 	arch_init();

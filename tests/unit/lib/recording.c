@@ -145,11 +145,6 @@ void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns
 	strbuf_add(out, bytes, sizeof(bytes));
 }
 
-struct writer {
-	struct strbuf *out;
-	const struct task *task;
-};
-
 static void write_event(struct strbuf *out, const struct event *event)
 {
 	switch (event->type) {
@@ -178,9 +173,9 @@ static void write_event(struct strbuf *out, const struct event *event)
 	}
 }
 
-static int write_events(void *self, const struct event_span *span, struct uft_err *err)
+int recording_write(void *self, const struct event_span *span, struct uft_err *err)
 {
-	struct writer *writer = self;
+	struct recording_writer *writer = self;
 
 	if (span->task && span->task != writer->task) {
 		writer->task = span->task;
@@ -193,8 +188,8 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 
 void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out)
 {
-	struct writer writer = { .out = out };
-	struct view view = { write_events, &writer };
+	struct recording_writer writer = { .out = out };
+	struct view view = { recording_write, &writer };
 	struct uft_err err = { 0 };
 	struct trace_data data;
 	struct pipeline pipe;

@@ -48,6 +48,14 @@ void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns
  * Run a pipeline over it and write down what comes out in the language of above, with "100:" where
  * the task changes, "~" for SCHED_OUT, "^" for SCHED_IN, "?" behind an EXIT that was unpaired.
  */
+struct recording_writer {
+	struct strbuf *out;
+	const struct task *task; /* of the last event */
+};
+
+/* The events function of struct view that does that; @self is the writer. */
+int recording_write(void *self, const struct event_span *span, struct uft_err *err);
+
 void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out);
 
 #endif

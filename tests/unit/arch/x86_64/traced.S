@@ -31,11 +31,13 @@ END traced_fentry
 
 /* A call into a library, through a GOT slot. */
 FUNCTION traced_libcall
+	movabsq	$0x5566778899aabbcc, %r11
 	call	*got_slot(%rip)
 	ret
 END traced_libcall
 
 FUNCTION library_function
+	movq	%r11, r11_in_library(%rip)
 	ret
 END library_function
 

@@ -166,11 +166,18 @@ static void scheduler(void **state)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}}");
 
+	/* What stands before the damage counts, and so does all else. */
+	strbuf_reset(&out);
+	strbuf_addchars(&perf, '\0', 24);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{~^b{}} broken");
+
 	strbuf_reset(&out);
 	config.stages.wants_indent = false;
 	config.stages.show_sched = false;
 	recording_run(&rec, &config, &out);
-	assert_string_equal(strbuf_str(&out), "100:a{b{}}");
+	assert_string_equal(strbuf_str(&out), "100:a{b{}} broken");
 	recording_deinit(&rec);
 }
 

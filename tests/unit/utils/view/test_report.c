@@ -133,7 +133,7 @@ static void details(void **state)
 static void comma_separated(void **state)
 {
 	recording_add_task(&rec, 100, "a{b{}}", 1000);
-	config.is_csv = true;
+	config.format = REPORT_CSV;
 	assert_string_equal(run(), "#Total time,Self time,Calls,Function\n"
 				   "30,20,1,a\n"
 				   "10,10,1,b\n");

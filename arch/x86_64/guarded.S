@@ -1,0 +1,137 @@
+/*
+ * x86_64: reading memory that may not be there, and registers that C code of the probe does not touch.
+ *
+ * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults goes on at the end of its
+ * function: the signal handler (libmcount/fault.c) asks arch_fault_resume(), which looks at the place here.
+ */
+	.text
+
+	.globl	arch_guarded_start
+	.hidden	arch_guarded_start
+arch_guarded_start:
+
+	.macro FUNCTION name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	16
+\name:
+	.cfi_startproc
+	endbr64
+	.endm
+
+	.macro END name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+/*
+ * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): how many bytes could be copied. After a fault %rcx
+ * tells how many are left.
+ */
+FUNCTION arch_copy_guarded
+	movq	%rdx, %rcx
+	rep movsb
+	.globl	arch_copy_guarded_end
+	.hidden	arch_copy_guarded_end
+arch_copy_guarded_end:
+	movq	%rdx, %rax
+	subq	%rcx, %rax
+	ret
+END arch_copy_guarded
+
+/*
+ * int64_t arch_copy_string(void *to, const void *from, uint64_t max): the bytes before the first NUL, at most @max; -1 - n
+ * when there were n and the next could not be read. Words are loaded where they are aligned, so that none reaches into a page
+ * that the string is not in; up to 7 bytes more than the result are written.
+ */
+FUNCTION arch_copy_string
+	movq	%rdi, %r8
+	addq	%rdi, %rdx			/* where to stop */
+	movabsq	$0x0101010101010101, %r9
+	movabsq	$0x8080808080808080, %r10
+1:	testb	$7, %sil
+	jz	2f
+	cmpq	%rdx, %rdi
+	jae	4f
+	movzbl	(%rsi), %eax
+	testb	%al, %al
+	jz	4f
+	movb	%al, (%rdi)
+	incq	%rsi
+	incq	%rdi
+	jmp	1b
+2:	cmpq	%rdx, %rdi
+	jae	3f
+	movq	(%rsi), %rax
+	movq	%rax, (%rdi)
+	/* The lowest bit of (x - 01..) & ~x & 80.. is where the first NUL is. */
+	movq	%rax, %rcx
+	notq	%rcx
+	subq	%r9, %rax
+	andq	%rcx, %rax
+	addq	$8, %rsi
+	addq	$8, %rdi
+	andq	%r10, %rax
+	jz	2b
+	bsfq	%rax, %rax
+	shrl	$3, %eax
+	leaq	-8(%rdi,%rax), %rdi
+3:	cmpq	%rdx, %rdi
+	cmovaq	%rdx, %rdi
+4:	movq	%rdi, %rax
+	subq	%r8, %rax
+	ret
+	.globl	arch_copy_string_fault
+	.hidden	arch_copy_string_fault
+arch_copy_string_fault:
+	movq	%r8, %rax
+	subq	%rdi, %rax
+	decq	%rax
+	ret
+END arch_copy_string
+
+	.globl	arch_guarded_end
+	.hidden	arch_guarded_end
+arch_guarded_end:
+
+/* void arch_read_vector(void *to, unsigned index): the low 16 bytes of %xmm0 to %xmm7. */
+FUNCTION arch_read_vector
+	cmpl	$4, %esi
+	jae	4f
+	cmpl	$2, %esi
+	jae	2f
+	testl	%esi, %esi
+	jnz	1f
+	movups	%xmm0, (%rdi)
+	ret
+1:	movups	%xmm1, (%rdi)
+	ret
+2:	jne	3f
+	movups	%xmm2, (%rdi)
+	ret
+3:	movups	%xmm3, (%rdi)
+	ret
+4:	cmpl	$6, %esi
+	jae	6f
+	cmpl	$4, %esi
+	jne	5f
+	movups	%xmm4, (%rdi)
+	ret
+5:	movups	%xmm5, (%rdi)
+	ret
+6:	jne	7f
+	movups	%xmm6, (%rdi)
+	ret
+7:	movups	%xmm7, (%rdi)
+	ret
+END arch_read_vector
+
+/* void arch_read_x87(void *to): the ten bytes of st(0), which stays where it is. */
+FUNCTION arch_read_x87
+	fstpt	(%rdi)
+	fldt	(%rdi)
+	ret
+END arch_read_x87
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,87 @@
+/* -A, -R and what -T says about arguments (see arg_opts.h). */
+#include "cmds/arg_opts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WORD_BYTES 8
+
+static const struct {
+	enum spec_option option;
+	const char *name;
+	enum argrules_about about;
+	bool is_trigger;
+} sources[] = {
+	{ SPEC_TRIGGER, "trigger", ARGRULES_BOTH, true },
+	{ SPEC_ARGUMENT, "argument", ARGRULES_ARGS, false },
+	{ SPEC_RETVAL, "retval", ARGRULES_RETVAL, false },
+};
+
+int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		struct argrules_source source = {
+			.match = opts->match,
+			.about = sources[i].about,
+			.word_bytes = WORD_BYTES,
+			.is_trigger = sources[i].is_trigger,
+		};
+		const char *text = opts->specs[sources[i].option];
+		int ret = text ? argrules_parse(rules, text, &source, err) : 0;
+
+		if (ret < 0) {
+			err_prefix(err, "option '--%s'", sources[i].name);
+			return ret == -ENOMEM ? ret : -ERR_USAGE;
+		}
+	}
+	return 0;
+}
+
+static bool is_about(const struct argspec *spec, enum argrules_about about)
+{
+	return about & (spec->kind == ARG_KIND_RETVAL ? ARGRULES_RETVAL : ARGRULES_ARGS);
+}
+
+static size_t count_items(const struct argrule *rule, enum argrules_about about)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rule->items.nr; i++)
+		nr += is_about(&rule->items.specs[i], about);
+	return nr;
+}
+
+static void put_rule(const struct argrule *rule, enum argrules_about about, struct strbuf *out)
+{
+	char joint = '@';
+
+	strbuf_addstr(out, rule->pattern.text);
+	if (rule->module)
+		strbuf_addf(out, "@%s", rule->module);
+	if (rule->module)
+		joint = ',';
+	for (size_t i = 0; i < rule->items.nr; i++) {
+		if (!is_about(&rule->items.specs[i], about))
+			continue;
+		strbuf_addch(out, joint);
+		argspec_put(&rule->items.specs[i], WORD_BYTES, out);
+		joint = ',';
+	}
+}
+
+void arg_opts_put(const struct argrules *rules, enum argrules_about about, struct strbuf *out)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct argrule *rule = &rules->rules[i];
+
+		if (!(rule->about & about) || (!rule->is_auto && !count_items(rule, about)))
+			continue;
+		if (out->len)
+			strbuf_addch(out, ';');
+		/* As the user wrote it, where that says it all. */
+		if (rule->about == about)
+			strbuf_addstr(out, rule->text);
+		else
+			put_rule(rule, about, out);
+	}
+}

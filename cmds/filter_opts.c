@@ -1,0 +1,100 @@
+/* The options that speak of functions (see filter_opts.h). */
+#include "cmds/filter_opts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmds/opts.h"
+
+static const char *const option_names[] = {
+	[SPEC_FILTER] = "filter",	 [SPEC_TRIGGER] = "trigger",
+	[SPEC_ARGUMENT] = "argument",	 [SPEC_RETVAL] = "retval",
+	[SPEC_CALLER] = "caller-filter", [SPEC_HIDE] = "hide",
+	[SPEC_LOCATION] = "loc-filter",
+};
+
+const char *filter_option_name(enum spec_option option)
+{
+	return option_names[option];
+}
+
+/* The order in which options count, whatever the order on the command line (spec/cli.md section 4.1). */
+static const enum spec_option order[] = {
+	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
+	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,
+};
+
+static int parse_all(const struct opts *opts, struct filters *filters, struct uft_err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		const char *text = opts->specs[order[i]];
+		int ret = text ? filters_add(filters, order[i], opts->match, text, err) : 0;
+
+		if (ret < 0) {
+			err_prefix(err, "option '--%s'", option_names[order[i]]);
+			return ret;
+		}
+	}
+	return filters_prepare(filters, err);
+}
+
+int filter_opts_parse(struct opts *opts, struct uft_err *err)
+{
+	filter_opts_free(opts);
+	opts->filters = calloc(1, sizeof(*opts->filters));
+	if (!opts->filters)
+		return err_set_errno(err, -ENOMEM, "cannot read the filters");
+
+	int ret = parse_all(opts, opts->filters, err);
+
+	if (ret == 0 && opts->signal_specs) {
+		ret = signal_switches_parse(opts->signal_specs, &opts->signals, err);
+		if (ret < 0)
+			err_prefix(err, "option '--signal'");
+	}
+	if (ret == 0 && opts->watch_specs) {
+		watch_spec_deinit(&opts->watch);
+		ret = watch_spec_parse(opts->watch_specs, &opts->watch, err);
+		if (ret < 0)
+			err_prefix(err, "option '--watch'");
+	}
+	return ret;
+}
+
+void filter_opts_free(struct opts *opts)
+{
+	if (opts->filters)
+		filters_deinit(opts->filters);
+	free(opts->filters);
+	opts->filters = NULL;
+	watch_spec_deinit(&opts->watch);
+}
+
+static const char *why_too_early(const struct cond *cond)
+{
+	for (size_t i = 0; i < cond->nr; i++) {
+		if (cond->terms[i].subject == COND_RETVAL)
+			return "return values cannot be known when the function begins";
+		if (cond->terms[i].type != COND_INT)
+			return "only integers are compared while recording";
+	}
+	return NULL;
+}
+
+int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
+{
+	for (size_t i = 0; i < opts->filters->nr; i++) {
+		const struct filter_entry *entry = &opts->filters->entries[i];
+		const char *why = entry->spec.trigger.flags & TRIGGER_IF
+					  ? why_too_early(&entry->spec.cond)
+					  : NULL;
+
+		if (why)
+			return err_set(
+				err, -ERR_USAGE,
+				"option '--%s': '%s': %s: record the arguments, and give the "
+				"condition when reading",
+				filter_option_name(entry->option), entry->spec.text, why);
+	}
+	return 0;
+}

@@ -1,0 +1,140 @@
+/* What the user is told about filters (see filter_warn.h). */
+#include "cmds/filter_warn.h"
+
+#include <stdlib.h>
+
+#include "cmds/filter_opts.h"
+#include "utils/base/nearest.h"
+
+void func_names_deinit(struct func_names *names)
+{
+	strbuf_deinit(&names->text);
+}
+
+void func_names_add(struct func_names *names, const struct symtab *symbols)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		if (!symbol_is_function(&symbols->syms[i]))
+			continue;
+		demangle(symbols->syms[i].name, names->demangle, &names->text);
+		strbuf_addch(&names->text, '\0');
+	}
+}
+
+void filter_warn_ignored(const struct opts *opts)
+{
+	for (size_t i = 0; i < opts->filters->nr; i++) {
+		const struct filter_entry *entry = &opts->filters->entries[i];
+
+		if (entry->spec.ignored)
+			msg_warn(&opts->msg,
+				 "option '--%s': '%s': action '%s' has no effect here: use "
+				 "--trigger",
+				 filter_option_name(entry->option), entry->spec.text,
+				 entry->spec.ignored);
+	}
+}
+
+/* Functions of the kernel are not among the symbols. */
+static bool is_unmatched(const struct filter_entry *entry)
+{
+	return !entry->has_match && entry->spec.module_kind != MODULE_KERNEL;
+}
+
+bool filter_has_unmatched(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (is_unmatched(&filters->entries[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The pattern without what is special at its ends: what somebody may have misspelt. */
+static char *plain_text(const struct spec *spec)
+{
+	const char *text = spec->pattern.text;
+	size_t start = text[0] == '^';
+	size_t len = strlen(text + start);
+
+	if (len && text[start + len - 1] == '$')
+		len--;
+	return strndup(text + start, len);
+}
+
+static void add_nearest(const struct spec *spec, const struct func_names *names, struct strbuf *out)
+{
+	char *typed cleanup_free = plain_text(spec);
+	const char *end = strbuf_str(&names->text) + names->text.len;
+	struct nearest near;
+
+	if (!typed || spec->trigger.flags & TRIGGER_LOCATIONS)
+		return;
+	nearest_init(&near, typed);
+	for (const char *at = strbuf_str(&names->text); at < end; at += strlen(at) + 1)
+		nearest_offer(&near, at);
+	/* What has little in common with it is no help. */
+	if (!near.nr || near.best[0].distance > 1 + strlen(typed) / 3)
+		return;
+	strbuf_addstr(out, "; the nearest: ");
+	nearest_text(&near, "", out);
+}
+
+/* What is no action is the name of a module; perhaps it was meant to be one. */
+static void add_action(const struct spec *spec, struct strbuf *out)
+{
+	struct nearest near;
+
+	if (spec->module_kind != MODULE_NAMED)
+		return;
+	nearest_init(&near, spec->module);
+	for (const char *const *word = trigger_words; *word; word++)
+		nearest_offer(&near, *word);
+	strbuf_addf(out, " in a file whose name begins with '%s'", spec->module);
+	if (near.best[0].distance <= 2)
+		strbuf_addf(out, " (did you mean the action '%s'?)", near.best[0].word);
+}
+
+/* Without any function to opt in to, everything is in. */
+static bool has_filter(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		const struct filter_entry *entry = &filters->entries[i];
+
+		if (entry->has_match && entry->spec.trigger.flags & TRIGGER_FILTER)
+			return true;
+	}
+	return false;
+}
+
+/* Who gives a list of a thousand names has an old list; that much can be said in fewer lines. */
+#define WARNINGS_MAX 8
+
+void filter_warn_unmatched(const struct opts *opts, const struct func_names *names)
+{
+	size_t nr = 0;
+	const struct filters *filters = opts->filters;
+	bool all_are_in = !has_filter(filters);
+
+	for (size_t i = 0; i < filters->nr; i++) {
+		const struct filter_entry *entry = &filters->entries[i];
+		struct strbuf text cleanup_strbuf = { 0 };
+
+		if (!is_unmatched(entry) || ++nr > WARNINGS_MAX)
+			continue;
+		strbuf_addf(&text, "option '--%s': no %s matches '%s'",
+			    filter_option_name(entry->option),
+			    entry->option == SPEC_LOCATION ? "source file of a function"
+							   : "function",
+			    entry->spec.text);
+		add_action(&entry->spec, &text);
+		if (all_are_in && entry->spec.trigger.flags & TRIGGER_FILTER)
+			strbuf_addstr(&text, ", so that nothing is left out");
+		if (entry->spec.module_kind != MODULE_NAMED)
+			add_nearest(&entry->spec, names, &text);
+		msg_warn(&opts->msg, "%s", strbuf_str(&text));
+	}
+	if (nr > WARNINGS_MAX)
+		msg_warn(&opts->msg, "nor does any function match %zu more of them",
+			 nr - WARNINGS_MAX);
+}

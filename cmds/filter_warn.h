@@ -1,0 +1,29 @@
+/* What the user is told about filters: which match nothing, and what was probably meant. */
+#ifndef UTRAIL_CMDS_FILTER_WARN_H
+#define UTRAIL_CMDS_FILTER_WARN_H
+
+#include "cmds/opts.h"
+#include "utils/format/sym.h"
+
+/* Names of functions, demangled. Starts as { 0 }, ends with func_names_deinit(). */
+struct func_names {
+	struct strbuf text; /* one behind the other, each with its NUL */
+	int demangle;	    /* enum demangle_mode */
+};
+
+void func_names_deinit(struct func_names *names);
+#define cleanup_func_names cleanup(func_names_deinit)
+
+/* Add the functions of @symbols. */
+void func_names_add(struct func_names *names, const struct symtab *symbols);
+
+/* Actions that were given with an option that does not take them. */
+void filter_warn_ignored(const struct opts *opts);
+
+/* Whether there is something for filter_warn_unmatched() to say: before the names are collected. */
+bool filter_has_unmatched(const struct filters *filters);
+
+/* Filters that have matched no function, with the nearest of @names. */
+void filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
+
+#endif

@@ -1,0 +1,109 @@
+/* Following a recording that is still being made (see follow.h). */
+#include "cmds/follow.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "cmds/ask.h"
+#include "cmds/reader.h"
+
+/* How long to rest between two looks. */
+#define REST_NS 30000000
+/* A function that was entered so long ago is shown as entered: it may take for ever to return. */
+#define OPEN_NS 200000000
+
+int follow_is_possible(const char *dir, struct uft_err *err)
+{
+	struct request_answer answer;
+	int ret = ask_recorder(dir, REQUEST_PROGRESS, -1, &answer);
+
+	if (ret == 0 && answer.error == -EOPNOTSUPP)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"cannot follow '%s': a flight recording is in memory until it is saved",
+			dir);
+	return ret == 0;
+}
+
+/*
+ * One look at the recording. The order matters: what the recorder calls complete is known to us when task.txt is read after
+ * that; and the files that task.txt speaks of are written when the recorder answers after it was read.
+ */
+static int look(struct follow *follow, struct uft_err *err)
+{
+	struct trace_data *data = follow->data;
+	struct request_answer answer;
+	int ret = data_read_more(data, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ask_recorder(data->dir, REQUEST_PROGRESS, -1, &answer);
+	if (ret == 0) {
+		follow->complete_ns = follow->answer_ns;
+		follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
+		follow->has_late_entries = answer.holds_back;
+	} else if (ret == -ENOTCONN || ret == -EPIPE || ret == -ENOENT) {
+		follow->complete_ns = UINT64_MAX;
+		ret = data_read_more(data, err);
+	} else {
+		return err_set_errno(err, ret, "cannot ask the recorder of '%s'", data->dir);
+	}
+	if (ret == 0)
+		ret = data_grow(data, err);
+	return MIN(ret, 0);
+}
+
+static void rest(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
+}
+
+int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
+		struct uft_err *err)
+{
+	int ret = reader_open_growing(data, opts, err);
+
+	if (ret)
+		return ret;
+	*follow = (struct follow){ .data = data };
+	while ((ret = look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
+	       !data_has_records(data))
+		rest();
+	if (ret == 0)
+		ret = reader_check_records(data, err);
+	if (ret)
+		data_close(data);
+	return ret;
+}
+
+/* What happened since then may be the end of a call that is shown in one line. */
+static uint64_t open_since_ns(const struct follow *follow)
+{
+	return follow->complete_ns > OPEN_NS ? follow->complete_ns - OPEN_NS : 0;
+}
+
+int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
+	       struct uft_err *err)
+{
+	struct view view = { replay_events, replay };
+
+	pipe->has_late_entries = follow->has_late_entries;
+	for (;;) {
+		int ret = replay_grow(replay, err);
+
+		if (ret == 0)
+			ret = pipeline_follow(pipe, follow->complete_ns, &view, err);
+		if (ret < 0 || follow->complete_ns == UINT64_MAX)
+			return ret;
+		/* By Ctrl-C: that ends the calls that were read. */
+		if (atomic_load(&pipe->is_stopped))
+			return pipeline_follow(pipe, follow->complete_ns, &view, err);
+		ret = replay_pause(replay, open_since_ns(follow));
+		if (ret < 0)
+			return ret;
+		rest();
+		ret = look(follow, err);
+		if (ret < 0)
+			return ret;
+	}
+}

@@ -1,0 +1,36 @@
+/* Following a recording that is still being made: when what can be shown. */
+#ifndef UTRAIL_CMDS_FOLLOW_H
+#define UTRAIL_CMDS_FOLLOW_H
+
+#include "cmds/opts.h"
+#include "utils/trace/data.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/replay.h"
+
+/*
+ * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that is all
+ * @has_late_entries: see struct pipeline
+ * @answer_ns: what the recorder said last; complete as soon as task.txt was read once more
+ */
+struct follow {
+	struct trace_data *data;
+	uint64_t complete_ns;
+	uint64_t answer_ns;
+	bool has_late_entries;
+};
+
+/* Is somebody recording into @dir? 1, 0; -EOPNOTSUPP with @err when it is a flight recording. */
+int follow_is_possible(const char *dir, struct uft_err *err);
+
+/*
+ * Open the recording in @data, and wait until it has records. 0; CMD_NO_DATA when it ends without any, or cannot be
+ * opened; negative. @data is open only after 0.
+ */
+int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
+		struct uft_err *err);
+
+/* Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the same data. */
+int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
+	       struct uft_err *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* --list-functions (see list_functions.h). */
+#include "cmds/list_functions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmds/cmd.h"
+#include "cmds/filter_warn.h"
+#include "cmds/record/recorder.h"
+#include "utils/object/build_id.h"
+#include "utils/object/sym_dir.h"
+#include "utils/object/symtab.h"
+
+static int load_symbols(const struct opts *opts, const char *path, struct symtab *out,
+			struct uft_err *err)
+{
+	char build_id[BUILD_ID_HEX_SIZE] = "";
+	struct sym_query query = { .path = path, .build_id = build_id, .any_path = true };
+	int ret = 0;
+
+	if (opts->syms_dir) {
+		if (object_build_id(path, build_id, NULL) < 0)
+			build_id[0] = '\0';
+		ret = sym_dir_load(opts->syms_dir, &query, out, NULL, err);
+	}
+	return ret == 0 ? object_symtab_load(path, out, err) : ret;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Not calls that the probe leaves alone. */
+static bool is_traceable(const struct symbol *sym)
+{
+	uint32_t flags;
+
+	return sym->type == 'P' ? libcall_is_hooked(sym->name, &flags) : symbol_is_function(sym);
+}
+
+/* What -F and -N say. */
+static bool is_listed(const struct opts *opts, const struct filter_subject *subject)
+{
+	struct trigger trigger;
+	bool says = filters_match(opts->filters, subject, &trigger);
+
+	if (says && (trigger.flags & TRIGGER_NOTRACE))
+		return false;
+	for (size_t i = 0; i < opts->filters->nr; i++) {
+		if (opts->filters->entries[i].spec.trigger.flags & TRIGGER_FILTER)
+			return says && (trigger.flags & TRIGGER_FILTER);
+	}
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *err)
+{
+	const char **names cleanup_free = calloc(nr + 1, sizeof(*names));
+	const char *at = strbuf_str(text);
+
+	if (!names || strbuf_oom(text))
+		return err_set_errno(err, -ENOMEM, "cannot list functions");
+	for (size_t i = 0; i < nr; i++, at += strlen(at) + 1)
+		names[i] = at;
+	qsort(names, nr, sizeof(*names), compare_names);
+	for (size_t i = 0; i < nr; i++) {
+		/* Several functions may have one name: templates, static ones. */
+		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+			puts(names[i]);
+	}
+	return CMD_DONE;
+}
+
+int list_functions(const struct opts *opts, const char *path, struct uft_err *err)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	size_t nr = 0;
+	int ret = load_symbols(opts, path, &symbols, err);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < symbols.nr; i++) {
+		const struct symbol *sym = &symbols.syms[i];
+
+		if (!is_traceable(sym))
+			continue;
+		strbuf_reset(&name);
+		demangle(sym->name, opts->demangle, &name);
+
+		const struct filter_subject subject = {
+			.name = strbuf_str(&name),
+			.name_len = name.len,
+			.module = base_name(path),
+			.is_plt = sym->type == 'P',
+			.is_program = true,
+		};
+
+		if (!is_listed(opts, &subject))
+			continue;
+		strbuf_addf(&text, "%s%s", subject.name, subject.is_plt ? "@PLT" : "");
+		strbuf_addch(&text, '\0');
+		nr++;
+	}
+	func_names_add(&names, &symbols);
+	filter_warn_unmatched(opts, &names);
+	return print_sorted(&text, nr, err);
+}

@@ -1,0 +1,250 @@
+/* The way from the words of a command line, and of option files, to struct opts. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
+#include "cmds/opts.h"
+#include "cmds/reader.h"
+#include "utils/view/export.h"
+#include "utils/base/fd.h"
+
+#define OPT_FILE_MAX_BYTES (1UL << 20)
+
+static bool can_show(const struct cmd *cmd, int format)
+{
+	switch (format) {
+	case OPTS_FORMAT_NORMAL:
+	case OPTS_FORMAT_HTML:
+		return true;
+	case OPTS_FORMAT_CSV:
+	case OPTS_FORMAT_JSON:
+		return !(cmd->bit & (CMD_REPLAY | CMD_LIVE | CMD_GRAPH | CMD_DUMP));
+	default:
+		return !(cmd->bit & (CMD_REPLAY | CMD_LIVE | CMD_REPORT | CMD_GRAPH));
+	}
+}
+
+static int check_format(const struct opts *opts, struct uft_err *err)
+{
+	struct strbuf known cleanup_strbuf = { 0 };
+	const char *name = "";
+
+	/* The one picture that graph makes. */
+	if (can_show(opts->cmd, opts->format) || (opts->cmd->bit == CMD_GRAPH && opts->diff_dirs &&
+						  opts->format == OPTS_FORMAT_EXPORT + EXPORT_svg))
+		return 0;
+	for (const struct opt_word *word = opts_format_words; word->word; word++) {
+		if (word->value == opts->format)
+			name = word->word;
+		if (can_show(opts->cmd, word->value))
+			strbuf_addf(&known, "%s%s", known.len ? ", " : "", word->word);
+	}
+	return err_set(err, -ERR_USAGE, "option '--format': %s cannot show %s: expected one of %s",
+		       opts->cmd->name, name, strbuf_str(&known));
+}
+
+/* Views of report that stand alone. */
+static int check_report(const struct opts *opts, struct uft_err *err)
+{
+	int nr = !!opts->callers_of + !!opts->callees_of + !!opts->histogram_of +
+		 !!opts->slowest_of;
+
+	if (nr > 1 || (nr == 1 && (opts->diff_dirs || opts->by_task)))
+		return err_set(err, -ERR_USAGE,
+			       "--callers, --callees, --histogram, --slowest, --diff and --task "
+			       "exclude each other");
+	if (nr && (opts->format == OPTS_FORMAT_CSV || opts->format == OPTS_FORMAT_JSON))
+		return err_set(err, -ERR_USAGE,
+			       "option '--format': views of one function are text only");
+	return check_format(opts, err);
+}
+
+/* What can only be judged when everything is known. */
+static int check_together(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->average_total && opts->average_self)
+		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
+	if (opts->nest_libcalls && !opts->show_libcalls)
+		return err_set(err, -ERR_USAGE,
+			       "--nest-libcall and --no-libcall exclude each other");
+	if (opts->max_bytes && opts->max_bytes < opts->flight_bytes)
+		return err_set(err, -ERR_USAGE,
+			       "option '--max-size' must not be less than '--flight'");
+	return check_report(opts, err);
+}
+
+/*
+ * One list of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
+ *
+ * @args, @nr_args: what is left: PROGRAM and its arguments
+ */
+struct line {
+	int argc;
+	char **argv;
+	const struct cmd *cmd; /* NULL when none is named */
+	char **args;
+	int nr_args;
+};
+
+/* @first: the index of the first word */
+static int parse_line(struct opts *opts, struct line *line, int first, struct uft_err *err)
+{
+	struct optparse parse = { opts_table, opts_table_nr, line->argv, line->argc, first, false };
+	int rc = optparse_run(&parse, opts, err);
+
+	if (rc < 0)
+		return rc;
+	if (parse.next < line->argc && !parse.ended) {
+		line->cmd = cmd_find(line->argv[parse.next]);
+		if (line->cmd)
+			parse.next++;
+	}
+	if (line->cmd)
+		rc = optparse_run(&parse, opts, err);
+	line->args = line->argv + parse.next;
+	line->nr_args = line->argc - parse.next;
+	return rc;
+}
+
+static int read_words(const char *path, struct words *words, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	int ret = file_read_all(path, OPT_FILE_MAX_BYTES, &text, err);
+
+	if (ret == 0) {
+		ret = words_add(words, strbuf_str(&text), err);
+		if (ret < 0)
+			err_prefix(err, "cannot read '%s'", path);
+	}
+	return ret;
+}
+
+/* As before the first word; where messages go stays. */
+static void start_again(struct opts *opts)
+{
+	FILE *file = opts->msg.file;
+
+	opts->msg.file = NULL;
+	opts_deinit(opts);
+	opts_init(opts);
+	opts->msg.file = file;
+}
+
+/*
+ * Again from the start, with the words of --opt-file in front: so that what the command line says counts, and lists are of
+ * both.
+ */
+static int parse_with_file(struct opts *opts, struct line *line, struct uft_err *err)
+{
+	struct words words cleanup_words = { 0 };
+	char *path cleanup_free = strdup(opts->opt_file);
+	int ret = path ? read_words(path, &words, err) : -ENOMEM;
+
+	start_again(opts);
+	if (ret < 0)
+		return ret;
+	opts->file_words = words;
+	words = (struct words){ 0 };
+
+	struct line file = { .argc = opts->file_words.nr, .argv = opts->file_words.words };
+
+	ret = file.argc ? parse_line(opts, &file, 0, err) : 0;
+	if (ret == 0 && opts->opt_file)
+		ret = err_set(err, -ERR_USAGE, "an option file cannot name another one");
+	if (ret < 0) {
+		err_prefix(err, "in '%s'", path);
+		return ret;
+	}
+	ret = parse_line(opts, line, 1, err);
+	if (!line->cmd)
+		line->cmd = file.cmd;
+	if (!line->nr_args) {
+		line->args = file.args;
+		line->nr_args = file.nr_args;
+	}
+	return ret;
+}
+
+/*
+ * What was recorded with some options is to be read with them, too (spec/data-format.md section 12): the file's words come
+ * behind those of the user, so a time filter or range that he gives is left as it is.
+ */
+static int apply_default_opts(struct opts *opts, struct uft_err *err)
+{
+	struct line line = { 0 };
+	const struct opts given = *opts;
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/default.opts", reader_data_dir(opts)) >= PATH_MAX)
+		return 0;
+
+	struct uft_err why = { 0 };
+	int ret = read_words(path, &opts->default_words, &why);
+
+	if (ret == -ENOENT || ret == -ENOTDIR)
+		return 0;
+	if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
+	line.argc = opts->default_words.nr;
+	line.argv = opts->default_words.words;
+	opts->time_filter_ns = 0;
+	opts->range = (struct time_range){ 0 };
+	ret = line.argc ? parse_line(opts, &line, 0, &why) : 0;
+	if (ret == 0 && (line.cmd || line.nr_args))
+		ret = err_set(&why, -EINVAL, "'%s' is no option",
+			      line.cmd ? line.cmd->name : line.args[0]);
+	if (ret < 0)
+		return err_set(err, ret, "in '%s': %s", path, why.text);
+	if (given.time_filter_ns || given.range.start.is_set || given.range.stop.is_set) {
+		opts->time_filter_ns = given.time_filter_ns;
+		opts->range = given.range;
+	}
+	return 0;
+}
+
+static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
+{
+	/* Should there be an option file, all is done twice, but nothing is said twice. */
+	opts->msg.is_muted = true;
+
+	int ret = parse_line(opts, line, 1, err);
+	bool has_file = opts->opt_file;
+
+	opts->msg.is_muted = false;
+	if (ret == 0 && !has_file) {
+		start_again(opts);
+		*line = (struct line){ line->argc, line->argv, NULL, NULL, 0 };
+		return parse_line(opts, line, 1, err);
+	}
+	return ret < 0 ? ret : parse_with_file(opts, line, err);
+}
+
+int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
+{
+	struct line line = { .argc = argc, .argv = argv };
+	int ret = parse_all(opts, &line, err);
+
+	if (ret < 0)
+		return ret;
+	opts->cmd = line.cmd ? line.cmd : line.nr_args ? cmd_find("live") : NULL;
+	opts->argc = argc;
+	opts->argv = argv;
+	opts->args = line.args;
+	opts->nr_args = line.nr_args;
+	if (!opts->data_dir) {
+		opts->data_dir = strdup(OPTS_DEFAULT_DIR);
+		if (!opts->data_dir)
+			return err_set_errno(err, -ENOMEM, "cannot read the command line");
+	}
+	if (opts->cmd && opts->cmd->reads_data)
+		ret = apply_default_opts(opts, err);
+	if (ret == 0)
+		ret = filter_opts_parse(opts, err);
+	if (ret < 0)
+		return ret;
+	return opts->cmd ? check_together(opts, err) : 0;
+}

@@ -1,0 +1,19 @@
+/* What was running when a signal ended a traced process: kept as probes report it, printed at the end with names. */
+#ifndef UTRAIL_CMDS_RECORD_CRASH_H
+#define UTRAIL_CMDS_RECORD_CRASH_H
+
+#include "cmds/msg.h"
+#include "utils/format/control.h"
+
+/* One report; a list, oldest first, NULL when empty. */
+struct crash;
+
+/* Add @report to the list. Without memory it is dropped. */
+void crash_keep(struct crash **list, const struct control_crash *report);
+
+/* One warning for each, with the names that the recording in @data_dir, complete by now, has for the addresses. */
+void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg);
+
+void crashes_destroy(struct crash *list);
+
+#endif

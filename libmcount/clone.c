@@ -1,0 +1,73 @@
+/* clone(2) and _Fork(3), interposed: children that libc's fork handlers are not called for. */
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/types.h>
+
+#include "libmcount/interpose.h"
+#include "libmcount/probe.h"
+
+typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+typedef pid_t fork_fn(void);
+
+EXPORTED clone_fn clone;
+EXPORTED fork_fn _Fork;
+
+/* What the child is to do; it finds that in its copy of its parent's stack. */
+struct child {
+	int (*fn)(void *);
+	void *arg;
+};
+
+static int begin_child(void *arg)
+{
+	struct child *child = arg;
+
+	thread_after_fork();
+	return child->fn(child->arg);
+}
+
+int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	static void *next;
+	clone_fn *real = interposed(&next, "clone");
+	struct child child = { fn, arg };
+	void *more[3];
+	va_list ap;
+
+	/* parent_tid, tls, child_tid: like libc, all are passed on, whatever they hold. */
+	va_start(ap, arg);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(ap, void *);
+	va_end(ap);
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (fn && !(flags & CLONE_VM)) {
+		thread_before_fork();
+		return real(begin_child, stack, flags, &child, more[0], more[1], more[2]);
+	}
+	/* Two that run at a time with one thread-local storage: there is no telling whose call it is. */
+	if ((flags & CLONE_VM) && !(flags & (CLONE_VFORK | CLONE_SETTLS)))
+		thread_leave_alone();
+	return real(fn, stack, flags, arg, more[0], more[1], more[2]);
+}
+
+pid_t _Fork(void)
+{
+	static void *next;
+	fork_fn *real = interposed(&next, "_Fork");
+
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	thread_before_fork();
+
+	pid_t pid = real();
+
+	if (pid == 0)
+		thread_after_fork();
+	return pid;
+}

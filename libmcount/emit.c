@@ -1,0 +1,68 @@
+/* Records with a payload (see emit.h). */
+#include "libmcount/emit.h"
+
+#include <stddef.h>
+
+/* HOT: no libc, and no vector registers: the compiler makes a loop of words of it. */
+static char *put_bytes(char *at, const void *from, uint32_t len)
+{
+	const char *bytes = from;
+	char *end = at + ALIGN_UP(len, 8U);
+
+	for (; len >= 8; len -= 8, at += 8, bytes += 8)
+		__builtin_memcpy(at, bytes, 8);
+	while (len--)
+		*at++ = *bytes++;
+	while (at < end)
+		*at++ = 0;
+	return end;
+}
+
+bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
+		       uint32_t len)
+{
+	uint64_t bytes = ALIGN_UP(len, 8U);
+	uint32_t prefix = t->is_lane ? sizeof(bytes) : 0;
+	char *at = hot_reserve(t, sizeof(struct record) + prefix + bytes);
+
+	if (unlikely(!at))
+		return false;
+	at = put_record(at, time_ns, data | RECORD_MORE);
+	if (prefix)
+		at = put_bytes(at, &bytes, sizeof(bytes));
+	hot_commit(t, put_bytes(at, payload, len));
+	return true;
+}
+
+void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len)
+{
+	char data[sizeof(len) + EMIT_EVENT_MAX];
+
+	__builtin_memcpy(data, &len, sizeof(len));
+	for (uint16_t i = 0; i < len; i++)
+		data[sizeof(len) + i] = ((const char *)payload)[i];
+	if (!emit_record(t, time_ns, record_data(RECORD_EVENT, 0, id), data, sizeof(len) + len))
+		note_lost(t, 1);
+}
+
+static uint64_t lane_payload(const char *at)
+{
+	const struct record *r = (const struct record *)at;
+
+	return record_has_more(r->data) ? *(const uint64_t *)(at + sizeof(*r)) : 0;
+}
+
+uint32_t emit_lane_bytes(const char *at)
+{
+	const struct record *r = (const struct record *)at;
+
+	if (!record_has_more(r->data))
+		return sizeof(*r);
+	return sizeof(*r) + sizeof(uint64_t) + lane_payload(at);
+}
+
+bool emit_from_lane(struct thread *t, const char *at, uint64_t time_ns, uint64_t data)
+{
+	return emit_record(t, time_ns, data, at + sizeof(struct record) + sizeof(uint64_t),
+			   lane_payload(at));
+}

@@ -1,0 +1,8 @@
+/* exec with an environment of the caller's own: what a recorded program hands on. */
+#ifndef UTRAIL_LIBMCOUNT_EXEC_H
+#define UTRAIL_LIBMCOUNT_EXEC_H
+
+/* COLD. Once, when probe.socket_name is known. */
+void exec_setup(void);
+
+#endif

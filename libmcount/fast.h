@@ -1,0 +1,95 @@
+/* The common case of a call and of a return, with nothing in it that calls a function. */
+#ifndef UTRAIL_LIBMCOUNT_FAST_H
+#define UTRAIL_LIBMCOUNT_FAST_H
+
+#include "libmcount/hot.h"
+
+/*
+ * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and have changed nothing: then
+ * the caller goes the long way (guard.h, frames.h) by a tail call. So compilers keep everything in registers that the
+ * stubs have saved already, and a hook has no prologue. That is worth an eighth of what a call costs.
+ */
+
+/* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
+static inline struct thread *fast_guard(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t) || unlikely(t->busy))
+		return NULL;
+	t->busy = 1;
+	guard_barrier();
+	return t;
+}
+
+/* hot_clock() without a new fit; @now_ns is not noted in last_ns. */
+static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
+{
+	uint64_t ticks = arch_counter_read() - t->base_counter;
+	uint64_t ns = t->base_ns + (ticks * t->mult >> 32);
+
+	*now_ns = ns < t->last_ns ? t->last_ns : ns;
+	return likely(ticks < t->refit_ticks);
+}
+
+static inline bool fast_has_room(const struct thread *t)
+{
+	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
+}
+
+/* frame_push() for a thread that has no rules, with room on the stack of frames and in the ring. */
+static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *top = t->top;
+	struct frame *f = top + 1;
+	uint64_t data = record_data(RECORD_ENTRY, top - t->frames, addr);
+	bool is_held_back = t->threshold_ns != 0;
+	uint64_t now_ns;
+
+	if (unlikely(!probe.plain) || unlikely(top >= t->limit) ||
+	    (!is_held_back && unlikely(!fast_has_room(t))) || unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	t->last_ns = now_ns;
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	/* A signal handler may walk the stack at any point. */
+	guard_barrier();
+	t->top = f;
+	if (!is_held_back) {
+		t->written = f;
+		hot_commit(t, put_record(t->at, now_ns, data));
+	}
+	return true;
+}
+
+/* frames_leave_top() for a frame whose ENTRY is written, or that was too short to be kept. */
+static inline bool fast_pop(struct thread *t)
+{
+	struct frame *f = t->top;
+	bool is_held_back = f > t->written;
+	uint64_t now_ns;
+
+	/* Before the clock is read, which is a quarter of what a call costs. */
+	if (is_held_back && unlikely(t->planned))
+		return false;
+	if (unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	if (is_held_back) {
+		if (unlikely(now_ns - f->time_ns > t->threshold_ns))
+			return false;
+		t->last_ns = now_ns;
+		t->top = f - 1;
+		return true;
+	}
+	if (unlikely(!fast_has_room(t)))
+		return false;
+	t->last_ns = now_ns;
+	t->top = f - 1;
+	t->written = f - 1;
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+	return true;
+}
+
+#endif

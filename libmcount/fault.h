@@ -1,0 +1,64 @@
+/* Reading memory of the program that may not be there, without harm and, as a rule, without a system call. */
+#ifndef UTRAIL_LIBMCOUNT_FAULT_H
+#define UTRAIL_LIBMCOUNT_FAULT_H
+
+#include "libmcount/probe.h"
+
+/*
+ * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of SIGSEGV and SIGBUS takes the
+ * thread out of there; all other faults go on to the program's handler, whose place ours takes: see fault.c.
+ *
+ * A fault while the thread blocks the signal would end the program. Whether it does is known from the last look at its mask;
+ * everything that may change the mask is interposed and makes the next read look again.
+ */
+enum fault_state {
+	FAULT_UNKNOWN = 0, /* look first */
+	FAULT_GUARDED = 1, /* our handler would be called */
+	FAULT_CAREFUL = 2, /* it would not */
+};
+
+extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
+
+/* COLD. From now on memory of the program may be read. */
+void fault_guard_begin(void);
+
+/* COLD. From now on crashes of the program come to crash_note() before they end it. */
+void fault_watch_crashes(void);
+
+/* COLD. Signal @sig comes to us first: see switches.h. */
+void fault_watch_signal(int sig);
+
+/* The ways around fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
+uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
+int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
+
+/* What no program can have mapped: the first page, and what is not an address at all. */
+static inline bool fault_is_hopeless(const void *from)
+{
+	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
+}
+
+/* HOT: copy @len bytes; how many there were before one could not be read. */
+static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
+{
+	if (unlikely(fault_is_hopeless(from)))
+		return 0;
+	if (likely(fault_state == FAULT_GUARDED))
+		return arch_copy_guarded(to, from, len);
+	return fault_copy_careful(to, from, len);
+}
+
+/*
+ * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more than that. Returns how many; -1 - n
+ * when n were there and the next could not be read.
+ */
+static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
+{
+	if (unlikely(fault_is_hopeless(from)))
+		return -1;
+	if (likely(fault_state == FAULT_GUARDED))
+		return arch_copy_string(to, from, max);
+	return fault_copy_string_careful(to, from, max);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* Calls that are not all alike: each function's rule, and the filter state of a thread that the rules change. */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_H
+#define UTRAIL_LIBMCOUNT_PLANNED_H
+
+#include "libmcount/probe.h"
+#include "libmcount/reads.h"
+#include "libmcount/watch.h"
+
+/*
+ * The meaning of rules is in spec/cli.md section 4.3. Frames come to the shadow stack for two reasons here: the call is
+ * recorded, or what its rule has changed must be undone when it returns. Other calls keep their return slot.
+ */
+
+/*
+ * What decides about the next call. A frame keeps what was before it.
+ *
+ * @threshold_ns, @size: calls that are longer, functions that are not smaller are kept
+ * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
+ * @depth: levels that may still be recorded
+ * @level: recorded calls that are open
+ */
+struct selection {
+	uint64_t threshold_ns;
+	uint32_t size;
+	uint16_t in;
+	uint16_t out;
+	uint16_t depth;
+	uint16_t level;
+	uint32_t pad;
+};
+
+enum planned_flags {
+	PLANNED_RECORD = 1U << 0, /* it is one of the recorded calls */
+	PLANNED_WRITTEN =
+		1U << 1,	/* its ENTRY is in the ring, or was in that of the parent process */
+	PLANNED_OFF = 1U << 2,	/* it began while recording was off: it never has an ENTRY */
+	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
+	PLANNED_CALLER = 1U << 4,  /* PLAN_CALLER */
+	PLANNED_READ = 1U << 5,	   /* there is a reading of its entry */
+	PLANNED_RECOVER = 1U << 6, /* it has put the return addresses of its callers back */
+};
+
+/*
+ * What belongs to the frame with the same index.
+ *
+ * @rule: NULL when it has none
+ * @capture: of struct plan_func; PLAN_NO_CAPTURE also where there is nothing to capture from
+ * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is the top of that stack before
+ *                      this frame
+ */
+struct planned_frame {
+	struct selection before;
+	const struct plan_rule *rule;
+	uint32_t capture; /* of struct plan_func */
+	uint16_t flags;	  /* enum planned_flags */
+	uint16_t args_len;
+	uint32_t args_at;
+	uint32_t pad;
+};
+
+/* What is known of an address, so that the number of functions and rules does not matter. */
+struct planned_known {
+	uint64_t addr;
+	const struct plan_func *func; /* NULL: not listed */
+};
+#define PLANNED_KNOWN 1024
+
+/*
+ * Calls that are dropped without a look at anything but where they come from: while something is opted out, and while
+ * nothing is opted in. The stubs find the address of such a call in thread->skip, which is one of two tables: that of the
+ * present state, or NULL. An entry is an address at its place, (address >> 4) % PLANNED_SKIPS.
+ */
+#define PLANNED_SKIPS 1024
+
+/*
+ * Of one thread; struct thread has a pointer.
+ *
+ * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in a lane
+ * @readings: by frame: what was read at its entry; NULL until something is
+ * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
+ * @table: what @known was looked up in
+ * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room of it costs nothing. NULL until
+ *        there is one
+ */
+struct planned {
+	struct selection now;
+	bool is_simple;
+	uint64_t estimate_ns;
+	const struct plan_table *table;
+	struct reading *readings;
+	struct watch_state watched;
+	uint8_t *args;
+	uint32_t args_top;
+	uint32_t args_bytes;
+	struct planned_known known[PLANNED_KNOWN];
+	uint64_t skip_outside[PLANNED_SKIPS]; /* nothing is opted in: functions without a rule */
+	uint64_t skip_out[PLANNED_SKIPS];     /* something is opted out: all */
+	struct planned_frame frames[];
+};
+
+/* HOT: a call; @slot: its return slot. True when it was replaced. */
+uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
+		       const struct arch_regs *regs);
+
+/* HOT: a call of -finstrument-functions. False when it has no frame, for want of room. */
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
+
+/* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. */
+void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
+		     const struct arch_regs *regs);
+
+/* HOT: frames_leave_top() for such threads. */
+void planned_leave_top(struct thread *t, const struct arch_regs *regs);
+
+/*
+ * HOT, PLAN_ESTIMATE: nobody sees calls return. That some have is known when the next one begins: they are taken to have
+ * ended halfway between the last record and now.
+ */
+void planned_begin_estimate(struct thread *t);
+void planned_end_estimate(struct thread *t);
+
+/* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
+void planned_write_entries(struct thread *t, struct frame *f);
+
+/* SLOW. Memory for @t; false when there is none. */
+bool planned_make(struct thread *t);
+
+/* SLOW. A thread begins to use the state @t. */
+void planned_begin(struct thread *t);
+
+/* HOT, rarely. A signal handler's first call, in a hook of @t: the lane goes on where the thread is. */
+void planned_begin_lane(struct thread *lane, const struct thread *t);
+
+/* COLD. There are more functions than before: what was skipped may not be any more. */
+void planned_forget_skips(void);
+
+/* COLD, in a forked child: the ENTRY records of what is open are in the parent's file. */
+void planned_note_written(struct thread *t);
+
+#endif

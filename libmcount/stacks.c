@@ -1,0 +1,336 @@
+/* Stacks that the program has made (see stacks.h). */
+#include "libmcount/stacks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/frames.h"
+#include "libmcount/interpose.h"
+#include "libmcount/lane.h"
+#include "utils/base/compiler.h"
+
+#define OWN_REACH \
+	(1UL      \
+	 << 20) /* how far below its calls a thread's own stack is taken to go on without asking */
+#define MADE_REACH (1UL << 16) /* how far below its calls a made stack is taken to go on */
+#define SLACK	   2048	       /* above the first call that was seen on a stack */
+#define FAR	   (64UL << 20)
+#define MADE_MAX   4096
+#define PAGE	   4096UL
+
+static _Atomic uint32_t nr_made;
+
+/* The alternate signal stack of this thread: what runs there is part of what was interrupted. */
+static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
+static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
+
+EXPORTED int sigaltstack(const stack_t *restrict ss, stack_t *restrict old);
+
+int sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
+{
+	static void *next;
+	int (*fn)(const stack_t *, stack_t *) = interposed(&next, "sigaltstack");
+	int ret;
+
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	ret = fn(ss, old);
+	if (ret == 0 && ss) {
+		bool is_off = ss->ss_flags & SS_DISABLE;
+
+		alternate_low = is_off ? 0 : (uint64_t)ss->ss_sp;
+		alternate_high = is_off ? 0 : (uint64_t)ss->ss_sp + ss->ss_size;
+	}
+	return ret;
+}
+
+static bool is_alternate(uint64_t slot)
+{
+	return slot >= alternate_low && slot < alternate_high;
+}
+
+/* Whether all memory between is there: two stacks of the system have a gap between them, or a page that none may read. */
+static bool is_contiguous(uint64_t low, uint64_t high)
+{
+	if (high - low > FAR)
+		return false;
+	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
+		if (!frames_is_readable(page))
+			return false;
+	}
+	return true;
+}
+
+/* A thread's own stack, as far as it is known: its outermost call is there. */
+static void adopt(struct thread *t, uint64_t slot)
+{
+	t->high = t->top > t->frames ? t->frames[1].slot : slot;
+	t->low = t->high > OWN_REACH ? t->high - OWN_REACH : 1;
+}
+
+static bool is_in_range(const struct thread *t, uint64_t slot)
+{
+	return slot >= t->low && slot <= t->high + SLACK;
+}
+
+/* Whether a thread's first call is on its own stack, which ends in what pthread_self() points to. */
+static bool begins_at_home(const struct thread *t, uint64_t slot)
+{
+	uint64_t end = (uint64_t)pthread_self();
+
+	if (t->is_made || t->high)
+		return false;
+	return syscall(SYS_gettid) == probe.pid || (slot < end && is_contiguous(slot, end));
+}
+
+static void bound_by_neighbours(struct thread *t)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o != t && o->is_made && o->high < t->high && o->high >= t->low)
+			t->low = o->high + 1;
+		if (o != t && o->is_made && o->high > t->high && o->low <= t->high)
+			o->low = t->high + 1;
+	}
+}
+
+/* Whether @slot lies on the stack of @t, beyond what was seen of it so far. */
+static bool goes_on(struct thread *t, uint64_t slot)
+{
+	if (!t->high) {
+		adopt(t, slot);
+		return true;
+	}
+	if (t->is_made) {
+		uint64_t inner = t->top > t->frames ? t->top->slot : t->low;
+
+		if (slot >= t->low || inner - slot >= MADE_REACH)
+			return false;
+		t->low = slot - MADE_REACH;
+		bound_by_neighbours(t);
+		return slot >= t->low;
+	}
+	if (slot < t->low ? !is_contiguous(slot, t->low) : !is_contiguous(t->high, slot))
+		return false;
+	if (slot < t->low)
+		t->low = slot > OWN_REACH ? slot - OWN_REACH : 1;
+	t->high = MAX(t->high, slot);
+	return true;
+}
+
+/* A stack that nobody runs becomes the caller's. */
+static bool take(struct thread *t)
+{
+	uint32_t parked = 1;
+
+	return atomic_compare_exchange_strong(&t->is_parked, &parked, 0);
+}
+
+static struct thread *find_parked(uint64_t slot)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && is_in_range(o, slot) && take(o))
+			return o;
+	}
+	return NULL;
+}
+
+static void retire(struct thread *t)
+{
+	t->is_made = 0;
+	t->low = t->high = 0;
+	thread_give_back(t);
+	atomic_fetch_sub(&nr_made, 1);
+}
+
+/* Stacks without open calls may be gone. */
+static void retire_idle_ones(void)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && o->top == o->frames && take(o))
+			retire(o);
+	}
+}
+
+static struct thread *make(uint64_t slot)
+{
+	struct thread *t;
+
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		retire_idle_ones();
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		return NULL;
+	t = thread_take_state();
+	if (!t)
+		return NULL;
+	t->high = slot;
+	t->low = slot - MADE_REACH;
+	t->is_parked = 0;
+	t->is_made = 1;
+	atomic_fetch_add(&nr_made, 1);
+	bound_by_neighbours(t);
+	thread_take_ring(t);
+	if (!t->ring) {
+		retire(t);
+		return NULL;
+	}
+	return t;
+}
+
+static void switch_to(struct thread *from, struct thread *to)
+{
+	if (from->has_lane_records)
+		lane_flush(from);
+	to->home = from->is_made ? from->home : from;
+	to->busy = 1;
+	guard_barrier();
+	self = to;
+	guard_barrier();
+	from->busy = 0;
+	if (from->is_made)
+		atomic_store(&from->is_parked, 1);
+}
+
+struct search {
+	struct thread *from;
+	uint64_t slot;
+	bool may_make;
+	struct thread *found;
+};
+
+static void search(void *arg)
+{
+	struct search *s = arg;
+	struct thread *t = s->from;
+	struct thread *home = t->is_made ? t->home : NULL;
+
+	s->found = t;
+	if (is_alternate(s->slot) || is_alternate(t->top->slot))
+		return;
+	if (begins_at_home(t, s->slot)) {
+		adopt(t, s->slot);
+		return;
+	}
+
+	struct thread *to = find_parked(s->slot);
+
+	if (!to && goes_on(t, s->slot))
+		return;
+	if (!to && home && (is_in_range(home, s->slot) || goes_on(home, s->slot)))
+		to = home;
+	if (!to && s->may_make)
+		to = make(s->slot);
+	if (!to)
+		return; /* as if it were a part of this one */
+	switch_to(t, to);
+	s->found = to;
+}
+
+/* Frames are inside of a call though they do not lie on its stack: the program has switched. */
+static void notice_switch(void *arg)
+{
+	struct search *s = arg;
+	struct thread *t = s->from;
+
+	if (is_alternate(t->top->slot) || is_alternate(s->slot) ||
+	    is_contiguous(t->top->slot, s->slot))
+		return;
+	probe.follows_stacks = true;
+	adopt(t, s->slot);
+}
+
+/* Before the first switch is noticed. */
+static void look_for_switch(struct thread *t, uint64_t slot)
+{
+	struct search s = { .from = t, .slot = slot };
+
+	if (t->top > t->frames && t->top->slot < slot && (slot ^ t->top->slot) >= PAGE)
+		slow_call(notice_switch, &s);
+}
+
+struct thread *stacks_enter(struct thread *t, uint64_t slot)
+{
+	struct search s = { t, slot, true, t };
+
+	if (t->is_lane || (probe.plan.flags & PLAN_ESTIMATE))
+		return t;
+	if (!probe.follows_stacks) {
+		look_for_switch(t, slot);
+		return t;
+	}
+	if (!t->low)
+		adopt(t, slot);
+	if (!is_in_range(t, slot))
+		slow_call(search, &s);
+	return s.found;
+}
+
+struct thread *stacks_find(struct thread *t, uint64_t sp)
+{
+	struct search s = { t, sp, false, t };
+
+	if (probe.follows_stacks && !t->is_lane && t->low && !is_in_range(t, sp))
+		slow_call(search, &s);
+	return s.found;
+}
+
+static bool has_frame(const struct thread *t, uint64_t slot)
+{
+	const struct frame *f = t->top;
+
+	while (f->slot < slot)
+		f--;
+	return f->slot == slot;
+}
+
+struct thread *stacks_return(struct thread *t, uint64_t slot)
+{
+	if (!probe.follows_stacks && !t->is_lane)
+		look_for_switch(t, slot);
+	if (!probe.follows_stacks || t->is_lane || has_frame(t, slot))
+		return t;
+
+	struct thread *home = t->is_made ? t->home : NULL;
+	struct thread *to = home && has_frame(home, slot) ? home : NULL;
+
+	for (struct thread *o = atomic_load(&probe_threads); !to && o; o = o->next) {
+		if (o->is_made && has_frame(o, slot) && take(o))
+			to = o;
+	}
+	if (!to)
+		return t;
+	switch_to(t, to);
+	return to;
+}
+
+void stacks_go_home(void)
+{
+	struct thread *t = self;
+
+	if (!t || !t->is_made)
+		return;
+	self = t->home;
+	guard_barrier();
+	atomic_store(&t->is_parked, 1);
+}
+
+void stacks_after_fork(void)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		bool is_home = self && self->is_made && self->home == o;
+
+		if (o == self || !(o->is_made || is_home))
+			continue;
+		frames_unhook(o);
+		o->is_made = 0;
+		o->low = o->high = 0;
+	}
+	if (self && self->is_made) {
+		self->is_made = 0;
+		self->home = NULL;
+	}
+	atomic_store(&nr_made, 0);
+}

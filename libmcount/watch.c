@@ -1,0 +1,57 @@
+/* -W (see watch.h). */
+#include "libmcount/watch.h"
+
+#include "libmcount/emit.h"
+
+/* Ids of events, spec/data-format.md section 6.3. */
+#define EVENT_WATCH_CPU 100011
+#define EVENT_WATCH_VAR 100012
+
+static uint64_t read_variable(const struct plan_watch *watch)
+{
+	const volatile uint8_t *at = (const volatile uint8_t *)watch->addr;
+	uint64_t value = 0;
+
+	/* In one piece where that is possible: another thread may be writing. */
+	switch (watch->bytes) {
+	case 8:
+		return *(const volatile uint64_t *)at;
+	case 4:
+		return *(const volatile uint32_t *)at;
+	case 2:
+		return *(const volatile uint16_t *)at;
+	default:
+		for (uint32_t i = 0; i < watch->bytes; i++)
+			value |= (uint64_t)at[i] << 8 * i;
+		return value;
+	}
+}
+
+static void look_at_variable(struct thread *t, struct watch_state *seen, uint32_t index,
+			     uint64_t time_ns)
+{
+	const struct plan_watch *watch = &probe.plan.watches[index];
+	struct {
+		uint64_t addr;
+		uint64_t value;
+	} data = { watch->addr, read_variable(watch) };
+
+	if (seen->has_seen && seen->values[index] == data.value)
+		return;
+	seen->values[index] = data.value;
+	emit_event(t, time_ns, EVENT_WATCH_VAR, &data, sizeof(data.addr) + watch->bytes);
+}
+
+void watch_look(struct thread *t, struct watch_state *seen, uint64_t time_ns)
+{
+	if (probe.plan.flags & PLAN_WATCH_CPU) {
+		uint32_t cpu = arch_cpu();
+
+		if (!seen->has_seen || seen->cpu != cpu)
+			emit_event(t, time_ns, EVENT_WATCH_CPU, &cpu, sizeof(cpu));
+		seen->cpu = cpu;
+	}
+	for (uint32_t i = 0; i < probe.plan.nr_watches; i++)
+		look_at_variable(t, seen, i, time_ns);
+	seen->has_seen = true;
+}

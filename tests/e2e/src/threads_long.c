@@ -1,0 +1,32 @@
+/*
+ * Three hundred threads one after the other, some kilobytes of records each.
+ * cflags: -pthread
+ * tree: main{}
+ * task: worker{leaf*200{}} x300
+ */
+#include <pthread.h>
+
+#include "program.h"
+
+LEAF(leaf)
+
+FN void *worker(void *arg)
+{
+	for (int i = 0; i < 200; i++)
+		leaf();
+	KEEP();
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 300; i++) {
+		if (pthread_create(&t, NULL, worker, NULL) != 0)
+			return 9;
+		pthread_join(t, NULL);
+	}
+	puts("done");
+	return 0;
+}

@@ -1,0 +1,374 @@
+"""Arguments and return values: each format while recording, what debug information tells, pointers that lead nowhere."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from programs import SOURCES
+from tools import peer, utrail
+
+ARGS = SOURCES / "args"
+METHODS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"]}
+
+
+def build(tmp_path, source, *flags, compiler=None):
+    path = ARGS / source
+    exe = tmp_path / path.stem
+    compiler = compiler or ("g++" if path.suffix == ".cc" else "gcc")
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    done = subprocess.run([compiler, *flags, "-o", exe, path, "-pthread"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return exe
+
+
+def replay(data, *options, by=utrail):
+    out = by("replay", "-d", data, "--no-pager", "-f", "none", *options).must().out
+    return [line.strip() for line in out.splitlines() if line.strip()]
+
+
+def calls(lines, name):
+    return [line for line in lines if line.startswith(name + "(")]
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def values(request, tmp_path_factory):
+    return build(tmp_path_factory.mktemp("values"), "values.c", "-O1", *METHODS[request.param])
+
+
+# Options, and the calls that they make visible: all calls of the function, in order.
+FORMATS = [
+    ("-A number@arg1", ["number(0)", "number(-1)", "number(99999)", "number(0x186a1)", "number(0xfffffffffffe795f)",
+                        "number(0x123456789abcdef)"]),
+    ("-A number@arg1/i", ["number(0)", "number(-1)", "number(99999)", "number(100001)", "number(-100001)",
+                          "number(81985529216486895)"]),
+    ("-A number@arg1/u", ["number(0)", "number(0xffffffffffffffff)", "number(99999)", "number(0x186a1)",
+                          "number(0xfffffffffffe795f)", "number(0x123456789abcdef)"]),
+    ("-A number@arg1/x", ["number(0)", "number(0xffffffffffffffff)", "number(0x1869f)", "number(0x186a1)",
+                          "number(0xfffffffffffe795f)", "number(0x123456789abcdef)"]),
+    ("-A number@arg1/o", ["number(0)", "number(01777777777777777777777)", "number(0303237)", "number(0303241)",
+                          "number(01777777777777777474537)", "number(04432126361152746757)"]),
+    ("-A number@arg1/d32", ["number(0)", "number(-1)", "number(99999)", "number(0x186a1)", "number(0xfffe795f)",
+                            "number(0x89abcdef)"]),
+    ("-A number@arg1/i8", ["number(0)", "number(-1)", "number(-97)", "number(-95)", "number(95)", "number(-17)"]),
+    ("-A number@arg1/u16", ["number(0)", "number(65535)", "number(34463)", "number(34465)", "number(31071)",
+                            "number(52719)"]),
+    ("-A number@arg1%rdi,arg2/x%stack+1", None),
+    ("-A number@arg1/x8%rdi,arg1/x16", ["number(0, 0)", "number(0xff, 0xffff)", "number(0x9f, 0x869f)",
+                                        "number(0xa1, 0x86a1)", "number(0x5f, 0x795f)", "number(0xef, 0xcdef)"]),
+    ("-R number", ["number()"] * 6),
+    ("-R number@retval/i32", ["number() = 0", "number() = -1", "number() = 99999", "number() = 100001",
+                              "number() = -100001", "number() = -1985229329"]),
+    ("-A ints@arg1/i8,arg2/u8,arg3/i16,arg4/u16,arg5/i32,arg6/u32,arg7/i,arg8/x -R ints@retval/i32",
+     ["ints(-1, 200, -300, 40000, -70000, 0xee6b2800, -1, 0xffffffffffffffff) = -70000"]),
+    ("-A ints@arg8,arg1/i8%stack+1,arg3/i16%rdx", ["ints(-1, -1, -300)"]),
+    ("-A text@arg1/s,arg2/c -R text@retval/s",
+     ['text("hello\\nworld", \'c\') = "hello\\nworld"', 'text("", \'\\n\') = ""', "text(NULL, '\\0') = NULL",
+      f'text("{"x" * 95}...", \'x\') = "{"x" * 95}..."', f'text("{"x" * 97}", \'y\') = "{"x" * 97}"',
+      'text("\u00e4']),
+    ("-A floats@fparg1/32,fparg2,arg1,fparg3/32 -R floats@retval/f32", ["floats(1.250000, -2.500000, 3, 4.500000) = 1.250000"]),
+    ("-A floats@arg2/f,arg1/f32", ["floats(-2.500000, 1.250000)"]),
+    ("-A many_floats@fparg8,fparg9,fparg1%xmm1 -R many_floats@retval/f64", ["many_floats(8.000000, 9.000000, 2.000000) = 9.000000"]),
+    ("-A long_double@arg1,fparg1/80%stack+1,fparg2/80%stack+3 -R long_double@retval/f80",
+     ["long_double(1, 2.500000, -3.250000) = -3.250000"]),
+    ("-A long_double@fparg2/80", ["long_double(-3.250000)"]),
+    ("-A paint@arg1/e:unheard_of", ["paint(2)", "paint(3)", "paint(-1)", "paint(1000)"]),
+    ("-A close@arg1 -A pairs@arg1/t8:pair,arg2", ["pairs(pair{...}, 6)"]),
+    ("-A triples@arg1/t12%rdi+rsi,arg1/t40:large%stack+1,arg4%rcx -R triples@retval/t12:triple",
+     ["triples({...}, large{...}, 42) = triple{...}"]),
+    ("-A pointers@arg1/p,arg2/p,arg3/p -R pointers@retval/p", ["pointers(&number, &global, 0) = &global"]),
+    ("-A nothing@arg1,arg9999999 -R nothing@retval", None),
+    ("-T changes@arg1/s,retval/x", ['changes("before") = 0x1']),
+    ("-A changes@arg1/s -t 1ns", ['changes("before")']),
+]
+
+
+@pytest.mark.parametrize("options, want", FORMATS, ids=[f[0] for f in FORMATS])
+def test_formats(values, tmp_path, options, want):
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, *options.split(), values).must()
+    lines = replay(data)
+    if want is None:
+        assert lines[-1].startswith("}")
+        return
+    name = want[0].split("(")[0]
+    got = calls(lines, name)
+    assert len(got) == len(want)
+    for line, text in zip(got, want):
+        assert line.startswith(text)
+        if "\u00e4" not in text:
+            assert line in (text + ";", text + " {")
+
+
+def test_no_args(values, tmp_path):
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-A", "number@arg1", "-R", "number@retval", values).must()
+    assert calls(replay(data, "--no-args"), "number") == ["number();"] * 6
+    plain = utrail("dump", "-d", data, "--no-args").must().out
+    assert "[args ]" not in plain and "[retval]" not in plain
+    assert "args[0] d64: 0x00000000000186a1" in utrail("dump", "-d", data).must().out
+
+
+@pytest.mark.parametrize("spec, column", [("number@arg1/q", 6), ("number@arg1%foo", 6), ("number@arg1,arg", 4),
+                                          ("number@fparg1/24", 8)])
+def test_wrong_spec(values, tmp_path, spec, column):
+    result = utrail("record", "-d", tmp_path / "data", "-A", spec, values)
+    assert result.status == 2
+    assert f"column {column}:" in result.err and "--argument" in result.err
+    assert len(result.err.splitlines()) == 1
+    assert not (tmp_path / "data").exists()
+
+
+def test_arguments_of_library_calls(tmp_path):
+    values = build(tmp_path, "values.c", "-pg", "-fno-builtin")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-a", values).must()
+    lines = replay(data)
+    assert re.fullmatch(r"memset\(0x[0-9a-f]+, 120, 200\) = 0x[0-9a-f]+;", calls(lines, "memset")[0])
+
+
+CPP = [
+    "shop::Cart::add(PTR, 4) = 7;",
+    "shop::Cart::price(PTR, -5) = -5;",
+    "shop::Cart::is_open(1) = 0;",
+    "shop::taste(PEAR) = PEAR;",
+    "shop::move(Point{...}, PTR) = Point{...};",
+    "shop::owned(Owner{...}, 8) = 8;",
+    'shop::join("small"s, PTR, 1)',
+    'shop::join(""s, PTR, 2)',
+    "shop::empty(Empty{}, 9) = 9;",
+    "shop::twice(21) = 42;",
+    "shop::twice(2.250000) = 4.500000;",
+]
+CPP_RESULTS = [f'"small{"l" * 90}..."s', '"small"s']
+
+C_ALL = [
+    "ints(-1, 200, -300, 40000, 0xfffeee90, 0xee6b2800, -1, -1) = 0xfffeee90;",
+    "floats(1.250000, -2.500000, 3, 4.500000) = 1.250000;",
+    "many_floats(1.000000, 2.000000, 3.000000, 4.000000, 5.000000, 6.000000, 7.000000, 8.000000, 9.000000) = 9.000000;",
+    "long_double(1, 2.500000, -3.250000) = -3.250000;",
+    "paint(BLUE) = BLUE;",
+    "paint(BLUE|GREEN) = BLUE|GREEN;",
+    "paint(NONE) = NONE;",
+    "pairs(pair{...}, 6) = pair{...};",
+    "triples(triple{...}, doubles{...}, mixed{...}, large{...}, 42) = triple{...};",
+    "two_doubles(doubles{...}) = doubles{...};",
+    "mix(mixed{...}) = mixed{...};",
+    "big(1)",
+    "unite(either{...}) = either{...};",
+    "pointers(&number, &global, 0) = &global;",
+    'variadic("%d") = 3;',
+    "nothing() = 0;",
+    'changes("before")',
+]
+
+
+def normal(lines):
+    return [re.sub(r"0x7[0-9a-f]{11}|0x5[0-9a-f]{11}", "PTR", line) for line in lines]
+
+
+DEBUG_VARIANTS = [("gcc", "-O0", "5"), ("gcc", "-O2", "4"), ("gcc", "-O2", "5"), ("clang", "-O0", "5"), ("clang", "-O0", "4")]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("compiler, opt, dwarf", DEBUG_VARIANTS)
+def test_debug_information_of_c(tmp_path, compiler, opt, dwarf, method):
+    exe = build(tmp_path, "values.c", *METHODS[method], f"-gdwarf-{dwarf}", opt, compiler=compiler)
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-a", exe).must()
+    lines = normal(replay(data))
+    # The compiler may set the result before it calls mcount, where the first argument was.
+    is_late = method == "pg" and (opt == "-O2" or compiler == "clang")
+    wanted = [w for w in C_ALL if not (is_late and "many_floats" in w)]
+    for want in wanted:
+        assert any(line.startswith(want) for line in lines), f"{want}\n" + "\n".join(lines)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("compiler, opt, dwarf", DEBUG_VARIANTS)
+def test_debug_information_of_cplusplus(tmp_path, compiler, opt, dwarf, method):
+    compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
+    exe = build(tmp_path, "shapes.cc", *METHODS[method], f"-gdwarf-{dwarf}", opt, compiler=compiler)
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-a", exe).must()
+    lines = normal(replay(data))
+    for want in CPP:
+        assert any(line.startswith(want) for line in lines), f"{want}\n" + "\n".join(lines)
+    for want in CPP_RESULTS:
+        assert any(f"= {want};" in line for line in lines), want
+
+
+def test_struct_bytes(tmp_path):
+    """The peer records whatever is in some registers; what is in the struct is right."""
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
+    out = utrail("dump", "-d", data).must().out
+    dump = " ".join(out.split())
+    assert "struct pair: 01 00 00 00 02 00 00 00" in dump
+    assert "struct triple: 03 00 00 00 04 00 00 00 05 00 00 00" in dump
+    assert "struct doubles: 00 00 00 00 00 00 f8 3f 00 00 00 00 00 00 04 40" in dump
+    assert "struct mixed: 00 00 00 00 00 00 0c 40 07 00 00 00 00 00 00 00" in dump
+    assert "struct large: 6c 61 72 67 65 00" in dump
+    assert "retval struct large: 42 42 42 42" in dump
+    assert "struct either: 09 00 00 00" in dump
+
+
+def test_separate_debug_file(tmp_path):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    debug = tmp_path / "values.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", exe, debug], check=True)
+    subprocess.run(["objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", exe], check=True)
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-A", "paint", exe).must()
+    assert "paint(BLUE);" in replay(data)
+
+
+def test_without_debug_information(tmp_path):
+    exe = build(tmp_path, "values.c", "-pg", "-O1")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "-a", exe).must()
+    assert "paint();" in replay(data)
+    assert not list(data.glob("*.dbg"))
+
+
+def test_instrument_functions_cannot(tmp_path):
+    exe = build(tmp_path, "values.c", "-finstrument-functions", "-g", "-O1")
+    data = tmp_path / "data"
+    result = utrail("record", "--no-event", "-d", data, "-a", exe).must()
+    assert "-finstrument-functions" in result.err
+    assert "paint();" in replay(data)
+
+
+PEER_LINES = [
+    "-A number@arg1",
+    "-A number@arg1/i32 -R number@retval/x",
+    "-A number@arg1/x8%rdi,arg1/x16",
+    "-A ints@arg8,arg7,arg1/i8,arg2/u8,arg3/i16,arg6/x32",
+    "-A .@arg1",
+    "-A ^p@arg1/x -A paint@arg1/i32 -R ^p",
+    "-A text@arg1/s,arg2/c",
+    "-R text@retval/s",
+    "-A floats@fparg1/32,fparg2 -R floats@retval/f32",
+    "-A floats@arg2/f,arg1",
+    "-A many_floats@fparg1,fparg8",
+    "-A pairs@arg1/t8:pair,arg2 -A changes@arg1/s",
+    "-A triples@arg1/t12:triple%rdi+rsi,arg4%rcx",
+    "-A pointers@arg1/p,arg2/p,arg3/p -R pointers@retval/p",
+    "-A long_double@arg1,fparg1/80%stack+1 -R long_double@retval/f80",
+    "-A paint -R paint",
+    "-A . -R .",
+    "-a",
+    "-a -A number@arg1/x",
+    "-A number@arg1 -D 2",
+    "-A number@arg1 -t 1ns",
+    "-T number@arg1/i",
+    "-T number@arg1/i,depth=1 -A text@arg1/s",
+    "--match glob -A n*r@arg1",
+]
+
+# The peer writes the word NULL for a null pointer, which a text can be, too; this format has a mark for it.
+# And it takes names of 0 and of negative values for parts of a value.
+PEER_WORDS = [('"NULL"', "NULL"), ("|RED|NONE+0x3a6", "+0x3a5")]
+# It reads vector registers after its own code has used them.
+PEER_FLOATS = re.compile(r"^.*\b(floats|many_floats|long_double|two_doubles|mix|triples)\(.*$")
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("options", PEER_LINES)
+def test_same_as_peer(tmp_path, options):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    words = options.split()
+    utrail("record", "--no-event", "--no-libcall", "-d", tmp_path / "ours", *words, exe).must()
+    peer("record", "--no-event", "--no-libcall", "-d", tmp_path / "peers", *words, exe).must()
+    ours = normal(replay(tmp_path / "ours"))
+    peers = normal(replay(tmp_path / "peers", by=peer))
+    for theirs, mine in PEER_WORDS:
+        peers = [line.replace(theirs, mine) for line in peers]
+    loose = lambda lines: [PEER_FLOATS.sub(r"\1", line) for line in lines]
+    assert loose(ours) == loose(peers)
+    # Each reads what the other has recorded as the other does.
+    parts = lambda lines: [line.replace("|RED|NONE+0x3a6", "+0x3a5") for line in lines]
+    assert replay(tmp_path / "ours") == parts(replay(tmp_path / "ours", by=peer))
+    assert replay(tmp_path / "peers") == parts(replay(tmp_path / "peers", by=peer))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("end, status", [("", 0), ("crash", 139), ("raise", 139), ("kill", 135)])
+def test_wild_pointers(tmp_path, method, end, status):
+    """The program does what it does without us, its own handlers, masks and death included."""
+    exe = build(tmp_path, "wild.c", "-O1", "-g", *METHODS[method])
+    plain = subprocess.run([exe, *end.split()], capture_output=True, text=True)
+    data = tmp_path / "data"
+    result = utrail("record", "--no-event", "-d", data, "-A", "text@arg1/s,arg2/i32", "-R", "give@retval/s", exe, *end.split())
+    assert result.status == status
+    assert result.out == plain.stdout
+    lines = replay(data)
+    assert 'text("<0x10>", 1);' in lines and 'give() = "<0x10>";' in lines
+    assert 'text("<0x4141414141414141>", 7);' in lines
+    for n in (1, 7, 8, 9, 64, 97):
+        assert f'text("{"x" * n}", {n});' in lines
+    assert f'text("{"x" * 95}...", 130);' in lines
+    assert 'text("fine", 7);' in lines
+
+
+def test_source_lines(tmp_path):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "--srcline", exe).must()
+    line = next(i for i, t in enumerate((ARGS / "values.c").read_text().splitlines(), 1) if "KEPT long number" in t)
+    file = re.escape(str(ARGS / "values.c"))
+    assert re.fullmatch(rf"number\(\); /\* {file}:{line} \*/", calls(replay(data, "--srcline"), "number")[0])
+    assert re.fullmatch(rf"number\(\) {{ /\* {file}:{line} \*/", calls(replay(data, "--srcline", "--no-merge"), "number")[0])
+    assert calls(replay(data), "number")[0] == "number();"
+    assert calls(replay(data, "--srcline", "--no-comment"), "number")[0] == "number();"
+    report = utrail("report", "-d", data, "--srcline").must().out
+    assert "Function [Source]" in report and f"number [{ARGS / 'values.c'}:{line}]" in report
+    # Arguments are not recorded for that.
+    assert "A: " not in (data / "values.dbg").read_text()
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("recorder", ["ours", "peers"])
+def test_source_lines_as_peer(tmp_path, recorder):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    data = tmp_path / "data"
+    {"ours": utrail, "peers": peer}[recorder]("record", "--no-event", "-d", data, "--srcline", "-a", exe).must()
+    for options in ("", "--no-merge", "--color=yes", "--no-comment", "--format=html"):
+        words = ["--srcline", *options.split()]
+        parts = [line.replace("|RED|NONE+0x3a6", "+0x3a5") for line in replay(data, *words, by=peer)]
+        mine = replay(data, *words)
+        if "--color=yes" not in words and "--format=html" not in words:
+            assert mine == parts
+        else:
+            assert [line for line in mine if "paint" not in line] == [line for line in parts if "paint" not in line]
+    mine = utrail("report", "-d", data, "--srcline", "-s", "func").must().out
+    assert mine == peer("report", "-d", data, "--srcline", "-s", "func", "--no-pager").must().out
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_inlined_calls(tmp_path, compiler):
+    exe = build(tmp_path, "inlined.c", "-pg", "-g", "-O2", compiler=compiler)
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, "--srcline", exe).must()
+    file = ARGS / "inlined.c"
+    line = calls(replay(data, "--inline"), "calc")[0]
+    assert line == f"calc(); /* inlines: squares {file}:14, square {file}:9, square {file}:9 */"
+    assert calls(replay(data), "calc") == ["calc();"]
+    assert replay(data) == replay(data, by=peer) if shutil.which("uftrace") else True
+
+
+@pytest.mark.parametrize("options", ["", "-t 1ns"])
+def test_late_library_threads_and_fork(tmp_path, options):
+    exe = build(tmp_path, "late.c", "-pg", "-g", "-O1")
+    plug = build(tmp_path, "plug.c", "-pg", "-g", "-O0", "-shared", "-fPIC").rename(tmp_path / "libplug.so")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "--no-libcall", "-a", *options.split(), "-d", data, exe, plug).must()
+    lines = replay(data)
+    assert 'plug("hello", 2.500000) = 2;' in lines
+    assert lines.count('work("thread", 2) = 2;') == 3
+    assert 'work("child", 7) = 7;' in lines and 'work("parent", 8) = 8;' in lines
+    if shutil.which("uftrace") and not options:
+        assert sorted(replay(data, by=peer)) == sorted(lines)

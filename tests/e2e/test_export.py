@@ -1,0 +1,425 @@
+"""What `dump --format=...` writes, judged by programs that read these formats, and by counting: each must name as
+many calls of each function as report does."""
+
+import collections
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from programs import Variant, build, program
+from tools import peer, run, utrail
+
+VARIANT = Variant("gcc", "pg", "O2")
+PROGRAMS = ["plain", "recursion", "threads", "longjmp", "exceptions", "sleeps", "end_exit"]
+PROTO = Path(__file__).resolve().parent / "proto"
+
+# Names that need escaping in one format or another. A symbol file cannot hold a line break.
+STRANGE = {
+    "main": 'say "hi"',
+    "a": "back\\slash; <b>&amp;",
+    "b": "tab\there größe",
+    "c": "n 12",
+    "puts": "\udcff\udcfe %s",
+}
+
+
+def needs_sqlite():
+    if "sqlite" not in utrail("--version").out.split():
+        pytest.skip("this utrail was built without libsqlite3")
+
+
+def needs(tool, package):
+    return pytest.mark.skipif(not shutil.which(tool), reason=f"{tool} is not installed (apt-get install {package})")
+
+
+@pytest.fixture(params=PROGRAMS)
+def recording(request):
+    utrail("record", "-d", "data", build(program(request.param), VARIANT))
+    return Path("data")
+
+
+@pytest.fixture
+def strange_names():
+    """A recording of which each function has another name."""
+    utrail("record", "--no-event", "-d", "data", build(program("plain"), VARIANT)).must()
+    for path in Path("data").glob("plain.sym"):
+        lines = []
+        for line in path.read_text().splitlines():
+            words = line.split(" ", 2)
+            lines.append(" ".join([*words[:2], STRANGE.get(words[-1], words[-1])]))
+        path.write_bytes(("\n".join(lines) + "\n").encode(errors="surrogateescape"))
+    return Path("data")
+
+
+def dump(name, directory, *options):
+    """The bytes of the export, in a file of that name's kind."""
+    path = Path(f"out.{name}")
+    if name == "sqlite":
+        needs_sqlite()
+    with path.open("wb") as out:
+        result = subprocess.run(
+            [utrail.__globals__["UTRAIL"], "dump", f"--format={name}", "-d", directory, *options],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert result.returncode == 0, result.stderr
+    return path
+
+
+def report(directory, *options):
+    """name: (calls, self time)"""
+    text = utrail("report", "-d", directory, "--format=csv", "-f", "self,call", *options).must().out
+    rows = list(csv.reader(io.StringIO(text), quoting=csv.QUOTE_NONE))[1:]
+    return {",".join(row[2:]): (int(row[1]), int(row[0])) for row in rows}
+
+
+def calls(directory):
+    return {name: nr for name, (nr, _) in report(directory).items()}
+
+
+def load_json(path):
+    return json.loads(path.read_text())
+
+
+# Each counts the calls in what was written.
+
+
+def check_pairs(edges):
+    """Begins and ends are in pairs, the inner ones first; what never returns stays open."""
+    counts = collections.Counter()
+    stacks = collections.defaultdict(list)
+    last = {}
+    for who, when, is_begin, name in edges:
+        assert when >= last.get(who, when), "times go backwards"
+        last[who] = when
+        if is_begin:
+            stacks[who].append(name)
+            counts[name] += 1
+        else:
+            assert stacks[who] and stacks[who].pop() == name, f"{name} ends, but is not the innermost"
+    return counts, stacks
+
+
+def count_chrome(path):
+    events = load_json(path)["traceEvents"]
+    named = {(e["pid"], e.get("tid", e["pid"])) for e in events if e["name"] == "thread_name"}
+    edges = [
+        ((e["pid"], e.get("tid", e["pid"])), e["ts"], e["ph"] == "B", e["name"])
+        for e in events
+        if e["ph"] in "BE"
+    ]
+    assert {e[0] for e in edges} <= named
+    return check_pairs(edges)[0]
+
+
+def count_speedscope(path):
+    data = load_json(path)
+    frames = [f["name"] for f in data["shared"]["frames"]]
+    total = collections.Counter()
+    for profile in data["profiles"]:
+        edges = [(0, e["at"], e["type"] == "O", frames[e["frame"]]) for e in profile["events"]]
+        counts, stacks = check_pairs(edges)
+        assert not stacks[0], "all must be closed"
+        assert profile["startValue"] <= edges[0][1] and edges[-1][1] <= profile["endValue"]
+        total += counts
+    return total
+
+
+def count_jsonl(path):
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return collections.Counter(line["name"] for line in lines if "name" in line)
+
+
+def count_graphviz(path):
+    counts = collections.Counter()
+    for line in path.read_text().splitlines():
+        match = re.fullmatch(r'    "(?:.*)" -> "(.*)" \[xlabel = "(\d+)"\]', line)
+        if match:
+            counts[match[1].replace('\\"', '"').replace("\\\\", "\\")] += int(match[2])
+    return counts
+
+
+def decoded(path, message, proto):
+    result = subprocess.run(
+        ["protoc", f"--decode=p.{message}", f"--proto_path={PROTO}", proto],
+        stdin=path.open("rb"),
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    text = result.stdout.decode()
+    unknown = re.findall(r"^ *\d+[:{ ].*$", text, flags=re.M)
+    assert not unknown, f"fields that nobody asked for: {unknown[:3]}"
+    return text
+
+
+def unquote(text):
+    """A string as protoc writes it."""
+    return text.encode().decode("unicode_escape").encode("latin-1").decode()
+
+
+def count_perfetto(path):
+    names, edges, sequence, iid, kind, time = {}, [], 0, None, None, 0
+    for packet in decoded(path, "Trace", "perfetto.proto").split("\npacket {"):
+        sequence = re.search(r"trusted_packet_sequence_id: (\d+)", packet)
+        if not sequence:
+            continue
+        for iid, name in re.findall(r'iid: (\d+)\s+name: "(.*)"', packet):
+            names[sequence[1], iid] = unquote(name)
+        kind = re.search(r"type: (\w+)", packet)
+        time = int(re.search(r"timestamp: (\d+)", packet)[1])
+        if kind and kind[1] == "SLICE_BEGIN":
+            name = names[sequence[1], re.search(r"name_iid: (\d+)", packet)[1]]
+            edges.append((sequence[1], time, True, name))
+        elif kind and kind[1] == "SLICE_END":
+            edges.append((sequence[1], time, False, None))
+    open_names = collections.defaultdict(list)
+    paired = []
+    for who, when, is_begin, name in edges:
+        if is_begin:
+            open_names[who].append(name)
+        paired.append((who, when, is_begin, name if is_begin else open_names[who].pop()))
+    return check_pairs(paired)[0]
+
+
+def count_pprof(path):
+    text = decoded(path, "Profile", "profile.proto")
+    strings = [unquote(s) for s in re.findall(r'^string_table: "(.*)"$', text, flags=re.M)]
+    functions = dict(re.findall(r"^function {\s+id: (\d+)\s+name: (\d+)", text, flags=re.M))
+    counts = collections.Counter()
+    for ids, values in re.findall(r"^sample {((?:\s+location_id: \d+)+)((?:\s+value: \d+)+)", text, flags=re.M):
+        leaf = re.search(r"\d+", ids)[0]
+        counts[strings[int(functions[leaf])]] += int(re.search(r"\d+", values)[0])
+    return counts
+
+
+def count_sqlite(path):
+    assert run("sqlite3", path, "PRAGMA integrity_check").must().out == "ok\n"
+    rows = run("sqlite3", "-json", path, "select name, count from calls_by_function").must().out
+    nesting = run(
+        "sqlite3",
+        path,
+        "select count(*) from call c join call p on p.id = c.parent_id where c.ts < p.ts or c.depth != p.depth + 1 "
+        "or c.utid != p.utid or (p.dur >= 0 and c.ts + c.dur > p.ts + p.dur)",
+    )
+    assert nesting.must().out == "0\n"
+    return collections.Counter({row["name"]: row["count"] for row in json.loads(rows)})
+
+
+def count_firefox(path):
+    """It knows no calls: the self times are counted, for comparison with those of folded."""
+    data = load_json(path)
+    shared = data["shared"]
+    for table in ("stackTable", "frameTable", "funcTable"):
+        assert {len(v) for k, v in shared[table].items() if k != "length"} == {shared[table]["length"]}
+    own = collections.Counter()
+    for thread in data["threads"]:
+        samples = thread["samples"]
+        assert len(samples["stack"]) == len(samples["time"]) == len(samples["weight"]) == samples["length"]
+        for stack, weight in zip(samples["stack"], samples["weight"]):
+            if stack is not None:
+                func = shared["funcTable"]["name"][shared["frameTable"]["func"][shared["stackTable"]["frame"][stack]]]
+                own[shared["stringArray"][func]] += round(weight * 1e6)
+    return own
+
+
+COUNTERS = {
+    "sqlite": pytest.param(count_sqlite, marks=needs("sqlite3", "sqlite3")),
+    "chrome": count_chrome,
+    "speedscope": count_speedscope,
+    "jsonl": count_jsonl,
+    "graphviz": count_graphviz,
+    "perfetto": pytest.param(count_perfetto, marks=needs("protoc", "protobuf-compiler")),
+    "pprof": pytest.param(count_pprof, marks=needs("protoc", "protobuf-compiler")),
+}
+
+
+def params(table):
+    return [
+        pytest.param(name, *value.values, marks=value.marks, id=name)
+        if hasattr(value, "values") and not callable(value)
+        else pytest.param(name, value, id=name)
+        for name, value in table.items()
+    ]
+
+
+@pytest.mark.parametrize(("name", "count"), params(COUNTERS))
+def test_calls_are_those_of_report(recording, name, count):
+    assert dict(count(dump(name, recording))) == calls(recording)
+
+
+@pytest.mark.parametrize(("name", "count"), params(COUNTERS))
+def test_strange_names(strange_names, name, count):
+    expected = collections.Counter()
+    text = utrail("report", "-d", strange_names, "--format=csv", "-f", "call").must().out
+    for line in text.splitlines()[1:]:
+        nr, function = line.split(",", 1)
+        expected[function] += int(nr)
+    assert count(dump(name, strange_names)) == expected
+
+
+class TestFolded:
+    LINE = re.compile(r"[^;\n]+(;[^;\n]*)* [1-9][0-9]*")
+
+    def test_self_times(self, recording):
+        own = collections.Counter()
+        for line in dump("folded", recording).read_text().splitlines():
+            assert self.LINE.fullmatch(line)
+            path, ns = line.rsplit(" ", 1)
+            own[path.split(";")[-1]] += int(ns)
+        # Where the clocks of program and kernel differ, a wait is cut: compare what is not about that.
+        expected = {n: s for n, (_, s) in report(recording, "--no-event").items() if s}
+        own = collections.Counter()
+        for line in dump("folded", recording, "--no-event").read_text().splitlines():
+            path, ns = line.rsplit(" ", 1)
+            own[path.split(";")[-1]] += int(ns)
+        assert own == expected
+
+    def test_strange_names(self, strange_names):
+        lines = dump("folded", strange_names).read_text().splitlines()
+        assert all(self.LINE.fullmatch(line) for line in lines)
+        leaves = {line.rsplit(" ", 1)[0].split(";")[-1] for line in lines}
+        assert {"back\\slash: <b>&amp:", "n_12", 'say "hi"', "tab here größe"} <= leaves
+
+
+def test_firefox_self_times(strange_names):
+    own = {name: ns for name, (_, ns) in report(strange_names).items() if ns}
+    counted = count_firefox(dump("firefox", strange_names))
+    assert sorted(counted.values()) == sorted(own.values())
+    assert counted['say "hi"'] == own['say "hi"']
+
+
+@needs("jq", "jq")
+@pytest.mark.parametrize("name", ["chrome", "speedscope", "jsonl", "firefox"])
+def test_jq(strange_names, name):
+    run("jq", "-e", ".", dump(name, strange_names)).must()
+
+
+@needs("dot", "graphviz")
+def test_dot(strange_names):
+    run("dot", "-Tplain", dump("graphviz", strange_names)).must()
+
+
+@needs("callgrind_annotate", "valgrind")
+def test_callgrind(recording):
+    path = dump("callgrind", recording)
+    out = run("callgrind_annotate", "--auto=no", "--threshold=100", "--show-percs=no", "--tree=both", path).must()
+    assert "WARNING" not in out.err
+    counts = collections.Counter()
+    callers = collections.Counter()
+    for line in out.out.splitlines():
+        match = re.fullmatch(r"\s*[\d,]+(?: \(.*\))?\s+< \?\?\?:(.*) \(([\d,]+)x\) \[.*\]", line)
+        if match:
+            callers[match[1]] += int(match[2].replace(",", ""))
+            continue
+        match = re.fullmatch(r"\s*[\d,]+\s+\*\s+\?\?\?:(.*) \[.*\]", line)
+        if match:
+            counts[match[1]] = sum(callers.values())
+            callers.clear()
+    expected = calls(recording)
+    called = {name: nr for name, nr in counts.items() if nr}
+    assert called and all(expected[name] >= nr for name, nr in called.items())
+    # All but what nobody called: main, thread functions, what runs before main.
+    inner = {n: c for n, c in expected.items() if n in called}
+    assert sum(inner.values()) == sum(called.values()) or "main" in called
+    total = int(re.search(r"([\d,]+) +PROGRAM TOTALS", out.out)[1].replace(",", ""))
+    assert total == sum(
+        int(line.rsplit(" ", 1)[1]) for line in dump("folded", recording).read_text().splitlines()
+    )
+
+
+@needs("go", "golang-go")
+def test_go_pprof(strange_names):
+    out = run("go", "tool", "pprof", "-raw", dump("pprof", strange_names), env={"HOME": Path.cwd()}).must()
+    assert 'say "hi"' in out.out
+
+
+def test_mermaid(strange_names):
+    text = dump("mermaid", strange_names).read_text()
+    body = re.search(r'<div class="mermaid"[^>]*>\nflowchart TB\n(.*)</div>', text, flags=re.S)[1]
+    edge = re.compile(r'  \d+_\d+\["[^"]*"\] -->\|\d+\| \d+_\d+\["[^"]*"\];')
+    assert body and all(edge.fullmatch(line) for line in body.splitlines())
+
+
+def test_filters_hold(recording):
+    path = dump("chrome", recording, "--no-libcall", "-D", "2")
+    names = set(count_chrome(path)) - {"linux:schedule", "linux:schedule (pre-empted)"}
+    assert names == set(report(recording, "--no-libcall", "-D", "2", "--no-event"))
+
+
+class TestPayload:
+    """Arguments and return values."""
+
+    @pytest.fixture
+    def fib(self):
+        source = "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nint main(void) { return fib(4) - 3; }\n"
+        Path("fib.c").write_text(source)
+        run("gcc", "-pg", "-O0", "-o", "fib", "fib.c").must()
+        utrail("record", "-A", "fib@arg1/i32", "-R", "fib@retval/i32", "-d", "data", "./fib").must()
+        return Path("data")
+
+    def test_chrome(self, fib):
+        events = [e for e in load_json(dump("chrome", fib))["traceEvents"] if e["name"] == "fib"]
+        assert [e["args"] for e in events[:3]] == [{"arguments": f"({n})"} for n in (4, 3, 2)]
+        assert events[-1]["args"] == {"retval": "3"}
+        assert "args" not in dump("chrome", fib, "--no-args").read_text().replace('"args":{"name"', "")
+
+    def test_jsonl(self, fib):
+        lines = [json.loads(line) for line in dump("jsonl", fib).read_text().splitlines()]
+        assert [call["retval"] for call in lines if call.get("name") == "fib"][-1] == "3"
+
+    @needs("protoc", "protobuf-compiler")
+    def test_perfetto(self, fib):
+        text = decoded(dump("perfetto", fib), "Trace", "perfetto.proto")
+        assert re.search(r'name: "arguments"', text) and re.search(r'string_value: "\(4\)"', text)
+        assert text.count('name: "retval"') == 9 == text.count('name: "arguments"')
+
+
+class TestOptions:
+    def test_old_names(self, strange_names):
+        for name in ("chrome", "flame-graph", "graphviz", "mermaid"):
+            result = utrail("dump", "-d", strange_names, f"--{name}").must()
+            assert result.out == utrail("dump", "-d", strange_names, f"--format={name}").must().out
+            assert result.err == f"WARN: --{name} is an old name: use --format={name}\n"
+
+    def test_sample_time(self, strange_names):
+        text = utrail("dump", "-d", strange_names, "--format=flame-graph", "--sample-time=1ns").must().out
+        folded = utrail("dump", "-d", strange_names, "--format=folded").must().out
+        assert text == re.sub(r"^plain;", "", folded, flags=re.M)
+
+    def test_wrong_words(self):
+        result = utrail("dump", "--format=csv")
+        assert result.status == 2 and "chrome" in result.err
+        result = utrail("report", "--format=chrome")
+        assert result.status == 2 and "expected one of normal, html, csv" in result.err
+
+
+# The peer's own formats, on recordings without the scheduler: there ends and begins may cross in its output.
+
+
+def same_as_the_peer(text, theirs):
+    if theirs:
+        text = re.sub(r"uftrace v0.13 \(.*?\)", "TOOL", text)
+    else:
+        text = re.sub(r"utrail v.*? \(.*?\)", "TOOL", text)
+    # It names a process that does not exist for each thread.
+    return "\n".join(line for line in text.splitlines() if '"ph":"M"' not in line)
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("name", ["plain", "recursion", "threads", "cplusplus", "exceptions", "ctors", "dlopen"])
+@pytest.mark.parametrize("format", ["chrome", "flame-graph", "graphviz"])
+def test_same_text(name, format):
+    utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
+    # It rounds what each single call takes, so that samples of callers are counted twice.
+    options = ["--sample-time=1ns"] if format == "flame-graph" else []
+    ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
+    theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out
+    assert same_as_the_peer(ours, False) == same_as_the_peer(theirs, True)

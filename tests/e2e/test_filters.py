@@ -1,0 +1,424 @@
+"""Filters and triggers: the same tree whether they are obeyed while recording or when reading, and what only one side does."""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import trees
+from data import Recording
+from programs import SOURCES, Variant, build, program, programs
+from test_trees import demangler, expectation
+from tools import utrail
+
+METHODS = ["pg", "fentry", "cyg"]
+
+# Where uftrace's own meaning makes both equal. Times are left to the tests below: they are never the same twice.
+SAME_TREE = [
+    "-F second",
+    "-F second -N fourth",
+    "-N fourth",
+    "-N ^f",
+    "-F ^f -N third",
+    "-F first -F fourth -D 2",
+    "-F second -D 1",
+    "-D 3",
+    "-F second@depth=2",
+    "-T second@depth=1",
+    "-T second@depth=2 -D 2",
+    "-T second@filter,depth=1",
+    "-T second@notrace",
+    "-F again@depth=2",
+    "-C fourth",
+    "-C fourth -N third",
+    "-C usleep",
+    "-F usleep",
+    "-F puts@PLT",
+    "-F second@filtered",
+    "-F first -T third@notrace",
+    "--match glob -F *th -N f?fth",
+    "--match simple -F second",
+    "-F second -T third@filter -N fourth",
+    "-T first@time=1s -T fourth@trace",
+    "-t 1ms",
+    "-t 1ms -T again@time=0",
+    "-T second@time=1ms",
+    "-Z 1000000",
+]
+
+
+def exe_of(name, method="pg", extra=""):
+    return build(program(name), Variant("gcc", method, "O2", extra=extra))
+
+
+def record(exe, *options, status=0, args=()):
+    return utrail("record", "--no-event", "-d", "data", *options, exe, *args).must(status)
+
+
+NOTHING = 255  # the status where there are no records
+
+
+def replay(*options):
+    """The calls as text, without times."""
+    result = utrail("replay", "-d", "data", "-f", "none", "--no-event", *options)
+    text = result.out if result.status == NOTHING else result.must().out
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("__monstartup", "__cxa_atexit")))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("options", SAME_TREE)
+def test_same_tree(method, options):
+    options = options.split()
+    exe = exe_of("filtered", method)
+    record(exe, *options)
+    # It would filter by time for a second time.
+    Path("data/default.opts").write_text("")
+    recorded = replay()
+    record(exe)
+    assert recorded.strip() == replay(*options).strip()
+
+
+class TestSwitches:
+    def test_trace_off_and_on(self):
+        record(exe_of("filtered"), "--no-libcall", "-T", "third@trace_off", "-T", "again@trace_on")
+        text = replay()
+        assert "third" not in text
+        assert text.count("again() {") == 4
+        assert text.count("second") == 1
+
+    def test_start_switched_off(self):
+        record(exe_of("filtered"), "--trace=off", "-T", "again@trace_on")
+        assert replay().split()[0] == "again()"
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_finish(self, method):
+        result = record(exe_of("filtered", method), "--no-libcall", "-T", "again@finish")
+        assert result.out == "done\n", "the program goes on"
+        text = replay()
+        assert text.count("again() {") == 1
+        assert text.count("second") >= 2
+        assert "} /* main */" not in text
+
+    def test_trace_off_counts_for_all_tasks(self):
+        record(exe_of("threads"))
+        assert replay("-T", "main@trace_off").strip() == ""
+
+    @pytest.mark.parametrize("handles", [False, True])
+    def test_signals(self, handles):
+        """The program's own handlers are called, too."""
+        args = ["handle"] if handles else []
+        exe = exe_of("switched")
+        result = record(exe, "--no-libcall", "--signal", "USR1@trace_off;USR2@trace_on", args=args)
+        assert result.out == f"handled {2 if handles else 0}\n"
+        assert re.findall(r"one|two|three", replay()) == ["one", "three"]
+        record(exe, "--no-libcall", "--signal", "SIGUSR2@finish", args=args)
+        assert re.findall(r"one|two|three", replay()) == ["one", "two"]
+        record(exe, "--no-libcall", "--trace=off", "--signal", "10@trace_on", args=args)
+        assert re.findall(r"one|two|three", replay()) == ["two", "three"]
+
+
+class TestConditions:
+    @pytest.mark.parametrize(
+        "condition, levels",
+        [
+            ("arg1==3", 4),
+            ("arg1/i32<=1", 2),
+            ("arg1 < 1", 1),
+            ("arg1>0&&arg1!=3", 3),
+            ("arg1==7||arg1==2", 3),
+            ("arg1&2", 4),
+            ("arg1>=100", 0),
+        ],
+    )
+    @pytest.mark.parametrize("method", ["pg", "fentry"])
+    def test_filter_while_recording(self, method, condition, levels):
+        record(exe_of("filtered", method), "--no-libcall", "-F", f"again@if:{condition}")
+        assert len(re.findall(r"again\(", replay())) == levels
+
+    def test_notrace(self):
+        record(exe_of("filtered"), "--no-libcall", "-N", "second@if:arg1==0")
+        assert len(re.findall(r"third\(", replay())) == 1
+
+    @pytest.mark.parametrize("condition", ["retval==0", "retval>1.5"])
+    def test_too_early(self, condition):
+        result = utrail("record", "-F", f"again@if:{condition}", exe_of("filtered"))
+        assert result.status == 2
+        assert "cannot be known when the function begins" in result.err
+
+
+class TestEvents:
+    @pytest.mark.parametrize("what", ["proc/statm", "page-fault"])
+    @pytest.mark.parametrize("method", METHODS)
+    def test_read(self, method, what):
+        record(exe_of("filtered", method), "-F", "first", "-T", f"second@read={what}")
+        text = utrail("replay", "-d", "data", "-f", "none").must().out
+        lines = [line.strip() for line in text.splitlines()]
+        at = lines.index("second() {")
+        assert lines[at + 1].startswith(f"/* read:{what} (")
+        assert lines[lines.index("} /* second */") - 1].startswith(f"/* diff:{what} (")
+
+    def test_pmu_that_is_not_there(self):
+        """One warning and no event, or events."""
+        result = record(exe_of("filtered"), "-T", "second@read=pmu-cycle")
+        text = utrail("replay", "-d", "data", "-f", "none").must().out
+        if "pmu-cycle" in text:
+            assert text.count("read:pmu-cycle") == text.count("diff:pmu-cycle") == 2
+        else:
+            assert result.err.count("pmu-cycle") == 1
+
+    def test_callsite(self):
+        record(exe_of("filtered"), "-F", "first", "-T", "third@callsite")
+        dump = utrail("dump", "-d", "data").must().out
+        lines = [line for line in dump.splitlines() if re.search(r"entry|callsite\(", line)]
+        at = next(i for i, line in enumerate(lines) if "callsite" in line)
+        assert "third" in lines[at + 1], "it stands before its call"
+
+    def test_watch_cpu(self):
+        record(exe_of("filtered"), "-W", "cpu")
+        text = utrail("replay", "-d", "data", "-f", "none").must().out
+        assert "/* watch:cpu (cpu=" in text
+
+    def test_watch_variable(self):
+        record(exe_of("switched"), "--no-libcall", "-W", "var:counter")
+        text = utrail("replay", "-d", "data", "-f", "none").must().out
+        assert re.findall(r"counter=(\d+)", text) == ["0", "1", "2"]
+
+    def test_unknown_variable(self):
+        result = utrail("record", "-W", "var:countre", exe_of("switched"))
+        assert result.status == 1
+        assert "no variable 'countre'" in result.err and "counter" in result.err
+
+
+@pytest.mark.parametrize("method", ["pg", "fentry"])
+def test_recover(method, monkeypatch):
+    """A program that walks its own stack sees its own return addresses."""
+    monkeypatch.setenv("BACKWALK", "1")
+    exe = exe_of("backwalk", method)
+    assert record(exe).out != "foreign 0\n", "the test would prove nothing"
+    assert record(exe, "-T", "walk@recover").out == "foreign 0\n"
+    assert "} /* main */" in replay()
+    assert "inner() {" in replay()
+
+
+class TestMessages:
+    def test_unmatched(self):
+        result = record(exe_of("filtered"), "-F", "secnd", "-N", "nothing_like_this")
+        assert "no function matches 'secnd', so that nothing is left out; the nearest: second" in result.err
+        assert "no function matches '!nothing_like_this'" in result.err
+        assert "main() {" in replay(), "everything is recorded"
+        result = utrail("replay", "-d", "data", "-F", "secnd").must()
+        assert "no function matches 'secnd'" in result.err
+        assert "main() {" in result.out
+
+    def test_unknown_module(self):
+        result = record(exe_of("filtered"), "-T", "second@backtrac")
+        assert "did you mean the action 'backtrace'" in result.err
+
+    def test_ignored_action(self):
+        result = record(exe_of("filtered"), "-F", "second@backtrace")
+        assert "action 'backtrace' has no effect here: use --trigger" in result.err
+
+    def test_nothing_to_say(self):
+        assert record(exe_of("filtered"), "-F", "second", "-T", "^f@depth=2").err == ""
+        assert utrail("replay", "-d", "data", "-F", "third").must().err == ""
+
+    @pytest.mark.parametrize("command", ["record", "replay", "report"])
+    def test_wrong_spec(self, command):
+        result = utrail(command, "-T", "second@depth=1,colour=red", exe_of("filtered"))
+        assert result.status == 2
+        assert "option '--trigger': 'second@depth=1,colour=red': column 16" in result.err
+        assert "did you mean color" in result.err
+
+
+class TestListFunctions:
+    def listed(self, *options):
+        return utrail("record", "--list-functions", *options, exe_of("filtered")).must().out.split()
+
+    def test_all(self):
+        names = self.listed()
+        assert names == sorted(names)
+        assert {"main", "first", "fifth", "puts@PLT", "usleep@PLT"} <= set(names)
+
+    def test_matching(self):
+        assert self.listed("-F", "^f", "-N", "fifth") == ["first", "fourth"]
+        assert self.listed("--match", "glob", "-F", "f*th") == ["fifth", "fourth"]
+        assert self.listed("-F", "puts@PLT") == ["puts@PLT"]
+
+    def test_each_line_is_a_filter(self):
+        for name in ("second", "usleep@PLT"):
+            assert name in self.listed()
+            record(exe_of("filtered"), "-F", name)
+            assert replay().startswith(name.split("@")[0] + "()")
+
+    def test_nothing_is_run(self, workdir):
+        assert utrail("--list-functions", "-F", "second", exe_of("filtered")).must().out == "second\n"
+        assert not list(workdir.iterdir())
+
+
+class TestOptionFiles:
+    def test_words(self, workdir):
+        record(exe_of("filtered"))
+        (workdir / "opts").write_text("# what to show\n-F 'second'\n\n-N \"fourth\" # and not\n")
+        assert replay("--opt-file", "opts") == replay("-F", "second", "-N", "fourth")
+
+    def test_command_line_wins(self, workdir):
+        record(exe_of("filtered"))
+        (workdir / "opts").write_text("-D 1")
+        assert replay("--opt-file", "opts", "-D", "2") == replay("-D", "2")
+
+    def test_command_and_program(self, workdir):
+        (workdir / "opts").write_text(f"record --no-event -d data -F second {exe_of('filtered')}")
+        utrail("--opt-file", "opts").must()
+        assert replay().startswith("second() {")
+
+    @pytest.mark.parametrize(
+        "text, says", [("-D", "in 'opts'"), ("'a", "line 1: the quote has no end"), ("--opt-file x", "another one")]
+    )
+    def test_wrong(self, workdir, text, says):
+        (workdir / "opts").write_text(text)
+        result = utrail("replay", "--opt-file", "opts")
+        assert result.status != 0 and says in result.err
+
+    def test_missing(self):
+        result = utrail("replay", "--opt-file", "nowhere")
+        assert result.status == 1 and "'nowhere'" in result.err
+
+    def test_default_opts(self, workdir):
+        record(exe_of("filtered"), "-t", "1ms")
+        assert (workdir / "data/default.opts").read_text() == "-t 1ms\n"
+        record(exe_of("filtered"))
+        assert (workdir / "data/default.opts").read_text() == ""
+        (workdir / "data/default.opts").write_text("-t 1ms\n")
+        assert replay() == replay("-t", "1ms")
+        assert "fifth" in replay("-t", "1ns"), "what the user says counts"
+        assert "fifth" in replay("-r", "~1s")
+
+
+class TestSymbolFolder:
+    def test_reading(self, workdir):
+        record(exe_of("filtered"))
+        expected = replay()
+        (workdir / "syms").mkdir()
+        for path in (workdir / "data").glob("*.sym"):
+            path.rename(workdir / "syms" / path.name)
+        assert replay() != expected
+        assert replay("--with-syms", "syms") == expected
+
+    def test_recording_a_stripped_program(self, workdir, tmp_path):
+        exe = exe_of("filtered")
+        record(exe)
+        (workdir / "syms").mkdir()
+        for path in (workdir / "data").glob("filtered*.sym"):
+            path.rename(workdir / "syms" / path.name)
+        subprocess.run(["strip", "-o", "filtered", exe], check=True)
+        record(workdir / "filtered", "--with-syms", "syms", "-F", "second")
+        assert replay().startswith("second() {")
+
+    def test_missing(self):
+        record(exe_of("filtered"))
+        result = utrail("replay", "-d", "data", "--with-syms", "nowhere")
+        assert result.status == 1 and "cannot open 'nowhere'" in result.err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_live(method):
+    """What was left out while recording is not left out once more; what is about showing still counts."""
+    text = utrail("live", "--no-event", "-f", "none", "-F", "second@depth=2", "-H", "third", exe_of("filtered", method))
+    lines = [line.strip() for line in text.must().out.splitlines() if line.strip() != "done"]
+    assert lines == ["second() {", "fourth();", "} /* second */"] * 2
+
+
+def test_live_has_obeyed_conditions():
+    """Without recorded arguments nobody could judge them once more."""
+    text = utrail("live", "--no-event", "--no-libcall", "-f", "none", "-F", "again@if:arg1==1", exe_of("filtered"))
+    assert len(re.findall(r"again\(", text.must().out)) == 2
+
+
+def compile_located(name, *sources):
+    paths = [SOURCES / "located" / source for source in sources]
+    subprocess.run(["gcc", "-O2", "-g", "-fno-inline", "-fno-ipa-cp", "-pg", "-o", name, *paths], check=True)
+    return Path(name).resolve()
+
+
+@pytest.mark.parametrize(
+    "options, calls",
+    [
+        ("-L outer.c", "main outer deep"),
+        ("-L located", "main outer inner deep"),
+        ("-L inner.c", "inner"),
+        ("-L !inner.c", "main outer deep"),
+        ("-L inner.c@hide", "main outer deep"),
+        ("-L outer.c -D 1", "main"),
+        ("-L outer.c -N outer", "main"),
+        ("-L inner.c -L outer.c", "main outer inner deep"),
+        ("-F outer -L inner.c", "inner"),
+    ],
+)
+def test_locations(options, calls):
+    """By source file: the functions in it, without what they call elsewhere. The same at both times."""
+    exe = compile_located("located", "outer.c", "inner.c")
+    record(exe, "--no-libcall", *options.split())
+    assert re.findall(r"(\w+)\(\)", replay()) == calls.split()
+    record(exe, "--no-libcall", "--srcline")
+    assert re.findall(r"(\w+)\(\)", replay(*options.split())) == calls.split()
+
+
+def test_unmatched_location():
+    exe = compile_located("located", "outer.c", "inner.c")
+    assert "no source file of a function matches 'nowhere.c'" in record(exe, "-L", "nowhere.c").err
+
+
+class TestConditionsWhenReading:
+    @pytest.mark.parametrize(
+        "condition, calls",
+        [
+            ("around@if:arg1==9", ["around(9, 2)"]),
+            ("around@if:arg1/i32>2&&arg2<3", ["around(9, 2)"]),
+            ("around@if:retval==0", ["around(3, 3)"]),
+            ("around@if:retval/i32<0||arg1==9", ["around(1, 5)", "around(9, 2)"]),
+            ('length@if:arg1=="beta"', ['length("beta")']),
+            ('length@if:arg1!="beta"', ['length("alpha")', 'length("alphabet")']),
+            ('length@if:arg1^="alpha"', ['length("alpha")', 'length("alphabet")']),
+            ('length@if:arg1=~"t$"', ['length("alphabet")']),
+            ("length@if:retval>4", ['length("alpha")', 'length("alphabet")']),
+            ("half@if:fparg1>2", ["half(3.000000)"]),
+            ("half@if:retval<1.0", ["half(1.000000)"]),
+        ],
+    )
+    def test_filter(self, condition, calls):
+        exe = compile_located("values", "values.c")
+        record(exe, "--no-libcall", "-A", "around@arg1/i32,arg2/i32", "-R", "around@retval/i32", "-A", "length@arg1/s",
+               "-R", "length@retval/i32", "-A", "half@fparg1", "-R", "half@retval/f")
+        text = replay("-F", condition, "-N", "difference")
+        assert re.findall(r"\w+\([^)]*\)", text) == calls
+
+    def test_nothing_recorded(self):
+        """What was not recorded does not hold."""
+        record(compile_located("values", "values.c"), "--no-libcall")
+        assert replay("-F", "around@if:arg1==9") == ""
+        assert "difference" not in replay("-N", "around") and "difference" in replay("-N", "around@if:arg1==9")
+
+
+PLANNED = [
+    pytest.param(prog, variant, options, id=f"{prog.name}-{variant}{options[0]}{options[1]}")
+    for prog in programs()
+    for variant in [Variant("gcc", method, "O2") for method in METHODS]
+    for options in (["-T", ".@time=0"], ["-F", "."])
+    if prog.fits(variant) and prog.one("tree", variant) and not prog.one("xfail", variant)
+]
+
+
+@pytest.mark.parametrize("prog, variant, options", PLANNED)
+def test_hazards(prog, variant, options):
+    """Everything has a rule and nothing is left out: longjmp, exceptions, coroutines, signals, forks come out as without rules."""
+    exe = build(prog, variant)
+    traced = utrail("record", "--no-libcall", *options, *prog.one("options", variant, "").split(), exe)
+    traced.must(int(prog.one("status", variant, "0")))
+    recording = Recording("uftrace.data")
+    assert recording.lost == 0
+    without = prog.one("ignore", variant, "").split()
+    names = demangler(recording)
+    recorded = Counter(trees.of_records(task, names, without) for task in recording.tasks.values())
+    assert recorded == expectation(prog, variant)

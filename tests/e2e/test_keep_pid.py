@@ -1,0 +1,75 @@
+"""record --keep-pid: whoever started us deals with the program itself."""
+
+import os
+import signal
+import subprocess
+from collections import Counter
+
+from data import ENTRY, Recording
+from programs import Variant, build, program
+from tools import UTRAIL, environment, run, utrail
+
+PG = Variant("gcc", "pg", "O2")
+
+
+def start(*args, **kw):
+    return subprocess.Popen(
+        [UTRAIL, "record", "--keep-pid", *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+        **kw,
+    )
+
+
+def test_pid_is_the_one_that_was_started():
+    proc = start("--force", "sh", "-c", "echo $$")
+    out, err = proc.communicate(timeout=30)
+    assert (int(out), err, proc.returncode) == (proc.pid, "", 0)
+
+
+def test_recording_is_complete_when_the_program_has_ended():
+    """The shell goes on at once; who reads then gets everything."""
+    exe = build(program("many_calls"), PG)
+    for _ in range(5):
+        proc = start("--no-libcall", exe)
+        out, err = proc.communicate(timeout=30)
+        assert (out, err, proc.returncode) == (run(exe).out, "", 0)
+        report = utrail("report", "-f", "call").must().out
+        assert "100000" in report and "main" in report
+    info = utrail("info").must().out
+    assert "exit status         : unknown exit status: -1" in info and "elapsed time" in info
+
+
+def test_status_is_the_programs():
+    assert start("--force", "sh", "-c", "exit 7").wait(30) == 7
+    assert start("--force", "sh", "-c", "kill -9 $$").wait(30) == -signal.SIGKILL
+
+
+def test_program_has_no_child_it_does_not_know():
+    """Who waits for any child would wait for the recorder, which waits for it."""
+    script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
+    proc = start("--force", "/usr/bin/python3", "-c", script)
+    assert proc.communicate(timeout=30)[0] == "none\n"
+
+
+def test_errors_come_from_where_they_are():
+    result = utrail("record", "--keep-pid", "-d", "/nowhere/data", build(program("plain"), PG))
+    assert result.status == 1 and result.out == ""
+    assert result.err == "utrail: cannot create directory '/nowhere/data': No such file or directory\n"
+    missing = utrail("record", "--keep-pid", "./missing")
+    assert missing.status == 1 and "cannot trace './missing'" in missing.err
+
+
+def test_fork_in_a_kept_pid():
+    exe = build(program("fork"), PG)
+    bare = run(exe)
+    kept = utrail("record", "--keep-pid", exe)
+    assert (kept.out, kept.status) == (bare.out, bare.status)
+    utrail("record", "-d", "plain.data", exe)
+    calls = [
+        Counter(r.name for t in Recording(d).tasks.values() for r in t.records if r.kind == ENTRY)
+        for d in ("uftrace.data", "plain.data")
+    ]
+    assert calls[0] == calls[1] and calls[0]["main"] == 1

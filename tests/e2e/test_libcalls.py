@@ -1,0 +1,137 @@
+"""Library calls in every layout that linkers make: each call once, under its name, where it was made."""
+
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+from data import ENTRY, EXIT, Recording
+from programs import SOURCES
+from tools import run, utrail
+
+HERE = SOURCES / "libcalls"
+LINKERS = [name for name in ("bfd", "gold", "lld", "mold") if shutil.which(f"ld.{name}")]
+BINDINGS = {
+    "lazy": ["-Wl,-z,lazy"],
+    "now": ["-Wl,-z,now"],
+    "noplt": ["-fno-plt"],
+    "cet": ["-Wl,-z,lazy", "-fcf-protection=full"],
+    "cet-now": ["-Wl,-z,now", "-fcf-protection=full"],
+    "nopie": ["-Wl,-z,lazy", "-no-pie", "-fno-pie"],
+    "nopie-now": ["-Wl,-z,now", "-no-pie", "-fno-pie"],
+}
+METHODS = {"pg": "-pg", "cyg": "-finstrument-functions"}
+TREE = "calls{lib_one{}lib_two{}lib_back{back{lib_one{}}}lib_ifunc{}impl{}lib_nested{}}"
+
+
+def compiled(*args):
+    subprocess.run(["gcc", "-O2", "-g", *map(str, args)], check=True)
+
+
+@pytest.fixture
+def libraries(workdir):
+    compiled("-shared", "-fPIC", HERE / "deep.c", "-o", "libdeep.so")
+    compiled("-shared", "-fPIC", "-Wl,-z,lazy", HERE / "lib.c", "-L.", "-ldeep", "-Wl,-rpath,$ORIGIN", "-o", "liblib.so")
+
+
+def program(name, *flags):
+    compiled(*flags, HERE / f"{name}.c", "-L.", "-llib", "-Wl,-rpath,$ORIGIN", "-pthread", "-o", name)
+    return f"./{name}"
+
+
+def tree(task, names):
+    """All calls of those functions, library calls too."""
+    text = []
+    for r in task.records:
+        if r.name in names:
+            text.append(r.name + "{" if r.kind == ENTRY else "}")
+    return "".join(text)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("binding", BINDINGS)
+@pytest.mark.parametrize("method", METHODS)
+def test_layout(libraries, linker, binding, method):
+    exe = program("calls", METHODS[method], f"-fuse-ld={linker}", *BINDINGS[binding])
+    plain = run(exe).must()
+    assert utrail("record", "--no-event", exe).must().out == plain.out
+    (task,) = Recording("uftrace.data").tasks.values()
+    names = {"main", "calls", "back", "impl", "lib_one", "lib_two", "lib_back", "lib_ifunc", "lib_nested"}
+    assert tree(task, names) == "main{" + TREE * 3 + "}"
+    # No library call goes under another's name.
+    seen = Counter(r.name for r in task.records if r.kind == ENTRY and r.is_libcall and r.name.startswith("lib_"))
+    assert seen == {"lib_one": 6, "lib_two": 3, "lib_back": 3, "lib_ifunc": 3, "lib_nested": 3}
+    replayed = utrail("replay", "-f", "none").must().out
+    assert replayed.count("lib_ifunc();") == 3 and replayed.count("lib_back() {") == 3
+
+
+@pytest.mark.parametrize("binding", ["lazy", "now", "noplt"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("linker", LINKERS)
+def test_other_compiler(libraries, linker, binding, compiler):
+    """Link-time optimisation, no frame pointers; clang's own layouts."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    flags = [*BINDINGS[binding], f"-fuse-ld={linker}", "-finstrument-functions", "-fomit-frame-pointer"]
+    if compiler == "gcc":
+        flags += ["-fipa-ra"] + (["-flto"] if linker in ("bfd", "gold") else [])
+    elif linker == "lld":
+        flags.append("-flto")
+    command = [compiler, "-O2", "-g", *flags, HERE / "calls.c", "-L.", "-llib", "-Wl,-rpath,$ORIGIN", "-o", "calls"]
+    subprocess.run(command, check=True)
+    run("./calls").must()
+    utrail("record", "--no-event", "./calls").must()
+    (task,) = Recording("uftrace.data").tasks.values()
+    seen = Counter(r.name for r in task.records if r.kind == ENTRY and r.is_libcall and r.name.startswith("lib_"))
+    assert seen == {"lib_one": 6, "lib_two": 3, "lib_back": 3, "lib_ifunc": 3, "lib_nested": 3}
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_threads_race_through_first_calls(libraries, binding):
+    exe = program("race", "-pg", *BINDINGS[binding])
+    for _ in range(5):
+        utrail("record", "--no-event", exe).must()
+        recording = Recording("uftrace.data")
+        seen = Counter()
+        for task in recording.tasks.values():
+            names = [r.name for r in task.records if r.kind == ENTRY and r.name.startswith("f")]
+            assert len(set(names)) == len(names) and len(names) in (0, 50)
+            seen.update(names)
+        assert recording.lost == 0
+        assert len(seen) == 50 and set(seen.values()) == {8}
+
+
+@pytest.mark.parametrize("args", [(), ("now",)], ids=["lazy", "now"])
+@pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "opened"])
+def test_calls_between_libraries(libraries, is_linked, args):
+    """They are recorded with --nest-libcall only; a library that is opened late is no different."""
+    exe = program("calls" if is_linked else "opens", "-pg", "-Wl,--no-as-needed")
+    calls = 3 if is_linked else 10
+    for options, expected in ((), 0), (("--nest-libcall",), calls), (("-l",), calls), (("--no-libcall",), 0):
+        utrail("record", "--no-event", *options, exe, *args).must()
+        (task,) = Recording("uftrace.data").tasks.values()
+        for name in ("deep_one", "deep_two"):
+            for kind in (ENTRY, EXIT):
+                assert sum(r.name == name and r.kind == kind for r in task.records) == expected, options
+
+
+@pytest.mark.parametrize("options", [("--no-pltbind",), ("-D", "3"), ("-t", "1us"), ("--no-libcall",)], ids=" ".join)
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_options(libraries, binding, options):
+    """The program is not changed by what is recorded of it."""
+    exe = program("calls", "-pg", *BINDINGS[binding])
+    result = utrail("record", "--no-event", *options, exe).must()
+    assert (result.out, result.err) == (run(exe).must().out, "")
+    utrail("replay").must()
+
+
+def test_missing_symbol(libraries):
+    """The dynamic linker's own error message and status, as without us."""
+    exe = program("calls", "-pg", "-Wl,-z,lazy")
+    compiled("-shared", "-fPIC", HERE / "deep.c", "-o", "liblib.so")
+    plain = run(exe)
+    traced = utrail("record", exe)
+    assert plain.status == traced.status == 127
+    assert "lib_one" in plain.err or "lib_ifunc" in plain.err
+    assert plain.err.splitlines()[-1] in traced.err

@@ -1,0 +1,224 @@
+"""live and replay --follow: calls are shown while the program runs, and it is what replay shows afterwards."""
+
+import glob
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from programs import Variant, build, program
+from tools import UTRAIL, environment, utrail
+
+PG = Variant("gcc", "pg", "O2")
+WAYS = ["plain", "threads", "fork", "exec", "dlopen"]
+LATE_S = 0.3
+
+# TIMESTAMP, DURATION and what is done, of `-f time,duration`
+LINE = re.compile(r"^\s*(?:([0-9.]+) ([mun]?s))?\s+([0-9]+\.[0-9]{9}) \|\s*(.*)$")
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def exe():
+    return build(program("paced"), PG)
+
+
+class Terminal:
+    """A command on a pseudo-terminal."""
+
+    def __init__(self, *args, tmp=None):
+        env = environment(**({"TMPDIR": tmp} if tmp else {}))
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(UTRAIL, [str(UTRAIL), *map(str, args)], env)
+
+    def lines(self):
+        """Each line with the time when it came, until the command has ended."""
+        rest = b""
+        while True:
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:
+                break
+            now = time.monotonic()
+            *lines, rest = (rest + data).split(b"\n")
+            yield from ((now, line.decode().rstrip("\r")) for line in lines)
+
+    def type(self, data):
+        os.write(self.fd, data)
+
+    def end(self):
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        return status
+
+
+def delays(how, options=()):
+    """How long after the end of each call its line was there."""
+    terminal = Terminal("live", "--color=off", "--no-event", "-f", "time,duration", *options, exe(), how)
+    found = []
+    for now, line in terminal.lines():
+        match = LINE.match(line)
+        if not match or match[4].endswith("{"):
+            continue
+        number, unit, stamp, text = match.groups()
+        is_leaf = text.endswith(";")
+        end = float(stamp) + (float(number) * UNITS[unit] if is_leaf and number else 0)
+        found.append((now - end, line))
+    assert terminal.end() == 7
+    return found
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_each_line_is_there_soon(how, note):
+    """The first lines wait for the recorder to be ready; on a busy machine a whole run may be late."""
+    for _ in range(4):
+        found = delays(how)
+        late = max(found)
+        if late[0] < LATE_S:
+            break
+    assert len(found) > 15
+    assert late[0] < LATE_S, late
+    # Not all at the end: the program runs for longer than that.
+    median = sorted(found)[len(found) // 2][0]
+    note(f"live {how}: {len(found)} calls, shown after {median * 1000:.0f} ms, {late[0] * 1000:.0f} ms at most")
+
+
+def test_unfinished_call_is_shown_as_entered():
+    terminal = Terminal("live", "--color=off", "--no-event", "--no-libcall", "-f", "time,duration", exe(), "doze")
+    for now, line in terminal.lines():
+        if "doze()" in line:
+            assert line.endswith("doze() {"), line
+            assert now - float(LINE.match(line)[3]) < 0.6
+            break
+    else:
+        raise AssertionError("no line of doze()")
+    assert any("} /* doze */" in line for _, line in terminal.lines())
+    assert terminal.end() == 7
+
+
+VIEWS = [
+    [],
+    ["--no-event"],
+    ["-f", "time,delta,elapsed,module,addr,task,tid,duration"],
+    ["--flat"],
+    ["--column-view"],
+    ["--no-merge"],
+    ["-H", "tick"],
+    ["-r", "100ms~400ms"],
+]
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("options", VIEWS, ids=" ".join)
+def test_same_text_as_replay(how, options):
+    text = utrail("live", "--record", *options, exe(), how).must(7).out
+    assert text == utrail("replay", *options).must().out
+    assert text.count("\n") > 15
+
+
+@pytest.mark.parametrize("how", ["plain", "exec", "dlopen"])
+@pytest.mark.parametrize("options", [["-t", "50ms"], ["-C", "tick"], ["-T", "step@time=50ms"], ["-F", "walk"], ["-D", "3"]], ids=" ".join)
+def test_same_text_with_filters_while_recording(how, options):
+    text = utrail("live", "--record", "--no-event", *options, exe(), how).must(7).out
+    assert text == utrail("replay", "--no-event").must().out
+
+
+@pytest.mark.parametrize("name", ["fork_chain", "thread_fork", "threads_many", "spawn", "vfork", "daemon"])
+def test_same_text_of_many_tasks(name):
+    prog = build(program(name), PG)
+    own = subprocess.run([prog], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True).stdout
+    text = utrail("live", "--record", "--no-event", prog).out
+    if not own:
+        assert text == utrail("replay", "--no-event").must().out
+    lines = set(utrail("replay", "--no-event").must().out.splitlines())
+    assert lines <= set(text.splitlines())
+
+
+def start_recording(how, *options):
+    proc = subprocess.Popen([UTRAIL, "record", *options, exe(), how], env=environment(), stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    return proc
+
+
+@pytest.mark.parametrize("options", [[], ["-F", "step"], ["-F", "inner"], ["-t", "50ms"], ["-C", "tick"], ["-N", "step"]], ids=" ".join)
+def test_follow(options):
+    proc = start_recording("dlopen")
+    text = utrail("replay", "--follow", "--no-event", *options).must().out
+    assert proc.poll() is not None or proc.wait(timeout=2) is not None
+    assert proc.returncode == 7
+    assert text == utrail("replay", "--no-event", *options).must().out
+
+
+def test_follow_waits_for_short_calls_in_order():
+    """With -t, what other tasks did meanwhile waits, so that the order of time is kept."""
+    proc = start_recording("threads")
+    text = utrail("replay", "--follow", "--no-event", "-t", "50ms").must().out
+    proc.wait(timeout=10)
+    assert text == utrail("replay", "--no-event", "-t", "50ms").must().out
+
+
+def test_follow_of_what_is_complete():
+    utrail("record", exe()).must(7)
+    assert utrail("replay", "--follow").must().out == utrail("replay").must().out
+
+
+def test_follow_ends_with_a_killed_recorder():
+    proc = start_recording("threads")
+    viewer = subprocess.Popen([UTRAIL, "replay", "--follow", "--no-event"], env=environment(), stdout=subprocess.PIPE, text=True)
+    time.sleep(0.2)
+    proc.kill()
+    out, _ = viewer.communicate(timeout=10)
+    assert viewer.returncode == 0
+    assert out == utrail("replay", "--no-event").must().out
+
+
+def test_what_cannot_be_followed():
+    proc = start_recording("threads", "--flight=1m")
+    text = utrail("replay", "--follow").must(1).err
+    assert text == "utrail: cannot follow 'uftrace.data': a flight recording is in memory until it is saved\n"
+    proc.wait(timeout=10)
+    proc = start_recording("threads")
+    text = utrail("replay", "--follow", "-T", "step@trace_off").must(2).err
+    assert "cannot follow a recording with trace_on or trace_off" in text
+    proc.wait(timeout=10)
+
+
+def test_interrupt_ends_the_program_and_shows_the_rest(tmp_path):
+    terminal = Terminal("live", "--color=off", "--no-event", exe(), "doze", tmp=tmp_path)
+    lines = []
+    for _, line in terminal.lines():
+        lines.append(line)
+        if "doze() {" in line:
+            terminal.type(b"\x03")
+    assert terminal.end() == 128 + signal.SIGINT
+    assert any("stopped tracing with remaining functions" in line for line in lines)
+    assert "[0] main" in "\n".join(lines)
+    assert not glob.glob(str(tmp_path / "utrail-live-*"))
+
+
+def test_reader_that_goes_leaves_the_program_alone(tmp_path):
+    proc = subprocess.Popen(
+        [UTRAIL, "live", "--no-event", exe()], env=environment(TMPDIR=tmp_path), stdout=subprocess.PIPE, text=True
+    )
+    assert "DURATION" in proc.stdout.readline()
+    proc.stdout.close()
+    assert proc.wait(timeout=10) == 7
+    assert not glob.glob(str(tmp_path / "utrail-live-*"))
+
+
+def test_no_follow(tmp_path):
+    """Everything is shown behind what the program prints."""
+    prog = build(program("many_calls"), PG)
+    own = subprocess.run([prog], stdout=subprocess.PIPE, text=True).stdout
+    text = utrail("live", "--no-follow", "--no-event", prog).must().out
+    assert text.startswith(own + "# DURATION")
+
+
+def test_errors_are_told_once(tmp_path):
+    for args, status in [(["./nothing"], 1), (["-f", "nothing", exe()], 2), (["/bin/true"], 1)]:
+        result = utrail("live", *args, env={"TMPDIR": tmp_path}).must(status)
+        assert result.out == "" and result.err.count("utrail: ") == 1
+    assert not glob.glob(str(tmp_path / "utrail-live-*"))

@@ -1,0 +1,201 @@
+"""The page of `dump --format=html` in a real browser (headless Chromium), and the picture of `--format=svg`.
+
+Screenshots are kept in $UTRAIL_SCREENSHOTS when it is set.
+"""
+
+import os
+import shutil
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from programs import Variant, build, program
+from test_export import calls, dump, strange_names  # noqa: F401  (a fixture)
+from tools import TOP, run, utrail
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+VARIANT = Variant("gcc", "pg", "O2")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+needs_browser = pytest.mark.skipif(
+    not (webdriver and CHROMIUM and DRIVER),
+    reason="no browser (apt-get install chromium chromium-driver python3-selenium)",
+)
+
+ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync --window-size=1400,900"""
+
+
+@pytest.fixture
+def browser(tmp_path):
+    options = Options()
+    options.binary_location = CHROMIUM
+    for argument in ARGUMENTS.split():
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={tmp_path / 'browser'}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+    yield driver
+    log = driver.get_log("browser")
+    driver.quit()
+    assert not log
+
+
+def open_page(browser, directory, name):
+    browser.get(dump("html", directory).resolve().as_uri())
+    keep(browser, name)
+
+
+def keep(browser, name):
+    """A screenshot; something has been drawn on it."""
+    path = Path(os.environ.get("UTRAIL_SCREENSHOTS", ".")) / f"{name}.png"
+    browser.save_screenshot(str(path))
+    assert path.stat().st_size > 8000
+
+
+def js(browser, code, *arguments):
+    return browser.execute_script(code, *arguments)
+
+
+def counted(browser):
+    return {row["name"]: row["calls"] for row in js(browser, "return utrail.functionRows()")}
+
+
+@needs_browser
+class TestPage:
+    def test_small_program(self, browser):
+        utrail("record", "-d", "data", build(program("recursion"), VARIANT))
+        open_page(browser, "data", "page-small")
+        assert counted(browser) == calls("data")
+        assert browser.title == "recursion – utrail"
+
+    def test_strange_names(self, browser, strange_names):  # noqa: F811
+        open_page(browser, strange_names, "page-names")
+        assert {'say "hi"', "back\\slash; <b>&amp;", "tab\there größe"} <= set(counted(browser))
+        js(browser, "utrail.show('table'); utrail.drawNow()")
+        assert 'say "hi"' in browser.find_element("id", "table").text
+
+    def test_arguments_are_shown(self, browser):
+        utrail("record", "-A", "fib@arg1/i32", "-R", "fib@retval/i32", "-d", "data", self.fib())
+        open_page(browser, "data", "page-arguments")
+        js(browser, "utrail.search('fib'); utrail.go(1)")
+        assert browser.find_element("id", "details").text.startswith("fib(4) = 3")
+
+    def fib(self):
+        Path("fib.c").write_text(
+            "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nint main(void) { return fib(4) - 3; }\n"
+        )
+        run("gcc", "-pg", "-O0", "-o", "fib", "fib.c").must()
+        return "./fib"
+
+    def test_timeline(self, browser):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-threads")
+        assert counted(browser) == calls("data")
+        width = "return utrail.view.to - utrail.view.from"
+        all_of_it = js(browser, width)
+        timeline = browser.find_element("id", "timeline")
+        timeline.send_keys("w")
+        assert js(browser, width) < all_of_it
+        before = js(browser, "return utrail.view.from")
+        timeline.send_keys(Keys.ARROW_RIGHT)
+        after = js(browser, "return utrail.view.from")
+        assert after > before
+        ActionChains(browser).drag_and_drop_by_offset(timeline, 200, 0).perform()
+        assert js(browser, "return utrail.view.from") < after
+        timeline.send_keys("0")
+        assert js(browser, width) == all_of_it
+
+    def test_click_shows_a_call(self, browser):
+        utrail("record", "--no-libcall", "-d", "data", build(program("plain"), VARIANT))
+        open_page(browser, "data", "page-plain")
+        timeline = browser.find_element("id", "timeline")
+        high = timeline.size["height"]
+        # The first row of the first task: behind the axis and the task's name.
+        ActionChains(browser).move_to_element_with_offset(timeline, 0, 26 + 22 + 8 - high // 2).click().perform()
+        assert browser.find_element("id", "details").text.startswith("main")
+        assert "took" in browser.find_element("id", "tip").text
+
+    def test_search(self, browser):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-search")
+        browser.find_element("id", "timeline").send_keys("/")
+        field = browser.switch_to.active_element
+        field.send_keys("LEAF")
+        assert browser.find_element("id", "found").text == f"{calls('data')['leaf']} calls"
+        field.send_keys(Keys.ENTER)
+        assert browser.find_element("id", "found").text.startswith("1 of")
+        assert browser.find_element("id", "details").text.startswith("leaf")
+        keep(browser, "page-search")
+        field.send_keys(Keys.ESCAPE)
+        assert browser.find_element("id", "found").text == ""
+
+    def test_flame_graph(self, browser):
+        utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-flame")
+        browser.find_element("css selector", "[data-view=flame]").click()
+        js(browser, "utrail.drawNow()")
+        keep(browser, "page-flame")
+        tops = js(browser, "return utrail.flame.boxes.filter((b) => b.node.parent && b.node.parent.func < 0).map((b) => b.node.func)")
+        assert {js(browser, "return utrail.meta.functions[arguments[0]]", f) for f in tops} >= {"main", "worker"}
+
+    def test_million_calls(self, browser):
+        run("gcc", "-O2", "-pg", "-pthread", "-o", "tree", TOP / "tests/bench/src/tree.c").must()
+        utrail("record", "--no-libcall", "--no-event", "-d", "data", "./tree", 4, 1000000).must()
+        open_page(browser, "data", "page-million")
+        assert counted(browser) == calls("data")
+        frame_ms = js(
+            browser,
+            """
+            utrail.zoom(0.3);
+            const step = (utrail.view.to - utrail.view.from) * 0.02, begin = performance.now();
+            for (let i = 0; i < 30; i++) {
+                utrail.view.from += step;
+                utrail.view.to += step;
+                utrail.drawNow();
+            }
+            return (performance.now() - begin) / 30;
+            """,
+        )
+        print(f"a frame of a million calls takes {frame_ms:.1f} ms")
+        assert frame_ms < 100  # this machine may be busy; 16 is a display's
+
+
+def test_page_needs_no_network():
+    page = (TOP / "utils/view/page/page.html").read_text()
+    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+    assert "default-src 'none'" in page
+
+
+class TestSvg:
+    NAME = "{http://www.w3.org/2000/svg}"
+
+    def boxes(self, directory):
+        root = ElementTree.parse(dump("svg", directory)).getroot()
+        for group in root.iter(self.NAME + "g"):
+            box = group.find(self.NAME + "rect")
+            yield group.find(self.NAME + "title").text, float(box.get("x")), float(box.get("width")), float(box.get("y"))
+
+    def test_names(self, strange_names):  # noqa: F811
+        titles = [title for title, *_ in self.boxes(strange_names)]
+        assert any(title.startswith('say "hi": 1 calls') for title in titles)
+        assert any(title.startswith("back\\slash; <b>&amp;:") for title in titles)
+
+    def test_boxes_are_within_those_below(self):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        rows = {}
+        for _, x, width, y in self.boxes("data"):
+            rows.setdefault(y, []).append((x, x + width))
+        floors = sorted(rows, reverse=True)
+        assert len(floors) > 2
+        for below, above in zip(floors, floors[1:]):
+            for left, right in rows[above]:
+                assert any(l - 0.5 <= left and right <= r + 0.5 for l, r in rows[below])

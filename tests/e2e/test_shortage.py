@@ -1,0 +1,162 @@
+"""Too little of everything: disk, file size, descriptors, memory, CPUs. The program runs as untraced; losses are counted exactly."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+import pytest
+
+from data import ENTRY, EXIT, LOST, Recording
+from programs import METHODS, Variant, build, program
+from tools import run, utrail
+
+VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
+each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
+
+
+def calls_and_losses(result, directory="uftrace.data"):
+    """(records of calls in the files, records that `record` says were lost). LOST records tell of no others."""
+    recording = Recording(directory)
+    written = sum(r.kind in (ENTRY, EXIT) for t in recording.tasks.values() for r in t.records)
+    told = sum(r.addr for t in recording.tasks.values() for r in t.records if r.kind == LOST)
+    match = re.search(r"(\d+) records were lost", result.err)
+    lost = int(match[1]) if match else 0
+    assert told <= lost
+    return written, lost
+
+
+@pytest.fixture
+def small_disk(workdir):
+    """A file system of one megabyte."""
+    place = workdir / "disk"
+    place.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small disk: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+@each_method
+@pytest.mark.parametrize("options", [(), ("-b", "4k"), ("--num-thread", "4")], ids=" ".join)
+def test_disk_full(small_disk, variant, options):
+    exe = build(program("many_calls"), variant)
+    directory = small_disk / "data"
+    result = utrail("record", "--no-libcall", "--no-event", *options, "-d", directory, exe)
+    assert (result.status, result.out) == (0, "done\n"), result.err
+    assert "No space left on device" in result.err
+    written, lost = calls_and_losses(result, directory)
+    assert written > 10000 and lost > 10000
+    assert written + lost == 2 * 100001
+    for command in ("replay", "report", "dump"):
+        utrail(command, "-d", directory).must()
+    utrail("info", "-d", directory).must()
+
+
+@each_method
+def test_disk_full_and_free_again(small_disk, variant):
+    """What comes when there is room again is recorded, behind a LOST record that tells what is missing."""
+    filler = small_disk / "filler"
+    filler.write_bytes(bytes(300000))
+    script = f"{build(program('many_calls'), variant)}; rm {filler}; {build(program('plain'), variant)}"
+    directory = small_disk / "data"
+    result = utrail("record", "--no-libcall", "--no-event", "--force", "-d", directory, "/bin/sh", "-c", script)
+    assert (result.status, result.out) == (0, "done\ndone\n"), result.err
+    written, lost = calls_and_losses(result, directory)
+    assert lost > 0
+    assert written + lost == 2 * (100001 + 7)
+    replayed = utrail("replay", "-d", directory).must().out
+    assert "LOST" in replayed
+
+
+@each_method
+def test_disk_full_from_the_start(small_disk, variant):
+    """Nothing can be written at all: the error comes before the program is run, or the program runs."""
+    (small_disk / "filler").write_bytes(bytes((1 << 20) - 4096))
+    exe = build(program("many_calls"), variant)
+    result = utrail("record", "--no-libcall", "--no-event", "-d", small_disk / "data", exe)
+    assert "No space left on device" in result.err
+    assert (result.status, result.out) == (0, "done\n") or (result.status == 255 and result.out == "")
+
+
+@each_method
+@pytest.mark.parametrize("size", [0, 100000])
+def test_file_size_limit(variant, size):
+    """ulimit -S -f is the program's, not ours."""
+    exe = build(program("many_calls"), variant)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    result = utrail("record", "--no-libcall", "--no-event", exe, preexec=limit)
+    plain = run(exe, preexec=limit)
+    assert (result.status, result.out) == (plain.status, plain.out), result.err
+    written, lost = calls_and_losses(result)
+    assert (written, lost) == (2 * 100001, 0)
+
+
+@pytest.mark.parametrize("size", [0, 100000, 1 << 30])
+def test_hard_file_size_limit(size):
+    """Shared memory is a file for the kernel: said before the program is run."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    result = utrail("record", build(program("many_calls"), VARIANTS[0]), preexec=limit)
+    assert result.status not in (0, 153) and result.out == ""
+    assert result.err.count("\n") == 1
+    assert "ulimit -f" in result.err or "File too large" in result.err
+
+
+@each_method
+@pytest.mark.parametrize("options", [(), ("-b", "4k"), ("-b", "1M")], ids=" ".join)
+def test_four_thousand_threads(variant, options):
+    exe = build(program("threads_4096"), variant)
+    plain = run(exe)
+    if plain.status == 9:
+        pytest.skip("this machine does not run that many threads")
+    result = utrail("record", "--no-libcall", "--no-event", *options, exe)
+    assert (result.status, result.out) == (0, plain.out), result.err
+    written, lost = calls_and_losses(result)
+    assert written + lost == 2 * int(plain.out.split()[0])
+    assert "were not traced" not in result.err
+    assert len(Recording("uftrace.data").tasks) == 4097 or lost
+
+
+@each_method
+def test_few_descriptors(variant):
+    """Fewer descriptors than threads: files are opened anew for each piece."""
+    exe = build(program("threads_4096"), variant)
+    if run(exe).status == 9:
+        pytest.skip("this machine does not run that many threads")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    result = utrail("record", "--no-libcall", "--no-event", exe, preexec=limit).must()
+    written, lost = calls_and_losses(result)
+    assert written + lost == 2 * int(result.out.split()[0])
+
+
+def test_data_directory_vanishes(workdir):
+    """Somebody removes it while the program runs, which must not notice."""
+    exe = build(program("sleeps"), VARIANTS[0])
+    script = f"rm -r gone; {exe}; {exe}; exit 5"
+    result = utrail("record", "--force", "-d", "gone", "/bin/sh", "-c", script)
+    assert result.status == 5, result.err
+    assert "Traceback" not in result.err
+    shutil.rmtree("gone", ignore_errors=True)
+
+
+def test_unreadable_module(workdir):
+    """A program that may be run but not read (root may, of course), and one that is removed while it runs."""
+    exe = build(program("plain"), VARIANTS[0])
+    shutil.copy(exe, "prog")
+    os.chmod("prog", 0o111)
+    result = utrail("record", "--force", "./prog")
+    assert result.out == run("./prog").must().out or os.getuid() != 0
+    os.chmod("prog", 0o755)
+    result = utrail("record", "--force", "/bin/sh", "-c", "./prog; rm prog; exit 3")
+    assert result.status == 3, result.err

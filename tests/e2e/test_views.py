@@ -1,0 +1,329 @@
+"""graph and the views of report beyond the table, on real recordings."""
+
+import collections
+import csv
+import io
+import json
+import math
+import os
+import pty
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from programs import Variant, build, program
+from tools import TOP, UTRAIL, environment, peer, run, utrail
+
+VARIANT = Variant("gcc", "pg", "O2")
+
+
+def record(name, directory="data", *options):
+    utrail("record", *options, "-d", directory, build(program(name), VARIANT))
+    return directory
+
+
+def report(directory, *options):
+    text = utrail("report", "-d", directory, "--format=csv", *options).must().out
+    return list(csv.reader(io.StringIO(text), quoting=csv.QUOTE_NONE))[1:]
+
+
+class TestGraph:
+    def test_calls_are_those_of_report(self):
+        record("threads")
+        counts = collections.Counter()
+        for line in utrail("graph", "-f", "none", "-d", "data").must().out.splitlines():
+            match = re.fullmatch(r"[ |+-]*\((\d+)\) (.*)", line)
+            if match:
+                counts[match[2]] += int(match[1])
+        assert counts.pop("threads") == 1
+        assert counts == {row[1]: int(row[0]) for row in report("data", "-f", "call")}
+
+    def test_unknown_function(self):
+        record("plain")
+        result = utrail("graph", "-d", "data", "nobody").must(1)
+        assert result.err == "utrail: cannot find graph for 'nobody': it was not called\n"
+
+    def test_two_functions(self):
+        assert utrail("graph", "a", "b").must(2).err == "utrail: graph shows one function, not also 'b'\n"
+
+    def test_nothing_left(self):
+        record("plain")
+        result = utrail("graph", "-d", "data", "-t", "100s").must()
+        assert "no calls are left" in result.err
+
+
+class TestGraphDiff:
+    """Two programs that differ by a call."""
+
+    CODE = """
+        #include <unistd.h>
+        __attribute__((noinline)) void leaf(void) { usleep(WAIT); }
+        __attribute__((noinline)) void extra(void) { leaf(); }
+        __attribute__((noinline)) void work(void) { leaf(); leaf(); MORE }
+        int main(void) { work(); return 0; }
+    """
+
+    @pytest.fixture
+    def two(self):
+        Path("prog.c").write_text(self.CODE)
+        for name, wait, more in (("one", 1000, ""), ("two", 5000, "extra();")):
+            Path(name).mkdir()
+            run("gcc", "-O1", "-pg", f"-DWAIT={wait}", f"-DMORE={more}", "-o", f"{name}/prog", "prog.c").must()
+            utrail("record", "--no-libcall", "--no-event", "-d", f"{name}.data", f"{name}/prog").must()
+
+    def test_text(self, two):
+        out = utrail("graph", "-d", "one.data", "--diff", "two.data").must().out
+        rows = [re.sub(r"[\d.]+ [um]s", "TIME", line) for line in out.splitlines()[4:]]
+        assert [row.split(" : ")[1] for row in rows] == [
+            "(1) main",
+            "  (1) work",
+            "    (0 -> 1) extra",
+            "      (0 -> 1) leaf",
+            "    (2) leaf",
+        ]
+        assert [row[0] for row in rows] == [" ", " ", "+", "+", " "]
+        assert all(re.search(r"\+TIME", row) for row in rows)
+
+    def test_the_other_way_round(self, two):
+        out = utrail("graph", "-d", "two.data", "--diff", "one.data").must().out
+        assert re.search(r"^- .* -[\d.]+ ms : +\(1 -> 0\) extra$", out, flags=re.M)
+
+    def test_one_function(self, two):
+        out = utrail("graph", "-d", "one.data", "--diff", "two.data", "extra").must().out
+        assert [line.split(" : ")[1] for line in out.splitlines()[4:]] == ["(0 -> 1) extra", "  (0 -> 1) leaf"]
+        assert utrail("graph", "-d", "one.data", "--diff", "two.data", "nobody").status == 1
+
+    def test_same(self, two):
+        out = utrail("graph", "-d", "one.data", "--diff", "one.data").must().out
+        assert not re.search(r"^[+-]|->", out, flags=re.M)
+
+    def test_picture(self, two):
+        out = utrail("graph", "-d", "one.data", "--diff", "two.data", "--format=svg").must().out
+        titles = [t.text for t in ElementTree.fromstring(out.encode()).iter("{http://www.w3.org/2000/svg}title")]
+        assert any(re.match(r"extra: 0 calls, 0 ns; then 1 calls, .* \(\+", title) for title in titles)
+        assert utrail("graph", "--format=svg").status == 2
+
+    def test_wrong_words(self, two):
+        assert utrail("graph", "--diff", "x", "--task").status == 2
+        assert utrail("graph", "--diff", "x", "-f", "total").status == 2
+        assert utrail("graph", "--diff", "x", "--diff", "y").status == 2
+        assert utrail("graph", "-d", "one.data", "--diff", "nowhere").status == 255
+
+
+class TestReportOfOneFunction:
+    def test_callers_and_callees(self):
+        record("threads", "data", "--no-event")
+        tables = {}
+        for option, function in (("--callers", "leaf"), ("--callees", "work")):
+            lines = utrail("report", "-d", "data", option, function).must().out.splitlines()
+            assert lines[0].endswith(f"of {function}")
+            tables[option] = [line.split()[-2:] for line in lines[2:]]
+        calls = {row[1]: row[0] for row in report("data", "-f", "call")}
+        assert tables["--callers"] == [[calls["leaf"], "work"]]
+        assert tables["--callees"] == [[calls["leaf"], "leaf"]]
+
+    def test_slowest_can_be_replayed(self):
+        record("threads", "data", "--no-event")
+        line = utrail("report", "-d", "data", "--slowest", "work").must().out.splitlines()[2]
+        took, command = re.match(r" *([\d.]+ us) .* utrail (replay .*)$", line).groups()
+        replayed = utrail(*command.split()).must().out
+        assert re.search(rf" {took} \[.*\}} /\* work \*/", replayed)
+
+    def test_histogram(self):
+        record("threads", "data", "--no-event")
+        lines = utrail("report", "-d", "data", "--histogram", "leaf").must().out.splitlines()[2:]
+        calls = {row[1]: int(row[0]) for row in report("data", "-f", "call")}
+        assert sum(int(re.match(r".{24} +(\d+)", line)[1]) for line in lines) == calls["leaf"]
+
+    @pytest.mark.parametrize("option", ["--callers", "--callees", "--histogram", "--slowest"])
+    def test_not_called(self, option):
+        record("plain")
+        result = utrail("report", "-d", "data", option, "nobody").must(1)
+        assert result.err == "utrail: cannot report on 'nobody': it was not called\n"
+
+    def test_one_at_a_time(self):
+        assert "exclude each other" in utrail("report", "--callers", "a", "--slowest", "b").must(2).err
+
+
+@pytest.fixture(scope="module")
+def many_calls(tmp_path_factory):
+    """A recording that is worth several threads: four tasks, 400000 records."""
+    top = tmp_path_factory.mktemp("many")
+    source = TOP / "tests/bench/src/tree.c"
+    run("gcc", "-O2", "-pg", "-pthread", "-o", top / "tree", source).must()
+    utrail("record", "-d", top / "data", top / "tree", 4, 200000).must()
+    return top / "data"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report",
+        "report -f all",
+        "report --task",
+        "report --callers leaf",
+        "graph",
+        "graph -f all",
+        "graph --task",
+        "dump --format=callgrind",
+        "dump --format=folded",
+    ],
+)
+def test_same_numbers_for_one_thread_and_many(many_calls, command):
+    name, *options = command.split()
+    if "leaf" in options:
+        options[-1] = report(many_calls, "-f", "call", "-s", "call")[0][-1]
+    texts = [utrail(name, "-d", many_calls, "--num-thread", n, *options).must().out for n in (1, 2, 3, 4)]
+    assert texts[0] and texts == [texts[0]] * 4
+
+
+def test_percentiles():
+    """Against the exact ones, from the durations of all calls."""
+    record("threads")
+    times = collections.defaultdict(list)
+    for line in utrail("dump", "--format=jsonl", "-d", "data").must().out.splitlines():
+        call = json.loads(line)
+        if "name" in call:
+            times[call["name"]].append(call["dur"])
+    rows = report("data", "-f", "p50,p90,p99,p99.9", "-s", "p99.9")
+    assert {row[-1] for row in rows} == set(times)
+    assert [int(row[3]) for row in rows] == sorted((int(row[3]) for row in rows), reverse=True)
+    for *cells, name in rows:
+        exact = sorted(times[name])
+        for cell, permille in zip(cells, (500, 900, 990, 999)):
+            right = exact[math.ceil(len(exact) * permille / 1000) - 1]
+            assert abs(int(cell) - right) <= right / 100
+
+
+class TestJson:
+    def test_same_as_csv(self):
+        record("plain")
+        rows = json.loads(utrail("report", "-d", "data", "--format=json", "-f", "all").must().out)
+        by_name = {row["name"]: row for row in rows}
+        for total, call, name in report("data", "-f", "total,call"):
+            assert (by_name[name]["total"], by_name[name]["call"]) == (int(total), int(call))
+
+    def test_tasks(self):
+        record("threads")
+        rows = json.loads(utrail("report", "-d", "data", "--format=json", "--task").must().out)
+        assert {str(row["tid"]) for row in rows} == {row[2].strip() for row in report("data", "--task")}
+
+    def test_not_for_replay(self):
+        assert utrail("replay", "--format=json").must(2).err.startswith("utrail: option '--format'")
+
+
+POLICIES = [
+    "",
+    "--diff-policy full",
+    "--diff-policy percent",
+    "--diff-policy full,percent",
+    "--diff-policy no-abs",
+    "--sort-column 0",
+    "--sort-column 0 -s self",  # it takes 1 for 0
+    "-s call -f call,total",
+    "-s func",
+    "-f size,call",
+    "-f total-avg,total-max,self-min",
+]
+
+
+class TestDiff:
+    @pytest.fixture
+    def two(self):
+        return record("threads", "one", "--no-event"), record("threads", "two", "--no-event")
+
+    @pytest.mark.needs_peer
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_same_text(self, two, policy):
+        """But for the sign, which the peer gets wrong without colours, and the order of what changed as much."""
+        ours = utrail("report", "-d", "one", "--diff", "two", *policy.split()).must().out
+        theirs = peer("report", "-d", "one", "--diff", "two", *policy.split()).must().out
+        lines = [sorted(re.sub(r"[+-](?=\d)", "#", text).splitlines()) for text in (ours, theirs)]
+        assert lines[0] == lines[1]
+
+    def test_signs(self, two):
+        data = json.loads(utrail("report", "-d", "one", "--diff", "two", "--format=json").must().out)
+        text = utrail("report", "-d", "one", "--diff", "two").must().out
+        for row in data:
+            change = row["total"]["diff"]
+            assert change == row["total"]["pair"] - row["total"]["base"]
+            line = next(l for l in text.splitlines() if l.endswith(f"   {row['name']}"))
+            assert line.split()[0].startswith("-" if change < 0 else "+" if change > 0 else "0")
+
+    def test_several_runs_count_as_their_average(self, two):
+        record("threads", "three", "--no-event")
+        options = ["--diff", "two", "--diff", "three", "--format=json"]
+        rows = json.loads(utrail("report", "-d", "one", *options).must().out)
+        means = {row["name"]: row["total"]["pair"] for row in rows}
+        totals = [{row[1]: int(row[0]) for row in report(d, "-f", "total")} for d in ("two", "three")]
+        for name, mean in means.items():
+            assert abs(mean - sum(t[name] for t in totals) / 2) <= 1
+
+    def test_same_recording(self, two):
+        lines = utrail("report", "-d", "one", "--diff", "one").must().out.splitlines()[7:]
+        assert lines and all(re.match(r" {10}0 us {10}0 us {12}\+0 ", line) for line in lines)
+
+    def test_wrong_words(self):
+        assert "'bogus'" in utrail("report", "--diff", "x", "--diff-policy", "abs,bogus").must(2).err
+        assert "'bogus'" in utrail("report", "--diff", "x", "-s", "bogus").must(2).err
+        assert utrail("report", "--diff", "x", "--sort-column", "3").status == 2
+
+    def test_missing_recording(self, two):
+        assert "nowhere" in utrail("report", "-d", "one", "--diff", "nowhere").must(255).err
+
+
+@pytest.fixture(scope="module")
+def long_work(tmp_path_factory):
+    """A recording that takes some seconds to be made a database of."""
+    top = tmp_path_factory.mktemp("long")
+    run("gcc", "-O2", "-pg", "-pthread", "-o", top / "tree", TOP / "tests/bench/src/tree.c").must()
+    utrail("record", "--no-libcall", "--no-event", "-d", top / "data", top / "tree", 1, 2000000).must()
+    return top / "data"
+
+
+class TestLongWork:
+    def start(self, data, **kw):
+        if "sqlite" not in utrail("--version").out.split():
+            pytest.skip("this utrail was built without libsqlite3")
+        out = open("out.db", "wb")
+        command = [UTRAIL, "dump", "--format=sqlite", "-d", data]
+        return subprocess.Popen(command, stdout=out, env=environment(), **kw)
+
+    def test_ctrl_c_stops_with_what_there_is(self, long_work):
+        proc = self.start(long_work, stderr=subprocess.PIPE)
+        time.sleep(1)
+        proc.send_signal(signal.SIGINT)
+        err = proc.communicate(timeout=60)[1].decode()
+        assert proc.returncode == 130
+        assert err == "WARN: interrupted: this is what was read so far\n"
+        rows = sqlite3.connect("out.db").execute("select count(*) from call").fetchone()[0]
+        assert 0 < rows < 2000000
+
+    def test_progress(self, long_work):
+        ours, theirs = pty.openpty()
+        proc = self.start(long_work, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 1000)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        os.close(ours)
+        assert proc.wait(timeout=60) == 0
+        parts = [int(p) for p in re.findall(rb"\r *(\d+) % of \d+ MB read", text)]
+        assert len(parts) > 1 and parts == sorted(parts) and parts[-1] <= 100
+        assert text.endswith(b"\r\x1b[K")
+
+    def test_no_progress_where_nobody_looks(self, long_work):
+        proc = self.start(long_work, stderr=subprocess.PIPE)
+        assert proc.communicate(timeout=60)[1] == b""

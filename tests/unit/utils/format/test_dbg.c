@@ -1,0 +1,107 @@
+/* .dbg files: round trip, truncation at each byte, what is skipped and what is refused. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/dbg.h"
+
+static const char sample[] = "# path name: /bin/prog\n"
+			     "# build-id: 0123456789abcdef\n"
+			     "E: enum color {RED,GREEN=4}\n"
+			     "F: 1149 main\n"
+			     "L: 12 src/main.c\n"
+			     "I: 14\tns::small\tsrc/main.c\n"
+			     "I: 0\tother\t\n"
+			     "R: @retval\n"
+			     "F: 2000 ns::f\n"
+			     "A: @arg1/s%rdi,arg2/t8:pt%rsi\n"
+			     "R: @retval/e:color\n"
+			     "F: 3000 nothing\n";
+
+static void round_trip(void **state)
+{
+	struct dbg dbg cleanup_dbg = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	assert_int_equal(dbg_decode(sample, strlen(sample), &dbg, NULL), 0);
+	assert_string_equal(dbg.path, "/bin/prog");
+	assert_string_equal(dbg.build_id, "0123456789abcdef");
+	assert_int_equal(dbg.nr_enums, 1);
+	assert_int_equal(dbg.nr_funcs, 3);
+
+	const struct dbg_func *main_func = dbg_find(&dbg, 0x1149);
+
+	assert_non_null(main_func);
+	assert_string_equal(main_func->file, "src/main.c");
+	assert_int_equal(main_func->line, 12);
+	assert_null(main_func->args);
+	assert_int_equal(main_func->nr_inlined, 2);
+	assert_string_equal(dbg.inlined[main_func->first_inlined].name, "ns::small");
+	assert_int_equal(dbg.inlined[main_func->first_inlined].line, 14);
+	assert_null(dbg.inlined[main_func->first_inlined + 1].file);
+	assert_string_equal(main_func->retval, "retval");
+	assert_string_equal(dbg_find(&dbg, 0x2000)->args, "arg1/s%rdi,arg2/t8:pt%rsi");
+	assert_null(dbg_find(&dbg, 0x3000)->file);
+	assert_null(dbg_find(&dbg, 0x2001));
+	dbg_encode(&dbg, &out);
+	assert_string_equal(strbuf_str(&out), sample);
+}
+
+static void truncated(void **state)
+{
+	for (size_t len = 0; len < strlen(sample); len++) {
+		struct dbg dbg cleanup_dbg = { 0 };
+		char *text = exact_copy(sample, len);
+
+		/* Half a line at the end is that of a recorder that was killed. */
+		assert_int_equal(dbg_decode(text, len, &dbg, NULL), 0);
+		free(text);
+		for (size_t i = 0; i < dbg.nr_funcs; i++)
+			assert_non_null(dbg_find(&dbg, dbg.funcs[i].addr));
+	}
+}
+
+static void skipped_and_sorted(void **state)
+{
+	static const char text[] = "A: @arg1\n\nQ: whatever\nF: 20 b\nX: 1\nF: 10 a\n";
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	assert_int_equal(dbg_decode(text, strlen(text), &dbg, NULL), 0);
+	assert_int_equal(dbg.nr_funcs, 2);
+	assert_string_equal(dbg.funcs[0].name, "a");
+	assert_null(dbg.path);
+}
+
+static void refused(void **state)
+{
+	static const char *const bad[] = { "F: main\n",
+					   "F: 12\n",
+					   "F: xyz main\n",
+					   "F: 1 a\nL: x y\n",
+					   "F: 1 a\nL: 99999999999 y\n",
+					   "F: 1 a\nL: 3\n",
+					   "F: 1 a\nI: x\ty\tz\n",
+					   "F: 1 a\nI: 3\ty\n" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct dbg dbg cleanup_dbg = { 0 };
+		struct uft_err err = { 0 };
+
+		assert_int_equal(dbg_decode(bad[i], strlen(bad[i]), &dbg, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "line "));
+		assert_int_equal(dbg.nr_funcs, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(skipped_and_sorted),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

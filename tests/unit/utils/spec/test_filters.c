@@ -1,0 +1,158 @@
+/* Unit tests of utils/spec/filters.c: which specs count for a function, and in which order. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/compiler.h"
+#include "utils/spec/filters.h"
+
+static void add(struct filters *filters, enum spec_option option, const char *text)
+{
+	struct uft_err err = { 0 };
+
+	if (filters_add(filters, option, MATCH_REGEX, text, &err) < 0)
+		fail_msg("'%s': %s", text, err.text);
+}
+
+static uint32_t flags_of(struct filters *filters, const char *name)
+{
+	struct filter_subject subject = { .name = name, .name_len = strlen(name) };
+	struct trigger trigger;
+
+	filters_match(filters, &subject, &trigger);
+	return trigger.flags;
+}
+
+static void test_last_one_counts(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	add(&filters, SPEC_FILTER, "ns1::.*;!bar2$;bar2;;");
+	assert_int_equal(filters.nr, 3);
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_int_equal(flags_of(&filters, "ns1::foo"), TRIGGER_FILTER);
+	assert_int_equal(flags_of(&filters, "ns1::bar2"), TRIGGER_NOTRACE);
+	assert_int_equal(flags_of(&filters, "bar2"), TRIGGER_FILTER);
+	assert_int_equal(flags_of(&filters, "other"), 0);
+}
+
+static void test_exact_and_pattern_in_order(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+	struct filter_subject subject = { .name = "foo", .name_len = 3 };
+	struct trigger trigger;
+
+	add(&filters, SPEC_TRIGGER, "foo@depth=1;^f@depth=2,backtrace;foo@depth=3;^fo@time=5");
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_true(filters_match(&filters, &subject, &trigger));
+	assert_int_equal(trigger.flags, TRIGGER_DEPTH | TRIGGER_BACKTRACE | TRIGGER_TIME);
+	assert_int_equal(trigger.depth, 3);
+	assert_int_equal(trigger.time_ns, 5);
+}
+
+static void test_clear(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	add(&filters, SPEC_TRIGGER, "^f@depth=2,backtrace;foo@clear=depth");
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_int_equal(flags_of(&filters, "fox"), TRIGGER_DEPTH | TRIGGER_BACKTRACE);
+	assert_int_equal(flags_of(&filters, "foo"), TRIGGER_BACKTRACE);
+}
+
+static void test_modules(void **state)
+{
+	static const struct {
+		const char *spec;
+		struct filter_subject subject;
+		bool matches;
+	} cases[] = {
+		{ "f", { "f", 1, .module = "libabc.so" }, true },
+		{ "f@libabc", { "f", 1, .module = "libabc_test.so" }, true },
+		{ "f@libabc", { "f", 1, .module = "libxyz.so" }, false },
+		{ "f@libabc", { "f", 1 }, false },
+		{ "f@plt", { "f", 1, .is_plt = true, .is_program = true }, true },
+		{ "f@plt", { "f", 1, .is_plt = true }, false },
+		{ "f@plt", { "f", 1, .is_program = true }, false },
+		{ "f@kernel", { "f", 1, .is_kernel = true }, true },
+		{ "f@kernel", { "f", 1 }, false },
+		{ "f", { "f", 1, .is_kernel = true }, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		struct trigger trigger;
+
+		add(&filters, SPEC_FILTER, cases[i].spec);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		if (filters_match(&filters, &cases[i].subject, &trigger) != cases[i].matches)
+			fail_msg("%s", cases[i].spec);
+		assert_int_equal(filters.entries[0].has_match, cases[i].matches);
+	}
+}
+
+static void test_locations(void **state)
+{
+	static const struct {
+		const char *spec;
+		const char *file;
+		bool matches;
+	} cases[] = {
+		{ "a.c", "a.c", true },
+		{ "a.c", "/src/lib/a.c", true },
+		{ "a.c", "/src/ba.c", false },
+		{ "a.c", "/src/a_c", false },
+		{ "lib", "src/lib/a.c", true },
+		{ "lib", "src/library/a.c", false },
+		{ "src/lib", "x/src/lib/a.c", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		struct filter_subject subject = { "f", 1, .source_file = cases[i].file };
+		struct trigger trigger;
+
+		add(&filters, SPEC_LOCATION, cases[i].spec);
+		assert_int_equal(filters_prepare(&filters, NULL), 0);
+		if (filters_match(&filters, &subject, &trigger) != cases[i].matches)
+			fail_msg("%s and %s", cases[i].spec, cases[i].file);
+	}
+}
+
+/* A separator in a string is none. */
+static void test_strings_hold_separators(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	add(&filters, SPEC_FILTER, "f@if:arg1==\"a;b\";g");
+	assert_int_equal(filters.nr, 2);
+	assert_string_equal(filters.entries[0].spec.text, "f@if:arg1==\"a;b\"");
+}
+
+static void test_thousand_names(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+	char name[32];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "func_%u", i);
+		add(&filters, SPEC_FILTER, name);
+	}
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_int_equal(filters.nr_patterns, 0);
+	assert_int_equal(flags_of(&filters, "func_999"), TRIGGER_FILTER);
+	assert_int_equal(flags_of(&filters, "func_1000"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last_one_counts),
+		cmocka_unit_test(test_exact_and_pattern_in_order),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_strings_hold_separators),
+		cmocka_unit_test(test_thousand_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

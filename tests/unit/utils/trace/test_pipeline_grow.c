@@ -1,0 +1,271 @@
+/* A recording that grows: in whatever steps its files come, the events are those of the whole. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/recording.h"
+#include "utils/base/fd.h"
+
+#define NR_FILES 4
+
+/* Of which all is known, and some is in the directory. */
+struct file {
+	char path[PATH_MAX];
+	struct strbuf text;
+	size_t written;
+};
+
+static struct recording rec;
+static struct file files[NR_FILES];
+static struct trace_data data;
+static struct pipeline pipe_;
+static struct pipeline_config config;
+static struct strbuf out;
+static struct recording_writer writer;
+
+static int setup(void **state)
+{
+	pipeline_config_init(&config);
+	config.stages.wants_indent = true;
+	recording_init(&rec);
+	strbuf_reset(&out);
+	writer = (struct recording_writer){ .out = &out };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pipeline_close(&pipe_);
+	data_close(&data);
+	recording_deinit(&rec);
+	for (size_t i = 0; i < NR_FILES; i++) {
+		strbuf_deinit(&files[i].text);
+		files[i] = (struct file){ 0 };
+	}
+	strbuf_deinit(&out);
+	return 0;
+}
+
+/* Take what the file has away, to bring it back piece by piece. */
+static void withdraw(struct file *file, const char *name)
+{
+	snprintf(file->path, sizeof(file->path), "%s/%s", rec.dir, name);
+	assert_int_equal(file_read_all(file->path, 1 << 20, &file->text, NULL), 0);
+	assert_int_equal(truncate(file->path, 0), 0);
+	file->written = 0;
+}
+
+static void bring(struct file *file, size_t until)
+{
+	int fd = open(file->path, O_WRONLY | O_APPEND);
+
+	until = MIN(until, file->text.len);
+	assert_true(fd >= 0);
+	if (until > file->written)
+		assert_int_equal(
+			fd_write_all(fd, file->text.data + file->written, until - file->written),
+			0);
+	file->written = MAX(file->written, until);
+	close(fd);
+}
+
+/* Records up to @time_ns, and half of the next one. */
+static void bring_records(struct file *file, uint64_t time_ns)
+{
+	size_t end = 0;
+
+	for (size_t at = 0; at + 16 <= file->text.len; at += 16) {
+		uint64_t stamp;
+
+		memcpy(&stamp, file->text.data + at, sizeof(stamp));
+		if (stamp > time_ns)
+			break;
+		end = at + 16;
+	}
+	bring(file, end + 8);
+}
+
+static void look(void)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(data_read_more(&data, &err), 0);
+	assert_true(data_grow(&data, &err) >= 0);
+}
+
+static void follow(uint64_t until_ns)
+{
+	struct view view = { recording_write, &writer };
+	struct uft_err err = { 0 };
+
+	look();
+	assert_int_equal(pipeline_follow(&pipe_, until_ns, &view, &err), 0);
+}
+
+static void open_growing(void)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, &err), 0);
+	look();
+	assert_int_equal(pipeline_open(&pipe_, &data, &config, &err), 0);
+}
+
+/* Two tasks that take turns, and one that comes later; the whole against steps of @step_ns. */
+static void check_steps(uint64_t step_ns)
+{
+	struct strbuf whole cleanup_strbuf = { 0 };
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec, 100, "a{b{}c{d{} }!}a{b{}}", 1000);
+	recording_add_task(&rec, 102, "e{f{*}g{ h{", 1005);
+	recording_add_task(&rec, 101, "x{y{}}", 1503);
+	perf_add_sched(&perf, 'o', 102, 1028);
+	perf_add_sched(&perf, 'i', 102, 1051);
+	perf_add_sched(&perf, 'o', 101, 1507);
+	perf_add_sched(&perf, 'i', 101, 1511);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_finish(&rec);
+	recording_run(&rec, &config, &whole);
+
+	withdraw(&files[0], "100.dat");
+	withdraw(&files[1], "102.dat");
+	withdraw(&files[2], "101.dat");
+	withdraw(&files[3], "task.txt");
+	open_growing();
+	for (uint64_t now_ns = 900; now_ns < 3500; now_ns += step_ns) {
+		bring(&files[3], now_ns < 1500 ? (now_ns - 900) * 3 : SIZE_MAX);
+		if (now_ns >= 1000)
+			bring(&files[3], 250);
+		for (size_t i = 0; i < 3; i++)
+			bring_records(&files[i], now_ns);
+		follow(now_ns);
+	}
+	for (size_t i = 0; i < NR_FILES; i++)
+		bring(&files[i], SIZE_MAX);
+	follow(UINT64_MAX);
+	assert_string_equal(strbuf_str(&out), strbuf_str(&whole));
+}
+
+static void small_steps(void **state)
+{
+	check_steps(1);
+}
+
+static void steps(void **state)
+{
+	check_steps(37);
+}
+
+static void large_steps(void **state)
+{
+	check_steps(600);
+}
+
+static void duration(void **state)
+{
+	config.stages.time_filter_ns = 30;
+	check_steps(3);
+}
+
+static void depth_and_range(void **state)
+{
+	config.stages.depth = 2;
+	config.range.start =
+		(struct range_edge){ .time_ns = 15, .is_set = true, .is_elapsed = true };
+	config.range.stop = (struct range_edge){ .time_ns = 1508, .is_set = true };
+	check_steps(7);
+}
+
+/* What others did waits until it is known whether a call is shown that was entered before. */
+static void order_is_kept(void **state)
+{
+	config.stages.time_filter_ns = 500;
+	recording_add_task(&rec, 100, "a{b{ }}", 1000);
+	recording_add_task(&rec, 101, "c{ }", 1015);
+	recording_finish(&rec);
+	open_growing();
+	follow(1400);
+	assert_string_equal(strbuf_str(&out), "");
+	follow(1501);
+	assert_string_equal(strbuf_str(&out), "100:a{");
+	follow(1600);
+	assert_string_equal(strbuf_str(&out), "100:a{b{ 101:c{");
+	follow(UINT64_MAX);
+	assert_string_equal(strbuf_str(&out), "100:a{b{ 101:c{ 100:} 101:} 100:}");
+}
+
+static void tasks_never_move(void **state)
+{
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	withdraw(&files[0], "task.txt");
+	for (int tid = 2000; tid > 200; tid--)
+		strbuf_addf(&files[0].text, "TASK timestamp=0.000000200 tid=%d pid=100\n", tid);
+	open_growing();
+	bring(&files[0], 200);
+	look();
+
+	const struct task *first = data_task(&data, 100);
+
+	assert_non_null(first);
+	assert_null(data_task(&data, 300));
+	bring(&files[0], SIZE_MAX);
+	look();
+	assert_ptr_equal(data_task(&data, 100), first);
+	assert_int_equal(data_task(&data, 300)->tid, 300);
+	assert_int_equal(data.nr_tasks, 1801);
+	assert_string_equal(task_name_at(data_task(&data, 300), 5000), "prog");
+	assert_null(data_task(&data, -1));
+	assert_null(data_task(&data, INT_MAX));
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const lines[] = {
+		"TASK timestamp=0.000000200 tid=4194304 pid=100\n",
+		"TASK timestamp=0.000000200 tid=-5 pid=100\n",
+		"FORK timestamp=0.000000200 pid=0 ppid=100\n",
+		"nonsense\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct uft_err err = { 0 };
+
+		if (i)
+			recording_init(&rec);
+		strbuf_addstr(&rec.task_txt, lines[i]);
+		recording_finish(&rec);
+		assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, &err), 0);
+		assert_int_equal(data_read_more(&data, &err), 0);
+		assert_true(data_grow(&data, &err) < 0);
+		assert_non_null(strstr(err.text, "task.txt"));
+		data_close(&data);
+		if (i + 1 < ARRAY_SIZE(lines))
+			recording_deinit(&rec);
+	}
+}
+
+static void not_there(void **state)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(data_open_growing(&data, "/nonexistent", DEMANGLE_SIMPLE, &err), -ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(small_steps),	TEST(steps),	       TEST(large_steps),
+		TEST(duration),		TEST(depth_and_range), TEST(order_is_kept),
+		TEST(tasks_never_move), TEST(bad_lines),       TEST(not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* Text cut into words in the way of a shell: what option files consist of. */
+#ifndef UTRAIL_BASE_WORDS_H
+#define UTRAIL_BASE_WORDS_H
+
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+/*
+ * @words: of the heap, like an argv: @nr of them and a NULL; all NULL while empty
+ *
+ * Starts as { 0 }, ends with words_deinit().
+ */
+struct words {
+	char **words;
+	size_t nr;
+};
+
+/*
+ * Append the words of @text: separated by blanks and line ends, 'quoted' and "quoted" ones keep theirs, `\` keeps the next
+ * character, `#` at the start of a word begins a comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
+ */
+int words_add(struct words *words, const char *text, struct uft_err *err);
+void words_deinit(struct words *words);
+#define cleanup_words cleanup(words_deinit)
+
+#endif

@@ -1,0 +1,81 @@
+/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (spec/data-format.md section 6.2). */
+#ifndef UTRAIL_FORMAT_ARGBLOB_H
+#define UTRAIL_FORMAT_ARGBLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * A payload is the values in the order of the function's specification, each padded to ARGBLOB_ALIGN bytes, all
+ * together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it says what is what: the specification does.
+ */
+#define ARGBLOB_ALIGN	    4U
+#define ARGBLOB_TOTAL_ALIGN 8U
+#define ARGBLOB_MAX_BYTES   1024U /* of a whole payload with padding */
+
+/* How a value is recorded and shown; in brackets the letter of the specification. */
+enum arg_format {
+	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
+	ARG_SIGNED,	/* (i) */
+	ARG_UNSIGNED,	/* (u) */
+	ARG_HEX,	/* (x) */
+	ARG_OCTAL,	/* (o) */
+	ARG_STRING,	/* (s) a C string */
+	ARG_CHAR,	/* (c) */
+	ARG_FLOAT,	/* (f) */
+	ARG_STD_STRING, /* (S) a std::string */
+	ARG_POINTER,	/* (p) */
+	ARG_ENUM,	/* (e) */
+	ARG_STRUCT,	/* (t) by value */
+};
+
+/* @size: bytes of the value itself; of strings that of the pointer, which is not recorded */
+struct arg_type {
+	uint8_t format; /* enum arg_format */
+	uint16_t size;
+};
+
+/*
+ * Strings are a length and that many bytes without NUL. What has more than ARGBLOB_STRING_MAX bytes is cut and ends in
+ * ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
+ */
+#define ARGBLOB_STRING_MAX 98U
+#define ARGBLOB_STRING_CUT "..."
+#define ARGBLOB_NULL	   "\xff\xff\xff\xff"
+#define ARGBLOB_NULL_LEN   4U
+
+/* One value within a payload; of strings @data is behind the length. */
+struct arg_value {
+	const uint8_t *data;
+	size_t len;
+};
+
+static inline bool arg_format_is_string(enum arg_format format)
+{
+	return format == ARG_STRING || format == ARG_STD_STRING;
+}
+
+static inline bool arg_value_is_null(const struct arg_value *value)
+{
+	return value->len == ARGBLOB_NULL_LEN &&
+	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
+}
+
+/* Bytes that a value of that type takes with its padding; of strings only what is always there. */
+static inline uint32_t argblob_value_bytes(struct arg_type type)
+{
+	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;
+
+	return (bytes + ARGBLOB_ALIGN - 1) & ~(ARGBLOB_ALIGN - 1);
+}
+
+/*
+ * The value of @type that begins at @at of the payload [@blob, @blob + @len). Returns where the next one begins, or -1
+ * when it is not all there. @big: byte order of the recording.
+ */
+ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type type, bool big,
+		     struct arg_value *value);
+
+#endif

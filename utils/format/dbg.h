@@ -1,0 +1,80 @@
+/* The `<module>.dbg` text: what debug information says about the functions of one module. */
+#ifndef UTRAIL_FORMAT_DBG_H
+#define UTRAIL_FORMAT_DBG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+
+/*
+ * One function (spec/data-format.md section 5).
+ *
+ * @addr: relative to the module's map start, as in the symbol file
+ * @args, @retval: specifications without the leading '@' (utils/spec/argspec.h); NULL: none
+ * @file: NULL when the line is not known
+ * @first_inlined, @nr_inlined: of dbg->inlined: calls that were inlined into it
+ */
+struct dbg_inline {
+	const char *name;
+	const char *file; /* NULL: not known */
+	uint32_t line;
+};
+
+struct dbg_func {
+	uint64_t addr;
+	const char *name;
+	const char *args;
+	const char *retval;
+	const char *file;
+	uint32_t line;
+	uint32_t nr_inlined;
+	size_t first_inlined;
+};
+
+/*
+ * @path, @build_id: of the module; NULL when the file does not say
+ * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/enumdef.h)
+ * @funcs: by address
+ * @text: what the strings point into, when they come from a file; else NULL and they are the maker's
+ *
+ * Starts as { 0 }, ends with dbg_deinit().
+ */
+struct dbg {
+	const char *path;
+	const char *build_id;
+	const char **enums;
+	size_t nr_enums;
+	struct dbg_func *funcs;
+	size_t nr_funcs;
+	struct dbg_inline *inlined;
+	size_t nr_inlined;
+	char *text;
+};
+
+void dbg_deinit(struct dbg *dbg);
+#define cleanup_dbg cleanup(dbg_deinit)
+
+/* Append; strings are borrowed. 0 or -ENOMEM. */
+int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
+/* A call that was inlined into the function that was added last. */
+int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
+int dbg_add_enum(struct dbg *dbg, const char *definition);
+
+/* The function that begins at @addr, or NULL. */
+const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr);
+
+/* Sort the functions by address, as dbg_find() needs it. */
+void dbg_sort(struct dbg *dbg);
+
+/* The text of the file. */
+void dbg_encode(const struct dbg *dbg, struct strbuf *out);
+
+/*
+ * Parse the text of a file into an empty @dbg, sorted. Lines of unknown kind are skipped; -EINVAL names a line that cannot
+ * be read; -ENOMEM. @dbg is empty after a failure.
+ */
+int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* What other utrail commands may ask of a recorder at work, over a Unix SOCK_SEQPACKET socket of its own. */
+#ifndef UTRAIL_FORMAT_REQUEST_H
+#define UTRAIL_FORMAT_REQUEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/*
+ * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device and inode number: who
+ * knows the directory finds its recorder, and nothing is left behind. Same machine, same user (or root).
+ */
+#define REQUEST_NAME_SIZE 64
+
+static inline void request_name(char name[static REQUEST_NAME_SIZE], const struct stat *dir)
+{
+	snprintf(name, REQUEST_NAME_SIZE, "utrail-dir-%llx-%llx", (unsigned long long)dir->st_dev,
+		 (unsigned long long)dir->st_ino);
+}
+
+#define REQUEST_MAGIC	0x71557472U
+#define REQUEST_VERSION 2
+
+enum request_type {
+	REQUEST_SAVE = 1, /* flight recording: put what the rings hold into the directory */
+	REQUEST_IS_RUNNING =
+		2, /* answered while the program runs; after that the recorder just ends */
+	REQUEST_PROGRESS = 3, /* how far the files are complete; from now on they are kept fresh */
+};
+
+struct request {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t type; /* enum request_type */
+	uint32_t pad;
+};
+
+/*
+ * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS, keeps its records in memory
+ * @nr_tasks: saved
+ * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files, and so are the lines of
+ *               task.txt, the maps and the symbols that belong to them. 0: nobody knows yet.
+ * @holds_back: PROGRESS: but a call's entry may be recorded later than it happens, for it must take long enough, or something
+ *              else must be called, first
+ */
+struct request_answer {
+	uint32_t magic;
+	int32_t error;
+	uint32_t nr_tasks;
+	uint32_t holds_back;
+	uint64_t complete_ns;
+};
+
+#endif

@@ -1,0 +1,316 @@
+/* What debug information says about functions (see dwarf_info.h). */
+#include "utils/object/dwarf_info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+#include "utils/object/debug_file.h"
+#include "utils/object/dwarf_type.h"
+#include "utils/object/elf_file.h"
+
+#define NESTING_MAX 64
+#define PARAMS_MAX  255
+#define INLINED_MAX 256
+
+/* The name of a file as it is shown: relative to where the compiler ran, if it is below. */
+static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
+			     const char *last)
+{
+	Dwarf_Die cu;
+	Dwarf_Attribute attr;
+	const char *dir = dwarf_diecu(die, &cu, NULL, NULL) &&
+					  dwarf_attr(&cu, DW_AT_comp_dir, &attr)
+				  ? dwarf_formstring(&attr)
+				  : NULL;
+	size_t len = dir ? strlen(dir) : 0;
+
+	if (len && strncmp(file, dir, len) == 0 && file[len] == '/')
+		file += len + 1;
+	if (strncmp(file, "./", 2) == 0)
+		file += 2;
+	/* Functions of one file come one after the other. */
+	return last && strcmp(last, file) == 0 ? last : dwarf_keep_text(loader, file, strlen(file));
+}
+
+static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_func *func)
+{
+	const struct dwarf_info *info = loader->info;
+	const char *last = info->nr_funcs ? info->funcs[info->nr_funcs - 1].file : NULL;
+	const char *file = dwarf_decl_file(die);
+	int line;
+
+	if (!file || dwarf_decl_line(die, &line) < 0)
+		return;
+	func->file = keep_file(loader, die, file, last);
+	func->line = line;
+}
+
+static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
+}
+
+static const char *call_file(Dwarf_Die *call)
+{
+	Dwarf_Die cu;
+	Dwarf_Files *files;
+	size_t nr;
+	Dwarf_Word index;
+
+	if (!get_number(call, DW_AT_call_file, &index) || !dwarf_diecu(call, &cu, NULL, NULL) ||
+	    dwarf_getsrcfiles(&cu, &files, &nr) != 0 || index >= nr)
+		return NULL;
+	return dwarf_filesrc(files, index, NULL, NULL);
+}
+
+/* What library headers call in each other is their own affair, and a lot. */
+static bool is_of_library(const char *file)
+{
+	return file &&
+	       (strncmp(file, "/usr/include/", 13) == 0 || strncmp(file, "/usr/lib/", 9) == 0);
+}
+
+static void add_inlined(struct dwarf_loader *loader, Dwarf_Die *call, struct dwarf_func *func)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_attr_integrate(call, DW_AT_linkage_name, &attr)
+				   ? dwarf_formstring(&attr)
+				   : dwarf_diename(call);
+	const char *file = call_file(call);
+	Dwarf_Word line = 0;
+
+	if (!name || is_of_library(file) || func->nr_inlined == INLINED_MAX)
+		return;
+
+	struct dwarf_inline *all = vec_grow(func->inlined, func->nr_inlined, sizeof(*all));
+
+	if (!all) {
+		loader->oom = true;
+		return;
+	}
+	func->inlined = all;
+	get_number(call, DW_AT_call_line, &line);
+	all[func->nr_inlined++] = (struct dwarf_inline){
+		.name = dwarf_keep_text(loader, name, strlen(name)),
+		.file = file ? keep_file(loader, call, file, func->file) : NULL,
+		.line = MIN(line, (Dwarf_Word)UINT32_MAX),
+	};
+}
+
+static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_func *func,
+			 int nesting)
+{
+	Dwarf_Die child;
+
+	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_inlined_subroutine)
+			add_inlined(loader, &child, func);
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
+			find_inlined(loader, &child, func, nesting + 1);
+	} while (!loader->oom && dwarf_siblingof(&child, &child) == 0);
+}
+
+/* The register that holds the parameter when the function begins at @pc, if it is one. */
+static int entry_register(Dwarf_Die *param, Dwarf_Addr pc)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *expr;
+	size_t len;
+
+	if (!dwarf_attr(param, DW_AT_location, &attr) ||
+	    dwarf_getlocation_addr(&attr, pc, &expr, &len, 1) != 1 || len != 1)
+		return -1;
+	if (expr->atom >= DW_OP_reg0 && expr->atom <= DW_OP_reg31)
+		return expr->atom - DW_OP_reg0;
+	return expr->atom == DW_OP_regx && expr->number < 128 ? (int)expr->number : -1;
+}
+
+static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr pc,
+		       struct dwarf_func *func)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter || func->nr_params == PARAMS_MAX)
+			continue;
+
+		struct dwarf_param *params = vec_grow(func->params, func->nr_params,
+						      sizeof(*params));
+
+		if (!params) {
+			loader->oom = true;
+			return;
+		}
+		func->params = params;
+
+		struct dwarf_param *param = &params[func->nr_params++];
+
+		dwarf_type_of(loader, &child, &param->type);
+		param->reg = entry_register(&child, pc);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/* Where the function begins; one in several parts (foo.cold) begins with the first. */
+static bool entry_of(Dwarf_Die *die, Dwarf_Addr *pc)
+{
+	Dwarf_Addr base;
+	Dwarf_Addr end;
+
+	return dwarf_entrypc(die, pc) == 0 || dwarf_ranges(die, 0, &base, pc, &end) > 0;
+}
+
+static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
+{
+	struct dwarf_info *info = loader->info;
+	Dwarf_Addr pc;
+
+	if (!entry_of(die, &pc) || pc < loader->base)
+		return;
+
+	struct dwarf_func *funcs = vec_grow(info->funcs, info->nr_funcs, sizeof(*funcs));
+	struct dwarf_func func = { .addr = pc - loader->base };
+
+	if (!funcs) {
+		loader->oom = true;
+		return;
+	}
+	info->funcs = funcs;
+	note_place(loader, die, &func);
+	add_params(loader, die, pc, &func);
+	find_inlined(loader, die, &func, 0);
+	dwarf_type_of(loader, die, &func.result);
+	funcs[info->nr_funcs++] = func;
+}
+
+static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
+{
+	Dwarf_Die child;
+
+	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+		return;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			add_func(loader, &child);
+			walk(loader, &child, nesting + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+		case DW_TAG_lexical_block:
+			walk(loader, &child, nesting + 1);
+			break;
+		default:
+			break;
+		}
+	} while (!loader->oom && dwarf_siblingof(&child, &child) == 0);
+}
+
+static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!loader->oom && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		if (type == DW_UT_compile)
+			walk(loader, &die, 0);
+	}
+}
+
+static int compare_addr(const void *a, const void *b)
+{
+	const struct dwarf_func *x = a;
+	const struct dwarf_func *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static void func_deinit(struct dwarf_func *func)
+{
+	free(func->params);
+	free(func->inlined);
+}
+
+static void sort_funcs(struct dwarf_info *info)
+{
+	size_t kept = 0;
+
+	if (info->nr_funcs)
+		qsort(info->funcs, info->nr_funcs, sizeof(*info->funcs), compare_addr);
+	for (size_t i = 0; i < info->nr_funcs; i++) {
+		if (kept && info->funcs[kept - 1].addr == info->funcs[i].addr)
+			func_deinit(&info->funcs[i]);
+		else
+			info->funcs[kept++] = info->funcs[i];
+	}
+	info->nr_funcs = kept;
+}
+
+void dwarf_info_deinit(struct dwarf_info *info)
+{
+	for (size_t i = 0; i < info->nr_funcs; i++)
+		func_deinit(&info->funcs[i]);
+	for (size_t i = 0; i < info->nr_texts; i++)
+		free(info->texts[i]);
+	free(info->funcs);
+	free(info->enums);
+	free(info->texts);
+	*info = (struct dwarf_info){ 0 };
+}
+
+int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct elf_file debug cleanup_elf_file = ELF_FILE_CLOSED;
+	struct elf_section sec;
+	int ret = elf_file_open(&file, path, err);
+
+	if (ret < 0)
+		return ret;
+
+	const struct elf_file *from = &file;
+
+	if (!elf_section_by_name(&file, ".debug_info", &sec)) {
+		if (!debug_file_open(&file, path, &debug))
+			return 0;
+		from = &debug;
+	}
+
+	struct dwarf_loader loader = { .info = info, .base = file.base };
+	Dwarf *dwarf = dwarf_begin_elf(from->elf, DWARF_C_READ, NULL);
+
+	if (!dwarf)
+		return 0;
+	load_units(&loader, dwarf);
+	dwarf_end(dwarf);
+	strmap_deinit(&loader.enums);
+	sort_funcs(info);
+	if (loader.oom) {
+		dwarf_info_deinit(info);
+		return err_set_errno(err, -ENOMEM, "cannot read the debug information of '%s'",
+				     path);
+	}
+	return 0;
+}
+
+const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr)
+{
+	struct dwarf_func key = { .addr = addr };
+
+	if (!info->nr_funcs)
+		return NULL;
+	return bsearch(&key, info->funcs, info->nr_funcs, sizeof(key), compare_addr);
+}

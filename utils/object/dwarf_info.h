@@ -1,0 +1,109 @@
+/* What debug information says about functions: where they are from, and the types of their arguments and results. */
+#ifndef UTRAIL_OBJECT_DWARF_INFO_H
+#define UTRAIL_OBJECT_DWARF_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+enum dwarf_kind {
+	DWARF_VOID,
+	DWARF_INT,
+	DWARF_CHAR,
+	DWARF_FLOAT, /* 4, 8, or 10 bytes: x87's */
+	DWARF_POINTER,
+	DWARF_STRING, /* a pointer to char */
+	DWARF_ENUM,
+	DWARF_STRUCT,	   /* struct, class, union, or what is passed like one */
+	DWARF_STD_STRING,  /* std::string of GNU's library */
+	DWARF_LLVM_STRING, /* of LLVM's */
+	DWARF_UNKNOWN,	   /* a struct that is only declared: nobody knows how it is passed */
+};
+
+/* How each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
+enum dwarf_class {
+	DWARF_CLASS_NONE,
+	DWARF_CLASS_INT,
+	DWARF_CLASS_SSE,
+	DWARF_CLASS_MEMORY,
+};
+
+/*
+ * Typedefs and qualifiers are looked through.
+ *
+ * @bytes: its size; 0 for an empty struct
+ * @is_signed: DWARF_INT, DWARF_ENUM
+ * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
+ * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in memory
+ * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
+ */
+struct dwarf_type {
+	uint8_t kind; /* enum dwarf_kind */
+	bool is_signed;
+	bool is_by_reference;
+	uint8_t classes[2]; /* enum dwarf_class */
+	uint32_t bytes;
+	const char *name;
+};
+
+/* @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known */
+struct dwarf_param {
+	struct dwarf_type type;
+	int16_t reg;
+};
+
+/* A call that the compiler has put the callee's code in the place of; @name: mangled where the language does that. */
+struct dwarf_inline {
+	const char *name;
+	const char *file; /* as that of struct dwarf_func; NULL: not known */
+	uint32_t line;	  /* of the call */
+};
+
+/*
+ * @addr: relative to the module's map start
+ * @file: as the compiler was given it, relative to its directory where that is possible; NULL: not known
+ */
+struct dwarf_func {
+	uint64_t addr;
+	const char *file;
+	uint32_t line;
+	uint32_t nr_params;
+	struct dwarf_param *params;
+	struct dwarf_type result;
+	struct dwarf_inline *
+		inlined; /* in the order of debug information, calls within inlined calls behind them */
+	uint32_t nr_inlined;
+};
+
+/*
+ * Starts as { 0 }, ends with dwarf_info_deinit().
+ *
+ * @funcs: by address; of several at one address the first
+ * @enums: definitions for utils/spec/enumdef.h, of the types that occur
+ * @texts: what the strings point into
+ */
+struct dwarf_info {
+	struct dwarf_func *funcs;
+	size_t nr_funcs;
+	const char **enums;
+	size_t nr_enums;
+	char **texts;
+	size_t nr_texts;
+};
+
+void dwarf_info_deinit(struct dwarf_info *info);
+#define cleanup_dwarf_info cleanup(dwarf_info_deinit)
+
+/*
+ * The debug information of module @path, in itself or in its separate debug file, into an empty @info. Without any, or in a
+ * build without libdw, it stays empty, which is a success. 0, -ENOMEM, or what elf_file_open() says.
+ */
+int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
+
+/* The function that begins at @addr, or NULL. */
+const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
+
+#endif

@@ -1,0 +1,542 @@
+/* Types of debug information, as far as arguments and results need them (see dwarf_type.h). */
+#include "utils/object/dwarf_type.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+
+/* Damaged files may have types that contain themselves. */
+#define NESTING_MAX 64
+
+#define EIGHTBYTE 8U
+
+static bool type_die(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, type);
+}
+
+/* Through typedefs and qualifiers. False when nothing is left: void. */
+static bool peel(Dwarf_Die *die)
+{
+	for (int i = 0; i < NESTING_MAX; i++) {
+		Dwarf_Die inner;
+
+		switch (dwarf_tag(die)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			if (!type_die(die, &inner))
+				return false;
+			*die = inner;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t byte_size(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word size;
+
+	if (!dwarf_attr_integrate(die, DW_AT_byte_size, &attr) ||
+	    dwarf_formudata(&attr, &size) < 0 || size > UINT32_MAX)
+		return 0;
+	return size;
+}
+
+static unsigned encoding_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+
+	if (!dwarf_attr_integrate(die, DW_AT_encoding, &attr) ||
+	    dwarf_formudata(&attr, &encoding) < 0)
+		return 0;
+	return encoding;
+}
+
+static bool is_flag_set(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	bool flag;
+
+	return dwarf_attr_integrate(die, name, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag;
+}
+
+/* The plain char, whose arrays are strings; signed char and unsigned char are numbers. */
+static bool is_char(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	return dwarf_tag(die) == DW_TAG_base_type && byte_size(die) == 1 && name &&
+	       strcmp(name, "char") == 0;
+}
+
+static bool is_float(unsigned encoding)
+{
+	return encoding == DW_ATE_float || encoding == DW_ATE_imaginary_float;
+}
+
+/* x87's format takes 16 bytes in memory (12 on i386), as does the one with 128 bits. */
+static bool is_x87(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	return byte_size(die) > 8 && name && strstr(name, "long double");
+}
+
+static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
+{
+	return MAX(a, b) == DWARF_CLASS_MEMORY ? DWARF_CLASS_MEMORY
+	       : a == DWARF_CLASS_NONE	       ? b
+	       : b == DWARF_CLASS_NONE	       ? a
+	       : MIN(a, b) == DWARF_CLASS_INT  ? DWARF_CLASS_INT
+					       : DWARF_CLASS_SSE;
+}
+
+/* What lies at [@offset, @offset + @bytes) of a struct is of class @class. */
+static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
+{
+	for (uint32_t at = offset / EIGHTBYTE; bytes && at <= (offset + bytes - 1) / EIGHTBYTE;
+	     at++) {
+		if (at < 2)
+			classes[at] = join(classes[at], class);
+	}
+}
+
+static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting);
+
+static bool member_offset(Dwarf_Die *member, uint32_t *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+
+	*offset = 0;
+	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
+		/* A virtual base is where an expression says: such a class is never passed by value. */
+		if (dwarf_formudata(&attr, &word) < 0)
+			return false;
+	} else if (dwarf_attr_integrate(member, DW_AT_data_bit_offset, &attr)) {
+		if (dwarf_formudata(&attr, &word) < 0)
+			return false;
+		word /= 8;
+	} else {
+		return true;
+	}
+	*offset = word > UINT32_MAX / 2 ? UINT32_MAX / 2 : word;
+	return true;
+}
+
+static void classify_members(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+		uint32_t at;
+		Dwarf_Die type;
+
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		if (is_flag_set(&child, DW_AT_external) || is_flag_set(&child, DW_AT_declaration))
+			continue;
+		if (!member_offset(&child, &at)) {
+			classes[0] = DWARF_CLASS_MEMORY;
+			return;
+		}
+		if (type_die(&child, &type))
+			classify(&type, offset + at, classes, nesting + 1);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static uint32_t array_length(Dwarf_Die *die)
+{
+	Dwarf_Die child;
+	uint32_t total = 1;
+
+	if (dwarf_child(die, &child) != 0)
+		return 0;
+	do {
+		Dwarf_Attribute attr;
+		Dwarf_Word word;
+		bool is_count = true;
+
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (!dwarf_attr_integrate(&child, DW_AT_count, &attr)) {
+			is_count = false;
+			if (!dwarf_attr_integrate(&child, DW_AT_upper_bound, &attr))
+				return 0;
+		}
+		if (dwarf_formudata(&attr, &word) < 0 || word > 16)
+			return 0;
+		total *= is_count ? word : word + 1;
+		if (total > 16)
+			return 0;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return total;
+}
+
+/* At most 16 elements: what has more is larger than what counts. */
+static void classify_array(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+{
+	Dwarf_Die element;
+	uint32_t nr = array_length(die);
+
+	if (!type_die(die, &element) || !peel(&element))
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		classify(&element, offset + i * byte_size(&element), classes, nesting + 1);
+}
+
+/* psABI 3.2.3: the classes of what lies at @offset of the struct that is passed. */
+static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+{
+	Dwarf_Die type = *die;
+
+	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !peel(&type))
+		return;
+
+	uint32_t bytes = byte_size(&type);
+
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		classify_members(&type, offset, classes, nesting);
+		return;
+	case DW_TAG_array_type:
+		classify_array(&type, offset, classes, nesting);
+		return;
+	case DW_TAG_base_type:
+		/* Not aligned: packed. */
+		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
+			classes[0] = DWARF_CLASS_MEMORY;
+		else if (is_x87(&type))
+			classes[0] = DWARF_CLASS_MEMORY;
+		else if (is_float(encoding_of(&type)) || encoding_of(&type) == DW_ATE_complex_float)
+			note(classes, offset, bytes, DWARF_CLASS_SSE);
+		else
+			note(classes, offset, bytes, DWARF_CLASS_INT);
+		return;
+	default:
+		note(classes, offset, bytes ? bytes : EIGHTBYTE, DWARF_CLASS_INT);
+		return;
+	}
+}
+
+/* A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the purposes of calls". */
+static bool is_special_function(Dwarf_Die *func, const char *class_name)
+{
+	const char *name = dwarf_diename(func);
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+
+	if (!name || dwarf_tag(func) != DW_TAG_subprogram || is_flag_set(func, DW_AT_artificial))
+		return false;
+	if (dwarf_attr_integrate(func, DW_AT_defaulted, &attr) &&
+	    dwarf_formudata(&attr, &word) == 0 && word == DW_DEFAULTED_in_class)
+		return false;
+	if (name[0] == '~')
+		return true;
+	if (!class_name || strncmp(name, class_name, strcspn(class_name, "<")) != 0)
+		return false;
+
+	/* A constructor with one reference, to its own class: "this" is the first parameter. */
+	Dwarf_Die param;
+	int nr = 0;
+	bool is_copy = false;
+
+	if (dwarf_child(func, &param) != 0)
+		return false;
+	do {
+		Dwarf_Die type;
+
+		if (dwarf_tag(&param) != DW_TAG_formal_parameter)
+			continue;
+		nr++;
+		is_copy = type_die(&param, &type) &&
+			  (dwarf_tag(&type) == DW_TAG_reference_type ||
+			   dwarf_tag(&type) == DW_TAG_rvalue_reference_type);
+	} while (dwarf_siblingof(&param, &param) == 0);
+	return nr == 2 && is_copy;
+}
+
+static bool is_non_trivial(Dwarf_Die *die, int nesting)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+	Dwarf_Die child;
+
+	/* DWARF 5: the compiler says it. */
+	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
+	    dwarf_formudata(&attr, &word) == 0) {
+		if (word == DW_CC_pass_by_reference)
+			return true;
+		if (word == DW_CC_pass_by_value)
+			return false;
+	}
+	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		Dwarf_Die type;
+		int tag = dwarf_tag(&child);
+
+		if (dwarf_attr_integrate(&child, DW_AT_virtuality, &attr) &&
+		    dwarf_formudata(&attr, &word) == 0 && word != DW_VIRTUALITY_none)
+			return true;
+		if (is_special_function(&child, dwarf_diename(die)))
+			return true;
+		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+		    !is_flag_set(&child, DW_AT_external) && type_die(&child, &type) &&
+		    peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
+		    (dwarf_tag(&type) == DW_TAG_structure_type ||
+		     dwarf_tag(&type) == DW_TAG_class_type) &&
+		    is_non_trivial(&type, nesting + 1))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+static bool has_member(Dwarf_Die *die, const char *name)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		const char *found = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child)
+								       : NULL;
+
+		if (found && strcmp(found, name) == 0)
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+static bool is_in_namespace(Dwarf_Die *die, const char *wanted)
+{
+	Dwarf_Die *scopes;
+	int nr = dwarf_getscopes_die(die, &scopes);
+	bool found = false;
+
+	for (int i = 0; i < nr; i++) {
+		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_namespace
+					   ? dwarf_diename(&scopes[i])
+					   : NULL;
+
+		found |= name && strcmp(name, wanted) == 0;
+	}
+	if (nr > 0)
+		free(scopes);
+	return found;
+}
+
+/*
+ * Recognised by how they look inside: the layouts that libmcount/capture.c reads. clang only declares them, since the library
+ * defines them.
+ */
+static enum dwarf_kind kind_of_class(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	if (!name || strncmp(name, "basic_string<char,", 18) != 0)
+		return is_flag_set(die, DW_AT_declaration) ? DWARF_UNKNOWN : DWARF_STRUCT;
+	if (is_flag_set(die, DW_AT_declaration))
+		return is_in_namespace(die, "__cxx11") ? DWARF_STD_STRING
+		       : is_in_namespace(die, "__1")   ? DWARF_LLVM_STRING
+						       : DWARF_UNKNOWN;
+	if (byte_size(die) == 32 && has_member(die, "_M_dataplus"))
+		return DWARF_STD_STRING;
+	if (byte_size(die) == 24 && (has_member(die, "__r_") || has_member(die, "__rep_")))
+		return DWARF_LLVM_STRING;
+	return DWARF_STRUCT;
+}
+
+const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len)
+{
+	struct dwarf_info *info = loader->info;
+	char **texts = vec_grow(info->texts, info->nr_texts, sizeof(*texts));
+	char *copy = strndup(text, len);
+
+	if (texts)
+		info->texts = texts;
+	if (!texts || !copy) {
+		free(copy);
+		loader->oom = true;
+		return NULL;
+	}
+	texts[info->nr_texts++] = copy;
+	return copy;
+}
+
+/* Template arguments and whatever could not stand in a specification are cut off. */
+static const char *keep_name(struct dwarf_loader *loader, const char *name)
+{
+	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
+
+	/* "<lambda()>" begins with it. */
+	return len ? dwarf_keep_text(loader, name, len) : NULL;
+}
+
+static void put_enumerators(Dwarf_Die *die, struct strbuf *out)
+{
+	Dwarf_Die child;
+	int64_t next = 0;
+	bool is_first = true;
+
+	if (dwarf_child(die, &child) != 0)
+		return;
+	do {
+		const char *name = dwarf_diename(&child);
+		Dwarf_Attribute attr;
+		Dwarf_Sword value;
+
+		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
+		    !dwarf_attr_integrate(&child, DW_AT_const_value, &attr) ||
+		    dwarf_formsdata(&attr, &value) < 0)
+			continue;
+		strbuf_addf(out, "%s%s", is_first ? "" : ",", name);
+		if (value != next)
+			strbuf_addf(out, "=%lld", (long long)value);
+		next = (int64_t)((uint64_t)value + 1);
+		is_first = false;
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static void add_enum(struct dwarf_loader *loader, Dwarf_Die *die, const char *name)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dwarf_info *info = loader->info;
+
+	if (!name || strmap_get(&loader->enums, name))
+		return;
+	strbuf_addf(&text, "enum %s {", name);
+	put_enumerators(die, &text);
+	strbuf_addch(&text, '}');
+
+	const char **enums = vec_grow(info->enums, info->nr_enums, sizeof(*enums));
+	const char *kept = dwarf_keep_text(loader, strbuf_str(&text), text.len);
+
+	if (enums)
+		info->enums = enums;
+	if (!enums || !kept || strmap_put(&loader->enums, name, (void *)kept) < 0) {
+		loader->oom = true;
+		return;
+	}
+	enums[info->nr_enums++] = kept;
+}
+
+static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die inner;
+	char number[32];
+	const char *name = keep_name(loader, dwarf_diename(die));
+
+	if (!name) {
+		snprintf(number, sizeof(number), "_anon_%llx",
+			 (unsigned long long)dwarf_dieoffset(die));
+		name = dwarf_keep_text(loader, number, strlen(number));
+	}
+	type->kind = DWARF_ENUM;
+	type->name = name;
+	type->is_signed = true;
+	if (type_die(die, &inner) && peel(&inner))
+		type->is_signed = encoding_of(&inner) == DW_ATE_signed ||
+				  encoding_of(&inner) == DW_ATE_signed_char;
+	add_enum(loader, die, name);
+}
+
+static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	unsigned encoding = encoding_of(die);
+
+	type->kind = is_char(die) ? DWARF_CHAR : DWARF_INT;
+	type->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	if (is_float(encoding) && is_x87(die)) {
+		type->kind = DWARF_FLOAT;
+		type->bytes = 10;
+	} else if (is_float(encoding) && type->bytes <= 8 && type->bytes >= 4) {
+		type->kind = DWARF_FLOAT;
+	} else if (type->bytes > 8 || encoding == DW_ATE_complex_float) {
+		/* Numbers of 128 bits, and pairs of floats. */
+		type->kind = DWARF_STRUCT;
+		type->name = keep_name(loader, dwarf_diename(die));
+		if (is_x87(die))
+			type->classes[0] = DWARF_CLASS_MEMORY;
+		else
+			classify(die, 0, type->classes, 0);
+	}
+}
+
+static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	type->kind = kind_of_class(die);
+	type->name = keep_name(loader, dwarf_diename(die));
+	type->is_by_reference = is_non_trivial(die, 0);
+	classify(die, 0, type->classes, 0);
+	/* An empty class has a size, but is not passed. */
+	if (type->bytes == 1 && type->classes[0] == DWARF_CLASS_NONE)
+		type->bytes = 0;
+	if (type->bytes > 2 * EIGHTBYTE)
+		type->classes[0] = DWARF_CLASS_MEMORY;
+}
+
+static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die pointee;
+
+	type->kind = DWARF_POINTER;
+	if (!type->bytes)
+		type->bytes = 8;
+	if (dwarf_tag(die) == DW_TAG_pointer_type && type_die(die, &pointee) && peel(&pointee) &&
+	    is_char(&pointee))
+		type->kind = DWARF_STRING;
+}
+
+void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die at;
+
+	*type = (struct dwarf_type){ .kind = DWARF_VOID };
+	if (!type_die(die, &at) || !peel(&at))
+		return;
+	type->bytes = byte_size(&at);
+	switch (dwarf_tag(&at)) {
+	case DW_TAG_base_type:
+		make_base(loader, &at, type);
+		break;
+	case DW_TAG_enumeration_type:
+		make_enum(loader, &at, type);
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		make_struct(loader, &at, type);
+		break;
+	case DW_TAG_ptr_to_member_type:
+		/* Of a function: its address and what is to be added to "this". */
+		if (type->bytes > EIGHTBYTE) {
+			type->kind = DWARF_STRUCT;
+			note(type->classes, 0, type->bytes, DWARF_CLASS_INT);
+			break;
+		}
+		make_pointer(&at, type);
+		break;
+	default:
+		make_pointer(&at, type);
+		break;
+	}
+}

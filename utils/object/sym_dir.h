@@ -1,0 +1,30 @@
+/* A folder of .sym files: finding the one of a module. */
+#ifndef UTRAIL_OBJECT_SYM_DIR_H
+#define UTRAIL_OBJECT_SYM_DIR_H
+
+#include <stdbool.h>
+
+#include "utils/base/err.h"
+#include "utils/format/sym.h"
+
+/*
+ * @path, @build_id: of the module; no build-id is ""
+ * @any_path: the files may come from another place (--with-syms): only the build-id must agree, where both have one
+ */
+struct sym_query {
+	const char *path;
+	const char *build_id;
+	bool any_path;
+};
+
+/* Does a file with this head speak of the module? Both are written by one recorder, so paths agree, if they must. */
+bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
+
+/*
+ * Read the symbols of a module from @dir into the empty @out (spec/data-format.md section 4.5): 1, or 0 when there are none. The
+ * file's name goes to *@name, for the caller to free, unless that is NULL. A file that cannot be read is an error.
+ */
+int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
+		 struct uft_err *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* Which functions have which argument specifications: the strings of -A and -R, and those that a recording carries. */
+#ifndef UTRAIL_SPEC_ARGRULES_H
+#define UTRAIL_SPEC_ARGRULES_H
+
+#include "utils/spec/argspec.h"
+#include "utils/spec/pattern.h"
+
+/* What a string of rules may speak of: -A has arguments, -R the return value. */
+enum argrules_about {
+	ARGRULES_ARGS = 1,
+	ARGRULES_RETVAL = 2,
+	ARGRULES_BOTH = 3,
+};
+
+/*
+ * "NAME[@MODULE][@ITEM,...]" of spec/cli.md section 4.1.
+ *
+ * @about: enum argrules_about: what @items are about, and what to find out by itself when there are none
+ * @module: a prefix of the module's file name, or "PLT"; NULL: any
+ * @text: what the user wrote
+ */
+struct argrule {
+	struct pattern pattern;
+	char *module;
+	char *text;
+	struct argspecs items;
+	uint8_t about;
+	bool is_auto;
+};
+
+/* Starts as { 0 }, ends with argrules_deinit(). */
+struct argrules {
+	struct argrule *rules;
+	size_t nr;
+};
+
+void argrules_deinit(struct argrules *rules);
+#define cleanup_argrules cleanup(argrules_deinit)
+
+/*
+ * Add the rules of @text, separated by ';'. -EINVAL names what cannot be read, with its column; -ENOMEM.
+ *
+ * @is_trigger: of -T: without items about arguments a rule is about something else, and "auto-args" asks for what can be
+ *              found out
+ * @is_lenient: from a recording: what is not about arguments is skipped, and so is what cannot be read
+ */
+struct argrules_source {
+	enum pattern_match match;
+	enum argrules_about about;
+	unsigned word_bytes;
+	bool is_trigger;
+	bool is_lenient;
+};
+int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
+		   struct uft_err *err);
+
+/* The function that rules are asked about. */
+struct argrules_subject {
+	const char *name; /* demangled, or as in the symbol table */
+	const char *module;
+	bool is_plt;
+};
+
+/*
+ * What the rules say about a function: its items go to @args and @retval, merged; bits of enum argrules_about tell
+ * what it shall find out by itself, because a rule without items is about it.
+ */
+int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
+		     struct argspecs *args, struct argspecs *retval);
+
+#endif

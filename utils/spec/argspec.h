@@ -1,0 +1,115 @@
+/* Argument specifications: which arguments and return values of a function are recorded, from where, and how they are shown. */
+#ifndef UTRAIL_SPEC_ARGSPEC_H
+#define UTRAIL_SPEC_ARGSPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/argblob.h"
+
+/*
+ * spec/cli.md section 5:
+ *
+ *	argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
+ *
+ * Two specifications are about the same value when kind and place agree.
+ */
+enum arg_kind {
+	ARG_KIND_INT,	/* argN */
+	ARG_KIND_FLOAT, /* fpargN, argN/f */
+	ARG_KIND_RETVAL,
+};
+
+enum arg_place {
+	ARG_IN_ORDER,	 /* by the calling convention: @index is N */
+	ARG_IN_REGISTER, /* @regs: one, or several that hold parts of a struct */
+	ARG_ON_STACK,	 /* @index: the word above the return address, from 1 on */
+};
+
+#define ARG_REGS_MAX  4
+#define ARG_INDEX_MAX 100000000U
+
+/*
+ * @is_exact: the function was named, not found by a pattern
+ * @regs: numbers of argreg_name()
+ * @name: of the enum or struct; NULL when there is none; of the heap
+ * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the value count, with
+ *                CAPTURE_SIGNED (utils/format/capture.h), and what is in the place
+ */
+enum arg_how {
+	ARG_HOW_PLAIN,
+	ARG_HOW_POINTED, /* a pointer to the struct */
+	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
+};
+
+struct argspec {
+	uint8_t kind;  /* enum arg_kind */
+	uint8_t place; /* enum arg_place */
+	bool is_exact;
+	uint8_t nr_regs;
+	uint8_t regs[ARG_REGS_MAX];
+	uint8_t narrow;
+	uint8_t how; /* enum arg_how */
+	uint32_t index;
+	struct arg_type type;
+	char *name;
+};
+
+/* In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit(). */
+struct argspecs {
+	struct argspec *specs;
+	size_t nr;
+};
+
+void argspecs_deinit(struct argspecs *list);
+#define cleanup_argspecs cleanup(argspecs_deinit)
+
+/* Does an item of a trigger begin like an argument or return value ("arg1", "fparg2/32", "retval")? */
+bool argspec_is_item(const char *text, size_t len);
+
+/*
+ * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) that is wrong; -ENOMEM.
+ * @word_bytes: of the traced program: 8, or 4
+ */
+int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
+		  struct uft_err *err);
+void argspec_deinit(struct argspec *spec);
+
+/*
+ * Add a specification, which the list takes over, with its name. What is about the same value as one that is there takes
+ * its place, unless only the old one is exact; all others go behind. 0 or -ENOMEM.
+ */
+int argspecs_add(struct argspecs *list, struct argspec *spec);
+
+/* The same without looking for one that is about the same value. */
+int argspecs_append(struct argspecs *list, struct argspec *spec);
+
+/* A copy of @from behind what is in @list, merged in the same way. 0 or -ENOMEM. */
+int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
+
+/* Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. As argspec_parse(). */
+int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
+		   struct uft_err *err);
+
+/* The text of a specification, as argspec_parse() and uftrace read it. */
+void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out);
+
+/*
+ * Registers that arguments are passed in, of all instruction sets, by number. argreg_find(): -1 when there is none of
+ * that name, in either case of letters.
+ */
+int argreg_find(const char *name, size_t len);
+const char *argreg_name(unsigned reg);
+
+/* The numbers of x86_64's: ARGREG_X86_64_INT + n for rdi, rsi, rdx, rcx, r8, r9; then xmm0 to xmm7. */
+enum {
+	ARGREG_X86_64_INT = 0,
+	ARGREG_X86_64_INT_NR = 6,
+	ARGREG_X86_64_SSE = 6,
+	ARGREG_X86_64_SSE_NR = 8,
+};
+
+#endif

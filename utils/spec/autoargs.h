@@ -1,0 +1,22 @@
+/* What is known of functions of the C and C++ libraries and POSIX without debug information: their arguments and results. */
+#ifndef UTRAIL_SPEC_AUTOARGS_H
+#define UTRAIL_SPEC_AUTOARGS_H
+
+#include "utils/base/strbuf.h"
+
+/* @args, @retval: items of utils/spec/argspec.h, separated by ','; NULL: none, or not known */
+struct autoargs {
+	const char *name; /* as in the symbol table */
+	const char *args;
+	const char *retval;
+};
+
+/* The row of function @name, or NULL. */
+const struct autoargs *autoargs_find(const char *name);
+
+/* The tables as recordings carry them (spec/data-format.md section 1.4): keys argauto, retauto and enumauto of `info`. */
+void autoargs_put_args(struct strbuf *out);
+void autoargs_put_retvals(struct strbuf *out);
+void autoargs_put_enums(struct strbuf *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* The table behind utils/spec/autoargs.h. */
+#ifndef UTRAIL_SPEC_AUTOARGS_TABLE_H
+#define UTRAIL_SPEC_AUTOARGS_TABLE_H
+
+#include "utils/spec/autoargs.h"
+
+/* By name, rising as strcmp() has it. */
+extern const struct autoargs autoargs_table[];
+extern const size_t autoargs_table_nr;
+
+/* Definitions as utils/spec/enumdef.h reads them. */
+extern const char *const autoargs_enums[];
+extern const size_t autoargs_enums_nr;
+
+#endif

@@ -1,0 +1,259 @@
+/* The calling convention (see callconv.h). */
+#include "utils/spec/callconv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "utils/format/capture.h"
+
+#define WORD	 8U
+#define INT_REGS ARGREG_X86_64_INT_NR
+#define SSE_REGS ARGREG_X86_64_SSE_NR
+
+/* What was handed out so far. @nr_int, @nr_float: names: argN, fpargN */
+struct allocation {
+	unsigned int_regs;
+	unsigned sse_regs;
+	unsigned stack_words;
+	unsigned nr_int;
+	unsigned nr_float;
+};
+
+static void take_stack(struct allocation *a, struct argspec *spec, uint32_t bytes)
+{
+	spec->place = ARG_ON_STACK;
+	spec->index = a->stack_words + 1;
+	a->stack_words += (bytes + WORD - 1) / WORD;
+}
+
+static void take_int(struct allocation *a, struct argspec *spec)
+{
+	if (a->int_regs == INT_REGS) {
+		take_stack(a, spec, WORD);
+		return;
+	}
+	spec->place = ARG_IN_REGISTER;
+	spec->regs[spec->nr_regs++] = ARGREG_X86_64_INT + a->int_regs++;
+}
+
+static void take_sse(struct allocation *a, struct argspec *spec)
+{
+	if (a->sse_regs == SSE_REGS) {
+		take_stack(a, spec, WORD);
+		return;
+	}
+	spec->place = ARG_IN_REGISTER;
+	spec->regs[spec->nr_regs++] = ARGREG_X86_64_SSE + a->sse_regs++;
+}
+
+static bool is_in_memory(const struct dwarf_type *type)
+{
+	return type->classes[0] == DWARF_CLASS_MEMORY || type->bytes > 2 * WORD;
+}
+
+static void take_struct(struct allocation *a, const struct dwarf_type *type, struct argspec *spec)
+{
+	unsigned nr_int = 0;
+	unsigned nr_sse = 0;
+
+	if (type->is_by_reference) {
+		spec->how = ARG_HOW_POINTED;
+		take_int(a, spec);
+		return;
+	}
+	if (type->bytes == 0) {
+		/* It is not passed, but has its place in the list. */
+		spec->place = ARG_ON_STACK;
+		spec->index = a->stack_words + 1;
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		nr_int += type->classes[i] == DWARF_CLASS_INT;
+		nr_sse += type->classes[i] == DWARF_CLASS_SSE;
+	}
+	/* All of it in registers, or none. */
+	if (is_in_memory(type) || a->int_regs + nr_int > INT_REGS ||
+	    a->sse_regs + nr_sse > SSE_REGS || nr_int + nr_sse == 0) {
+		take_stack(a, spec, type->bytes);
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		if (type->classes[i] == DWARF_CLASS_INT)
+			take_int(a, spec);
+		else if (type->classes[i] == DWARF_CLASS_SSE)
+			take_sse(a, spec);
+	}
+}
+
+static bool is_string_object(const struct dwarf_type *type)
+{
+	return type->kind == DWARF_STD_STRING || type->kind == DWARF_LLVM_STRING;
+}
+
+/* The format that goes with the type. */
+static struct arg_type format_of(const struct dwarf_type *type)
+{
+	switch (type->kind) {
+	case DWARF_CHAR:
+		return (struct arg_type){ ARG_CHAR, 1 };
+	case DWARF_FLOAT:
+		return (struct arg_type){ ARG_FLOAT, type->bytes };
+	case DWARF_POINTER:
+		return (struct arg_type){ ARG_POINTER, WORD };
+	case DWARF_STRING:
+		return (struct arg_type){ ARG_STRING, WORD };
+	case DWARF_ENUM:
+		return (struct arg_type){ ARG_ENUM, WORD };
+	case DWARF_STRUCT:
+		return (struct arg_type){ ARG_STRUCT, MIN(type->bytes, (uint32_t)UINT16_MAX) };
+	case DWARF_STD_STRING:
+	case DWARF_LLVM_STRING:
+		return (struct arg_type){ ARG_STD_STRING, WORD };
+	default:
+		return (struct arg_type){ ARG_AUTO, WORD };
+	}
+}
+
+/* What the type says, wherever the value is. 0 or -ENOMEM. */
+static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct argspec *spec)
+{
+	*spec = (struct argspec){ .kind = kind, .type = format_of(type) };
+	if (type->kind == DWARF_LLVM_STRING)
+		spec->how = ARG_HOW_LLVM;
+	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < WORD)
+		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
+	/* Readers compare it with the names' values, which are as wide as they get. */
+	if (type->kind == DWARF_ENUM && type->is_signed && spec->narrow)
+		spec->narrow |= CAPTURE_WIDE;
+	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {
+		spec->name = strdup(type->name);
+		if (!spec->name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void take_place(struct allocation *a, const struct dwarf_type *type, struct argspec *spec)
+{
+	if (type->kind == DWARF_FLOAT && type->bytes > WORD) {
+		/* Aligned to two words. */
+		a->stack_words += a->stack_words % 2;
+		take_stack(a, spec, 2 * WORD);
+	} else if (type->kind == DWARF_FLOAT) {
+		take_sse(a, spec);
+	} else if (type->kind == DWARF_STRUCT) {
+		take_struct(a, type, spec);
+	} else {
+		take_int(a, spec);
+	}
+}
+
+/* DWARF's numbers of x86_64's registers: psABI figure 3.36. */
+static int argreg_of_dwarf(int reg)
+{
+	static const int8_t general[] = { -1, 2, 3, -1, 1, 0, -1, -1, 4, 5 };
+
+	if (reg >= 0 && reg < (int)ARRAY_SIZE(general))
+		return general[reg];
+	if (reg >= 17 && reg < 17 + (int)SSE_REGS)
+		return ARGREG_X86_64_SSE + reg - 17;
+	return -1;
+}
+
+static bool take_known_place(const struct dwarf_param *param, struct argspec *spec)
+{
+	int reg = argreg_of_dwarf(param->reg);
+
+	if (reg < 0)
+		return false;
+	spec->place = ARG_IN_REGISTER;
+	spec->regs[spec->nr_regs++] = reg;
+	return true;
+}
+
+static int add_param(struct allocation *a, const struct dwarf_param *param, enum callconv_kind kind,
+		     struct argspecs *args)
+{
+	const struct dwarf_type *type = &param->type;
+	bool is_float = type->kind == DWARF_FLOAT;
+	struct argspec spec;
+	bool has_place = true;
+	int ret = begin_spec(type, is_float ? ARG_KIND_FLOAT : ARG_KIND_INT, &spec);
+
+	if (ret < 0)
+		return ret;
+	if (kind == CALLCONV_CLONE)
+		has_place = take_known_place(param, &spec);
+	else
+		take_place(a, type, &spec);
+	if (!has_place) {
+		argspec_deinit(&spec);
+		return 0;
+	}
+	/* What it is called; on the stack the index is the place. */
+	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
+
+	if (spec.place == ARG_IN_REGISTER)
+		spec.index = number;
+	/* Two empty structs are not about the same value. */
+	return argspecs_append(args, &spec);
+}
+
+static void place_result(const struct dwarf_type *type, struct argspec *spec)
+{
+	unsigned int_regs = 0;
+	unsigned sse_regs = 0;
+
+	if (type->kind != DWARF_STRUCT)
+		return;
+	if (type->is_by_reference || is_in_memory(type)) {
+		spec->how = ARG_HOW_POINTED;
+		return;
+	}
+	for (size_t i = 0; i < 2 && type->bytes; i++) {
+		if (type->classes[i] == DWARF_CLASS_INT)
+			spec->regs[spec->nr_regs++] = ARGREG_X86_64_INT + int_regs++;
+		else if (type->classes[i] == DWARF_CLASS_SSE)
+			spec->regs[spec->nr_regs++] = ARGREG_X86_64_SSE + sse_regs++;
+	}
+	if (spec->nr_regs)
+		spec->place = ARG_IN_REGISTER;
+}
+
+static int add_result(const struct dwarf_type *type, struct argspecs *retval)
+{
+	struct argspec spec;
+
+	if (type->kind == DWARF_VOID || type->kind == DWARF_UNKNOWN)
+		return 0;
+
+	int ret = begin_spec(type, ARG_KIND_RETVAL, &spec);
+
+	if (ret < 0)
+		return ret;
+	place_result(type, &spec);
+	return argspecs_append(retval, &spec);
+}
+
+int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struct argspecs *args,
+		   struct argspecs *retval)
+{
+	const struct dwarf_type *result = &func->result;
+	struct allocation a = { 0 };
+	/* A clone may return nothing, or something else. */
+	int ret = kind == CALLCONV_CLONE ? 0 : add_result(result, retval);
+
+	/* The caller passes the address of the room for the result as a hidden first argument. */
+	if (is_string_object(result) ||
+	    (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result))))
+		a.int_regs++;
+	/* Where what comes behind something unknown is, nobody knows either. */
+	if (result->kind == DWARF_UNKNOWN)
+		return ret;
+	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {
+		if (func->params[i].type.kind == DWARF_UNKNOWN)
+			break;
+		ret = add_param(&a, &func->params[i], kind, args);
+	}
+	return ret;
+}

@@ -1,0 +1,24 @@
+/* The calling convention: from the types of a function's parameters to where they are when it is called. */
+#ifndef UTRAIL_SPEC_CALLCONV_H
+#define UTRAIL_SPEC_CALLCONV_H
+
+#include "utils/object/dwarf_info.h"
+#include "utils/spec/argspec.h"
+
+/*
+ * Specifications of what @func takes and returns, for x86_64 (psABI section 3.2.3 and, for classes, the Itanium C++ ABI). The formats are
+ * those that uftrace derives from the same types (spec/data-format.md section 5.1).
+ *
+ * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of which debug
+ *            information says where they are
+ *
+ * 0 or -ENOMEM.
+ */
+enum callconv_kind {
+	CALLCONV_PLAIN,
+	CALLCONV_CLONE
+};
+int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struct argspecs *args,
+		   struct argspecs *retval);
+
+#endif

@@ -1,0 +1,51 @@
+/* Definitions of enums, as recordings carry them: names for the values of arguments. */
+#ifndef UTRAIL_SPEC_ENUMDEF_H
+#define UTRAIL_SPEC_ENUMDEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+
+struct enum_value {
+	const char *name;
+	int64_t value;
+};
+
+/* @values: by value, falling; of equal ones the one that was defined last comes first */
+struct enum_def {
+	const char *name;
+	struct enum_value *values;
+	size_t nr;
+};
+
+/* Starts as { 0 }, ends with enum_defs_deinit(). */
+struct enum_defs {
+	struct enum_def *defs;
+	size_t nr;
+	char **texts; /* that the names point into */
+	size_t nr_texts;
+};
+
+void enum_defs_deinit(struct enum_defs *defs);
+#define cleanup_enum_defs cleanup(enum_defs_deinit)
+
+/*
+ * Add "enum NAME { A, B = 4, C };", any number of them (spec/data-format.md section 1.4): values decimal, 0x or
+ * octal; one without is that before it plus 1; a comma before the brace may stand, the ';' may be missing. -EINVAL with
+ * the column; what stood before that is there. -ENOMEM.
+ */
+int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
+
+/* The newest definition of that name, or NULL. */
+const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
+
+/*
+ * Append what @value is called: the name of that value, or names of parts of it joined by '|', highest first, with
+ * "+0x.." for what is left. False, with nothing appended, when no name fits.
+ */
+bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
+
+#endif

@@ -1,0 +1,226 @@
+/* All filters and triggers of a command line (see filters.h). */
+#include "utils/spec/filters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+
+static int add_one(struct filters *filters, enum spec_option option, enum pattern_match match,
+		   const char *text, size_t len, struct uft_err *err)
+{
+	struct filter_entry *entries = vec_grow(filters->entries, filters->nr, sizeof(*entries));
+
+	if (!entries)
+		return err_set_errno(err, -ENOMEM, "cannot read the filters");
+	filters->entries = entries;
+
+	struct filter_entry *entry = &entries[filters->nr];
+
+	*entry = (struct filter_entry){ .option = option };
+
+	int ret = spec_parse(option, match, text, len, &entry->spec, err);
+
+	if (ret == 0)
+		filters->nr++;
+	return ret;
+}
+
+/* The end of the spec at @text: the next ';' that is not in a string. */
+static size_t spec_length(const char *text)
+{
+	bool is_quoted = false;
+	size_t len = 0;
+
+	for (; text[len]; len++) {
+		if (text[len] == '\\' && is_quoted && text[len + 1])
+			len++;
+		else if (text[len] == '"')
+			is_quoted = !is_quoted;
+		else if (text[len] == ';' && !is_quoted)
+			break;
+	}
+	return len;
+}
+
+int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
+		const char *text, struct uft_err *err)
+{
+	for (const char *at = text;;) {
+		size_t len = spec_length(at);
+		/* "a;" and "a;;b" are harmless. */
+		int ret = len ? add_one(filters, option, match, at, len, err) : 0;
+
+		if (ret < 0)
+			return ret;
+		if (!at[len])
+			return 0;
+		at += len + 1;
+	}
+}
+
+static bool is_exact(const struct spec *spec)
+{
+	return spec->pattern.match == MATCH_SIMPLE && !(spec->trigger.flags & TRIGGER_LOCATIONS);
+}
+
+static int prepare(struct filters *filters)
+{
+	if (!filters->nr)
+		return 0;
+	filters->next = calloc(filters->nr, sizeof(*filters->next));
+	filters->patterns = calloc(filters->nr, sizeof(*filters->patterns));
+	if (!filters->next || !filters->patterns)
+		return -ENOMEM;
+
+	/* From the back, so that chains are in order; their heads are kept as index + 1. */
+	for (size_t i = filters->nr; i-- > 0;) {
+		const struct spec *spec = &filters->entries[i].spec;
+
+		if (!is_exact(spec))
+			continue;
+
+		uintptr_t head = (uintptr_t)strmap_get(&filters->exact, spec->pattern.text);
+
+		filters->next[i] = head;
+		if (strmap_put(&filters->exact, spec->pattern.text, (void *)(i + 1)) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (!is_exact(&filters->entries[i].spec))
+			filters->patterns[filters->nr_patterns++] = i;
+	}
+	return 0;
+}
+
+int filters_prepare(struct filters *filters, struct uft_err *err)
+{
+	if (prepare(filters) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot read the filters");
+	return 0;
+}
+
+void filters_deinit(struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++)
+		spec_deinit(&filters->entries[i].spec);
+	free(filters->entries);
+	free(filters->next);
+	free(filters->patterns);
+	strmap_deinit(&filters->exact);
+	*filters = (struct filters){ 0 };
+}
+
+static bool is_in_module(const struct spec *spec, const struct filter_subject *subject)
+{
+	switch (spec->module_kind) {
+	case MODULE_ANY:
+		return !subject->is_kernel;
+	case MODULE_NAMED:
+		return subject->module &&
+		       strncmp(subject->module, spec->module, strlen(spec->module)) == 0;
+	case MODULE_PLT:
+		return subject->is_plt && subject->is_program;
+	case MODULE_KERNEL:
+		return subject->is_kernel;
+	}
+	return false;
+}
+
+static bool matches(const struct spec *spec, const struct filter_subject *subject)
+{
+	if (!is_in_module(spec, subject))
+		return false;
+	if (!(spec->trigger.flags & TRIGGER_LOCATIONS))
+		return pattern_matches(&spec->pattern, subject->name, subject->name_len);
+	return subject->source_file &&
+	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
+}
+
+void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
+		       const struct filter_subject *subject)
+{
+	*walk = (struct filter_walk){ filters, subject };
+	if (filters->exact.nr)
+		walk->exact = (uintptr_t)strmap_get(&filters->exact, subject->name);
+}
+
+/* Both lists rise, so the smaller of both heads is the next one. */
+struct filter_entry *filter_walk_next(struct filter_walk *walk)
+{
+	struct filters *filters = walk->filters;
+
+	for (;;) {
+		size_t pattern = walk->pattern < filters->nr_patterns
+					 ? filters->patterns[walk->pattern]
+					 : SIZE_MAX;
+		size_t exact = walk->exact ? walk->exact - 1 : SIZE_MAX;
+		size_t index = exact < pattern ? exact : pattern;
+
+		if (index == SIZE_MAX)
+			return NULL;
+		if (index == exact)
+			walk->exact = filters->next[exact];
+		else
+			walk->pattern++;
+
+		struct filter_entry *entry = &filters->entries[index];
+
+		if (matches(&entry->spec, walk->subject)) {
+			/* Not stored again: by the time several threads ask, it is known. */
+			if (!entry->has_match)
+				entry->has_match = true;
+			return entry;
+		}
+	}
+}
+
+/* Flags of which the later one replaces the earlier one. */
+static uint32_t replaced_by(uint32_t flags)
+{
+	uint32_t replaced = 0;
+
+	if (flags & (TRIGGER_FILTER | TRIGGER_NOTRACE))
+		replaced |= TRIGGER_FILTER | TRIGGER_NOTRACE;
+	if (flags & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF))
+		replaced |= TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF;
+	if (flags & TRIGGER_LOCATIONS)
+		replaced |= TRIGGER_LOCATIONS;
+	return replaced;
+}
+
+static void merge(struct trigger *all, const struct spec *spec)
+{
+	const struct trigger *one = &spec->trigger;
+
+	if (one->flags & TRIGGER_CLEAR)
+		all->flags &= ~spec->cleared;
+	all->flags &= ~replaced_by(one->flags);
+	all->flags |= one->flags & ~(uint32_t)TRIGGER_CLEAR;
+	all->read |= one->read;
+	if (one->flags & TRIGGER_DEPTH)
+		all->depth = one->depth;
+	if (one->flags & TRIGGER_TIME)
+		all->time_ns = one->time_ns;
+	if (one->flags & TRIGGER_SIZE)
+		all->size = one->size;
+	if (one->flags & TRIGGER_COLOR)
+		all->color = one->color;
+	if (one->flags & TRIGGER_IF)
+		all->cond = &spec->cond;
+}
+
+bool filters_match(struct filters *filters, const struct filter_subject *subject,
+		   struct trigger *trigger)
+{
+	struct filter_walk walk;
+
+	*trigger = (struct trigger){ 0 };
+	filter_walk_begin(&walk, filters, subject);
+	for (const struct filter_entry *entry; (entry = filter_walk_next(&walk)) != NULL;)
+		merge(trigger, &entry->spec);
+	if (!(trigger->flags & TRIGGER_READ))
+		trigger->read = 0;
+	return trigger->flags != 0;
+}

@@ -1,0 +1,77 @@
+/* All filters and triggers of a command line, in the order in which they count. */
+#ifndef UTRAIL_SPEC_FILTERS_H
+#define UTRAIL_SPEC_FILTERS_H
+
+#include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
+#include "utils/spec/trigger.h"
+
+/* A spec, and whether some function matched it so far. */
+struct filter_entry {
+	struct spec spec;
+	enum spec_option option;
+	bool has_match;
+};
+
+/*
+ * Starts as { 0 }, ends with filters_deinit().
+ *
+ * @entries: in the order in which they count
+ * @exact: entries with a plain name by it, so that a thousand of them cost what one does; each value is the index + 1 of
+ *         the first of a chain
+ * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
+ * @patterns: indexes of the others, rising
+ */
+struct filters {
+	struct filter_entry *entries;
+	size_t nr;
+	struct strmap exact;
+	size_t *next;
+	size_t *patterns;
+	size_t nr_patterns;
+};
+
+/*
+ * Add the specs in @text, separated by ';', of option @option. Options must come in the order of the
+ * enum spec_option values they count in: filter, trigger, argument, retval, caller, hide, location.
+ */
+int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
+		const char *text, struct uft_err *err);
+
+/* After the last filters_add(). 0 or -ENOMEM. */
+int filters_prepare(struct filters *filters, struct uft_err *err);
+void filters_deinit(struct filters *filters);
+#define cleanup_filters cleanup(filters_deinit)
+
+/*
+ * A function, as filters see it.
+ *
+ * @name: demangled, with its length
+ * @module: base name of its file, or NULL
+ */
+struct filter_subject {
+	const char *name;
+	size_t name_len;
+	const char *module;
+	const char *source_file; /* NULL when unknown */
+	bool is_plt;		 /* a library call */
+	bool is_program;	 /* its module is the program itself */
+	bool is_kernel;
+};
+
+/* The entries that match a function, one by one in their order. Each is noted to have a match. */
+struct filter_walk {
+	struct filters *filters;
+	const struct filter_subject *subject;
+	size_t exact;
+	size_t pattern;
+};
+void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
+		       const struct filter_subject *subject);
+struct filter_entry *filter_walk_next(struct filter_walk *walk);
+
+/* What all specs together say about @subject. False when they say nothing. */
+bool filters_match(struct filters *filters, const struct filter_subject *subject,
+		   struct trigger *trigger);
+
+#endif

@@ -1,0 +1,51 @@
+/* Patterns for names of functions: exact, regular expression or glob. */
+#ifndef UTRAIL_SPEC_PATTERN_H
+#define UTRAIL_SPEC_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+/* How a pattern is to be read; what --match says (spec/cli.md section 4.1). */
+enum pattern_match {
+	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
+	MATCH_GLOB,  /* fnmatch(3) over the whole name; the same */
+	MATCH_SIMPLE,
+};
+
+/* "regex", "glob" or "simple", as the key pattern_type of `info` has it. */
+const char *pattern_match_name(enum pattern_match match);
+
+/*
+ * @text: of the heap
+ * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
+ * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
+ * @is_prefix: names begin with it
+ * @has_regex: @regex is compiled
+ */
+struct pattern {
+	char *text;
+	enum pattern_match match;
+	size_t literal_at;
+	size_t literal_len;
+	bool is_prefix;
+	bool has_regex;
+	regex_t regex;
+};
+
+/*
+ * Parse the @len bytes at @text into @p. -ERR_USAGE for a bad regular expression with what is wrong with it;
+ * -ENOMEM. @p is empty after a failure.
+ */
+int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
+		 struct uft_err *err);
+void pattern_deinit(struct pattern *p);
+#define cleanup_pattern cleanup(pattern_deinit)
+
+/* Whether @name matches. Cost: of most names that do not, a memory search. */
+bool pattern_matches(const struct pattern *p, const char *name, size_t len);
+
+#endif

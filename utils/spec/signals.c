@@ -1,0 +1,140 @@
+/* The --signal language (see signals.h). */
+#include "utils/spec/signals.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/nearest.h"
+
+#define NR_SIGNALS 64
+
+static const char *const actions[] = { "trace_on",  "trace-on", "traceon", "trace_off",
+				       "trace-off", "traceoff", "finish" };
+
+static bool begins_with(const char *text, const char *word)
+{
+	return strncasecmp(text, word, strlen(word)) == 0;
+}
+
+static int offset_from(const char *text, int base, char sign)
+{
+	char *end;
+	long offset;
+
+	if (!*text)
+		return base;
+	if (*text != sign || !isdigit((unsigned char)text[1]))
+		return 0;
+	offset = strtol(text + 1, &end, 10);
+	if (*end || offset > SIGRTMAX - SIGRTMIN)
+		return 0;
+	return sign == '+' ? base + offset : base - offset;
+}
+
+/* 0 when there is no such signal. */
+static int signal_of(const char *name, struct nearest *near)
+{
+	char *end;
+
+	if (isdigit((unsigned char)name[0])) {
+		long number = strtol(name, &end, 10);
+
+		return !*end && number > 0 && number <= NR_SIGNALS ? number : 0;
+	}
+	if (begins_with(name, "SIG"))
+		name += 3;
+	if (begins_with(name, "RTMIN"))
+		return offset_from(name + 5, SIGRTMIN, '+');
+	if (begins_with(name, "RTMAX"))
+		return offset_from(name + 5, SIGRTMAX, '-');
+	for (int sig = 1; sig <= NR_SIGNALS; sig++) {
+		const char *word = sigabbrev_np(sig);
+
+		if (word && strcasecmp(word, name) == 0)
+			return sig;
+		if (word)
+			nearest_offer(near, word);
+	}
+	return 0;
+}
+
+static int wrong(struct uft_err *err, const char *text, size_t at, const char *kind,
+		 const struct nearest *near)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	nearest_text(near, "", &words);
+	return err_set(err, -ERR_USAGE, "'%s': column %zu: there is no %s '%s'%s%s", text, at + 1,
+		       kind, near->typed, words.len ? "; the nearest: " : "", strbuf_str(&words));
+}
+
+static void set(struct signal_switches *out, int sig, const char *action)
+{
+	uint64_t bit = 1ULL << (sig - 1);
+
+	out->on &= ~bit;
+	out->off &= ~bit;
+	out->finish &= ~bit;
+	if (begins_with(action, "finish"))
+		out->finish |= bit;
+	else if (strcasecmp(action + strlen(action) - 2, "on") == 0)
+		out->on |= bit;
+	else
+		out->off |= bit;
+}
+
+/* @one is a copy of what stands at @at of @text. */
+static int parse_one(char *one, const char *text, size_t at, struct signal_switches *out,
+		     struct uft_err *err)
+{
+	char *action = strchr(one, '@');
+	struct nearest near;
+	int sig;
+
+	if (!action)
+		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected SIGNAL@ACTION", text,
+			       at + 1);
+	*action++ = '\0';
+	nearest_init(&near, begins_with(one, "SIG") ? one + 3 : one);
+	sig = signal_of(one, &near);
+	if (!sig)
+		return wrong(err, text, at, "signal", &near);
+	nearest_init(&near, action);
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		if (strcasecmp(action, actions[i]) == 0) {
+			set(out, sig, action);
+			return 0;
+		}
+		nearest_offer(&near, actions[i]);
+	}
+	return wrong(err, text, at + (action - one), "action", &near);
+}
+
+int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err)
+{
+	struct signal_switches all = { 0 };
+
+	for (const char *at = text;;) {
+		size_t len = strcspn(at, ";");
+		char *one cleanup_free = strndup(at, len);
+
+		if (!one)
+			return err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
+
+		int ret = len ? parse_one(one, text, at - text, &all, err) : 0;
+
+		if (ret < 0)
+			return ret;
+		if (!at[len])
+			break;
+		at += len + 1;
+	}
+	*out = all;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* The --signal language: which signals switch recording. */
+#ifndef UTRAIL_SPEC_SIGNALS_H
+#define UTRAIL_SPEC_SIGNALS_H
+
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+/* Bit N - 1 is for signal N. */
+struct signal_switches {
+	uint64_t on;
+	uint64_t off;
+	uint64_t finish;
+};
+
+/*
+ * "SIG@ACTION{;SIG@ACTION}" (spec/cli.md section 4.7): SIG is a name with or without SIG, a number, RTMIN+n or RTMAX-n; ACTION is
+ * trace_on, trace_off or finish. The last ACTION for a signal counts. -ERR_USAGE with the column and what is wrong;
+ * @out is written only on success.
+ */
+int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err);
+
+#endif

@@ -1,0 +1,565 @@
+/* The language of filters and triggers (see trigger.h). */
+#include "utils/spec/trigger.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/nearest.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/units.h"
+
+#define DEPTH_MAX 1024
+
+enum value_kind {
+	VALUE_NONE,
+	VALUE_DEPTH,
+	VALUE_TIME,
+	VALUE_SIZE,
+	VALUE_READ,
+	VALUE_COLOR,
+};
+
+struct word {
+	const char *word;
+	uint32_t flag;
+	enum value_kind value;
+};
+
+static const struct word words[] = {
+	{ "filter", TRIGGER_FILTER, VALUE_NONE },
+	{ "notrace", TRIGGER_NOTRACE, VALUE_NONE },
+	{ "depth", TRIGGER_DEPTH, VALUE_DEPTH },
+	{ "time", TRIGGER_TIME, VALUE_TIME },
+	{ "size", TRIGGER_SIZE, VALUE_SIZE },
+	{ "caller", TRIGGER_CALLER, VALUE_NONE },
+	{ "hide", TRIGGER_HIDE, VALUE_NONE },
+	{ "trace", TRIGGER_TRACE, VALUE_NONE },
+	{ "trace_on", TRIGGER_TRACE_ON, VALUE_NONE },
+	{ "trace-on", TRIGGER_TRACE_ON, VALUE_NONE },
+	{ "traceon", TRIGGER_TRACE_ON, VALUE_NONE },
+	{ "trace_off", TRIGGER_TRACE_OFF, VALUE_NONE },
+	{ "trace-off", TRIGGER_TRACE_OFF, VALUE_NONE },
+	{ "traceoff", TRIGGER_TRACE_OFF, VALUE_NONE },
+	{ "finish", TRIGGER_FINISH, VALUE_NONE },
+	{ "callsite", TRIGGER_CALLSITE, VALUE_NONE },
+	{ "read", TRIGGER_READ, VALUE_READ },
+	{ "color", TRIGGER_COLOR, VALUE_COLOR },
+	{ "backtrace", TRIGGER_BACKTRACE, VALUE_NONE },
+	{ "recover", TRIGGER_RECOVER, VALUE_NONE },
+	{ "auto-args", TRIGGER_AUTO_ARGS, VALUE_NONE },
+};
+
+const char *const trigger_words[] = {
+	"arg1",	  "fparg1",    "retval",  "filter",    "notrace",   "depth=", "time=",	  "size=",
+	"caller", "hide",      "trace",	  "trace_on",  "trace_off", "finish", "callsite", "read=",
+	"color=", "backtrace", "recover", "auto-args", "clear=",    "if:",    NULL,
+};
+
+static const struct {
+	const char *name;
+	uint32_t bit;
+} reads[] = {
+	{ "proc/statm", READ_STATM },	   { "page-fault", READ_PAGE_FAULT },
+	{ "pmu-cycle", READ_PMU_CYCLE },   { "pmu-cache", READ_PMU_CACHE },
+	{ "pmu-branch", READ_PMU_BRANCH },
+};
+
+static const struct {
+	const char *name;
+	enum color color;
+} colors[] = {
+	{ "red", COLOR_RED },	    { "green", COLOR_GREEN },	  { "blue", COLOR_BLUE },
+	{ "yellow", COLOR_YELLOW }, { "magenta", COLOR_MAGENTA }, { "cyan", COLOR_CYAN },
+	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
+};
+
+/* What `clear=` may name, beside the words above. */
+static const struct {
+	const char *name;
+	uint32_t flags;
+} clearable[] = {
+	{ "arg", TRIGGER_ARG },
+	{ "fparg", TRIGGER_ARG },
+	{ "retval", TRIGGER_RETVAL },
+	{ "filter", TRIGGER_FILTER },
+	{ "notrace", TRIGGER_NOTRACE },
+	{ "depth", TRIGGER_DEPTH },
+	{ "time", TRIGGER_TIME },
+	{ "size", TRIGGER_SIZE },
+	{ "caller", TRIGGER_CALLER },
+	{ "hide", TRIGGER_HIDE },
+	{ "trace", TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF },
+	{ "finish", TRIGGER_FINISH },
+	{ "callsite", TRIGGER_CALLSITE },
+	{ "read", TRIGGER_READ },
+	{ "color", TRIGGER_COLOR },
+	{ "backtrace", TRIGGER_BACKTRACE },
+	{ "recover", TRIGGER_RECOVER },
+	{ "if", TRIGGER_IF },
+};
+
+/* What an option takes beside what it implies. The rest is ignored, as by uftrace. */
+static uint32_t accepted_flags(enum spec_option option)
+{
+	switch (option) {
+	case SPEC_FILTER:
+		return TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_DEPTH | TRIGGER_TIME |
+		       TRIGGER_SIZE | TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_CLEAR | TRIGGER_IF;
+	case SPEC_TRIGGER:
+		return ~(uint32_t)TRIGGER_LOCATIONS;
+	case SPEC_CALLER:
+		return TRIGGER_CLEAR;
+	case SPEC_ARGUMENT:
+		return TRIGGER_ARG;
+	case SPEC_RETVAL:
+		return TRIGGER_RETVAL;
+	case SPEC_LOCATION:
+		return TRIGGER_HIDE;
+	case SPEC_HIDE:
+	case SPEC_OPTIONS:
+		break;
+	}
+	return 0;
+}
+
+/* The text of one spec, and where in it the parser is. */
+struct parse {
+	enum spec_option option;
+	const char *text;
+	size_t len;
+	size_t at;
+	struct spec *spec;
+	struct strbuf args;
+	struct uft_err *err;
+};
+
+static int wrong(struct parse *p, size_t at, const char *what)
+{
+	return err_set(p->err, -ERR_USAGE, "'%.*s': column %zu: %s", (int)p->len, p->text, at + 1,
+		       what);
+}
+
+static int wrong_word(struct parse *p, size_t at, const char *kind, const struct nearest *near)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "there is no %s '%s'; did you mean ", kind, near->typed);
+	nearest_text(near, "", &text);
+	strbuf_addch(&text, '?');
+	return wrong(p, at, strbuf_str(&text));
+}
+
+static int out_of_memory(struct parse *p)
+{
+	return err_set_errno(p->err, -ENOMEM, "cannot read '%.*s'", (int)p->len, p->text);
+}
+
+/* The rest of a text that a sub-parser did not like. */
+static int wrong_value(struct parse *p, size_t at, const struct uft_err *why)
+{
+	return why->code == -ENOMEM ? out_of_memory(p) : wrong(p, at, why->text);
+}
+
+static int set_depth(struct parse *p, const char *value, size_t at)
+{
+	char *end;
+	unsigned long depth = strtoul(value, &end, 10);
+
+	if (!isdigit((unsigned char)value[0]) || *end || depth > DEPTH_MAX)
+		return wrong(p, at, "expected a depth of 0 to 1024");
+	p->spec->trigger.depth = depth;
+	return 0;
+}
+
+static int set_read(struct parse *p, const char *value, size_t at)
+{
+	struct nearest near;
+
+	nearest_init(&near, value);
+	for (size_t i = 0; i < ARRAY_SIZE(reads); i++) {
+		if (strcasecmp(value, reads[i].name) == 0) {
+			p->spec->trigger.read |= reads[i].bit;
+			return 0;
+		}
+		nearest_offer(&near, reads[i].name);
+	}
+	return wrong_word(p, at, "event", &near);
+}
+
+static int set_color(struct parse *p, const char *value, size_t at)
+{
+	struct nearest near;
+
+	nearest_init(&near, value);
+	for (size_t i = 0; i < ARRAY_SIZE(colors); i++) {
+		if (strcasecmp(value, colors[i].name) == 0) {
+			p->spec->trigger.color = colors[i].color;
+			return 0;
+		}
+		nearest_offer(&near, colors[i].name);
+	}
+	return wrong_word(p, at, "color", &near);
+}
+
+static int set_value(struct parse *p, enum value_kind kind, const char *value, size_t at)
+{
+	struct trigger *trigger = &p->spec->trigger;
+	struct uft_err why = { 0 };
+
+	switch (kind) {
+	case VALUE_DEPTH:
+		return set_depth(p, value, at);
+	case VALUE_TIME:
+		return parse_time(value, &trigger->time_ns, &why) < 0 ? wrong_value(p, at, &why)
+								      : 0;
+	case VALUE_SIZE:
+		return parse_size(value, &trigger->size, &why) < 0 ? wrong_value(p, at, &why) : 0;
+	case VALUE_READ:
+		return set_read(p, value, at);
+	case VALUE_COLOR:
+		return set_color(p, value, at);
+	case VALUE_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* Actions that exclude each other: the later one counts. */
+static void add_flag(struct trigger *trigger, uint32_t flag)
+{
+	static const uint32_t opposites[][2] = {
+		{ TRIGGER_FILTER, TRIGGER_NOTRACE },
+		{ TRIGGER_TRACE_ON, TRIGGER_TRACE_OFF },
+		{ TRIGGER_LOCATION, TRIGGER_LOCATION_OUT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(opposites); i++) {
+		if (flag == opposites[i][0] || flag == opposites[i][1])
+			trigger->flags &= ~(opposites[i][0] | opposites[i][1]);
+	}
+	trigger->flags |= flag;
+}
+
+/* @word[@len] is an action with @value (NULL: none given), which begins at @value_at. */
+static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
+			size_t value_at)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (word->value == VALUE_NONE && value) {
+		strbuf_addf(&text, "action '%s' takes no value", word->word);
+		return wrong(p, value_at - 1, strbuf_str(&text));
+	}
+	if (word->value != VALUE_NONE && !value) {
+		strbuf_addf(&text, "action '%s' needs a value: '%s=...'", word->word, word->word);
+		return wrong(p, at, strbuf_str(&text));
+	}
+
+	int ret = set_value(p, word->value, value, value_at);
+
+	if (ret < 0)
+		return ret;
+	if (accepted_flags(p->option) & word->flag)
+		add_flag(&p->spec->trigger, word->flag);
+	else if (!p->spec->ignored)
+		p->spec->ignored = word->word;
+	return 0;
+}
+
+/* "a+b", or NULL for everything. */
+static int parse_clear(struct parse *p, char *names, size_t at)
+{
+	p->spec->trigger.flags |= TRIGGER_CLEAR;
+	if (!names) {
+		p->spec->cleared = ~0U;
+		return 0;
+	}
+	for (char *name = names; name;) {
+		char *plus = strchr(name, '+');
+		struct nearest near;
+		uint32_t flags = 0;
+
+		if (plus)
+			*plus = '\0';
+		nearest_init(&near, name);
+		for (size_t i = 0; i < ARRAY_SIZE(clearable); i++) {
+			if (strcasecmp(name, clearable[i].name) == 0)
+				flags = clearable[i].flags;
+			nearest_offer(&near, clearable[i].name);
+		}
+		if (!flags)
+			return wrong_word(p, at + (name - names), "action", &near);
+		p->spec->cleared |= flags;
+		name = plus ? plus + 1 : NULL;
+	}
+	return 0;
+}
+
+static bool begins_with(const char *item, const char *word)
+{
+	return strncasecmp(item, word, strlen(word)) == 0;
+}
+
+/* Is it about an argument or return value? utils/spec/argspec.h parses those. */
+static uint32_t args_flag(const char *item)
+{
+	if (begins_with(item, "arg") && isdigit((unsigned char)item[3]))
+		return TRIGGER_ARG;
+	if (begins_with(item, "fparg") && isdigit((unsigned char)item[5]))
+		return TRIGGER_ARG;
+	if (begins_with(item, "retval") && (!item[6] || strchr("/%", item[6])))
+		return TRIGGER_RETVAL;
+	return 0;
+}
+
+static int parse_args(struct parse *p, const char *item, uint32_t flag)
+{
+	if (!(accepted_flags(p->option) & flag)) {
+		if (!p->spec->ignored)
+			p->spec->ignored = flag == TRIGGER_ARG ? "arg" : "retval";
+		return 0;
+	}
+	if (p->args.len)
+		strbuf_addch(&p->args, ',');
+	strbuf_addstr(&p->args, item);
+	p->spec->trigger.flags |= flag;
+	return 0;
+}
+
+static int parse_if(struct parse *p, const char *text, size_t at)
+{
+	struct uft_err why = { 0 };
+	size_t wrong_at = 0;
+	struct cond cond;
+
+	if (cond_parse(text, strlen(text), &cond, &wrong_at, &why) < 0)
+		return wrong_value(p, at + wrong_at, &why);
+	cond_deinit(&p->spec->cond);
+	p->spec->cond = cond;
+	if (accepted_flags(p->option) & TRIGGER_IF)
+		p->spec->trigger.flags |= TRIGGER_IF;
+	else if (!p->spec->ignored)
+		p->spec->ignored = "if:";
+	return 0;
+}
+
+static int parse_module(struct parse *p, const char *item, size_t at)
+{
+	struct spec *spec = p->spec;
+
+	if (spec->module_kind != MODULE_ANY)
+		return wrong(p, at, "there can be only one module");
+	if (strcasecmp(item, "plt") == 0) {
+		spec->module_kind = MODULE_PLT;
+	} else if (strcmp(item, "kernel") == 0 || strcmp(item, "k") == 0) {
+		spec->module_kind = MODULE_KERNEL;
+	} else {
+		spec->module_kind = MODULE_NAMED;
+		spec->module = strdup(item);
+		if (!spec->module)
+			return out_of_memory(p);
+	}
+	return 0;
+}
+
+static int unknown_action(struct parse *p, const char *word, size_t at)
+{
+	struct nearest near;
+
+	nearest_init(&near, word);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		nearest_offer(&near, words[i].word);
+	return wrong_word(p, at, "action", &near);
+}
+
+/* @item is the parser's own copy of what stands at @at. */
+static int parse_item(struct parse *p, char *item, size_t at)
+{
+	uint32_t args = args_flag(item);
+
+	if (!*item)
+		return wrong(p, at, "expected an action or a module");
+	if (begins_with(item, "if:"))
+		return parse_if(p, item + 3, at + 3);
+	if (args)
+		return parse_args(p, item, args);
+
+	char *value = strchr(item, '=');
+
+	if (value)
+		*value++ = '\0';
+
+	size_t value_at = value ? at + (value - item) : at;
+
+	if (strcasecmp(item, "clear") == 0)
+		return parse_clear(p, value, value_at);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcasecmp(item, words[i].word) == 0)
+			return parse_action(p, &words[i], value, at, value_at);
+	}
+	return value ? unknown_action(p, item, at) : parse_module(p, item, at);
+}
+
+/* The end of the item at @at: the next ',' that is not in a string. */
+static size_t item_end(const struct parse *p, size_t at)
+{
+	bool is_quoted = false;
+
+	for (; at < p->len; at++) {
+		if (p->text[at] == '\\' && is_quoted && at + 1 < p->len)
+			at++;
+		else if (p->text[at] == '"')
+			is_quoted = !is_quoted;
+		else if (p->text[at] == ',' && !is_quoted)
+			break;
+	}
+	return at;
+}
+
+static int parse_items(struct parse *p)
+{
+	while (p->at <= p->len) {
+		size_t end = item_end(p, p->at);
+		char *item cleanup_free = strndup(p->text + p->at, end - p->at);
+
+		if (!item)
+			return out_of_memory(p);
+
+		int ret = parse_item(p, item, p->at);
+
+		if (ret < 0)
+			return ret;
+		p->at = end + 1;
+	}
+	return 0;
+}
+
+static uint32_t implied_flag(enum spec_option option, bool is_negated)
+{
+	switch (option) {
+	case SPEC_FILTER:
+		return is_negated ? TRIGGER_NOTRACE : TRIGGER_FILTER;
+	case SPEC_CALLER:
+		return TRIGGER_CALLER;
+	case SPEC_HIDE:
+		return TRIGGER_HIDE;
+	case SPEC_LOCATION:
+		return is_negated ? TRIGGER_LOCATION_OUT : TRIGGER_LOCATION;
+	default:
+		return 0;
+	}
+}
+
+/* What the option means by itself, now that the items are known. */
+static void apply_option(struct parse *p, bool is_negated)
+{
+	struct trigger *trigger = &p->spec->trigger;
+
+	if (trigger->flags & TRIGGER_CLEAR) {
+		/* `-F f@clear` takes a filter away; what is not named is the option's own kind. */
+		if (p->option == SPEC_FILTER)
+			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
+		if (p->option == SPEC_CALLER)
+			p->spec->cleared &= TRIGGER_CALLER;
+		return;
+	}
+	if (p->option == SPEC_LOCATION && (trigger->flags & TRIGGER_HIDE)) {
+		trigger->flags &= ~(uint32_t)TRIGGER_HIDE;
+		is_negated = true;
+	}
+	for (uint32_t flags = implied_flag(p->option, is_negated); flags; flags &= flags - 1)
+		add_flag(trigger, flags & -flags);
+	if ((p->option == SPEC_ARGUMENT || p->option == SPEC_RETVAL) && !p->args.len)
+		trigger->flags |= TRIGGER_AUTO_ARGS;
+}
+
+/*
+ * A location is anchored at the borders of path components: "lib" matches "src/lib/a.c", not "src/library.c"
+ * (spec/cli.md section 4.6).
+ */
+static int location_pattern(struct parse *p, enum pattern_match match, const char *name, size_t len)
+{
+	struct strbuf regex cleanup_strbuf = { 0 };
+
+	if (match != MATCH_REGEX || memchr(name, '*', len) || memchr(name, '^', len) ||
+	    memchr(name, '$', len))
+		return pattern_init(&p->spec->pattern, match, name, len, p->err);
+	strbuf_addstr(&regex, "^((.*/)*)");
+	for (size_t i = 0; i < len; i++) {
+		if (name[i] == '.' || name[i] == '+')
+			strbuf_addch(&regex, '\\');
+		strbuf_addch(&regex, name[i]);
+	}
+	strbuf_addstr(&regex, "($|(/.*))");
+	if (strbuf_oom(&regex))
+		return out_of_memory(p);
+	return pattern_init(&p->spec->pattern, match, regex.data, regex.len, p->err);
+}
+
+static int parse_name(struct parse *p, enum pattern_match match, bool *is_negated)
+{
+	const char *name = p->text;
+	const char *end = memchr(p->text, '@', p->len);
+	size_t len = end ? (size_t)(end - name) : p->len;
+	bool takes_not = p->option == SPEC_FILTER || p->option == SPEC_LOCATION;
+
+	*is_negated = takes_not && len && name[0] == '!';
+	if (*is_negated) {
+		name++;
+		len--;
+	}
+	if (len == 0)
+		return wrong(p, name - p->text, "expected the name of a function");
+	p->at = end ? (size_t)(end + 1 - p->text) : p->len + 1;
+
+	struct uft_err *err = p->err;
+	struct uft_err why = { 0 };
+
+	p->err = &why;
+
+	int ret = p->option == SPEC_LOCATION
+			  ? location_pattern(p, match, name, len)
+			  : pattern_init(&p->spec->pattern, match, name, len, &why);
+
+	p->err = err;
+	return ret < 0 ? wrong_value(p, name - p->text, &why) : 0;
+}
+
+int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
+	       struct spec *spec, struct uft_err *err)
+{
+	struct parse p = { option, text, len, .spec = spec, .err = err };
+	bool is_negated;
+
+	*spec = (struct spec){ 0 };
+	spec->text = strndup(text, len);
+
+	int ret = spec->text ? parse_name(&p, match, &is_negated) : out_of_memory(&p);
+
+	if (ret == 0)
+		ret = parse_items(&p);
+	if (ret == 0 && strbuf_oom(&p.args))
+		ret = out_of_memory(&p);
+	if (ret == 0) {
+		apply_option(&p, is_negated);
+		spec->args = p.args.data;
+		return 0;
+	}
+	strbuf_deinit(&p.args);
+	spec_deinit(spec);
+	return ret;
+}
+
+void spec_deinit(struct spec *spec)
+{
+	pattern_deinit(&spec->pattern);
+	cond_deinit(&spec->cond);
+	free(spec->text);
+	free(spec->module);
+	free(spec->args);
+	*spec = (struct spec){ 0 };
+}

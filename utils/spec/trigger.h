@@ -1,0 +1,114 @@
+/* The language of filters and triggers: NAME[@ITEM{,ITEM}], parsed to structs. */
+#ifndef UTRAIL_SPEC_TRIGGER_H
+#define UTRAIL_SPEC_TRIGGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/color.h"
+#include "utils/spec/cond.h"
+#include "utils/spec/pattern.h"
+
+/* The actions of spec/cli.md section 4.2, as bits. */
+enum trigger_flags {
+	TRIGGER_FILTER = 1U << 0,
+	TRIGGER_NOTRACE = 1U << 1,
+	TRIGGER_DEPTH = 1U << 2,
+	TRIGGER_TIME = 1U << 3,
+	TRIGGER_SIZE = 1U << 4,
+	TRIGGER_CALLER = 1U << 5,
+	TRIGGER_HIDE = 1U << 6,
+	TRIGGER_TRACE = 1U << 7,
+	TRIGGER_TRACE_ON = 1U << 8,
+	TRIGGER_TRACE_OFF = 1U << 9,
+	TRIGGER_FINISH = 1U << 10,
+	TRIGGER_CALLSITE = 1U << 11,
+	TRIGGER_READ = 1U << 12,
+	TRIGGER_COLOR = 1U << 13,
+	TRIGGER_BACKTRACE = 1U << 14,
+	TRIGGER_RECOVER = 1U << 15,
+	TRIGGER_AUTO_ARGS = 1U << 16,
+	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: in @args */
+	TRIGGER_RETVAL = 1U << 18, /* retval: in @args */
+	TRIGGER_IF = 1U << 19,
+	TRIGGER_CLEAR = 1U << 20,    /* forget what specs before this one have set: @cleared */
+	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without what they call */
+	TRIGGER_LOCATION_OUT = 1U << 22, /* not those */
+};
+
+#define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
+
+/* What `read=` reads. */
+enum trigger_read {
+	READ_STATM = 1U << 0,
+	READ_PAGE_FAULT = 1U << 1,
+	READ_PMU_CYCLE = 1U << 2,
+	READ_PMU_CACHE = 1U << 3,
+	READ_PMU_BRANCH = 1U << 4,
+};
+
+/* What to do at the calls of a function. Members count only with their flag. */
+struct trigger {
+	uint32_t flags; /* enum trigger_flags */
+	uint32_t read;	/* enum trigger_read */
+	unsigned depth;
+	uint64_t time_ns;
+	uint64_t size;
+	enum color color;
+	const struct cond *cond; /* of the spec that it came from */
+};
+
+enum spec_module {
+	MODULE_ANY,
+	MODULE_NAMED,
+	MODULE_PLT,    /* library calls of the program itself */
+	MODULE_KERNEL, /* functions of the kernel */
+};
+
+/*
+ * One spec.
+ *
+ * @text: as the user typed it; of the heap
+ * @pattern: for names of functions; with -L for source files
+ * @module: the beginning of a file's base name; MODULE_NAMED
+ * @cleared: TRIGGER_CLEAR: enum trigger_flags of what is forgotten
+ * @args: items about arguments and return values, as they were typed, separated by ','; NULL without any
+ * @ignored: the first word of an action that the option does not take; NULL
+ */
+struct spec {
+	char *text;
+	struct pattern pattern;
+	enum spec_module module_kind;
+	char *module;
+	struct trigger trigger;
+	struct cond cond;
+	uint32_t cleared;
+	char *args;
+	const char *ignored;
+};
+
+/* Which option a text was given with: it says what actions mean something, and which is implied. */
+enum spec_option {
+	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
+	SPEC_TRIGGER,  /* -T */
+	SPEC_CALLER,   /* -C */
+	SPEC_HIDE,     /* -H */
+	SPEC_LOCATION, /* -L */
+	SPEC_ARGUMENT, /* -A: without items it asks for automatic ones */
+	SPEC_RETVAL,   /* -R: the same */
+	SPEC_OPTIONS,
+};
+
+/*
+ * Parse the @len bytes at @text, one spec of option @option, into @spec. -ERR_USAGE with a text that says at which column
+ * (from 1 on) what is wrong, and offers the nearest words; -ENOMEM. @spec is empty after a failure.
+ */
+int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
+	       struct spec *spec, struct uft_err *err);
+void spec_deinit(struct spec *spec);
+
+/* All actions, for help and tests; ends with a NULL. */
+extern const char *const trigger_words[];
+
+#endif

@@ -1,0 +1,21 @@
+/* The --watch language: what is to be told when it changes. */
+#ifndef UTRAIL_SPEC_WATCH_H
+#define UTRAIL_SPEC_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/err.h"
+
+/* @vars: names of variables, of the heap. Starts as { 0 }, ends with watch_spec_deinit(). */
+struct watch_spec {
+	bool cpu;
+	char **vars;
+	size_t nr_vars;
+};
+
+/* "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and what is wrong, -ENOMEM. */
+int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
+void watch_spec_deinit(struct watch_spec *spec);
+
+#endif

@@ -1,0 +1,225 @@
+/* What is known of the payloads of a recording (see args.h). */
+#include "utils/trace/args.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/trace/data.h"
+
+static const struct func_args no_args;
+
+/* "name@items;name@items;..." into a map from name to items; the text stays in @kept. */
+static int load_table(struct strmap *map, char **kept, const char *text)
+{
+	if (!text)
+		return 0;
+	*kept = strdup(text);
+	if (!*kept)
+		return -ENOMEM;
+
+	char *left = *kept;
+
+	for (char *row; (row = strsep(&left, ";"));) {
+		char *items = row;
+		char *name = strsep(&items, "@");
+
+		if (items && *name && strmap_put(map, name, items) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int load_rules(struct arg_book *book, const struct info *info)
+{
+	struct argrules_source source = {
+		.match = MATCH_REGEX,
+		.about = ARGRULES_ARGS,
+		.word_bytes = book->word_bytes,
+		.is_lenient = true,
+	};
+	int ret = 0;
+
+	if (info->pattern_type && strcmp(info->pattern_type, "glob") == 0)
+		source.match = MATCH_GLOB;
+	if (info->pattern_type && strcmp(info->pattern_type, "simple") == 0)
+		source.match = MATCH_SIMPLE;
+	if (info->argspec)
+		ret = argrules_parse(&book->rules, info->argspec, &source, NULL);
+	source.about = ARGRULES_RETVAL;
+	if (ret == 0 && info->retspec)
+		ret = argrules_parse(&book->rules, info->retspec, &source, NULL);
+	return ret;
+}
+
+int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err)
+{
+	const struct info *info = &data->info;
+
+	*book = (struct arg_book){
+		.modules = &data->modules,
+		.word_bytes = data->header.elf_class == HEADER_CLASS_32 ? 4 : 8,
+		.is_auto = info->auto_args,
+	};
+
+	int ret = load_rules(book, info);
+
+	if (ret == 0)
+		ret = load_table(&book->args_auto, &book->tables[0], info->argauto);
+	if (ret == 0)
+		ret = load_table(&book->retval_auto, &book->tables[1], info->retauto);
+	if (ret == 0 && info->enumauto &&
+	    enum_defs_parse(&book->enums, info->enumauto, strlen(info->enumauto), NULL) == -ENOMEM)
+		ret = -ENOMEM;
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read what arguments were recorded");
+	return 0;
+}
+
+void arg_book_close(struct arg_book *book)
+{
+	for (size_t i = 0; i < book->nr_funcs; i++) {
+		struct func_args *known = (struct func_args *)book->funcs[i];
+
+		if (!known || known == &no_args)
+			continue;
+		argspecs_deinit(&known->args);
+		argspecs_deinit(&known->retval);
+		free(known);
+	}
+	free(book->funcs);
+	argrules_deinit(&book->rules);
+	strmap_deinit(&book->args_auto);
+	strmap_deinit(&book->retval_auto);
+	free(book->tables[0]);
+	free(book->tables[1]);
+	enum_defs_deinit(&book->enums);
+	*book = (struct arg_book){ 0 };
+}
+
+/* What stands in a file that cannot be read as a specification is as if it were not there. */
+static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
+{
+	if (!items)
+		return 0;
+
+	int ret = argspecs_parse(items, strlen(items), book->word_bytes, list, NULL);
+
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/*
+ * What a table says about a function: of its own name, or else of another one that is demangled alike, since
+ * uftrace goes by those names: "operator delete" is one function to it.
+ */
+static const char *auto_items(const struct strmap *table, const char *mangled)
+{
+	struct strbuf wanted cleanup_strbuf = { 0 };
+	const char *items = strmap_get(table, mangled);
+
+	if (items || strncmp(mangled, "_Z", 2) != 0)
+		return items;
+	demangle(mangled, DEMANGLE_SIMPLE, &wanted);
+	for (size_t i = 0; !items && i < table->nr_slots; i++) {
+		struct strbuf name cleanup_strbuf = { 0 };
+		const struct strmap_slot *slot = &table->slots[i];
+
+		if (!slot->key || strncmp(slot->key, "_Z", 2) != 0)
+			continue;
+		demangle(slot->key, DEMANGLE_SIMPLE, &name);
+		if (strcmp(strbuf_str(&name), strbuf_str(&wanted)) == 0)
+			items = slot->value;
+	}
+	return items;
+}
+
+/* What the recorder found out by itself, where nothing was said. */
+static int add_auto(struct arg_book *book, const struct func *func, int about,
+		    struct func_args *out)
+{
+	const struct dbg_func *dbg = module_debug(book->modules, func);
+	const char *name = func->sym->name;
+	int ret = 0;
+
+	if ((about & ARGRULES_ARGS) && out->args.nr == 0)
+		ret = parse_items(book,
+				  dbg && dbg->args ? dbg->args : auto_items(&book->args_auto, name),
+				  &out->args);
+	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0)
+		ret = parse_items(book,
+				  dbg && dbg->retval ? dbg->retval
+						     : auto_items(&book->retval_auto, name),
+				  &out->retval);
+	return ret;
+}
+
+static int collect(struct arg_book *book, const struct func *func, struct func_args *out)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct argrules_subject subject = {
+		.name = func->name,
+		.module = func->module->basename,
+		.is_plt = func->is_libcall,
+	};
+
+	/* The recorder knows names in this form, whatever is shown. */
+	if (book->modules->demangle != DEMANGLE_SIMPLE) {
+		demangle(func->sym->name, DEMANGLE_SIMPLE, &name);
+		subject.name = strbuf_str(&name);
+	}
+
+	int about = argrules_collect(&book->rules, &subject, &out->args, &out->retval);
+
+	if (about < 0)
+		return about;
+	return add_auto(book, func, book->is_auto ? ARGRULES_BOTH : about, out);
+}
+
+static const struct func_args *make(struct arg_book *book, const struct func *func)
+{
+	struct func_args *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	if (collect(book, func, made) == 0 && made->args.nr + made->retval.nr)
+		return made;
+	argspecs_deinit(&made->args);
+	argspecs_deinit(&made->retval);
+	free(made);
+	return &no_args;
+}
+
+static bool make_room(struct arg_book *book, size_t id)
+{
+	if (id < book->nr_funcs)
+		return true;
+
+	size_t nr = MAX(id + 1, book->nr_funcs * 2);
+	const struct func_args **funcs = reallocarray(book->funcs, nr, sizeof(*funcs));
+
+	if (!funcs)
+		return false;
+	memset(funcs + book->nr_funcs, 0, (nr - book->nr_funcs) * sizeof(*funcs));
+	book->funcs = funcs;
+	book->nr_funcs = nr;
+	return true;
+}
+
+const struct func_args *arg_book_find(struct arg_book *book, const struct func *func)
+{
+	if (!func->sym || !func->module || !make_room(book, func->id))
+		return NULL;
+	if (!book->funcs[func->id])
+		book->funcs[func->id] = make(book, func);
+	return book->funcs[func->id] == &no_args ? NULL : book->funcs[func->id];
+}
+
+const struct enum_def *arg_book_enum(const struct arg_book *book, const struct func *func,
+				     const char *name)
+{
+	const struct enum_def *def = NULL;
+
+	if (func->module)
+		def = enum_defs_find(&func->module->enums, name);
+	return def ? def : enum_defs_find(&book->enums, name);
+}

@@ -1,0 +1,53 @@
+/* What is known of the payloads of a recording: which function's calls carry which arguments and return value. */
+#ifndef UTRAIL_TRACE_ARGS_H
+#define UTRAIL_TRACE_ARGS_H
+
+#include "utils/base/strmap.h"
+#include "utils/spec/argrules.h"
+#include "utils/spec/enumdef.h"
+#include "utils/trace/module.h"
+
+struct trace_data;
+
+/* @retval: at most one counts, the first */
+struct func_args {
+	struct argspecs args;
+	struct argspecs retval;
+};
+
+/*
+ * The rules of spec/data-format.md section 1.4: what the user asked for, then what the recorder found out by itself, from
+ * debug information (.dbg) or else from tables of library functions.
+ *
+ * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables
+ * @enums: those of the tables; the others are in the modules
+ * @funcs: by id of the function: NULL: nobody asked yet; &no_args: nothing is known
+ */
+struct arg_book {
+	struct module_set *modules;
+	unsigned word_bytes;
+	bool is_auto;
+	struct argrules rules;
+	struct strmap args_auto;
+	struct strmap retval_auto;
+	char *tables[2];
+	struct enum_defs enums;
+	const struct func_args **funcs;
+	size_t nr_funcs;
+};
+
+/* @data has its header and info. Rules that cannot be read are left out. 0 or -ENOMEM. */
+int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err);
+void arg_book_close(struct arg_book *book);
+
+/*
+ * What a function's records carry; NULL when nothing is known of it. Lives as long as the book. Loads the module's
+ * debug information with its first function.
+ */
+const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
+
+/* The definition of enum @name as @func's module knows it; or NULL. */
+const struct enum_def *arg_book_enum(const struct arg_book *book, const struct func *func,
+				     const char *name);
+
+#endif

@@ -1,0 +1,170 @@
+/* What the user's filters and triggers say about each function of a recording (see rules.h). */
+#include "utils/trace/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct trigger nothing;
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_program(const struct func_rules *rules, const struct module *mod)
+{
+	const char *exe = rules->data->info.exename;
+
+	return exe && strcmp(base_name(exe), mod->basename) == 0;
+}
+
+static bool has_locations(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (filters->entries[i].option == SPEC_LOCATION)
+			return true;
+	}
+	return false;
+}
+
+static struct filter_subject make_subject(const struct func_rules *rules, struct module *mod,
+					  const char *name, size_t len, const struct symbol *sym)
+{
+	const char *file = NULL;
+
+	if (mod && rules->has_locations)
+		file = module_source(&rules->data->modules, mod, sym);
+	return (struct filter_subject){
+		.name = name,
+		.name_len = len,
+		.module = mod ? mod->basename : NULL,
+		.source_file = file,
+		.is_plt = sym->type == 'P',
+		.is_program = mod && is_program(rules, mod),
+	};
+}
+
+static bool has_unmatched(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (!filters->entries[i].has_match)
+			return true;
+	}
+	return false;
+}
+
+/* Until everything has matched something. */
+static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
+			struct uft_err *err)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	int ret = module_load(set, mod, err);
+
+	/* Before several threads want it. */
+	if (ret == 0 && mod->symtab.nr && rules->has_locations)
+		module_source(set, mod, mod->symtab.syms);
+	for (size_t i = 0; ret == 0 && i < mod->symtab.nr && has_unmatched(rules->filters); i++) {
+		const struct symbol *sym = &mod->symtab.syms[i];
+		struct filter_walk walk;
+
+		strbuf_reset(&name);
+		demangle(sym->name, set->demangle, &name);
+
+		const struct filter_subject subject = make_subject(rules, mod, strbuf_str(&name),
+								   name.len, sym);
+
+		filter_walk_begin(&walk, rules->filters, &subject);
+		while (filter_walk_next(&walk))
+			;
+	}
+	if (ret == 0 && strbuf_oom(&name))
+		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
+	return ret;
+}
+
+int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
+		    uint32_t actions, struct uft_err *err)
+{
+	int ret = 0;
+
+	*rules = (struct func_rules){ .data = data, .actions = actions };
+	if (!filters || !filters->nr)
+		return 0;
+	rules->filters = filters;
+	rules->has_locations = has_locations(filters);
+	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
+		ret = match_module(rules, &data->modules, data->modules.modules[i], err);
+	for (size_t i = 0; i < filters->nr; i++) {
+		/* What matches nothing yet may match what is loaded later. */
+		if (filters->entries[i].has_match || data->growth)
+			rules->uses |= filters->entries[i].spec.trigger.flags & actions;
+	}
+	return ret;
+}
+
+void func_rules_deinit(struct func_rules *rules)
+{
+	for (size_t reader = 0; reader < READERS_MAX; reader++) {
+		struct rule_table *table = &rules->tables[reader];
+
+		for (size_t i = 0; i < table->nr; i++) {
+			if (table->by_func[i] != &nothing)
+				free((void *)table->by_func[i]);
+		}
+		free(table->by_func);
+	}
+	*rules = (struct func_rules){ 0 };
+}
+
+static bool make_room(struct rule_table *table, const struct func *func)
+{
+	size_t nr = MAX((size_t)func->id + 1, table->nr * 2);
+	const struct trigger **by_func;
+
+	if (func->id < table->nr)
+		return true;
+	by_func = reallocarray(table->by_func, nr, sizeof(*by_func));
+	if (!by_func)
+		return false;
+	memset(by_func + table->nr, 0, (nr - table->nr) * sizeof(*by_func));
+	table->by_func = by_func;
+	table->nr = nr;
+	return true;
+}
+
+/* What has no symbol has no name. NULL: nothing is said, or memory is short. */
+static struct trigger *match(struct func_rules *rules, const struct func *func)
+{
+	struct filter_subject subject;
+	struct trigger trigger;
+	struct trigger *kept;
+
+	if (!func->sym)
+		return NULL;
+	subject = make_subject(rules, (struct module *)func->module, func->name, func->name_len,
+			       func->sym);
+	if (!filters_match(rules->filters, &subject, &trigger))
+		return NULL;
+	kept = malloc(sizeof(*kept));
+	if (kept) {
+		*kept = trigger;
+		kept->flags &= rules->actions;
+	}
+	return kept;
+}
+
+const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
+				      const struct func *func)
+{
+	struct rule_table *table = &rules->tables[reader];
+	const struct trigger *found;
+
+	if (!rules->filters || !make_room(table, func))
+		return &nothing;
+	found = match(rules, func);
+	table->by_func[func->id] = found ? found : &nothing;
+	return table->by_func[func->id];
+}

@@ -1,0 +1,91 @@
+/* Stage: filters and triggers. */
+#ifndef UTRAIL_TRACE_STG_FILTER_H
+#define UTRAIL_TRACE_STG_FILTER_H
+
+#include <sys/types.h>
+
+#include "utils/base/vec.h"
+#include "utils/trace/argcond.h"
+#include "utils/trace/callpath.h"
+#include "utils/trace/event.h"
+#include "utils/trace/rules.h"
+
+/*
+ * What decides about the next call of a task; a call that changes it has it changed back at its end.
+ *
+ * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
+ * @in, @out: open calls that were opted in, opted out
+ * @depth: levels that may still be shown
+ */
+struct selection {
+	uint64_t threshold_ns;
+	uint64_t size;
+	uint32_t in;
+	uint32_t out;
+	uint32_t depth;
+};
+
+struct filter_switch {
+	uint64_t time_ns;
+	bool is_on;
+};
+
+/*
+ * What the lanes of a pipeline share.
+ *
+ * @uses: of @rules: which actions there are at all
+ * @ends_only: the view sees no entries: too short calls are dropped at their end
+ * @counts_off: what is switched off is passed on, marked EVENT_OFF, since it counts as depth
+ * @wants_paths: the view shows them, and reads in one thread
+ * @outcomes: by task->index, where a condition is on return values: whether it holds, call by call
+ * @switches: trace_on and trace_off of all tasks, by time once they are sorted
+ * @collects: a first run, that finds the @switches
+ */
+struct call_filter {
+	struct func_rules rules;
+	uint32_t uses;
+	struct selection base;
+	bool starts_off;
+	bool ends_only;
+	bool counts_off;
+	bool wants_paths;
+	bool collects;
+	struct trace_data *data;
+	struct cond_outcomes {
+		uint8_t *holds;
+		size_t nr;
+	} * outcomes;
+	size_t nr_outcomes;
+	struct filter_switch *switches;
+	size_t nr_switches;
+	struct call_paths paths;
+};
+
+void call_filter_sort_switches(struct call_filter *filter);
+void call_filter_deinit(struct call_filter *filter);
+
+/*
+ * One task. An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of
+ * the struct call_path that leads to it when it has the action `backtrace`, else 0.
+ */
+struct stg_filter {
+	struct call_filter *filter;
+	struct selection now;
+	struct filter_frame *frames; /* of all open calls */
+	size_t nr;
+	size_t cap;
+	size_t switch_at;
+	size_t task;
+	size_t nr_asked;
+	unsigned reader; /* session.h */
+	bool is_on;
+};
+
+/* @task: task->index */
+void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
+void stg_filter_deinit(struct stg_filter *stage);
+
+/* In place, after stg_calls. How many are left, or -ENOMEM. */
+ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr);
+
+#endif

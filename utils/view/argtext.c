@@ -1,0 +1,461 @@
+/* The text of arguments and return values (see argtext.h). */
+#include "utils/view/argtext.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/format/bytes.h"
+#include "utils/trace/args.h"
+
+/* All arguments of a call together; more is cut, as with the peer. */
+#define ARGS_TEXT_MAX 1024
+/* From here on a number says more in hexadecimal. */
+#define DECIMAL_MAX   100000
+
+/* Whose values these are; @specs: @nr of them, one behind the other in the payload. */
+struct subject {
+	const struct argtext *text;
+	const struct task *task;
+	const struct event *event;
+	const struct argspec *specs;
+	size_t nr;
+};
+
+static bool find_subject(const struct argtext *text, const struct task *task,
+			 const struct event *event, struct subject *s)
+{
+	const struct func_args *known = NULL;
+
+	if (event->data && (event->type == EVENT_ENTRY || event->type == EVENT_EXIT))
+		known = arg_book_find(&text->data->args, event->func);
+	if (!known)
+		return false;
+
+	bool is_entry = event->type == EVENT_ENTRY;
+	const struct argspecs *specs = is_entry ? &known->args : &known->retval;
+
+	*s = (struct subject){ text, task, event, specs->specs, is_entry ? specs->nr : 1 };
+	return specs->nr > 0;
+}
+
+/* The bytes of an integer, zeros above them. */
+static uint64_t load_unsigned(const struct subject *s, const struct arg_value *value)
+{
+	bool big = s->text->data->is_big_endian;
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < value->len && i < sizeof(v); i++) {
+		size_t from = big ? value->len - 1 - i : i;
+
+		v |= (uint64_t)value->data[from] << (8 * i);
+	}
+	return v;
+}
+
+static int64_t load_signed(const struct subject *s, const struct arg_value *value)
+{
+	unsigned unused = 64 - 8 * MIN(value->len, sizeof(uint64_t));
+
+	if (value->len == 0)
+		return 0;
+	return (int64_t)(load_unsigned(s, value) << unused) >> unused;
+}
+
+static void put_hex(uint64_t v, struct strbuf *out)
+{
+	strbuf_addf(out, "%#llx", (unsigned long long)v);
+}
+
+/*
+ * Registers hold what is narrower with anything above it, so that a negative int looks like a large number: the last
+ * 64 Ki of 32 bits are taken for negative ones.
+ */
+static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
+{
+	uint64_t v = load_unsigned(s, value);
+	int64_t number = value->len >= 4 ? (int64_t)v : load_signed(s, value);
+
+	if (number <= DECIMAL_MAX && number >= -DECIMAL_MAX)
+		strbuf_addf(out, "%lld", (long long)number);
+	else if (v > 0xffff0000 && v <= 0xffffffff)
+		strbuf_addf(out, "%d", (int32_t)v);
+	else
+		put_hex(v, out);
+}
+
+static void put_integer(const struct subject *s, const struct argspec *spec,
+			const struct arg_value *value, struct strbuf *out)
+{
+	uint64_t v = load_unsigned(s, value);
+
+	switch (spec->type.format) {
+	case ARG_SIGNED:
+		strbuf_addf(out, "%lld", (long long)load_signed(s, value));
+		break;
+	case ARG_UNSIGNED:
+		if (v > DECIMAL_MAX)
+			put_hex(v, out);
+		else
+			strbuf_addu64(out, v);
+		break;
+	case ARG_HEX:
+		put_hex(v, out);
+		break;
+	case ARG_OCTAL:
+		strbuf_addf(out, "%#llo", (unsigned long long)v);
+		break;
+	default:
+		put_auto(s, value, out);
+		break;
+	}
+}
+
+static void put_escaped(char c, struct strbuf *out)
+{
+	switch (c) {
+	case '\0':
+		strbuf_addstr(out, "\\0");
+		break;
+	case '\b':
+		strbuf_addstr(out, "\\b");
+		break;
+	case '\n':
+		strbuf_addstr(out, "\\n");
+		break;
+	default:
+		strbuf_addch(out, c);
+		break;
+	}
+}
+
+static void put_string(const struct subject *s, const struct argspec *spec,
+		       const struct arg_value *value, struct strbuf *out)
+{
+	bool is_plain = true;
+
+	if (arg_value_is_null(value)) {
+		strbuf_addstr(out, "NULL");
+		return;
+	}
+	/* Not ASCII: whatever the terminal makes of it. */
+	for (size_t i = 0; i < value->len; i++)
+		is_plain &= value->data[i] < 0x80;
+	color_begin(out, s->text->color, COLOR_MAGENTA);
+	strbuf_addch(out, '"');
+	if (!is_plain)
+		strbuf_add(out, value->data, value->len);
+	for (size_t i = 0; is_plain && i < value->len; i++)
+		put_escaped(value->data[i], out);
+	strbuf_addch(out, '"');
+	color_end(out, s->text->color);
+	if (spec->type.format == ARG_STD_STRING)
+		strbuf_addch(out, 's');
+}
+
+static void put_char(const struct subject *s, const struct arg_value *value, struct strbuf *out)
+{
+	color_begin(out, s->text->color, COLOR_MAGENTA);
+	strbuf_addch(out, '\'');
+	put_escaped(value->len ? (char)value->data[0] : '\0', out);
+	strbuf_addch(out, '\'');
+	color_end(out, s->text->color);
+}
+
+/*
+ * x87's extended format, 64 bits of fraction with the leading one, is what this machine's long double is, if it is an
+ * x86; elsewhere it is put together.
+ */
+static long double load_extended(const struct arg_value *value)
+{
+	uint64_t fraction = get_u64(value->data, false);
+	uint16_t head = get_u16(value->data + 8, false);
+	int exponent = (head & 0x7fff) - 16383 - 63;
+	long double v = fraction;
+
+	if ((head & 0x7fff) == 0x7fff)
+		v = fraction << 1 ? __builtin_nanl("") : __builtin_infl();
+	else
+		v = __builtin_ldexpl(v, exponent);
+	return head & 0x8000 ? -v : v;
+}
+
+static void put_float(const struct subject *s, const struct arg_value *value, struct strbuf *out)
+{
+	bool big = s->text->data->is_big_endian;
+	uint32_t bits32;
+	uint64_t bits64;
+	float f;
+	double d;
+
+	if (value->len == sizeof(f)) {
+		bits32 = get_u32(value->data, big);
+		memcpy(&f, &bits32, sizeof(f));
+		strbuf_addf(out, "%#f", f);
+	} else if (value->len == sizeof(d)) {
+		bits64 = get_u64(value->data, big);
+		memcpy(&d, &bits64, sizeof(d));
+		strbuf_addf(out, "%#f", d);
+	} else if (value->len == 10) {
+		strbuf_addf(out, "%#Lf", load_extended(value));
+	} else {
+		put_hex(load_unsigned(s, value), out);
+	}
+}
+
+/* The symbol that holds @addr, or NULL. */
+static const struct func *symbol_at(const struct subject *s, uint64_t addr)
+{
+	struct task_place place;
+
+	if (addr == 0 || task_place_at(s->task, 0, s->event->time_ns, &place, NULL) < 0)
+		return NULL;
+	return space_symbol(place.space, addr);
+}
+
+static void put_pointer(const struct subject *s, const struct arg_value *value, struct strbuf *out)
+{
+	uint64_t addr = load_unsigned(s, value);
+	const struct func *symbol = symbol_at(s, addr);
+
+	if (!symbol) {
+		put_hex(addr, out);
+		return;
+	}
+	color_begin(out, s->text->color, COLOR_CYAN);
+	strbuf_addf(out, "%s%s", s->text->color == COLOR_MODE_HTML ? "&amp;" : "&", symbol->name);
+	color_end(out, s->text->color);
+}
+
+/* "A|B+0x4" in its colours: names blue, what joins them bold. */
+static void put_enum_names(const struct subject *s, const char *names, struct strbuf *out)
+{
+	for (const char *at = names;;) {
+		size_t len = strcspn(at, "|");
+
+		color_begin(out, s->text->color, COLOR_BLUE);
+		strbuf_add(out, at, len);
+		color_end(out, s->text->color);
+		at += len;
+		if (!*at++)
+			return;
+		color_begin(out, s->text->color, COLOR_BOLD);
+		strbuf_addch(out, '|');
+		color_end(out, s->text->color);
+	}
+}
+
+static void put_enum(const struct subject *s, const struct argspec *spec,
+		     const struct arg_value *value, struct strbuf *out)
+{
+	const struct enum_def *def = arg_book_enum(&s->text->data->args, s->event->func,
+						   spec->name ? spec->name : "");
+	struct strbuf names cleanup_strbuf = { 0 };
+	int64_t v = load_signed(s, value);
+
+	/* Enums are 32 bits wide in C: a negative one in a register. */
+	if (v > INT32_MAX && v <= UINT32_MAX)
+		v = (int32_t)v;
+	if (def && enum_def_put(def, v, "|", &names))
+		put_enum_names(s, strbuf_str(&names), out);
+	else
+		put_auto(s, value, out);
+}
+
+static void put_struct(const struct subject *s, const struct argspec *spec, struct strbuf *out)
+{
+	/* The compiler's names of lambdas say nothing. */
+	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
+		color_begin(out, s->text->color, COLOR_CYAN);
+		strbuf_addstr(out, spec->name);
+		color_end(out, s->text->color);
+	}
+	strbuf_addstr(out, spec->type.size ? "{...}" : "{}");
+}
+
+static void put_value(const struct subject *s, const struct argspec *spec,
+		      const struct arg_value *value, struct strbuf *out)
+{
+	switch (spec->type.format) {
+	case ARG_STRING:
+	case ARG_STD_STRING:
+		put_string(s, spec, value, out);
+		break;
+	case ARG_CHAR:
+		put_char(s, value, out);
+		break;
+	case ARG_FLOAT:
+		put_float(s, value, out);
+		break;
+	case ARG_POINTER:
+		put_pointer(s, value, out);
+		break;
+	case ARG_ENUM:
+		put_enum(s, spec, value, out);
+		break;
+	case ARG_STRUCT:
+		put_struct(s, spec, out);
+		break;
+	default:
+		put_integer(s, spec, value, out);
+		break;
+	}
+}
+
+/* The value of specification @i; @at goes behind it. */
+static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg_value *value)
+{
+	ssize_t next = argblob_next(s->event->data, s->event->data_len, *at, s->specs[i].type,
+				    s->text->data->is_big_endian, value);
+
+	if (next < 0)
+		return false;
+	*at = next;
+	return true;
+}
+
+static void put_values(const struct subject *s, struct strbuf *out)
+{
+	struct arg_value value;
+	size_t start = out->len;
+	size_t at = 0;
+
+	for (size_t i = 0; i < s->nr && next_value(s, i, &at, &value); i++) {
+		if (i)
+			strbuf_addstr(out, ", ");
+		put_value(s, &s->specs[i], &value, out);
+		/* Colours count, so nothing is cut in the middle. */
+		if (out->len - start > ARGS_TEXT_MAX)
+			return;
+	}
+}
+
+bool argtext_put_args(const struct argtext *text, const struct task *task,
+		      const struct event *event, struct strbuf *out)
+{
+	struct subject s;
+
+	if (!find_subject(text, task, event, &s))
+		return false;
+	strbuf_addch(out, '(');
+	put_values(&s, out);
+	strbuf_addch(out, ')');
+	return true;
+}
+
+bool argtext_put_retval(const struct argtext *text, const struct task *task,
+			const struct event *event, struct strbuf *out)
+{
+	struct subject s;
+
+	if (!find_subject(text, task, event, &s))
+		return false;
+	put_values(&s, out);
+	return true;
+}
+
+static void put_raw_bytes(const struct arg_value *value, struct strbuf *out)
+{
+	for (size_t i = 0; i < value->len; i++) {
+		if (i % 16 == 0)
+			strbuf_addstr(out, "\n\t");
+		else if (i % 8 == 0)
+			strbuf_addch(out, ' ');
+		strbuf_addf(out, "%02x ", value->data[i]);
+	}
+}
+
+static void put_raw_enum(const struct subject *s, const struct argspec *spec,
+			 const struct arg_value *value, struct strbuf *out)
+{
+	strbuf_addf(out, "enum %s: ", spec->name);
+	put_enum(s, spec, value, out);
+	strbuf_addf(out, " (%lld)", (long long)load_signed(s, value));
+}
+
+static void put_raw_pointer(const struct subject *s, const struct arg_value *value,
+			    struct strbuf *out)
+{
+	uint64_t addr = load_unsigned(s, value);
+	const struct func *symbol = symbol_at(s, addr);
+
+	strbuf_addstr(out, "p: ");
+	put_hex(addr, out);
+	if (symbol)
+		strbuf_addf(out, " (&%s)", symbol->name);
+}
+
+/* "d64: 0x0000000000000001": the letter of the format and the width in bits. */
+static void put_raw_integer(const struct subject *s, char letter, const struct arg_value *value,
+			    struct strbuf *out)
+{
+	strbuf_addf(out, "%c%zu: 0x%0*llx", letter, value->len * 8, (int)value->len * 2,
+		    (unsigned long long)load_unsigned(s, value));
+}
+
+static void put_raw_float(const struct subject *s, const struct arg_value *value,
+			  struct strbuf *out)
+{
+	strbuf_addf(out, "f%zu: 0x", value->len * 8);
+	if (value->len == 10)
+		strbuf_addf(out, "%04x", get_u16(value->data + 8, false));
+
+	struct arg_value low = { value->data, MIN(value->len, sizeof(uint64_t)) };
+
+	strbuf_addf(out, "%0*llx", (int)low.len * 2, (unsigned long long)load_unsigned(s, &low));
+}
+
+static void put_raw_value(const struct subject *s, const struct argspec *spec,
+			  const struct arg_value *value, struct strbuf *out)
+{
+	static const char integers[] = {
+		[ARG_AUTO] = 'd', [ARG_SIGNED] = 'i', [ARG_UNSIGNED] = 'u',
+		[ARG_HEX] = 'x',  [ARG_OCTAL] = 'o',  [ARG_CHAR] = 'c',
+	};
+
+	switch (spec->type.format) {
+	case ARG_STRING:
+	case ARG_STD_STRING:
+		strbuf_addstr(out, spec->type.format == ARG_STRING ? "str: " : "std::string: ");
+		if (arg_value_is_null(value))
+			strbuf_addstr(out, "NULL");
+		else
+			strbuf_add(out, value->data, value->len);
+		break;
+	case ARG_FLOAT:
+		put_raw_float(s, value, out);
+		break;
+	case ARG_POINTER:
+		put_raw_pointer(s, value, out);
+		break;
+	case ARG_ENUM:
+		put_raw_enum(s, spec, value, out);
+		break;
+	case ARG_STRUCT:
+		strbuf_addf(out, "struct %s:", spec->name ? spec->name : "");
+		put_raw_bytes(value, out);
+		break;
+	default:
+		put_raw_integer(s, integers[spec->type.format], value, out);
+		break;
+	}
+}
+
+bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
+		     struct strbuf *out)
+{
+	struct subject s;
+	struct arg_value value;
+	size_t at = 0;
+
+	if (!find_subject(text, task, event, &s))
+		return false;
+	for (size_t i = 0; i < s.nr && next_value(&s, i, &at, &value); i++) {
+		if (event->type == EVENT_ENTRY)
+			strbuf_addf(out, "  args[%zu] ", i);
+		else
+			strbuf_addstr(out, "  retval ");
+		put_raw_value(&s, &s.specs[i], &value, out);
+		strbuf_addch(out, '\n');
+	}
+	return true;
+}

@@ -1,0 +1,30 @@
+/* The text of arguments and return values (spec/output.md section 2.4). */
+#ifndef UTRAIL_VIEW_ARGTEXT_H
+#define UTRAIL_VIEW_ARGTEXT_H
+
+#include "utils/base/color.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/event.h"
+
+/* @color: of strings, symbols and enums */
+struct argtext {
+	struct trace_data *data;
+	enum color_mode color;
+};
+
+/*
+ * Append "(1, "text")", what the payload of an ENTRY says. False, with nothing appended, when it has none or nobody
+ * knows what is in it.
+ */
+bool argtext_put_args(const struct argtext *text, const struct task *task,
+		      const struct event *event, struct strbuf *out);
+
+/* Append the return value that an EXIT carries, without " = ". */
+bool argtext_put_retval(const struct argtext *text, const struct task *task,
+			const struct event *event, struct strbuf *out);
+
+/* Append what dump shows: a line per value with its type and its bytes. */
+bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
+		     struct strbuf *out);
+
+#endif

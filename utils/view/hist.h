@@ -1,0 +1,36 @@
+/* Histograms of durations in constant memory, and percentiles of them. */
+#ifndef UTRAIL_VIEW_HIST_H
+#define UTRAIL_VIEW_HIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Log-linear: each power of two is HIST_STEPS steps of equal width, so that a value is known to
+ * less than one percent (half of 1/64). Powers that never come take no memory.
+ */
+#define HIST_STEPS  64
+#define HIST_POWERS 59
+
+/* Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly */
+struct hist {
+	uint64_t *powers[HIST_POWERS];
+	uint64_t nr;
+};
+
+void hist_deinit(struct hist *hist);
+
+/* 0 or -ENOMEM. */
+int hist_add(struct hist *hist, uint64_t value);
+int hist_merge(struct hist *to, const struct hist *from);
+
+/*
+ * The value below or at which @permille of a thousand values are (nearest rank); 0 when there is
+ * none. @permille: 1 to 1000, e.g. 999 for 99.9 %
+ */
+uint64_t hist_percentile(const struct hist *hist, unsigned permille);
+
+/* How many values are in [2^@power, 2^(@power + 1)); @power 0 is [0, 2). */
+uint64_t hist_count_power(const struct hist *hist, unsigned power);
+
+#endif

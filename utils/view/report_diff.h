@@ -1,0 +1,59 @@
+/* View: what changed between recordings, function by function (spec/output.md section 3). */
+#ifndef UTRAIL_VIEW_REPORT_DIFF_H
+#define UTRAIL_VIEW_REPORT_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/view/report.h"
+
+/* Which numbers of a row decide its place. */
+enum diff_column {
+	DIFF_COLUMN_BASE,
+	DIFF_COLUMN_PAIR,
+	DIFF_COLUMN_DIFF,
+};
+
+/*
+ * @base: what @pairs are compared with; of several pairs the average counts
+ * @policy: of --diff-policy, or NULL
+ */
+struct diff_config {
+	enum color_mode color;
+	const char *fields;
+	const char *sort_keys;
+	const char *policy;
+	enum report_average average;
+	enum report_format format;
+	enum diff_column sort_column;
+	bool counts_outside;
+};
+
+#define DIFF_KEYS_MAX 32
+
+/* Starts with report_diff_init(); needs no end. */
+struct report_diff {
+	struct diff_config config;
+	struct column_choice columns;
+	uint8_t keys[DIFF_KEYS_MAX];
+	size_t nr_keys;
+	bool is_absolute;
+	bool is_compact;
+	bool is_percent;
+};
+
+/* -ERR_USAGE: an unknown field, sort key or word of the policy, with the known ones. */
+int report_diff_init(struct report_diff *diff, const struct diff_config *config,
+		     struct uft_err *err);
+
+/* What it needs: of the pipelines, before they are opened, and of the sums, before the runs. */
+void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
+void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
+
+/* After the runs: @aggs[0] is the base, the others are the pairs. -ENOMEM. */
+int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
+		     struct sink *sink, struct uft_err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* The text of source lines behind names of functions (spec/output.md sections 2.2 and 3). */
+#ifndef UTRAIL_VIEW_SOURCE_H
+#define UTRAIL_VIEW_SOURCE_H
+
+#include "utils/base/color.h"
+#include "utils/trace/module.h"
+#include "utils/view/sink.h"
+
+/* "before<file>:<line>after" in gray; nothing where the line of @func is not known. */
+void source_put(struct module_set *modules, const struct func *func, enum color_mode color,
+		const char *before, const char *after, struct sink *sink);
+
+/* " / * inlines: name file:line, ... * /": the calls that were inlined into @func, if any. */
+void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
+			struct sink *sink);
+
+/* The same with a text of its own, for headers. */
+void source_put_word(const char *word, enum color_mode color, struct sink *sink);
+
+#endif

@@ -1,0 +1,29 @@
+/* Flame graphs as pictures (SVG), of call trees with any numbers. */
+#ifndef UTRAIL_VIEW_SVG_H
+#define UTRAIL_VIEW_SVG_H
+
+#include "utils/view/sink.h"
+#include "utils/view/tree.h"
+
+/*
+ * What the boxes are.
+ *
+ * @value: how wide; what is 0 is left out with all below it
+ * @put_color: as in CSS
+ * @put_tip: the text of the tool tip; escaped with svg_put_text()
+ */
+struct svg_style {
+	uint64_t (*value)(const struct tree_node *node);
+	void (*put_color)(const struct tree_node *node, struct sink *sink);
+	void (*put_tip)(const struct tree_node *node, uint64_t all, struct sink *sink);
+};
+
+/* A picture of all trees in @roots side by side, under the line @title. */
+void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots, size_t nr,
+		   const char *title, struct sink *sink);
+
+void svg_put_text(const char *text, size_t len, struct sink *sink);
+/* "1.234 ms" */
+void svg_put_time(uint64_t ns, struct sink *sink);
+
+#endif

@@ -1,0 +1,51 @@
+/* Names in the languages that exporters write: escaped for good, made once for each function. */
+#ifndef UTRAIL_VIEW_TEXTS_H
+#define UTRAIL_VIEW_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/module.h"
+
+/* The bytes of @text as valid UTF-8: what is none becomes U+FFFD. */
+void text_put_utf8(struct strbuf *out, const char *text, size_t len);
+
+/* The inside of a JSON string: valid UTF-8, with quotes, backslashes and control characters escaped. */
+void text_put_json(struct strbuf *out, const char *text, size_t len);
+
+/* What may stand in HTML and XML, between tags and in attributes; valid UTF-8. */
+void text_put_html(struct strbuf *out, const char *text, size_t len);
+
+/* Base64 with padding, without line breaks. */
+void text_put_base64(struct strbuf *out, const void *data, size_t len);
+
+/*
+ * Texts by function id, each made by @make when it is first asked for. They can be read 32 bytes
+ * beyond their ends. Starts as { .make = ... }, ends with func_texts_deinit().
+ */
+struct func_texts {
+	void (*make)(const struct func *func, struct strbuf *out);
+	struct func_text {
+		char *text;
+		uint32_t len;
+	} * texts;
+	size_t nr;
+};
+
+void func_texts_deinit(struct func_texts *texts);
+
+/* The slow way of func_texts_get(). */
+const struct func_text *func_texts_make(struct func_texts *texts, const struct func *func);
+
+/* HOT: valid until the next function is asked for; NULL when memory is short. */
+static inline const struct func_text *func_texts_get(struct func_texts *texts,
+						     const struct func *func)
+{
+	if (likely(func->id < texts->nr && texts->texts[func->id].text))
+		return &texts->texts[func->id];
+	return func_texts_make(texts, func);
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* Calls added up by call path: making the tree from events (see tree.h). */
+#include "utils/view/tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+#include "utils/view/tree_nodes.h"
+
+void tree_configure(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TASK;
+	config->stages.closes_open_calls = true;
+	config->stages.wants_indent = true;
+}
+
+/* The root of the program that the task runs at @time_ns, and until when. */
+static struct tree_node *root_at(const struct tree *tree, const struct task *task, uint64_t time_ns,
+				 uint64_t *until_ns)
+{
+	const struct trace_data *data = tree->pipe->data;
+	const struct session *session = task_session(task, time_ns);
+
+	*until_ns = UINT64_MAX;
+	for (size_t i = 1; i < task->nr_refs; i++) {
+		if (task->refs[i].start_ns > time_ns)
+			*until_ns = MIN(*until_ns, task->refs[i].start_ns);
+	}
+	for (size_t i = 0; i < data->nr_sessions; i++) {
+		if (data->sessions[i] == session)
+			return tree->roots[i];
+	}
+	return tree->roots[data->nr_sessions];
+}
+
+static bool is_child_of(const struct task *child, const struct task *parent)
+{
+	return child->is_fork && child->ppid == parent->pid && child->tid != parent->tid;
+}
+
+/* Which thread of a process forked is not recorded: each notes where it was. */
+static uint64_t next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns)
+{
+	const struct trace_data *data = tree->pipe->data;
+	uint64_t next_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		const struct task *child = &data->tasks[i];
+
+		if (is_child_of(child, parent) && child->start_ns >= from_ns)
+			next_ns = MIN(next_ns, child->start_ns);
+	}
+	return next_ns;
+}
+
+static int note_fork(struct tree *tree, const struct task *child)
+{
+	struct tree_fork *forks = vec_grow(tree->forks, tree->nr_forks, sizeof(*forks));
+
+	if (!forks)
+		return -ENOMEM;
+	tree->forks = forks;
+	forks[tree->nr_forks++] = (struct tree_fork){
+		.child = child,
+		.top = tree->at.top,
+		.is_main = tree->at.task->tid == tree->at.task->pid,
+	};
+	return 0;
+}
+
+/* All children that were forked up to @time_ns began where the task is now. */
+static int note_forks(struct tree *tree, uint64_t time_ns)
+{
+	const struct trace_data *data = tree->pipe->data;
+	struct tree_task *at = &tree->at;
+
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		const struct task *child = &data->tasks[i];
+
+		if (is_child_of(child, at->task) && child->start_ns >= at->fork_ns &&
+		    child->start_ns <= time_ns && note_fork(tree, child) < 0)
+			return -ENOMEM;
+	}
+	at->fork_ns = time_ns == UINT64_MAX ? UINT64_MAX
+					    : next_fork_ns(tree, at->task, time_ns + 1);
+	return 0;
+}
+
+static void begin_task(struct tree *tree, const struct task *task)
+{
+	tree->at = (struct tree_task){
+		.task = task,
+		.fork_ns = next_fork_ns(tree, task, 0),
+	};
+	tree->at.root = root_at(tree, task, 0, &tree->at.session_ns);
+	tree->at.top = tree->at.root;
+}
+
+/* Something other than calls happens at this time: exec, fork. */
+static int on_special(struct tree *tree, const struct event *event)
+{
+	struct tree_task *at = &tree->at;
+
+	if (event->time_ns >= at->fork_ns && note_forks(tree, event->time_ns) < 0)
+		return -ENOMEM;
+	if (event->time_ns >= at->session_ns) {
+		at->root = root_at(tree, at->task, event->time_ns, &at->session_ns);
+		at->top = at->root;
+		at->out = NULL;
+		at->depth = 0;
+	}
+	return 0;
+}
+
+/* One more call around what follows, of a function that nobody knows so far. */
+static int push_unseen(struct tree *tree)
+{
+	struct tree_task *at = &tree->at;
+	struct tree_unseen *unseen = vec_grow(tree->unseen, tree->nr_unseen, sizeof(*unseen));
+	struct tree_node *node = tree_add_nameless(tree, at->top);
+
+	if (unseen)
+		tree->unseen = unseen;
+	if (!unseen || !node)
+		return -ENOMEM;
+	unseen[tree->nr_unseen++] = (struct tree_unseen){
+		.task = at->task,
+		.node = node,
+		.depth = at->depth,
+		.is_inherited = !at->has_call,
+	};
+	at->top = node;
+	at->depth++;
+	return 0;
+}
+
+/* Calls were left, or entered, unseen. */
+static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
+{
+	struct tree_task *at = &tree->at;
+
+	for (; at->depth > depth; at->depth--)
+		at->top = at->top->parent;
+	while (at->depth < depth) {
+		if (push_unseen(tree) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static __attribute__((noinline)) void add_details(struct tree_node *node, const struct event *event)
+{
+	struct tree_details *details = node->details;
+	uint64_t total_ns = time_abs(event->total_ns);
+	uint64_t self_ns = time_abs(event->self_ns);
+
+	details->total_min_ns = MIN(details->total_min_ns, total_ns);
+	details->total_max_ns = MAX(details->total_max_ns, total_ns);
+	details->self_min_ns = MIN(details->self_min_ns, self_ns);
+	details->self_max_ns = MAX(details->self_max_ns, self_ns);
+}
+
+static inline void add_times(struct tree *tree, struct tree_node *node, const struct event *event)
+{
+	node->total_ns += event->total_ns;
+	node->self_ns += event->self_ns;
+	if (unlikely(tree->wants_details))
+		add_details(node, event);
+}
+
+/*
+ * HOT: the child of the innermost call for @func. What was called after the last child the last
+ * time is most likely what is called now.
+ */
+static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
+					   const struct func *func)
+{
+	struct tree_node *last = top->last;
+	struct tree_node *guess = last ? last->after : NULL;
+
+	if (unlikely(!guess || guess->func != func)) {
+		guess = tree_child(tree, top, func);
+		if (unlikely(!guess))
+			return NULL;
+		if (last)
+			last->after = guess;
+		else
+			guess->after = guess;
+	}
+	top->last = guess;
+	return guess;
+}
+
+static inline int enter(struct tree *tree, const struct event *event)
+{
+	struct tree_task *at = &tree->at;
+
+	if (unlikely(event->indent != at->depth) && set_depth(tree, event->indent) < 0)
+		return -ENOMEM;
+
+	struct tree_node *node = next_child(tree, at->top, event->func);
+
+	if (unlikely(!node))
+		return -ENOMEM;
+	node->calls++;
+	if (unlikely(event->time_ns < node->first_ns)) {
+		node->first_ns = event->time_ns;
+		node->addr = event->addr;
+	}
+	at->top = node;
+	at->depth++;
+	at->has_call = true;
+	return 0;
+}
+
+/* The end of a call whose beginning was not seen tells its name at least. */
+static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
+{
+	node->func = tree_canon(tree, event->func);
+	node->calls = 1;
+	node->addr = event->addr;
+	node->first_ns = MIN(node->first_ns, event->time_ns - event->total_ns);
+}
+
+/* Time off the CPU, as a call below @parent. */
+static int add_wait(struct tree *tree, struct tree_node *parent, const struct event *event)
+{
+	struct tree_node *node = tree_child(tree, parent, event->func);
+
+	if (!node)
+		return -ENOMEM;
+	node->calls++;
+	node->first_ns = MIN(node->first_ns, event->time_ns - event->total_ns);
+	node->addr = event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
+						    : EVENT_ID_SCHED_OUT;
+	add_times(tree, node, event);
+	return 0;
+}
+
+/*
+ * The clocks of program and kernel differ a little: a call may end while the task is said to be
+ * off the CPU. Then it waited up to its end; @out_event.total_ns tells that this was counted.
+ */
+static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
+{
+	struct tree_task *at = &tree->at;
+	struct event wait = at->out_event;
+
+	at->out = at->top->parent;
+	if (wait.total_ns)
+		return 0;
+	wait.total_ns = event->time_ns - wait.time_ns;
+	wait.self_ns = wait.total_ns;
+	wait.time_ns = event->time_ns;
+	at->top->self_ns -= wait.total_ns;
+	at->out_event.total_ns = wait.total_ns;
+	return add_wait(tree, at->top, &wait);
+}
+
+static int add_sched(struct tree *tree, const struct event *event)
+{
+	struct tree_task *at = &tree->at;
+	struct tree_node *parent = at->out ? at->out : at->top;
+	bool is_cut = at->out && at->out_event.total_ns;
+
+	if (event->type == EVENT_SCHED_OUT) {
+		at->out = at->top;
+		at->out_event = *event;
+		at->out_event.total_ns = 0;
+		return 0;
+	}
+	at->out = NULL;
+	if (is_cut) {
+		/* The time that the caller will be told to have waited, but did not. */
+		parent->self_ns += event->total_ns;
+		return 0;
+	}
+	if ((event->flags & EVENT_UNPAIRED) ||
+	    ((event->flags & EVENT_OUTSIDE) && !tree->counts_outside))
+		return 0;
+	return add_wait(tree, parent, event);
+}
+
+static inline int leave(struct tree *tree, const struct event *event)
+{
+	struct tree_task *at = &tree->at;
+
+	if (unlikely(event->indent + 1U != at->depth)) {
+		/* A return to where nothing was entered, and from where nobody began. */
+		if (at->depth == 0 && !(event->flags & EVENT_INHERITED))
+			return 0;
+		if (set_depth(tree, event->indent + 1) < 0)
+			return -ENOMEM;
+	}
+	at->has_call = true;
+	if (unlikely(at->out == at->top) && cut_wait(tree, event) < 0)
+		return -ENOMEM;
+	if (unlikely(!at->top->func))
+		name_unseen(tree, at->top, event);
+	add_times(tree, at->top, event);
+	at->top = at->top->parent;
+	at->depth--;
+	return 0;
+}
+
+static inline int add_event(struct tree *tree, const struct event *event)
+{
+	if (unlikely(event->time_ns >= tree->at.session_ns || event->time_ns >= tree->at.fork_ns) &&
+	    on_special(tree, event) < 0)
+		return -ENOMEM;
+	if (event->type == EVENT_ENTRY)
+		return enter(tree, event);
+	if (event->type == EVENT_EXIT)
+		return leave(tree, event);
+	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
+		return add_sched(tree, event);
+	return 0;
+}
+
+int tree_events(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct tree *tree = self;
+
+	if (span->task != tree->at.task)
+		begin_task(tree, span->task);
+	for (size_t i = 0; i < span->nr; i++) {
+		if (unlikely(add_event(tree, &span->events[i]) < 0))
+			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
+	}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* The nodes of a call tree: making and finding them. Private to utils/view/tree*.c. */
+#ifndef UTRAIL_VIEW_TREE_NODES_H
+#define UTRAIL_VIEW_TREE_NODES_H
+
+#include "utils/view/tree.h"
+
+/* A node without a function, which nobody finds. NULL when memory is short. */
+struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
+
+/* What @from counted, to @to; without their children. */
+void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
+
+#endif
