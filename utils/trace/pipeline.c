@@ -57,6 +57,9 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	lane->indent.drops_off = pipe->is_filtered;
 	lane->indent.starts_at_margin = pipe->filter.uses &
 					(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_CALLER);
+	lane->indent.drops_margin = !stages->show_outside &&
+				    (stages->size_filter || pipe->filter.base.size ||
+				     (pipe->filter.uses & TRIGGER_SIZE));
 	lane->events = calloc(pipe->batch, sizeof(*lane->events));
 	bool has_filter = holds_back(pipe) && !stages->ends_only;
 

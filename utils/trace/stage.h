@@ -149,8 +149,13 @@ ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
 /*
- * stg_indent: counts the depth again, over the calls that are left. Drops events that are in none
- * of them, if nobody wants those. @calls: of the same lane
+ * stg_indent: counts the depth again, over the calls that are left.
+ *
+ * @calls: of the same lane
+ * @starts_at_margin: nobody knows what of an inherited stack is shown
+ * @drops_off: there may be events with EVENT_OFF
+ * @drops_margin: what happened in a call that is left out, and in no other, is left out too. So
+ *                with --size-filter; what a library call or a hidden one did stays (as with the peer)
  */
 struct stg_indent {
 	const struct stg_calls *calls;
@@ -158,8 +163,9 @@ struct stg_indent {
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
-	bool starts_at_margin; /* nobody knows what of an inherited stack is shown */
-	bool drops_off;	       /* there may be events with EVENT_OFF */
+	bool starts_at_margin;
+	bool drops_off;
+	bool drops_margin;
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls);
 /* The task may have got other sessions than were known when it came to its last record, at @last_ns. */

@@ -247,9 +247,24 @@ static bool is_outside(const struct stg_calls *calls)
 	return calls->nr == 0 || (top && top->is_exec);
 }
 
+/*
+ * How deep an event is. A view of lines has what happens in the outermost library call at the
+ * margin, if that call is not shown; any other call counts, shown or not, as with the peer.
+ */
+static uint32_t event_depth(const struct stg_calls *calls)
+{
+	const struct stage_config *config = calls->config;
+	size_t depth = calls->nr - calls->nr_seeded;
+
+	if (calls->nr == 1 && depth == 1 && config->wants_indent && !config->show_libcalls &&
+	    calls->frames[0].func && calls->frames[0].func->is_libcall)
+		return 0;
+	return depth;
+}
+
 static void on_sched(struct stg_calls *calls, struct event *event)
 {
-	event->depth = calls->nr - calls->nr_seeded;
+	event->depth = event_depth(calls);
 	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
 	if (event->type == EVENT_SCHED_OUT) {
@@ -280,7 +295,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->func = NULL;
 	event->total_ns = 0;
 	event->self_ns = 0;
-	event->depth = calls->nr - calls->nr_seeded;
+	event->depth = event_depth(calls);
 	if (event->type == EVENT_LOST) {
 		calls->wants_depth = true;
 		/* The peer accounts it as a call of one nanosecond. */

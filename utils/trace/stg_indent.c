@@ -64,7 +64,7 @@ static size_t drop_off(struct event *events, size_t nr)
 
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 {
-	bool show_outside = stage->calls->config->show_outside;
+	bool drops_margin = stage->drops_margin;
 	bool drops_off = stage->drops_off;
 	uint32_t depth = stage->depth;
 	size_t kept = 0;
@@ -87,7 +87,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		depth += event->type == EVENT_ENTRY;
 		if (unlikely(event->type > EVENT_EXIT)) {
 			stage->wants_depth |= event->type == EVENT_LOST;
-			if (depth == 0 && !show_outside && event->type != EVENT_LOST)
+			if (depth == 0 && drops_margin && event->type != EVENT_LOST)
 				continue;
 		}
 		if (unlikely(kept != i))
