@@ -76,15 +76,18 @@ static void find_literal(struct pattern *p)
 
 /*
  * regcomp(3) makes copies of what is repeated, so that "a++++..." or "((a{99}){99}){99}" takes all memory there is; and
- * patterns come from recordings, too. The number of copies, about.
+ * patterns come from recordings, too. The number of copies, about; and of those that repetitions alone make, whose time grows
+ * with the square: a third of a second for a thousand.
  */
-#define COPIES_MAX  100000U
-#define NESTING_MAX 32
+#define COPIES_MAX   100000U
+#define REPEATED_MAX 1000U
+#define NESTING_MAX  32
 
 struct copies {
 	uint64_t sums[NESTING_MAX + 1]; /* by group that is open */
 	unsigned depth;
 	uint64_t last; /* of what a repetition would be about */
+	uint64_t repeated;
 };
 
 static void add_atom(struct copies *c, uint64_t copies)
@@ -99,6 +102,7 @@ static void repeat_atom(struct copies *c, uint64_t times)
 
 	c->last += more;
 	c->sums[c->depth] += more;
+	c->repeated += more;
 }
 
 /* "{m,n}" at @at; where it ends. */
@@ -164,7 +168,7 @@ static bool is_too_large(const char *text)
 			add_atom(&c, 1);
 			break;
 		}
-		if (c.sums[c.depth] > COPIES_MAX)
+		if (c.sums[c.depth] > COPIES_MAX || c.repeated > REPEATED_MAX)
 			return true;
 	}
 	return false;
