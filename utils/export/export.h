@@ -1,6 +1,6 @@
 /* Exporters: recordings in the formats of other programs. One is one file and one row of the list. */
-#ifndef UTRAIL_VIEW_EXPORT_H
-#define UTRAIL_VIEW_EXPORT_H
+#ifndef UTRAIL_EXPORT_EXPORT_H
+#define UTRAIL_EXPORT_EXPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,15 +97,5 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
-
-/* The last part of the path of the program that @session runs, "?" when nobody knows. */
-const char *export_program_name(const struct session *session);
-
-/* What the recording is called: the last part of the name of its program. */
-const char *export_title(const struct trace_data *data);
-
-/* The command line of the recording and when it was made; "" when nobody knows. */
-const char *export_cmdline(const struct trace_data *data);
-const char *export_date(const struct trace_data *data);
 
 #endif

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "utils/view/eventtext.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* Trace processors keep 512 levels of slices, and close the wrong ones beyond. */
 #define DEPTH_MAX 500
@@ -167,7 +168,7 @@ static void write_process(struct export *ex, const struct task *task, uint64_t t
 {
 	struct perfetto *p = ex->state;
 	const struct session *session = task_session(task, time_ns);
-	const char *name = export_program_name(session);
+	const char *name = title_program(session);
 
 	begin_packet(p, time_ns);
 	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is one
@@ -92,11 +93,11 @@ static int begin(struct export *ex, struct uft_err *err)
 		  "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
 		  "\"threadCPUDelta\":\"ns\"},\"product\":",
 		  (unsigned long long)start_ms);
-	put_text(ex, export_title(ex->pipe->data));
+	put_text(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, ",\"importedFrom\":");
 	put_text(ex, ex->config->tool);
 	sink_puts(ex->sink, ",\"arguments\":");
-	put_text(ex, export_cmdline(ex->pipe->data));
+	put_text(ex, title_cmdline(ex->pipe->data));
 	sink_puts(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
 	return 0;
 }
@@ -194,7 +195,7 @@ static void put_thread(struct export *ex)
 	sink_puts(ex->sink, f->has_thread ? ",\n{\"name\":" : "\n{\"name\":");
 	put_text(ex, task_name_at(task, UINT64_MAX));
 	sink_puts(ex->sink, ",\"processName\":");
-	put_text(ex, export_program_name(task_session(task, UINT64_MAX)));
+	put_text(ex, title_program(task_session(task, UINT64_MAX)));
 	sink_putf(ex->sink,
 		  ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
 		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%s,"

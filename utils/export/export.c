@@ -1,9 +1,8 @@
 /* Exporters: choosing and running them (see export.h). */
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/view/argtext.h"
 
@@ -20,35 +19,6 @@ const struct exporter *exporter_by_number(enum export_number number)
 #undef EXPORTER_ROW
 
 	return exporters[number];
-}
-
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-const char *export_program_name(const struct session *session)
-{
-	return session ? basename_of(session->exename) : "?";
-}
-
-const char *export_title(const struct trace_data *data)
-{
-	if (data->info.exename)
-		return basename_of(data->info.exename);
-	return export_program_name(data->nr_sessions ? data->sessions[0] : NULL);
-}
-
-const char *export_cmdline(const struct trace_data *data)
-{
-	return data->info.cmdline ? data->info.cmdline : "";
-}
-
-const char *export_date(const struct trace_data *data)
-{
-	return data->info.record_date ? data->info.record_date : "";
 }
 
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,

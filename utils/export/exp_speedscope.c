@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * @task: whose profile is being written
@@ -48,7 +49,7 @@ static int begin(struct export *ex, struct uft_err *err)
 			    "\"exporter\":\"");
 	put_text(ex, ex->config->tool);
 	sink_puts(ex->sink, "\",\n\"name\":\"");
-	put_text(ex, export_title(ex->pipe->data));
+	put_text(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, "\",\n\"profiles\":[");
 	return nest_init(&s->nest, ex->pipe->data, err);
 }

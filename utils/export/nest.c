@@ -1,5 +1,5 @@
 /* Begins and ends in pairs, whatever the records say (see nest.h). */
-#include "utils/view/nest.h"
+#include "utils/export/nest.h"
 
 #include <errno.h>
 #include <stdlib.h>

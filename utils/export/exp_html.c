@@ -5,11 +5,12 @@
 
 #include "utils/base/strmap.h"
 #include "utils/base/vec.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
-#include "utils/view/page/page.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/page/page.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * A call as the page gets it, in the order in which calls began. In the page each is five varints:
@@ -304,13 +305,13 @@ static void put_meta(struct export *ex)
 	struct strbuf meta cleanup_strbuf = { 0 };
 
 	strbuf_addstr(&meta, "<script type=\"application/json\" id=\"meta\">{\"title\":");
-	add_string(&meta, export_title(ex->pipe->data));
+	add_string(&meta, title_recording(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"tool\":");
 	add_string(&meta, ex->config->tool);
 	strbuf_addstr(&meta, ",\"cmdline\":");
-	add_string(&meta, export_cmdline(ex->pipe->data));
+	add_string(&meta, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
-	add_string(&meta, export_date(ex->pipe->data));
+	add_string(&meta, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ",\n\"tasks\":[");
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");

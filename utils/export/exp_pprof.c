@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* Of longer paths the innermost calls are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000
@@ -179,7 +180,7 @@ static void write_head(struct export *ex)
 	write_string(ex, "count");
 	write_string(ex, "wall");
 	write_string(ex, "nanoseconds");
-	write_string(ex, export_cmdline(ex->pipe->data));
+	write_string(ex, title_cmdline(ex->pipe->data));
 	if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
 		write_uint(ex, PROFILE_TIME_NANOS,
 			   ex->pipe->first_ns + (uint64_t)info->utc_offset_s * 1000000000);

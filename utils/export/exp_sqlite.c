@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "utils/view/eventtext.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* The names are those of Perfetto's trace_processor as far as it has them. */
 static const char schema[] =
@@ -173,7 +174,7 @@ static int put_process(struct sqlite_export *s, const struct task *task)
 
 	sqlite3_bind_int64(put, 1, task->pid);
 	sqlite3_bind_int64(put, 2, task->pid);
-	bind_text(s, put, 3, export_program_name(task_session(task, UINT64_MAX)));
+	bind_text(s, put, 3, title_program(task_session(task, UINT64_MAX)));
 	if (task->ppid)
 		sqlite3_bind_int64(put, 4, task->ppid);
 	else
@@ -213,8 +214,8 @@ static int begin(struct export *ex, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	ret |= put_metadata(s, "version", ex->config->tool);
-	ret |= put_metadata(s, "command_line", export_cmdline(ex->pipe->data));
-	ret |= put_metadata(s, "recorded_time", export_date(ex->pipe->data));
+	ret |= put_metadata(s, "command_line", title_cmdline(ex->pipe->data));
+	ret |= put_metadata(s, "recorded_time", title_date(ex->pipe->data));
 	ret |= put_tasks(ex);
 	return ret < 0 ? failed(s, err) : 0;
 }
