@@ -77,9 +77,8 @@ static int begin(struct export *ex, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
 	const struct pipeline *pipe = ex->pipe;
-	int ret = nest_init(&chrome->nest, pipe->data, err);
+	int ret = export_nest_init(ex, &chrome->nest, err);
 
-	chrome->nest.counts_outside = ex->config->counts_outside;
 	chrome->names.make = make_name;
 	chrome->second_ns = UINT64_MAX;
 	chrome->tasks = calloc(pipe->data->nr_tasks + 1, sizeof(*chrome->tasks));

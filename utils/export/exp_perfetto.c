@@ -87,12 +87,6 @@ struct perfetto {
 	struct strbuf text;
 };
 
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
-
 static void write_packet(struct export *ex)
 {
 	struct perfetto *p = ex->state;
@@ -139,11 +133,10 @@ static void write_clocks(struct export *ex)
 static int begin(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;
-	int ret = nest_init(&p->nest, ex->pipe->data, err);
+	int ret = export_nest_init(ex, &p->nest, err);
 
 	if (ret == 0)
 		ret = event_names_load(&p->names, ex->pipe->data, err);
-	p->nest.counts_outside = ex->config->counts_outside;
 	write_clocks(ex);
 	return ret;
 }
@@ -392,7 +385,7 @@ const struct exporter exp_perfetto = {
 	.name = "perfetto",
 	.is_binary = true,
 	.state_bytes = sizeof(struct perfetto),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.deinit = deinit,

@@ -89,12 +89,6 @@ struct sqlite_export {
 	struct strbuf text;
 };
 
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
-
 static int failed(struct sqlite_export *s, struct uft_err *err)
 {
 	return err_set(err, -EIO, "cannot make a database: %s",
@@ -203,10 +197,9 @@ static int put_tasks(struct export *ex)
 static int begin(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
-	int ret = nest_init(&s->nest, ex->pipe->data, err);
+	int ret = export_nest_init(ex, &s->nest, err);
 
 	s->fd = -1;
-	s->nest.counts_outside = ex->config->counts_outside;
 	if (ret == 0)
 		ret = event_names_load(&s->names, ex->pipe->data, err);
 	if (ret == 0)
@@ -387,7 +380,7 @@ const struct exporter exp_sqlite = {
 	.name = "sqlite",
 	.is_binary = true,
 	.state_bytes = sizeof(struct sqlite_export),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.end = end,

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "utils/view/argtext.h"
+#include "utils/view/texts.h"
 
 #define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
 EXPORTERS(EXPORTER_DECLARE)
@@ -31,6 +33,24 @@ bool export_put_payload(const struct export *ex, const struct task *task, const 
 	if (event->type == EVENT_ENTRY)
 		return argtext_put_args(&text, task, event, out);
 	return event->type == EVENT_EXIT && argtext_put_retval(&text, task, event, out);
+}
+
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err)
+{
+	int ret = nest_init(nest, ex->pipe->data, err);
+
+	nest->counts_outside = ex->config->counts_outside;
+	return ret;
+}
+
+void export_put_json(const struct export *ex, const char *text)
+{
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	strbuf_addch(&json, '"');
+	text_put_json(&json, text, strlen(text));
+	strbuf_addch(&json, '"');
+	sink_put(ex->sink, strbuf_str(&json), json.len);
 }
 
 static int pass_events(void *self, const struct event_span *span, struct uft_err *err)

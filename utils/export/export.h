@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/export/nest.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"
 #include "utils/view/tree.h"
@@ -97,5 +98,11 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
+
+/* Begin @nest for what the user chose; ends with nest_deinit(). */
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
+
+/* @text as a JSON string, with quotes around it. */
+void export_put_json(const struct export *ex, const char *text);
 
 #endif

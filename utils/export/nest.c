@@ -9,6 +9,12 @@ void nest_configure(struct pipeline_config *config)
 	config->stages.wants_indent = true;
 }
 
+void nest_configure_by_task(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TASK;
+	nest_configure(config);
+}
+
 int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err)
 {
 	*nest = (struct nest){ .nr = data->nr_tasks };

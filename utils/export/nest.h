@@ -38,8 +38,9 @@ struct nest_edge {
 	bool is_begin;
 };
 
-/* What the pipeline has to do for it. */
+/* What the pipeline has to do for it; by_task: one task after the other. */
 void nest_configure(struct pipeline_config *config);
+void nest_configure_by_task(struct pipeline_config *config);
 
 int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err);
 void nest_deinit(struct nest *nest);
