@@ -183,7 +183,7 @@ class TestPage:
 
 
 def test_page_needs_no_network():
-    page = (TOP / "utils/view/page/page.html").read_text()
+    page = (TOP / "utils/export/page/page.html").read_text()
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
     assert "default-src 'none'" in page
 

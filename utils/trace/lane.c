@@ -4,9 +4,9 @@
 
 #include "utils/trace/pipeline.h"
 
-static uint64_t next_perf_ns(const struct lane *lane)
+uint64_t lane_next_perf_ns(const struct lane *lane)
 {
-	if (!lane->perf || lane->perf_at == lane->perf->nr)
+	if (lane->perf_at == lane->perf_end)
 		return UINT64_MAX;
 	return lane->perf->events[lane->perf_at].time_ns;
 }
@@ -56,14 +56,13 @@ static bool perf_is_due(const struct lane *lane, uint64_t perf_ns)
 	return !pipe->has_late_entries || user->at < user->len || perf_ns <= user->last_ns;
 }
 
-/* Records and perf events of the task by time. 0 is the end, or all that there is so far. */
-static ssize_t read_batch(struct lane *lane, struct event *events, size_t max)
+size_t lane_read(struct lane *lane, struct event *events, size_t max)
 {
 	uint64_t limit_ns = lane->pipe->limit_ns;
 	size_t nr = 0;
 
 	while (nr < max) {
-		uint64_t perf_ns = next_perf_ns(lane);
+		uint64_t perf_ns = lane_next_perf_ns(lane);
 		ssize_t n = 0;
 
 		if (!lane->user.at_end) {
@@ -208,7 +207,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	ssize_t nr = 0;
 
 	if (!lane->at_end) {
-		nr = read_batch(lane, events, pipe->batch);
+		nr = lane_read(lane, events, pipe->batch);
 		note_progress(lane);
 
 		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
@@ -223,7 +222,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 			nr = release_due(lane, err);
 	} else {
 		lane->is_finished = true;
-		nr = finish(lane);
+		nr = lane->goes_on ? 0 : finish(lane);
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}

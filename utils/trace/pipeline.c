@@ -50,6 +50,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 		.time = { .threshold_ns = stages->time_filter_ns },
 		.cap = pipe->batch,
 	};
+	lane->perf_end = lane->perf ? lane->perf->nr : 0;
 	lane->time.has_own_thresholds = pipe->is_filtered;
 	if (pipe->is_filtered)
 		stg_filter_init(&lane->filter, &pipe->filter, task->index);
@@ -70,7 +71,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	return src_user_open(&lane->user, pipe->data, task->tid, plan, err);
 }
 
-static void lane_close(struct lane *lane)
+void lane_close(struct lane *lane)
 {
 	src_user_close(&lane->user);
 	stg_time_deinit(&lane->time);

@@ -21,6 +21,7 @@
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: in the file, of what will be read next
+ * @end_offset: where reading ends, if the file does not before that
  * @buf, @at, @len: [@at, @len) of @buf is not decoded yet
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
@@ -43,6 +44,7 @@ struct src_user {
 	bool is_damaged;
 	bool has_unknown_payload;
 	uint64_t next_offset;
+	uint64_t end_offset;
 	uint64_t last_ns;
 	uint8_t *buf;
 	size_t cap;
@@ -55,6 +57,18 @@ bool src_user_wants_refill(const struct src_user *src);
 
 /* The file may have grown, and addresses may mean something else. */
 void src_user_more(struct src_user *src);
+
+/* Where the next record begins. */
+static inline uint64_t src_user_offset(const struct src_user *src)
+{
+	return src->next_offset - (src->len - src->at);
+}
+
+/*
+ * Of a fresh source: read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time of the
+ * record ahead of that.
+ */
+void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /* How the sources of @nr_tasks tasks share memory and descriptors. */
 struct src_user_plan {

@@ -5,11 +5,13 @@
 
 #include "utils/base/strmap.h"
 #include "utils/base/vec.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
-#include "utils/view/page/page.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/numbers.h"
+#include "utils/export/page/page.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * A call as the page gets it, in the order in which calls began. In the page each is five varints:
@@ -32,7 +34,7 @@ enum slice_flag {
 
 /*
  * @slices: of @task; @open: those that have not ended, by depth
- * @funcs: in the order of the page; @numbers: by function id, plus one
+ * @numbers: functions in the order of the page
  * @texts: arguments and return values, each once; @text_numbers: by text, plus one
  */
 struct html {
@@ -45,10 +47,7 @@ struct html {
 	size_t nr_open;
 	size_t cap_open;
 	uint64_t last_ns;
-	const struct func **funcs;
-	size_t nr_funcs;
-	uint32_t *numbers;
-	size_t nr_numbers;
+	struct func_numbers numbers;
 	char **texts;
 	size_t nr_texts;
 	struct strmap text_numbers;
@@ -58,12 +57,6 @@ struct html {
 	struct strbuf base64;
 	struct strbuf text;
 };
-
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
 
 /* JSON within a script element: nothing that could end it. */
 static void add_string(struct strbuf *out, const char *text)
@@ -85,49 +78,13 @@ static int begin(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 
-	html->nest.counts_outside = ex->config->counts_outside;
 	sink_put(ex->sink, page_head, page_head_len);
-
-	int ret = nest_init(&html->nest, ex->pipe->data, err);
-
-	html->nest.counts_outside = ex->config->counts_outside;
-	return ret;
-}
-
-static int grow_numbers(struct html *html, size_t id)
-{
-	size_t nr = MAX(id + 1, html->nr_numbers * 2);
-	uint32_t *numbers = reallocarray(html->numbers, nr, sizeof(*numbers));
-
-	if (!numbers)
-		return -ENOMEM;
-	memset(numbers + html->nr_numbers, 0, (nr - html->nr_numbers) * sizeof(*numbers));
-	html->numbers = numbers;
-	html->nr_numbers = nr;
-	return 0;
-}
-
-/* Its number plus one; 0 when memory is short. */
-static uint32_t number_of(struct html *html, const struct func *func)
-{
-	if (func->id >= html->nr_numbers && grow_numbers(html, func->id) < 0)
-		return 0;
-	if (!html->numbers[func->id]) {
-		const struct func **funcs = vec_grow(html->funcs, html->nr_funcs,
-						     sizeof(struct func *));
-
-		if (!funcs)
-			return 0;
-		html->funcs = funcs;
-		funcs[html->nr_funcs++] = func;
-		html->numbers[func->id] = html->nr_funcs;
-	}
-	return html->numbers[func->id];
+	return export_nest_init(ex, &html->nest, err);
 }
 
 static int enter(struct html *html, const struct func *func, uint64_t time_ns)
 {
-	uint32_t number = number_of(html, func);
+	uint32_t number = func_number(&html->numbers, func);
 
 	if (html->nr == html->cap) {
 		size_t cap = html->cap ? html->cap * 2 : 4096;
@@ -304,19 +261,19 @@ static void put_meta(struct export *ex)
 	struct strbuf meta cleanup_strbuf = { 0 };
 
 	strbuf_addstr(&meta, "<script type=\"application/json\" id=\"meta\">{\"title\":");
-	add_string(&meta, export_title(ex->pipe->data));
+	add_string(&meta, title_recording(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"tool\":");
 	add_string(&meta, ex->config->tool);
 	strbuf_addstr(&meta, ",\"cmdline\":");
-	add_string(&meta, export_cmdline(ex->pipe->data));
+	add_string(&meta, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
-	add_string(&meta, export_date(ex->pipe->data));
+	add_string(&meta, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ",\n\"tasks\":[");
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");
-	for (size_t i = 0; i < html->nr_funcs; i++) {
+	for (size_t i = 0; i < html->numbers.nr; i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		add_string(&meta, html->funcs[i]->name);
+		add_string(&meta, html->numbers.funcs[i]->name);
 	}
 	strbuf_addstr(&meta, "],\n\"texts\":[");
 	for (size_t i = 0; i < html->nr_texts; i++) {
@@ -353,14 +310,13 @@ static void deinit(struct export *ex)
 	strbuf_deinit(&html->text);
 	free(html->slices);
 	free(html->open);
-	free(html->funcs);
-	free(html->numbers);
+	func_numbers_deinit(&html->numbers);
 }
 
 const struct exporter exp_html = {
 	.name = "html",
 	.state_bytes = sizeof(struct html),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.end = end,

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "utils/view/eventtext.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* Trace processors keep 512 levels of slices, and close the wrong ones beyond. */
 #define DEPTH_MAX 500
@@ -86,12 +87,6 @@ struct perfetto {
 	struct strbuf text;
 };
 
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
-
 static void write_packet(struct export *ex)
 {
 	struct perfetto *p = ex->state;
@@ -138,11 +133,10 @@ static void write_clocks(struct export *ex)
 static int begin(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;
-	int ret = nest_init(&p->nest, ex->pipe->data, err);
+	int ret = export_nest_init(ex, &p->nest, err);
 
 	if (ret == 0)
 		ret = event_names_load(&p->names, ex->pipe->data, err);
-	p->nest.counts_outside = ex->config->counts_outside;
 	write_clocks(ex);
 	return ret;
 }
@@ -167,7 +161,7 @@ static void write_process(struct export *ex, const struct task *task, uint64_t t
 {
 	struct perfetto *p = ex->state;
 	const struct session *session = task_session(task, time_ns);
-	const char *name = export_program_name(session);
+	const char *name = title_program(session);
 
 	begin_packet(p, time_ns);
 	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
@@ -391,7 +385,7 @@ const struct exporter exp_perfetto = {
 	.name = "perfetto",
 	.is_binary = true,
 	.state_bytes = sizeof(struct perfetto),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.deinit = deinit,

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* Names longer than that go the slow way. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
@@ -76,9 +77,8 @@ static int begin(struct export *ex, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
 	const struct pipeline *pipe = ex->pipe;
-	int ret = nest_init(&chrome->nest, pipe->data, err);
+	int ret = export_nest_init(ex, &chrome->nest, err);
 
-	chrome->nest.counts_outside = ex->config->counts_outside;
 	chrome->names.make = make_name;
 	chrome->second_ns = UINT64_MAX;
 	chrome->tasks = calloc(pipe->data->nr_tasks + 1, sizeof(*chrome->tasks));
@@ -216,8 +216,8 @@ static int end(struct export *ex, struct uft_err *err)
 {
 	sink_puts(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
 	put_entry(ex, "version", ex->config->tool, "\",\n");
-	put_entry(ex, "recorded_time", export_date(ex->pipe->data), "\",\n");
-	put_entry(ex, "command_line", export_cmdline(ex->pipe->data), "\"\n} }\n");
+	put_entry(ex, "recorded_time", title_date(ex->pipe->data), "\",\n");
+	put_entry(ex, "command_line", title_cmdline(ex->pipe->data), "\"\n} }\n");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Protocol buffers (see proto.h). */
-#include "utils/view/proto.h"
+#include "utils/export/proto.h"
 
 #include <string.h>
 

@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "utils/view/eventtext.h"
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* The names are those of Perfetto's trace_processor as far as it has them. */
 static const char schema[] =
@@ -87,12 +88,6 @@ struct sqlite_export {
 	size_t nr_known;
 	struct strbuf text;
 };
-
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
 
 static int failed(struct sqlite_export *s, struct uft_err *err)
 {
@@ -173,7 +168,7 @@ static int put_process(struct sqlite_export *s, const struct task *task)
 
 	sqlite3_bind_int64(put, 1, task->pid);
 	sqlite3_bind_int64(put, 2, task->pid);
-	bind_text(s, put, 3, export_program_name(task_session(task, UINT64_MAX)));
+	bind_text(s, put, 3, title_program(task_session(task, UINT64_MAX)));
 	if (task->ppid)
 		sqlite3_bind_int64(put, 4, task->ppid);
 	else
@@ -202,10 +197,9 @@ static int put_tasks(struct export *ex)
 static int begin(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
-	int ret = nest_init(&s->nest, ex->pipe->data, err);
+	int ret = export_nest_init(ex, &s->nest, err);
 
 	s->fd = -1;
-	s->nest.counts_outside = ex->config->counts_outside;
 	if (ret == 0)
 		ret = event_names_load(&s->names, ex->pipe->data, err);
 	if (ret == 0)
@@ -213,8 +207,8 @@ static int begin(struct export *ex, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	ret |= put_metadata(s, "version", ex->config->tool);
-	ret |= put_metadata(s, "command_line", export_cmdline(ex->pipe->data));
-	ret |= put_metadata(s, "recorded_time", export_date(ex->pipe->data));
+	ret |= put_metadata(s, "command_line", title_cmdline(ex->pipe->data));
+	ret |= put_metadata(s, "recorded_time", title_date(ex->pipe->data));
 	ret |= put_tasks(ex);
 	return ret < 0 ? failed(s, err) : 0;
 }
@@ -386,7 +380,7 @@ const struct exporter exp_sqlite = {
 	.name = "sqlite",
 	.is_binary = true,
 	.state_bytes = sizeof(struct sqlite_export),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.end = end,

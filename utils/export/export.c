@@ -1,11 +1,12 @@
 /* Exporters: choosing and running them (see export.h). */
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/view/argtext.h"
+#include "utils/view/texts.h"
 
 #define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
 EXPORTERS(EXPORTER_DECLARE)
@@ -22,35 +23,6 @@ const struct exporter *exporter_by_number(enum export_number number)
 	return exporters[number];
 }
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-const char *export_program_name(const struct session *session)
-{
-	return session ? basename_of(session->exename) : "?";
-}
-
-const char *export_title(const struct trace_data *data)
-{
-	if (data->info.exename)
-		return basename_of(data->info.exename);
-	return export_program_name(data->nr_sessions ? data->sessions[0] : NULL);
-}
-
-const char *export_cmdline(const struct trace_data *data)
-{
-	return data->info.cmdline ? data->info.cmdline : "";
-}
-
-const char *export_date(const struct trace_data *data)
-{
-	return data->info.record_date ? data->info.record_date : "";
-}
-
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out)
 {
@@ -61,6 +33,24 @@ bool export_put_payload(const struct export *ex, const struct task *task, const 
 	if (event->type == EVENT_ENTRY)
 		return argtext_put_args(&text, task, event, out);
 	return event->type == EVENT_EXIT && argtext_put_retval(&text, task, event, out);
+}
+
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err)
+{
+	int ret = nest_init(nest, ex->pipe->data, err);
+
+	nest->counts_outside = ex->config->counts_outside;
+	return ret;
+}
+
+void export_put_json(const struct export *ex, const char *text)
+{
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	strbuf_addch(&json, '"');
+	text_put_json(&json, text, strlen(text));
+	strbuf_addch(&json, '"');
+	sink_put(ex->sink, strbuf_str(&json), json.len);
 }
 
 static int pass_events(void *self, const struct event_span *span, struct uft_err *err)

@@ -1,7 +1,7 @@
 /* In place of exp_sqlite.c where there is no libsqlite3: says so. */
 #include <errno.h>
 
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 
 static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 {

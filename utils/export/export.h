@@ -1,12 +1,13 @@
 /* Exporters: recordings in the formats of other programs. One is one file and one row of the list. */
-#ifndef UTRAIL_VIEW_EXPORT_H
-#define UTRAIL_VIEW_EXPORT_H
+#ifndef UTRAIL_EXPORT_EXPORT_H
+#define UTRAIL_EXPORT_EXPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/export/nest.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"
 #include "utils/view/tree.h"
@@ -98,14 +99,10 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
 
-/* The last part of the path of the program that @session runs, "?" when nobody knows. */
-const char *export_program_name(const struct session *session);
+/* Begin @nest for what the user chose; ends with nest_deinit(). */
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
 
-/* What the recording is called: the last part of the name of its program. */
-const char *export_title(const struct trace_data *data);
-
-/* The command line of the recording and when it was made; "" when nobody knows. */
-const char *export_cmdline(const struct trace_data *data);
-const char *export_date(const struct trace_data *data);
+/* @text as a JSON string, with quotes around it. */
+void export_put_json(const struct export *ex, const char *text);
 
 #endif

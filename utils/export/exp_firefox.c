@@ -3,16 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/numbers.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is one
  * sample, as heavy as it is long. A stack is a path of calls; @tree knows them, and keeps the number
  * of each (plus one) in @calls of its node.
  *
- * @funcs: in the order of the file; @numbers: by function id, plus one
+ * @numbers: functions in the order of the file
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  */
@@ -23,10 +25,7 @@ struct firefox {
 	struct tree_node *top;
 	uint64_t last_ns;
 	uint64_t task_start_ns;
-	const struct func **funcs;
-	size_t nr_funcs;
-	uint32_t *numbers;
-	size_t nr_numbers;
+	struct func_numbers numbers;
 	uint64_t nr_stacks;
 	struct strbuf frames;
 	struct strbuf prefixes;
@@ -36,22 +35,6 @@ struct firefox {
 	size_t nr_samples;
 	bool has_thread;
 };
-
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
-
-static void put_text(struct export *ex, const char *text)
-{
-	struct strbuf json cleanup_strbuf = { 0 };
-
-	text_put_json(&json, text, strlen(text));
-	sink_puts(ex->sink, "\"");
-	sink_put(ex->sink, strbuf_str(&json), json.len);
-	sink_puts(ex->sink, "\"");
-}
 
 static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 {
@@ -73,13 +56,12 @@ static int begin(struct export *ex, struct uft_err *err)
 	const struct info *info = &ex->pipe->data->info;
 	uint64_t start_ms = (info->utc_offset_s > 0 ? (uint64_t)info->utc_offset_s * 1000 : 0) +
 			    ex->pipe->first_ns / 1000000;
-	int ret = nest_init(&f->nest, ex->pipe->data, err);
+	int ret = export_nest_init(ex, &f->nest, err);
 
 	if (ret == 0)
 		ret = tree_init(&f->tree, ex->pipe, err);
 	if (ret < 0)
 		return ret;
-	f->nest.counts_outside = ex->config->counts_outside;
 	sink_putf(ex->sink,
 		  "{\"meta\":{\"interval\":1,\"startTime\":%llu,\"processType\":0,\"stackwalk\":1,"
 		  "\"version\":29,\"preprocessedProfileVersion\":60,\"markerSchema\":[],"
@@ -92,44 +74,13 @@ static int begin(struct export *ex, struct uft_err *err)
 		  "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
 		  "\"threadCPUDelta\":\"ns\"},\"product\":",
 		  (unsigned long long)start_ms);
-	put_text(ex, export_title(ex->pipe->data));
+	export_put_json(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, ",\"importedFrom\":");
-	put_text(ex, ex->config->tool);
+	export_put_json(ex, ex->config->tool);
 	sink_puts(ex->sink, ",\"arguments\":");
-	put_text(ex, export_cmdline(ex->pipe->data));
+	export_put_json(ex, title_cmdline(ex->pipe->data));
 	sink_puts(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
 	return 0;
-}
-
-static int grow_numbers(struct firefox *f, size_t id)
-{
-	size_t nr = MAX(id + 1, f->nr_numbers * 2);
-	uint32_t *numbers = reallocarray(f->numbers, nr, sizeof(*numbers));
-
-	if (!numbers)
-		return -ENOMEM;
-	memset(numbers + f->nr_numbers, 0, (nr - f->nr_numbers) * sizeof(*numbers));
-	f->numbers = numbers;
-	f->nr_numbers = nr;
-	return 0;
-}
-
-/* Its number plus one; 0 when memory is short. */
-static uint32_t number_of(struct firefox *f, const struct func *func)
-{
-	if (func->id >= f->nr_numbers && grow_numbers(f, func->id) < 0)
-		return 0;
-	if (!f->numbers[func->id]) {
-		const struct func **funcs = reallocarray(f->funcs, f->nr_funcs + 1,
-							 sizeof(struct func *));
-
-		if (!funcs)
-			return 0;
-		f->funcs = funcs;
-		funcs[f->nr_funcs++] = func;
-		f->numbers[func->id] = f->nr_funcs;
-	}
-	return f->numbers[func->id];
 }
 
 static int enter(struct firefox *f, const struct func *func)
@@ -139,7 +90,7 @@ static int enter(struct firefox *f, const struct func *func)
 	if (!node)
 		return -ENOMEM;
 	if (!node->calls) {
-		uint32_t number = number_of(f, node->func);
+		uint32_t number = func_number(&f->numbers, node->func);
 		const char *comma = f->nr_stacks ? "," : "";
 
 		if (!number)
@@ -192,9 +143,9 @@ static void put_thread(struct export *ex)
 	add_ms(&from, f->task_start_ns);
 	add_ms(&to, f->last_ns);
 	sink_puts(ex->sink, f->has_thread ? ",\n{\"name\":" : "\n{\"name\":");
-	put_text(ex, task_name_at(task, UINT64_MAX));
+	export_put_json(ex, task_name_at(task, UINT64_MAX));
 	sink_puts(ex->sink, ",\"processName\":");
-	put_text(ex, export_program_name(task_session(task, UINT64_MAX)));
+	export_put_json(ex, title_program(task_session(task, UINT64_MAX)));
 	sink_putf(ex->sink,
 		  ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
 		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%s,"
@@ -278,14 +229,14 @@ static void put_tables(struct export *ex)
 						   "column" };
 	static const char *const func_nulls[] = { "source", "lineNumber", "columnNumber" };
 	struct firefox *f = ex->state;
-	size_t nr = f->nr_funcs;
+	size_t nr = f->numbers.nr;
 
 	sink_puts(ex->sink, "\"frameTable\":{");
 	put_same(ex, "address", "-1", nr);
 	put_same(ex, "inlineDepth", "0", nr);
 	sink_puts(ex->sink, "\"category\":[");
 	for (size_t i = 0; i < nr; i++)
-		sink_putf(ex->sink, i ? ",%u" : "%u", category_of(f->funcs[i]));
+		sink_putf(ex->sink, i ? ",%u" : "%u", category_of(f->numbers.funcs[i]));
 	sink_puts(ex->sink, "],");
 	put_same(ex, "subcategory", "0", nr);
 	put_numbers(ex, "func", nr);
@@ -317,9 +268,9 @@ static int end(struct export *ex, struct uft_err *err)
 			    "\"name\":[],\"functionSize\":[],\"length\":0},\n"
 			    "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
 			    "\"stringArray\":[");
-	for (size_t i = 0; i < f->nr_funcs; i++) {
+	for (size_t i = 0; i < f->numbers.nr; i++) {
 		sink_puts(ex->sink, i ? "," : "");
-		put_text(ex, f->funcs[i]->name);
+		export_put_json(ex, f->numbers.funcs[i]->name);
 	}
 	sink_puts(ex->sink, "]}}\n");
 	if (strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
@@ -338,14 +289,13 @@ static void deinit(struct export *ex)
 		strbuf_deinit(texts[i]);
 	nest_deinit(&f->nest);
 	tree_deinit(&f->tree);
-	free(f->funcs);
-	free(f->numbers);
+	func_numbers_deinit(&f->numbers);
 }
 
 const struct exporter exp_firefox = {
 	.name = "firefox",
 	.state_bytes = sizeof(struct firefox),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.end = end,

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/recording.h"
-#include "utils/view/nest.h"
+#include "utils/export/nest.h"
 
 static struct recording rec;
 static struct nest nest;

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "utils/view/callers.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* A name ends with its line. */
 static void put_name(struct export *ex, const char *name)
@@ -123,7 +124,7 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 	sink_puts(ex->sink, "# callgrind format\nversion: 1\ncreator: ");
 	put_name(ex, ex->config->tool);
 	sink_puts(ex->sink, "cmd: ");
-	put_name(ex, export_cmdline(ex->pipe->data));
+	put_name(ex, title_cmdline(ex->pipe->data));
 	sink_putf(ex->sink,
 		  "positions: line\nevent: ns : Wall time (ns)\nevents: ns\nsummary: %llu\n",
 		  (unsigned long long)sum_ns);

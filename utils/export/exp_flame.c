@@ -2,8 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* A flame graph of more samples than this is none the better for it. */
 #define SAMPLES_MAX 1000000
@@ -142,8 +143,7 @@ static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err
 
 	for (size_t i = 0; i < tree->nr_roots; i++) {
 		strbuf_reset(&path);
-		put_name(&path,
-			 export_program_name(i < data->nr_sessions ? data->sessions[i] : NULL));
+		put_name(&path, title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
 		put_tree(ex, tree->roots[i], &path, count_self, 1);
 	}
 	return strbuf_oom(&path) ? err_set_errno(err, -ENOMEM, "cannot export") : 0;

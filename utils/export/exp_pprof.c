@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/proto.h"
+#include "utils/export/export.h"
+#include "utils/export/numbers.h"
+#include "utils/export/proto.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* Of longer paths the innermost calls are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000
@@ -53,9 +55,7 @@ struct pprof {
 	struct strbuf part;
 	struct strbuf inner;
 	struct strbuf text;
-	uint32_t *numbers; /* by function id */
-	size_t nr_numbers;
-	uint32_t nr_funcs;
+	struct func_numbers numbers;
 };
 
 /* Hand @part on as a field of the profile. */
@@ -95,19 +95,6 @@ static void write_type(struct export *ex, unsigned field, unsigned type, unsigne
 	write_part(ex, field);
 }
 
-static int grow_numbers(struct pprof *p, size_t id)
-{
-	size_t nr = MAX(id + 1, p->nr_numbers * 2);
-	uint32_t *numbers = reallocarray(p->numbers, nr, sizeof(*numbers));
-
-	if (!numbers)
-		return -ENOMEM;
-	memset(numbers + p->nr_numbers, 0, (nr - p->nr_numbers) * sizeof(*numbers));
-	p->numbers = numbers;
-	p->nr_numbers = nr;
-	return 0;
-}
-
 /* A function, its location and its name. */
 static void write_function(struct export *ex, const struct func *func, uint32_t number)
 {
@@ -130,13 +117,12 @@ static int know_function(struct export *ex, const struct func *func)
 {
 	struct pprof *p = ex->state;
 
-	if (func->id >= p->nr_numbers && grow_numbers(p, func->id) < 0)
-		return -ENOMEM;
-	if (!p->numbers[func->id]) {
-		p->numbers[func->id] = ++p->nr_funcs;
-		write_function(ex, func, p->nr_funcs);
-	}
-	return 0;
+	size_t nr_known = p->numbers.nr;
+	uint32_t number = func_number(&p->numbers, func);
+
+	if (p->numbers.nr > nr_known)
+		write_function(ex, func, number);
+	return number ? 0 : -ENOMEM;
 }
 
 static void write_sample(struct export *ex, const struct tree_node *node)
@@ -147,7 +133,7 @@ static void write_sample(struct export *ex, const struct tree_node *node)
 
 	strbuf_reset(&p->inner);
 	for (const struct tree_node *at = node; at->func && nr < PATH_MAX_CALLS; at = at->parent) {
-		proto_add_varint(&p->inner, p->numbers[at->func->id]);
+		proto_add_varint(&p->inner, func_number(&p->numbers, at->func));
 		nr++;
 	}
 	proto_add_message(&p->part, SAMPLE_LOCATION, &p->inner);
@@ -179,7 +165,7 @@ static void write_head(struct export *ex)
 	write_string(ex, "count");
 	write_string(ex, "wall");
 	write_string(ex, "nanoseconds");
-	write_string(ex, export_cmdline(ex->pipe->data));
+	write_string(ex, title_cmdline(ex->pipe->data));
 	if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
 		write_uint(ex, PROFILE_TIME_NANOS,
 			   ex->pipe->first_ns + (uint64_t)info->utc_offset_s * 1000000000);
@@ -211,7 +197,7 @@ static void deinit(struct export *ex)
 	strbuf_deinit(&p->part);
 	strbuf_deinit(&p->inner);
 	strbuf_deinit(&p->text);
-	free(p->numbers);
+	func_numbers_deinit(&p->numbers);
 }
 
 const struct exporter exp_pprof = {

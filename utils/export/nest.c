@@ -1,5 +1,5 @@
 /* Begins and ends in pairs, whatever the records say (see nest.h). */
-#include "utils/view/nest.h"
+#include "utils/export/nest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +7,12 @@
 void nest_configure(struct pipeline_config *config)
 {
 	config->stages.wants_indent = true;
+}
+
+void nest_configure_by_task(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TASK;
+	nest_configure(config);
 }
 
 int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err)

@@ -3,85 +3,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/export.h"
-#include "utils/view/nest.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/numbers.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /*
  * @task: whose profile is being written
- * @frames: of the file, in the order in which they were first seen; by function id in @numbers,
- *          plus one
+ * @numbers: functions, which the file calls frames
  * @last_ns: of the task, since the start of the recording
  */
 struct speedscope {
 	struct nest nest;
 	const struct task *task;
-	const struct func **frames;
-	size_t nr_frames;
-	uint32_t *numbers;
-	size_t nr_numbers;
+	struct func_numbers numbers;
 	uint64_t first_ns;
 	uint64_t last_ns;
 	bool has_event;
 };
-
-static void configure(struct pipeline_config *config)
-{
-	config->order = PIPELINE_BY_TASK;
-	nest_configure(config);
-}
-
-static void put_text(struct export *ex, const char *text)
-{
-	struct strbuf json cleanup_strbuf = { 0 };
-
-	text_put_json(&json, text, strlen(text));
-	sink_put(ex->sink, strbuf_str(&json), json.len);
-}
 
 static int begin(struct export *ex, struct uft_err *err)
 {
 	struct speedscope *s = ex->state;
 
 	sink_puts(ex->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-			    "\"exporter\":\"");
-	put_text(ex, ex->config->tool);
-	sink_puts(ex->sink, "\",\n\"name\":\"");
-	put_text(ex, export_title(ex->pipe->data));
-	sink_puts(ex->sink, "\",\n\"profiles\":[");
-	return nest_init(&s->nest, ex->pipe->data, err);
-}
-
-static int grow_numbers(struct speedscope *s, size_t id)
-{
-	size_t nr = MAX(id + 1, s->nr_numbers * 2);
-	uint32_t *numbers = reallocarray(s->numbers, nr, sizeof(*numbers));
-
-	if (!numbers)
-		return -ENOMEM;
-	memset(numbers + s->nr_numbers, 0, (nr - s->nr_numbers) * sizeof(*numbers));
-	s->numbers = numbers;
-	s->nr_numbers = nr;
-	return 0;
-}
-
-/* The number of a frame plus one; 0 when memory is short. */
-static uint32_t number_of(struct speedscope *s, const struct func *func)
-{
-	if (unlikely(func->id >= s->nr_numbers) && grow_numbers(s, func->id) < 0)
-		return 0;
-	if (unlikely(!s->numbers[func->id])) {
-		const struct func **frames = reallocarray(s->frames, s->nr_frames + 1,
-							  sizeof(struct func *));
-
-		if (!frames)
-			return 0;
-		s->frames = frames;
-		frames[s->nr_frames++] = func;
-		s->numbers[func->id] = s->nr_frames;
-	}
-	return s->numbers[func->id];
+			    "\"exporter\":");
+	export_put_json(ex, ex->config->tool);
+	sink_puts(ex->sink, ",\n\"name\":");
+	export_put_json(ex, title_recording(ex->pipe->data));
+	sink_puts(ex->sink, ",\n\"profiles\":[");
+	return export_nest_init(ex, &s->nest, err);
 }
 
 static int put_edge(struct export *ex, const struct nest_edge *edge)
@@ -89,7 +42,7 @@ static int put_edge(struct export *ex, const struct nest_edge *edge)
 	static const char begin_text[] = ",\n{\"type\":\"O\",\"frame\":";
 	static const char end_text[] = ",\n{\"type\":\"C\",\"frame\":";
 	struct speedscope *s = ex->state;
-	uint32_t number = number_of(s, edge->func);
+	uint32_t number = func_number(&s->numbers, edge->func);
 
 	if (!number)
 		return -ENOMEM;
@@ -110,17 +63,18 @@ static int put_edge(struct export *ex, const struct nest_edge *edge)
 static void begin_task(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct speedscope *s = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
 
 	s->task = task;
 	s->first_ns = MIN(ex->pipe->first_ns, time_ns);
 	s->last_ns = time_ns - s->first_ns;
 	s->has_event = false;
-	sink_puts(ex->sink, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":\"");
-	put_text(ex, task_name_at(task, UINT64_MAX));
-	sink_putf(ex->sink, " (%d)", task->pid);
+	sink_puts(ex->sink, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
+	strbuf_addf(&name, "%s (%d)", task_name_at(task, UINT64_MAX), task->pid);
 	if (task->tid != task->pid)
-		sink_putf(ex->sink, " / %d", task->tid);
-	sink_putf(ex->sink, "\",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
+		strbuf_addf(&name, " / %d", task->tid);
+	export_put_json(ex, strbuf_str(&name));
+	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }
 
 /* Calls that never returned end where the records end: the format wants it so. */
@@ -170,10 +124,10 @@ static int end(struct export *ex, struct uft_err *err)
 	if (s->task && end_task(ex) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	sink_puts(ex->sink, "\n],\n\"shared\":{\"frames\":[");
-	for (size_t i = 0; i < s->nr_frames; i++) {
-		sink_puts(ex->sink, i ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-		put_text(ex, s->frames[i]->name);
-		sink_puts(ex->sink, "\"}");
+	for (size_t i = 0; i < s->numbers.nr; i++) {
+		sink_puts(ex->sink, i ? ",\n{\"name\":" : "\n{\"name\":");
+		export_put_json(ex, s->numbers.funcs[i]->name);
+		sink_puts(ex->sink, "}");
 	}
 	sink_puts(ex->sink, "\n]}}\n");
 	return 0;
@@ -184,14 +138,13 @@ static void deinit(struct export *ex)
 	struct speedscope *s = ex->state;
 
 	nest_deinit(&s->nest);
-	free(s->frames);
-	free(s->numbers);
+	func_numbers_deinit(&s->numbers);
 }
 
 const struct exporter exp_speedscope = {
 	.name = "speedscope",
 	.state_bytes = sizeof(struct speedscope),
-	.configure = configure,
+	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
 	.end = end,

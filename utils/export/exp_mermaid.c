@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* mermaid itself decodes entities with # in place of &; the browser those with &. */
 static void put_name(struct export *ex, const char *name)
@@ -90,9 +91,9 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 static void put_head(struct export *ex)
 {
 	sink_puts(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
-	put_name(ex, export_title(ex->pipe->data));
+	put_name(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, "</title>\n</head>\n<body>\n<h2>Calls of ");
-	put_name(ex, export_title(ex->pipe->data));
+	put_name(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, "</h2>\n<div class=\"mermaid\" id=\"mermaid_graph\">\nflowchart TB\n");
 }
 
@@ -118,10 +119,9 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 
 	put_head(ex);
 	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
-		ret = put_edges(
-			ex, tree->roots[i],
-			export_program_name(i < data->nr_sessions ? data->sessions[i] : NULL),
-			&numbers);
+		ret = put_edges(ex, tree->roots[i],
+				title_program(i < data->nr_sessions ? data->sessions[i] : NULL),
+				&numbers);
 	sink_puts(ex->sink, tail);
 	free(numbers.ids);
 	return ret < 0 ? err_set_errno(err, ret, "cannot export") : 0;

@@ -1,6 +1,6 @@
 /* Protocol buffers, as far as exporters write them: fields appended to a byte string. */
-#ifndef UTRAIL_VIEW_PROTO_H
-#define UTRAIL_VIEW_PROTO_H
+#ifndef UTRAIL_EXPORT_PROTO_H
+#define UTRAIL_EXPORT_PROTO_H
 
 #include <stdint.h>
 

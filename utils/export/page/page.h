@@ -1,6 +1,6 @@
 /* The two halves of page.html; the data goes between them. */
-#ifndef UTRAIL_VIEW_PAGE_H
-#define UTRAIL_VIEW_PAGE_H
+#ifndef UTRAIL_EXPORT_PAGE_H
+#define UTRAIL_EXPORT_PAGE_H
 
 #include <stddef.h>
 

@@ -1,8 +1,9 @@
 /* Exporter: call trees for graphviz. */
 #include <string.h>
 
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 /* The inside of a quoted string: only the quote ends it, and a backslash means something. */
 static void put_name(struct export *ex, const char *name)
@@ -43,13 +44,13 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 	const struct trace_data *data = ex->pipe->data;
 
 	put_comment(ex, "version\":", ex->config->tool);
-	put_comment(ex, "command_line ", export_cmdline(data));
+	put_comment(ex, "command_line ", title_cmdline(data));
 	sink_puts(ex->sink, "\ndigraph \"");
-	put_name(ex, export_title(data));
+	put_name(ex, title_recording(data));
 	sink_puts(ex->sink, "\" { \n");
 	for (size_t i = 0; i < tree->nr_roots; i++)
 		put_edges(ex, tree->roots[i],
-			  export_program_name(i < data->nr_sessions ? data->sessions[i] : NULL));
+			  title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
 	sink_puts(ex->sink, "}\n");
 	return 0;
 }

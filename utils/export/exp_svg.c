@@ -1,8 +1,9 @@
 /* Exporter: a flame graph as a static picture (SVG), with the numbers in tool tips. */
 #include <string.h>
 
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/svg.h"
+#include "utils/view/titles.h"
 
 static uint64_t positive(uint64_t ns)
 {
@@ -43,7 +44,8 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	static const struct svg_style style = { value, put_color, put_tip };
 
-	svg_put_trees(&style, tree->roots, tree->nr_roots, export_title(ex->pipe->data), ex->sink);
+	svg_put_trees(&style, tree->roots, tree->nr_roots, title_recording(ex->pipe->data),
+		      ex->sink);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* Begins and ends in pairs: what formats that cannot bear a missing or crossed one are made from. */
-#ifndef UTRAIL_VIEW_NEST_H
-#define UTRAIL_VIEW_NEST_H
+#ifndef UTRAIL_EXPORT_NEST_H
+#define UTRAIL_EXPORT_NEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,8 +38,9 @@ struct nest_edge {
 	bool is_begin;
 };
 
-/* What the pipeline has to do for it. */
+/* What the pipeline has to do for it; by_task: one task after the other. */
 void nest_configure(struct pipeline_config *config);
+void nest_configure_by_task(struct pipeline_config *config);
 
 int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err);
 void nest_deinit(struct nest *nest);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "utils/view/eventtext.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
 
