@@ -382,6 +382,25 @@ class TestDiff:
         lines = [sorted(re.sub(r"[+-](?=\d)", "#", text).splitlines()) for text in (ours, theirs)]
         assert lines[0] == lines[1]
 
+    def test_sort_column(self):
+        """By base, by pair, by difference: three orders of the same three functions."""
+        counts = {"base": (90, 1, 50), "pair": (1, 80, 60)}
+        for name, (f, g, h) in counts.items():
+            Path("prog.c").write_text(
+                "".join(f'__attribute__((noinline)) void {n}(void) {{ __asm__(""); }}\n' for n in "fgh")
+                + f"int main(void) {{ for (int i = 0; i < {f}; i++) f(); for (int i = 0; i < {g}; i++) g();"
+                + f" for (int i = 0; i < {h}; i++) h(); return 0; }}\n"
+            )
+            run("gcc", "-O1", "-pg", "-o", "prog", "prog.c").must()
+            utrail("record", "--no-libcall", "--no-event", "-d", name, "./prog").must()
+        words = ["report", "-d", "base", "--diff", "pair", "-f", "call", "-s", "call"]
+        for options, order in (("0", "fhg"), ("1", "ghf"), ("2", "fgh"), (None, "fgh")):
+            column = ["--sort-column", options] if options else []
+            lines = utrail(*words, *column).must().out.splitlines()
+            assert [line[-1] for line in lines if re.search(r"   [fgh]$", line)] == list(order), options
+            rows = json.loads(utrail(*words, *column, "--format=json").must().out)
+            assert [row["name"] for row in rows if row["name"] in "fgh"] == list(order), options
+
     def test_signs(self, two):
         data = json.loads(utrail("report", "-d", "one", "--diff", "two", "--format=json").must().out)
         text = utrail("report", "-d", "one", "--diff", "two").must().out
