@@ -405,6 +405,9 @@ def test_filters_hold(recording):
 class TestPayload:
     """Arguments and return values."""
 
+    # In the order in which they end.
+    FIBS = [(f"({n})", str(r)) for n, r in ((1, 1), (0, 0), (2, 1), (1, 1), (3, 2), (1, 1), (0, 0), (2, 1), (4, 3))]
+
     @pytest.fixture
     def fib(self):
         source = "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nint main(void) { return fib(4) - 3; }\n"
@@ -421,7 +424,38 @@ class TestPayload:
 
     def test_jsonl(self, fib):
         lines = [json.loads(line) for line in dump("jsonl", fib).read_text().splitlines()]
-        assert [call["retval"] for call in lines if call.get("name") == "fib"][-1] == "3"
+        fibs = [(call["arguments"], call["retval"]) for call in lines if call.get("name") == "fib"]
+        assert fibs == self.FIBS
+        assert not any("arguments" in call or "retval" in call for call in lines if call.get("name") != "fib")
+        assert "retval" not in dump("jsonl", fib, "--no-args").read_text()
+
+    @needs("sqlite3", "sqlite3")
+    def test_sqlite(self, fib):
+        query = "select arguments, retval from slice where name = 'fib' order by ts + dur, depth desc"
+        rows = json.loads(run("sqlite3", "-json", dump("sqlite", fib), query).must().out)
+        assert [(row["arguments"], row["retval"]) for row in rows] == self.FIBS
+        query = "select count(*) from call where arguments is not null or retval is not null"
+        assert run("sqlite3", dump("sqlite", fib), query).must().out == "9\n"
+        assert run("sqlite3", dump("sqlite", fib, "--no-args"), query).must().out == "0\n"
+
+    def test_firefox(self, fib):
+        data = load_json(dump("firefox", fib))
+        markers = data["threads"][0]["markers"]
+        assert {len(v) for k, v in markers.items() if k != "length"} == {markers["length"]} == {9}
+        assert {data["shared"]["stringArray"][name] for name in markers["name"]} == {"fib"}
+        assert [(call["arguments"], call["retval"]) for call in markers["data"]] == self.FIBS
+        assert all(start <= end for start, end in zip(markers["startTime"], markers["endTime"]))
+        assert {call["type"] for call in markers["data"]} == {schema["name"] for schema in data["meta"]["markerSchema"]}
+        assert load_json(dump("firefox", fib, "--no-args"))["threads"][0]["markers"]["length"] == 0
+
+    def test_calls_that_never_return(self):
+        source = "#include <unistd.h>\nvoid last(int n) { _exit(n); }\nint main(void) { last(7); return 1; }\n"
+        Path("last.c").write_text(source)
+        run("gcc", "-pg", "-O0", "-o", "last", "last.c").must()
+        utrail("record", "-A", "last@arg1/i32", "-d", "data", "./last").must(7)
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        assert [call["arguments"] for call in lines if call.get("name") == "last"] == ["(7)"]
+        assert load_json(dump("firefox", "data"))["threads"][0]["markers"]["data"] == [{"type": "Call", "arguments": "(7)"}]
 
     @needs("protoc", "protobuf-compiler")
     def test_perfetto(self, fib):
