@@ -85,6 +85,27 @@ static int missing(const struct found *found, int about)
 	return about;
 }
 
+bool captures_llvm_strings(const struct symtab *symbols)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		const char *name = symbols->syms[i].name;
+
+		/* "St3__1" is std::__1. */
+		if (strncmp(name, "_Z", 2) == 0 && strstr(name, "St3__1"))
+			return true;
+	}
+	return false;
+}
+
+/* The user's /S does not say whose. */
+static void choose_strings(const struct capture_subject *subject, struct argspecs *list)
+{
+	for (size_t i = 0; subject->has_llvm_strings && i < list->nr; i++) {
+		if (list->specs[i].type.format == ARG_STD_STRING)
+			list->specs[i].how = ARG_HOW_LLVM;
+	}
+}
+
 /* In the order in which readers do it, utils/trace/args.c: both must come to the same. */
 static int find(const struct capture_settings *settings, const struct capture_subject *subject,
 		struct found *found)
@@ -98,6 +119,8 @@ static int find(const struct capture_settings *settings, const struct capture_su
 
 	if (about < 0)
 		return about;
+	choose_strings(subject, &found->args);
+	choose_strings(subject, &found->retval);
 	if (settings->is_auto)
 		about = ARGRULES_BOTH;
 	about = missing(found, about);
@@ -202,7 +225,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		return 0;
 	demangle(sym->name, DEMANGLE_SIMPLE, &name);
 
-	struct capture_subject subject = { strbuf_str(&name), sym, module->basename, debug };
+	struct capture_subject subject = { strbuf_str(&name), sym, module->basename, debug, false };
 
 	if (find(settings, &subject, &found) < 0)
 		return -ENOMEM;

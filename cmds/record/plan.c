@@ -65,6 +65,7 @@ struct binding {
 	const struct known_module *module;
 	bool is_program;
 	const struct dwarf_info *debug; /* NULL when it was not looked for */
+	bool has_llvm_strings;
 	struct rule_set *rules;
 	struct strbuf *steps;
 	struct strbuf *out;
@@ -77,6 +78,7 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 		.sym = sym,
 		.module = base_name(b->module->path),
 		.debug = debuginfo_func(b->debug, sym),
+		.has_llvm_strings = b->has_llvm_strings,
 	};
 
 	if (!capture_is_wanted(&b->settings->captures))
@@ -127,6 +129,7 @@ static void bind_module(struct binding *b)
 	/* Other modules' functions have no records, so what debug information says of them does not matter. */
 	if (capture_needs_debug(captures) && m->is_instrumented)
 		b->debug = debuginfo_of(captures->debug, m->path);
+	b->has_llvm_strings = capture_is_wanted(captures) && captures_llvm_strings(&symbols);
 	for (size_t i = 0; i < symbols.nr; i++) {
 		if (symbol_is_function(&symbols.syms[i]))
 			bind_symbol(b, &symbols.syms[i], &name);

@@ -200,6 +200,38 @@ def test_debug_information_of_cplusplus(tmp_path, compiler, opt, dwarf, method):
         assert any(f"= {want};" in line for line in lines), want
 
 
+STD_STRINGS = {"libstdc++": ("g++",), "libc++": ("clang++", "-stdlib=libc++", "-Wno-null-dereference")}
+
+
+def std_string(letter, length):
+    return f'"{letter * length}"s' if length < 98 else f'"{letter * 95}..."s'
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("debug", ["-g", "-g0"])
+@pytest.mark.parametrize("library", STD_STRINGS)
+def test_std_strings(tmp_path, library, debug, method):
+    """Short ones are in the object, long ones elsewhere; what is no string harms nobody."""
+    compiler, *flags = STD_STRINGS[library]
+    exe = build(tmp_path, "strings.cc", "-O1", debug, *METHODS[method], *flags, compiler=compiler)
+    data = tmp_path / "data"
+    asked = ["-A", "by_reference@arg1/S,arg2/i32"]
+    asked += ["-a"] if debug == "-g" else ["-A", "by_value@arg1/S,arg2/i32", "-R", "^(made|joined)@retval/S"]
+    utrail("record", "--no-event", "--no-libcall", "-d", data, *asked, exe).must()
+    # gcc tells functions by it that return the new std::string.
+    lines = [line.replace("::cxx11", "") for line in replay(data, "--no-merge")]
+    values, references = calls(lines, "by_value"), calls(lines, "by_reference")
+    for n in (0, 1, 15, 16, 22, 23, 97, 98, 99, 4000):
+        assert f"by_value({std_string('v', n)}, {n}) {{" in values
+        assert f"by_reference({std_string('r', n)}, {n}) {{" in references
+        assert f"}} = {std_string('m', n)}; /* made */" in lines
+    assert 'by_value("a\\0b"s, -2) {' in values
+    assert f'}} = "short{"l" * 30}"s; /* joined */' in lines
+    assert "by_reference(NULL, -3) {" in references
+    assert 'by_reference("<0x10>"s, -4) {' in references
+    assert re.fullmatch(r'by_reference\("<0x7[0-9a-f]+>"s, -5\) {', references[-1])
+
+
 def test_struct_bytes(tmp_path):
     """The peer records whatever is in some registers; what is in the struct is right."""
     exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
