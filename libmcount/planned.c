@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmcount/capture.h"
+#include "libmcount/conds.h"
 #include "libmcount/emit.h"
 #include "libmcount/fault.h"
 #include "libmcount/hot.h"
@@ -91,66 +92,6 @@ static inline const struct plan_func *find_func(struct planned *p, uint64_t addr
 		known->addr = addr;
 	}
 	return known->func;
-}
-
-static inline bool holds(uint8_t compare, int order)
-{
-	switch (compare) {
-	case PLAN_EQ:
-		return order == 0;
-	case PLAN_NE:
-		return order != 0;
-	case PLAN_GT:
-		return order > 0;
-	case PLAN_GE:
-		return order >= 0;
-	case PLAN_LT:
-		return order < 0;
-	default:
-		return order <= 0;
-	}
-}
-
-static bool cond_holds(const struct plan_cond *cond, const uint64_t *slot,
-		       const struct arch_regs *regs)
-{
-	unsigned unused = 64 - 8 * cond->bytes;
-	uint64_t raw = arch_int_arg(regs, slot, cond->index) << unused;
-
-	if (cond->is_signed) {
-		int64_t value = (int64_t)raw >> unused;
-
-		if (cond->compare == PLAN_AND)
-			return (value & cond->value) != 0;
-		return holds(cond->compare, (value > cond->value) - (value < cond->value));
-	}
-
-	uint64_t value = raw >> unused;
-	uint64_t limit = (uint64_t)cond->value;
-
-	if (cond->compare == PLAN_AND)
-		return (value & limit) != 0;
-	return holds(cond->compare, (value > limit) - (value < limit));
-}
-
-/* Alternatives of conditions that must hold together. -finstrument-functions has no arguments to show: none holds. */
-static bool conds_hold(const struct plan_rule *rule, const uint64_t *slot,
-		       const struct arch_regs *regs)
-{
-	const struct plan_cond *conds = probe.conds + rule->cond;
-	bool good = true;
-
-	if (!regs)
-		return false;
-	for (uint32_t i = 0; i < rule->nr_conds; i++) {
-		if (conds[i].starts_alternative) {
-			if (good)
-				return true;
-			good = true;
-		}
-		good = good && cond_holds(&conds[i], slot, regs);
-	}
-	return good;
 }
 
 static inline uint32_t effective_flags(const struct plan_rule *rule, const uint64_t *slot,

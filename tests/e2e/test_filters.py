@@ -141,11 +141,20 @@ class TestConditions:
         record(exe_of("filtered"), "--no-libcall", "-N", "second@if:arg1==0")
         assert len(re.findall(r"third\(", replay())) == 1
 
-    @pytest.mark.parametrize("condition", ["retval==0", "retval>1.5"])
-    def test_too_early(self, condition):
-        result = utrail("record", "-F", f"again@if:{condition}", exe_of("filtered"))
+    @pytest.mark.parametrize(
+        "condition, says",
+        [
+            ("retval==0", "return values cannot be known when the function begins"),
+            ("arg1>0&&retval>1.5", "return values cannot be known when the function begins"),
+            (r'arg1=~"(a)\\1"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
+            ('arg1=~"a{99}"', "it is too long"),
+        ],
+    )
+    def test_only_when_reading(self, workdir, condition, says):
+        result = utrail("record", "-d", "data", "-F", f"again@if:{condition}", exe_of("filtered"))
         assert result.status == 2
-        assert "cannot be known when the function begins" in result.err
+        assert says in result.err and "give the condition when reading" in result.err
+        assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
 
 
 class TestEvents:
@@ -399,6 +408,88 @@ class TestConditionsWhenReading:
         record(compile_located("values", "values.c"), "--no-libcall")
         assert replay("-F", "around@if:arg1==9") == ""
         assert "difference" not in replay("-N", "around") and "difference" in replay("-N", "around@if:arg1==9")
+
+
+# Conditions, and the numbers of the calls of their function for which they hold: tests/e2e/src/located/conditions.cc.
+CONDITIONS = [
+    ("text@if:arg2==3", "3"),
+    ("text@if:arg2/i32<0", "-1"),
+    ("text@if:arg2&4", "4 5 6 7 -1"),
+    ('text@if:arg1=="beta"', "1"),
+    ('text@if:arg1!="beta"', "0 2 3 4 5 6 7 -1"),
+    ('text@if:arg1^="alpha"', "0 2"),
+    ('text@if:arg1^=""', "0 1 2 3 5 6 7 -1"),
+    ('text@if:arg1==""', "3"),
+    ('text@if:arg1=~"t$"', "2"),
+    ('text@if:arg1=~"^(al|be).*a$"', "0 1"),
+    ('text@if:arg1=~"[[:digit:]]{2}"', "7 -1"),
+    ('text@if:arg1=~"^$"', "3"),
+    ('text@if:arg1=~"pha"', "0 2"),
+    ('text@if:arg1=~"operator *|bet"', "1 2"),
+    ('text@if:arg1=~"."', "0 1 2 5 6 7 -1"),
+    ('text@if:arg1=="<0x10>"', "7"),
+    (f'text@if:arg1=="{"x" * 97}"', "5"),
+    (f'text@if:arg1=="{"x" * 95}..."', "6"),
+    (f'text@if:arg1^="{"x" * 90}"', "5 6"),
+    ('text@if:arg1=~"x\\\\.\\\\.\\\\.$"', "6"),
+    ('text@if:arg1^="alpha"&&arg2>0', "2"),
+    ('text@if:arg1=="beta"||arg2==5||arg1==""&&arg2==4', "1 5"),
+    ('object@if:arg1/S=="beta"', "1"),
+    ('object@if:arg1/S=~"^alpha(bet)?$"', "0 2"),
+    ('object@if:arg1/S!=""', "0 1 2 4 5"),
+    ('object@if:arg1/S^="a"', "0 2 4"),
+    ('object@if:arg1/S=~"b$"', ""),
+    ("real@if:fparg1>2", "0 5 6"),
+    ("real@if:fparg1==-1.5", "1"),
+    ("real@if:fparg1<0", "1 7"),
+    ("real@if:fparg1<=0", "1 2 3 7"),
+    ("real@if:fparg1!=1e300", "0 1 2 3 4 6 7 8"),
+    ("real@if:fparg1==0", "2 3"),
+    ("real@if:fparg1>1e-320", "0 4 5 6"),
+    ("real@if:arg1/f>=1e300", "5 6"),
+    ("single@if:fparg1/32==0.5", "0"),
+    ("single@if:fparg1/32<-1", "1 4"),
+    ("single@if:fparg1/32>0&&fparg1/32<1e-38", "2"),
+    ("single@if:fparg1/32>1e38", "3"),
+    ("many@if:fparg9==9", "0"),
+    ("many@if:fparg2==2&&fparg9<9", "1"),
+    ("many@if:arg1==1", "1"),
+    ("extended@if:fparg1/80==0.1", "0"),
+    ("extended@if:fparg1/80>2.5", "2 3"),
+    ("extended@if:fparg1/80<-1", "1 4"),
+    ("extended@if:fparg1/80!=0", "0 1 2 3 4"),
+]
+RECORDED = ["-A", "text@arg1/s,arg2/i32", "-A", "object@arg1/S,arg2/i32", "-A", "real@fparg1,arg1/i32", "-A",
+            "single@fparg1/32,arg1/i32", "-A", "many@arg1/i32,fparg2,fparg9", "-A", "extended@arg1/i32,fparg1/80"]
+NUMBER_AT = {"many": 0, "extended": 0}  # else the last argument
+
+
+def numbers_of(lines, function):
+    found = [re.sub(r'".*"', "", found) for found in re.findall(rf"^{function}\((.*)\)(?: \{{|;)", lines, re.M)]
+    return " ".join(arguments.split(", ")[NUMBER_AT.get(function, -1)] for arguments in found)
+
+
+@pytest.fixture(scope="module", params=["pg", "fentry", "libc++"])
+def conditions(request, tmp_path_factory):
+    """The program, and its arguments as they were recorded without any filter."""
+    where = tmp_path_factory.mktemp("conditions")
+    flags = {"pg": ["g++", "-pg"], "fentry": ["g++", "-pg", "-mfentry"], "libc++": ["clang++", "-stdlib=libc++", "-pg"]}
+    compiler, *method = flags[request.param]
+    source = SOURCES / "located" / "conditions.cc"
+    subprocess.run([compiler, "-O1", *method, "-o", where / "conditions", source], check=True)
+    utrail("record", "--no-event", "--no-libcall", "-d", where / "all", *RECORDED, where / "conditions").must()
+    return where / "conditions", where / "all"
+
+
+@pytest.mark.parametrize("condition, numbers", CONDITIONS, ids=[c for c, _ in CONDITIONS])
+def test_conditions_at_both(conditions, condition, numbers):
+    """While recording they hold for the calls for which they hold when reading, whatever the type."""
+    exe, everything = conditions
+    function = condition.split("@")[0]
+    assert numbers_of(utrail("replay", "-d", everything, "-f", "none", "-F", condition).out, function) == numbers
+    record(exe, "--no-libcall", *RECORDED, "-F", condition)
+    # Filters say which calls are left, so that nothing but these is there if any holds.
+    assert numbers_of(replay(), function) == numbers
 
 
 PLANNED = [
