@@ -191,6 +191,32 @@ static const char *keep_specs(struct texts *texts, const struct argspecs *list, 
 	return keep(texts, &text, oom);
 }
 
+static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (i)
+			strbuf_addch(out, ',');
+		if (list->specs[i].fields) {
+			strbuf_addstr(out, list->specs[i].fields);
+			*any = true;
+		}
+	}
+}
+
+/* What readers need to show structs that debug information knows with their fields. */
+static const char *keep_keys(struct texts *texts, const struct found *found, bool *oom)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool any = false;
+
+	if (found->from_debug & ARGRULES_ARGS)
+		put_keys(&found->args, &text, &any);
+	strbuf_addch(&text, ';');
+	if (found->from_debug & ARGRULES_RETVAL)
+		put_keys(&found->retval, &text, &any);
+	return any ? keep(texts, &text, oom) : NULL;
+}
+
 static int add_inlined(const struct dwarf_func *debug, struct texts *texts, struct dbg *dbg)
 {
 	for (uint32_t i = 0; i < debug->nr_inlined; i++) {
@@ -237,6 +263,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		.retval = found.from_debug & ARGRULES_RETVAL
 				  ? keep_specs(texts, &found.retval, &oom)
 				  : NULL,
+		.structs = keep_keys(texts, &found, &oom),
 		.file = debug->file,
 		.line = debug->line,
 	};
@@ -261,6 +288,10 @@ int captures_put_dbg(const struct capture_settings *settings, const struct captu
 		return -ENOMEM;
 	for (size_t i = 0; i < info->nr_enums; i++) {
 		if (dbg_add_enum(&dbg, info->enums[i]) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; capture_is_wanted(settings) && i < info->nr_structs; i++) {
+		if (dbg_add_struct(&dbg, info->structs[i]) < 0)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < module->symbols->nr; i++) {

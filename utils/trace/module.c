@@ -23,6 +23,7 @@ static void module_destroy(struct module *mod)
 	free(mod->sym_name);
 	dbg_deinit(&mod->dbg);
 	enum_defs_deinit(&mod->enums);
+	struct_defs_deinit(&mod->structs);
 	free(mod->funcs);
 	free(mod);
 }
@@ -136,6 +137,8 @@ static void load_debug(struct module_set *set, struct module *mod)
 		return;
 	for (size_t i = 0; i < dbg.nr_enums; i++)
 		enum_defs_parse(&mod->enums, dbg.enums[i], strlen(dbg.enums[i]), NULL);
+	for (size_t i = 0; i < dbg.nr_structs; i++)
+		struct_defs_parse(&mod->structs, dbg.structs[i], strlen(dbg.structs[i]));
 	mod->dbg = dbg;
 	dbg = (struct dbg){ 0 };
 }

@@ -12,6 +12,7 @@
 #include "utils/format/sym.h"
 #include "utils/object/demangle.h"
 #include "utils/spec/enumdef.h"
+#include "utils/spec/structdef.h"
 
 /*
  * One function, however many sessions and addresses it was seen with: views compare pointers and
@@ -57,6 +58,7 @@ struct module {
 	bool has_debug;	     /* it was looked for */
 	struct dbg dbg;
 	struct enum_defs enums;
+	struct struct_defs structs;
 };
 
 /* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
