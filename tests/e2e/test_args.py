@@ -82,6 +82,10 @@ FORMATS = [
     ("-A nothing@arg1,arg9999999 -R nothing@retval", None),
     ("-T changes@arg1/s,retval/x", ['changes("before") = 0x1']),
     ("-A changes@arg1/s -t 1ns", ['changes("before")']),
+    ("-T changes@arg1/x;changes@clear=arg;changes@arg1/s", ['changes("before")']),
+    ("-T ^changes$@arg1/s,retval -T changes@clear=arg", ["changes() = 1"]),
+    ("-T paint@auto-args", ["paint()"] * 4),
+    ("-A ints@ARG1/i8,arg6/x32", ["ints(-1, 0xee6b2800)"]),
 ]
 
 
@@ -311,6 +315,15 @@ def test_separate_debug_file(tmp_path):
     data = tmp_path / "data"
     utrail("record", "--no-event", "-d", data, "-A", "paint", exe).must()
     assert "paint(BLUE);" in replay(data)
+
+
+@pytest.mark.parametrize("options", ["-T paint@auto-args", "-A paint -R paint", "-A ^pai -R ^pai", "-T ^pai@auto-args,depth=3"])
+def test_automatic_ones_of_one_function(tmp_path, options):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-d", data, *options.split(), exe).must()
+    assert "paint(BLUE) = BLUE;" in replay(data)
+    assert "nothing();" in replay(data)
 
 
 def test_without_debug_information(tmp_path):

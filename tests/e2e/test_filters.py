@@ -46,6 +46,35 @@ SAME_TREE = [
     "-t 1ms -T again@time=0",
     "-T second@time=1ms",
     "-Z 1000000",
+    "-Z 40",
+    "-Z 40 -D 3",
+    "-Z 1000000 -T second@size=1",
+    "-T second@size=1000000",
+    "-F second@size=1000000",
+    "-F second@time=1ms",
+    "-F first@depth=3,time=1ms",
+    "-F again@caller",
+    "-T fourth@caller",
+    "-T usleep@caller,filter",
+    "-N second@depth=1",
+    "-F again@filter,notrace",
+    "-F second -N third@filter",
+    "-T second@trace",
+    "-t 1ms -T fifth@trace",
+    "-T second@depth=1 -T second@clear",
+    "-T second@depth=1,time=1s -T second@clear=time+depth",
+    "-T second@notrace -T ^s@clear=notrace",
+    "-F second -N fourth -F fourth@clear",
+    "-C third -C third@clear -C usleep",
+    "-T second@trace -T .@clear=trace -t 1ms",
+    "-T second@size=1000000 -T second@clear=size",
+    "-F again@if:arg1==77 -T again@clear=if",
+    "--match glob -F s*d -N f????",
+    "--match simple -F se.ond -F third",
+    "-F .@plt -N usleep@PLT",
+    "-F .@nosuchmodule -F third",
+    "-F second@kernel",
+    "-N .@k -F first",
 ]
 
 
@@ -119,6 +148,74 @@ class TestSwitches:
         assert re.findall(r"one|two|three", replay()) == ["two", "three"]
 
 
+class TestOneSide:
+    """Actions that mean something at one time only: there they do it, at the other they do no harm."""
+
+    SHOWN = ["color=red", "color=bold", "backtrace", "hide"]
+    RECORDED = ["finish", "read=page-fault", "read=proc/statm", "recover", "callsite", "arg1", "retval", "fparg1/32", "auto-args"]
+
+    @pytest.mark.parametrize("action", SHOWN)
+    def test_ignored_while_recording(self, action):
+        record(exe_of("filtered"))
+        plain = replay()
+        assert record(exe_of("filtered"), "-T", f"third@{action}").err == ""
+        assert replay() == plain
+
+    @pytest.mark.parametrize("action", RECORDED)
+    def test_ignored_when_reading(self, action):
+        record(exe_of("filtered"))
+        assert replay("-T", f"third@{action}") == replay()
+
+    def test_hide(self):
+        record(exe_of("filtered"))
+        assert "third" not in replay("-H", "third")
+        assert replay("-T", "third@hide") == replay("-H", "third")
+        assert replay("-F", "second@hide") == replay("-F", "second", "-H", "second")
+
+    def test_backtrace(self):
+        record(exe_of("filtered"))
+        text = replay("-F", "fifth", "-T", "fifth@backtrace")
+        assert re.findall(r"\[ *\d+\] (\w+) \*/", text)[:5] == ["main", "first", "second", "third", "fourth"]
+
+    @pytest.mark.parametrize("color, code", [("red", 91), ("green", 32), ("blue", 94), ("yellow", 33), ("magenta", 35),
+                                             ("cyan", 36), ("bold", 1), ("gray", 90)])
+    def test_color(self, color, code):
+        record(exe_of("filtered"))
+        assert f"{code}mthird" in replay("-T", f"third@color={color}", "--color=yes")
+
+    @pytest.mark.parametrize("action", SHOWN)
+    def test_cleared_when_reading(self, action):
+        record(exe_of("filtered"))
+        word = action.split("=")[0]
+        options = ["--color=yes"]
+        assert replay("-T", f"third@{action}", *options) != replay(*options)
+        assert replay("-T", f"third@{action}", "-T", f".@clear={word}", *options) == replay(*options)
+        assert replay("-T", f"third@{action}", "-T", "third@clear", *options) == replay(*options)
+
+    @pytest.mark.parametrize("action", RECORDED)
+    def test_cleared_while_recording(self, action):
+        word = {"auto-args": "arg"}.get(action, re.split("[=/1]", action)[0])
+        exe = exe_of("filtered")
+        record(exe, "-T", f"^third$@{action}", "-T", f"third@clear={word}+retval")
+        events = utrail("replay", "-d", "data", "-f", "none").must().out
+        assert "third() {" in events and "} /* third */" in events and "} /* main */" in events
+        assert not re.search(r"read:|callsite", events)
+
+
+def test_kernel_functions():
+    """They are not recorded: nobody is left in the dark about it, and functions of the program are not meant."""
+    record(exe_of("filtered"))
+    plain = replay()
+    for word in ("kernel", "k"):
+        for option in ("-F", "-N", "-T", "-C", "-H"):
+            spec = f"second@{word}" + (",depth=1" if option == "-T" else "")
+            result = record(exe_of("filtered"), option, spec)
+            assert f"{spec}': functions of the kernel are not recorded" in result.err
+            assert len(result.err.splitlines()) == 1
+            assert replay() == plain
+            assert utrail("replay", "-d", "data", option, spec, "-f", "none").must().out.count("second() {") == 2
+
+
 class TestConditions:
     @pytest.mark.parametrize(
         "condition, levels",
@@ -168,14 +265,15 @@ class TestEvents:
         assert lines[at + 1].startswith(f"/* read:{what} (")
         assert lines[lines.index("} /* second */") - 1].startswith(f"/* diff:{what} (")
 
-    def test_pmu_that_is_not_there(self):
+    @pytest.mark.parametrize("what", ["pmu-cycle", "pmu-cache", "pmu-branch"])
+    def test_pmu_that_is_not_there(self, what):
         """One warning and no event, or events."""
-        result = record(exe_of("filtered"), "-T", "second@read=pmu-cycle")
+        result = record(exe_of("filtered"), "-T", f"second@read={what}")
         text = utrail("replay", "-d", "data", "-f", "none").must().out
-        if "pmu-cycle" in text:
-            assert text.count("read:pmu-cycle") == text.count("diff:pmu-cycle") == 2
+        if what in text:
+            assert text.count(f"read:{what}") == text.count(f"diff:{what}") == 2
         else:
-            assert result.err.count("pmu-cycle") == 1
+            assert result.err.count(what) == 1
 
     def test_callsite(self):
         record(exe_of("filtered"), "-F", "first", "-T", "third@callsite")
