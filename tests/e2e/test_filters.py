@@ -46,8 +46,8 @@ SAME_TREE = [
     "-t 1ms -T again@time=0",
     "-T second@time=1ms",
     "-Z 1000000",
-    "-Z 40",
-    "-Z 40 -D 3",
+    # Sizes as such are not the same: symbol files know only where the next function begins.
+    "-Z 1",
     "-Z 1000000 -T second@size=1",
     "-T second@size=1000000",
     "-F second@size=1000000",
