@@ -1,6 +1,7 @@
 """Filters and triggers: the same tree whether they are obeyed while recording or when reading, and what only one side does."""
 
 import re
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -281,6 +282,27 @@ class TestEvents:
         lines = [line for line in dump.splitlines() if re.search(r"entry|callsite\(", line)]
         at = next(i for i, line in enumerate(lines) if "callsite" in line)
         assert "third" in lines[at + 1], "it stands before its call"
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_callsite_in_replay(self, workdir, method):
+        text = (SOURCES / "filtered.c").read_text().splitlines()
+        at = next(i for i, line in enumerate(text, 1) if "third(us);" in line)
+        third = next(i for i, line in enumerate(text, 1) if "void third" in line)
+        # Copied, since its debug information is about to go.
+        shutil.copy(exe_of("filtered", method), "prog")
+        record(workdir / "prog", "--srcline", "-T", "third@callsite")
+        # Files are named as seen from where the compiler ran.
+        shown = lambda *options: re.sub(r"(/\* |from )\S*filtered\.c:", r"\1FILE:", replay(*options))
+        lines = [line.strip() for line in shown().splitlines()]
+        assert lines.count(f"third() {{ /* from FILE:{at} */") == 2
+        assert not any("callsite" in line or "second() { /*" in line for line in lines)
+        assert shown("--srcline").count(f"third() {{ /* FILE:{third} from FILE:{at} */") == 2
+        assert "fourth() { /* from" not in replay("-N", "third"), "it was about another call"
+        assert "from" not in replay("--no-callsite") and "from" not in replay("--no-comment")
+        assert shown("-F", "fourth", "-N", "fifth").count("/* from") == 0
+        subprocess.run(["strip", "-g", "prog"], check=True)
+        assert len(re.findall(r"third\(\) \{ /\* from second\+0x[0-9a-f]+ \*/", replay())) == 2
+        assert "CALLSITE" in utrail("dump", "-d", "data").must().out
 
     def test_watch_cpu(self):
         record(exe_of("filtered"), "-W", "cpu")
