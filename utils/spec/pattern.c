@@ -223,14 +223,13 @@ static int compile(struct pattern *p, struct uft_err *err)
 	return err_set(err, -ERR_USAGE, "'%s' is not a regular expression: %s", p->text, why);
 }
 
-int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
-		 struct uft_err *err)
+static int init(struct pattern *p, const char *text, size_t len, bool can_be_plain,
+		struct uft_err *err)
 {
-	*p = (struct pattern){ .match = match };
 	p->text = strndup(text, len);
 	if (!p->text)
 		return err_set_errno(err, -ENOMEM, "cannot read a pattern");
-	if (is_plain(p->text))
+	if (can_be_plain && is_plain(p->text))
 		p->match = MATCH_SIMPLE;
 
 	int ret = p->match == MATCH_REGEX ? compile(p, err) : 0;
@@ -238,6 +237,19 @@ int pattern_init(struct pattern *p, enum pattern_match match, const char *text, 
 	if (ret < 0)
 		pattern_deinit(p);
 	return ret;
+}
+
+int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
+		 struct uft_err *err)
+{
+	*p = (struct pattern){ .match = match };
+	return init(p, text, len, true, err);
+}
+
+int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err)
+{
+	*p = (struct pattern){ .match = MATCH_REGEX };
+	return init(p, text, len, false, err);
 }
 
 void pattern_deinit(struct pattern *p)

@@ -42,6 +42,9 @@ struct pattern {
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
+/* The same for a text that is a regular expression whatever is in it. */
+int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
+
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
