@@ -7,7 +7,7 @@
 #include "cmds/watch.h"
 #include "config.h"
 #include "utils/view/dump.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 
 static int dump_raw(const struct opts *opts, struct trace_data *data, struct sink *sink,
 		    struct uft_err *broken, struct uft_err *err)

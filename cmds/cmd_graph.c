@@ -5,7 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/view/graph.h"
 #include "utils/view/graph_diff.h"
 

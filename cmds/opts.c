@@ -9,7 +9,7 @@
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
 #include "cmds/record/flight.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)

@@ -9,7 +9,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/opts.h"
 #include "cmds/reader.h"
-#include "utils/view/export.h"
+#include "utils/export/export.h"
 #include "utils/base/fd.h"
 
 #define OPT_FILE_MAX_BYTES (1UL << 20)

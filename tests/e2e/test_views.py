@@ -8,8 +8,10 @@ import math
 import os
 import pty
 import re
+import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
@@ -181,6 +183,89 @@ def test_same_numbers_for_one_thread_and_many(many_calls, command):
         options[-1] = report(many_calls, "-f", "call", "-s", "call")[0][-1]
     texts = [utrail(name, "-d", many_calls, "--num-thread", n, *options).must().out for n in (1, 2, 3, 4)]
     assert texts[0] and texts == [texts[0]] * 4
+
+
+class TestOneLargeTask:
+    """It is read in pieces by several threads, and nobody sees it."""
+
+    CODE = """
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) int depth(int n) { return n ? depth(n - 1) + 1 : atoi("0"); }
+        __attribute__((noinline)) int odd(int n) { return n & 1 ? depth(3) : (int)strlen("even") + depth(n & 7); }
+        __attribute__((noinline)) int work(int rounds)
+        {
+            int sum = 0;
+            for (int i = 0; i < rounds; i++)
+                sum += odd(i);
+            return sum;
+        }
+        int main(int argc, char *argv[])
+        {
+            work(6000);
+            if (argc > 1)
+                return 0;
+            usleep(1000);
+            dlopen("libm.so.6", RTLD_NOW);
+            work(6000);
+            if (fork() == 0) {
+                work(6000);
+                _exit(0);
+            }
+            wait(NULL);
+            execl(argv[0], argv[0], "again", NULL);
+            return 1;
+        }
+    """
+    COMMANDS = [
+        "report",
+        "report -f all",
+        "report --task",
+        "report -f call,p50,p99",
+        "report --no-libcall -D 3",
+        "report --event-full",
+        "report -t 1us",
+        "report -F odd",
+        "report --callers depth",
+        "graph",
+        "graph -f all",
+        "graph --no-libcall -D 3",
+        "graph -t 1us",
+        "graph -N odd",
+        "graph work",
+        "dump --format=folded",
+    ]
+
+    @pytest.fixture(scope="class")
+    def top(self, tmp_path_factory):
+        top = tmp_path_factory.mktemp("large")
+        (top / "prog.c").write_text(self.CODE)
+        run("gcc", "-O1", "-fno-optimize-sibling-calls", "-pg", "-o", top / "prog", top / "prog.c").must()
+        utrail("record", "-d", top / "whole", top / "prog").must()
+        shutil.copytree(top / "whole", top / "lost")
+        for path in (top / "lost").glob("[0-9]*.dat"):
+            self.lose(path)
+        return top
+
+    @staticmethod
+    def lose(path):
+        """A tenth of the records, in the middle."""
+        data = path.read_bytes()
+        first = len(data) // 2 // 16 * 16
+        last = first + len(data) // 10 // 16 * 16
+        nr = (last - first) // 16
+        path.write_bytes(data[:first] + struct.pack("<QQ", 0, 2 | 5 << 3 | nr << 16) + data[last:])
+
+    @pytest.mark.parametrize("name", ["whole", "lost"])
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_same_numbers(self, top, name, command):
+        word, *options = command.split()
+        assert any(path.stat().st_size > 1 << 20 for path in (top / name).glob("[0-9]*.dat"))
+        texts = [utrail(word, "-d", top / name, "--num-thread", n, *options).must().out for n in (1, 2, 3, 8)]
+        assert texts[0] and texts == [texts[0]] * 4
 
 
 def test_percentiles():

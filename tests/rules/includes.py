@@ -8,7 +8,7 @@ import re
 import sys
 
 # A room may include itself and what is listed here.
-LAYERS = ["utils/base", "utils/format", "utils/object", "utils/spec", "utils/trace", "utils/view"]
+LAYERS = ["utils/base", "utils/format", "utils/object", "utils/spec", "utils/trace", "utils/view", "utils/export"]
 ALLOWED = {
     "arch": {"utils/base"},
     "libmcount": {"utils/base", "utils/format", "arch"},

@@ -1,12 +1,13 @@
 /* One task's way from its records to what a view gets (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "utils/trace/pipeline.h"
 
-static uint64_t next_perf_ns(const struct lane *lane)
+uint64_t lane_next_perf_ns(const struct lane *lane)
 {
-	if (!lane->perf || lane->perf_at == lane->perf->nr)
+	if (lane->perf_at == lane->perf_end)
 		return UINT64_MAX;
 	return lane->perf->events[lane->perf_at].time_ns;
 }
@@ -56,14 +57,13 @@ static bool perf_is_due(const struct lane *lane, uint64_t perf_ns)
 	return !pipe->has_late_entries || user->at < user->len || perf_ns <= user->last_ns;
 }
 
-/* Records and perf events of the task by time. 0 is the end, or all that there is so far. */
-static ssize_t read_batch(struct lane *lane, struct event *events, size_t max)
+size_t lane_read(struct lane *lane, struct event *events, size_t max)
 {
 	uint64_t limit_ns = lane->pipe->limit_ns;
 	size_t nr = 0;
 
 	while (nr < max) {
-		uint64_t perf_ns = next_perf_ns(lane);
+		uint64_t perf_ns = lane_next_perf_ns(lane);
 		ssize_t n = 0;
 
 		if (!lane->user.at_end) {
@@ -112,15 +112,42 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 	return kept;
 }
 
+static int get_buffers(struct lane *lane, struct uft_err *err)
+{
+	size_t batch = lane->pipe->batch;
+
+	if (!lane->events) {
+		lane->events = blocks_take(&lane->pipe->event_blocks,
+					   batch * sizeof(*lane->events));
+		lane->cap = batch;
+	}
+	if (!lane->raw && lane->holds_back)
+		lane->raw = blocks_take(&lane->pipe->event_blocks, batch * sizeof(*lane->raw));
+	if (!lane->events || (lane->holds_back && !lane->raw))
+		return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
+	return 0;
+}
+
+void lane_release(struct lane *lane)
+{
+	src_user_release(&lane->user);
+	blocks_give(&lane->pipe->event_blocks, lane->events);
+	blocks_give(&lane->pipe->event_blocks, lane->raw);
+	lane->events = NULL;
+	lane->raw = NULL;
+}
+
 static int make_room(struct lane *lane, size_t nr)
 {
 	if (nr <= lane->cap)
 		return 0;
 
-	struct event *events = reallocarray(lane->events, nr, sizeof(*events));
+	struct event *events = reallocarray(NULL, nr, sizeof(*events));
 
 	if (!events)
 		return -ENOMEM;
+	memcpy(events, lane->events, lane->cap * sizeof(*events));
+	blocks_give(&lane->pipe->event_blocks, lane->events);
 	lane->events = events;
 	lane->cap = nr;
 	return 0;
@@ -137,7 +164,7 @@ static ssize_t finish(struct lane *lane)
 
 	if (ret < 0)
 		return ret;
-	if (lane->raw)
+	if (lane->holds_back)
 		nr = stg_time_finish(&lane->time, lane->events);
 	if (nr < 0)
 		return nr;
@@ -169,7 +196,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 	}
 	if (lane->calls.has_events || stg_select_is_needed(config))
 		nr = stg_select(config, events, nr);
-	if (!lane->raw)
+	if (!lane->holds_back)
 		return nr;
 	ret = make_room(lane, stg_time_room(&lane->time, nr));
 
@@ -204,11 +231,11 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
 	bool has_range = pipe->start_ns || pipe->stop_ns != UINT64_MAX;
-	struct event *events = lane->raw ? lane->raw : lane->events;
+	struct event *events = lane->holds_back ? lane->raw : lane->events;
 	ssize_t nr = 0;
 
 	if (!lane->at_end) {
-		nr = read_batch(lane, events, pipe->batch);
+		nr = lane_read(lane, events, pipe->batch);
 		note_progress(lane);
 
 		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
@@ -219,11 +246,11 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 			nr = cut_range(lane, events, nr);
 		if (nr)
 			nr = run_stages(lane, events, nr, err);
-		else if (lane->is_dry && lane->raw)
+		else if (lane->is_dry && lane->holds_back)
 			nr = release_due(lane, err);
 	} else {
 		lane->is_finished = true;
-		nr = finish(lane);
+		nr = lane->goes_on ? 0 : finish(lane);
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
@@ -245,13 +272,15 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 
 	lane->at = 0;
 	lane->nr = 0;
-	if (lane->is_finished)
-		return 0;
-	do {
+	lane->is_dry = false;
+	if (!lane->is_finished)
+		nr = get_buffers(lane, err);
+	while (nr == 0 && !lane->is_finished && !lane->is_dry)
 		nr = fill_once(lane, err);
-	} while (nr == 0 && !lane->is_finished && !lane->is_dry);
 	if (nr < 0)
 		return nr;
+	if (nr == 0 && lane->is_finished)
+		lane_release(lane);
 	lane->nr = nr;
 	return nr > 0;
 }

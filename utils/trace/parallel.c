@@ -1,25 +1,44 @@
 /* Running a pipeline by task in several threads (see pipeline.h). */
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/trace/pipeline.h"
+#include "utils/trace/split.h"
 
 /* Below that a second thread is not worth its start. */
 #define WORTH_BYTES (1UL << 20)
 
+/* A task that is more of the work than that is split, for one thread is not to be at it when the others are done. */
+#define LARGE_PERCENT 60
+#define PIECE_LEAST   (256UL << 10)
+#define PIECE_MOST    (8UL << 20)
+/* So that all are done at about the same time. */
+#define PIECES_EACH   16
+
 /*
- * @order: lanes, the largest first, so that the last one to end is a small one
- * @next: in @order; each thread takes the next one that nobody has taken
+ * @large, @small: lanes, the largest first, so that the last one to end is a small one; those of @large are split
+ * @next_large, @next_small: each thread takes the next one that nobody has taken
+ * @pieces: of large lanes, the first that is to be read first
+ * @nr_splitting: lanes of which there will be more pieces
+ * @changed: there is something to do, or nobody will find anything more
  * @has_failed: the others need not go on
  */
 struct crew {
 	struct pipeline *pipe;
-	struct lane **order;
-	atomic_size_t next;
-	atomic_bool has_failed;
+	size_t nr_threads;
+	struct lane **large;
+	size_t nr_large;
+	size_t next_large;
+	struct lane **small;
+	size_t nr_small;
+	size_t next_small;
+	struct piece *pieces;
+	struct piece **last_piece;
+	size_t nr_splitting;
+	bool has_failed;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 };
 
 struct worker {
@@ -45,21 +64,110 @@ int lane_run(struct lane *lane, const struct view *view, struct uft_err *err)
 	return ret;
 }
 
+static void add_piece(void *arg, struct piece *piece)
+{
+	struct crew *crew = arg;
+
+	pthread_mutex_lock(&crew->lock);
+	*crew->last_piece = piece;
+	crew->last_piece = &piece->next;
+	pthread_cond_signal(&crew->changed);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static struct piece *take_piece(struct crew *crew)
+{
+	struct piece *piece = crew->pieces;
+
+	crew->pieces = piece->next;
+	if (!crew->pieces)
+		crew->last_piece = &crew->pieces;
+	return piece;
+}
+
+/*
+ * How much of @bytes is to be split, so that this thread, which reads the rest, is ready when the others are. To split
+ * takes about a third of the time of reading.
+ */
+static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
+{
+	uint64_t nr_others = crew->nr_threads - 1;
+
+	if (crew->nr_large > 1)
+		return bytes;
+	return MIN(bytes / (100 + nr_others * 65) * (nr_others * 100), bytes);
+}
+
+/* Splits, and reads the rest. */
+static int split(struct worker *worker, struct lane *lane)
+{
+	struct crew *crew = worker->crew;
+	uint64_t bytes = lane->task->data_bytes;
+	uint64_t piece_bytes = bytes / (crew->nr_threads * PIECES_EACH);
+	struct piece *last = NULL;
+
+	lane_set_reader(lane, worker->reader);
+
+	int ret = lane_split(lane, bytes_for_others(crew, bytes),
+			     MIN(MAX(piece_bytes, PIECE_LEAST), PIECE_MOST), add_piece, crew, &last,
+			     &worker->err);
+
+	pthread_mutex_lock(&crew->lock);
+	crew->nr_splitting--;
+	pthread_cond_broadcast(&crew->changed);
+	pthread_mutex_unlock(&crew->lock);
+	if (ret == 0)
+		ret = piece_run(last, worker->reader, worker->view, &worker->err);
+	piece_destroy(last);
+	return ret;
+}
+
+/* The next thing to do, without the lock while it is done: 1, 0 when there is nothing left, or negative. */
+static int do_next(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	struct piece *piece = crew->pieces ? take_piece(crew) : NULL;
+	struct lane *large = NULL;
+	struct lane *small = NULL;
+	int ret = 0;
+
+	if (!piece && crew->next_large < crew->nr_large)
+		large = crew->large[crew->next_large++];
+	else if (!piece && crew->next_small < crew->nr_small)
+		small = crew->small[crew->next_small++];
+	if (!piece && !large && !small) {
+		if (!crew->nr_splitting)
+			return 0;
+		pthread_cond_wait(&crew->changed, &crew->lock);
+		return 1;
+	}
+	crew->nr_splitting += large != NULL;
+	pthread_mutex_unlock(&crew->lock);
+	if (piece)
+		ret = piece_run(piece, worker->reader, worker->view, &worker->err);
+	else if (large)
+		ret = split(worker, large);
+	else
+		lane_set_reader(small, worker->reader);
+	if (small)
+		ret = lane_run(small, worker->view, &worker->err);
+	piece_destroy(piece);
+	pthread_mutex_lock(&crew->lock);
+	return ret < 0 ? ret : 1;
+}
+
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
 	struct crew *crew = worker->crew;
+	int ret = 1;
 
-	while (!atomic_load_explicit(&crew->has_failed, memory_order_relaxed)) {
-		size_t index = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
-
-		if (index >= crew->pipe->nr_lanes)
-			break;
-		lane_set_reader(crew->order[index], worker->reader);
-		worker->result = lane_run(crew->order[index], worker->view, &worker->err);
-		if (worker->result < 0)
-			atomic_store_explicit(&crew->has_failed, true, memory_order_relaxed);
-	}
+	pthread_mutex_lock(&crew->lock);
+	while (ret > 0 && !crew->has_failed)
+		ret = do_next(worker);
+	worker->result = MIN(ret, 0);
+	crew->has_failed |= ret < 0;
+	pthread_mutex_unlock(&crew->lock);
 	return NULL;
 }
 
@@ -82,6 +190,24 @@ uint64_t pipeline_bytes(const struct pipeline *pipe)
 	return bytes;
 }
 
+/* Is it worth splitting? */
+static bool is_large(const struct pipeline *pipe, const struct lane *lane, size_t nr_threads)
+{
+	uint64_t bytes = lane->task->data_bytes;
+
+	return bytes >= WORTH_BYTES && lane_can_split(lane) &&
+	       bytes * nr_threads > pipeline_bytes(pipe) / 100 * LARGE_PERCENT;
+}
+
+static bool has_large(const struct pipeline *pipe, size_t nr_threads)
+{
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		if (is_large(pipe, &pipe->lanes[i], nr_threads))
+			return true;
+	}
+	return false;
+}
+
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
 	/* What filters and specifications of arguments know is not made for several threads. */
@@ -89,7 +215,8 @@ size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
 	wanted = MIN(wanted, (size_t)(pipeline_bytes(pipe) / WORTH_BYTES + 1));
-	wanted = MIN(wanted, pipe->nr_lanes);
+	if (!has_large(pipe, wanted))
+		wanted = MIN(wanted, pipe->nr_lanes);
 	return MAX(MIN(wanted, (size_t)READERS_MAX), (size_t)1);
 }
 
@@ -120,15 +247,35 @@ int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_
 		return pipeline_run(pipe, &views[0], err);
 
 	struct worker *workers cleanup_free = calloc(nr, sizeof(*workers));
-	struct lane **order cleanup_free = calloc(pipe->nr_lanes + 1, sizeof(struct lane *));
-	struct crew crew = { .pipe = pipe, .order = order };
+	struct lane **order cleanup_free = calloc(2 * pipe->nr_lanes + 1, sizeof(struct lane *));
+	struct crew crew = {
+		.pipe = pipe,
+		.nr_threads = nr,
+		.large = order,
+		.small = order + pipe->nr_lanes,
+		.last_piece = &crew.pieces,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
 
 	if (!workers || !order)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
-	for (size_t i = 0; i < pipe->nr_lanes; i++)
-		order[i] = &pipe->lanes[i];
-	qsort(order, pipe->nr_lanes, sizeof(struct lane *), compare_size);
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		struct lane *lane = &pipe->lanes[i];
+
+		if (views[0].resume && is_large(pipe, lane, nr))
+			crew.large[crew.nr_large++] = lane;
+		else
+			crew.small[crew.nr_small++] = lane;
+	}
+	qsort(crew.large, crew.nr_large, sizeof(struct lane *), compare_size);
+	qsort(crew.small, crew.nr_small, sizeof(struct lane *), compare_size);
 	for (size_t i = 0; i < nr; i++)
 		workers[i] = (struct worker){ .crew = &crew, .view = &views[i], .reader = i };
-	return run_crew(workers, nr, err);
+
+	int ret = run_crew(workers, nr, err);
+
+	while (crew.pieces)
+		piece_destroy(take_piece(&crew));
+	return ret;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/blocks.h"
 #include "utils/base/err.h"
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
@@ -43,19 +44,38 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
+ * Where a view begins, mostly in the middle of a task: in these calls, of which it does not get the ENTRY; behind what
+ * happened up to @last_ns. @is_start: it is the beginning of the task.
+ */
+struct view_resume {
+	const struct task *task;
+	const struct func *const *path;
+	size_t nr_path;
+	uint64_t last_ns;
+	bool is_start;
+};
+
+/*
  * What gets the events: @events is called with events of one task in a row, valid during the
  * call only. A negative errno (with @err) ends the run.
+ *
+ * @resume: what follows is a part of @at->task; other views of the same run get the others, or this one, in any order.
+ *          NULL: the view wants whole tasks
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
 	void *self;
+	int (*resume)(void *self, const struct view_resume *at, struct uft_err *err);
 };
 
 /*
  * One task's source and stages.
  *
- * @events: [@at, @nr) have passed all stages and wait to be merged
- * @raw: before the duration filter, when there is one
+ * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
+ *          tasks which live one after the other use the same memory
+ * @raw: as @events, before the duration filter, when the lane @holds_back calls
+ * @perf_at, @perf_end: events of the scheduler that are still to come
+ * @goes_on: at its end the task does not end, see split.h
  */
 struct lane {
 	struct pipeline *pipe;
@@ -63,6 +83,7 @@ struct lane {
 	struct src_user user;
 	const struct perf_queue *perf;
 	size_t perf_at;
+	size_t perf_end;
 	struct stg_calls calls;
 	struct stg_filter filter;
 	struct stg_time time;
@@ -72,11 +93,13 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
+	bool holds_back;
 	bool has_passed;      /* something was not too short */
 	bool is_dry;	      /* of a recording that grows: that is all so far */
 	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
 	bool at_end;	      /* of the sources */
-	bool is_finished;     /* and what comes behind that is out */
+	bool goes_on;
+	bool is_finished; /* and what comes behind that is out */
 };
 
 /*
@@ -105,6 +128,8 @@ struct pipeline {
 	bool has_late_entries;
 	size_t ext_at; /* in @ext: what was shown */
 	size_t batch;
+	struct blocks event_blocks;
+	struct blocks buffer_blocks;
 	struct lane *lanes;
 	size_t nr_lanes;
 	struct uft_err broken;
@@ -141,8 +166,8 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * The same with @nr threads and a view for each of them: each task goes to one of them, in one
- * piece. What the views have got is then brought together by the caller, in any order. @nr is not
+ * The same with @nr threads and a view for each of them: each task goes to one of them, or, when
+ * it is a large part of the work and the views can resume, in pieces to all. What the views have got is then brought together by the caller, in any order. @nr is not
  * more than pipeline_threads() said.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
@@ -156,6 +181,20 @@ int pipeline_find_start(struct pipeline *pipe, struct uft_err *err);
 
 /* Send all events of one task through @view. */
 int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
+
+void lane_close(struct lane *lane);
+
+/* At its end: give back what holds events. */
+void lane_release(struct lane *lane);
+
+/*
+ * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all that there is so far.
+ * Damage is the end, too, and noted in pipe->broken.
+ */
+size_t lane_read(struct lane *lane, struct event *events, size_t max);
+
+/* When the next event of the scheduler is; UINT64_MAX: never. */
+uint64_t lane_next_perf_ns(const struct lane *lane);
 
 /* Which thread the lane is read by, below READERS_MAX: each has its own cache of addresses. */
 void lane_set_reader(struct lane *lane, unsigned reader);

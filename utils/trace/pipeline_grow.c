@@ -62,6 +62,7 @@ static void refresh(struct lane *lane)
 	struct pipeline *pipe = lane->pipe;
 
 	lane->perf = pipe->perf.nr_queues ? &pipe->perf.queues[lane->task->index] : NULL;
+	lane->perf_end = lane->perf ? lane->perf->nr : 0;
 	lane->calls.changes_ns = 0;
 	lane->indent.calls = &lane->calls;
 	stg_indent_more(&lane->indent, lane->user.last_ns);

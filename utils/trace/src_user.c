@@ -59,26 +59,49 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.keeps_open = plan->keeps_open,
 		.is_swapped = data->is_big_endian != host_is_big,
 		.cap = plan->buffer_bytes,
+		.blocks = plan->blocks,
+		.end_offset = UINT64_MAX,
 	};
-	src->buf = malloc(src->cap);
-	if (!src->buf)
-		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", tid);
 	return 0;
+}
+
+void src_user_release(struct src_user *src)
+{
+	if (src->fd >= 0 && src->buf)
+		close(src->fd);
+	src->fd = -1;
+	if (src->blocks)
+		blocks_give(src->blocks, src->buf);
+	else
+		free(src->buf);
+	src->buf = NULL;
+	src->at = 0;
+	src->len = 0;
 }
 
 void src_user_close(struct src_user *src)
 {
-	if (src->fd >= 0 && src->buf)
-		close(src->fd);
-	free(src->buf);
+	src_user_release(src);
 	*src = (struct src_user){ .fd = -1 };
+}
+
+void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns)
+{
+	src->next_offset = start;
+	src->end_offset = end;
+	src->last_ns = last_ns;
 }
 
 /* Fill the buffer behind what is left in it. False at the end of the file. */
 static int refill(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
+	size_t room = MIN(src->cap - left, src->end_offset - src->next_offset);
 
+	if (!src->buf)
+		src->buf = src->blocks ? blocks_take(src->blocks, src->cap) : malloc(src->cap);
+	if (!src->buf)
+		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 	if (src->fd < 0) {
 		int ret = open_file(src, err);
 
@@ -89,7 +112,7 @@ static int refill(struct src_user *src, struct uft_err *err)
 	src->at = 0;
 	src->len = left;
 
-	ssize_t n = fd_pread_full(src->fd, src->buf + left, src->cap - left, src->next_offset);
+	ssize_t n = fd_pread_full(src->fd, src->buf + left, room, src->next_offset);
 
 	if (!src->keeps_open) {
 		close(src->fd);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/blocks.h"
 #include "utils/base/err.h"
 #include "utils/trace/event.h"
 
@@ -21,7 +22,8 @@
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: in the file, of what will be read next
- * @buf, @at, @len: [@at, @len) of @buf is not decoded yet
+ * @end_offset: where reading ends, if the file does not before that
+ * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
  * @is_damaged: it ends where the damage is, whatever comes
@@ -43,7 +45,9 @@ struct src_user {
 	bool is_damaged;
 	bool has_unknown_payload;
 	uint64_t next_offset;
+	uint64_t end_offset;
 	uint64_t last_ns;
+	struct blocks *blocks;
 	uint8_t *buf;
 	size_t cap;
 	size_t at;
@@ -56,9 +60,22 @@ bool src_user_wants_refill(const struct src_user *src);
 /* The file may have grown, and addresses may mean something else. */
 void src_user_more(struct src_user *src);
 
-/* How the sources of @nr_tasks tasks share memory and descriptors. */
+/* Where the next record begins. */
+static inline uint64_t src_user_offset(const struct src_user *src)
+{
+	return src->next_offset - (src->len - src->at);
+}
+
+/*
+ * Of a fresh source: read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time of the
+ * record ahead of that.
+ */
+void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
+
+/* How the sources of @nr_tasks tasks share memory and descriptors. @blocks: where buffers come from, NULL: malloc(3) */
 struct src_user_plan {
 	size_t buffer_bytes;
+	struct blocks *blocks;
 	bool keeps_open;
 };
 struct src_user_plan src_user_plan(size_t nr_tasks);
@@ -66,6 +83,9 @@ struct src_user_plan src_user_plan(size_t nr_tasks);
 int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err);
 void src_user_close(struct src_user *src);
+
+/* At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has found out stays. */
+void src_user_release(struct src_user *src);
 
 /*
  * Decode up to @max records (at least one) that are not later than @until_ns into @events, which

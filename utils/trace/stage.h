@@ -97,6 +97,12 @@ struct stg_calls {
 
 void stg_calls_deinit(struct stg_calls *calls);
 
+/*
+ * Make @to, which has nothing, what @from is. Frames of @from may have no functions yet, and its counts of open calls
+ * may be wrong; those of @to are right. 0, or negative with @err; @to needs its stg_calls_deinit() in any case.
+ */
+int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
+
 /* 0, or negative with @err. */
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
@@ -108,6 +114,9 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /* stg_select: depth, size, library calls, kinds of events; with ends_only also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);
+/* Is a call of @func with so many around it shown, as far as this stage can tell before its end? */
+bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
+			   size_t depth);
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
 
 /*

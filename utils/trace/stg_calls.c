@@ -57,6 +57,40 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 	return true;
 }
 
+/* What the address meant when the call began. */
+static const struct func *func_of(const struct stg_calls *calls, const struct frame *frame,
+				  struct uft_err *err)
+{
+	struct task_place place;
+	int ret = task_place_at(calls->task, calls->reader, frame->start_ns, &place, err);
+
+	return ret < 0 ? NULL : space_func(place.space, frame->addr, err);
+}
+
+int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err)
+{
+	*to = *from;
+	to->frames = NULL;
+	to->open = NULL;
+	to->cap = 0;
+	to->nr_open = 0;
+	if (!grow_frames(to, from->nr))
+		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", from->nr);
+	for (size_t i = 0; i < from->nr; i++) {
+		struct frame *frame = &to->frames[i];
+
+		*frame = from->frames[i];
+		if (!frame->func)
+			frame->func = func_of(from, frame, err);
+		if (!frame->func)
+			return err->code;
+		if (frame->func->id >= to->nr_open && !grow_open(to, frame->func))
+			return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", from->nr);
+		to->open[frame->func->id]++;
+	}
+	return 0;
+}
+
 /* Drop all frames from @depth up, uncounted. */
 static void cut_frames(struct stg_calls *calls, size_t depth)
 {

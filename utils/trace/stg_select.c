@@ -14,15 +14,23 @@ static bool is_too_short(const struct stage_config *config, const struct event *
 	       !(event->flags & (EVENT_UNFINISHED | EVENT_UNPAIRED));
 }
 
-static bool keeps_call(const struct stage_config *config, const struct event *event)
+static bool keeps_func(const struct stage_config *config, const struct func *func)
 {
-	const struct func *func = event->func;
-
-	if (event->depth >= config->depth || is_too_short(config, event))
-		return false;
 	if (!config->show_libcalls && func->is_libcall)
 		return false;
 	return !config->size_filter || !func->sym || func->sym->size >= config->size_filter;
+}
+
+static bool keeps_call(const struct stage_config *config, const struct event *event)
+{
+	if (event->depth >= config->depth || is_too_short(config, event))
+		return false;
+	return keeps_func(config, event->func);
+}
+
+bool stg_select_keeps_open(const struct stage_config *config, const struct func *func, size_t depth)
+{
+	return !config->is_off && depth < config->depth && keeps_func(config, func);
 }
 
 /* Events that the user does not want to see. A view of lines must still know of them. */

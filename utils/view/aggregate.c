@@ -279,6 +279,11 @@ int aggregate_events(void *self, const struct event_span *span, struct uft_err *
 	return 0;
 }
 
+int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err)
+{
+	return 0;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	const struct func_row *x = a;
@@ -341,13 +346,14 @@ static int merge_stats(struct call_stats *to, struct call_stats *from)
 
 static void merge_task(struct task_stats *to, struct task_stats *from)
 {
-	struct task_stats empty = { 0 };
-
-	/* A task is in one of them only. */
-	if (from->calls || from->nr_cpus) {
+	to->calls += from->calls;
+	to->total_ns += from->total_ns;
+	to->sched_ns += from->sched_ns;
+	/* With them tasks are whole. */
+	if (from->nr_cpus) {
 		free(to->cpus);
-		*to = *from;
-		*from = empty;
+		to->cpus = take_ptr(from->cpus);
+		to->nr_cpus = from->nr_cpus;
 	}
 }
 
@@ -381,7 +387,11 @@ static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, 
 		parts[i].wants_cpus = agg->wants_cpus;
 		parts[i].wants_hist = agg->wants_hist;
 		parts[i].counts_outside = agg->counts_outside;
-		views[i] = (struct view){ aggregate_events, &parts[i] };
+		views[i] = (struct view){
+			.events = aggregate_events,
+			.self = &parts[i],
+			.resume = agg->wants_cpus ? NULL : aggregate_resume,
+		};
 	}
 	if (ret == 0)
 		ret = pipeline_run_parallel(pipe, views, nr, err);

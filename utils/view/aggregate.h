@@ -79,7 +79,10 @@ void aggregate_deinit(struct aggregate *agg);
 /* The events function of struct view; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* Add all of @from, of other tasks of the same data; it is good for aggregate_deinit() only then. */
+/* The resume function of struct view, but not with wants_cpus: where a task was is known from its beginning on. */
+int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
+
+/* Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then. */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
 /* Run @pipe, by task, in up to @threads threads. The sums are the same however many there are. */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/view/export.h"
 #include "utils/view/graph_columns.h"
 #include "utils/view/number.h"
 #include "utils/view/svg.h"
+#include "utils/view/titles.h"
 
 /* From here on a change stands out. */
 #define LARGE_CHANGE_NS 100000
@@ -216,8 +216,8 @@ static void put_picture(const struct tree *both, const struct trace_data *base,
 	static const struct svg_style style = { picture_value, picture_color, picture_tip };
 	struct strbuf title cleanup_strbuf = { 0 };
 
-	strbuf_addf(&title, "%s: red took longer in %s than in %s", export_title(pair), pair->dir,
-		    base->dir);
+	strbuf_addf(&title, "%s: red took longer in %s than in %s", title_recording(pair),
+		    pair->dir, base->dir);
 	svg_put_trees(&style, both->roots, 1, strbuf_str(&title), sink);
 }
 

@@ -97,6 +97,31 @@ static void begin_task(struct tree *tree, const struct task *task)
 	tree->at.top = tree->at.root;
 }
 
+int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
+{
+	struct tree *tree = self;
+	struct tree_task *task = &tree->at;
+
+	if (at->is_start) {
+		begin_task(tree, at->task);
+		return 0;
+	}
+	*task = (struct tree_task){
+		.task = at->task,
+		.depth = at->nr_path,
+		.fork_ns = next_fork_ns(tree, at->task, at->last_ns + 1),
+		.has_call = true,
+	};
+	task->root = root_at(tree, at->task, at->last_ns, &task->session_ns);
+	task->top = task->root;
+	for (size_t i = 0; i < at->nr_path; i++) {
+		task->top = tree_child(tree, task->top, at->path[i]);
+		if (!task->top)
+			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
+	}
+	return 0;
+}
+
 /* Something other than calls happens at this time: exec, fork. */
 static int on_special(struct tree *tree, const struct event *event)
 {

@@ -117,11 +117,14 @@ void tree_deinit(struct tree *tree);
 /* What a view made of a tree asks of the pipeline, before it is opened. */
 void tree_configure(struct pipeline_config *config);
 
-/* The events function of struct view; @self is the struct tree. Each task comes in one piece. */
+/* The events function of struct view; @self is the struct tree. */
 int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 
+/* Its resume function. */
+int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
+
 /*
- * Add all of @from, which got other tasks of the same data and is good for tree_deinit() only
+ * Add all of @from, which got other events of the same data and is good for tree_deinit() only
  * afterwards. 0 or -ENOMEM with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);

@@ -24,7 +24,19 @@ static int merge_forks(struct tree *tree, const struct tree *from)
 	return 0;
 }
 
-static int merge_unseen(struct tree *tree, const struct tree *from)
+/*
+ * What is below calls that were entered unseen is not yet among the calls of their names, and must not get there by
+ * merging: they go over as what they were when they were found. Their names follow in merge_unseen().
+ */
+static void hide_names(struct tree *from, const struct func **names)
+{
+	for (size_t i = 0; i < from->nr_unseen; i++) {
+		names[i] = from->unseen[i].node->func;
+		from->unseen[i].node->func = NULL;
+	}
+}
+
+static int merge_unseen(struct tree *tree, const struct tree *from, const struct func **names)
 {
 	for (size_t i = 0; i < from->nr_unseen; i++) {
 		struct tree_unseen *unseen = vec_grow(tree->unseen, tree->nr_unseen,
@@ -34,21 +46,25 @@ static int merge_unseen(struct tree *tree, const struct tree *from)
 			return -ENOMEM;
 		tree->unseen = unseen;
 		unseen[tree->nr_unseen] = from->unseen[i];
-		unseen[tree->nr_unseen++].node = from->unseen[i].node->last;
+		unseen[tree->nr_unseen].node = from->unseen[i].node->last;
+		unseen[tree->nr_unseen++].node->func = names[i] ? tree_canon(tree, names[i]) : NULL;
 	}
 	return 0;
 }
 
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err)
 {
-	int ret = 0;
+	const struct func **names cleanup_free = calloc(from->nr_unseen + 1, sizeof(struct func *));
+	int ret = names ? 0 : -ENOMEM;
 
+	if (names)
+		hide_names(from, names);
 	for (size_t i = 0; ret == 0 && i < from->nr_roots; i++)
 		ret = tree_add_below(tree, tree->roots[i], from->roots[i]);
 	if (ret == 0)
 		ret = merge_forks(tree, from);
 	if (ret == 0)
-		ret = merge_unseen(tree, from);
+		ret = merge_unseen(tree, from, names);
 	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
 }
 
@@ -302,7 +318,7 @@ static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, stru
 		ret = tree_init(&parts[i], pipe, err);
 		parts[i].wants_details = tree->wants_details;
 		parts[i].counts_outside = tree->counts_outside;
-		views[i] = (struct view){ tree_events, &parts[i] };
+		views[i] = (struct view){ tree_events, &parts[i], tree_resume };
 	}
 	if (ret == 0)
 		ret = pipeline_run_parallel(pipe, views, nr, err);

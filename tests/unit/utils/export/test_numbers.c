@@ -1,0 +1,51 @@
+/* Functions numbered as they come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "utils/export/numbers.h"
+
+static void first_come_first_numbered(void **state)
+{
+	const struct func late = { .id = 7 };
+	const struct func early = { .id = 0 };
+	struct func_numbers numbers = { 0 };
+
+	assert_int_equal(func_number(&numbers, &late), 1);
+	assert_int_equal(func_number(&numbers, &early), 2);
+	assert_int_equal(func_number(&numbers, &late), 1);
+	assert_int_equal(numbers.nr, 2);
+	assert_ptr_equal(numbers.funcs[0], &late);
+	assert_ptr_equal(numbers.funcs[1], &early);
+	func_numbers_deinit(&numbers);
+	assert_int_equal(numbers.nr, 0);
+}
+
+static void any_number_of_them(void **state)
+{
+	struct func_numbers numbers = { 0 };
+	struct func funcs[1000];
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		funcs[i] = (struct func){ .id = i * 3 };
+		assert_int_equal(func_number(&numbers, &funcs[i]), i + 1);
+	}
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_int_equal(func_number(&numbers, &funcs[i]), i + 1);
+		assert_ptr_equal(numbers.funcs[i], &funcs[i]);
+	}
+	func_numbers_deinit(&numbers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_come_first_numbered),
+		cmocka_unit_test(any_number_of_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* Pieces of a task: what comes out of them, one after the other, is what comes out of the whole. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/trace/split.h"
+
+static struct recording rec;
+static struct pipeline_config config;
+static struct trace_data data;
+static struct pipeline pipe_;
+static struct strbuf whole;
+static struct strbuf parts;
+
+static int setup(void **state)
+{
+	recording_init(&rec);
+	pipeline_config_init(&config);
+	config.order = PIPELINE_BY_TASK;
+	config.stages.closes_open_calls = true;
+	config.stages.wants_indent = true;
+	config.stages.show_outside = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	strbuf_deinit(&whole);
+	strbuf_deinit(&parts);
+	return 0;
+}
+
+/* All that there is in events, as a line each. */
+static int write_events(void *self, const struct event_span *span, struct uft_err *err)
+{
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+		bool has_times = event->type != EVENT_ENTRY;
+
+		strbuf_addf(self, "%d %s at %d, %d %d: depth %d, indent %d, flags %d\n",
+			    event->type, event->func ? event->func->name : "-", (int)event->time_ns,
+			    has_times ? (int)event->total_ns : 0,
+			    has_times ? (int)event->self_ns : 0, event->depth, event->indent,
+			    event->flags);
+	}
+	return 0;
+}
+
+static int note_path(void *self, const struct view_resume *at, struct uft_err *err)
+{
+	assert_non_null(at->task);
+	for (size_t i = 0; i < at->nr_path; i++)
+		assert_non_null(at->path[i]);
+	return 0;
+}
+
+struct row {
+	const struct view *view;
+	size_t nr;
+};
+
+static void run_piece(void *arg, struct piece *piece)
+{
+	struct row *row = arg;
+
+	assert_int_equal(piece_run(piece, 0, row->view, NULL), 0);
+	piece_destroy(piece);
+	row->nr++;
+}
+
+static void open_pipe(void)
+{
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe_, &data, &config, NULL), 0);
+}
+
+static void close_pipe(void)
+{
+	pipeline_close(&pipe_);
+	data_close(&data);
+}
+
+/* How many pieces the first task was split into, of about @piece_bytes; compares what comes out. */
+static size_t split_into(uint64_t piece_bytes)
+{
+	const struct view view = { write_events, &parts, note_path };
+	struct row row = { .view = &view };
+	struct piece *last;
+
+	open_pipe();
+	strbuf_reset(&parts);
+	assert_true(lane_can_split(&pipe_.lanes[0]));
+	assert_int_equal(
+		lane_split(&pipe_.lanes[0], UINT64_MAX, piece_bytes, run_piece, &row, &last, NULL),
+		0);
+	run_piece(&row, last);
+	close_pipe();
+	assert_string_equal(strbuf_str(&parts), strbuf_str(&whole));
+	return row.nr;
+}
+
+/* Split @tree in every way: into how many pieces of a record each it goes, and the end. */
+static size_t check(const char *tree)
+{
+	const struct view view = { write_events, &whole };
+	size_t nr;
+
+	recording_add_task(&rec, 100, tree, 1000);
+	recording_finish(&rec);
+	open_pipe();
+	strbuf_reset(&whole);
+	assert_int_equal(lane_run(&pipe_.lanes[0], &view, NULL), 0);
+	close_pipe();
+	nr = split_into(16);
+	for (uint64_t bytes = 24; bytes < 400; bytes += 8)
+		split_into(bytes);
+	return nr;
+}
+
+static void calls(void **state)
+{
+	assert_int_equal(check("a{b{}c{d{}}}e{}"), 10 + 1);
+}
+
+static void recursion(void **state)
+{
+	assert_int_equal(check("a{a{b{a{}}a{}}}b{b{a{}}}"), 16 + 1);
+}
+
+static void calls_that_do_not_return(void **state)
+{
+	check("a{b{c{}d{");
+}
+
+static void events(void **state)
+{
+	check("a{*b{*}*c{}*}*d{*}");
+}
+
+/* From there on nobody is sure. */
+static void lost_records(void **state)
+{
+	assert_int_equal(check("a{b{}c{!1d{}}}e{}"), 5);
+}
+
+static void a_task_that_begins_within_calls(void **state)
+{
+	assert_int_equal(check("2)ba{b{}}"), 1);
+}
+
+static void returns_that_belong_to_nothing(void **state)
+{
+	assert_int_equal(check("a{b{)c}d{e{}}"), 3);
+}
+
+static void selected_calls(void **state)
+{
+	config.stages.show_libcalls = false;
+	config.stages.depth = 3;
+	assert_int_equal(check("a{B{c{d{e{}}}}}a{b{c{D{}}}}"), 18 + 1);
+}
+
+static void ends_only(void **state)
+{
+	config.stages.wants_indent = false;
+	config.stages.ends_only = true;
+	check("a{B{c{d{e{*}}}}}a{b{c{D{}}}}");
+}
+
+static void some_stages_remember_more(void **state)
+{
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	config.stages.time_filter_ns = 1;
+	open_pipe();
+	assert_false(lane_can_split(&pipe_.lanes[0]));
+	close_pipe();
+}
+
+static void times_off_the_cpu(void **state)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	for (uint64_t ns = 1002; ns < 1200; ns += 26) {
+		perf_add_sched(&perf, ns % 4 ? 'o' : 'p', 100, ns);
+		perf_add_sched(&perf, 'i', 100, ns + 15);
+	}
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	check("a{b{}c{d{}}}e{f{a{}}}a{b{}c{d{}}}e{f{a{}}}");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(calls),
+		TEST(recursion),
+		TEST(calls_that_do_not_return),
+		TEST(events),
+		TEST(lost_records),
+		TEST(a_task_that_begins_within_calls),
+		TEST(returns_that_belong_to_nothing),
+		TEST(selected_calls),
+		TEST(ends_only),
+		TEST(some_stages_remember_more),
+		TEST(times_off_the_cpu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* Exporter: Chrome trace events (JSON), which Perfetto, speedscope and browsers read. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/view/number.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/* Names longer than that go the slow way. */
+#define SHORT_NAME (SINK_ROOM_MAX - 512)
+
+/*
+ * @names: what stands behind the task, up to the end of the line
+ * @tasks: by task->index, what stands between the kind of event and the name
+ * @second_ns, @second_text: the second of the last line
+ */
+struct chrome {
+	struct nest nest;
+	struct func_texts names;
+	struct task_text {
+		char text[96];
+		unsigned len;
+	} * tasks;
+	uint64_t second_ns;
+	char second_text[64];
+	unsigned second_len;
+};
+
+static void configure(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TIME;
+	nest_configure(config);
+}
+
+static void make_name(const struct func *func, struct strbuf *out)
+{
+	text_put_json(out, func->name, func->name_len);
+	strbuf_addstr(out, "\"}");
+}
+
+static void make_task(struct task_text *text, const struct task *task)
+{
+	text->len = sprintf(text->text, "\",\"pid\":%d", task->pid);
+	if (task->tid != task->pid)
+		text->len += sprintf(text->text + text->len, ",\"tid\":%d", task->tid);
+	text->len += sprintf(text->text + text->len, ",\"name\":\"");
+}
+
+static void put_task_name(struct export *ex, const struct task *task, const char *kind)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	const char *comm = task_name_at(task, UINT64_MAX);
+
+	text_put_json(&name, comm, strlen(comm));
+	sink_putf(ex->sink, "{\"ts\":0,\"ph\":\"M\",\"pid\":%d", task->pid);
+	if (task->tid != task->pid)
+		sink_putf(ex->sink, ",\"tid\":%d", task->tid);
+	sink_putf(ex->sink, ",\"name\":\"%s\",\"args\":{\"name\":\"[%d] ", kind, task->tid);
+	sink_put(ex->sink, strbuf_str(&name), name.len);
+	sink_puts(ex->sink, "\"}}");
+}
+
+static bool is_first_of_process(const struct pipeline *pipe, size_t index)
+{
+	for (size_t i = 0; i < index; i++) {
+		if (pipe->lanes[i].task->pid == pipe->lanes[index].task->pid)
+			return false;
+	}
+	return true;
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct chrome *chrome = ex->state;
+	const struct pipeline *pipe = ex->pipe;
+	int ret = export_nest_init(ex, &chrome->nest, err);
+
+	chrome->names.make = make_name;
+	chrome->second_ns = UINT64_MAX;
+	chrome->tasks = calloc(pipe->data->nr_tasks + 1, sizeof(*chrome->tasks));
+	if (ret < 0 || !chrome->tasks)
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	sink_puts(ex->sink, "{\"traceEvents\":[");
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		const struct task *task = pipe->lanes[i].task;
+
+		make_task(&chrome->tasks[task->index], task);
+		sink_puts(ex->sink, i ? ",\n" : "\n");
+		if (is_first_of_process(pipe, i)) {
+			put_task_name(ex, task, "process_name");
+			sink_puts(ex->sink, ",\n");
+		}
+		put_task_name(ex, task, "thread_name");
+	}
+	return 0;
+}
+
+/* What all lines of a second begin with: it changes seldom. */
+static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
+{
+	uint64_t second = time_ns / 1000000000;
+
+	chrome->second_ns = second * 1000000000;
+	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
+				     (unsigned long long)second);
+	/* Without a leading zero: that would be no number in JSON. */
+	if (second == 0)
+		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
+}
+
+/* HOT: microseconds with three digits behind the point. */
+static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
+{
+	if (unlikely(time_ns - chrome->second_ns >= 1000000000))
+		set_second(chrome, time_ns);
+
+	uint32_t rest = time_ns - chrome->second_ns;
+
+	to = copy_over(to, chrome->second_text, chrome->second_len);
+	if (unlikely(chrome->second_ns == 0))
+		return put_thousandths(put_dec(to, rest / 1000, 1), rest % 1000);
+	return put_millionths(to, rest);
+}
+
+static void put_long_name(struct export *ex, const struct func_text *name)
+{
+	sink_put(ex->sink, name->text, name->len);
+}
+
+static int put_edge(struct export *ex, const struct task_text *task, uint64_t time_ns,
+		    const struct nest_edge *edge)
+{
+	struct chrome *chrome = ex->state;
+	const struct func_text *name = func_texts_get(&chrome->names, edge->func);
+
+	if (unlikely(!name))
+		return -ENOMEM;
+
+	char *to = put_ts(chrome, sink_room(ex->sink, SINK_ROOM_MAX), time_ns);
+
+	memcpy(to, ",\"ph\":\"", 8);
+	to[7] = edge->is_begin ? 'B' : 'E';
+	to = copy_over(to + 8, task->text, task->len);
+	if (likely(name->len < SHORT_NAME)) {
+		sink_done(ex->sink, copy_over(to, name->text, name->len));
+	} else {
+		sink_done(ex->sink, to);
+		put_long_name(ex, name);
+	}
+	return 0;
+}
+
+/* The same with arguments or a return value, which go behind the name. */
+static int put_edge_with_payload(struct export *ex, const struct task *task,
+				 const struct event *event, const struct nest_edge *edge)
+{
+	struct chrome *chrome = ex->state;
+	const struct func_text *name = func_texts_get(&chrome->names, edge->func);
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	if (!name)
+		return -ENOMEM;
+	if (!export_put_payload(ex, task, event, &payload))
+		return put_edge(ex, &chrome->tasks[task->index], event->time_ns, edge);
+	text_put_json(&json, strbuf_str(&payload), payload.len);
+	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128), event->time_ns));
+	sink_puts(ex->sink, edge->is_begin ? ",\"ph\":\"B" : ",\"ph\":\"E");
+	sink_put(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);
+	sink_put(ex->sink, name->text, name->len - 1);
+	sink_puts(ex->sink,
+		  edge->is_begin ? ",\"args\":{\"arguments\":\"" : ",\"args\":{\"retval\":\"");
+	sink_put(ex->sink, strbuf_str(&json), json.len);
+	sink_puts(ex->sink, "\"}}");
+	return 0;
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct chrome *chrome = ex->state;
+	struct nest_task *open = &chrome->nest.tasks[span->task->index];
+	const struct task_text *task = &chrome->tasks[span->task->index];
+	struct nest_edge edge;
+	int ret = 0;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		while (nest_next(&chrome->nest, open, event, &edge)) {
+			if (unlikely(event->data && event->func == edge.func))
+				ret |= put_edge_with_payload(ex, span->task, event, &edge);
+			else
+				ret |= put_edge(ex, task, event->time_ns, &edge);
+		}
+	}
+	if (ret < 0 || chrome->nest.is_oom)
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+static void put_entry(struct export *ex, const char *key, const char *value, const char *end)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	text_put_json(&text, value, strlen(value));
+	sink_putf(ex->sink, "\"%s\":\"", key);
+	sink_put(ex->sink, strbuf_str(&text), text.len);
+	sink_puts(ex->sink, end);
+}
+
+static int end(struct export *ex, struct uft_err *err)
+{
+	sink_puts(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
+	put_entry(ex, "version", ex->config->tool, "\",\n");
+	put_entry(ex, "recorded_time", title_date(ex->pipe->data), "\",\n");
+	put_entry(ex, "command_line", title_cmdline(ex->pipe->data), "\"\n} }\n");
+	return 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct chrome *chrome = ex->state;
+
+	nest_deinit(&chrome->nest);
+	func_texts_deinit(&chrome->names);
+	free(chrome->tasks);
+}
+
+const struct exporter exp_chrome = {
+	.name = "chrome",
+	.state_bytes = sizeof(struct chrome),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.end = end,
+	.deinit = deinit,
+};

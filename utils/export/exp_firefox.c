@@ -1,0 +1,303 @@
+/* Exporter: the Firefox Profiler's processed format (JSON), version 60. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/numbers.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/*
+ * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is one
+ * sample, as heavy as it is long. A stack is a path of calls; @tree knows them, and keeps the number
+ * of each (plus one) in @calls of its node.
+ *
+ * @numbers: functions in the order of the file
+ * @stack, @prefix: columns of the table of stacks
+ * @stacks, @times, @weights: columns of the samples of @task
+ */
+struct firefox {
+	struct nest nest;
+	struct tree tree;
+	const struct task *task;
+	struct tree_node *top;
+	uint64_t last_ns;
+	uint64_t task_start_ns;
+	struct func_numbers numbers;
+	uint64_t nr_stacks;
+	struct strbuf frames;
+	struct strbuf prefixes;
+	struct strbuf stacks;
+	struct strbuf times;
+	struct strbuf weights;
+	size_t nr_samples;
+	bool has_thread;
+};
+
+static uint64_t since_start(const struct export *ex, uint64_t time_ns)
+{
+	uint64_t first_ns = ex->pipe->first_ns;
+
+	return time_ns > first_ns ? time_ns - first_ns : 0;
+}
+
+/* Milliseconds with six digits behind the point. */
+static void add_ms(struct strbuf *out, uint64_t ns)
+{
+	strbuf_addf(out, "%s%llu.%06u", out->len ? "," : "", (unsigned long long)(ns / 1000000),
+		    (unsigned)(ns % 1000000));
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct firefox *f = ex->state;
+	const struct info *info = &ex->pipe->data->info;
+	uint64_t start_ms = (info->utc_offset_s > 0 ? (uint64_t)info->utc_offset_s * 1000 : 0) +
+			    ex->pipe->first_ns / 1000000;
+	int ret = export_nest_init(ex, &f->nest, err);
+
+	if (ret == 0)
+		ret = tree_init(&f->tree, ex->pipe, err);
+	if (ret < 0)
+		return ret;
+	sink_putf(ex->sink,
+		  "{\"meta\":{\"interval\":1,\"startTime\":%llu,\"processType\":0,\"stackwalk\":1,"
+		  "\"version\":29,\"preprocessedProfileVersion\":60,\"markerSchema\":[],"
+		  "\"symbolicated\":true,\"symbolicationNotSupported\":true,"
+		  "\"usesOnlyOneStackType\":true,\"keepProfileThreadOrder\":true,"
+		  "\"categories\":[{\"name\":\"Program\",\"color\":\"blue\","
+		  "\"subcategories\":[\"Other\"]},{\"name\":\"Library\",\"color\":\"green\","
+		  "\"subcategories\":[\"Other\"]},{\"name\":\"Waiting\",\"color\":\"grey\","
+		  "\"subcategories\":[\"Other\"]}],"
+		  "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
+		  "\"threadCPUDelta\":\"ns\"},\"product\":",
+		  (unsigned long long)start_ms);
+	export_put_json(ex, title_recording(ex->pipe->data));
+	sink_puts(ex->sink, ",\"importedFrom\":");
+	export_put_json(ex, ex->config->tool);
+	sink_puts(ex->sink, ",\"arguments\":");
+	export_put_json(ex, title_cmdline(ex->pipe->data));
+	sink_puts(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
+	return 0;
+}
+
+static int enter(struct firefox *f, const struct func *func)
+{
+	struct tree_node *node = tree_child(&f->tree, f->top, func);
+
+	if (!node)
+		return -ENOMEM;
+	if (!node->calls) {
+		uint32_t number = func_number(&f->numbers, node->func);
+		const char *comma = f->nr_stacks ? "," : "";
+
+		if (!number)
+			return -ENOMEM;
+		strbuf_addf(&f->frames, "%s%u", comma, number - 1);
+		if (f->top->func)
+			strbuf_addf(&f->prefixes, "%s%llu", comma,
+				    (unsigned long long)f->top->calls - 1);
+		else
+			strbuf_addf(&f->prefixes, "%snull", comma);
+		node->calls = ++f->nr_stacks;
+	}
+	f->top = node;
+	return 0;
+}
+
+/* What was going on up to now becomes a sample. */
+static void put_sample(struct export *ex, uint64_t now_ns)
+{
+	struct firefox *f = ex->state;
+
+	if (now_ns <= f->last_ns)
+		return;
+	if (f->top->func)
+		strbuf_addf(&f->stacks, "%s%llu", f->nr_samples ? "," : "",
+			    (unsigned long long)f->top->calls - 1);
+	else
+		strbuf_addf(&f->stacks, "%snull", f->nr_samples ? "," : "");
+	add_ms(&f->times, f->last_ns);
+	add_ms(&f->weights, now_ns - f->last_ns);
+	f->nr_samples++;
+	f->last_ns = now_ns;
+}
+
+static void put_column(struct export *ex, const char *name, struct strbuf *column)
+{
+	sink_putf(ex->sink, "\"%s\":[", name);
+	sink_put(ex->sink, strbuf_str(column), column->len);
+	sink_puts(ex->sink, "],");
+	strbuf_reset(column);
+}
+
+static void put_thread(struct export *ex)
+{
+	struct firefox *f = ex->state;
+	const struct task *task = f->task;
+	struct strbuf from cleanup_strbuf = { 0 };
+	struct strbuf to cleanup_strbuf = { 0 };
+
+	add_ms(&from, f->task_start_ns);
+	add_ms(&to, f->last_ns);
+	sink_puts(ex->sink, f->has_thread ? ",\n{\"name\":" : "\n{\"name\":");
+	export_put_json(ex, task_name_at(task, UINT64_MAX));
+	sink_puts(ex->sink, ",\"processName\":");
+	export_put_json(ex, title_program(task_session(task, UINT64_MAX)));
+	sink_putf(ex->sink,
+		  ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
+		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%s,"
+		  "\"unregisterTime\":%s,\"pausedRanges\":[],\"showMarkersInTimeline\":false,"
+		  "\"samples\":{",
+		  task->pid == task->tid ? "true" : "false", task->pid, task->tid,
+		  strbuf_str(&from), strbuf_str(&to));
+	put_column(ex, "stack", &f->stacks);
+	put_column(ex, "time", &f->times);
+	put_column(ex, "weight", &f->weights);
+	sink_putf(ex->sink,
+		  "\"weightType\":\"tracing-ms\",\"length\":%zu},\"markers\":{\"data\":[],"
+		  "\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"
+		  "\"length\":0}}",
+		  f->nr_samples);
+	f->nr_samples = 0;
+	f->has_thread = true;
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct firefox *f = ex->state;
+	struct nest_task *open = &f->nest.tasks[span->task->index];
+	struct nest_edge edge;
+	int ret = 0;
+
+	if (span->task != f->task) {
+		if (f->task)
+			put_thread(ex);
+		f->task = span->task;
+		f->top = f->tree.roots[0];
+		f->last_ns = since_start(ex, span->events[0].time_ns);
+		f->task_start_ns = f->last_ns;
+	}
+	for (size_t i = 0; i < span->nr && ret == 0; i++) {
+		const struct event *event = &span->events[i];
+
+		while (nest_next(&f->nest, open, event, &edge)) {
+			put_sample(ex, since_start(ex, event->time_ns));
+			if (edge.is_begin)
+				ret |= enter(f, edge.func);
+			else
+				f->top = f->top->parent;
+		}
+	}
+	if (ret < 0 || f->nest.is_oom)
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+/* @count times the same in a column. */
+static void put_same(struct export *ex, const char *name, const char *value, size_t count)
+{
+	sink_putf(ex->sink, "\"%s\":[", name);
+	for (size_t i = 0; i < count; i++) {
+		sink_puts(ex->sink, i ? "," : "");
+		sink_puts(ex->sink, value);
+	}
+	sink_puts(ex->sink, "],");
+}
+
+static void put_numbers(struct export *ex, const char *name, size_t count)
+{
+	sink_putf(ex->sink, "\"%s\":[", name);
+	for (size_t i = 0; i < count; i++)
+		sink_putf(ex->sink, i ? ",%zu" : "%zu", i);
+	sink_puts(ex->sink, "],");
+}
+
+static unsigned category_of(const struct func *func)
+{
+	if (!func->module)
+		return 2;
+	return func->is_libcall;
+}
+
+/* A frame, a function and a string for each function, all with its number. */
+static void put_tables(struct export *ex)
+{
+	static const char *const frame_nulls[] = { "nativeSymbol", "innerWindowID", "line",
+						   "column" };
+	static const char *const func_nulls[] = { "source", "lineNumber", "columnNumber" };
+	struct firefox *f = ex->state;
+	size_t nr = f->numbers.nr;
+
+	sink_puts(ex->sink, "\"frameTable\":{");
+	put_same(ex, "address", "-1", nr);
+	put_same(ex, "inlineDepth", "0", nr);
+	sink_puts(ex->sink, "\"category\":[");
+	for (size_t i = 0; i < nr; i++)
+		sink_putf(ex->sink, i ? ",%u" : "%u", category_of(f->numbers.funcs[i]));
+	sink_puts(ex->sink, "],");
+	put_same(ex, "subcategory", "0", nr);
+	put_numbers(ex, "func", nr);
+	for (size_t i = 0; i < ARRAY_SIZE(frame_nulls); i++)
+		put_same(ex, frame_nulls[i], "null", nr);
+	sink_putf(ex->sink, "\"length\":%zu},\n\"funcTable\":{", nr);
+	put_numbers(ex, "name", nr);
+	put_same(ex, "isJS", "false", nr);
+	put_same(ex, "relevantForJS", "false", nr);
+	put_same(ex, "resource", "-1", nr);
+	for (size_t i = 0; i < ARRAY_SIZE(func_nulls); i++)
+		put_same(ex, func_nulls[i], "null", nr);
+	sink_putf(ex->sink, "\"length\":%zu},\n", nr);
+}
+
+static int end(struct export *ex, struct uft_err *err)
+{
+	struct firefox *f = ex->state;
+
+	if (f->task)
+		put_thread(ex);
+	sink_puts(ex->sink, "\n],\n\"shared\":{\"stackTable\":{");
+	put_column(ex, "frame", &f->frames);
+	put_column(ex, "prefix", &f->prefixes);
+	sink_putf(ex->sink, "\"length\":%llu},\n", (unsigned long long)f->nr_stacks);
+	put_tables(ex);
+	sink_puts(ex->sink, "\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],"
+			    "\"type\":[]},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
+			    "\"name\":[],\"functionSize\":[],\"length\":0},\n"
+			    "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
+			    "\"stringArray\":[");
+	for (size_t i = 0; i < f->numbers.nr; i++) {
+		sink_puts(ex->sink, i ? "," : "");
+		export_put_json(ex, f->numbers.funcs[i]->name);
+	}
+	sink_puts(ex->sink, "]}}\n");
+	if (strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
+	    strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct firefox *f = ex->state;
+	struct strbuf *const texts[] = { &f->frames, &f->prefixes, &f->stacks, &f->times,
+					 &f->weights };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		strbuf_deinit(texts[i]);
+	nest_deinit(&f->nest);
+	tree_deinit(&f->tree);
+	func_numbers_deinit(&f->numbers);
+}
+
+const struct exporter exp_firefox = {
+	.name = "firefox",
+	.state_bytes = sizeof(struct firefox),
+	.configure = nest_configure_by_task,
+	.begin = begin,
+	.events = events,
+	.end = end,
+	.deinit = deinit,
+};

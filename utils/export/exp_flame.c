@@ -1,0 +1,155 @@
+/* Exporters: call paths with a number each, which flame graphs are made from. */
+#include <errno.h>
+#include <string.h>
+
+#include "utils/export/export.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/* A flame graph of more samples than this is none the better for it. */
+#define SAMPLES_MAX 1000000
+
+/*
+ * What cannot stand in a name: the separator of names, the end of a line, and a number at its end
+ * with a blank in front, which would be taken for the count.
+ */
+static void put_name(struct strbuf *out, const char *name)
+{
+	size_t start = out->len;
+
+	text_put_utf8(out, name, strlen(name));
+	for (size_t i = start; i < out->len; i++) {
+		if (out->data[i] == ';')
+			out->data[i] = ':';
+		else if ((unsigned char)out->data[i] < ' ')
+			out->data[i] = ' ';
+	}
+
+	size_t digits = out->len;
+
+	while (digits > start && out->data[digits - 1] >= '0' && out->data[digits - 1] <= '9')
+		digits--;
+	if (digits > start && digits < out->len && out->data[digits - 1] == ' ')
+		out->data[digits - 1] = '_';
+}
+
+static void put_line(struct export *ex, const struct strbuf *path, uint64_t count)
+{
+	sink_put(ex->sink, strbuf_str(path), path->len);
+	sink_putf(ex->sink, " %llu\n", (unsigned long long)count);
+}
+
+/* Where the name of the last call in @path begins, with its separator. */
+static size_t last_name(const struct strbuf *path, size_t keep)
+{
+	const char *at = memrchr(path->data + keep, ';', path->len - keep);
+
+	return at ? (size_t)(at - path->data) : keep;
+}
+
+/*
+ * A line for each node with a count, callers first. @path: what stands in front of all of them;
+ * @divisor: ns that one count stands for
+ */
+static void put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
+		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
+		     uint64_t divisor)
+{
+	size_t keep = path->len;
+	const struct tree_node *node = root->first;
+
+	while (node) {
+		if (path->len)
+			strbuf_addch(path, ';');
+		put_name(path, node->func->name);
+
+		uint64_t nr = count(node, divisor);
+
+		if (nr)
+			put_line(ex, path, nr);
+		if (node->first) {
+			node = node->first;
+			continue;
+		}
+		while (node != root && !node->next) {
+			path->len = last_name(path, keep);
+			node = node->parent;
+		}
+		if (node == root)
+			break;
+		path->len = last_name(path, keep);
+		node = node->next;
+	}
+	path->len = keep;
+}
+
+static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
+{
+	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
+}
+
+/* Samples that are not those of what it called. */
+static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
+{
+	uint64_t all = samples_in(node->total_ns, sample_ns);
+	uint64_t below = 0;
+
+	for (const struct tree_node *child = node->first; child; child = child->next)
+		below += samples_in(child->total_ns, sample_ns);
+	return all > below ? all - below : 0;
+}
+
+/* A microsecond, or ten times that, or a hundred ..., so that there are not too many. */
+static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
+{
+	const struct info *info = &ex->pipe->data->info;
+	uint64_t elapsed_ns = info->elapsed_ns;
+	uint64_t sample_ns = 1000;
+
+	for (size_t i = 0; !elapsed_ns && i < tree->nr_roots; i++)
+		elapsed_ns = MAX(elapsed_ns, tree->roots[i]->total_ns);
+	while (elapsed_ns / sample_ns > SAMPLES_MAX)
+		sample_ns *= 10;
+	return sample_ns;
+}
+
+static int show_flame_graph(struct export *ex, struct tree *tree, struct uft_err *err)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	uint64_t sample_ns = ex->config->sample_ns;
+
+	if (!sample_ns)
+		sample_ns = choose_sample_ns(ex, tree);
+	for (size_t i = 0; i < tree->nr_roots; i++)
+		put_tree(ex, tree->roots[i], &path, count_samples, sample_ns);
+	return strbuf_oom(&path) ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
+}
+
+const struct exporter exp_flame_graph = {
+	.name = "flame-graph",
+	.show = show_flame_graph,
+};
+
+static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
+{
+	return (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
+}
+
+/* The same, exact: a program in front, self times in ns behind. */
+static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	const struct trace_data *data = ex->pipe->data;
+
+	for (size_t i = 0; i < tree->nr_roots; i++) {
+		strbuf_reset(&path);
+		put_name(&path, title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
+		put_tree(ex, tree->roots[i], &path, count_self, 1);
+	}
+	return strbuf_oom(&path) ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
+}
+
+const struct exporter exp_folded = {
+	.name = "folded",
+	.show = show_folded,
+};

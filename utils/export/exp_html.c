@@ -1,0 +1,324 @@
+/* Exporter: one web page with a timeline, a flame graph and a table of functions; needs no network. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/strmap.h"
+#include "utils/base/vec.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/numbers.h"
+#include "utils/export/page/page.h"
+#include "utils/export/proto.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/*
+ * A call as the page gets it, in the order in which calls began. In the page each is five varints:
+ * ns since the call before it began, depth * 4 + flags, ns that it took, number of its function, and
+ * with SLICE_TEXT number of its arguments.
+ */
+struct slice {
+	uint64_t start_ns;
+	uint64_t dur_ns;
+	uint32_t func;
+	uint32_t text;
+	uint16_t depth;
+	uint8_t flags;
+};
+
+enum slice_flag {
+	SLICE_OPEN = 1, /* it never returned */
+	SLICE_TEXT = 2,
+};
+
+/*
+ * @slices: of @task; @open: those that have not ended, by depth
+ * @numbers: functions in the order of the page
+ * @texts: arguments and return values, each once; @text_numbers: by text, plus one
+ */
+struct html {
+	struct nest nest;
+	const struct task *task;
+	struct slice *slices;
+	size_t nr;
+	size_t cap;
+	size_t *open;
+	size_t nr_open;
+	size_t cap_open;
+	uint64_t last_ns;
+	struct func_numbers numbers;
+	char **texts;
+	size_t nr_texts;
+	struct strmap text_numbers;
+	struct strbuf tasks; /* JSON */
+	size_t nr_tasks;
+	struct strbuf bytes;
+	struct strbuf base64;
+	struct strbuf text;
+};
+
+/* JSON within a script element: nothing that could end it. */
+static void add_string(struct strbuf *out, const char *text)
+{
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	text_put_json(&json, text, strlen(text));
+	strbuf_addch(out, '"');
+	for (size_t i = 0; i < json.len; i++) {
+		if (json.data[i] == '<')
+			strbuf_addstr(out, "\\u003c");
+		else
+			strbuf_addch(out, json.data[i]);
+	}
+	strbuf_addch(out, '"');
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct html *html = ex->state;
+
+	sink_put(ex->sink, page_head, page_head_len);
+	return export_nest_init(ex, &html->nest, err);
+}
+
+static int enter(struct html *html, const struct func *func, uint64_t time_ns)
+{
+	uint32_t number = func_number(&html->numbers, func);
+
+	if (html->nr == html->cap) {
+		size_t cap = html->cap ? html->cap * 2 : 4096;
+		struct slice *slices = reallocarray(html->slices, cap, sizeof(*slices));
+
+		if (!slices)
+			return -ENOMEM;
+		html->slices = slices;
+		html->cap = cap;
+	}
+	if (html->nr_open == html->cap_open) {
+		size_t cap = html->cap_open ? html->cap_open * 2 : 64;
+		size_t *open = reallocarray(html->open, cap, sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		html->open = open;
+		html->cap_open = cap;
+	}
+	html->slices[html->nr] = (struct slice){
+		.start_ns = time_ns,
+		.func = number - 1,
+		.depth = MIN(html->nr_open, (size_t)UINT16_MAX),
+	};
+	html->open[html->nr_open++] = html->nr++;
+	return number ? 0 : -ENOMEM;
+}
+
+static struct slice *leave(struct html *html, uint64_t time_ns)
+{
+	struct slice *slice = &html->slices[html->open[--html->nr_open]];
+
+	slice->dur_ns = time_ns - slice->start_ns;
+	return slice;
+}
+
+/* The number of a text, plus one; 0 when memory is short. */
+static uint32_t number_of_text(struct html *html, const char *text)
+{
+	uintptr_t known = (uintptr_t)strmap_get(&html->text_numbers, text);
+
+	if (known)
+		return known;
+
+	char **texts = vec_grow(html->texts, html->nr_texts, sizeof(char *));
+	char *copy = strdup(text);
+
+	if (texts)
+		html->texts = texts;
+	if (!texts || !copy ||
+	    strmap_put(&html->text_numbers, copy, (void *)(uintptr_t)(html->nr_texts + 1)) < 0) {
+		free(copy);
+		return 0;
+	}
+	texts[html->nr_texts++] = copy;
+	return html->nr_texts;
+}
+
+static int set_text(struct html *html, struct slice *slice)
+{
+	slice->text = number_of_text(html, strbuf_str(&html->text));
+	slice->flags |= SLICE_TEXT;
+	return slice->text ? 0 : -ENOMEM;
+}
+
+/* "(1, 2)" of an entry, " = 3" behind it of an exit. */
+static int add_payload(struct export *ex, const struct event *event, struct slice *slice)
+{
+	struct html *html = ex->state;
+	strbuf_reset(&html->text);
+	if (event->type == EVENT_ENTRY)
+		return export_put_payload(ex, html->task, event, &html->text)
+			       ? set_text(html, slice)
+			       : 0;
+	if (slice->flags & SLICE_TEXT)
+		strbuf_addstr(&html->text, html->texts[slice->text - 1]);
+	strbuf_addstr(&html->text, " = ");
+	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
+}
+
+static void put_slices(struct html *html)
+{
+	uint64_t last_ns = html->nr ? html->slices[0].start_ns : 0;
+
+	strbuf_reset(&html->bytes);
+	for (size_t i = 0; i < html->nr; i++) {
+		const struct slice *slice = &html->slices[i];
+
+		proto_add_varint(&html->bytes, slice->start_ns - last_ns);
+		proto_add_varint(&html->bytes, (uint64_t)slice->depth << 2 | slice->flags);
+		proto_add_varint(&html->bytes, slice->dur_ns);
+		proto_add_varint(&html->bytes, slice->func);
+		if (slice->flags & SLICE_TEXT)
+			proto_add_varint(&html->bytes, slice->text);
+		last_ns = slice->start_ns;
+	}
+	strbuf_reset(&html->base64);
+	text_put_base64(&html->base64, strbuf_str(&html->bytes), html->bytes.len);
+}
+
+static void end_task(struct export *ex)
+{
+	struct html *html = ex->state;
+	const struct task *task = html->task;
+
+	while (html->nr_open)
+		leave(html, html->last_ns)->flags |= SLICE_OPEN;
+	if (html->nr == 0)
+		return;
+	put_slices(html);
+	sink_putf(ex->sink, "<script type=\"text/plain\" id=\"task%zu\">", html->nr_tasks);
+	sink_put(ex->sink, strbuf_str(&html->base64), html->base64.len);
+	sink_puts(ex->sink, "</script>\n");
+	strbuf_addf(&html->tasks, "%s{\"pid\":%d,\"tid\":%d,\"calls\":%zu,\"start\":%llu,\"name\":",
+		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr,
+		    (unsigned long long)html->slices[0].start_ns);
+	add_string(&html->tasks, task_name_at(task, UINT64_MAX));
+	strbuf_addch(&html->tasks, '}');
+	html->nr_tasks++;
+	html->nr = 0;
+}
+
+static uint64_t since_start(const struct export *ex, uint64_t time_ns)
+{
+	return time_ns > ex->pipe->first_ns ? time_ns - ex->pipe->first_ns : 0;
+}
+
+static int add_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
+{
+	struct html *html = ex->state;
+	struct slice *slice;
+
+	if (edge->is_begin) {
+		int ret = enter(html, edge->func, html->last_ns);
+
+		if (ret < 0)
+			return ret;
+		slice = &html->slices[html->nr - 1];
+	} else {
+		slice = leave(html, html->last_ns);
+	}
+	/* Of an event with several edges the call that it is about is the last one. */
+	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct html *html = ex->state;
+	struct nest_task *open = &html->nest.tasks[span->task->index];
+	struct nest_edge edge;
+	int ret = 0;
+
+	if (span->task != html->task) {
+		if (html->task)
+			end_task(ex);
+		html->task = span->task;
+		html->last_ns = 0;
+	}
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		html->last_ns = MAX(html->last_ns, since_start(ex, event->time_ns));
+		while (nest_next(&html->nest, open, event, &edge))
+			ret |= add_edge(ex, event, &edge);
+	}
+	if (ret < 0 || html->nest.is_oom || strbuf_oom(&html->bytes) || strbuf_oom(&html->base64))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+static void put_meta(struct export *ex)
+{
+	struct html *html = ex->state;
+	struct strbuf meta cleanup_strbuf = { 0 };
+
+	strbuf_addstr(&meta, "<script type=\"application/json\" id=\"meta\">{\"title\":");
+	add_string(&meta, title_recording(ex->pipe->data));
+	strbuf_addstr(&meta, ",\"tool\":");
+	add_string(&meta, ex->config->tool);
+	strbuf_addstr(&meta, ",\"cmdline\":");
+	add_string(&meta, title_cmdline(ex->pipe->data));
+	strbuf_addstr(&meta, ",\"date\":");
+	add_string(&meta, title_date(ex->pipe->data));
+	strbuf_addstr(&meta, ",\n\"tasks\":[");
+	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
+	strbuf_addstr(&meta, "],\n\"functions\":[");
+	for (size_t i = 0; i < html->numbers.nr; i++) {
+		strbuf_addstr(&meta, i ? ",\n" : "\n");
+		add_string(&meta, html->numbers.funcs[i]->name);
+	}
+	strbuf_addstr(&meta, "],\n\"texts\":[");
+	for (size_t i = 0; i < html->nr_texts; i++) {
+		strbuf_addstr(&meta, i ? ",\n" : "\n");
+		add_string(&meta, html->texts[i]);
+	}
+	strbuf_addstr(&meta, "]}</script>\n");
+	sink_put(ex->sink, strbuf_str(&meta), meta.len);
+}
+
+static int end(struct export *ex, struct uft_err *err)
+{
+	struct html *html = ex->state;
+
+	if (html->task)
+		end_task(ex);
+	put_meta(ex);
+	sink_put(ex->sink, page_tail, page_tail_len);
+	return 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct html *html = ex->state;
+
+	for (size_t i = 0; i < html->nr_texts; i++)
+		free(html->texts[i]);
+	free(html->texts);
+	strmap_deinit(&html->text_numbers);
+	nest_deinit(&html->nest);
+	strbuf_deinit(&html->tasks);
+	strbuf_deinit(&html->bytes);
+	strbuf_deinit(&html->base64);
+	strbuf_deinit(&html->text);
+	free(html->slices);
+	free(html->open);
+	func_numbers_deinit(&html->numbers);
+}
+
+const struct exporter exp_html = {
+	.name = "html",
+	.state_bytes = sizeof(struct html),
+	.configure = nest_configure_by_task,
+	.begin = begin,
+	.events = events,
+	.end = end,
+	.deinit = deinit,
+};

@@ -1,0 +1,169 @@
+/* Exporter: a line of JSON for each call, in the order in which they ended, and for each event. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/view/eventtext.h"
+#include "utils/export/export.h"
+#include "utils/view/number.h"
+#include "utils/view/texts.h"
+
+#define SHORT_NAME (SINK_ROOM_MAX - 512)
+
+struct jsonl {
+	struct func_texts names;
+	struct event_names events;
+};
+
+static void configure(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TIME;
+	config->stages.wants_indent = true;
+	config->stages.closes_open_calls = true;
+}
+
+static void make_name(const struct func *func, struct strbuf *out)
+{
+	text_put_json(out, func->name, func->name_len);
+	strbuf_addstr(out, "\"");
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct jsonl *j = ex->state;
+
+	j->names.make = make_name;
+	return event_names_load(&j->events, ex->pipe->data, err);
+}
+
+static char *put_text(char *to, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(to, text, len);
+	return to + len;
+}
+
+/* What lines begin with. */
+static char *put_head(char *to, const struct task *task, uint64_t time_ns)
+{
+	to = put_text(to, "{\"pid\":");
+	to = put_dec(to, task->pid, 1);
+	to = put_text(to, ",\"tid\":");
+	to = put_dec(to, task->tid, 1);
+	to = put_text(to, ",\"ts\":");
+	return put_dec(to, time_ns, 1);
+}
+
+static char *put_signed(char *to, uint64_t v)
+{
+	if ((int64_t)v < 0)
+		*to++ = '-';
+	return put_dec(to, time_abs(v), 1);
+}
+
+static void put_retval(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	if (likely(!event->data) || !export_put_payload(ex, task, event, &text))
+		return;
+	text_put_json(&json, strbuf_str(&text), text.len);
+	sink_puts(ex->sink, ",\"retval\":\"");
+	sink_put(ex->sink, strbuf_str(&json), json.len);
+	sink_puts(ex->sink, "\"");
+}
+
+static int put_call(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct jsonl *j = ex->state;
+	const struct func_text *name = func_texts_get(&j->names, event->func);
+
+	if (!name)
+		return -ENOMEM;
+
+	char *to = sink_room(ex->sink, SINK_ROOM_MAX);
+
+	to = put_head(to, task, event->time_ns - event->total_ns);
+	to = put_text(to, ",\"dur\":");
+	to = put_signed(to, event->total_ns);
+	to = put_text(to, ",\"self\":");
+	to = put_signed(to, event->self_ns);
+	to = put_text(to, ",\"depth\":");
+	to = put_dec(to, event->indent, 1);
+	if (event->flags & EVENT_UNFINISHED)
+		to = put_text(to, ",\"unfinished\":true");
+	to = put_text(to, ",\"name\":\"");
+	if (likely(name->len < SHORT_NAME)) {
+		to = copy_over(to, name->text, name->len);
+	} else {
+		sink_done(ex->sink, to);
+		sink_put(ex->sink, name->text, name->len);
+		to = sink_room(ex->sink, 16);
+	}
+	sink_done(ex->sink, to);
+	put_retval(ex, task, event);
+	sink_puts(ex->sink, "}\n");
+	return 0;
+}
+
+static void put_event(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct jsonl *j = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf data cleanup_strbuf = { 0 };
+	struct strbuf line cleanup_strbuf = { 0 };
+
+	event_put_name(&j->events, event, &name);
+	event_put_data(ex->pipe->data, task, event, &data);
+	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
+	strbuf_addstr(&line, ",\"event\":\"");
+	text_put_json(&line, strbuf_str(&name), name.len);
+	strbuf_addstr(&line, "\",\"data\":\"");
+	text_put_json(&line, strbuf_str(&data), data.len);
+	strbuf_addstr(&line, "\"}\n");
+	sink_put(ex->sink, strbuf_str(&line), line.len);
+}
+
+static void put_lost(struct export *ex, const struct task *task, const struct event *event)
+{
+	sink_putf(ex->sink, "{\"pid\":%d,\"tid\":%d,\"lost\":%llu}\n", task->pid, task->tid,
+		  (unsigned long long)event->addr);
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+		bool is_outside = (event->flags & EVENT_OUTSIDE) && !ex->config->counts_outside;
+
+		if (event->type == EVENT_EXIT || (event->type == EVENT_SCHED_IN &&
+						  !(event->flags & EVENT_UNPAIRED) && !is_outside))
+			ret |= put_call(ex, span->task, event);
+		else if (event->type == EVENT_POINT)
+			put_event(ex, span->task, event);
+		else if (event->type == EVENT_LOST)
+			put_lost(ex, span->task, event);
+	}
+	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct jsonl *j = ex->state;
+
+	func_texts_deinit(&j->names);
+	event_names_deinit(&j->events);
+}
+
+const struct exporter exp_jsonl = {
+	.name = "jsonl",
+	.state_bytes = sizeof(struct jsonl),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.deinit = deinit,
+};

@@ -1,0 +1,392 @@
+/* Exporter: Perfetto's own format, a protocol buffer (ui.perfetto.dev, trace_processor). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/view/eventtext.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/export/proto.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/* Trace processors keep 512 levels of slices, and close the wrong ones beyond. */
+#define DEPTH_MAX 500
+
+#define CLOCK_ID_REALTIME  1
+#define CLOCK_ID_MONOTONIC 3
+
+/* Field numbers: spec/exports.md section 1.2. */
+enum {
+	TRACE_PACKET = 1,
+
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_CLOCK_ID = 58,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60,
+
+	SNAPSHOT_CLOCKS = 1,
+	SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+
+	DEFAULTS_TRACK_EVENT = 11,
+	DEFAULTS_CLOCK_ID = 58,
+	EVENT_TRACK_UUID = 11,
+	TRACK_EVENT_TYPE = 9,
+	TRACK_EVENT_NAME_IID = 10,
+	TRACK_EVENT_NAME = 23,
+	TRACK_EVENT_ANNOTATIONS = 4,
+	ANNOTATION_NAME = 10,
+	ANNOTATION_STRING = 6,
+
+	INTERNED_NAMES = 2,
+	INTERNED_IID = 1,
+	INTERNED_NAME = 2,
+
+	TRACK_UUID = 1,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	PROCESS_PID = 1,
+	PROCESS_CMDLINE = 2,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+};
+
+enum {
+	SEQUENCE_CLEARED = 1,
+	SEQUENCE_NEEDS_STATE = 2,
+	SLICE_BEGIN = 1,
+	SLICE_END = 2,
+	INSTANT = 3,
+};
+
+/*
+ * @task: whose events are being written: a sequence of packets of its own
+ * @known: by function id, the sequence that knows its name
+ * @last_ns: of the task, as times must not go backwards
+ */
+struct perfetto {
+	struct nest nest;
+	struct event_names names;
+	const struct task *task;
+	uint32_t sequence;
+	uint32_t *known;
+	size_t nr_known;
+	uint64_t last_ns;
+	struct strbuf packet;
+	struct strbuf part;
+	struct strbuf inner;
+	struct strbuf text;
+};
+
+static void write_packet(struct export *ex)
+{
+	struct perfetto *p = ex->state;
+	struct strbuf *packet = &p->packet;
+	uint8_t head[1 + VARINT_MAX] = { TRACE_PACKET << 3 | 2 };
+
+	sink_put(ex->sink, (const char *)head, put_varint(head + 1, packet->len) - head);
+	sink_put(ex->sink, strbuf_str(packet), packet->len);
+	strbuf_reset(packet);
+}
+
+static const char *utf8(struct perfetto *p, const char *text, size_t len)
+{
+	strbuf_reset(&p->text);
+	text_put_utf8(&p->text, text, len);
+	return strbuf_str(&p->text);
+}
+
+static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
+{
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, CLOCK_ID, id);
+	proto_add_uint(&p->inner, CLOCK_TIMESTAMP, time_ns);
+	proto_add_message(&p->part, SNAPSHOT_CLOCKS, &p->inner);
+}
+
+/* Times are of the monotonic clock; this says what time of day that was. */
+static void write_clocks(struct export *ex)
+{
+	struct perfetto *p = ex->state;
+	const struct trace_data *data = ex->pipe->data;
+	uint64_t first_ns = ex->pipe->first_ns == UINT64_MAX ? 0 : ex->pipe->first_ns;
+
+	strbuf_reset(&p->part);
+	add_clock(p, CLOCK_ID_MONOTONIC, first_ns);
+	if (data->info.utc_offset_s > 0)
+		add_clock(p, CLOCK_ID_REALTIME,
+			  first_ns + (uint64_t)data->info.utc_offset_s * 1000000000);
+	proto_add_uint(&p->part, SNAPSHOT_PRIMARY, CLOCK_ID_MONOTONIC);
+	proto_add_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
+	write_packet(ex);
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct perfetto *p = ex->state;
+	int ret = export_nest_init(ex, &p->nest, err);
+
+	if (ret == 0)
+		ret = event_names_load(&p->names, ex->pipe->data, err);
+	write_clocks(ex);
+	return ret;
+}
+
+static uint64_t process_uuid(const struct task *task)
+{
+	return 1ULL << 32 | (uint32_t)task->pid;
+}
+
+static uint64_t thread_uuid(const struct task *task)
+{
+	return 2ULL << 32 | (uint32_t)task->tid;
+}
+
+static void begin_packet(struct perfetto *p, uint64_t time_ns)
+{
+	proto_add_uint(&p->packet, PACKET_TIMESTAMP, time_ns);
+	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
+}
+
+static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
+{
+	struct perfetto *p = ex->state;
+	const struct session *session = task_session(task, time_ns);
+	const char *name = title_program(session);
+
+	begin_packet(p, time_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, PROCESS_PID, task->pid);
+	if (session)
+		proto_add_str(&p->inner, PROCESS_CMDLINE,
+			      utf8(p, session->exename, strlen(session->exename)));
+	proto_add_str(&p->inner, PROCESS_NAME, utf8(p, name, strlen(name)));
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_UUID, process_uuid(task));
+	proto_add_message(&p->part, TRACK_PROCESS, &p->inner);
+	proto_add_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->part);
+	write_packet(ex);
+}
+
+static void write_thread(struct export *ex, const struct task *task, uint64_t time_ns)
+{
+	struct perfetto *p = ex->state;
+	const char *name = task_name_at(task, UINT64_MAX);
+
+	begin_packet(p, time_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, THREAD_PID, task->pid);
+	proto_add_uint(&p->inner, THREAD_TID, task->tid);
+	proto_add_str(&p->inner, THREAD_NAME, utf8(p, name, strlen(name)));
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_UUID, thread_uuid(task));
+	proto_add_message(&p->part, TRACK_THREAD, &p->inner);
+	proto_add_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->part);
+	write_packet(ex);
+}
+
+/* What all packets of the sequence have in common. */
+static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
+{
+	struct perfetto *p = ex->state;
+
+	begin_packet(p, time_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, EVENT_TRACK_UUID, thread_uuid(task));
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, DEFAULTS_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	proto_add_message(&p->part, DEFAULTS_TRACK_EVENT, &p->inner);
+	proto_add_message(&p->packet, PACKET_DEFAULTS, &p->part);
+	write_packet(ex);
+}
+
+static void begin_task(struct export *ex, const struct task *task, uint64_t time_ns)
+{
+	struct perfetto *p = ex->state;
+
+	p->task = task;
+	p->sequence++;
+	p->last_ns = time_ns;
+	write_defaults(ex, task, time_ns);
+	write_process(ex, task, time_ns);
+	write_thread(ex, task, time_ns);
+}
+
+static inline bool knows(const struct perfetto *p, const struct func *func)
+{
+	return func->id < p->nr_known && p->known[func->id] == p->sequence;
+}
+
+/* Does the sequence know the name of @func? From now on it does. */
+static bool is_known(struct perfetto *p, const struct func *func)
+{
+	if (unlikely(func->id >= p->nr_known)) {
+		size_t nr = MAX((size_t)func->id + 1, p->nr_known * 2);
+		uint32_t *known = reallocarray(p->known, nr, sizeof(*known));
+
+		if (!known) {
+			p->nest.is_oom = true;
+			return true;
+		}
+		memset(known + p->nr_known, 0, (nr - p->nr_known) * sizeof(*known));
+		p->known = known;
+		p->nr_known = nr;
+	}
+	if (likely(p->known[func->id] == p->sequence))
+		return true;
+	p->known[func->id] = p->sequence;
+	return false;
+}
+
+static void add_name(struct perfetto *p, const struct func *func)
+{
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, INTERNED_IID, func->id + 1);
+	proto_add_str(&p->inner, INTERNED_NAME, utf8(p, func->name, func->name_len));
+	strbuf_reset(&p->part);
+	proto_add_message(&p->part, INTERNED_NAMES, &p->inner);
+	proto_add_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
+}
+
+/* HOT: the begin of a call whose name is known, or an end. */
+static void write_known(struct export *ex, const struct nest_edge *edge)
+{
+	struct perfetto *p = ex->state;
+	uint8_t *start = (uint8_t *)sink_room(ex->sink, 64);
+	uint8_t *to = start + 2; /* one byte of length is enough */
+
+	*to++ = PACKET_TIMESTAMP << 3;
+	to = put_varint(to, p->last_ns);
+	*to++ = PACKET_SEQUENCE_ID << 3;
+	to = put_varint(to, p->sequence);
+	*to++ = PACKET_SEQUENCE_FLAGS << 3;
+	*to++ = SEQUENCE_NEEDS_STATE;
+	*to++ = PACKET_TRACK_EVENT << 3 | 2;
+
+	uint8_t *event = ++to;
+
+	*to++ = TRACK_EVENT_TYPE << 3;
+	*to++ = edge->is_begin ? SLICE_BEGIN : SLICE_END;
+	if (edge->is_begin) {
+		*to++ = TRACK_EVENT_NAME_IID << 3;
+		to = put_varint(to, edge->func->id + 1);
+	}
+	event[-1] = to - event;
+	start[0] = TRACE_PACKET << 3 | 2;
+	start[1] = to - start - 2;
+	sink_done(ex->sink, (char *)to);
+}
+
+static void add_annotation(struct perfetto *p, const char *name, const struct strbuf *text)
+{
+	strbuf_reset(&p->inner);
+	proto_add_str(&p->inner, ANNOTATION_NAME, name);
+	proto_add_str(&p->inner, ANNOTATION_STRING, utf8(p, strbuf_str(text), text->len));
+	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
+}
+
+/* The slow way: with the name if it is not known, and with arguments or a return value. */
+static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
+{
+	struct perfetto *p = ex->state;
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	begin_packet(p, p->last_ns);
+	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
+	if (edge->is_begin && !is_known(p, edge->func))
+		add_name(p, edge->func);
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_EVENT_TYPE, edge->is_begin ? SLICE_BEGIN : SLICE_END);
+	if (edge->is_begin)
+		proto_add_uint(&p->part, TRACK_EVENT_NAME_IID, edge->func->id + 1);
+	if (event->func == edge->func && export_put_payload(ex, p->task, event, &payload))
+		add_annotation(p, edge->is_begin ? "arguments" : "retval", &payload);
+	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
+	write_packet(ex);
+}
+
+/* Something that has a time, a name and a text. */
+static void write_point(struct export *ex, const struct event *event)
+{
+	struct perfetto *p = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf data cleanup_strbuf = { 0 };
+
+	event_put_name(&p->names, event, &name);
+	event_put_data(ex->pipe->data, p->task, event, &data);
+	begin_packet(p, p->last_ns);
+	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_EVENT_TYPE, INSTANT);
+	proto_add_str(&p->part, TRACK_EVENT_NAME, utf8(p, strbuf_str(&name), name.len));
+	if (data.len)
+		add_annotation(p, "data", &data);
+	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
+	write_packet(ex);
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct perfetto *p = ex->state;
+	struct nest_task *open = &p->nest.tasks[span->task->index];
+	struct nest_edge edge;
+
+	if (span->task != p->task)
+		begin_task(ex, span->task, span->events[0].time_ns);
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		p->last_ns = MAX(p->last_ns, event->time_ns);
+		if (unlikely(event->type == EVENT_POINT))
+			write_point(ex, event);
+		while (nest_next(&p->nest, open, event, &edge)) {
+			/* How deep it is: an end has just been taken from the stack. */
+			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
+				continue;
+			if (unlikely(event->data || (edge.is_begin && !knows(p, edge.func))))
+				write_edge(ex, event, &edge);
+			else
+				write_known(ex, &edge);
+		}
+	}
+	if (p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
+	    strbuf_oom(&p->inner) || strbuf_oom(&p->text))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct perfetto *p = ex->state;
+
+	nest_deinit(&p->nest);
+	event_names_deinit(&p->names);
+	strbuf_deinit(&p->packet);
+	strbuf_deinit(&p->part);
+	strbuf_deinit(&p->inner);
+	strbuf_deinit(&p->text);
+	free(p->known);
+}
+
+const struct exporter exp_perfetto = {
+	.name = "perfetto",
+	.is_binary = true,
+	.state_bytes = sizeof(struct perfetto),
+	.configure = nest_configure_by_task,
+	.begin = begin,
+	.events = events,
+	.deinit = deinit,
+};

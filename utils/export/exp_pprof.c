@@ -1,0 +1,209 @@
+/* Exporter: pprof's profile.proto, calls and self times by call path. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/export/export.h"
+#include "utils/export/numbers.h"
+#include "utils/export/proto.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/* Of longer paths the innermost calls are written: a sample names all of its path. */
+#define PATH_MAX_CALLS 1000
+
+/* Field numbers: spec/exports.md section 5. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	LOCATION_ID = 1,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+};
+
+/* What the string table begins with, in this order. */
+enum {
+	STRING_EMPTY,
+	STRING_CALLS,
+	STRING_COUNT,
+	STRING_WALL,
+	STRING_NANOSECONDS,
+	STRING_COMMAND,
+	STRING_FIRST_FREE,
+};
+
+/* Functions get numbers as they come, from 1 on; each has one location. */
+struct pprof {
+	struct strbuf part;
+	struct strbuf inner;
+	struct strbuf text;
+	struct func_numbers numbers;
+};
+
+/* Hand @part on as a field of the profile. */
+static void write_part(struct export *ex, unsigned field)
+{
+	struct pprof *p = ex->state;
+	uint8_t head[2 * VARINT_MAX];
+	uint8_t *end = put_varint(put_varint(head, field << 3 | 2), p->part.len);
+
+	sink_put(ex->sink, (const char *)head, end - head);
+	sink_put(ex->sink, strbuf_str(&p->part), p->part.len);
+	strbuf_reset(&p->part);
+}
+
+static void write_string(struct export *ex, const char *text)
+{
+	struct pprof *p = ex->state;
+
+	text_put_utf8(&p->part, text, strlen(text));
+	write_part(ex, PROFILE_STRING);
+}
+
+static void write_uint(struct export *ex, unsigned field, uint64_t v)
+{
+	uint8_t bytes[2 * VARINT_MAX];
+
+	sink_put(ex->sink, (const char *)bytes,
+		 put_varint(put_varint(bytes, field << 3), v) - bytes);
+}
+
+static void write_type(struct export *ex, unsigned field, unsigned type, unsigned unit)
+{
+	struct pprof *p = ex->state;
+
+	proto_add_uint(&p->part, VALUE_TYPE, type);
+	proto_add_uint(&p->part, VALUE_UNIT, unit);
+	write_part(ex, field);
+}
+
+/* A function, its location and its name. */
+static void write_function(struct export *ex, const struct func *func, uint32_t number)
+{
+	struct pprof *p = ex->state;
+	unsigned string = STRING_FIRST_FREE + number - 1;
+
+	write_string(ex, func->name);
+	proto_add_uint(&p->part, FUNCTION_ID, number);
+	proto_add_uint(&p->part, FUNCTION_NAME, string);
+	proto_add_uint(&p->part, FUNCTION_SYSTEM_NAME, string);
+	write_part(ex, PROFILE_FUNCTION);
+	strbuf_reset(&p->inner);
+	proto_add_uint(&p->inner, LINE_FUNCTION, number);
+	proto_add_uint(&p->part, LOCATION_ID, number);
+	proto_add_message(&p->part, LOCATION_LINE, &p->inner);
+	write_part(ex, PROFILE_LOCATION);
+}
+
+static int know_function(struct export *ex, const struct func *func)
+{
+	struct pprof *p = ex->state;
+
+	size_t nr_known = p->numbers.nr;
+	uint32_t number = func_number(&p->numbers, func);
+
+	if (p->numbers.nr > nr_known)
+		write_function(ex, func, number);
+	return number ? 0 : -ENOMEM;
+}
+
+static void write_sample(struct export *ex, const struct tree_node *node)
+{
+	struct pprof *p = ex->state;
+	uint64_t self_ns = (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
+	unsigned nr = 0;
+
+	strbuf_reset(&p->inner);
+	for (const struct tree_node *at = node; at->func && nr < PATH_MAX_CALLS; at = at->parent) {
+		proto_add_varint(&p->inner, func_number(&p->numbers, at->func));
+		nr++;
+	}
+	proto_add_message(&p->part, SAMPLE_LOCATION, &p->inner);
+	strbuf_reset(&p->inner);
+	proto_add_varint(&p->inner, node->calls);
+	proto_add_varint(&p->inner, self_ns);
+	proto_add_message(&p->part, SAMPLE_VALUE, &p->inner);
+	write_part(ex, PROFILE_SAMPLE);
+}
+
+static int write_tree(struct export *ex, const struct tree_node *root)
+{
+	for (const struct tree_node *node = root; (node = tree_next(node, root)) != NULL;) {
+		if (know_function(ex, node->func) < 0)
+			return -ENOMEM;
+		write_sample(ex, node);
+	}
+	return 0;
+}
+
+static void write_head(struct export *ex)
+{
+	const struct info *info = &ex->pipe->data->info;
+
+	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
+	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_NANOSECONDS);
+	write_string(ex, "");
+	write_string(ex, "calls");
+	write_string(ex, "count");
+	write_string(ex, "wall");
+	write_string(ex, "nanoseconds");
+	write_string(ex, title_cmdline(ex->pipe->data));
+	if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
+		write_uint(ex, PROFILE_TIME_NANOS,
+			   ex->pipe->first_ns + (uint64_t)info->utc_offset_s * 1000000000);
+	if (info->elapsed_ns)
+		write_uint(ex, PROFILE_DURATION_NANOS, info->elapsed_ns);
+	write_type(ex, PROFILE_PERIOD_TYPE, STRING_WALL, STRING_NANOSECONDS);
+	write_uint(ex, PROFILE_PERIOD, 1);
+	write_uint(ex, PROFILE_COMMENT, STRING_COMMAND);
+	write_uint(ex, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_WALL);
+}
+
+static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+{
+	struct pprof *p = ex->state;
+	int ret = 0;
+
+	write_head(ex);
+	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
+		ret = write_tree(ex, tree->roots[i]);
+	if (ret < 0 || strbuf_oom(&p->part) || strbuf_oom(&p->inner))
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	return 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct pprof *p = ex->state;
+
+	strbuf_deinit(&p->part);
+	strbuf_deinit(&p->inner);
+	strbuf_deinit(&p->text);
+	func_numbers_deinit(&p->numbers);
+}
+
+const struct exporter exp_pprof = {
+	.name = "pprof",
+	.is_binary = true,
+	.state_bytes = sizeof(struct pprof),
+	.deinit = deinit,
+	.show = show,
+};

@@ -1,0 +1,388 @@
+/* Exporter: an SQLite database of calls, functions, tasks and events. */
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/view/eventtext.h"
+#include "utils/export/export.h"
+#include "utils/export/nest.h"
+#include "utils/view/texts.h"
+#include "utils/view/titles.h"
+
+/* The names are those of Perfetto's trace_processor as far as it has them. */
+static const char schema[] =
+	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = 1;"
+	"CREATE TABLE metadata(name TEXT PRIMARY KEY, str_value TEXT);"
+	"CREATE TABLE process(upid INTEGER PRIMARY KEY, pid INTEGER, name TEXT, parent_pid "
+	"INTEGER);"
+	"CREATE TABLE thread(utid INTEGER PRIMARY KEY, tid INTEGER, name TEXT, upid INTEGER,"
+	" is_main_thread INTEGER);"
+	"CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, module TEXT);"
+	"CREATE TABLE call(id INTEGER PRIMARY KEY, ts INTEGER, dur INTEGER, self_dur INTEGER,"
+	" utid INTEGER, function_id INTEGER, depth INTEGER, parent_id INTEGER);"
+	"CREATE TABLE event(id INTEGER PRIMARY KEY, ts INTEGER, utid INTEGER, name TEXT, data "
+	"TEXT);"
+	"CREATE VIEW slice AS SELECT c.id, c.ts, c.dur, c.self_dur, c.utid AS track_id,"
+	" 'function' AS category, f.name, c.depth, c.parent_id"
+	" FROM call c JOIN function f ON f.id = c.function_id;"
+	"CREATE VIEW thread_slice AS SELECT s.*, t.name AS thread_name, t.tid, t.utid,"
+	" p.name AS process_name, p.pid, p.upid FROM slice s JOIN thread t ON t.utid = s.track_id"
+	" JOIN process p USING (upid);"
+	"CREATE VIEW calls_by_function AS SELECT f.name, count(*) AS count, sum(max(c.dur, 0)) AS "
+	"dur,"
+	" sum(c.self_dur) AS self_dur FROM call c JOIN function f ON f.id = c.function_id"
+	" GROUP BY f.name;"
+	"BEGIN;";
+
+static const char last_words[] = "CREATE INDEX call_by_function ON call(function_id);"
+				 "CREATE INDEX call_by_thread ON call(utid, ts);"
+				 "CREATE INDEX call_by_parent ON call(parent_id);"
+				 "COMMIT;";
+
+enum statement {
+	PUT_METADATA,
+	PUT_PROCESS,
+	PUT_THREAD,
+	PUT_FUNCTION,
+	PUT_CALL,
+	PUT_EVENT,
+	NR_STATEMENTS,
+};
+
+static const char *const statements[] = {
+	[PUT_METADATA] = "INSERT INTO metadata VALUES(?, ?)",
+	[PUT_PROCESS] = "INSERT INTO process VALUES(?, ?, ?, ?)",
+	[PUT_THREAD] = "INSERT INTO thread VALUES(?, ?, ?, ?, ?)",
+	[PUT_FUNCTION] = "INSERT INTO function VALUES(?, ?, ?)",
+	[PUT_CALL] = "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+	[PUT_EVENT] = "INSERT INTO event VALUES(NULL, ?, ?, ?, ?)",
+};
+
+struct open_call {
+	sqlite3_int64 id;
+	uint64_t start_ns;
+	uint64_t child_ns;
+};
+
+/*
+ * @fd: of the file that the database is made in; it has no name any more
+ * @calls: of @task, the innermost last
+ * @is_known: by function id
+ */
+struct sqlite_export {
+	struct nest nest;
+	struct event_names names;
+	int fd;
+	sqlite3 *db;
+	sqlite3_stmt *put[NR_STATEMENTS];
+	const struct task *task;
+	struct open_call *calls;
+	size_t nr;
+	size_t cap;
+	sqlite3_int64 last_id;
+	uint64_t last_ns;
+	bool *is_known;
+	size_t nr_known;
+	struct strbuf text;
+};
+
+static int failed(struct sqlite_export *s, struct uft_err *err)
+{
+	return err_set(err, -EIO, "cannot make a database: %s",
+		       s->db ? sqlite3_errmsg(s->db) : "no memory");
+}
+
+static int open_file(struct sqlite_export *s, struct uft_err *err)
+{
+	const char *top = getenv("TMPDIR");
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/utrail-sqlite-XXXXXX", top && *top ? top : "/tmp") >=
+	    (int)sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "cannot make a temporary file");
+	s->fd = mkstemp(path);
+	if (s->fd < 0)
+		return err_set_errno(err, -errno, "cannot make a temporary file '%s'", path);
+
+	int ret = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL);
+
+	unlink(path);
+	return ret == SQLITE_OK ? 0 : failed(s, err);
+}
+
+static int open_database(struct sqlite_export *s, struct uft_err *err)
+{
+	int ret = open_file(s, err);
+
+	if (ret < 0)
+		return ret;
+	if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+		return failed(s, err);
+	for (size_t i = 0; i < NR_STATEMENTS; i++) {
+		if (sqlite3_prepare_v2(s->db, statements[i], -1, &s->put[i], NULL) != SQLITE_OK)
+			return failed(s, err);
+	}
+	return 0;
+}
+
+static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
+{
+	strbuf_reset(&s->text);
+	text_put_utf8(&s->text, text, strlen(text));
+	sqlite3_bind_text(put, at, strbuf_str(&s->text), s->text.len, SQLITE_TRANSIENT);
+}
+
+static int step(struct sqlite_export *s, enum statement which)
+{
+	int ret = sqlite3_step(s->put[which]);
+
+	sqlite3_reset(s->put[which]);
+	return ret == SQLITE_DONE ? 0 : -EIO;
+}
+
+static int put_metadata(struct sqlite_export *s, const char *name, const char *value)
+{
+	bind_text(s, s->put[PUT_METADATA], 1, name);
+	bind_text(s, s->put[PUT_METADATA], 2, value);
+	return step(s, PUT_METADATA);
+}
+
+static int put_task(struct sqlite_export *s, const struct task *task)
+{
+	sqlite3_stmt *put = s->put[PUT_THREAD];
+
+	sqlite3_bind_int64(put, 1, task->index + 1);
+	sqlite3_bind_int64(put, 2, task->tid);
+	bind_text(s, put, 3, task_name_at(task, UINT64_MAX));
+	sqlite3_bind_int64(put, 4, task->pid);
+	sqlite3_bind_int64(put, 5, task->pid == task->tid);
+	return step(s, PUT_THREAD);
+}
+
+static int put_process(struct sqlite_export *s, const struct task *task)
+{
+	sqlite3_stmt *put = s->put[PUT_PROCESS];
+
+	sqlite3_bind_int64(put, 1, task->pid);
+	sqlite3_bind_int64(put, 2, task->pid);
+	bind_text(s, put, 3, title_program(task_session(task, UINT64_MAX)));
+	if (task->ppid)
+		sqlite3_bind_int64(put, 4, task->ppid);
+	else
+		sqlite3_bind_null(put, 4);
+	return step(s, PUT_PROCESS);
+}
+
+static int put_tasks(struct export *ex)
+{
+	struct sqlite_export *s = ex->state;
+	int ret = 0;
+
+	for (size_t i = 0; i < ex->pipe->nr_lanes; i++) {
+		const struct task *task = ex->pipe->lanes[i].task;
+		bool is_new = true;
+
+		for (size_t k = 0; k < i; k++)
+			is_new &= ex->pipe->lanes[k].task->pid != task->pid;
+		if (is_new)
+			ret |= put_process(s, task);
+		ret |= put_task(s, task);
+	}
+	return ret;
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct sqlite_export *s = ex->state;
+	int ret = export_nest_init(ex, &s->nest, err);
+
+	s->fd = -1;
+	if (ret == 0)
+		ret = event_names_load(&s->names, ex->pipe->data, err);
+	if (ret == 0)
+		ret = open_database(s, err);
+	if (ret < 0)
+		return ret;
+	ret |= put_metadata(s, "version", ex->config->tool);
+	ret |= put_metadata(s, "command_line", title_cmdline(ex->pipe->data));
+	ret |= put_metadata(s, "recorded_time", title_date(ex->pipe->data));
+	ret |= put_tasks(ex);
+	return ret < 0 ? failed(s, err) : 0;
+}
+
+static int know_function(struct sqlite_export *s, const struct func *func)
+{
+	sqlite3_stmt *put = s->put[PUT_FUNCTION];
+
+	if (func->id >= s->nr_known) {
+		size_t nr = MAX((size_t)func->id + 1, s->nr_known * 2);
+		bool *known = reallocarray(s->is_known, nr, sizeof(*known));
+
+		if (!known)
+			return -ENOMEM;
+		memset(known + s->nr_known, 0, (nr - s->nr_known) * sizeof(*known));
+		s->is_known = known;
+		s->nr_known = nr;
+	}
+	if (s->is_known[func->id])
+		return 0;
+	s->is_known[func->id] = true;
+	sqlite3_bind_int64(put, 1, func->id);
+	bind_text(s, put, 2, func->name);
+	if (func->module)
+		bind_text(s, put, 3, func->module->basename);
+	else
+		sqlite3_bind_null(put, 3);
+	return step(s, PUT_FUNCTION);
+}
+
+static int enter(struct sqlite_export *s, const struct func *func)
+{
+	if (s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 64;
+		struct open_call *calls = reallocarray(s->calls, cap, sizeof(*calls));
+
+		if (!calls)
+			return -ENOMEM;
+		s->calls = calls;
+		s->cap = cap;
+	}
+	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id, .start_ns = s->last_ns };
+	return know_function(s, func);
+}
+
+/* A call that ended, or (@is_finished false) never did. */
+static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished)
+{
+	const struct open_call *call = &s->calls[--s->nr];
+	sqlite3_stmt *put = s->put[PUT_CALL];
+	uint64_t dur_ns = s->last_ns - call->start_ns;
+
+	sqlite3_bind_int64(put, 1, call->id);
+	sqlite3_bind_int64(put, 2, call->start_ns);
+	sqlite3_bind_int64(put, 3, is_finished ? (sqlite3_int64)dur_ns : -1);
+	sqlite3_bind_int64(put, 4, dur_ns - call->child_ns);
+	sqlite3_bind_int64(put, 5, s->task->index + 1);
+	sqlite3_bind_int64(put, 6, func->id);
+	sqlite3_bind_int64(put, 7, s->nr);
+	if (s->nr) {
+		s->calls[s->nr - 1].child_ns += dur_ns;
+		sqlite3_bind_int64(put, 8, s->calls[s->nr - 1].id);
+	} else {
+		sqlite3_bind_null(put, 8);
+	}
+	return step(s, PUT_CALL);
+}
+
+static int end_task(struct sqlite_export *s)
+{
+	struct nest_edge edge;
+	int ret = 0;
+
+	while (nest_end(&s->nest.tasks[s->task->index], &edge))
+		ret |= put_call(s, edge.func, false);
+	return ret;
+}
+
+static int put_event(struct export *ex, const struct event *event)
+{
+	struct sqlite_export *s = ex->state;
+	sqlite3_stmt *put = s->put[PUT_EVENT];
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf data cleanup_strbuf = { 0 };
+
+	event_put_name(&s->names, event, &name);
+	event_put_data(ex->pipe->data, s->task, event, &data);
+	sqlite3_bind_int64(put, 1, s->last_ns);
+	sqlite3_bind_int64(put, 2, s->task->index + 1);
+	bind_text(s, put, 3, strbuf_str(&name));
+	bind_text(s, put, 4, strbuf_str(&data));
+	return step(s, PUT_EVENT);
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct sqlite_export *s = ex->state;
+	struct nest_task *open = &s->nest.tasks[span->task->index];
+	struct nest_edge edge;
+	int ret = 0;
+
+	if (span->task != s->task) {
+		if (s->task)
+			ret = end_task(s);
+		s->task = span->task;
+		s->last_ns = 0;
+	}
+	for (size_t i = 0; i < span->nr && ret == 0; i++) {
+		const struct event *event = &span->events[i];
+
+		s->last_ns = MAX(s->last_ns, event->time_ns);
+		if (event->type == EVENT_POINT)
+			ret |= put_event(ex, event);
+		while (nest_next(&s->nest, open, event, &edge))
+			ret |= edge.is_begin ? enter(s, edge.func) : put_call(s, edge.func, true);
+	}
+	return ret < 0 || s->nest.is_oom ? failed(s, err) : 0;
+}
+
+static void close_database(struct sqlite_export *s)
+{
+	for (size_t i = 0; i < NR_STATEMENTS; i++) {
+		sqlite3_finalize(s->put[i]);
+		s->put[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+static int copy_out(struct export *ex, struct uft_err *err)
+{
+	struct sqlite_export *s = ex->state;
+	char buf[SINK_ROOM_MAX];
+	ssize_t len;
+
+	if (lseek(s->fd, 0, SEEK_SET) < 0)
+		return err_set_errno(err, -errno, "cannot read the database");
+	while ((len = read(s->fd, buf, sizeof(buf))) > 0 && !ex->sink->failed)
+		sink_put(ex->sink, buf, len);
+	return len < 0 ? err_set_errno(err, -errno, "cannot read the database") : 0;
+}
+
+static int end(struct export *ex, struct uft_err *err)
+{
+	struct sqlite_export *s = ex->state;
+
+	if ((s->task && end_task(s) < 0) ||
+	    sqlite3_exec(s->db, last_words, NULL, NULL, NULL) != SQLITE_OK)
+		return failed(s, err);
+	close_database(s);
+	return copy_out(ex, err);
+}
+
+static void deinit(struct export *ex)
+{
+	struct sqlite_export *s = ex->state;
+
+	close_database(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	nest_deinit(&s->nest);
+	event_names_deinit(&s->names);
+	strbuf_deinit(&s->text);
+	free(s->calls);
+	free(s->is_known);
+}
+
+const struct exporter exp_sqlite = {
+	.name = "sqlite",
+	.is_binary = true,
+	.state_bytes = sizeof(struct sqlite_export),
+	.configure = nest_configure_by_task,
+	.begin = begin,
+	.events = events,
+	.end = end,
+	.deinit = deinit,
+};

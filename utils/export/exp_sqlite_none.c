@@ -1,0 +1,16 @@
+/* In place of exp_sqlite.c where there is no libsqlite3: says so. */
+#include <errno.h>
+
+#include "utils/export/export.h"
+
+static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+{
+	return err_set(err, -ENOSYS,
+		       "cannot write sqlite: this utrail was built without libsqlite3");
+}
+
+const struct exporter exp_sqlite = {
+	.name = "sqlite",
+	.is_binary = true,
+	.show = show,
+};

@@ -1,0 +1,55 @@
+/* Exporter: a flame graph as a static picture (SVG), with the numbers in tool tips. */
+#include <string.h>
+
+#include "utils/export/export.h"
+#include "utils/view/svg.h"
+#include "utils/view/titles.h"
+
+static uint64_t positive(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? 0 : ns;
+}
+
+static uint64_t value(const struct tree_node *node)
+{
+	return positive(node->total_ns);
+}
+
+/* The same name has the same colour everywhere, in warm hues; waiting is grey. */
+static void put_color(const struct tree_node *node, struct sink *sink)
+{
+	const char *name = node->func->name;
+	uint32_t hash = 2166136261;
+
+	if (strncmp(name, "linux:schedule", 14) == 0) {
+		sink_puts(sink, "#cfd4db");
+		return;
+	}
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619;
+	sink_putf(sink, "hsl(%u,%u%%,%u%%)", 10 + hash % 48, 72 + (hash >> 8) % 18,
+		  64 + (hash >> 16) % 14);
+}
+
+static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sink)
+{
+	svg_put_text(node->func->name, node->func->name_len, sink);
+	sink_putf(sink, ": %llu calls, ", (unsigned long long)node->calls);
+	svg_put_time(positive(node->total_ns), sink);
+	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive(node->total_ns) / all);
+	svg_put_time(positive(node->self_ns), sink);
+}
+
+static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+{
+	static const struct svg_style style = { value, put_color, put_tip };
+
+	svg_put_trees(&style, tree->roots, tree->nr_roots, title_recording(ex->pipe->data),
+		      ex->sink);
+	return 0;
+}
+
+const struct exporter exp_svg = {
+	.name = "svg",
+	.show = show,
+};

@@ -1,0 +1,118 @@
+/* Exporters: choosing and running them (see export.h). */
+#include "utils/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/view/argtext.h"
+#include "utils/view/texts.h"
+
+#define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
+EXPORTERS(EXPORTER_DECLARE)
+PAGE_EXPORTER(EXPORTER_DECLARE)
+#undef EXPORTER_DECLARE
+
+const struct exporter *exporter_by_number(enum export_number number)
+{
+#define EXPORTER_ROW(name, word) [EXPORT_##name] = &exp_##name,
+	static const struct exporter *const exporters[] = { EXPORTERS(EXPORTER_ROW)
+								    PAGE_EXPORTER(EXPORTER_ROW) };
+#undef EXPORTER_ROW
+
+	return exporters[number];
+}
+
+bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
+			struct strbuf *out)
+{
+	const struct argtext text = { .data = ex->pipe->data };
+
+	if (!event->data || !ex->config->shows_args)
+		return false;
+	if (event->type == EVENT_ENTRY)
+		return argtext_put_args(&text, task, event, out);
+	return event->type == EVENT_EXIT && argtext_put_retval(&text, task, event, out);
+}
+
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err)
+{
+	int ret = nest_init(nest, ex->pipe->data, err);
+
+	nest->counts_outside = ex->config->counts_outside;
+	return ret;
+}
+
+void export_put_json(const struct export *ex, const char *text)
+{
+	struct strbuf json cleanup_strbuf = { 0 };
+
+	strbuf_addch(&json, '"');
+	text_put_json(&json, text, strlen(text));
+	strbuf_addch(&json, '"');
+	sink_put(ex->sink, strbuf_str(&json), json.len);
+}
+
+static int pass_events(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct export *ex = self;
+	int ret = ex->exporter->events(ex, span, err);
+
+	return ret < 0 ? ret : ex->sink->failed;
+}
+
+static int run_stream(struct export *ex, struct uft_err *err)
+{
+	const struct exporter *exporter = ex->exporter;
+	const struct view view = { pass_events, ex };
+	int ret = exporter->begin ? exporter->begin(ex, err) : 0;
+
+	if (ret == 0)
+		ret = pipeline_run(ex->pipe, &view, err);
+	if (ret == 0 && exporter->end)
+		ret = exporter->end(ex, err);
+	return ret;
+}
+
+static int run_tree(struct export *ex, struct uft_err *err)
+{
+	struct tree tree cleanup_tree = { 0 };
+	int ret = tree_init(&tree, ex->pipe, err);
+
+	if (ret < 0)
+		return ret;
+	tree.counts_outside = ex->config->counts_outside;
+
+	ret = tree_run(&tree, ex->pipe, ex->config->threads, err);
+	return ret < 0 ? ret : ex->exporter->show(ex, &tree, err);
+}
+
+void export_configure(const struct exporter *exporter, struct pipeline_config *stages)
+{
+	if (exporter->configure)
+		exporter->configure(stages);
+	else
+		tree_configure(stages);
+}
+
+int export_run(const struct exporter *exporter, const struct export_config *config,
+	       struct pipeline *pipe, struct sink *sink, struct uft_err *err)
+{
+	struct export ex = {
+		.exporter = exporter,
+		.config = config,
+		.pipe = pipe,
+		.sink = sink,
+		.state = calloc(1, exporter->state_bytes + 1),
+	};
+
+	if (!ex.state)
+		return err_set_errno(err, -ENOMEM, "cannot export");
+
+	int ret = exporter->show ? run_tree(&ex, err) : run_stream(&ex, err);
+
+	if (exporter->deinit)
+		exporter->deinit(&ex);
+	free(ex.state);
+	return ret;
+}

@@ -1,0 +1,108 @@
+/* Exporters: recordings in the formats of other programs. One is one file and one row of the list. */
+#ifndef UTRAIL_EXPORT_EXPORT_H
+#define UTRAIL_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/export/nest.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/sink.h"
+#include "utils/view/tree.h"
+
+/*
+ * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write is
+ * described in the man page of dump, the formats in spec/exports.md.
+ */
+#define EXPORTERS(row)                                                                          \
+	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
+		row(mermaid, "mermaid") row(folded, "folded") row(perfetto, "perfetto")         \
+			row(speedscope, "speedscope") row(callgrind, "callgrind")               \
+				row(pprof, "pprof") row(jsonl, "jsonl") row(firefox, "firefox") \
+					row(sqlite, "sqlite") row(svg, "svg")
+
+/* The one whose word other commands have, too, for their text as a page. */
+#define PAGE_EXPORTER(row) row(html, "html")
+
+/* Their numbers. */
+#define EXPORT_NUMBER(name, word) EXPORT_##name,
+enum export_number {
+	EXPORTERS(EXPORT_NUMBER) PAGE_EXPORTER(EXPORT_NUMBER) EXPORT_NR
+};
+#undef EXPORT_NUMBER
+
+/*
+ * What the user chose.
+ *
+ * @tool: name and version of this program
+ * @sample_ns: of flame graphs; 0: chosen by the length of the recording
+ * @counts_outside: time off the CPU outside of functions too
+ * @shows_args: arguments and return values, where they were recorded
+ * @threads: that may share the work
+ */
+struct export_config {
+	const char *tool;
+	uint64_t sample_ns;
+	bool counts_outside;
+	bool shows_args;
+	size_t threads;
+};
+
+/* An export that is being written. @state: of the exporter, zeroed at the start */
+struct export
+{
+	const struct exporter *exporter;
+	const struct export_config *config;
+	struct pipeline *pipe;
+	struct sink *sink;
+	void *state;
+};
+
+/*
+ * One format. There are two ways to write one: from the stream of events, with @events and what of
+ * @begin and @end is needed, or from the finished call tree, with @show.
+ *
+ * @is_binary: nothing for a terminal
+ * @state_bytes: of ex->state
+ * @configure: what the pipeline has to do; NULL for those from the call tree
+ * @deinit: free what is in ex->state; called in any case
+ *
+ * All return 0 or a negative errno with @err; what ex->sink could not write is looked at in the end.
+ */
+struct exporter {
+	const char *name;
+	bool is_binary;
+	size_t state_bytes;
+	void (*configure)(struct pipeline_config *config);
+	int (*begin)(struct export *ex, struct uft_err *err);
+	int (*events)(struct export *ex, const struct event_span *span, struct uft_err *err);
+	int (*end)(struct export *ex, struct uft_err *err);
+	void (*deinit)(struct export *ex);
+	int (*show)(struct export *ex, struct tree *tree, struct uft_err *err);
+};
+
+const struct exporter *exporter_by_number(enum export_number number);
+
+/* Add to what the user selected what the exporter needs. */
+void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
+
+/* Write all of @pipe, which was opened with that, to @sink. */
+int export_run(const struct exporter *exporter, const struct export_config *config,
+	       struct pipeline *pipe, struct sink *sink, struct uft_err *err);
+
+/*
+ * What @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing appended, when there
+ * is nothing, or it is not wanted.
+ */
+bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
+			struct strbuf *out);
+
+/* Begin @nest for what the user chose; ends with nest_deinit(). */
+int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
+
+/* @text as a JSON string, with quotes around it. */
+void export_put_json(const struct export *ex, const char *text);
+
+#endif

@@ -1,0 +1,89 @@
+/* Begins and ends in pairs: what formats that cannot bear a missing or crossed one are made from. */
+#ifndef UTRAIL_EXPORT_NEST_H
+#define UTRAIL_EXPORT_NEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/event.h"
+#include "utils/trace/pipeline.h"
+
+/*
+ * What is open in one task: calls, and at most one wait of the scheduler as the innermost.
+ *
+ * @stack: functions; NULL: entered unseen
+ * @is_out: the innermost is a wait
+ * @is_done: the current event has been answered
+ */
+struct nest_task {
+	const struct func **stack;
+	size_t depth;
+	size_t cap;
+	bool is_out;
+	bool is_done;
+};
+
+/* By task->index. Starts with nest_init(), ends with nest_deinit(). */
+struct nest {
+	struct nest_task *tasks;
+	size_t nr;
+	bool counts_outside;
+	bool is_oom;
+};
+
+/* A call, or a wait, that begins or ends. */
+struct nest_edge {
+	const struct func *func;
+	bool is_begin;
+};
+
+/* What the pipeline has to do for it; by_task: one task after the other. */
+void nest_configure(struct pipeline_config *config);
+void nest_configure_by_task(struct pipeline_config *config);
+
+int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err);
+void nest_deinit(struct nest *nest);
+
+/* At the end of a task: the innermost thing that is still open ends; false when there is none. */
+bool nest_end(struct nest_task *task, struct nest_edge *edge);
+
+/* The slow way of nest_next(). */
+bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *event,
+		 struct nest_edge *edge);
+
+/*
+ * HOT: what @event begins or ends; call it again until it returns false:
+ *
+ *	while (nest_next(nest, task, event, &edge))
+ *		...
+ *
+ * All edges of an event have its time. An end always belongs to the innermost thing that is open.
+ * Calls that never return stay open. Memory that is short is told in nest->is_oom.
+ */
+static inline bool nest_next(struct nest *nest, struct nest_task *task, const struct event *event,
+			     struct nest_edge *edge)
+{
+	if (task->is_done) {
+		task->is_done = false;
+		return false;
+	}
+	if (likely(event->type == EVENT_ENTRY && task->depth == event->indent && !task->is_out &&
+		   task->depth < task->cap)) {
+		task->stack[task->depth++] = event->func;
+		edge->func = event->func;
+		edge->is_begin = true;
+		task->is_done = true;
+		return true;
+	}
+	if (likely(event->type == EVENT_EXIT && task->depth == event->indent + 1U &&
+		   !task->is_out && task->stack[task->depth - 1])) {
+		edge->func = task->stack[--task->depth];
+		edge->is_begin = false;
+		task->is_done = true;
+		return true;
+	}
+	return nest_repair(nest, task, event, edge);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* Functions numbered in the order in which they come (see numbers.h). */
+#include "utils/export/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+
+void func_numbers_deinit(struct func_numbers *numbers)
+{
+	free(numbers->funcs);
+	free(numbers->by_id);
+	*numbers = (struct func_numbers){ 0 };
+}
+
+static bool grow_by_id(struct func_numbers *numbers, size_t id)
+{
+	size_t nr = MAX(id + 1, numbers->nr_by_id * 2);
+	uint32_t *by_id = reallocarray(numbers->by_id, nr, sizeof(*by_id));
+
+	if (!by_id)
+		return false;
+	memset(by_id + numbers->nr_by_id, 0, (nr - numbers->nr_by_id) * sizeof(*by_id));
+	numbers->by_id = by_id;
+	numbers->nr_by_id = nr;
+	return true;
+}
+
+uint32_t func_number_new(struct func_numbers *numbers, const struct func *func)
+{
+	const struct func **funcs;
+
+	if (func->id >= numbers->nr_by_id && !grow_by_id(numbers, func->id))
+		return 0;
+	funcs = vec_grow(numbers->funcs, numbers->nr, sizeof(struct func *));
+	if (!funcs)
+		return 0;
+	numbers->funcs = funcs;
+	funcs[numbers->nr++] = func;
+	return numbers->by_id[func->id] = numbers->nr;
+}

@@ -1,0 +1,37 @@
+/* Functions numbered in the order in which they come: formats name them in a table of their own. */
+#ifndef UTRAIL_EXPORT_NUMBERS_H
+#define UTRAIL_EXPORT_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/compiler.h"
+#include "utils/trace/module.h"
+
+/*
+ * Starts as zeros, ends with func_numbers_deinit().
+ *
+ * @funcs: by number
+ * @by_id: the numbers by function id, plus one
+ */
+struct func_numbers {
+	const struct func **funcs;
+	size_t nr;
+	uint32_t *by_id;
+	size_t nr_by_id;
+};
+
+void func_numbers_deinit(struct func_numbers *numbers);
+
+/* The slow way of func_number(). */
+uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
+
+/* HOT: the number of @func plus one, which is numbers->nr when it is new; 0 when memory is short. */
+static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
+{
+	if (likely(func->id < numbers->nr_by_id && numbers->by_id[func->id]))
+		return numbers->by_id[func->id];
+	return func_number_new(numbers, func);
+}
+
+#endif

@@ -1,0 +1,265 @@
+/* A task with many records, split into pieces that several threads can read (see split.h). */
+#include "utils/trace/split.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/format/record.h"
+
+void piece_destroy(struct piece *piece)
+{
+	if (!piece)
+		return;
+	stg_calls_deinit(&piece->calls);
+	free(piece->path);
+	free(piece);
+}
+
+/* A task that takes up its own program again looks like one that runs a new one. */
+static bool has_clear_sessions(const struct task *task)
+{
+	for (size_t i = 1; i < task->nr_refs; i++) {
+		if (task->refs[i].session == task->refs[i - 1].session)
+			return false;
+	}
+	return true;
+}
+
+bool lane_can_split(const struct lane *lane)
+{
+	const struct pipeline *pipe = lane->pipe;
+	const struct stage_config *config = &pipe->config.stages;
+
+	return !pipe->is_filtered && !lane->holds_back && !config->time_filter_ns &&
+	       !config->size_filter && !lane->indent.drops_margin && pipe->start_ns == 0 &&
+	       pipe->stop_ns == UINT64_MAX && pipe->limit_ns == UINT64_MAX &&
+	       !lane->user.is_swapped && has_clear_sessions(lane->task);
+}
+
+/*
+ * HOT: calls and returns that belong to them, without names: what stg_calls() would make of its frames. Ends at
+ * the first record that is anything else, or later than @until_ns, or begins at @offset of the file or behind it.
+ */
+static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
+{
+	/* Type ENTRY or EXIT, no payload, good magic. */
+	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
+	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+	struct src_user *src = &lane->user;
+	struct stg_calls *calls = &lane->calls;
+	struct frame *frames = calls->frames;
+	const uint8_t *at = src->buf + src->at;
+	uint64_t room = MIN(offset - src_user_offset(src),
+			    src->len - src->at - sizeof(struct record) + 1);
+	const uint8_t *end = at + room;
+	uint64_t last_ns = src->last_ns;
+	size_t cap = calls->cap;
+	size_t depth = calls->nr;
+
+	for (; at < end; at += sizeof(struct record)) {
+		struct record rec;
+
+		memcpy(&rec, at, sizeof(rec));
+
+		uint64_t addr = record_addr(rec.data);
+		uint64_t is_exit = rec.data & 1;
+		size_t top = depth - is_exit;
+		struct frame *frame = &frames[top];
+
+		/* A return with no call open makes @top very large; so a time that goes backwards. */
+		if (unlikely((rec.data & plain_mask) != plain ||
+			     rec.time_ns - last_ns > until_ns - last_ns || top >= cap))
+			break;
+		if (unlikely(is_exit & (frame->addr != addr)))
+			break;
+
+		uint64_t total_ns = rec.time_ns - frame->start_ns;
+
+		if (unlikely(top < is_exit)) {
+			calls->outermost_total_ns = total_ns;
+			calls->outermost_self_ns = total_ns - frame->child_ns;
+		}
+		/* No branches: of a call zero is added, of a return the frame is not used any more. */
+		frames[top - (top > 0)].child_ns += total_ns & -is_exit;
+		frame->func = NULL;
+		frame->addr = addr;
+		frame->start_ns = rec.time_ns;
+		frame->child_ns = 0;
+		depth = top + !is_exit;
+		last_ns = rec.time_ns;
+	}
+	calls->nr = depth;
+	calls->last_ns = MAX(calls->last_ns, last_ns);
+	src->at = at - src->buf;
+	src->last_ns = last_ns;
+}
+
+/* Is what @event does to the open calls beyond doubt? */
+static bool is_clear(const struct lane *lane, const struct event *event)
+{
+	const struct stg_calls *calls = &lane->calls;
+
+	if (event->flags & EVENT_BACKWARDS || event->type == EVENT_LOST)
+		return false;
+	if (event->type > EVENT_EXIT)
+		return true;
+	if (!calls->has_record)
+		return event->type == EVENT_ENTRY && event->depth == 0;
+	return event->type == EVENT_ENTRY ||
+	       (calls->nr && calls->frames[calls->nr - 1].addr == event->addr);
+}
+
+/* One record, or one event of the scheduler: 1, or 0 where pieces end. */
+static int step(struct lane *lane, struct uft_err *err)
+{
+	struct event event;
+
+	if (lane_read(lane, &event, 1) == 0 || !is_clear(lane, &event))
+		return 0;
+
+	int ret = stg_calls(&lane->calls, &event, 1, err);
+
+	return ret < 0 ? ret : 1;
+}
+
+/* Up to a record that begins at @offset or later: 1, or 0 where pieces end. */
+static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
+{
+	const struct stg_calls *calls = &lane->calls;
+	const struct src_user *src = &lane->user;
+	int ret = 1;
+
+	while (ret > 0) {
+		bool is_behind = src_user_offset(src) >= offset;
+
+		if (atomic_load_explicit(&lane->pipe->is_stopped, memory_order_relaxed))
+			return 0;
+		/* Between two pieces the task is on the CPU. */
+		if (is_behind && calls->has_record && !calls->is_out)
+			return 1;
+
+		uint64_t until_ns = MIN(lane_next_perf_ns(lane), calls->changes_ns - 1);
+
+		if (calls->has_record && !is_behind && until_ns >= src->last_ns &&
+		    src->len - src->at >= sizeof(struct record))
+			skim(lane, until_ns, offset);
+		if (is_behind || src_user_offset(src) < offset)
+			ret = step(lane, err);
+	}
+	return ret;
+}
+
+/* Which of the open calls are shown. */
+static int find_path(struct piece *piece)
+{
+	const struct stg_calls *calls = &piece->calls;
+
+	piece->path = calloc(calls->nr + 1, sizeof(struct func *));
+	if (!piece->path)
+		return -ENOMEM;
+	for (size_t i = 0; i < calls->nr; i++) {
+		if (stg_select_keeps_open(calls->config, calls->frames[i].func, i))
+			piece->path[piece->nr_path++] = calls->frames[i].func;
+	}
+	return 0;
+}
+
+/* A piece that begins where the lane is, and goes to the end. */
+static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
+{
+	struct piece *piece = calloc(1, sizeof(*piece));
+	int ret = piece ? stg_calls_copy(&piece->calls, &lane->calls, err) : -ENOMEM;
+
+	if (ret == 0)
+		ret = find_path(piece);
+	if (ret < 0) {
+		piece_destroy(piece);
+		return err_set_errno(err, ret, "cannot read task %d", lane->task->tid);
+	}
+	piece->lane = lane;
+	piece->start_offset = src_user_offset(&lane->user);
+	piece->end_offset = UINT64_MAX;
+	piece->perf_at = lane->perf_at;
+	piece->perf_end = lane->perf_end;
+	piece->record_ns = lane->user.last_ns;
+	*out = piece;
+	return 0;
+}
+
+int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
+	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,
+	       struct uft_err *err)
+{
+	struct piece *piece = NULL;
+	int ret = new_piece(lane, &piece, err);
+
+	while (ret == 0 && piece->start_offset + piece_bytes < bytes) {
+		struct piece *next;
+
+		ret = skim_to(lane, piece->start_offset + piece_bytes, err);
+		if (ret > 0)
+			ret = new_piece(lane, &next, err);
+		else if (ret == 0)
+			break;
+		if (ret < 0)
+			break;
+		piece->end_offset = src_user_offset(&lane->user);
+		piece->perf_end = lane->perf_at;
+		take(arg, piece);
+		piece = next;
+	}
+	if (ret < 0)
+		piece_destroy(piece);
+	else
+		*last = piece;
+	return ret;
+}
+
+/* What the piece knows becomes that of a fresh lane. */
+static void give(struct piece *piece, struct lane *lane)
+{
+	const struct piece *of = piece;
+
+	stg_calls_deinit(&lane->calls);
+	lane->calls = piece->calls;
+	piece->calls = (struct stg_calls){ 0 };
+	lane->goes_on = of->end_offset != UINT64_MAX;
+	lane->perf_at = of->perf_at;
+	lane->perf_end = of->perf_end;
+	lane->told_offset = of->start_offset;
+	src_user_limit(&lane->user, of->start_offset, of->end_offset, of->record_ns);
+	if (of->start_offset == 0)
+		return;
+	/* The names of addresses are this thread's own. */
+	lane->calls.changes_ns = 0;
+	stg_indent_more(&lane->indent, lane->calls.last_ns);
+	lane->indent.depth = of->nr_path;
+	lane->indent.has_first = true;
+}
+
+int piece_run(struct piece *piece, unsigned reader, const struct view *view, struct uft_err *err)
+{
+	struct lane *of = piece->lane;
+	const struct src_user_plan plan = src_user_plan(1);
+	const struct view_resume at = {
+		.task = of->task,
+		.path = piece->path,
+		.nr_path = piece->nr_path,
+		.is_start = piece->start_offset == 0,
+		.last_ns = piece->calls.last_ns,
+	};
+	struct lane lane;
+	int ret = lane_open(&lane, of->pipe, of->task, &plan, err);
+
+	if (ret == 0) {
+		give(piece, &lane);
+		lane_set_reader(&lane, reader);
+		ret = view->resume(view->self, &at, err);
+	}
+	if (ret == 0)
+		ret = lane_run(&lane, view, err);
+	lane_close(&lane);
+	return ret;
+}

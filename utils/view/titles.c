@@ -1,0 +1,33 @@
+/* What recordings and programs are called (see titles.h). */
+#include "utils/view/titles.h"
+
+#include <string.h>
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const char *title_program(const struct session *session)
+{
+	return session ? basename_of(session->exename) : "?";
+}
+
+const char *title_recording(const struct trace_data *data)
+{
+	if (data->info.exename)
+		return basename_of(data->info.exename);
+	return title_program(data->nr_sessions ? data->sessions[0] : NULL);
+}
+
+const char *title_cmdline(const struct trace_data *data)
+{
+	return data->info.cmdline ? data->info.cmdline : "";
+}
+
+const char *title_date(const struct trace_data *data)
+{
+	return data->info.record_date ? data->info.record_date : "";
+}
