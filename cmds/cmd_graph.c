@@ -153,9 +153,10 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "graph shows one function, not also '%s'",
 			       opts->args[1]);
-	if (opts->diff_dirs && (opts->by_task || opts->fields))
-		return err_set(err, -ERR_USAGE,
-			       "--diff shows calls in its own columns: not with --task or -f");
+	if (opts->diff_dirs && (opts->by_task || opts->fields || opts->srcline))
+		return err_set(
+			err, -ERR_USAGE,
+			"--diff shows calls in its own columns: not with --task, -f or --srcline");
 	if (opts->diff_dirs && strchr(opts->diff_dirs, '\n'))
 		return err_set(err, -ERR_USAGE, "graph compares with one recording only");
 	return graph_init(&graph, &config, err);
@@ -174,6 +175,8 @@ static int run(const struct opts *opts, struct uft_err *err)
 
 	if (ret)
 		return ret;
+	if (opts->srcline)
+		graph.config.source = &data.modules;
 	ret = opts->diff_dirs ? graph_difference(opts, &data, err)
 			      : graph_data(opts, &graph, &data, err);
 	data_close(&data);

@@ -47,6 +47,7 @@ static struct diff_config diff_config_of(const struct opts *opts)
 		.format = format_of(opts),
 		.sort_column = opts->diff_sort_column,
 		.counts_outside = opts->event_full,
+		.shows_source = opts->srcline,
 	};
 }
 

@@ -339,7 +339,7 @@ const struct opt_row opts_table[] = {
 	{ "auto-args", 'a', NULL, "record all arguments and return values whose types are known",
 	  GROUP_SELECT, RL, OPT_TRUE, MEMBER(auto_args) },
 	{ "srcline", 0, NULL, "record, or show, the source line of each function",
-	  GROUP_SELECT, RL | CMD_REPLAY | CMD_REPORT, OPT_TRUE, MEMBER(srcline) },
+	  GROUP_SELECT, RL | CMD_REPLAY | CMD_REPORT | CMD_GRAPH, OPT_TRUE, MEMBER(srcline) },
 	{ "signal", 0, "SIGNAL@ACTION", "on this signal: trace_on, trace_off or finish",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(signal_specs), .separator = ';' },
 	{ "watch", 'W', "WHAT", "tell when it changes: cpu, or var:NAME of the program",

@@ -5,9 +5,8 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 
 test_packages="$build_packages
 	g++ clang clang-format binutils make groff-base libcmocka-dev python3 python3-pytest python3-pytest-xdist uftrace
-	libc++-14-dev libc++abi-14-dev libunwind8 lld mold libevent-dev libboost-context-dev perl jq sqlite3 graphviz
-	protobuf-compiler valgrind golang-go
-	chromium chromium-driver python3-selenium"
+	lld mold libc++-14-dev libc++abi-14-dev libunwind8 libevent-dev libboost-context-dev perl jq sqlite3 graphviz
+	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema"
 
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"

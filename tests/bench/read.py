@@ -32,6 +32,12 @@ def compare(runs, what, ours, theirs, target, number):
     factor(what, best["ours"], best["peer"], "s", target)
 
 
+def compare_elapsed(runs, of_what):
+    heading(f"of {of_what}, elapsed, {os.cpu_count()} CPUs")
+    for what in ("report", "graph"):
+        compare(runs, what, [what], [what], 10, lambda cost: cost.elapsed)
+
+
 def main():
     need_peer()
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 5_200_000
@@ -42,11 +48,10 @@ def main():
         heading(f"{2 * calls / 1e6:.1f} M records, min of {runs}")
         for what, ours, theirs, target in COMMANDS:
             compare(runs, what, ours, theirs, target, lambda cost: cost.cpu)
+        compare_elapsed(runs, "a single task")
         clean("data")
         Cost([UTRAIL, "record", "--no-libcall", "--no-event", "-d", "data", exe, 4, calls])
-        heading(f"of 4 tasks, elapsed, {os.cpu_count()} CPUs")
-        for what in ("report", "graph"):
-            compare(runs, what, [what], [what], 10, lambda cost: cost.elapsed)
+        compare_elapsed(runs, "4 tasks")
 
 
 if __name__ == "__main__":

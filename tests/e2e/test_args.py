@@ -432,6 +432,32 @@ def test_source_lines(tmp_path):
 
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("recorder", ["ours", "peers"])
+def test_source_lines_of_tables_and_trees_as_peer(tmp_path, recorder):
+    exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
+    data = tmp_path / "data"
+    {"ours": utrail, "peers": peer}[recorder]("record", "--no-event", "-d", data, "--srcline", exe).must()
+    for words in (
+        ["graph"],
+        ["graph", "-f", "none"],
+        ["graph", "--color=yes"],
+        ["report"],
+        ["report", "-s", "func", "--color=yes"],
+        ["report", "--diff", data, "-s", "func"],
+        ["report", "--diff", data, "-s", "func", "--diff-policy", "full", "--color=yes"],
+    ):
+        command, *options = words
+        texts = [run_it(command, "-d", data, "--srcline", *options).must().out for run_it in (utrail, peer)]
+        assert texts[0] == texts[1], words
+        assert "/values.c:" in texts[0], words
+    texts = [run_it("graph", "-d", data, "--srcline", "number").must().out for run_it in (utrail, peer)]
+    assert texts[0] == texts[1]
+    for command in ("graph", "report"):
+        assert "ource]" not in utrail(command, "-d", data, "--srcline", "--task").must().out.lower()
+    assert "not with --task, -f or --srcline" in utrail("graph", "--srcline", "--diff", data).must(2).err
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("recorder", ["ours", "peers"])
 def test_source_lines_as_peer(tmp_path, recorder):
     exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
     data = tmp_path / "data"

@@ -286,6 +286,56 @@ def test_percentiles():
             assert abs(int(cell) - right) <= right / 100
 
 
+class TestPercentilesOfTenMillionCalls:
+    """Of a recording that is not made but written: the durations are known, so nothing has to be sorted."""
+
+    PERMILLES = (500, 900, 990, 999)
+
+    @pytest.fixture(scope="class")
+    def top(self, tmp_path_factory):
+        top = tmp_path_factory.mktemp("durations")
+        (top / "prog.c").write_text(
+            "__attribute__((noinline)) void f(void) { __asm__(\"\"); }\nint main(void) { f(); return 0; }\n"
+        )
+        run("gcc", "-O1", "-pg", "-o", top / "prog", top / "prog.c").must()
+        run("gcc", "-O2", "-o", top / "durations", TOP / "tests/lib/durations.c").must()
+        utrail("record", "--no-libcall", "--no-event", "-d", top / "data", top / "prog").must()
+        yield top
+        shutil.rmtree(top)
+
+    @staticmethod
+    def measure(directory, *options):
+        """Rows of the report, and the most memory that it took, in KiB."""
+        args = [UTRAIL, "report", "-d", directory, "--format=csv", "-f", "call,p50,p90,p99,p99.9", *options]
+        proc = subprocess.Popen(args, stdout=subprocess.PIPE, env=environment(), text=True)
+        rows = list(csv.reader(proc.stdout))[1:]
+        _, status, usage = os.wait4(proc.pid, 0)
+        proc.returncode = status
+        proc.stdout.close()
+        assert status == 0
+        return {row[-1]: [int(cell) for cell in row[:-1]] for row in rows}, usage.ru_maxrss
+
+    def test_exact_within_a_percent_and_no_more_memory(self, top):
+        path = next((top / "data").glob("[0-9]*.dat"))
+        first, second = struct.iter_unpack("<QQ", path.read_bytes()[:32])
+        memory = {}
+        for nr in (1_000_000, 10_000_000):
+            with path.open("wb") as out:
+                words = [top / "durations", nr, first[1] >> 16, second[1] >> 16, first[0]]
+                subprocess.run([str(word) for word in words], stdout=out, check=True)
+            for threads in (1, 2):
+                rows, memory[nr, threads] = self.measure(top / "data", "--num-thread", str(threads))
+                calls, *percentiles = rows["f"]
+                assert calls == nr
+                for got, permille in zip(percentiles, self.PERMILLES):
+                    i = -(-nr * permille // 1000) - 1
+                    exact = 10 + (i * i >> 20)
+                    assert abs(got - exact) < exact / 100, permille
+        if b"__asan_init" not in UTRAIL.read_bytes():  # which keeps what is freed
+            for threads in (1, 2):
+                assert memory[10_000_000, threads] < memory[1_000_000, threads] + 1024
+
+
 class TestJson:
     def test_same_as_csv(self):
         record("plain")
@@ -331,6 +381,25 @@ class TestDiff:
         theirs = peer("report", "-d", "one", "--diff", "two", *policy.split()).must().out
         lines = [sorted(re.sub(r"[+-](?=\d)", "#", text).splitlines()) for text in (ours, theirs)]
         assert lines[0] == lines[1]
+
+    def test_sort_column(self):
+        """By base, by pair, by difference: three orders of the same three functions."""
+        counts = {"base": (90, 1, 50), "pair": (1, 80, 60)}
+        for name, (f, g, h) in counts.items():
+            Path("prog.c").write_text(
+                "".join(f'__attribute__((noinline)) void {n}(void) {{ __asm__(""); }}\n' for n in "fgh")
+                + f"int main(void) {{ for (int i = 0; i < {f}; i++) f(); for (int i = 0; i < {g}; i++) g();"
+                + f" for (int i = 0; i < {h}; i++) h(); return 0; }}\n"
+            )
+            run("gcc", "-O1", "-pg", "-o", "prog", "prog.c").must()
+            utrail("record", "--no-libcall", "--no-event", "-d", name, "./prog").must()
+        words = ["report", "-d", "base", "--diff", "pair", "-f", "call", "-s", "call"]
+        for options, order in (("0", "fhg"), ("1", "ghf"), ("2", "fgh"), (None, "fgh")):
+            column = ["--sort-column", options] if options else []
+            lines = utrail(*words, *column).must().out.splitlines()
+            assert [line[-1] for line in lines if re.search(r"   [fgh]$", line)] == list(order), options
+            rows = json.loads(utrail(*words, *column, "--format=json").must().out)
+            assert [row["name"] for row in rows if row["name"] in "fgh"] == list(order), options
 
     def test_signs(self, two):
         data = json.loads(utrail("report", "-d", "one", "--diff", "two", "--format=json").must().out)

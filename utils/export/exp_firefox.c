@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
+#include "utils/export/payloads.h"
 #include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
@@ -17,6 +19,8 @@
  * @numbers: functions in the order of the file
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
+ * @starts: when its open calls began; @payloads: their arguments
+ * @markers: columns of its markers: calls with arguments or a return value, which samples have no place for
  */
 struct firefox {
 	struct nest nest;
@@ -33,8 +37,28 @@ struct firefox {
 	struct strbuf times;
 	struct strbuf weights;
 	size_t nr_samples;
+	uint64_t *starts;
+	size_t nr_starts;
+	size_t cap_starts;
+	struct payloads payloads;
+	struct {
+		struct strbuf data;
+		struct strbuf names;
+		struct strbuf starts;
+		struct strbuf ends;
+		size_t nr;
+	} markers;
 	bool has_thread;
 };
+
+/* How the profiler shows the markers. */
+#define MARKER_SCHEMA                                                                            \
+	"{\"name\":\"Call\",\"display\":[\"marker-chart\",\"marker-table\"],\"isStackBased\":"   \
+	"true,"                                                                                  \
+	"\"chartLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.name}{marker.data.arguments}" \
+	"\","                                                                                    \
+	"\"fields\":[{\"key\":\"arguments\",\"label\":\"Arguments\",\"format\":\"string\"},"     \
+	"{\"key\":\"retval\",\"label\":\"Return value\",\"format\":\"string\"}]}"
 
 static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 {
@@ -62,18 +86,20 @@ static int begin(struct export *ex, struct uft_err *err)
 		ret = tree_init(&f->tree, ex->pipe, err);
 	if (ret < 0)
 		return ret;
-	sink_putf(ex->sink,
-		  "{\"meta\":{\"interval\":1,\"startTime\":%llu,\"processType\":0,\"stackwalk\":1,"
-		  "\"version\":29,\"preprocessedProfileVersion\":60,\"markerSchema\":[],"
-		  "\"symbolicated\":true,\"symbolicationNotSupported\":true,"
-		  "\"usesOnlyOneStackType\":true,\"keepProfileThreadOrder\":true,"
-		  "\"categories\":[{\"name\":\"Program\",\"color\":\"blue\","
-		  "\"subcategories\":[\"Other\"]},{\"name\":\"Library\",\"color\":\"green\","
-		  "\"subcategories\":[\"Other\"]},{\"name\":\"Waiting\",\"color\":\"grey\","
-		  "\"subcategories\":[\"Other\"]}],"
-		  "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-		  "\"threadCPUDelta\":\"ns\"},\"product\":",
-		  (unsigned long long)start_ms);
+	sink_putf(
+		ex->sink,
+		"{\"meta\":{\"interval\":1,\"startTime\":%llu,\"processType\":0,\"stackwalk\":1,"
+		"\"version\":29,\"preprocessedProfileVersion\":60,\"markerSchema\":[" MARKER_SCHEMA
+		"],"
+		"\"symbolicated\":true,\"symbolicationNotSupported\":true,"
+		"\"usesOnlyOneStackType\":true,\"keepProfileThreadOrder\":true,"
+		"\"categories\":[{\"name\":\"Program\",\"color\":\"blue\","
+		"\"subcategories\":[\"Other\"]},{\"name\":\"Library\",\"color\":\"green\","
+		"\"subcategories\":[\"Other\"]},{\"name\":\"Waiting\",\"color\":\"grey\","
+		"\"subcategories\":[\"Other\"]}],"
+		"\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
+		"\"threadCPUDelta\":\"ns\"},\"product\":",
+		(unsigned long long)start_ms);
 	export_put_json(ex, title_recording(ex->pipe->data));
 	sink_puts(ex->sink, ",\"importedFrom\":");
 	export_put_json(ex, ex->config->tool);
@@ -107,6 +133,52 @@ static int enter(struct firefox *f, const struct func *func)
 	return 0;
 }
 
+static int note_start(struct firefox *f)
+{
+	if (f->nr_starts == f->cap_starts) {
+		size_t cap = f->cap_starts ? f->cap_starts * 2 : 64;
+		uint64_t *starts = reallocarray(f->starts, cap, sizeof(*starts));
+
+		if (!starts)
+			return -ENOMEM;
+		f->starts = starts;
+		f->cap_starts = cap;
+	}
+	f->starts[f->nr_starts++] = f->last_ns;
+	return 0;
+}
+
+static void add_member(struct strbuf *out, const char *name, const char *text)
+{
+	strbuf_addf(out, ",\"%s\":\"", name);
+	text_put_json(out, text, strlen(text));
+	strbuf_addch(out, '"');
+}
+
+/* A call that ended, if there is something to say about it. */
+static int add_marker(struct firefox *f, const struct func *func, const char *retval)
+{
+	uint64_t start_ns = f->starts[--f->nr_starts];
+	char *arguments cleanup_free = payloads_take(&f->payloads, f->nr_starts);
+	const char *comma = f->markers.nr ? "," : "";
+	uint32_t number;
+
+	if (!arguments && !retval)
+		return 0;
+	number = func_number(&f->numbers, func);
+	strbuf_addf(&f->markers.data, "%s{\"type\":\"Call\"", comma);
+	if (arguments)
+		add_member(&f->markers.data, "arguments", arguments);
+	if (retval)
+		add_member(&f->markers.data, "retval", retval);
+	strbuf_addch(&f->markers.data, '}');
+	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
+	add_ms(&f->markers.starts, start_ns);
+	add_ms(&f->markers.ends, f->last_ns);
+	f->markers.nr++;
+	return number ? 0 : -ENOMEM;
+}
+
 /* What was going on up to now becomes a sample. */
 static void put_sample(struct export *ex, uint64_t now_ns)
 {
@@ -133,6 +205,32 @@ static void put_column(struct export *ex, const char *name, struct strbuf *colum
 	strbuf_reset(column);
 }
 
+/* @count times the same in a column. */
+static void put_same(struct export *ex, const char *name, const char *value, size_t count)
+{
+	sink_putf(ex->sink, "\"%s\":[", name);
+	for (size_t i = 0; i < count; i++) {
+		sink_puts(ex->sink, i ? "," : "");
+		sink_puts(ex->sink, value);
+	}
+	sink_puts(ex->sink, "],");
+}
+
+static void put_markers(struct export *ex)
+{
+	struct firefox *f = ex->state;
+
+	sink_puts(ex->sink, "\"markers\":{");
+	put_column(ex, "data", &f->markers.data);
+	put_column(ex, "name", &f->markers.names);
+	put_column(ex, "startTime", &f->markers.starts);
+	put_column(ex, "endTime", &f->markers.ends);
+	put_same(ex, "phase", "1", f->markers.nr);
+	put_same(ex, "category", "0", f->markers.nr);
+	sink_putf(ex->sink, "\"length\":%zu}", f->markers.nr);
+	f->markers.nr = 0;
+}
+
 static void put_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;
@@ -149,20 +247,47 @@ static void put_thread(struct export *ex)
 	sink_putf(ex->sink,
 		  ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
 		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%s,"
-		  "\"unregisterTime\":%s,\"pausedRanges\":[],\"showMarkersInTimeline\":false,"
+		  "\"unregisterTime\":%s,\"pausedRanges\":[],\"showMarkersInTimeline\":true,"
 		  "\"samples\":{",
 		  task->pid == task->tid ? "true" : "false", task->pid, task->tid,
 		  strbuf_str(&from), strbuf_str(&to));
 	put_column(ex, "stack", &f->stacks);
 	put_column(ex, "time", &f->times);
 	put_column(ex, "weight", &f->weights);
-	sink_putf(ex->sink,
-		  "\"weightType\":\"tracing-ms\",\"length\":%zu},\"markers\":{\"data\":[],"
-		  "\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"
-		  "\"length\":0}}",
-		  f->nr_samples);
+	sink_putf(ex->sink, "\"weightType\":\"tracing-ms\",\"length\":%zu},", f->nr_samples);
+	put_markers(ex);
+	sink_puts(ex->sink, "}");
 	f->nr_samples = 0;
 	f->has_thread = true;
+}
+
+/* Calls that never returned are as long as there are records. */
+static int end_thread(struct export *ex)
+{
+	struct firefox *f = ex->state;
+	struct nest_edge edge;
+	int ret = 0;
+
+	while (nest_end(&f->nest.tasks[f->task->index], &edge))
+		ret |= add_marker(f, edge.func, NULL);
+	put_thread(ex);
+	return ret;
+}
+
+static int add_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
+{
+	struct firefox *f = ex->state;
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool has_text = event->data && event->func == edge->func &&
+			export_put_payload(ex, f->task, event, &text);
+	int ret;
+
+	if (!edge->is_begin) {
+		f->top = f->top->parent;
+		return add_marker(f, edge->func, has_text ? strbuf_str(&text) : NULL);
+	}
+	ret = enter(f, edge->func) | note_start(f);
+	return ret == 0 && has_text ? payloads_put(&f->payloads, f->nr_starts - 1, &text) : ret;
 }
 
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
@@ -174,37 +299,25 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 
 	if (span->task != f->task) {
 		if (f->task)
-			put_thread(ex);
+			ret = end_thread(ex);
 		f->task = span->task;
 		f->top = f->tree.roots[0];
 		f->last_ns = since_start(ex, span->events[0].time_ns);
 		f->task_start_ns = f->last_ns;
+		f->nr_starts = 0;
+		payloads_deinit(&f->payloads);
 	}
 	for (size_t i = 0; i < span->nr && ret == 0; i++) {
 		const struct event *event = &span->events[i];
 
 		while (nest_next(&f->nest, open, event, &edge)) {
 			put_sample(ex, since_start(ex, event->time_ns));
-			if (edge.is_begin)
-				ret |= enter(f, edge.func);
-			else
-				f->top = f->top->parent;
+			ret |= add_edge(ex, event, &edge);
 		}
 	}
 	if (ret < 0 || f->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
-}
-
-/* @count times the same in a column. */
-static void put_same(struct export *ex, const char *name, const char *value, size_t count)
-{
-	sink_putf(ex->sink, "\"%s\":[", name);
-	for (size_t i = 0; i < count; i++) {
-		sink_puts(ex->sink, i ? "," : "");
-		sink_puts(ex->sink, value);
-	}
-	sink_puts(ex->sink, "],");
 }
 
 static void put_numbers(struct export *ex, const char *name, size_t count)
@@ -256,8 +369,8 @@ static int end(struct export *ex, struct uft_err *err)
 {
 	struct firefox *f = ex->state;
 
-	if (f->task)
-		put_thread(ex);
+	int ret = f->task ? end_thread(ex) : 0;
+
 	sink_puts(ex->sink, "\n],\n\"shared\":{\"stackTable\":{");
 	put_column(ex, "frame", &f->frames);
 	put_column(ex, "prefix", &f->prefixes);
@@ -273,7 +386,9 @@ static int end(struct export *ex, struct uft_err *err)
 		export_put_json(ex, f->numbers.funcs[i]->name);
 	}
 	sink_puts(ex->sink, "]}}\n");
-	if (strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
+	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||
+	    strbuf_oom(&f->markers.starts) || strbuf_oom(&f->markers.ends) ||
+	    strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
 	    strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
@@ -282,11 +397,14 @@ static int end(struct export *ex, struct uft_err *err)
 static void deinit(struct export *ex)
 {
 	struct firefox *f = ex->state;
-	struct strbuf *const texts[] = { &f->frames, &f->prefixes, &f->stacks, &f->times,
-					 &f->weights };
+	struct strbuf *const texts[] = { &f->frames,	    &f->prefixes,	&f->stacks,
+					 &f->times,	    &f->weights,	&f->markers.data,
+					 &f->markers.names, &f->markers.starts, &f->markers.ends };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		strbuf_deinit(texts[i]);
+	payloads_deinit(&f->payloads);
+	free(f->starts);
 	nest_deinit(&f->nest);
 	tree_deinit(&f->tree);
 	func_numbers_deinit(&f->numbers);

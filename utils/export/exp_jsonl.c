@@ -3,16 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/eventtext.h"
+#include "utils/base/cleanup.h"
 #include "utils/export/export.h"
+#include "utils/export/payloads.h"
+#include "utils/view/eventtext.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
 
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
+/* @open: arguments by task->index */
 struct jsonl {
 	struct func_texts names;
 	struct event_names events;
+	struct payloads *open;
+	size_t nr_open;
+	struct strbuf text;
 };
 
 static void configure(struct pipeline_config *config)
@@ -33,6 +39,10 @@ static int begin(struct export *ex, struct uft_err *err)
 	struct jsonl *j = ex->state;
 
 	j->names.make = make_name;
+	j->nr_open = ex->pipe->data->nr_tasks;
+	j->open = calloc(j->nr_open + 1, sizeof(*j->open));
+	if (!j->open)
+		return err_set_errno(err, -ENOMEM, "cannot export");
 	return event_names_load(&j->events, ex->pipe->data, err);
 }
 
@@ -62,17 +72,33 @@ static char *put_signed(char *to, uint64_t v)
 	return put_dec(to, time_abs(v), 1);
 }
 
-static void put_retval(struct export *ex, const struct task *task, const struct event *event)
+static void put_member(struct export *ex, const char *name, const char *text)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-	struct strbuf json cleanup_strbuf = { 0 };
+	sink_putf(ex->sink, ",\"%s\":", name);
+	export_put_json(ex, text);
+}
 
-	if (likely(!event->data) || !export_put_payload(ex, task, event, &text))
-		return;
-	text_put_json(&json, strbuf_str(&text), text.len);
-	sink_puts(ex->sink, ",\"retval\":\"");
-	sink_put(ex->sink, strbuf_str(&json), json.len);
-	sink_puts(ex->sink, "\"");
+static int note_arguments(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct jsonl *j = ex->state;
+
+	strbuf_reset(&j->text);
+	if (!export_put_payload(ex, task, event, &j->text))
+		return 0;
+	return payloads_put(&j->open[task->index], event->indent, &j->text);
+}
+
+static void put_payload(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct jsonl *j = ex->state;
+	struct payloads *open = &j->open[task->index];
+	char *arguments cleanup_free = open->nr ? payloads_take(open, event->indent) : NULL;
+
+	if (unlikely(arguments != NULL))
+		put_member(ex, "arguments", arguments);
+	strbuf_reset(&j->text);
+	if (unlikely(event->data != NULL) && export_put_payload(ex, task, event, &j->text))
+		put_member(ex, "retval", strbuf_str(&j->text));
 }
 
 static int put_call(struct export *ex, const struct task *task, const struct event *event)
@@ -103,7 +129,8 @@ static int put_call(struct export *ex, const struct task *task, const struct eve
 		to = sink_room(ex->sink, 16);
 	}
 	sink_done(ex->sink, to);
-	put_retval(ex, task, event);
+	if (event->type == EVENT_EXIT)
+		put_payload(ex, task, event);
 	sink_puts(ex->sink, "}\n");
 	return 0;
 }
@@ -140,6 +167,8 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 		const struct event *event = &span->events[i];
 		bool is_outside = (event->flags & EVENT_OUTSIDE) && !ex->config->counts_outside;
 
+		if (unlikely(event->data != NULL) && event->type == EVENT_ENTRY)
+			ret |= note_arguments(ex, span->task, event);
 		if (event->type == EVENT_EXIT || (event->type == EVENT_SCHED_IN &&
 						  !(event->flags & EVENT_UNPAIRED) && !is_outside))
 			ret |= put_call(ex, span->task, event);
@@ -157,6 +186,10 @@ static void deinit(struct export *ex)
 
 	func_texts_deinit(&j->names);
 	event_names_deinit(&j->events);
+	for (size_t i = 0; j->open && i < j->nr_open; i++)
+		payloads_deinit(&j->open[i]);
+	free(j->open);
+	strbuf_deinit(&j->text);
 }
 
 const struct exporter exp_jsonl = {

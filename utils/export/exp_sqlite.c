@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "utils/view/eventtext.h"
+#include "utils/base/cleanup.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
+#include "utils/export/payloads.h"
+#include "utils/view/eventtext.h"
 #include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
@@ -22,11 +24,12 @@ static const char schema[] =
 	" is_main_thread INTEGER);"
 	"CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, module TEXT);"
 	"CREATE TABLE call(id INTEGER PRIMARY KEY, ts INTEGER, dur INTEGER, self_dur INTEGER,"
-	" utid INTEGER, function_id INTEGER, depth INTEGER, parent_id INTEGER);"
+	" utid INTEGER, function_id INTEGER, depth INTEGER, parent_id INTEGER,"
+	" arguments TEXT, retval TEXT);"
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, ts INTEGER, utid INTEGER, name TEXT, data "
 	"TEXT);"
 	"CREATE VIEW slice AS SELECT c.id, c.ts, c.dur, c.self_dur, c.utid AS track_id,"
-	" 'function' AS category, f.name, c.depth, c.parent_id"
+	" 'function' AS category, f.name, c.depth, c.parent_id, c.arguments, c.retval"
 	" FROM call c JOIN function f ON f.id = c.function_id;"
 	"CREATE VIEW thread_slice AS SELECT s.*, t.name AS thread_name, t.tid, t.utid,"
 	" p.name AS process_name, p.pid, p.upid FROM slice s JOIN thread t ON t.utid = s.track_id"
@@ -57,7 +60,7 @@ static const char *const statements[] = {
 	[PUT_PROCESS] = "INSERT INTO process VALUES(?, ?, ?, ?)",
 	[PUT_THREAD] = "INSERT INTO thread VALUES(?, ?, ?, ?, ?)",
 	[PUT_FUNCTION] = "INSERT INTO function VALUES(?, ?, ?)",
-	[PUT_CALL] = "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+	[PUT_CALL] = "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[PUT_EVENT] = "INSERT INTO event VALUES(NULL, ?, ?, ?, ?)",
 };
 
@@ -69,7 +72,7 @@ struct open_call {
 
 /*
  * @fd: of the file that the database is made in; it has no name any more
- * @calls: of @task, the innermost last
+ * @calls: of @task, the innermost last; @payloads: their arguments
  * @is_known: by function id
  */
 struct sqlite_export {
@@ -79,6 +82,7 @@ struct sqlite_export {
 	sqlite3 *db;
 	sqlite3_stmt *put[NR_STATEMENTS];
 	const struct task *task;
+	struct payloads payloads;
 	struct open_call *calls;
 	size_t nr;
 	size_t cap;
@@ -254,8 +258,17 @@ static int enter(struct sqlite_export *s, const struct func *func)
 	return know_function(s, func);
 }
 
-/* A call that ended, or (@is_finished false) never did. */
-static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished)
+static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
+{
+	if (text)
+		bind_text(s, put, at, text);
+	else
+		sqlite3_bind_null(put, at);
+}
+
+/* A call that ended, or (@is_finished false) never did. @retval: NULL: nobody knows */
+static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
+		    const char *retval)
 {
 	const struct open_call *call = &s->calls[--s->nr];
 	sqlite3_stmt *put = s->put[PUT_CALL];
@@ -274,6 +287,11 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	} else {
 		sqlite3_bind_null(put, 8);
 	}
+
+	char *arguments cleanup_free = payloads_take(&s->payloads, s->nr);
+
+	bind_text_or_null(s, put, 9, arguments);
+	bind_text_or_null(s, put, 10, retval);
 	return step(s, PUT_CALL);
 }
 
@@ -283,7 +301,7 @@ static int end_task(struct sqlite_export *s)
 	int ret = 0;
 
 	while (nest_end(&s->nest.tasks[s->task->index], &edge))
-		ret |= put_call(s, edge.func, false);
+		ret |= put_call(s, edge.func, false, NULL);
 	return ret;
 }
 
@@ -301,6 +319,22 @@ static int put_event(struct export *ex, const struct event *event)
 	bind_text(s, put, 3, strbuf_str(&name));
 	bind_text(s, put, 4, strbuf_str(&data));
 	return step(s, PUT_EVENT);
+}
+
+/* The call that @event is about, and those that are known by it to have ended. */
+static int put_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
+{
+	struct sqlite_export *s = ex->state;
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool has_text = event->data && event->func == edge->func &&
+			export_put_payload(ex, s->task, event, &text);
+
+	if (!edge->is_begin)
+		return put_call(s, edge->func, true, has_text ? strbuf_str(&text) : NULL);
+
+	int ret = enter(s, edge->func);
+
+	return ret == 0 && has_text ? payloads_put(&s->payloads, s->nr - 1, &text) : ret;
 }
 
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
@@ -323,7 +357,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 		if (event->type == EVENT_POINT)
 			ret |= put_event(ex, event);
 		while (nest_next(&s->nest, open, event, &edge))
-			ret |= edge.is_begin ? enter(s, edge.func) : put_call(s, edge.func, true);
+			ret |= put_edge(ex, event, &edge);
 	}
 	return ret < 0 || s->nest.is_oom ? failed(s, err) : 0;
 }
@@ -372,6 +406,7 @@ static void deinit(struct export *ex)
 	nest_deinit(&s->nest);
 	event_names_deinit(&s->names);
 	strbuf_deinit(&s->text);
+	payloads_deinit(&s->payloads);
 	free(s->calls);
 	free(s->is_known);
 }

@@ -183,10 +183,13 @@ static ssize_t finish(struct lane *lane)
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, struct uft_err *err)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
+	bool may_drop = lane->pipe->is_filtered || lane->raw || stg_select_is_needed(config);
+	size_t depth = lane->calls.nr;
 	int ret = stg_calls(&lane->calls, events, nr, err);
 
 	if (ret < 0)
 		return ret;
+	lane->calls.is_plain &= !may_drop && stg_indent_follow(&lane->indent, depth);
 	if (lane->pipe->is_filtered) {
 		ssize_t kept = stg_filter(&lane->filter, events, nr);
 
@@ -250,11 +253,12 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 			nr = release_due(lane, err);
 	} else {
 		lane->is_finished = true;
+		lane->calls.is_plain = false;
 		nr = lane->goes_on ? 0 : finish(lane);
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
-	if (nr > 0 && pipe->config.stages.wants_indent)
+	if (nr > 0 && pipe->config.stages.wants_indent && !lane->calls.is_plain)
 		nr = stg_indent(&lane->indent, lane->events, nr);
 	return nr;
 }

@@ -63,6 +63,7 @@ struct frame {
  *            first record
  * @wants_depth: after LOST the next record tells how deep the stack is
  * @reader: the thread that this is done by
+ * @is_plain: all of the batch were calls of known functions, their depth is their indent
  * @open: frames of a function, by its id below @nr_open: which calls are recursions
  *
  * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
@@ -91,6 +92,7 @@ struct stg_calls {
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_events; /* the batch had other things than calls */
+	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
 };
@@ -180,5 +182,18 @@ void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls);
 /* The task may have got other sessions than were known when it came to its last record, at @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
+
+/*
+ * HOT: the same for a batch of which all events are left: if stage->calls, which had @depth frames before it, has done it
+ * already. False: it has not.
+ */
+static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
+{
+	if (!stage->calls->is_plain || stage->depth != depth || depth > UINT16_MAX - EVENT_BATCH ||
+	    !stage->has_first || stage->wants_depth || stage->calls->last_ns >= stage->exec_ns)
+		return false;
+	stage->depth = stage->calls->nr;
+	return true;
+}
 
 #endif

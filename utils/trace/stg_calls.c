@@ -424,6 +424,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	if (calls->has_record && !calls->wants_depth)
 		slow_ns = calls->changes_ns;
 	calls->has_events = false;
+	calls->is_plain = calls->nr_seeded == 0;
 	if (nr)
 		calls->last_ns = events[nr - 1].time_ns;
 	for (size_t i = 0; i < nr; i++) {
@@ -433,16 +434,19 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 			if (event->type == EVENT_ENTRY && depth < cap &&
 			    enter_fast(calls, space, &frames[depth], event)) {
 				event->depth = depth++ - calls->nr_seeded;
+				event->indent = event->depth;
 				continue;
 			}
 			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
 			    leave_fast(&frames[depth - 1], calls->open, event)) {
 				event->depth = --depth - calls->nr_seeded;
+				event->indent = event->depth;
 				continue;
 			}
 		}
 
 		calls->nr = depth;
+		calls->is_plain = false;
 
 		int ret = handle(calls, event, err);
 

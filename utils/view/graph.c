@@ -8,6 +8,7 @@
 #include "utils/base/vec.h"
 #include "utils/view/graph_columns.h"
 #include "utils/view/number.h"
+#include "utils/view/source.h"
 
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err)
 {
@@ -32,12 +33,10 @@ static bool has_siblings(const struct tree_node *node)
 	return node->parent->first != node || node->next;
 }
 
-static void put_node(const struct graph *graph, const struct tree_node *node, const char *name,
-		     struct sink *sink)
+static void put_node(const struct tree_node *node, const char *name, struct sink *sink)
 {
 	sink_putf(sink, "(%llu) ", (unsigned long long)node->calls);
 	sink_puts(sink, name);
-	sink_puts(sink, "\n");
 }
 
 /* Between two children of the same caller. */
@@ -57,7 +56,10 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 	sink_put(sink, strbuf_str(indent), indent->len);
 	if (has_siblings(node))
 		sink_puts(sink, " +-");
-	put_node(graph, node, node->func->name, sink);
+	put_node(node, node->func->name, sink);
+	if (graph->config.source)
+		source_put(graph->config.source, node->func, graph->config.color, " [", "]", sink);
+	sink_puts(sink, "\n");
 }
 
 /*
@@ -98,7 +100,8 @@ static int put_tree(const struct graph *graph, const struct tree_node *top, cons
 	sink_puts(sink, "========== FUNCTION CALL GRAPH ==========\n");
 	graph_put_header(graph, sink);
 	graph_put_cells(graph, &row, sink);
-	put_node(graph, top, name, sink);
+	put_node(top, name, sink);
+	sink_puts(sink, "\n");
 
 	int ret = put_below(graph, top, sink);
 

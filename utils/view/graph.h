@@ -8,12 +8,16 @@
 #include "utils/view/sink.h"
 #include "utils/view/tree.h"
 
-/* @func: only what this function called, and how it came to be called; NULL: whole programs */
+/*
+ * @func: only what this function called, and how it came to be called; NULL: whole programs
+ * @source: show source lines, which these modules know of; NULL: do not
+ */
 struct graph_config {
 	enum color_mode color;
 	const char *fields; /* of -f, or NULL */
 	const char *func;
 	bool is_by_task;
+	struct module_set *source;
 };
 
 /* Starts with graph_init(); needs no end. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "utils/view/number.h"
+#include "utils/view/source.h"
 
 static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
 {
@@ -134,6 +135,8 @@ void graph_put_header(const struct graph *graph, struct sink *sink)
 	}
 	sink_puts(sink, "   ");
 	sink_puts(sink, table->name_header);
+	if (graph->config.source && !graph->config.is_by_task)
+		source_put_word(" [SOURCE]", graph->config.color, sink);
 	sink_puts(sink, "\n");
 }
 

@@ -219,6 +219,7 @@ static size_t join(struct aggregate *aggs, size_t nr_aggs, struct diff_row *rows
 			struct diff_row *row = &rows[nr++];
 
 			row->func = aggs[i].rows[k].func;
+			row->modules = &aggs[i].pipe->data->modules;
 			row->base.nr_runs = 1;
 			row->pair.nr_runs = nr_aggs - 1;
 			add_side(i ? &row->pair : &row->base, &aggs[i].rows[k],

@@ -19,6 +19,7 @@ enum diff_column {
 /*
  * @base: what @pairs are compared with; of several pairs the average counts
  * @policy: of --diff-policy, or NULL
+ * @shows_source: source lines behind names
  */
 struct diff_config {
 	enum color_mode color;
@@ -29,6 +30,7 @@ struct diff_config {
 	enum report_format format;
 	enum diff_column sort_column;
 	bool counts_outside;
+	bool shows_source;
 };
 
 #define DIFF_KEYS_MAX 32

@@ -14,8 +14,10 @@ struct side {
 	unsigned nr_runs;
 };
 
+/* @modules: of the recording that @func is of */
 struct diff_row {
 	const struct func *func;
+	struct module_set *modules;
 	struct side base;
 	struct side pair;
 };

@@ -5,6 +5,7 @@
 
 #include "utils/view/number.h"
 #include "utils/view/report_diff_rows.h"
+#include "utils/view/source.h"
 #include "utils/view/texts.h"
 
 #define NAME_UNDERLINE	20
@@ -166,7 +167,10 @@ static void put_header(const struct report_diff *diff, struct sink *sink)
 			 diff->is_compact ? "" : " (diff)");
 		sink_putf(sink, "   %*s", width_of(diff, field), title);
 	}
-	sink_puts(sink, "   Function\n");
+	sink_puts(sink, "   Function");
+	if (diff->config.shows_source)
+		source_put_word(" [Source]", diff->config.color, sink);
+	sink_puts(sink, "\n");
 	for (size_t i = 0; i < diff->columns.nr; i++) {
 		sink_puts(sink, "   ");
 		sink_fill(sink, '=', width_of(diff, &diff_fields[diff->columns.columns[i]]));
@@ -187,6 +191,9 @@ void report_diff_put_table(const struct report_diff *diff, const struct diff_row
 		}
 		sink_puts(sink, "   ");
 		sink_puts(sink, rows[i].func->name);
+		if (diff->config.shows_source)
+			source_put(rows[i].modules, rows[i].func, diff->config.color, " [", "]",
+				   sink);
 		sink_puts(sink, "\n");
 	}
 }

@@ -1,0 +1,48 @@
+/* Arguments of calls that are open (see payloads.h). */
+#include "utils/export/payloads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void drop(struct payloads *payloads, size_t depth)
+{
+	while (payloads->nr && payloads->open[payloads->nr - 1].depth >= depth)
+		free(payloads->open[--payloads->nr].text);
+}
+
+void payloads_deinit(struct payloads *payloads)
+{
+	drop(payloads, 0);
+	free(payloads->open);
+	*payloads = (struct payloads){ 0 };
+}
+
+int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text)
+{
+	drop(payloads, depth);
+	if (payloads->nr == payloads->cap) {
+		size_t cap = payloads->cap ? payloads->cap * 2 : 16;
+		struct payload *open = reallocarray(payloads->open, cap, sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		payloads->open = open;
+		payloads->cap = cap;
+	}
+
+	char *copy = strdup(strbuf_str(text));
+
+	if (!copy)
+		return -ENOMEM;
+	payloads->open[payloads->nr++] = (struct payload){ .depth = depth, .text = copy };
+	return 0;
+}
+
+char *payloads_take(struct payloads *payloads, size_t depth)
+{
+	drop(payloads, depth + 1);
+	if (!payloads->nr || payloads->open[payloads->nr - 1].depth != depth)
+		return NULL;
+	return payloads->open[--payloads->nr].text;
+}

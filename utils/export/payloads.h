@@ -1,0 +1,28 @@
+/* Arguments of calls that are open, for formats that write a call when it ends. */
+#ifndef UTRAIL_EXPORT_PAYLOADS_H
+#define UTRAIL_EXPORT_PAYLOADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+
+/* Of one task, the innermost last; few calls have any. Starts as zeros, ends with payloads_deinit(). */
+struct payloads {
+	struct payload {
+		size_t depth;
+		char *text;
+	} * open;
+	size_t nr;
+	size_t cap;
+};
+
+void payloads_deinit(struct payloads *payloads);
+
+/* The call at @depth has these arguments, which are copied. What was open there or deeper has ended. 0 or -ENOMEM. */
+int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
+
+/* The call at @depth ends: its arguments, which are the caller's to free, or NULL. What was open deeper has ended, too. */
+char *payloads_take(struct payloads *payloads, size_t depth);
+
+#endif
