@@ -52,8 +52,9 @@ static void find_literal(struct pattern *p)
 		if (len > p->literal_len) {
 			p->literal_at = at;
 			p->literal_len = len;
-			p->is_prefix = start == 1 && at == 1;
 		}
+		if (start == 1 && at == 1)
+			p->prefix_len = len;
 		if (!text[next])
 			break;
 		if (text[next] == '[') {
@@ -264,8 +265,11 @@ static bool has_literal(const struct pattern *p, const char *name, size_t len)
 {
 	if (p->literal_len > len)
 		return false;
-	if (p->is_prefix)
-		return memcmp(name, p->text + p->literal_at, p->literal_len) == 0;
+	/* Of a thousand expressions for a hundred thousand names that is what most come to. */
+	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
+		return false;
+	if (p->prefix_len && p->literal_at == 1)
+		return true;
 	return memmem(name, len, p->text + p->literal_at, p->literal_len) != NULL;
 }
 

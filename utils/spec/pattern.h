@@ -23,7 +23,7 @@ const char *pattern_match_name(enum pattern_match match);
  * @text: of the heap
  * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @is_prefix: names begin with it
+ * @prefix_len: so many characters behind a leading `^` begin every matching name
  * @has_regex: @regex is compiled
  */
 struct pattern {
@@ -31,7 +31,7 @@ struct pattern {
 	enum pattern_match match;
 	size_t literal_at;
 	size_t literal_len;
-	bool is_prefix;
+	size_t prefix_len;
 	bool has_regex;
 	regex_t regex;
 };
