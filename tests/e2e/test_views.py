@@ -449,11 +449,16 @@ class TestLongWork:
         command = [UTRAIL, "dump", "--format=sqlite", "-d", data]
         return subprocess.Popen(command, stdout=out, env=environment(), **kw)
 
+    def bytes_read(self, proc):
+        return int(re.search(r"rchar: (\d+)", Path(f"/proc/{proc.pid}/io").read_text())[1])
+
     def test_ctrl_c_stops_with_what_there_is(self, long_work):
         proc = self.start(long_work, stderr=subprocess.PIPE)
-        time.sleep(1)
+        while self.bytes_read(proc) < 8 << 20:  # of 64 MB
+            assert proc.poll() is None
+            time.sleep(0.01)
         proc.send_signal(signal.SIGINT)
-        err = proc.communicate(timeout=60)[1].decode()
+        err = proc.communicate(timeout=240)[1].decode()
         assert proc.returncode == 130
         assert err == "WARN: interrupted: this is what was read so far\n"
         rows = sqlite3.connect("out.db").execute("select count(*) from call").fetchone()[0]
@@ -473,11 +478,11 @@ class TestLongWork:
                 break
             text += part
         os.close(ours)
-        assert proc.wait(timeout=60) == 0
+        assert proc.wait(timeout=240) == 0
         parts = [int(p) for p in re.findall(rb"\r *(\d+) % of \d+ MB read", text)]
         assert len(parts) > 1 and parts == sorted(parts) and parts[-1] <= 100
         assert text.endswith(b"\r\x1b[K")
 
     def test_no_progress_where_nobody_looks(self, long_work):
         proc = self.start(long_work, stderr=subprocess.PIPE)
-        assert proc.communicate(timeout=60)[1] == b""
+        assert proc.communicate(timeout=240)[1] == b""
