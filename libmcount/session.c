@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/backtrace.h"
 #include "libmcount/channel.h"
 #include "libmcount/exec.h"
 #include "libmcount/fault.h"
@@ -155,6 +156,7 @@ __attribute__((constructor)) static void session_begin(void)
 	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
 	exec_setup();
+	backtrace_setup();
 	thread_setup();
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
 	if (probe.plan.flags & PLAN_ESTIMATE)

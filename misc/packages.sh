@@ -5,7 +5,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 
 test_packages="$build_packages
 	g++ clang clang-format binutils make groff-base libcmocka-dev python3 python3-pytest python3-pytest-xdist uftrace
-	lld mold libevent-dev perl jq sqlite3 graphviz protobuf-compiler valgrind golang-go
+	lld mold libevent-dev libboost-context-dev perl jq sqlite3 graphviz protobuf-compiler valgrind golang-go
 	chromium chromium-driver python3-selenium python3-jsonschema"
 
 # For misc/fuzz.sh.

@@ -191,9 +191,9 @@ END __fentry__
  *
  * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte before, where
  * unwinders look a return address up). The expression finds its data from the program counter, since it may
- * not contain addresses (no text relocations): the word 16 bytes in front of the trampoline is the way to probe_threads.
+ * not contain addresses (no text relocations): the word 16 bytes in front of arch_return_caller is the way to probe_threads.
  *
- *	 slot = CFA - 12
+ *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
  *		if (slot >= t->top->slot)
  *			for (f = t->top; f->slot <= slot; f--)
@@ -202,22 +202,24 @@ END __fentry__
  *				return f->ret
  *	 return 0
  *
- * The CFA is not the stack pointer but four bytes above: libgcc tells frames apart by it, and with the
- * stack pointer this frame and its caller would be the same one.
+ * It takes two frames. libgcc tells frames apart by their CFAs, so that the last one's must not be the stack
+ * pointer: with it, that frame and its caller would be the same one. libunwind takes the CFA for the stack
+ * pointer whatever the rules say, so that it must be. Hence the trampoline says: CFA = %rsp, but %rsp is
+ * four bytes above, in the frame of arch_return_caller; and there CFA = %rsp is one or the other, and the
+ * rest goes by the CFA without its lowest bits.
  *
  * Frames of one thread have falling slots and end in a sentinel above everything; of several frames with one
  * slot (tail calls) the outermost holds the program's address. Offsets: see the assertions in probe.h.
  */
 	.balign	16
 	.long	probe_threads - .
-	.fill	7, 1, 0xcc
-.Lresume:
-	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo, its last byte is below */
+	.fill	11, 1, 0xcc
 	.cfi_startproc
-	.cfi_def_cfa %rsp, 4
-	.cfi_escape 0x16, 7, 2, 0x34, 0x1c	/* DW_CFA_val_expression: %rsp = lit4; minus */
-	.cfi_escape 0x16, 16, 65		/* DW_CFA_val_expression: %rip */
-	.cfi_escape 0x3c, 0x1c, 0x12		/* lit12; minus; dup (libgcc's pick cannot reach the last) */
+	.cfi_def_cfa %rsp, 0
+	.cfi_escape 0x16, 7, 3, 0x09, 0xf8, 0x1a /* DW_CFA_val_expression: %rsp = const1s -8; and */
+	.cfi_escape 0x16, 16, 68		/* DW_CFA_val_expression: %rip */
+	.cfi_escape 0x38, 0x1c, 0x09, 0xf8, 0x1a /* lit8; minus; const1s -8; and */
+	.cfi_escape 0x12			/* dup (libgcc's pick cannot reach the last) */
 	.cfi_escape 0x80, 0x70			/* breg16 -16 */
 	.cfi_escape 0x12, 0x94, 4, 0x22, 0x06	/* dup; deref_size 4; plus; deref: t */
 	.cfi_escape 0x12, 0x28, 3, 0		/* L1: dup; bra HAVE */
@@ -236,8 +238,22 @@ END __fentry__
 	.cfi_escape 0x2f, 0xd2, 0xff		/* skip L1 */
 	.cfi_escape 0x08, 32, 0x1c		/* DOWN: const1u sizeof(frame); minus */
 	.cfi_escape 0x2f, 0xe1, 0xff		/* skip L2 */
-	.cfi_escape 0x23, 8, 0x06		/* FOUND: plus_uconst ret; deref */
-	.byte	0				/* END */
+	.cfi_escape 0x23, 8, 0x06		/* FOUND: plus_uconst ret; deref; END */
+	.byte	0xcc
+	.globl	arch_return_caller
+	.hidden	arch_return_caller
+	.type	arch_return_caller, @function
+arch_return_caller: /* of which there is nothing but what unwinders are told */
+	.fill	11, 1, 0xcc
+	.cfi_endproc
+	.size	arch_return_caller, . - arch_return_caller
+.Lresume:
+	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo, its last byte is below */
+	.cfi_startproc
+	.cfi_def_cfa %rsp, 0
+	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = lit4; plus */
+	.cfi_escape 0x16, 16, 2, 0x80, 0x70	/* DW_CFA_val_expression: %rip = breg16 -16, arch_return_caller */
+	.byte	0
 	.globl	arch_return_trampoline
 	.hidden	arch_return_trampoline
 	.type	arch_return_trampoline, @function

@@ -78,95 +78,95 @@ static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
 }
 
 /*
- * One ring on its way to a file.
+ * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
+ * millisecond for a small ring, a file may take longer.
  *
- * @buffer: room for one segment
- * @bytes: in the file so far
+ * @copy: the newest segments in one row, @bytes of them
+ * @before: bytes of records that came ahead of it
  */
 struct saving {
 	const struct process *proc;
 	struct ring *ring;
-	int fd;
-	char *buffer;
+	char *copy;
 	uint64_t bytes;
+	uint64_t before;
 };
 
+/* How often the thread may overwrite what is being copied. Once is rare: we were off the CPU. */
+#define COPY_ATTEMPTS 1000
+
 /*
- * Copy the segment that begins at @position out of the ring. Returns its bytes; 0 when it was overwritten meanwhile, which only
- * a thread that runs on can do. @before: bytes of records that came ahead of it
+ * Add the segment that begins at @position to the copy. False when it was overwritten meanwhile, which only
+ * a thread that runs on can do: then the copy is empty, since what comes behind is not in one row with what it had.
  */
-static uint64_t copy_segment(const struct saving *s, uint64_t position, uint64_t head,
-			     uint64_t *before)
+static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
 	const struct process *proc = s->proc;
 	const struct ring *r = s->ring;
 	uint64_t place = position / proc->segment_bytes % proc->nr_segments;
+	uint64_t lap_end = position + (uint64_t)proc->nr_segments * proc->segment_bytes;
+	uint64_t before = __atomic_load_n(&r->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t used = head - position;
 
 	if (head >= position + proc->segment_bytes)
 		used = __atomic_load_n(&r->segment_used[place], __ATOMIC_RELAXED);
-	*before = __atomic_load_n(&r->segment_before[place], __ATOMIC_RELAXED);
-	if (used > proc->segment_bytes || used % 8 != 0)
-		return 0; /* the program has written there */
-	memcpy(s->buffer, ring_data(s->ring) + place * proc->segment_bytes, used);
+	if (used > proc->segment_bytes || used % 8 != 0) {
+		s->bytes = 0; /* the program has written there */
+		return false;
+	}
+	memcpy(s->copy + s->bytes, ring_data(s->ring) + place * proc->segment_bytes, used);
 	/* Pairs with the fence in the producer's next_segment(). */
 	atomic_thread_fence(memory_order_seq_cst);
-
-	uint64_t lap_end = position + (uint64_t)proc->nr_segments * proc->segment_bytes;
-
-	return atomic_load_explicit(&r->head, memory_order_acquire) < lap_end ? used : 0;
+	if (atomic_load_explicit(&r->head, memory_order_acquire) >= lap_end) {
+		s->bytes = 0;
+		return false;
+	}
+	if (s->bytes == 0)
+		s->before = before;
+	s->bytes += used;
+	return true;
 }
 
-static int write_bytes(struct saving *s, const void *data, uint64_t len)
+/* Segments of a ring of which @budget bytes are to be kept: one at least. */
+static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
-	int ret = fd_write_all(s->fd, data, len);
+	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
 
-	if (ret == 0)
-		s->bytes += len;
-	return ret;
+	return MAX(nr, 1UL);
 }
 
-/* The first record of a file that does not go back to the beginning. */
-static int write_lost(struct saving *s, uint64_t before)
-{
-	struct record lost = { 0, record_data(RECORD_LOST, 0, before / sizeof(lost)) };
-
-	return before ? write_bytes(s, &lost, sizeof(lost)) : 0;
-}
-
-/* What is behind a segment that was overwritten is no more in one row with what came before it: start again there. */
-static int start_again(struct saving *s)
-{
-	s->bytes = 0;
-	return ftruncate(s->fd, 0) < 0 || lseek(s->fd, 0, SEEK_SET) < 0 ? -errno : 0;
-}
-
-/* Write the newest segments, of @budget bytes at most but one at least. */
-static int write_segments(struct saving *s, uint64_t budget)
+/* Copy the newest segments. -EAGAIN: the thread was faster, again and again. */
+static int copy_segments(struct saving *s, uint64_t budget)
 {
 	uint64_t segment_bytes = s->proc->segment_bytes;
-	uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
-	uint64_t last = head - head % segment_bytes;
-	uint64_t nr = MIN(budget / segment_bytes, (uint64_t)s->proc->nr_segments);
-	uint64_t back = nr ? (nr - 1) * segment_bytes : 0;
-	int ret = 0;
+	uint64_t back = (nr_segments_within(s->proc, budget) - 1) * segment_bytes;
 
-	for (uint64_t at = last - MIN(last, back); ret == 0 && at <= last; at += segment_bytes) {
-		uint64_t before;
-		uint64_t len = copy_segment(s, at, head, &before);
+	for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+		uint64_t last = head - head % segment_bytes;
 
-		if (len == 0)
-			ret = start_again(s);
-		else if (s->bytes == 0)
-			ret = write_lost(s, before);
-		if (ret == 0)
-			ret = write_bytes(s, s->buffer, len);
+		bool is_whole = false; /* the newest segment is what matters */
+
+		s->bytes = 0;
+		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
+			is_whole = copy_segment(s, at, head);
+		if (is_whole)
+			return 0;
 	}
-	return ret;
+	return -EAGAIN;
+}
+
+/* A file that does not go back to the beginning starts with the count of what is not there. */
+static int write_copy(const struct saving *s, int fd)
+{
+	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
+	int ret = s->before ? fd_write_all(fd, &lost, sizeof(lost)) : 0;
+
+	return ret < 0 ? ret : fd_write_all(fd, s->copy, s->bytes);
 }
 
 /* Under a name that no reader looks at; then it takes the place of the former file. */
-static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)
+static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
 {
 	char name[NAME_SIZE];
 	char tmp[NAME_SIZE];
@@ -179,16 +179,27 @@ static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64
 
 	if (fd < 0)
 		return -errno;
-	s->fd = fd;
 
-	int ret = write_segments(s, budget);
+	int ret = write_copy(s, fd);
 
-	if (ret < 0 || s->bytes == 0) {
+	if (ret < 0) {
 		unlinkat(rec->dir_fd, tmp, 0);
 		return ret;
 	}
-	note_file(rec, tid, s->bytes);
+	note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
 	return renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0 ? -errno : 0;
+}
+
+static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)
+{
+	char *copy cleanup_free = malloc(nr_segments_within(s->proc, budget) *
+					 s->proc->segment_bytes);
+
+	s->copy = copy;
+
+	int ret = copy ? copy_segments(s, budget) : -ENOMEM;
+
+	return ret < 0 || s->bytes == 0 ? ret : save_copy(rec, s, tid);
 }
 
 void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index, unsigned nr_tasks)
@@ -198,15 +209,13 @@ void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index
 	/* Read once: it is the program's memory. */
 	int32_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	uint64_t budget = flight_task_bytes(rec) / nr_tasks;
-	char *buffer cleanup_free = malloc(proc->segment_bytes);
-	struct saving saving = { .proc = proc, .ring = r, .buffer = buffer };
+	struct saving saving = { .proc = proc, .ring = r };
 
 	if (tid <= 0)
 		return;
 	pthread_mutex_lock(&rec->flight_lock);
 
-	int ret = buffer ? save_ring(rec, &saving, tid, budget - MIN(budget, sizeof(struct record)))
-			 : -ENOMEM;
+	int ret = save_ring(rec, &saving, tid, budget - MIN(budget, sizeof(struct record)));
 
 	pthread_mutex_unlock(&rec->flight_lock);
 	recorder_note_write_error(rec, ret);

@@ -4,7 +4,9 @@ Screenshots are kept in $UTRAIL_SCREENSHOTS when it is set.
 """
 
 import os
+import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -17,7 +19,6 @@ from tools import TOP, run, utrail
 try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 except ImportError:
@@ -31,18 +32,30 @@ needs_browser = pytest.mark.skipif(
 )
 
 ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
-    --disable-background-networking --disable-component-update --disable-sync --window-size=1400,900"""
+    --disable-background-networking --disable-component-update --disable-sync --remote-debugging-pipe --window-size=1400,900"""
 
 
 @pytest.fixture
-def browser(tmp_path):
+def driver_address():
+    """A driver of our own: a bare system has no address for "localhost", where selenium looks for its. Hence the pipe, too."""
+    driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True)
+    started = (re.search(r"started successfully on port (\d+)", line) for line in driver.stdout)
+    port = next((match[1] for match in started if match), None)
+    assert port, f"{DRIVER} did not start, status {driver.wait(timeout=10)}"
+    yield f"http://127.0.0.1:{port}"
+    driver.terminate()
+    driver.communicate(timeout=30)
+
+
+@pytest.fixture
+def browser(tmp_path, driver_address):
     options = Options()
     options.binary_location = CHROMIUM
     for argument in ARGUMENTS.split():
         options.add_argument(argument)
     options.add_argument(f"--user-data-dir={tmp_path / 'browser'}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+    driver = webdriver.Remote(driver_address, options=options)
     yield driver
     log = driver.get_log("browser")
     driver.quit()

@@ -76,21 +76,29 @@ static void find_literal(struct pattern *p)
 
 /*
  * regcomp(3) makes copies of what is repeated, so that "a++++..." or "((a{99}){99}){99}" takes all memory there is; and
- * patterns come from recordings, too. The number of copies, about.
+ * patterns come from recordings, too. The number of copies, about; and of those that repetitions alone make, whose time grows
+ * with the square: a third of a second for a thousand. It grows faster yet with repetitions of repetitions ("a?*?+").
  */
-#define COPIES_MAX  100000U
-#define NESTING_MAX 32
+#define COPIES_MAX   100000U
+#define REPEATED_MAX 1000U
+#define NESTING_MAX  32
+#define STACKED_MAX  6
 
 struct copies {
 	uint64_t sums[NESTING_MAX + 1]; /* by group that is open */
 	unsigned depth;
 	uint64_t last; /* of what a repetition would be about */
+	uint64_t repeated;
+	/* Repetitions of each other: about the last atom, and the most within each group that is open. */
+	unsigned stacked;
+	unsigned most_stacked[NESTING_MAX + 1];
 };
 
 static void add_atom(struct copies *c, uint64_t copies)
 {
 	c->last = copies;
 	c->sums[c->depth] += copies;
+	c->stacked = 0;
 }
 
 static void repeat_atom(struct copies *c, uint64_t times)
@@ -99,6 +107,36 @@ static void repeat_atom(struct copies *c, uint64_t times)
 
 	c->last += more;
 	c->sums[c->depth] += more;
+	c->repeated += more;
+	c->stacked++;
+	c->most_stacked[c->depth] = MAX(c->most_stacked[c->depth], c->stacked);
+}
+
+static void open_group(struct copies *c)
+{
+	c->depth++;
+	c->sums[c->depth] = 0;
+	c->most_stacked[c->depth] = 0;
+}
+
+/* It is an atom of the group around it, as deep in repetitions as what it holds. */
+static void close_group(struct copies *c)
+{
+	unsigned stacked = c->most_stacked[c->depth];
+	uint64_t copies = c->sums[c->depth];
+
+	if (c->depth == 0)
+		return;
+	c->depth--;
+	add_atom(c, copies + 1);
+	c->stacked = stacked;
+	c->most_stacked[c->depth] = MAX(c->most_stacked[c->depth], stacked);
+}
+
+static bool has_too_many(const struct copies *c)
+{
+	return c->depth > NESTING_MAX - 1 || c->sums[c->depth] > COPIES_MAX ||
+	       c->repeated > REPEATED_MAX || c->stacked > STACKED_MAX;
 }
 
 /* "{m,n}" at @at; where it ends. */
@@ -131,22 +169,18 @@ static bool is_too_large(const char *text)
 	for (const char *at = text; *at; at++) {
 		switch (*at) {
 		case '(':
-			if (++c.depth > NESTING_MAX)
-				return true;
-			c.sums[c.depth] = 0;
+			open_group(&c);
 			break;
 		case ')':
-			if (c.depth) {
-				uint64_t group = c.sums[c.depth--];
-
-				add_atom(&c, group + 1);
-			}
+			close_group(&c);
 			break;
 		case '+':
 			repeat_atom(&c, 2);
 			break;
 		case '*':
 		case '?':
+			repeat_atom(&c, 1);
+			break;
 		case '|':
 			break;
 		case '{':
@@ -164,7 +198,7 @@ static bool is_too_large(const char *text)
 			add_atom(&c, 1);
 			break;
 		}
-		if (c.sums[c.depth] > COPIES_MAX)
+		if (has_too_many(&c))
 			return true;
 	}
 	return false;

@@ -34,6 +34,7 @@ struct task_name {
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
  * @data_bytes: size of <tid>.dat, 0 when there is none
+ * @first_ns: no record is earlier; set by pipeline_open(), 0 where that is not known
  * @refs: by time; at least one when the recording has sessions at all
  * @names: by time; maybe none, see task_name_at()
  */
@@ -47,6 +48,7 @@ struct task {
 	bool has_session;
 	bool has_own_line;
 	uint64_t data_bytes;
+	uint64_t first_ns;
 	struct session_ref *refs;
 	size_t nr_refs;
 	struct task_name *names;

@@ -111,6 +111,30 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 	return kept;
 }
 
+static int get_buffers(struct lane *lane, struct uft_err *err)
+{
+	size_t batch = lane->pipe->batch;
+
+	if (!lane->events) {
+		lane->events = malloc(batch * sizeof(*lane->events));
+		lane->cap = batch;
+	}
+	if (!lane->raw && lane->holds_back)
+		lane->raw = malloc(batch * sizeof(*lane->raw));
+	if (!lane->events || (lane->holds_back && !lane->raw))
+		return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
+	return 0;
+}
+
+void lane_release(struct lane *lane)
+{
+	src_user_release(&lane->user);
+	free(lane->events);
+	free(lane->raw);
+	lane->events = NULL;
+	lane->raw = NULL;
+}
+
 static int make_room(struct lane *lane, size_t nr)
 {
 	if (nr <= lane->cap)
@@ -136,7 +160,7 @@ static ssize_t finish(struct lane *lane)
 
 	if (ret < 0)
 		return ret;
-	if (lane->raw)
+	if (lane->holds_back)
 		nr = stg_time_finish(&lane->time, lane->events);
 	if (nr < 0)
 		return nr;
@@ -155,7 +179,7 @@ static ssize_t finish(struct lane *lane)
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, struct uft_err *err)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
-	bool may_drop = lane->pipe->is_filtered || lane->raw || stg_select_is_needed(config);
+	bool may_drop = lane->pipe->is_filtered || lane->holds_back || stg_select_is_needed(config);
 	size_t depth = lane->calls.nr;
 	int ret = stg_calls(&lane->calls, events, nr, err);
 
@@ -171,7 +195,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 	}
 	if (lane->calls.has_events || stg_select_is_needed(config))
 		nr = stg_select(config, events, nr);
-	if (!lane->raw)
+	if (!lane->holds_back)
 		return nr;
 	ret = make_room(lane, stg_time_room(&lane->time, nr));
 
@@ -206,7 +230,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
 	bool has_range = pipe->start_ns || pipe->stop_ns != UINT64_MAX;
-	struct event *events = lane->raw ? lane->raw : lane->events;
+	struct event *events = lane->holds_back ? lane->raw : lane->events;
 	ssize_t nr = 0;
 
 	if (!lane->at_end) {
@@ -221,7 +245,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 			nr = cut_range(lane, events, nr);
 		if (nr)
 			nr = run_stages(lane, events, nr, err);
-		else if (lane->is_dry && lane->raw)
+		else if (lane->is_dry && lane->holds_back)
 			nr = release_due(lane, err);
 	} else {
 		lane->is_finished = true;
@@ -248,13 +272,15 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 
 	lane->at = 0;
 	lane->nr = 0;
-	if (lane->is_finished)
-		return 0;
-	do {
+	lane->is_dry = false;
+	if (!lane->is_finished)
+		nr = get_buffers(lane, err);
+	while (nr == 0 && !lane->is_finished && !lane->is_dry)
 		nr = fill_once(lane, err);
-	} while (nr == 0 && !lane->is_finished && !lane->is_dry);
 	if (nr < 0)
 		return nr;
+	if (nr == 0 && lane->is_finished)
+		lane_release(lane);
 	lane->nr = nr;
 	return nr > 0;
 }

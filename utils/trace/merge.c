@@ -127,17 +127,20 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 {
 	size_t index = head_index(merge->heap[0]);
 	struct lane *lane = &merge->pipe->lanes[index];
-	struct event_span span = { lane->task, lane->events + lane->at, 1 };
 	uint64_t time_ns;
+	int ret = 0;
 
-	if (merge->is_running)
-		span.nr = run_length(lane, index, second(merge));
+	/* Nothing was read of it yet. */
+	if (likely(lane->nr)) {
+		struct event_span span = { lane->task, lane->events + lane->at, 1 };
 
-	int ret = view->events(view->self, &span, err);
-
+		if (merge->is_running)
+			span.nr = run_length(lane, index, second(merge));
+		ret = view->events(view->self, &span, err);
+		lane->at += span.nr;
+	}
 	if (ret < 0)
 		return ret;
-	lane->at += span.nr;
 	ret = next_time(merge, lane, &time_ns, err);
 	replace_top(merge, head_of(time_ns, index));
 	return ret;
@@ -168,7 +171,16 @@ static int compare_heads(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The first event of each lane; sorted, they are a heap. */
+/*
+ * No event of the lane is earlier. It is read when that time has come: of thousands of tasks few live at a time, and
+ * the buffers of those that have ended are still in the CPU's caches.
+ */
+static uint64_t earliest_ns(const struct lane *lane)
+{
+	return MIN(MIN(lane->task->first_ns, lane_next_perf_ns(lane)), HEAD_END - 1);
+}
+
+/* When each lane begins; sorted, they are a heap. */
 static int start(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -176,7 +188,9 @@ static int start(struct merge *merge, struct uft_err *err)
 	for (size_t i = 0; i < merge->cap; i++) {
 		uint64_t time_ns = HEAD_END;
 
-		if (i < pipe->nr_lanes) {
+		if (i < pipe->nr_lanes && !pipe->data->growth) {
+			time_ns = earliest_ns(&pipe->lanes[i]);
+		} else if (i < pipe->nr_lanes) {
 			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
 
 			if (ret < 0)

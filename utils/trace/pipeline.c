@@ -48,7 +48,6 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 		.perf = pipe->perf.nr_queues ? &pipe->perf.queues[task->index] : NULL,
 		.calls = { .config = stages, .task = task, .pseudo = &pipe->pseudo },
 		.time = { .threshold_ns = stages->time_filter_ns },
-		.cap = pipe->batch,
 	};
 	lane->perf_end = lane->perf ? lane->perf->nr : 0;
 	lane->time.has_own_thresholds = pipe->is_filtered;
@@ -61,13 +60,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	lane->indent.drops_margin = !stages->show_outside &&
 				    (stages->size_filter || pipe->filter.base.size ||
 				     (pipe->filter.uses & TRIGGER_SIZE));
-	lane->events = calloc(pipe->batch, sizeof(*lane->events));
-	bool has_filter = holds_back(pipe) && !stages->ends_only;
-
-	if (has_filter)
-		lane->raw = calloc(pipe->batch, sizeof(*lane->raw));
-	if (!lane->events || (has_filter && !lane->raw))
-		return err_set_errno(err, -ENOMEM, "cannot read task %d", task->tid);
+	lane->holds_back = holds_back(pipe) && !stages->ends_only;
 	return src_user_open(&lane->user, pipe->data, task->tid, plan, err);
 }
 
@@ -77,8 +70,7 @@ void lane_close(struct lane *lane)
 	stg_time_deinit(&lane->time);
 	stg_calls_deinit(&lane->calls);
 	stg_filter_deinit(&lane->filter);
-	free(lane->events);
-	free(lane->raw);
+	lane_release(lane);
 }
 
 static int open_lanes(struct pipeline *pipe, struct uft_err *err)
@@ -110,17 +102,18 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* The first record of each file, whoever is selected. */
+/* The first record of each file, whoever is selected; of a damaged one nobody knows yet. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
 
 	pipe->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
-		const struct task *task = &pipe->data->tasks[i];
+		struct task *task = &pipe->data->tasks[i];
 		struct src_user src;
 		struct event event;
 
+		task->first_ns = 0;
 		if (!task->data_bytes)
 			continue;
 
@@ -129,8 +122,10 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		if (ret < 0)
 			return ret;
 		/* Damage is told when the file is really read. */
-		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1)
+		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
+			task->first_ns = event.time_ns;
 			pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
+		}
 		src_user_close(&src);
 	}
 	return 0;

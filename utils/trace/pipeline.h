@@ -70,8 +70,9 @@ struct view {
 /*
  * One task's source and stages.
  *
- * @events: [@at, @nr) have passed all stages and wait to be merged
- * @raw: before the duration filter, when there is one
+ * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
+ *          tasks which live one after the other use the same memory
+ * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @perf_at, @perf_end: events of the scheduler that are still to come
  * @goes_on: at its end the task does not end, see split.h
  */
@@ -91,6 +92,7 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
+	bool holds_back;
 	bool has_passed;      /* something was not too short */
 	bool is_dry;	      /* of a recording that grows: that is all so far */
 	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
@@ -178,6 +180,9 @@ int pipeline_find_start(struct pipeline *pipe, struct uft_err *err);
 int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
 
 void lane_close(struct lane *lane);
+
+/* At its end: give back what holds events. */
+void lane_release(struct lane *lane);
 
 /*
  * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all that there is so far.

@@ -32,7 +32,7 @@ bool lane_can_split(const struct lane *lane)
 	const struct pipeline *pipe = lane->pipe;
 	const struct stage_config *config = &pipe->config.stages;
 
-	return !pipe->is_filtered && !lane->raw && !config->time_filter_ns &&
+	return !pipe->is_filtered && !lane->holds_back && !config->time_filter_ns &&
 	       !config->size_filter && !lane->indent.drops_margin && pipe->start_ns == 0 &&
 	       pipe->stop_ns == UINT64_MAX && pipe->limit_ns == UINT64_MAX &&
 	       !lane->user.is_swapped && has_clear_sessions(lane->task);

@@ -61,17 +61,23 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.cap = plan->buffer_bytes,
 		.end_offset = UINT64_MAX,
 	};
-	src->buf = malloc(src->cap);
-	if (!src->buf)
-		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", tid);
 	return 0;
+}
+
+void src_user_release(struct src_user *src)
+{
+	if (src->fd >= 0 && src->buf)
+		close(src->fd);
+	src->fd = -1;
+	free(src->buf);
+	src->buf = NULL;
+	src->at = 0;
+	src->len = 0;
 }
 
 void src_user_close(struct src_user *src)
 {
-	if (src->fd >= 0 && src->buf)
-		close(src->fd);
-	free(src->buf);
+	src_user_release(src);
 	*src = (struct src_user){ .fd = -1 };
 }
 
@@ -88,6 +94,10 @@ static int refill(struct src_user *src, struct uft_err *err)
 	size_t left = src->len - src->at;
 	size_t room = MIN(src->cap - left, src->end_offset - src->next_offset);
 
+	if (!src->buf)
+		src->buf = malloc(src->cap);
+	if (!src->buf)
+		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 	if (src->fd < 0) {
 		int ret = open_file(src, err);
 

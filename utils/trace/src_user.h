@@ -22,7 +22,7 @@
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: in the file, of what will be read next
  * @end_offset: where reading ends, if the file does not before that
- * @buf, @at, @len: [@at, @len) of @buf is not decoded yet
+ * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
  * @is_damaged: it ends where the damage is, whatever comes
@@ -80,6 +80,9 @@ struct src_user_plan src_user_plan(size_t nr_tasks);
 int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err);
 void src_user_close(struct src_user *src);
+
+/* At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has found out stays. */
+void src_user_release(struct src_user *src);
 
 /*
  * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
