@@ -60,6 +60,10 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 		strbuf_addf(out, "@%s", rule->module);
 	if (rule->module)
 		joint = ',';
+	if (rule->clears & about) {
+		strbuf_addf(out, "%cclear=%s", joint, about == ARGRULES_ARGS ? "arg" : "retval");
+		joint = ',';
+	}
 	for (size_t i = 0; i < rule->items.nr; i++) {
 		if (!is_about(&rule->items.specs[i], about))
 			continue;
@@ -74,7 +78,8 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, struc
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct argrule *rule = &rules->rules[i];
 
-		if (!(rule->about & about) || (!rule->is_auto && !count_items(rule, about)))
+		if (!(rule->about & about) ||
+		    (!rule->is_auto && !(rule->clears & about) && !count_items(rule, about)))
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');

@@ -32,6 +32,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 		.shows_source = opts->srcline,
 		.shows_inlined = opts->inlined,
 		.shows_comments = opts->show_comments,
+		.shows_callsite = opts->show_callsite,
 		.shows_libname = opts->show_libname,
 		.is_column_view = opts->column_view,
 		.column_offset = opts->column_offset,

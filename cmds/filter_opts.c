@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmds/opts.h"
+#include "utils/spec/regex_plan.h"
 
 static const char *const option_names[] = {
 	[SPEC_FILTER] = "filter",	 [SPEC_TRIGGER] = "trigger",
@@ -70,31 +71,41 @@ void filter_opts_free(struct opts *opts)
 	watch_spec_deinit(&opts->watch);
 }
 
-static const char *why_too_early(const struct cond *cond)
+/* -ERR_USAGE when @term cannot be judged as a function begins. */
+static int check_term(const struct cond_term *term, struct uft_err *err)
 {
-	for (size_t i = 0; i < cond->nr; i++) {
-		if (cond->terms[i].subject == COND_RETVAL)
-			return "return values cannot be known when the function begins";
-		if (cond->terms[i].type != COND_INT)
-			return "only integers are compared while recording";
-	}
-	return NULL;
+	struct automaton automaton;
+
+	if (term->subject == COND_RETVAL)
+		return err_set(err, -ERR_USAGE,
+			       "return values cannot be known when the function begins");
+	if (term->type == COND_STRING && term->op == COND_MATCH)
+		return regex_plan(term->text.text, &automaton, err);
+	return 0;
+}
+
+static int check_cond(const struct cond *cond, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < cond->nr; i++)
+		ret = check_term(&cond->terms[i], err);
+	return ret;
 }
 
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
-		const char *why = entry->spec.trigger.flags & TRIGGER_IF
-					  ? why_too_early(&entry->spec.cond)
-					  : NULL;
+		struct uft_err why = { 0 };
 
-		if (why)
-			return err_set(
-				err, -ERR_USAGE,
-				"option '--%s': '%s': %s: record the arguments, and give the "
-				"condition when reading",
-				filter_option_name(entry->option), entry->spec.text, why);
+		if ((entry->spec.trigger.flags & TRIGGER_IF) &&
+		    check_cond(&entry->spec.cond, &why) < 0)
+			return err_set(err, -ERR_USAGE,
+				       "option '--%s': '%s': %s: record the values, and give the "
+				       "condition when reading",
+				       filter_option_name(entry->option), entry->spec.text,
+				       why.text);
 	}
 	return 0;
 }

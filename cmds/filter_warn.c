@@ -32,6 +32,10 @@ void filter_warn_ignored(const struct opts *opts)
 				 "--trigger",
 				 filter_option_name(entry->option), entry->spec.text,
 				 entry->spec.ignored);
+		if (entry->spec.module_kind == MODULE_KERNEL)
+			msg_warn(&opts->msg,
+				 "option '--%s': '%s': functions of the kernel are not recorded",
+				 filter_option_name(entry->option), entry->spec.text);
 	}
 }
 

@@ -390,6 +390,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, PL | CMD_DUMP, OPT_FALSE, MEMBER(show_args) },
 	{ "no-comment", 0, NULL, "leave out the comments behind closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
+	{ "no-callsite", 0, NULL, "leave out where calls come from; recorded with callsite",
+	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_callsite) },
 	{ "inline", 0, NULL, "show what was inlined into each function; recorded with --srcline",
 	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(inlined) },
 	{ "libname", 0, NULL, "show the library of library functions",
@@ -468,6 +470,7 @@ void opts_init(struct opts *opts)
 		.merge_leaves = true,
 		.show_args = true,
 		.show_comments = true,
+		.show_callsite = true,
 		.column_offset = 8,
 		.diff_sort_column = 2,
 	};

@@ -145,6 +145,7 @@ struct opts {
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
+	bool show_callsite; /* --no-callsite: false */
 	bool show_libname;
 	bool column_view;
 	unsigned column_offset;

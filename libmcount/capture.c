@@ -248,3 +248,12 @@ uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t 
 
 	return run_steps(&run, head + 1 + head->bytes, head->index);
 }
+
+uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to)
+{
+	struct run run = { regs, slot, to, 0 };
+
+	run_step(&run, step);
+	return to[0] | to[1] << 8;
+}

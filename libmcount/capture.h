@@ -20,6 +20,13 @@ uint32_t capture_args(uint32_t capture, const struct arch_regs *regs, const uint
 /* HOT: the same for the return value. */
 uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t *to);
 
+/* What capture_text() may write to. */
+#define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
+
+/* HOT: the string that @step reads, behind its length in two bytes, as it would be recorded; returns that length. */
+uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to);
+
 /* What counts of a register that holds a narrower value. */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/conds.h"
 #include "libmcount/fault.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
@@ -266,15 +267,13 @@ static bool reads_memory(const struct capture_step *step)
 	}
 }
 
-/* Where programs read memory, that must not harm. */
-static void guard_reads(const struct capture_step *steps, uint32_t nr)
+static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
-		if (reads_memory(&steps[i])) {
-			fault_guard_begin();
-			return;
-		}
+		if (reads_memory(&steps[i]))
+			return true;
 	}
+	return false;
 }
 
 static void note_kinds(const struct plan_rule *rules, uint32_t nr)
@@ -314,10 +313,11 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 		if (funcs[i].capture != PLAN_NO_CAPTURE)
 			funcs[i].capture += probe.nr_steps;
 	}
+	/* That must do no harm. */
+	if (steps_read_memory(steps, nr->steps) || conds_read_memory(rules, nr->rules, conds))
+		fault_guard_begin();
 	for (uint32_t i = 0; i < nr->rules; i++)
 		rules[i].cond += probe.nr_conds;
-
-	guard_reads(steps, nr->steps);
 
 	bool good = add_to_list((void **)&probe.steps, &probe.nr_steps, steps, nr->steps,
 				sizeof(*steps)) &&

@@ -1,18 +1,11 @@
 /* Calls that are not all alike (see planned.h). */
-#include "libmcount/planned.h"
-
-#include <stddef.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "libmcount/planned_private.h"
 
 #include "libmcount/capture.h"
+#include "libmcount/conds.h"
 #include "libmcount/emit.h"
 #include "libmcount/fault.h"
 #include "libmcount/hot.h"
-#include "libmcount/planned_fast.h"
-
-#define EVENT_CALLSITE 100013 /* spec/data-format.md section 6.3 */
 
 /* What is to happen at a call. */
 struct decision {
@@ -24,17 +17,6 @@ struct decision {
 	bool finishes;
 };
 
-/* HOT: to be called whenever @in or @out of the selection may have changed. */
-static inline void choose_skip(struct thread *t)
-{
-	const struct planned *p = t->planned;
-
-	if (p->now.out)
-		t->skip = p->skip_out;
-	else
-		t->skip = probe.has_filter && p->now.in == 0 ? p->skip_outside : NULL;
-}
-
 /* HOT: the next time the stub finds it. */
 static inline void note_skip(struct thread *t, uint64_t addr)
 {
@@ -42,14 +24,6 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	uint64_t *table = p->now.out ? p->skip_out : p->skip_outside;
 
 	table[addr >> 4 & (PLANNED_SKIPS - 1)] = addr;
-}
-
-void planned_forget_skips(void)
-{
-	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
-		for (unsigned i = 0; t->planned && i < PLANNED_SKIPS; i++)
-			t->planned->skip_outside[i] = 0;
-	}
 }
 
 /* HOT, when the address was not seen lately. */
@@ -91,66 +65,6 @@ static inline const struct plan_func *find_func(struct planned *p, uint64_t addr
 		known->addr = addr;
 	}
 	return known->func;
-}
-
-static inline bool holds(uint8_t compare, int order)
-{
-	switch (compare) {
-	case PLAN_EQ:
-		return order == 0;
-	case PLAN_NE:
-		return order != 0;
-	case PLAN_GT:
-		return order > 0;
-	case PLAN_GE:
-		return order >= 0;
-	case PLAN_LT:
-		return order < 0;
-	default:
-		return order <= 0;
-	}
-}
-
-static bool cond_holds(const struct plan_cond *cond, const uint64_t *slot,
-		       const struct arch_regs *regs)
-{
-	unsigned unused = 64 - 8 * cond->bytes;
-	uint64_t raw = arch_int_arg(regs, slot, cond->index) << unused;
-
-	if (cond->is_signed) {
-		int64_t value = (int64_t)raw >> unused;
-
-		if (cond->compare == PLAN_AND)
-			return (value & cond->value) != 0;
-		return holds(cond->compare, (value > cond->value) - (value < cond->value));
-	}
-
-	uint64_t value = raw >> unused;
-	uint64_t limit = (uint64_t)cond->value;
-
-	if (cond->compare == PLAN_AND)
-		return (value & limit) != 0;
-	return holds(cond->compare, (value > limit) - (value < limit));
-}
-
-/* Alternatives of conditions that must hold together. -finstrument-functions has no arguments to show: none holds. */
-static bool conds_hold(const struct plan_rule *rule, const uint64_t *slot,
-		       const struct arch_regs *regs)
-{
-	const struct plan_cond *conds = probe.conds + rule->cond;
-	bool good = true;
-
-	if (!regs)
-		return false;
-	for (uint32_t i = 0; i < rule->nr_conds; i++) {
-		if (conds[i].starts_alternative) {
-			if (good)
-				return true;
-			good = true;
-		}
-		good = good && cond_holds(&conds[i], slot, regs);
-	}
-	return good;
 }
 
 static inline uint32_t effective_flags(const struct plan_rule *rule, const uint64_t *slot,
@@ -279,108 +193,29 @@ static inline bool is_written_at_once(const struct selection *s, uint16_t flags)
 	       (s->threshold_ns == 0 && (!probe.has_caller || (flags & PLANNED_CALLER)));
 }
 
-struct take_reading {
-	uint32_t what;
-	struct reading *out;
-};
-
-static void take_reading(void *arg)
-{
-	struct take_reading *take = arg;
-
-	reads_take(take->what, take->out);
-}
-
-static void make_readings(void *arg)
-{
-	struct planned *p = arg;
-	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	void *readings = (void *)syscall(SYS_mmap, NULL, frames * sizeof(*p->readings),
-					 PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (readings != MAP_FAILED)
-		p->readings = readings;
-}
-
 static void read_at_entry(struct thread *t, const struct frame *f, struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
 
 	if (!p->readings)
-		slow_call(make_readings, p);
+		slow_call(planned_make_readings, p);
 	if (!p->readings)
 		return;
 
 	struct take_reading take = { pf->rule->read, &p->readings[f - t->frames] };
 
-	slow_call(take_reading, &take);
+	slow_call(planned_take_reading, &take);
 	pf->flags |= PLANNED_READ;
-}
-
-/* What the slot of @f held before us; frames of tail calls share it. */
-static uint64_t own_return(const struct frame *f)
-{
-	while (f->ret == (uint64_t)arch_return_trampoline && f[-1].slot == f->slot)
-		f--;
-	return f->ret;
-}
-
-/*
- * `recover`: whoever walks the stack by itself inside of @f sees the program's own return addresses. That of @f stays
- * replaced: by it we know when it is over.
- */
-static void show_returns(struct thread *t, const struct frame *f)
-{
-	for (struct frame *g = t->frames + 1; g < f; g++) {
-		uint64_t *slot = (uint64_t *)g->slot;
-
-		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) &&
-		    *slot == (uint64_t)arch_return_trampoline)
-			*slot = own_return(g);
-	}
-}
-
-static void hide_returns(struct thread *t, const struct frame *f)
-{
-	for (struct frame *g = t->frames + 1; g < f; g++) {
-		uint64_t *slot = (uint64_t *)g->slot;
-
-		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) && *slot == own_return(g))
-			*slot = (uint64_t)arch_return_trampoline;
-	}
 }
 
 /* What a rule does at the entry of @f beside changing the selection. */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf)
 {
 	if ((pf->flags & PLANNED_RECOVER) && !(probe.plan.flags & PLAN_ESTIMATE))
-		show_returns(t, f);
+		planned_show_returns(t, f);
 	if ((pf->rule->flags & PLAN_READ) && (pf->flags & PLANNED_RECORD) &&
 	    !(pf->flags & PLANNED_OFF))
 		read_at_entry(t, f, pf);
-}
-
-static void make_args(void *arg)
-{
-	struct planned *p = arg;
-	uint64_t bytes = MIN((probe.plan.max_stack + 1ULL) * CAPTURE_MAX_BYTES + CAPTURE_ROOM,
-			     (uint64_t)UINT32_MAX);
-	void *args = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (args == MAP_FAILED)
-		return;
-	p->args = args;
-	p->args_bytes = bytes;
-}
-
-/* HOT: whether one more payload has room; never so without memory. */
-static inline bool has_args_room(struct planned *p)
-{
-	if (unlikely(!p->args))
-		slow_call(make_args, p);
-	return likely(p->args_bytes - p->args_top >= CAPTURE_ROOM);
 }
 
 /* HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is written. */
@@ -504,20 +339,6 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return enter_maybe(t, slot, addr, regs);
 }
 
-void planned_begin_estimate(struct thread *t)
-{
-	uint64_t last_ns = t->last_ns;
-
-	if (t->planned)
-		t->planned->estimate_ns = last_ns + (hot_clock(t) - last_ns) / 2;
-}
-
-void planned_end_estimate(struct thread *t)
-{
-	if (t->planned)
-		t->planned->estimate_ns = 0;
-}
-
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
 {
 	struct decision d;
@@ -529,117 +350,6 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	if (unlikely(d.finishes))
 		finish(t);
 	return true;
-}
-
-/* The ENTRY of @f with what belongs to it. */
-static bool put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
-{
-	if (pf->rule && (pf->rule->flags & PLAN_CALLSITE)) {
-		uint64_t site = own_return(f);
-
-		emit_event(t, f->time_ns, EVENT_CALLSITE, &site, sizeof(site));
-	}
-
-	bool has_watched = t->planned->watched.has_seen;
-
-	if (watch_is_wanted() && has_watched)
-		watch_look(t, &t->planned->watched, f->time_ns - 1);
-	if (unlikely(!emit_record(t, f->time_ns, f->data, t->planned->args + pf->args_at,
-				  pf->args_len))) {
-		note_lost(t, 2);
-		return false;
-	}
-	/* There is nothing to put the first values in front of. */
-	if (watch_is_wanted() && !has_watched)
-		watch_look(t, &t->planned->watched, f->time_ns + 1);
-	if (pf->flags & PLANNED_READ)
-		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
-	return true;
-}
-
-void planned_write_entries(struct thread *t, struct frame *f)
-{
-	struct frame *g = f;
-
-	while (g > t->frames && !(planned_frame_of(t, g)->flags & PLANNED_WRITTEN))
-		g--;
-	while (++g <= f) {
-		struct planned_frame *pf = planned_frame_of(t, g);
-
-		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
-			continue;
-		/* A call whose ENTRY found no room has no EXIT either. */
-		if (put_entry(t, g, pf))
-			pf->flags |= PLANNED_WRITTEN;
-		else
-			pf->flags &= ~PLANNED_RECORD;
-	}
-}
-
-/* HOT: whether the call that ends at @now_ns is kept though its ENTRY was held back. */
-static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
-		    const struct selection *inside, uint64_t now_ns)
-{
-	if (pf->flags & PLANNED_KEEP)
-		return true;
-	if (probe.has_caller && !(pf->flags & PLANNED_CALLER))
-		return false;
-	return now_ns - f->time_ns > inside->threshold_ns;
-}
-
-/* The EXIT of @f with what belongs to it. */
-static void put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
-		     uint64_t now_ns, const struct arch_regs *regs)
-{
-	struct planned *p = t->planned;
-	uint32_t len = 0;
-
-	if (regs && unlikely(pf->capture != PLAN_NO_CAPTURE) && has_args_room(p))
-		len = capture_retval(pf->capture, regs, p->args + p->args_top);
-
-	if (unlikely(pf->flags & PLANNED_READ)) {
-		struct reading now;
-		struct take_reading take = { pf->rule->read, &now };
-
-		slow_call(take_reading, &take);
-		reads_emit(t, now_ns, &now, &t->planned->readings[f - t->frames]);
-	}
-	if (watch_is_wanted())
-		watch_look(t, &p->watched, now_ns - 1);
-	if (unlikely(!emit_record(t, now_ns, f->data | RECORD_EXIT, p->args + p->args_top, len)))
-		note_lost(t, 1);
-}
-
-void planned_leave_top(struct thread *t, const struct arch_regs *regs)
-{
-	if (likely(planned_fast_leave(t, regs)))
-		return;
-
-	struct planned *p = t->planned;
-	struct frame *f = t->top;
-	struct planned_frame *pf = planned_frame_of(t, f);
-	struct selection inside = p->now;
-
-	if (unlikely(pf->flags & PLANNED_RECOVER) && regs)
-		hide_returns(t, f);
-	p->now = pf->before;
-	choose_skip(t);
-	p->args_top = pf->args_at;
-	guard_barrier();
-	t->top = f - 1;
-	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
-		return;
-
-	uint64_t now_ns = p->estimate_ns ? p->estimate_ns : hot_clock(t);
-
-	if (!(pf->flags & PLANNED_WRITTEN)) {
-		if (!is_kept(t, f, pf, &inside, now_ns))
-			return;
-		planned_write_entries(t, f);
-		if (!(pf->flags & (PLANNED_WRITTEN | PLANNED_OFF)))
-			return;
-	}
-	put_exit(t, f, pf, now_ns, regs);
 }
 
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
@@ -668,55 +378,7 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 	planned_write_entries(t, t->top);
 	if (pf.capture != PLAN_NO_CAPTURE)
 		keep_args(p, &pf, slot, regs);
-	if (put_entry(t, &f, &pf))
-		put_exit(t, &f, &pf, f.time_ns, NULL);
+	if (planned_put_entry(t, &f, &pf))
+		planned_put_exit(t, &f, &pf, f.time_ns, NULL);
 	p->args_top = pf.args_at;
-}
-
-bool planned_make(struct thread *t)
-{
-	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	struct planned *p = (struct planned *)syscall(
-		SYS_mmap, NULL, sizeof(*p) + frames * sizeof(struct planned_frame),
-		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return false;
-	/* Below it there is nothing left to write. */
-	p->frames[0].flags = PLANNED_WRITTEN;
-	t->planned = p;
-	return true;
-}
-
-static void reset(struct planned *p)
-{
-	p->now = (struct selection){
-		.threshold_ns = probe.plan.threshold_ns,
-		.size = probe.plan.size_filter,
-		.depth = MIN(probe.plan.depth, (uint32_t)UINT16_MAX),
-	};
-	p->args_top = 0;
-}
-
-void planned_begin(struct thread *t)
-{
-	t->limit = t->frames + probe.plan.max_stack;
-	reset(t->planned);
-	t->planned->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !watch_is_wanted();
-	t->planned->watched.has_seen = false;
-	choose_skip(t);
-}
-
-void planned_begin_lane(struct thread *lane, const struct thread *t)
-{
-	lane->limit = lane->frames + probe.plan.max_stack;
-	lane->planned->now = t->planned->now;
-	lane->planned->now.level = 0;
-	lane->planned->args_top = 0;
-}
-
-void planned_note_written(struct thread *t)
-{
-	for (struct frame *f = t->top; f > t->frames; f--)
-		planned_frame_of(t, f)->flags |= PLANNED_WRITTEN;
 }

@@ -63,9 +63,10 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 	return index == 0 ? regs->rax : regs->rdx;
 }
 
-#define ARCH_INT_ARG_REGS 6
+#define ARCH_INT_ARG_REGS   6
+#define ARCH_FLOAT_ARG_REGS 8
 /* Above all that a program can have mapped. */
-#define ARCH_ADDRESS_END  0x7ffffffff000ULL
+#define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
 /*
  * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how it hides it: by an exclusive or

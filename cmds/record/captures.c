@@ -85,6 +85,27 @@ static int missing(const struct found *found, int about)
 	return about;
 }
 
+bool captures_llvm_strings(const struct symtab *symbols)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		const char *name = symbols->syms[i].name;
+
+		/* "St3__1" is std::__1. */
+		if (strncmp(name, "_Z", 2) == 0 && strstr(name, "St3__1"))
+			return true;
+	}
+	return false;
+}
+
+/* The user's /S does not say whose. */
+static void choose_strings(const struct capture_subject *subject, struct argspecs *list)
+{
+	for (size_t i = 0; subject->has_llvm_strings && i < list->nr; i++) {
+		if (list->specs[i].type.format == ARG_STD_STRING)
+			list->specs[i].how = ARG_HOW_LLVM;
+	}
+}
+
 /* In the order in which readers do it, utils/trace/args.c: both must come to the same. */
 static int find(const struct capture_settings *settings, const struct capture_subject *subject,
 		struct found *found)
@@ -98,6 +119,8 @@ static int find(const struct capture_settings *settings, const struct capture_su
 
 	if (about < 0)
 		return about;
+	choose_strings(subject, &found->args);
+	choose_strings(subject, &found->retval);
 	if (settings->is_auto)
 		about = ARGRULES_BOTH;
 	about = missing(found, about);
@@ -168,6 +191,32 @@ static const char *keep_specs(struct texts *texts, const struct argspecs *list, 
 	return keep(texts, &text, oom);
 }
 
+static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (i)
+			strbuf_addch(out, ',');
+		if (list->specs[i].fields) {
+			strbuf_addstr(out, list->specs[i].fields);
+			*any = true;
+		}
+	}
+}
+
+/* What readers need to show structs that debug information knows with their fields. */
+static const char *keep_keys(struct texts *texts, const struct found *found, bool *oom)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool any = false;
+
+	if (found->from_debug & ARGRULES_ARGS)
+		put_keys(&found->args, &text, &any);
+	strbuf_addch(&text, ';');
+	if (found->from_debug & ARGRULES_RETVAL)
+		put_keys(&found->retval, &text, &any);
+	return any ? keep(texts, &text, oom) : NULL;
+}
+
 static int add_inlined(const struct dwarf_func *debug, struct texts *texts, struct dbg *dbg)
 {
 	for (uint32_t i = 0; i < debug->nr_inlined; i++) {
@@ -202,7 +251,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		return 0;
 	demangle(sym->name, DEMANGLE_SIMPLE, &name);
 
-	struct capture_subject subject = { strbuf_str(&name), sym, module->basename, debug };
+	struct capture_subject subject = { strbuf_str(&name), sym, module->basename, debug, false };
 
 	if (find(settings, &subject, &found) < 0)
 		return -ENOMEM;
@@ -214,6 +263,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		.retval = found.from_debug & ARGRULES_RETVAL
 				  ? keep_specs(texts, &found.retval, &oom)
 				  : NULL,
+		.structs = keep_keys(texts, &found, &oom),
 		.file = debug->file,
 		.line = debug->line,
 	};
@@ -238,6 +288,10 @@ int captures_put_dbg(const struct capture_settings *settings, const struct captu
 		return -ENOMEM;
 	for (size_t i = 0; i < info->nr_enums; i++) {
 		if (dbg_add_enum(&dbg, info->enums[i]) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; capture_is_wanted(settings) && i < info->nr_structs; i++) {
+		if (dbg_add_struct(&dbg, info->structs[i]) < 0)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < module->symbols->nr; i++) {

@@ -34,14 +34,18 @@ bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
  * A function: its name as filters know it, its symbol, the base name of its file, and what debug information says of it, or
- * NULL.
+ * NULL. @has_llvm_strings: captures_llvm_strings() of its module.
  */
 struct capture_subject {
 	const char *name;
 	const struct symbol *sym;
 	const char *module;
 	const struct dwarf_func *debug;
+	bool has_llvm_strings;
 };
+
+/* Whether the module with these symbols works with the std::string of LLVM's library: those have a namespace of their own. */
+bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
  * Append the function's program to @steps; its index, or PLAN_NO_CAPTURE when there is nothing to capture, or memory

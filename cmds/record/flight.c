@@ -15,6 +15,9 @@
 
 #define NAME_SIZE 32
 
+/* So many lines of tasks that are gone may be in task.txt. */
+#define FLIGHT_GONE_MAX 1000
+
 void flight_deinit(struct flight *flight)
 {
 	free(flight->files);
@@ -63,6 +66,7 @@ static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
 		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
 		unlinkat(rec->dir_fd, name, 0);
 		forget_file(flight, 0);
+		flight->nr_gone++;
 	}
 	if (flight->nr == flight->cap) {
 		size_t cap = flight->cap ? flight->cap * 2 : 64;
@@ -202,6 +206,23 @@ static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64
 	return ret < 0 || s->bytes == 0 ? ret : save_copy(rec, s, tid);
 }
 
+/* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
+static int32_t *tids_to_keep(struct recorder *rec, size_t *nr)
+{
+	struct flight *flight = &rec->flight;
+	int32_t *tids = NULL;
+
+	*nr = flight->nr;
+	if (flight->nr_gone >= MAX(flight->nr, (size_t)FLIGHT_GONE_MAX))
+		tids = malloc((flight->nr + 1) * sizeof(*tids));
+	if (!tids)
+		return NULL;
+	for (size_t i = 0; i < flight->nr; i++)
+		tids[i] = flight->files[i].tid;
+	flight->nr_gone = 0;
+	return tids;
+}
+
 void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index, unsigned nr_tasks)
 {
 	struct ring *r = process_ring(proc, index);
@@ -217,12 +238,17 @@ void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index
 
 	int ret = save_ring(rec, &saving, tid, budget - MIN(budget, sizeof(struct record)));
 
+	size_t nr_kept;
+	int32_t *kept cleanup_free = tids_to_keep(rec, &nr_kept);
+
 	pthread_mutex_unlock(&rec->flight_lock);
 	recorder_note_write_error(rec, ret);
 	if (saving.bytes && sink->tid == 0) {
 		sink->tid = tid;
 		tasks_announce(rec, proc, tid, r->start_ns);
 	}
+	if (kept)
+		tasks_clear(rec, kept, nr_kept);
 }
 
 static bool is_running(const struct process *proc, uint32_t index)

@@ -17,6 +17,8 @@ struct recorder;
 /*
  * The files that were saved, oldest first: when they are more than --max-size in all, the oldest go. Under
  * recorder.flight_lock.
+ *
+ * @nr_gone: so many have gone since task.txt was last cleared of their tasks
  */
 struct flight {
 	struct flight_file {
@@ -26,6 +28,7 @@ struct flight {
 	size_t nr;
 	size_t cap;
 	uint64_t bytes;
+	size_t nr_gone;
 };
 
 /* What is kept of each CPU's events at most: some 50,000 context switches. */

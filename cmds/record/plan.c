@@ -65,6 +65,7 @@ struct binding {
 	const struct known_module *module;
 	bool is_program;
 	const struct dwarf_info *debug; /* NULL when it was not looked for */
+	bool has_llvm_strings;
 	struct rule_set *rules;
 	struct strbuf *steps;
 	struct strbuf *out;
@@ -77,6 +78,7 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 		.sym = sym,
 		.module = base_name(b->module->path),
 		.debug = debuginfo_func(b->debug, sym),
+		.has_llvm_strings = b->has_llvm_strings,
 	};
 
 	if (!capture_is_wanted(&b->settings->captures))
@@ -115,6 +117,24 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		strbuf_add(b->out, &func, sizeof(func));
 }
 
+/* Is any std::string captured or compared? */
+static bool looks_at_strings(const struct record_settings *settings)
+{
+	const struct filters *filters = settings->filters;
+
+	if (capture_is_wanted(&settings->captures))
+		return true;
+	for (size_t i = 0; i < filters->nr; i++) {
+		const struct cond *cond = &filters->entries[i].spec.cond;
+
+		for (size_t k = 0; k < cond->nr; k++) {
+			if (cond->terms[k].is_object)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void bind_module(struct binding *b)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -127,6 +147,8 @@ static void bind_module(struct binding *b)
 	/* Other modules' functions have no records, so what debug information says of them does not matter. */
 	if (capture_needs_debug(captures) && m->is_instrumented)
 		b->debug = debuginfo_of(captures->debug, m->path);
+	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
+	b->rules->has_llvm_strings = b->has_llvm_strings;
 	for (size_t i = 0; i < symbols.nr; i++) {
 		if (symbol_is_function(&symbols.syms[i]))
 			bind_symbol(b, &symbols.syms[i], &name);

@@ -383,6 +383,12 @@ void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uin
 /* A library was loaded late. */
 void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_module *m);
 
+/*
+ * Of a flight recording that goes on for weeks: forget threads and forked processes that have ended, but those in
+ * @kept (sorted here), which have a file, and the parents of these. What cannot be written is noted as the recorder's write_error.
+ */
+void tasks_clear(struct recorder *rec, int32_t *kept, size_t nr_kept);
+
 /* --- plan.c --- */
 
 void plan_entries_deinit(struct plan_entries *plan);

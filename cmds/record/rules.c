@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
+#include "utils/spec/regex_plan.h"
 
 _Static_assert((int)READ_STATM == PLAN_READ_STATM && (int)READ_PAGE_FAULT == PLAN_READ_PAGE_FAULT &&
 		       (int)READ_PMU_CYCLE == PLAN_READ_PMU_CYCLE &&
@@ -107,31 +108,72 @@ static const struct {
 	{ TRIGGER_LOCATION_OUT, PLAN_LOCATION_OUT },
 };
 
+/* What a term is compared with that has no room in it goes to @data; its place there goes to @out. */
+static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
+{
+	static const char zeros[sizeof(struct plan_cond)];
+	const char *text = term->text.text;
+	struct automaton automaton;
+
+	out->value = data->len;
+	if (term->op == COND_MATCH) {
+		/* That it can be made was checked when the options were read. */
+		out->kind = PLAN_COND_AUTOMATON;
+		regex_plan(text, &automaton, NULL);
+		strbuf_add(data, &automaton, sizeof(automaton));
+		return;
+	}
+	out->kind = term->op == COND_PREFIX ? PLAN_COND_PREFIX : PLAN_COND_TEXT;
+	/* No string that is recorded is as long. */
+	out->len = MIN(strlen(text), (size_t)UINT8_MAX);
+	strbuf_add(data, text, out->len);
+	strbuf_add(data, zeros, -data->len % sizeof(zeros));
+}
+
+static struct plan_cond make_cond(const struct rule_set *set, const struct cond_term *term,
+				  struct strbuf *data)
+{
+	struct plan_cond out = {
+		.kind = PLAN_COND_INT,
+		.index = term->index,
+		.bytes = term->bytes,
+		.is_signed = term->is_signed,
+		.compare = term->op,
+		.starts_alternative = term->starts_alternative,
+		.value = term->number,
+	};
+
+	if (term->type == COND_FLOAT) {
+		out.kind = PLAN_COND_FLOAT;
+		memcpy(&out.value, &term->real, sizeof(out.value));
+	} else if (term->type == COND_STRING) {
+		out.string = !term->is_object	     ? CAPTURE_STRING
+			     : set->has_llvm_strings ? CAPTURE_STD_STRING_LLVM
+						     : CAPTURE_STD_STRING;
+		put_text(term, &out, data);
+	}
+	return out;
+}
+
 /* Functions with the same spec share its conditions: those made last are looked at. */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {
 	struct strbuf terms cleanup_strbuf = { 0 };
+	struct strbuf data cleanup_strbuf = { 0 };
 	struct strbuf *all = set->conds;
 
 	for (size_t i = 0; i < cond->nr; i++) {
-		const struct cond_term *term = &cond->terms[i];
-		struct plan_cond out = {
-			.index = term->index,
-			.bytes = term->bytes,
-			.is_signed = term->is_signed,
-			.compare = term->op,
-			.starts_alternative = term->starts_alternative,
-			.value = term->number,
-		};
+		struct plan_cond out = make_cond(set, &cond->terms[i], &data);
 
 		strbuf_add(&terms, &out, sizeof(out));
 	}
+	strbuf_add(&terms, data.data, data.len);
 	if (all->len < terms.len ||
 	    memcmp(all->data + all->len - terms.len, terms.data, terms.len) != 0)
 		strbuf_add(all, terms.data, terms.len);
 	rule->flags |= PLAN_COND;
 	rule->nr_conds = cond->nr;
-	rule->cond = all->len / sizeof(struct plan_cond) - cond->nr;
+	rule->cond = (all->len - terms.len) / sizeof(struct plan_cond);
 }
 
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger)

@@ -2,6 +2,7 @@
 #ifndef UTRAIL_CMDS_RECORD_RULES_H
 #define UTRAIL_CMDS_RECORD_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,11 +14,13 @@
  * Functions with the same triggers share a rule. Starts with @rules and @conds, where what is made is appended to, and ends
  * with rule_set_deinit().
  *
+ * @has_llvm_strings: captures_llvm_strings() of the module that the functions are of
  * @slots: open addressing, hold index + 1
  */
 struct rule_set {
 	struct strbuf *rules; /* struct plan_rule */
-	struct strbuf *conds; /* struct plan_cond */
+	struct strbuf *conds; /* struct plan_cond, and what they compare with */
+	bool has_llvm_strings;
 	uint32_t *slots;
 	size_t nr_slots; /* a power of two, or 0 */
 };

@@ -1,6 +1,7 @@
 """Filters and triggers: the same tree whether they are obeyed while recording or when reading, and what only one side does."""
 
 import re
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -46,6 +47,35 @@ SAME_TREE = [
     "-t 1ms -T again@time=0",
     "-T second@time=1ms",
     "-Z 1000000",
+    # Sizes as such are not the same: symbol files know only where the next function begins.
+    "-Z 1",
+    "-Z 1000000 -T second@size=1",
+    "-T second@size=1000000",
+    "-F second@size=1000000",
+    "-F second@time=1ms",
+    "-F first@depth=3,time=1ms",
+    "-F again@caller",
+    "-T fourth@caller",
+    "-T usleep@caller,filter",
+    "-N second@depth=1",
+    "-F again@filter,notrace",
+    "-F second -N third@filter",
+    "-T second@trace",
+    "-t 1ms -T fifth@trace",
+    "-T second@depth=1 -T second@clear",
+    "-T second@depth=1,time=1s -T second@clear=time+depth",
+    "-T second@notrace -T ^s@clear=notrace",
+    "-F second -N fourth -F fourth@clear",
+    "-C third -C third@clear -C usleep",
+    "-T second@trace -T .@clear=trace -t 1ms",
+    "-T second@size=1000000 -T second@clear=size",
+    "-F again@if:arg1==77 -T again@clear=if",
+    "--match glob -F s*d -N f????",
+    "--match simple -F se.ond -F third",
+    "-F .@plt -N usleep@PLT",
+    "-F .@nosuchmodule -F third",
+    "-F second@kernel",
+    "-N .@k -F first",
 ]
 
 
@@ -119,6 +149,74 @@ class TestSwitches:
         assert re.findall(r"one|two|three", replay()) == ["two", "three"]
 
 
+class TestOneSide:
+    """Actions that mean something at one time only: there they do it, at the other they do no harm."""
+
+    SHOWN = ["color=red", "color=bold", "backtrace", "hide"]
+    RECORDED = ["finish", "read=page-fault", "read=proc/statm", "recover", "callsite", "arg1", "retval", "fparg1/32", "auto-args"]
+
+    @pytest.mark.parametrize("action", SHOWN)
+    def test_ignored_while_recording(self, action):
+        record(exe_of("filtered"))
+        plain = replay()
+        assert record(exe_of("filtered"), "-T", f"third@{action}").err == ""
+        assert replay() == plain
+
+    @pytest.mark.parametrize("action", RECORDED)
+    def test_ignored_when_reading(self, action):
+        record(exe_of("filtered"))
+        assert replay("-T", f"third@{action}") == replay()
+
+    def test_hide(self):
+        record(exe_of("filtered"))
+        assert "third" not in replay("-H", "third")
+        assert replay("-T", "third@hide") == replay("-H", "third")
+        assert replay("-F", "second@hide") == replay("-F", "second", "-H", "second")
+
+    def test_backtrace(self):
+        record(exe_of("filtered"))
+        text = replay("-F", "fifth", "-T", "fifth@backtrace")
+        assert re.findall(r"\[ *\d+\] (\w+) \*/", text)[:5] == ["main", "first", "second", "third", "fourth"]
+
+    @pytest.mark.parametrize("color, code", [("red", 91), ("green", 32), ("blue", 94), ("yellow", 33), ("magenta", 35),
+                                             ("cyan", 36), ("bold", 1), ("gray", 90)])
+    def test_color(self, color, code):
+        record(exe_of("filtered"))
+        assert f"{code}mthird" in replay("-T", f"third@color={color}", "--color=yes")
+
+    @pytest.mark.parametrize("action", SHOWN)
+    def test_cleared_when_reading(self, action):
+        record(exe_of("filtered"))
+        word = action.split("=")[0]
+        options = ["--color=yes"]
+        assert replay("-T", f"third@{action}", *options) != replay(*options)
+        assert replay("-T", f"third@{action}", "-T", f".@clear={word}", *options) == replay(*options)
+        assert replay("-T", f"third@{action}", "-T", "third@clear", *options) == replay(*options)
+
+    @pytest.mark.parametrize("action", RECORDED)
+    def test_cleared_while_recording(self, action):
+        word = {"auto-args": "arg"}.get(action, re.split("[=/1]", action)[0])
+        exe = exe_of("filtered")
+        record(exe, "-T", f"^third$@{action}", "-T", f"third@clear={word}+retval")
+        events = utrail("replay", "-d", "data", "-f", "none").must().out
+        assert "third() {" in events and "} /* third */" in events and "} /* main */" in events
+        assert not re.search(r"read:|callsite", events)
+
+
+def test_kernel_functions():
+    """They are not recorded: nobody is left in the dark about it, and functions of the program are not meant."""
+    record(exe_of("filtered"))
+    plain = replay()
+    for word in ("kernel", "k"):
+        for option in ("-F", "-N", "-T", "-C", "-H"):
+            spec = f"second@{word}" + (",depth=1" if option == "-T" else "")
+            result = record(exe_of("filtered"), option, spec)
+            assert f"{spec}': functions of the kernel are not recorded" in result.err
+            assert len(result.err.splitlines()) == 1
+            assert replay() == plain
+            assert utrail("replay", "-d", "data", option, spec, "-f", "none").must().out.count("second() {") == 2
+
+
 class TestConditions:
     @pytest.mark.parametrize(
         "condition, levels",
@@ -141,11 +239,20 @@ class TestConditions:
         record(exe_of("filtered"), "--no-libcall", "-N", "second@if:arg1==0")
         assert len(re.findall(r"third\(", replay())) == 1
 
-    @pytest.mark.parametrize("condition", ["retval==0", "retval>1.5"])
-    def test_too_early(self, condition):
-        result = utrail("record", "-F", f"again@if:{condition}", exe_of("filtered"))
+    @pytest.mark.parametrize(
+        "condition, says",
+        [
+            ("retval==0", "return values cannot be known when the function begins"),
+            ("arg1>0&&retval>1.5", "return values cannot be known when the function begins"),
+            (r'arg1=~"(a)\\1"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
+            ('arg1=~"a{99}"', "it is too long"),
+        ],
+    )
+    def test_only_when_reading(self, workdir, condition, says):
+        result = utrail("record", "-d", "data", "-F", f"again@if:{condition}", exe_of("filtered"))
         assert result.status == 2
-        assert "cannot be known when the function begins" in result.err
+        assert says in result.err and "give the condition when reading" in result.err
+        assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
 
 
 class TestEvents:
@@ -159,14 +266,15 @@ class TestEvents:
         assert lines[at + 1].startswith(f"/* read:{what} (")
         assert lines[lines.index("} /* second */") - 1].startswith(f"/* diff:{what} (")
 
-    def test_pmu_that_is_not_there(self):
+    @pytest.mark.parametrize("what", ["pmu-cycle", "pmu-cache", "pmu-branch"])
+    def test_pmu_that_is_not_there(self, what):
         """One warning and no event, or events."""
-        result = record(exe_of("filtered"), "-T", "second@read=pmu-cycle")
+        result = record(exe_of("filtered"), "-T", f"second@read={what}")
         text = utrail("replay", "-d", "data", "-f", "none").must().out
-        if "pmu-cycle" in text:
-            assert text.count("read:pmu-cycle") == text.count("diff:pmu-cycle") == 2
+        if what in text:
+            assert text.count(f"read:{what}") == text.count(f"diff:{what}") == 2
         else:
-            assert result.err.count("pmu-cycle") == 1
+            assert result.err.count(what) == 1
 
     def test_callsite(self):
         record(exe_of("filtered"), "-F", "first", "-T", "third@callsite")
@@ -174,6 +282,28 @@ class TestEvents:
         lines = [line for line in dump.splitlines() if re.search(r"entry|callsite\(", line)]
         at = next(i for i, line in enumerate(lines) if "callsite" in line)
         assert "third" in lines[at + 1], "it stands before its call"
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_callsite_in_replay(self, workdir, method):
+        text = (SOURCES / "filtered.c").read_text().splitlines()
+        at = next(i for i, line in enumerate(text, 1) if "third(us);" in line)
+        third = next(i for i, line in enumerate(text, 1) if "void third" in line)
+        # Copied, since its debug information is about to go.
+        shutil.copy(exe_of("filtered", method), "prog")
+        record(workdir / "prog", "--srcline", "-T", "third@callsite")
+        # Files are named as seen from where the compiler ran.
+        plain = lambda *options: utrail("replay", "-d", "data", "-f", "none", *options).must().out
+        shown = lambda *options: re.sub(r"(/\* |from )\S*filtered\.c:", r"\1FILE:", plain(*options))
+        lines = [line.strip() for line in shown().splitlines()]
+        assert lines.count(f"third() {{ /* from FILE:{at} */") == 2
+        assert not any("callsite" in line or "second() { /*" in line for line in lines)
+        assert shown("--srcline").count(f"third() {{ /* FILE:{third} from FILE:{at} */") == 2
+        assert "fourth() { /* from" not in plain("-N", "third"), "it was about another call"
+        assert "from" not in plain("--no-callsite") and "from" not in plain("--no-comment")
+        assert shown("-F", "fourth", "-N", "fifth").count("/* from") == 0
+        subprocess.run(["strip", "-g", "prog"], check=True)
+        assert len(re.findall(r"third\(\) \{ /\* from second\+0x[0-9a-f]+ \*/", plain())) == 2
+        assert "CALLSITE" in utrail("dump", "-d", "data").must().out
 
     def test_watch_cpu(self):
         record(exe_of("filtered"), "-W", "cpu")
@@ -399,6 +529,88 @@ class TestConditionsWhenReading:
         record(compile_located("values", "values.c"), "--no-libcall")
         assert replay("-F", "around@if:arg1==9") == ""
         assert "difference" not in replay("-N", "around") and "difference" in replay("-N", "around@if:arg1==9")
+
+
+# Conditions, and the numbers of the calls of their function for which they hold: tests/e2e/src/located/conditions.cc.
+CONDITIONS = [
+    ("text@if:arg2==3", "3"),
+    ("text@if:arg2/i32<0", "-1"),
+    ("text@if:arg2&4", "4 5 6 7 -1"),
+    ('text@if:arg1=="beta"', "1"),
+    ('text@if:arg1!="beta"', "0 2 3 4 5 6 7 -1"),
+    ('text@if:arg1^="alpha"', "0 2"),
+    ('text@if:arg1^=""', "0 1 2 3 5 6 7 -1"),
+    ('text@if:arg1==""', "3"),
+    ('text@if:arg1=~"t$"', "2"),
+    ('text@if:arg1=~"^(al|be).*a$"', "0 1"),
+    ('text@if:arg1=~"[[:digit:]]{2}"', "7 -1"),
+    ('text@if:arg1=~"^$"', "3"),
+    ('text@if:arg1=~"pha"', "0 2"),
+    ('text@if:arg1=~"operator *|bet"', "1 2"),
+    ('text@if:arg1=~"."', "0 1 2 5 6 7 -1"),
+    ('text@if:arg1=="<0x10>"', "7"),
+    (f'text@if:arg1=="{"x" * 97}"', "5"),
+    (f'text@if:arg1=="{"x" * 95}..."', "6"),
+    (f'text@if:arg1^="{"x" * 90}"', "5 6"),
+    ('text@if:arg1=~"x\\\\.\\\\.\\\\.$"', "6"),
+    ('text@if:arg1^="alpha"&&arg2>0', "2"),
+    ('text@if:arg1=="beta"||arg2==5||arg1==""&&arg2==4', "1 5"),
+    ('object@if:arg1/S=="beta"', "1"),
+    ('object@if:arg1/S=~"^alpha(bet)?$"', "0 2"),
+    ('object@if:arg1/S!=""', "0 1 2 4 5"),
+    ('object@if:arg1/S^="a"', "0 2 4"),
+    ('object@if:arg1/S=~"b$"', ""),
+    ("real@if:fparg1>2", "0 5 6"),
+    ("real@if:fparg1==-1.5", "1"),
+    ("real@if:fparg1<0", "1 7"),
+    ("real@if:fparg1<=0", "1 2 3 7"),
+    ("real@if:fparg1!=1e300", "0 1 2 3 4 6 7 8"),
+    ("real@if:fparg1==0", "2 3"),
+    ("real@if:fparg1>1e-320", "0 4 5 6"),
+    ("real@if:arg1/f>=1e300", "5 6"),
+    ("single@if:fparg1/32==0.5", "0"),
+    ("single@if:fparg1/32<-1", "1 4"),
+    ("single@if:fparg1/32>0&&fparg1/32<1e-38", "2"),
+    ("single@if:fparg1/32>1e38", "3"),
+    ("many@if:fparg9==9", "0"),
+    ("many@if:fparg2==2&&fparg9<9", "1"),
+    ("many@if:arg1==1", "1"),
+    ("extended@if:fparg1/80==0.1", "0"),
+    ("extended@if:fparg1/80>2.5", "2 3"),
+    ("extended@if:fparg1/80<-1", "1 4"),
+    ("extended@if:fparg1/80!=0", "0 1 2 3 4"),
+]
+RECORDED = ["-A", "text@arg1/s,arg2/i32", "-A", "object@arg1/S,arg2/i32", "-A", "real@fparg1,arg1/i32", "-A",
+            "single@fparg1/32,arg1/i32", "-A", "many@arg1/i32,fparg2,fparg9", "-A", "extended@arg1/i32,fparg1/80"]
+NUMBER_AT = {"many": 0, "extended": 0}  # else the last argument
+
+
+def numbers_of(lines, function):
+    found = [re.sub(r'".*"', "", found) for found in re.findall(rf"^{function}\((.*)\)(?: \{{|;)", lines, re.M)]
+    return " ".join(arguments.split(", ")[NUMBER_AT.get(function, -1)] for arguments in found)
+
+
+@pytest.fixture(scope="module", params=["pg", "fentry", "libc++"])
+def conditions(request, tmp_path_factory):
+    """The program, and its arguments as they were recorded without any filter."""
+    where = tmp_path_factory.mktemp("conditions")
+    flags = {"pg": ["g++", "-pg"], "fentry": ["g++", "-pg", "-mfentry"], "libc++": ["clang++", "-stdlib=libc++", "-pg"]}
+    compiler, *method = flags[request.param]
+    source = SOURCES / "located" / "conditions.cc"
+    subprocess.run([compiler, "-O1", *method, "-o", where / "conditions", source], check=True)
+    utrail("record", "--no-event", "--no-libcall", "-d", where / "all", *RECORDED, where / "conditions").must()
+    return where / "conditions", where / "all"
+
+
+@pytest.mark.parametrize("condition, numbers", CONDITIONS, ids=[c for c, _ in CONDITIONS])
+def test_conditions_at_both(conditions, condition, numbers):
+    """While recording they hold for the calls for which they hold when reading, whatever the type."""
+    exe, everything = conditions
+    function = condition.split("@")[0]
+    assert numbers_of(utrail("replay", "-d", everything, "-f", "none", "-F", condition).out, function) == numbers
+    record(exe, "--no-libcall", *RECORDED, "-F", condition)
+    # Filters say which calls are left, so that nothing but these is there if any holds.
+    assert numbers_of(replay(), function) == numbers
 
 
 PLANNED = [

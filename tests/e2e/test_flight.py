@@ -11,7 +11,7 @@ import pytest
 
 from data import ENTRY, EXIT, LOST, Recording
 from programs import METHODS, Variant, build, program
-from tools import UTRAIL, environment, run, utrail
+from tools import UTRAIL, environment, peer, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -150,6 +150,23 @@ def test_flight_of_many_tasks_has_a_limit():
     assert all(len(t.records) in (2, 402) and recording.lost == 0 for t in recording.tasks.values())
     assert not set(everybody[1:150]) & set(recording.tasks), "the oldest are gone"
     assert len(utrail("replay", "-f", "none").must().out.splitlines()) > 20 * 202
+
+
+@pytest.mark.needs_peer
+def test_flight_forgets_threads_that_have_ended():
+    """It may run for weeks: neither task.txt nor the task list of `info` grows with every thread that there was."""
+    exe = build(program("threads_long"), PG)
+    utrail("record", "--no-libcall", "--flight=128k", "--max-size=256k", exe, "6000", limit=120).must()
+    recording = Recording("uftrace.data")
+    assert 20 < len(recording.tasks) < 60
+    lines = recording.task_lines
+    assert len(lines) < 2500 and lines[0].startswith("SESS ")
+    tids = {int(m[1]) for m in re.finditer(r"^TASK .* tid=(\d+)", "\n".join(lines), flags=re.M)}
+    assert set(recording.tasks) <= tids
+    listed = re.search(r"^# number of tasks +: (\d+)$", utrail("info").must().out, flags=re.M)
+    assert int(listed[1]) < 2500
+    assert "worker() {" in utrail("replay").must().out
+    assert peer("report", "-d", "uftrace.data").must().out == utrail("report").must().out
 
 
 def test_max_size_ends_the_recording():

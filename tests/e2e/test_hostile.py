@@ -194,12 +194,12 @@ def test_shadow_stack(workdir, variant):
 def hostile(name):
     """A program of src/hostile; skipped where what it needs is not installed."""
     (path,) = (SOURCES / "hostile").glob(f"{name}.c*")
-    for library, package in ("boost_context", "libboost-context-dev"), ("unwind", "libunwind-dev"):
-        if name in ("boost_context", "walker") and library in path.read_text():
-            headers = {"boost_context": "boost/context/fiber.hpp", "unwind": "libunwind.h"}
-            places = Path("/usr/include"), *Path("/usr/include").glob("*-linux-gnu")
-            if not any((place / headers[library]).exists() for place in places):
-                pytest.skip(f"{package} is not installed")
+    needs = {"boost_context": ("libboost-context-dev", "/usr/include", "boost/context/fiber.hpp"),
+             "walker": ("libunwind8", "/usr/lib", "libunwind.so.8")}
+    if name in needs:
+        package, place, file = needs[name]
+        if not any((where / file).exists() for where in (Path(place), *Path(place).glob("*-linux-gnu"))):
+            pytest.skip(f"{package} is not installed")
     return Program.read(path)
 
 

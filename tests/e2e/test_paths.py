@@ -12,7 +12,7 @@ from test_trees import demangler, expectation
 from tools import run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
-OPTIONS = {"nested": ["-l"], "depth": ["-D", "3", "--no-libcall"], "time": ["-t", "1us"],}
+OPTIONS = {"nested": ["-l"], "depth": ["-D", "3", "--no-libcall"], "time": ["-t", "1us"], "args": ["-a"]}
 
 # Programs that end only when they are told to, and those that take long and have tests of their own.
 ELSEWHERE = {"endless", "sleeper", "notes_time", "threads_4096"}
@@ -65,7 +65,7 @@ def test_option(prog, variant, name):
     traced = utrail("record", *prog.one("options", variant, "").split(), *OPTIONS[name], exe)
     assert traced.status == plain.status, traced.err
     assert sorted(traced.out.splitlines()) == sorted(plain.out.splitlines())
-    recording = Recording("uftrace.data")
+    recording = Recording("uftrace.data", has_payloads=name == "args")
     if any(task.records for task in recording.tasks.values()):
         utrail("replay").must()
         utrail("report").must()
@@ -75,7 +75,7 @@ def test_option(prog, variant, name):
     without = prog.one("ignore", variant, "").split()
     recorded = Counter(trees.of_records(t, names, without) for t in recording.tasks.values())
     expected = expectation(prog, variant)
-    if name == "nested":
+    if name in ("nested", "args"):
         assert recorded == expected
     elif name.startswith("depth") and all(map(is_plain, expected)) and not without:
         shallow = Counter()

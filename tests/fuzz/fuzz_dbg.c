@@ -5,6 +5,7 @@
 #include "utils/format/dbg.h"
 #include "utils/spec/argspec.h"
 #include "utils/spec/enumdef.h"
+#include "utils/spec/structdef.h"
 
 /* A specification's own text is read as that specification. */
 static void check_specs(const char *text)
@@ -47,6 +48,22 @@ static void check_enum(const char *text)
 	}
 }
 
+static void check_struct(const char *text)
+{
+	struct struct_defs defs cleanup_struct_defs = { 0 };
+
+	if (struct_defs_parse(&defs, text, strlen(text)) < 0)
+		return;
+	FUZZ_CHECK(struct_defs_find(&defs, defs.defs[0].key) == defs.defs);
+	for (size_t i = 0; i < defs.defs[0].nr; i++) {
+		const struct struct_field *field = &defs.defs[0].fields[i];
+
+		FUZZ_CHECK(field->name[0]);
+		FUZZ_CHECK(field->offset + field->type.size <= defs.defs[0].bytes);
+		FUZZ_CHECK(field->shift + field->width <= 64);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -58,6 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check_error(ret < 0, &err);
 	for (size_t i = 0; i < dbg.nr_enums; i++)
 		check_enum(dbg.enums[i]);
+	for (size_t i = 0; i < dbg.nr_structs; i++)
+		check_struct(dbg.structs[i]);
 	for (size_t i = 0; i < dbg.nr_funcs; i++) {
 		check_specs(dbg.funcs[i].args);
 		check_specs(dbg.funcs[i].retval);

@@ -61,8 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.header = { .version = 4, .endian = 1, .elf_class = 2 },
 		.is_big_endian = choice & 1,
 	};
-	struct src_user_plan large = { SRC_USER_MAX_BUFFER, true };
-	struct src_user_plan small = { SRC_USER_MIN_BUFFER, choice & 2 };
+	struct src_user_plan large = { .buffer_bytes = SRC_USER_MAX_BUFFER, .keeps_open = true };
+	struct src_user_plan small = { .buffer_bytes = SRC_USER_MIN_BUFFER,
+				       .keeps_open = choice & 2 };
 
 	fuzz_write_file("1.dat", in.data, in.size);
 

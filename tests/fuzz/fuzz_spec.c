@@ -9,6 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/words.h"
 #include "utils/spec/filters.h"
+#include "utils/spec/regex_plan.h"
 #include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
 
@@ -19,6 +20,25 @@ static const struct filter_subject subjects[] = {
 	{ .name = "operator new[]", .name_len = 14, .source_file = "src/lib/a.c" },
 	{ .name = "", .name_len = 0 },
 };
+
+/* The probe's automaton finds what the C library finds. */
+static void compare(const struct cond_term *term)
+{
+	static const char *const texts[] = {
+		"", "a", "ab", "text", "x1y", "foo.bar", "(a|b)", "^$"
+	};
+	struct uft_err err = { 0 };
+	struct automaton automaton;
+	int ret = regex_plan(term->text.text, &automaton, &err);
+
+	fuzz_check_error(ret < 0, &err);
+	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(texts); i++) {
+		size_t len = strlen(texts[i]);
+
+		FUZZ_CHECK(automaton_matches(&automaton, (const uint8_t *)texts[i], len) ==
+			   pattern_matches(&term->text, texts[i], len));
+	}
+}
 
 static void judge(const struct cond *cond)
 {
@@ -34,6 +54,8 @@ static void judge(const struct cond *cond)
 		FUZZ_CHECK(term->subject == COND_RETVAL || term->index > 0);
 		FUZZ_CHECK(term->type != COND_INT || (term->bytes > 0 && term->bytes <= 8));
 		cond_term_holds(term, &values[term->type]);
+		if (term->type == COND_STRING && term->op == COND_MATCH)
+			compare(term);
 	}
 }
 

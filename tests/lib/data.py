@@ -29,15 +29,36 @@ class Task:
     records: list
 
 
+def value_bytes(item, raw, at):
+    """How much of the payload, from @at on, the value of specification @item takes: section 1.4's formats, padded to 4 bytes."""
+    match = re.fullmatch(r"(arg|fparg|retval)\d*(?:/([a-zA-Z]?)(\d*)(?::[^%]*)?)?(?:%.*)?", item)
+    assert match, item
+    kind, letter, number = match[1], match[2] or "d", match[3]
+    if letter in "sS":
+        return (2 + struct.unpack_from("<H", raw, at)[0] + 3) & ~3
+    if letter == "t":
+        return (int(number) + 3) & ~3
+    bits = int(number) if number else 8 if letter == "c" else 64
+    assert bits in (8, 16, 32, 64, 80), f"{kind}: {item}"
+    return (bits // 8 + 3) & ~3
+
+
 class Recording:
-    def __init__(self, path):
+    """@has_payloads: arguments and return values were recorded, by -a; what is in them is not looked at."""
+
+    def __init__(self, path, has_payloads=False):
         self.path = Path(path)
+        self.has_payloads = has_payloads
         self.read_info()
         self.read_task_txt()
         self.maps = {p.name[4:20]: self.read_map(p) for p in self.path.glob("sid-*.map")}
         self.symbols = {}
         for path in self.path.glob("*.sym"):
             self.read_symbols(path)
+        self.debug = {}
+        for path in self.path.glob("*.dbg"):
+            self.read_debug(path)
+        self.auto = {ENTRY: self.read_table("argauto"), EXIT: self.read_table("retauto")}
         self.tasks = {}
         for path in sorted(self.path.glob("[0-9]*.dat")):
             tid = int(path.stem)
@@ -109,6 +130,33 @@ class Recording:
                 row[1] = after[0] - row[0] if after else 0
         self.symbols[owner] = [row for row in table if row[2] != "?"]
 
+    def read_debug(self, path):
+        specs = self.debug.setdefault(path.stem, {})
+        for line in path.read_text().splitlines():
+            if match := re.match(r"# path name: (.*)", line):
+                specs = self.debug.setdefault(match[1], {})
+            elif match := re.match(r"F: ([0-9a-f]+) ", line):
+                func = specs.setdefault(int(match[1], 16), {})
+            elif match := re.match(r"([AR]): @(.*)", line):
+                func[ENTRY if match[1] == "A" else EXIT] = match[2].split(",")
+
+    def read_table(self, key):
+        rows = (row.partition("@") for text in self.info.get(key, []) for row in text.split(";") if row)
+        return {name: items.split(",") for name, _, items in rows}
+
+    def payload_bytes(self, tid, record, raw, at):
+        """By the function's own debug information, else by what the library's tables know."""
+        path, offset, symbol = self.place_of(tid, record.time, record.addr)
+        assert symbol, f"{self.path}: a payload of an unknown function"
+        start = symbol[0]
+        items = self.debug.get(path, {}).get(start, {}).get(record.kind) if symbol[2] != "P" else None
+        items = items or self.auto[record.kind].get(symbol[3])
+        assert items, f"{self.path}: a payload of {symbol[3]}, of which nothing says what it is"
+        end = at
+        for item in items if record.kind == ENTRY else items[:1]:
+            end += value_bytes(item, raw, end)
+        return (end - at + 7) & ~7
+
     def session_of(self, tid, time):
         """The sid that was valid: of the task itself, else of its process, else of the parent process."""
         while tid:
@@ -120,6 +168,11 @@ class Recording:
         return min(self.sessions)[2]
 
     def name_of(self, tid, time, addr):
+        symbol = self.place_of(tid, time, addr)[2]
+        return (symbol[3], symbol[2] == "P") if symbol else (f"<{addr:x}>", False)
+
+    def place_of(self, tid, time, addr):
+        """The module's path, the offset in it, and the symbol: (offset, size, kind, name), or None."""
         sid = self.session_of(tid, time)
         modules = list(self.maps.get(sid, []))
         for when, owner, base, name in self.dlopens:
@@ -130,8 +183,8 @@ class Recording:
                 continue
             for offset, size, kind, name in self.symbols.get(path, []):
                 if offset <= addr - start < offset + size:
-                    return name, kind == "P"
-        return f"<{addr:x}>", False
+                    return path, addr - start, (offset, size, kind, name)
+        return None, 0, None
 
     def read_records(self, tid, path):
         raw = path.read_bytes()
@@ -143,8 +196,11 @@ class Recording:
             kind, more, magic = word & 3, word >> 2 & 1, word >> 3 & 7
             depth, addr = word >> 6 & 1023, word >> 16
             assert magic == 5, f"{path}: magic {magic} at {offset - 16}"
-            assert not more, f"{path}: a payload at {offset - 16}, though none was asked for"
+            assert not more or self.has_payloads, f"{path}: a payload at {offset - 16}, though none was asked for"
             record = Record(time, kind, depth, addr)
+            if more:
+                assert kind in (ENTRY, EXIT), f"{path}: a payload of an event at {offset - 16}"
+                offset += self.payload_bytes(tid, record, raw, offset)
             if kind in (ENTRY, EXIT):
                 assert time >= last, f"{path}: time goes back at {offset - 16}"
                 last = time

@@ -11,6 +11,7 @@
 void dbg_deinit(struct dbg *dbg)
 {
 	free(dbg->enums);
+	free(dbg->structs);
 	free(dbg->funcs);
 	free(dbg->inlined);
 	free(dbg->text);
@@ -42,15 +43,25 @@ int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call)
 	return 0;
 }
 
+static int add_text(const char ***list, size_t *nr, const char *text)
+{
+	const char **texts = vec_grow(*list, *nr, sizeof(*texts));
+
+	if (!texts)
+		return -ENOMEM;
+	*list = texts;
+	texts[(*nr)++] = text;
+	return 0;
+}
+
 int dbg_add_enum(struct dbg *dbg, const char *definition)
 {
-	const char **enums = vec_grow(dbg->enums, dbg->nr_enums, sizeof(*enums));
+	return add_text(&dbg->enums, &dbg->nr_enums, definition);
+}
 
-	if (!enums)
-		return -ENOMEM;
-	dbg->enums = enums;
-	enums[dbg->nr_enums++] = definition;
-	return 0;
+int dbg_add_struct(struct dbg *dbg, const char *definition)
+{
+	return add_text(&dbg->structs, &dbg->nr_structs, definition);
 }
 
 static int compare_addr(const void *a, const void *b)
@@ -85,10 +96,10 @@ static void put_line(struct strbuf *out, const char *key, const char *value)
 	strbuf_addch(out, '\n');
 }
 
-/* "I: <line>\t<name>\t<file>"; other readers skip it. */
+/* "# I: <line>\t<name>\t<file>" */
 static void put_inline(struct strbuf *out, const struct dbg_inline *call)
 {
-	strbuf_addf(out, "I: %u\t", call->line);
+	strbuf_addf(out, "# I: %u\t", call->line);
 	text_put_name(out, call->name, strlen(call->name));
 	put_line(out, "\t", call->file ? call->file : "");
 }
@@ -99,6 +110,9 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	put_line(out, "# build-id: ", dbg->build_id);
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
+	/* Other readers skip what looks like a comment, and stop at lines that they do not know. */
+	for (size_t i = 0; i < dbg->nr_structs; i++)
+		put_line(out, "# S: ", dbg->structs[i]);
 	for (size_t i = 0; i < dbg->nr_funcs; i++) {
 		const struct dbg_func *func = &dbg->funcs[i];
 
@@ -113,6 +127,7 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 			put_inline(out, &dbg->inlined[func->first_inlined + k]);
 		put_line(out, "A: @", func->args);
 		put_line(out, "R: @", func->retval);
+		put_line(out, "# T: ", func->structs);
 	}
 }
 
@@ -163,6 +178,8 @@ static int decode_detail(struct dbg_func *func, struct text *line)
 		func->args = rest_of(line);
 	} else if (text_word(line, "R: @")) {
 		func->retval = rest_of(line);
+	} else if (text_word(line, "# T: ")) {
+		func->structs = rest_of(line);
 	} else if (text_word(line, "L: ")) {
 		if (!text_dec(line, &number) || number > UINT32_MAX || !text_word(line, " "))
 			return -EINVAL;
@@ -178,11 +195,13 @@ static int decode_line(struct dbg *dbg, struct text *line)
 		return decode_func(dbg, line);
 	if (text_word(line, "E: "))
 		return dbg_add_enum(dbg, rest_of(line));
+	if (text_word(line, "# S: "))
+		return dbg_add_struct(dbg, rest_of(line));
 	if (text_word(line, "# path name: "))
 		dbg->path = rest_of(line);
 	else if (text_word(line, "# build-id: "))
 		dbg->build_id = rest_of(line);
-	else if (dbg->nr_funcs && text_word(line, "I: "))
+	else if (dbg->nr_funcs && text_word(line, "# I: "))
 		return decode_inline(dbg, line);
 	else if (dbg->nr_funcs)
 		return decode_detail(&dbg->funcs[dbg->nr_funcs - 1], line);

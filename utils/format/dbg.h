@@ -13,6 +13,8 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/argspec.h); NULL: none
+ * @structs: keys of the definitions of structs among them, "KEY,,KEY;KEY": of the arguments in order, then of the return
+ *           value; NULL: none
  * @file: NULL when the line is not known
  * @first_inlined, @nr_inlined: of dbg->inlined: calls that were inlined into it
  */
@@ -27,6 +29,7 @@ struct dbg_func {
 	const char *name;
 	const char *args;
 	const char *retval;
+	const char *structs;
 	const char *file;
 	uint32_t line;
 	uint32_t nr_inlined;
@@ -36,6 +39,7 @@ struct dbg_func {
 /*
  * @path, @build_id: of the module; NULL when the file does not say
  * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/enumdef.h)
+ * @structs: definitions of structs (utils/spec/structdef.h)
  * @funcs: by address
  * @text: what the strings point into, when they come from a file; else NULL and they are the maker's
  *
@@ -46,6 +50,8 @@ struct dbg {
 	const char *build_id;
 	const char **enums;
 	size_t nr_enums;
+	const char **structs;
+	size_t nr_structs;
 	struct dbg_func *funcs;
 	size_t nr_funcs;
 	struct dbg_inline *inlined;
@@ -61,6 +67,7 @@ int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
 /* A call that was inlined into the function that was added last. */
 int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
 int dbg_add_enum(struct dbg *dbg, const char *definition);
+int dbg_add_struct(struct dbg *dbg, const char *definition);
 
 /* The function that begins at @addr, or NULL. */
 const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr);

@@ -64,13 +64,33 @@ enum plan_compare {
 	PLAN_AND = 6, /* any of the bits */
 };
 
-/* Integer argument @index (from 1 on), cut to @bytes, compared with @value. */
+/* What is compared: see struct plan_cond. */
+enum plan_cond_kind {
+	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
+	PLAN_COND_FLOAT, /* floating point argument @index of @bytes with the double whose bits are @value */
+	PLAN_COND_TEXT,	     /* the string as it would be recorded, with @len bytes of text */
+	PLAN_COND_PREFIX,    /* whether it begins with that text */
+	PLAN_COND_AUTOMATON, /* whether the struct automaton finds something in it */
+};
+
+/*
+ * One comparison. Text and automatons stand behind the last comparison of a rule, in room of whole struct plan_conds: @value is
+ * how many bytes behind.
+ *
+ * @index: from 1 on
+ * @string: enum capture_op: how a string is read
+ * @compare: enum plan_compare
+ * @starts_alternative: those before it, or it and those behind it, must hold
+ */
 struct plan_cond {
+	uint8_t kind; /* enum plan_cond_kind */
 	uint8_t index;
-	uint8_t bytes;		     /* 1, 2, 4 or 8 */
-	uint8_t is_signed;	     /* how it is widened and compared */
-	uint8_t compare;	     /* enum plan_compare */
-	uint32_t starts_alternative; /* those before it, or it and those behind it, must hold */
+	uint8_t bytes;	   /* 1, 2, 4, 8, or 10 */
+	uint8_t is_signed; /* how an integer is widened and compared */
+	uint8_t compare;
+	uint8_t starts_alternative;
+	uint8_t string;
+	uint8_t len;
 	int64_t value;
 };
 _Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");

@@ -267,6 +267,7 @@ void dwarf_info_deinit(struct dwarf_info *info)
 		free(info->texts[i]);
 	free(info->funcs);
 	free(info->enums);
+	free(info->structs);
 	free(info->texts);
 	*info = (struct dwarf_info){ 0 };
 }
@@ -297,6 +298,8 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	load_units(&loader, dwarf);
 	dwarf_end(dwarf);
 	strmap_deinit(&loader.enums);
+	strmap_deinit(&loader.structs);
+	strmap_deinit(&loader.keys);
 	sort_funcs(info);
 	if (loader.oom) {
 		dwarf_info_deinit(info);

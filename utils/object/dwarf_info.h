@@ -39,6 +39,7 @@ enum dwarf_class {
  * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
  * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in memory
  * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
+ * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of what is in it
  */
 struct dwarf_type {
 	uint8_t kind; /* enum dwarf_kind */
@@ -47,6 +48,7 @@ struct dwarf_type {
 	uint8_t classes[2]; /* enum dwarf_class */
 	uint32_t bytes;
 	const char *name;
+	const char *fields;
 };
 
 /* @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known */
@@ -83,6 +85,7 @@ struct dwarf_func {
  *
  * @funcs: by address; of several at one address the first
  * @enums: definitions for utils/spec/enumdef.h, of the types that occur
+ * @structs: definitions for utils/spec/structdef.h, likewise
  * @texts: what the strings point into
  */
 struct dwarf_info {
@@ -90,6 +93,8 @@ struct dwarf_info {
 	size_t nr_funcs;
 	const char **enums;
 	size_t nr_enums;
+	const char **structs;
+	size_t nr_structs;
 	char **texts;
 	size_t nr_texts;
 };

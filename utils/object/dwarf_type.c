@@ -13,7 +13,7 @@
 
 #define EIGHTBYTE 8U
 
-static bool type_die(Dwarf_Die *die, Dwarf_Die *type)
+bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
 
@@ -21,7 +21,7 @@ static bool type_die(Dwarf_Die *die, Dwarf_Die *type)
 }
 
 /* Through typedefs and qualifiers. False when nothing is left: void. */
-static bool peel(Dwarf_Die *die)
+bool dwarf_peel(Dwarf_Die *die)
 {
 	for (int i = 0; i < NESTING_MAX; i++) {
 		Dwarf_Die inner;
@@ -32,7 +32,7 @@ static bool peel(Dwarf_Die *die)
 		case DW_TAG_volatile_type:
 		case DW_TAG_restrict_type:
 		case DW_TAG_atomic_type:
-			if (!type_die(die, &inner))
+			if (!dwarf_type_die(die, &inner))
 				return false;
 			*die = inner;
 			break;
@@ -43,7 +43,7 @@ static bool peel(Dwarf_Die *die)
 	return false;
 }
 
-static uint32_t byte_size(Dwarf_Die *die)
+uint32_t dwarf_byte_size(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word size;
@@ -65,7 +65,7 @@ static unsigned encoding_of(Dwarf_Die *die)
 	return encoding;
 }
 
-static bool is_flag_set(Dwarf_Die *die, unsigned name)
+bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 	bool flag;
@@ -78,7 +78,7 @@ static bool is_char(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
-	return dwarf_tag(die) == DW_TAG_base_type && byte_size(die) == 1 && name &&
+	return dwarf_tag(die) == DW_TAG_base_type && dwarf_byte_size(die) == 1 && name &&
 	       strcmp(name, "char") == 0;
 }
 
@@ -92,7 +92,7 @@ static bool is_x87(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
-	return byte_size(die) > 8 && name && strstr(name, "long double");
+	return dwarf_byte_size(die) > 8 && name && strstr(name, "long double");
 }
 
 static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
@@ -116,7 +116,7 @@ static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf
 
 static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting);
 
-static bool member_offset(Dwarf_Die *member, uint32_t *offset)
+bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
@@ -147,16 +147,25 @@ static void classify_members(Dwarf_Die *die, uint32_t offset, uint8_t classes[2]
 		int tag = dwarf_tag(&child);
 		uint32_t at;
 		Dwarf_Die type;
+		struct dwarf_bits bits;
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		if (is_flag_set(&child, DW_AT_external) || is_flag_set(&child, DW_AT_declaration))
+		if (dwarf_has_flag(&child, DW_AT_external) ||
+		    dwarf_has_flag(&child, DW_AT_declaration))
 			continue;
-		if (!member_offset(&child, &at)) {
+		/* Those without a name are there to fill space: psABI 3.2.3. */
+		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
+			continue;
+		if (dwarf_member_bits(&child, offset, &bits)) {
+			note(classes, bits.offset, bits.bytes, DWARF_CLASS_INT);
+			continue;
+		}
+		if (!dwarf_member_offset(&child, &at)) {
 			classes[0] = DWARF_CLASS_MEMORY;
 			return;
 		}
-		if (type_die(&child, &type))
+		if (dwarf_type_die(&child, &type))
 			classify(&type, offset + at, classes, nesting + 1);
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -195,10 +204,10 @@ static void classify_array(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], 
 	Dwarf_Die element;
 	uint32_t nr = array_length(die);
 
-	if (!type_die(die, &element) || !peel(&element))
+	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
 		return;
 	for (uint32_t i = 0; i < nr; i++)
-		classify(&element, offset + i * byte_size(&element), classes, nesting + 1);
+		classify(&element, offset + i * dwarf_byte_size(&element), classes, nesting + 1);
 }
 
 /* psABI 3.2.3: the classes of what lies at @offset of the struct that is passed. */
@@ -206,10 +215,10 @@ static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int ne
 {
 	Dwarf_Die type = *die;
 
-	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !peel(&type))
+	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !dwarf_peel(&type))
 		return;
 
-	uint32_t bytes = byte_size(&type);
+	uint32_t bytes = dwarf_byte_size(&type);
 
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_structure_type:
@@ -244,7 +253,7 @@ static bool is_special_function(Dwarf_Die *func, const char *class_name)
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
 
-	if (!name || dwarf_tag(func) != DW_TAG_subprogram || is_flag_set(func, DW_AT_artificial))
+	if (!name || dwarf_tag(func) != DW_TAG_subprogram || dwarf_has_flag(func, DW_AT_artificial))
 		return false;
 	if (dwarf_attr_integrate(func, DW_AT_defaulted, &attr) &&
 	    dwarf_formudata(&attr, &word) == 0 && word == DW_DEFAULTED_in_class)
@@ -267,7 +276,7 @@ static bool is_special_function(Dwarf_Die *func, const char *class_name)
 		if (dwarf_tag(&param) != DW_TAG_formal_parameter)
 			continue;
 		nr++;
-		is_copy = type_die(&param, &type) &&
+		is_copy = dwarf_type_die(&param, &type) &&
 			  (dwarf_tag(&type) == DW_TAG_reference_type ||
 			   dwarf_tag(&type) == DW_TAG_rvalue_reference_type);
 	} while (dwarf_siblingof(&param, &param) == 0);
@@ -300,8 +309,8 @@ static bool is_non_trivial(Dwarf_Die *die, int nesting)
 		if (is_special_function(&child, dwarf_diename(die)))
 			return true;
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-		    !is_flag_set(&child, DW_AT_external) && type_die(&child, &type) &&
-		    peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
+		    !dwarf_has_flag(&child, DW_AT_external) && dwarf_type_die(&child, &type) &&
+		    dwarf_peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
 		    (dwarf_tag(&type) == DW_TAG_structure_type ||
 		     dwarf_tag(&type) == DW_TAG_class_type) &&
 		    is_non_trivial(&type, nesting + 1))
@@ -353,14 +362,14 @@ static enum dwarf_kind kind_of_class(Dwarf_Die *die)
 	const char *name = dwarf_diename(die);
 
 	if (!name || strncmp(name, "basic_string<char,", 18) != 0)
-		return is_flag_set(die, DW_AT_declaration) ? DWARF_UNKNOWN : DWARF_STRUCT;
-	if (is_flag_set(die, DW_AT_declaration))
+		return dwarf_has_flag(die, DW_AT_declaration) ? DWARF_UNKNOWN : DWARF_STRUCT;
+	if (dwarf_has_flag(die, DW_AT_declaration))
 		return is_in_namespace(die, "__cxx11") ? DWARF_STD_STRING
 		       : is_in_namespace(die, "__1")   ? DWARF_LLVM_STRING
 						       : DWARF_UNKNOWN;
-	if (byte_size(die) == 32 && has_member(die, "_M_dataplus"))
+	if (dwarf_byte_size(die) == 32 && has_member(die, "_M_dataplus"))
 		return DWARF_STD_STRING;
-	if (byte_size(die) == 24 && (has_member(die, "__r_") || has_member(die, "__rep_")))
+	if (dwarf_byte_size(die) == 24 && (has_member(die, "__r_") || has_member(die, "__rep_")))
 		return DWARF_LLVM_STRING;
 	return DWARF_STRUCT;
 }
@@ -453,7 +462,7 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 	type->kind = DWARF_ENUM;
 	type->name = name;
 	type->is_signed = true;
-	if (type_die(die, &inner) && peel(&inner))
+	if (dwarf_type_die(die, &inner) && dwarf_peel(&inner))
 		type->is_signed = encoding_of(&inner) == DW_ATE_signed ||
 				  encoding_of(&inner) == DW_ATE_signed_char;
 	add_enum(loader, die, name);
@@ -492,6 +501,8 @@ static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 		type->bytes = 0;
 	if (type->bytes > 2 * EIGHTBYTE)
 		type->classes[0] = DWARF_CLASS_MEMORY;
+	if (type->kind == DWARF_STRUCT && type->bytes)
+		type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
 }
 
 static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
@@ -501,8 +512,8 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 	type->kind = DWARF_POINTER;
 	if (!type->bytes)
 		type->bytes = 8;
-	if (dwarf_tag(die) == DW_TAG_pointer_type && type_die(die, &pointee) && peel(&pointee) &&
-	    is_char(&pointee))
+	if (dwarf_tag(die) == DW_TAG_pointer_type && dwarf_type_die(die, &pointee) &&
+	    dwarf_peel(&pointee) && is_char(&pointee))
 		type->kind = DWARF_STRING;
 }
 
@@ -511,9 +522,9 @@ void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_typ
 	Dwarf_Die at;
 
 	*type = (struct dwarf_type){ .kind = DWARF_VOID };
-	if (!type_die(die, &at) || !peel(&at))
+	if (!dwarf_type_die(die, &at) || !dwarf_peel(&at))
 		return;
-	type->bytes = byte_size(&at);
+	type->bytes = dwarf_byte_size(&at);
 	switch (dwarf_tag(&at)) {
 	case DW_TAG_base_type:
 		make_base(loader, &at, type);

@@ -8,16 +8,51 @@
 #include "utils/base/strmap.h"
 #include "utils/object/dwarf_info.h"
 
-/* @enums: those that were seen, by name */
+/*
+ * @enums: those that were seen, by name
+ * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
+ * @nesting: of the struct that is being defined
+ */
 struct dwarf_loader {
 	struct dwarf_info *info;
 	struct strmap enums;
+	struct strmap structs;
+	struct strmap keys;
+	unsigned nesting;
 	uint64_t base; /* of the module */
 	bool oom;
 };
 
 /* A copy of the first @len bytes of @text, which lives as long as loader->info; NULL and loader->oom without memory. */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
+
+/*
+ * The key of the definition of struct, class or union @die, which is made when it is the first time; NULL when it has no fields that
+ * can be shown, or memory is short. @name: without template arguments, or NULL. @bytes: its size.
+ */
+const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
+				uint32_t bytes);
+
+/* DW_AT_type of @die; through typedefs and qualifiers (false when nothing is left: void); flags; DW_AT_byte_size or 0. */
+bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
+bool dwarf_peel(Dwarf_Die *die);
+bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
+uint32_t dwarf_byte_size(Dwarf_Die *die);
+
+/*
+ * A bit-field: the bytes of its struct that hold it, and which of their bits, from the lowest on. False when @member is none, or it
+ * is not known where it is. @base: where what it is a member of begins.
+ */
+struct dwarf_bits {
+	uint32_t offset;
+	uint32_t bytes;
+	uint32_t shift;
+	uint32_t width;
+};
+bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
+
+/* Where a member or base class is in its struct; false when that is not fixed (a virtual base). */
+bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /* The type that attribute DW_AT_type of @die says; DWARF_VOID when there is none. */
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);

@@ -63,6 +63,28 @@ static int add_argument(struct argrule *rule, const char *item,
 	return 0;
 }
 
+/* "clear", "clear=arg+time+retval": what of it is about arguments and return values. */
+static uint8_t cleared_by(const char *item)
+{
+	uint8_t clears = 0;
+
+	if (strncasecmp(item, "clear", 5) != 0 || (item[5] && item[5] != '='))
+		return 0;
+	if (!item[5])
+		return ARGRULES_BOTH;
+	for (const char *at = item + 6; *at; at += at[0] == '+') {
+		size_t len = strcspn(at, "+");
+
+		if ((len == 3 && strncasecmp(at, "arg", len) == 0) ||
+		    (len == 5 && strncasecmp(at, "fparg", len) == 0))
+			clears |= ARGRULES_ARGS;
+		if (len == 6 && strncasecmp(at, "retval", len) == 0)
+			clears |= ARGRULES_RETVAL;
+		at += len;
+	}
+	return clears;
+}
+
 static int add_item(struct argrule *rule, const char *item, const struct argrules_source *source,
 		    struct uft_err *err)
 {
@@ -72,6 +94,7 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 		rule->is_auto |= source->is_trigger;
 		return 0;
 	}
+	rule->clears |= cleared_by(item);
 	if (is_action(item))
 		return 0;
 	/* "arg" or "argx" is a slip, not a library. */
@@ -166,6 +189,11 @@ int argrules_collect(const struct argrules *rules, const struct argrules_subject
 
 		if (!is_about(rule, subject))
 			continue;
+		if (rule->clears & ARGRULES_ARGS)
+			argspecs_deinit(args);
+		if (rule->clears & ARGRULES_RETVAL)
+			argspecs_deinit(retval);
+		wants_auto &= ~rule->clears;
 		if (rule->is_auto)
 			wants_auto |= rule->about;
 		for (size_t k = 0; k < rule->items.nr; k++) {

@@ -16,6 +16,7 @@ enum argrules_about {
  * "NAME[@MODULE][@ITEM,...]" of spec/cli.md section 4.1.
  *
  * @about: enum argrules_about: what @items are about, and what to find out by itself when there are none
+ * @clears: enum argrules_about: what earlier rules have said about these is forgotten, `clear`
  * @module: a prefix of the module's file name, or "PLT"; NULL: any
  * @text: what the user wrote
  */
@@ -25,6 +26,7 @@ struct argrule {
 	char *text;
 	struct argspecs items;
 	uint8_t about;
+	uint8_t clears;
 	bool is_auto;
 };
 

@@ -265,6 +265,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec)
 {
 	free(spec->name);
+	free(spec->fields);
 	*spec = (struct argspec){ 0 };
 }
 
@@ -329,10 +330,11 @@ int argspecs_add_copy(struct argspecs *list, const struct argspec *from)
 {
 	struct argspec copy = *from;
 
-	if (from->name) {
-		copy.name = strdup(from->name);
-		if (!copy.name)
-			return -ENOMEM;
+	copy.name = from->name ? strdup(from->name) : NULL;
+	copy.fields = from->fields ? strdup(from->fields) : NULL;
+	if ((from->name && !copy.name) || (from->fields && !copy.fields)) {
+		argspec_deinit(&copy);
+		return -ENOMEM;
 	}
 	return argspecs_add(list, &copy);
 }

@@ -36,6 +36,7 @@ enum arg_place {
  * @is_exact: the function was named, not found by a pattern
  * @regs: numbers of argreg_name()
  * @name: of the enum or struct; NULL when there is none; of the heap
+ * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells; NULL; of the heap
  * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the value count, with
  *                CAPTURE_SIGNED (utils/format/capture.h), and what is in the place
  */
@@ -56,6 +57,7 @@ struct argspec {
 	uint32_t index;
 	struct arg_type type;
 	char *name;
+	char *fields;
 };
 
 /* In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit(). */

@@ -130,6 +130,13 @@ static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct 
 		if (!spec->name)
 			return -ENOMEM;
 	}
+	if (type->fields) {
+		spec->fields = strdup(type->fields);
+		if (!spec->fields) {
+			argspec_deinit(spec);
+			return -ENOMEM;
+		}
+	}
 	return 0;
 }
 

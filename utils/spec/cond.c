@@ -95,6 +95,7 @@ static int parse_format(struct parse *p, struct cond_term *term)
 
 	if (format == 's' || format == 'S') {
 		term->type = COND_STRING;
+		term->is_object = format == 'S';
 		return bits ? wrong(p, start, "strings have no size") : 0;
 	}
 	if (!strchr("diuxopcf", format) || (term->subject == COND_FPARG && !is_float))
@@ -140,8 +141,7 @@ static int parse_string(struct parse *p, struct cond_term *term)
 	if (strbuf_oom(&text))
 		return -ENOMEM;
 	if (term->op == COND_MATCH) {
-		int ret = pattern_init(&term->text, MATCH_REGEX, strbuf_str(&text), text.len,
-				       p->err);
+		int ret = pattern_init_regex(&term->text, strbuf_str(&text), text.len, p->err);
 
 		return ret == -ERR_USAGE ? wrong(p, start, "") : ret;
 	}
@@ -155,6 +155,16 @@ static int parse_string(struct parse *p, struct cond_term *term)
 static bool is_number_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '.' || c == '+' || c == '-';
+}
+
+/* What is too small for a normal number is one all the same. */
+static double read_real(const char *text, char **end)
+{
+	double real = strtod(text, end);
+
+	if (errno == ERANGE && !__builtin_isinf(real))
+		errno = 0;
+	return real;
 }
 
 static int parse_number(struct parse *p, struct cond_term *term)
@@ -172,7 +182,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 
 	errno = 0;
 	if (term->type == COND_FLOAT) {
-		term->real = strtod(copy, &end);
+		term->real = read_real(copy, &end);
 	} else {
 		/* Unsigned numbers up to 2^64 - 1, and negative ones. */
 		term->number = copy[0] == '-' ? strtoll(copy, &end, 0)
@@ -182,7 +192,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 		if (end != copy && strchr(".eE", *end) && *end && term->subject == COND_RETVAL &&
 		    !term->bytes) {
 			term->type = COND_FLOAT;
-			term->real = strtod(copy, &end);
+			term->real = read_real(copy, &end);
 		}
 	}
 	if (*end || end == copy || errno)

@@ -39,6 +39,7 @@ enum cond_op {
  * @index: of the argument, from 1 on; 0 for retval
  * @bytes, @is_signed: the integer that is compared: 1, 2, 4 or 8 bytes
  * @text: COND_STRING; of the heap
+ * @is_object: COND_STRING: a std::string, as /S says
  * @starts_alternative: it is the first one behind `||`
  */
 struct cond_term {
@@ -51,6 +52,7 @@ struct cond_term {
 	int64_t number;
 	double real;
 	struct pattern text;
+	bool is_object;
 	bool starts_alternative;
 };
 

@@ -23,7 +23,7 @@ const char *pattern_match_name(enum pattern_match match);
  * @text: of the heap
  * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @is_prefix: names begin with it
+ * @prefix_len: so many characters behind a leading `^` begin every matching name
  * @has_regex: @regex is compiled
  */
 struct pattern {
@@ -31,7 +31,7 @@ struct pattern {
 	enum pattern_match match;
 	size_t literal_at;
 	size_t literal_len;
-	bool is_prefix;
+	size_t prefix_len;
 	bool has_regex;
 	regex_t regex;
 };
@@ -42,6 +42,9 @@ struct pattern {
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
+/* The same for a text that is a regular expression whatever is in it. */
+int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
+
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 

@@ -133,23 +133,55 @@ static const char *auto_items(const struct strmap *table, const char *mangled)
 	return items;
 }
 
+/* "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or -ENOMEM. */
+static int set_fields(const char *keys, const char *end, struct argspecs *list)
+{
+	for (size_t i = 0; i < list->nr && keys <= end; i++) {
+		size_t len = strcspn(keys, ",;");
+
+		if (len && list->specs[i].type.format == ARG_STRUCT && !list->specs[i].fields) {
+			list->specs[i].fields = strndup(keys, len);
+			if (!list->specs[i].fields)
+				return -ENOMEM;
+		}
+		keys += len + 1;
+	}
+	return 0;
+}
+
+/* What .dbg tells of a function, and of the structs among it. */
+static int add_debug(struct arg_book *book, const struct dbg_func *dbg, int about,
+		     struct func_args *out)
+{
+	const char *keys = dbg->structs ? dbg->structs : "";
+	const char *end = keys + strcspn(keys, ";");
+	int ret = 0;
+
+	if ((about & ARGRULES_ARGS) && out->args.nr == 0 && dbg->args) {
+		ret = parse_items(book, dbg->args, &out->args);
+		if (ret == 0)
+			ret = set_fields(keys, end, &out->args);
+	}
+	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && dbg->retval) {
+		ret = parse_items(book, dbg->retval, &out->retval);
+		if (ret == 0 && *end)
+			ret = set_fields(end + 1, end + 1 + strlen(end + 1), &out->retval);
+	}
+	return ret;
+}
+
 /* What the recorder found out by itself, where nothing was said. */
 static int add_auto(struct arg_book *book, const struct func *func, int about,
 		    struct func_args *out)
 {
 	const struct dbg_func *dbg = module_debug(book->modules, func);
 	const char *name = func->sym->name;
-	int ret = 0;
+	int ret = dbg ? add_debug(book, dbg, about, out) : 0;
 
-	if ((about & ARGRULES_ARGS) && out->args.nr == 0)
-		ret = parse_items(book,
-				  dbg && dbg->args ? dbg->args : auto_items(&book->args_auto, name),
-				  &out->args);
-	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0)
-		ret = parse_items(book,
-				  dbg && dbg->retval ? dbg->retval
-						     : auto_items(&book->retval_auto, name),
-				  &out->retval);
+	if (ret == 0 && (about & ARGRULES_ARGS) && out->args.nr == 0 && !(dbg && dbg->args))
+		ret = parse_items(book, auto_items(&book->args_auto, name), &out->args);
+	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && !(dbg && dbg->retval))
+		ret = parse_items(book, auto_items(&book->retval_auto, name), &out->retval);
 	return ret;
 }
 
@@ -222,4 +254,17 @@ const struct enum_def *arg_book_enum(const struct arg_book *book, const struct f
 	if (func->module)
 		def = enum_defs_find(&func->module->enums, name);
 	return def ? def : enum_defs_find(&book->enums, name);
+}
+
+const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec)
+{
+	const struct struct_def *def = NULL;
+
+	if (!func->module)
+		return NULL;
+	if (spec->fields)
+		def = struct_defs_find(&func->module->structs, spec->fields);
+	else if (spec->name)
+		def = struct_defs_find(&func->module->structs, spec->name);
+	return def && def->bytes == spec->type.size ? def : NULL;
 }

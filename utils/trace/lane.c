@@ -1,6 +1,7 @@
 /* One task's way from its records to what a view gets (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "utils/trace/pipeline.h"
 
@@ -116,11 +117,12 @@ static int get_buffers(struct lane *lane, struct uft_err *err)
 	size_t batch = lane->pipe->batch;
 
 	if (!lane->events) {
-		lane->events = malloc(batch * sizeof(*lane->events));
+		lane->events = blocks_take(&lane->pipe->event_blocks,
+					   batch * sizeof(*lane->events));
 		lane->cap = batch;
 	}
 	if (!lane->raw && lane->holds_back)
-		lane->raw = malloc(batch * sizeof(*lane->raw));
+		lane->raw = blocks_take(&lane->pipe->event_blocks, batch * sizeof(*lane->raw));
 	if (!lane->events || (lane->holds_back && !lane->raw))
 		return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
 	return 0;
@@ -129,8 +131,8 @@ static int get_buffers(struct lane *lane, struct uft_err *err)
 void lane_release(struct lane *lane)
 {
 	src_user_release(&lane->user);
-	free(lane->events);
-	free(lane->raw);
+	blocks_give(&lane->pipe->event_blocks, lane->events);
+	blocks_give(&lane->pipe->event_blocks, lane->raw);
 	lane->events = NULL;
 	lane->raw = NULL;
 }
@@ -140,10 +142,12 @@ static int make_room(struct lane *lane, size_t nr)
 	if (nr <= lane->cap)
 		return 0;
 
-	struct event *events = reallocarray(lane->events, nr, sizeof(*events));
+	struct event *events = reallocarray(NULL, nr, sizeof(*events));
 
 	if (!events)
 		return -ENOMEM;
+	memcpy(events, lane->events, lane->cap * sizeof(*events));
+	blocks_give(&lane->pipe->event_blocks, lane->events);
 	lane->events = events;
 	lane->cap = nr;
 	return 0;

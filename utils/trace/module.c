@@ -9,6 +9,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
+#include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
@@ -23,6 +24,8 @@ static void module_destroy(struct module *mod)
 	free(mod->sym_name);
 	dbg_deinit(&mod->dbg);
 	enum_defs_deinit(&mod->enums);
+	struct_defs_deinit(&mod->structs);
+	srcline_close(mod->lines);
 	free(mod->funcs);
 	free(mod);
 }
@@ -136,6 +139,8 @@ static void load_debug(struct module_set *set, struct module *mod)
 		return;
 	for (size_t i = 0; i < dbg.nr_enums; i++)
 		enum_defs_parse(&mod->enums, dbg.enums[i], strlen(dbg.enums[i]), NULL);
+	for (size_t i = 0; i < dbg.nr_structs; i++)
+		struct_defs_parse(&mod->structs, dbg.structs[i], strlen(dbg.structs[i]));
 	mod->dbg = dbg;
 	dbg = (struct dbg){ 0 };
 }
@@ -236,4 +241,17 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->is_libcall = sym->type == 'P';
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
 	return *slot;
+}
+
+bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out)
+{
+	struct module *mod = (struct module *)func->module;
+
+	if (!mod)
+		return false;
+	if (!mod->has_lines) {
+		mod->has_lines = true;
+		mod->lines = srcline_open(mod->path, mod->build_id);
+	}
+	return srcline_put(mod->lines, offset, out);
 }

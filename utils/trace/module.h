@@ -12,6 +12,7 @@
 #include "utils/format/sym.h"
 #include "utils/object/demangle.h"
 #include "utils/spec/enumdef.h"
+#include "utils/spec/structdef.h"
 
 /*
  * One function, however many sessions and addresses it was seen with: views compare pointers and
@@ -57,7 +58,12 @@ struct module {
 	bool has_debug;	     /* it was looked for */
 	struct dbg dbg;
 	struct enum_defs enums;
+	struct struct_defs structs;
+	struct srcline *lines; /* NULL: it has none */
+	bool has_lines;	       /* they were looked for */
 };
+
+struct srcline;
 
 /* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
 struct module_set {
@@ -87,6 +93,9 @@ const char *module_source(struct module_set *set, struct module *mod, const stru
 /* The function of a symbol of @mod. NULL when memory is short. */
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
+
+/* Append "FILE:LINE" of the instruction at @offset of @func's module, if its file is there and knows; else false. Not thread-safe. */
+bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
  * What debug information says about @func, or NULL. A file that is damaged is as if it were not there: it only

@@ -10,6 +10,8 @@
  */
 #define EVENTS_BYTES  (1UL << 20)
 #define LEAST_BATCH   32
+/* So many that their buffers are worth a place of their own. */
+#define MANY_LANES    32
 /* Nobody knows how many tasks a recording that grows will have. */
 #define GROWING_TASKS 64
 
@@ -88,6 +90,12 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	pipe->lanes = calloc(nr ? nr : 1, sizeof(*pipe->lanes));
 	if (!pipe->lanes)
 		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
+	if (nr >= MANY_LANES) {
+		/* Without them it goes by malloc(3). */
+		blocks_init(&pipe->event_blocks, 2 * nr, pipe->batch * sizeof(struct event));
+		blocks_init(&pipe->buffer_blocks, nr, plan.buffer_bytes);
+		plan.blocks = &pipe->buffer_blocks;
+	}
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		struct task *task = &data->tasks[i];
 
@@ -203,6 +211,8 @@ static void close_lanes(struct pipeline *pipe)
 	free(pipe->lanes);
 	pipe->lanes = NULL;
 	pipe->nr_lanes = 0;
+	blocks_deinit(&pipe->event_blocks);
+	blocks_deinit(&pipe->buffer_blocks);
 }
 
 static bool has_retval_condition(const struct filters *filters)

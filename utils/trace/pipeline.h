@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/blocks.h"
 #include "utils/base/err.h"
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
@@ -127,6 +128,8 @@ struct pipeline {
 	bool has_late_entries;
 	size_t ext_at; /* in @ext: what was shown */
 	size_t batch;
+	struct blocks event_blocks;
+	struct blocks buffer_blocks;
 	struct lane *lanes;
 	size_t nr_lanes;
 	struct uft_err broken;

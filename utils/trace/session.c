@@ -196,9 +196,15 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 	return *func ? 1 : err_set_errno(err, -ENOMEM, "cannot name a function");
 }
 
-/* @mod: the module that covers @addr even when none of its symbols does; may stay NULL. */
-static int find_func(const struct addr_space *space, uint64_t addr, const struct func **func,
-		     const struct module **mod, struct uft_err *err)
+/* What covers an address. @mod: may be known even when none of its symbols does; @start: where it is */
+struct found {
+	const struct func *func;
+	const struct module *mod;
+	uint64_t start;
+};
+
+static int find_func(const struct addr_space *space, uint64_t addr, struct found *found,
+		     struct uft_err *err)
 {
 	struct session *session = space->session;
 
@@ -207,10 +213,11 @@ static int find_func(const struct addr_space *space, uint64_t addr, const struct
 
 		if (addr < entry->start || addr >= entry->end || !session->modules[i])
 			continue;
-		*mod = session->modules[i];
+		found->mod = session->modules[i];
+		found->start = entry->start;
 
-		int ret = find_in_module(session, session->modules[i], addr - entry->start, func,
-					 err);
+		int ret = find_in_module(session, session->modules[i], addr - entry->start,
+					 &found->func, err);
 
 		if (ret)
 			return ret;
@@ -222,20 +229,33 @@ static int find_func(const struct addr_space *space, uint64_t addr, const struct
 		if (addr < late->base)
 			continue;
 
-		int ret = find_in_module(session, late->module, addr - late->base, func, err);
+		int ret = find_in_module(session, late->module, addr - late->base, &found->func,
+					 err);
 
-		if (ret)
+		if (ret) {
+			found->start = late->base;
 			return ret;
+		}
 	}
 	return 0;
 }
 
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr)
 {
-	const struct func *func = NULL;
-	const struct module *mod = NULL;
+	struct found found = { 0 };
 
-	return find_func(space, addr, &func, &mod, NULL) < 0 ? NULL : func;
+	return find_func(space, addr, &found, NULL) < 0 ? NULL : found.func;
+}
+
+const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
+				       uint64_t *offset)
+{
+	struct found found = { 0 };
+
+	if (find_func(space, addr, &found, NULL) <= 0)
+		return NULL;
+	*offset = addr - found.start;
+	return found.func;
 }
 
 static bool space_grow(struct addr_space *space)
@@ -280,12 +300,11 @@ static const struct func *unknown_func(struct module_set *set, uint64_t addr,
 /* What is shared by all readers: modules, their symbols, functions. */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
-	const struct func *func = NULL;
-	const struct module *mod = NULL;
+	struct found found = { 0 };
 
-	if (find_func(space, addr, &func, &mod, err) < 0)
+	if (find_func(space, addr, &found, err) < 0)
 		return NULL;
-	return func ? func : unknown_func(space->session->set, addr, mod);
+	return found.func ? found.func : unknown_func(space->session->set, addr, found.mod);
 }
 
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err)

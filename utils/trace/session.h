@@ -90,6 +90,10 @@ const struct func *space_find(struct addr_space *space, uint64_t addr, struct uf
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
+/* The same; *@offset: where @addr is in the symbol's module, as symbols' addresses are. */
+const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
+				       uint64_t *offset);
+
 /*
  * HOT: the function at @addr; never NULL except on failure (memory, unreadable symbol file). An
  * address without symbol yields a function named "<hex>".

@@ -59,6 +59,7 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.keeps_open = plan->keeps_open,
 		.is_swapped = data->is_big_endian != host_is_big,
 		.cap = plan->buffer_bytes,
+		.blocks = plan->blocks,
 		.end_offset = UINT64_MAX,
 	};
 	return 0;
@@ -69,7 +70,10 @@ void src_user_release(struct src_user *src)
 	if (src->fd >= 0 && src->buf)
 		close(src->fd);
 	src->fd = -1;
-	free(src->buf);
+	if (src->blocks)
+		blocks_give(src->blocks, src->buf);
+	else
+		free(src->buf);
 	src->buf = NULL;
 	src->at = 0;
 	src->len = 0;
@@ -95,7 +99,7 @@ static int refill(struct src_user *src, struct uft_err *err)
 	size_t room = MIN(src->cap - left, src->end_offset - src->next_offset);
 
 	if (!src->buf)
-		src->buf = malloc(src->cap);
+		src->buf = src->blocks ? blocks_take(src->blocks, src->cap) : malloc(src->cap);
 	if (!src->buf)
 		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 	if (src->fd < 0) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/blocks.h"
 #include "utils/base/err.h"
 #include "utils/trace/event.h"
 
@@ -46,6 +47,7 @@ struct src_user {
 	uint64_t next_offset;
 	uint64_t end_offset;
 	uint64_t last_ns;
+	struct blocks *blocks;
 	uint8_t *buf;
 	size_t cap;
 	size_t at;
@@ -70,9 +72,10 @@ static inline uint64_t src_user_offset(const struct src_user *src)
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
-/* How the sources of @nr_tasks tasks share memory and descriptors. */
+/* How the sources of @nr_tasks tasks share memory and descriptors. @blocks: where buffers come from, NULL: malloc(3) */
 struct src_user_plan {
 	size_t buffer_bytes;
+	struct blocks *blocks;
 	bool keeps_open;
 };
 struct src_user_plan src_user_plan(size_t nr_tasks);

@@ -5,21 +5,14 @@
 #include <string.h>
 
 #include "utils/format/bytes.h"
-#include "utils/trace/args.h"
+#include "utils/view/argtext_struct.h"
 
 /* All arguments of a call together; more is cut, as with the peer. */
-#define ARGS_TEXT_MAX 1024
+#define ARGS_TEXT_MAX	1024
+/* The fields of all structs among them. */
+#define FIELDS_TEXT_MAX 256
 /* From here on a number says more in hexadecimal. */
-#define DECIMAL_MAX   100000
-
-/* Whose values these are; @specs: @nr of them, one behind the other in the payload. */
-struct subject {
-	const struct argtext *text;
-	const struct task *task;
-	const struct event *event;
-	const struct argspec *specs;
-	size_t nr;
-};
+#define DECIMAL_MAX	100000
 
 static bool find_subject(const struct argtext *text, const struct task *task,
 			 const struct event *event, struct subject *s)
@@ -34,7 +27,14 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 	bool is_entry = event->type == EVENT_ENTRY;
 	const struct argspecs *specs = is_entry ? &known->args : &known->retval;
 
-	*s = (struct subject){ text, task, event, specs->specs, is_entry ? specs->nr : 1 };
+	*s = (struct subject){
+		.text = text,
+		.task = task,
+		.event = event,
+		.specs = specs->specs,
+		.nr = is_entry ? specs->nr : 1,
+		.budget = FIELDS_TEXT_MAX,
+	};
 	return specs->nr > 0;
 }
 
@@ -261,7 +261,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 		put_auto(s, value, out);
 }
 
-static void put_struct(const struct subject *s, const struct argspec *spec, struct strbuf *out)
+static void put_struct(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out)
 {
 	/* The compiler's names of lambdas say nothing. */
 	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
@@ -269,11 +270,14 @@ static void put_struct(const struct subject *s, const struct argspec *spec, stru
 		strbuf_addstr(out, spec->name);
 		color_end(out, s->text->color);
 	}
-	strbuf_addstr(out, spec->type.size ? "{...}" : "{}");
+	if (spec->type.size)
+		argtext_put_fields(s, spec, value, out);
+	else
+		strbuf_addstr(out, "{}");
 }
 
-static void put_value(const struct subject *s, const struct argspec *spec,
-		      const struct arg_value *value, struct strbuf *out)
+void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out)
 {
 	switch (spec->type.format) {
 	case ARG_STRING:
@@ -293,7 +297,7 @@ static void put_value(const struct subject *s, const struct argspec *spec,
 		put_enum(s, spec, value, out);
 		break;
 	case ARG_STRUCT:
-		put_struct(s, spec, out);
+		put_struct(s, spec, value, out);
 		break;
 	default:
 		put_integer(s, spec, value, out);
@@ -313,7 +317,7 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 	return true;
 }
 
-static void put_values(const struct subject *s, struct strbuf *out)
+static void put_values(struct subject *s, struct strbuf *out)
 {
 	struct arg_value value;
 	size_t start = out->len;
@@ -322,7 +326,7 @@ static void put_values(const struct subject *s, struct strbuf *out)
 	for (size_t i = 0; i < s->nr && next_value(s, i, &at, &value); i++) {
 		if (i)
 			strbuf_addstr(out, ", ");
-		put_value(s, &s->specs[i], &value, out);
+		argtext_put_value(s, &s->specs[i], &value, out);
 		/* Colours count, so nothing is cut in the middle. */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;

@@ -40,6 +40,7 @@ void replay_deinit(struct replay *replay)
 	strbuf_deinit(&replay->pending_data);
 	strbuf_deinit(&replay->text);
 	free(replay->line_ns);
+	free(replay->sites);
 	free(replay->tid_cells);
 	free(replay->task_columns);
 	*replay = (struct replay){ 0 };

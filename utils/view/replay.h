@@ -22,6 +22,7 @@ struct replay_config {
 	bool shows_args;
 	bool shows_comments;
 	bool shows_source;
+	bool shows_callsite;
 	bool shows_inlined;
 	bool shows_libname;
 	bool is_column_view;
@@ -32,6 +33,8 @@ struct replay_config {
 /*
  * @line_ns: by task->index, when its last line was printed, for "delta"; 0: none yet
  * @tid_cells: by task->index: " [    123] | ", what stands between duration and text by default
+ * @sites: by task->index: where the call comes from that is entered next, as the event in front of it says
+ * @has_sites: there was such an event
  * @rules: what color and backtrace say; NULL when nothing does
  * @is_plain: the columns are the default ones, in no colour
  */
@@ -49,6 +52,11 @@ struct replay {
 		char text[31];
 		uint8_t len;
 	} * tid_cells;
+	struct replay_site {
+		uint64_t addr;
+		uint64_t time_ns;
+	} * sites;
+	bool has_sites;
 	struct func_rules *rules;
 	bool is_plain;
 	uint32_t *task_columns; /* by task->index: one more than its --column-view; 0: none yet */

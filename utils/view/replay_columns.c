@@ -189,7 +189,10 @@ int replay_grow(struct replay *replay, struct uft_err *err)
 	uint32_t *columns = grow_table(replay->task_columns, nr_old, nr, sizeof(*columns));
 
 	replay->task_columns = columns ? columns : replay->task_columns;
-	if (!line_ns || !cells || !columns)
+	struct replay_site *sites = grow_table(replay->sites, nr_old, nr, sizeof(*sites));
+
+	replay->sites = sites ? sites : replay->sites;
+	if (!line_ns || !cells || !columns || !sites)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", nr);
 	for (size_t i = nr_old; i < nr; i++)
 		make_tid_cell(&cells[i], data->tasks[i].tid);

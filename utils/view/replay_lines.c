@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/format/bytes.h"
 #include "utils/view/number.h"
 #include "utils/view/replay_columns.h"
 #include "utils/view/source.h"
@@ -208,12 +209,83 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 	return true;
 }
 
-/* The end of a line that begins a call. */
-static void end_call_line(struct replay *replay, const struct func *func)
+/* An event that says where the next call of the task comes from: it goes to that call's line. */
+static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
-	if (replay->config.shows_source && replay->config.shows_comments)
-		source_put(&replay->pipe->data->modules, func, replay->config.color, " /* ", " */",
-			   replay->sink);
+	if (event->type != EVENT_POINT || event->addr != EVENT_ID_CALLSITE || !task ||
+	    event->data_len < sizeof(uint64_t))
+		return false;
+	replay->sites[task->index] = (struct replay_site){
+		.addr = get_u64(event->data, replay->pipe->data->is_big_endian),
+		.time_ns = event->time_ns,
+	};
+	replay->has_sites = true;
+	return true;
+}
+
+/* The address of the instruction behind the call, or 0. */
+static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
+{
+	struct replay_site *site = &replay->sites[task->index];
+	uint64_t addr = site->addr;
+
+	/* uftrace's is one nanosecond early. Another call may have been left out since then. */
+	if (entry->time_ns - site->time_ns > 1)
+		addr = 0;
+	site->addr = 0;
+	return replay->config.shows_callsite ? addr : 0;
+}
+
+/* "FILE:LINE", or "symbol+0x12". @addr is behind the call, and may be behind its function. */
+static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
+		     struct strbuf *out)
+{
+	struct task_place place;
+	const struct func *func = NULL;
+	uint64_t offset;
+
+	if (task_place_at(task, 0, entry->time_ns, &place, NULL) == 0)
+		func = space_symbol_offset(place.space, addr - 1, &offset);
+	if (!func)
+		strbuf_addf(out, "%#llx", (unsigned long long)addr);
+	else if (!module_put_line(func, offset, out))
+		strbuf_addf(out, "%s+%#llx", func->name,
+			    (unsigned long long)(offset + 1 - func->sym->addr));
+}
+
+/* " / * FILE:LINE from FILE:LINE * /": where the function is, and where the call comes from. */
+static void put_places(struct replay *replay, const struct task *task, const struct event *entry)
+{
+	struct module_set *modules = &replay->pipe->data->modules;
+	uint64_t site = unlikely(replay->has_sites) ? take_site(replay, task, entry) : 0;
+	const struct dbg_func *debug = NULL;
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (!replay->config.shows_comments)
+		return;
+	if (replay->config.shows_source)
+		debug = module_debug(modules, entry->func);
+	if (debug && debug->file)
+		strbuf_addf(&text, " %s:%u", debug->file, debug->line);
+	if (site) {
+		strbuf_addstr(&text, " from ");
+		put_site(task, entry, site, &text);
+	}
+	if (!text.len)
+		return;
+
+	struct strbuf comment cleanup_strbuf = { 0 };
+
+	strbuf_addf(&comment, " /*%s */", strbuf_str(&text));
+	source_put_word(strbuf_str(&comment), replay->config.color, replay->sink);
+}
+
+/* The end of a line that begins a call. */
+static void end_call_line(struct replay *replay, const struct task *task, const struct event *entry)
+{
+	const struct func *func = entry->func;
+
+	put_places(replay, task, entry);
 	if (replay->config.shows_inlined && replay->config.shows_comments)
 		source_put_inlined(&replay->pipe->data->modules, func, replay->config.color,
 				   replay->sink);
@@ -225,7 +297,7 @@ static inline bool is_plain_call(const struct replay *replay, const struct event
 {
 	return entry->func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname &&
 	       !replay->rules && !replay->config.shows_source && !replay->config.shows_inlined &&
-	       !entry->data;
+	       !replay->has_sites && !entry->data;
 }
 
 static void put_comment_name(struct replay *replay, const struct task *task,
@@ -265,7 +337,7 @@ static void show_leaf(struct replay *replay, const struct task *task, const stru
 	put_call_name(replay, task, entry);
 	put_retval(replay, task, exit);
 	sink_puts(replay->sink, ";");
-	end_call_line(replay, func);
+	end_call_line(replay, task, entry);
 }
 
 /* "name() {" */
@@ -288,7 +360,7 @@ static void show_entry(struct replay *replay, const struct task *task, const str
 	sink_done(replay->sink, to);
 	put_call_name(replay, task, event);
 	sink_puts(replay->sink, " {");
-	end_call_line(replay, func);
+	end_call_line(replay, task, event);
 }
 
 /* "} / * name * /" */
@@ -405,6 +477,8 @@ void replay_show_single(struct replay *replay, const struct task *task, const st
 {
 	if (unlikely(event->flags & EVENT_BACKWARDS))
 		replay_show_backwards(replay, event->indent + (event->type == EVENT_EXIT));
+	if (note_site(replay, task, event))
+		return;
 	switch (event->type) {
 	case EVENT_ENTRY:
 		show_entry(replay, task, event);

@@ -1,5 +1,5 @@
 /*
- * Three hundred threads one after the other, some kilobytes of records each.
+ * Three hundred threads one after the other, or as many as it is told, some kilobytes of records each.
  * cflags: -pthread
  * tree: main{}
  * task: worker{leaf*200{}} x300
@@ -18,11 +18,12 @@ FN void *worker(void *arg)
 	return arg;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int nr = argc > 1 ? atoi(argv[1]) : 300;
 	pthread_t t;
 
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < nr; i++) {
 		if (pthread_create(&t, NULL, worker, NULL) != 0)
 			return 9;
 		pthread_join(t, NULL);

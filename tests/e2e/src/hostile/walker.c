@@ -1,25 +1,36 @@
 /*
  * Walks its own stack with libunwind, from deep inside, while calls go on; each frame must be one of the program's.
  * cflags: -rdynamic
- * ldflags: -lunwind
+ * ldflags: -l:libunwind.so.8
  */
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
-
 #include "../program.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+/*
+ * By its ABI for x86_64: Debian's package of its headers cannot be installed beside that of libc++, which other tests need.
+ */
+struct cursor {
+	uint64_t words[127];
+};
+int _Ux86_64_getcontext(ucontext_t *context);
+int _ULx86_64_init_local(struct cursor *cursor, ucontext_t *context);
+int _ULx86_64_step(struct cursor *cursor);
+int _ULx86_64_get_proc_name(struct cursor *cursor, char *name, size_t bytes, uint64_t *offset);
 
 FN int walk(void)
 {
-	unw_context_t context;
-	unw_cursor_t cursor;
+	ucontext_t context;
+	struct cursor cursor;
 	char name[64];
-	unw_word_t offset;
+	uint64_t offset;
 	int frames = 0;
 
-	unw_getcontext(&context);
-	unw_init_local(&cursor, &context);
-	while (unw_step(&cursor) > 0) {
-		if (unw_get_proc_name(&cursor, name, sizeof(name), &offset) == 0 &&
+	_Ux86_64_getcontext(&context);
+	_ULx86_64_init_local(&cursor, &context);
+	while (_ULx86_64_step(&cursor) > 0) {
+		if (_ULx86_64_get_proc_name(&cursor, name, sizeof(name), &offset) == 0 &&
 		    strcmp(name, "dig") == 0)
 			frames++;
 	}

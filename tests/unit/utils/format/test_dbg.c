@@ -9,14 +9,16 @@
 static const char sample[] = "# path name: /bin/prog\n"
 			     "# build-id: 0123456789abcdef\n"
 			     "E: enum color {RED,GREEN=4}\n"
+			     "# S: pt 8 x@0/i4,y@4/i4\n"
 			     "F: 1149 main\n"
 			     "L: 12 src/main.c\n"
-			     "I: 14\tns::small\tsrc/main.c\n"
-			     "I: 0\tother\t\n"
+			     "# I: 14\tns::small\tsrc/main.c\n"
+			     "# I: 0\tother\t\n"
 			     "R: @retval\n"
 			     "F: 2000 ns::f\n"
 			     "A: @arg1/s%rdi,arg2/t8:pt%rsi\n"
 			     "R: @retval/e:color\n"
+			     "# T: ,pt;\n"
 			     "F: 3000 nothing\n";
 
 static void round_trip(void **state)
@@ -28,6 +30,9 @@ static void round_trip(void **state)
 	assert_string_equal(dbg.path, "/bin/prog");
 	assert_string_equal(dbg.build_id, "0123456789abcdef");
 	assert_int_equal(dbg.nr_enums, 1);
+	assert_int_equal(dbg.nr_structs, 1);
+	assert_string_equal(dbg.structs[0], "pt 8 x@0/i4,y@4/i4");
+	assert_string_equal(dbg_find(&dbg, 0x2000)->structs, ",pt;");
 	assert_int_equal(dbg.nr_funcs, 3);
 
 	const struct dbg_func *main_func = dbg_find(&dbg, 0x1149);
@@ -81,8 +86,8 @@ static void refused(void **state)
 					   "F: 1 a\nL: x y\n",
 					   "F: 1 a\nL: 99999999999 y\n",
 					   "F: 1 a\nL: 3\n",
-					   "F: 1 a\nI: x\ty\tz\n",
-					   "F: 1 a\nI: 3\ty\n" };
+					   "F: 1 a\n# I: x\ty\tz\n",
+					   "F: 1 a\n# I: 3\ty\n" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct dbg dbg cleanup_dbg = { 0 };

@@ -93,6 +93,29 @@ static void of_triggers(void **state)
 		ask(&for_triggers, &questions[i]);
 }
 
+/* `clear` takes back what was said before, of what it names. */
+static void cleared(void **state)
+{
+	static const struct argrules_source source = {
+		.match = MATCH_REGEX,
+		.about = ARGRULES_BOTH,
+		.word_bytes = 8,
+		.is_trigger = true,
+	};
+	static const struct question questions[] = {
+		{ "f@arg1,retval;f@clear=arg", "f", NULL, false, "retval", 0 },
+		{ "f@arg1,retval;f@clear=fparg+retval", "f", NULL, false, "", 0 },
+		{ "f@arg1,retval;f@clear=time", "f", NULL, false, "arg1,retval", 0 },
+		{ "f@arg1,retval;^f@CLEAR", "f", NULL, false, "", 0 },
+		{ "f@arg1,retval;g@clear", "f", NULL, false, "arg1,retval", 0 },
+		{ "f@arg1;f@clear=arg;f@arg2", "f", NULL, false, "arg2", 0 },
+		{ "f@auto-args;f@clear=arg", "f", NULL, false, "", ARGRULES_RETVAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		ask(&source, &questions[i]);
+}
+
 static void globs(void **state)
 {
 	struct argrules_source source = for_args;
@@ -159,7 +182,8 @@ static void table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(collected), cmocka_unit_test(of_triggers), cmocka_unit_test(globs),
+		cmocka_unit_test(collected), cmocka_unit_test(of_triggers),
+		cmocka_unit_test(cleared),   cmocka_unit_test(globs),
 		cmocka_unit_test(refused),   cmocka_unit_test(table),
 	};
 

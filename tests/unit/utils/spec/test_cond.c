@@ -72,6 +72,7 @@ static void test_floats(void **state)
 		{ "fparg2<1e3", 999, true },  { "arg1/f==0.5", 0.5, true },
 		{ "retval/f64>=2", 2, true }, { "retval>1.5", 1, false },
 		{ "fparg1/80!=1", 1, false }, { "fparg1==1", __builtin_nan(""), false },
+		{ "fparg1>1e-320", 1, true }, { "fparg1!=1", __builtin_nan(""), true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -92,11 +93,17 @@ static void test_strings(void **state)
 		const char *value;
 		bool holds;
 	} cases[] = {
-		{ "arg1==\"foo\"", "foo", true },	  { "arg1==\"foo\"", "foobar", false },
-		{ "arg1/s!=\"foo\"", "bar", true },	  { "arg1^=\"foo\"", "foobar", true },
-		{ "arg1^=\"foo\"", "fo", false },	  { "arg1=~\"o.b\"", "foobar", true },
-		{ "arg1=~\"^x\"", "foobar", false },	  { "arg1==\"\"", "", true },
-		{ "arg1==\"a\\\"b\"", "a\"b", true },	  { "retval==\"x && y\"", "x && y", true },
+		{ "arg1==\"foo\"", "foo", true },
+		{ "arg1==\"foo\"", "foobar", false },
+		{ "arg1/s!=\"foo\"", "bar", true },
+		{ "arg1^=\"foo\"", "foobar", true },
+		{ "arg1^=\"foo\"", "fo", false },
+		{ "arg1=~\"o.b\"", "foobar", true },
+		{ "arg1=~\"^x\"", "foobar", false },
+		{ "arg1=~\"oba\"", "foobar", true },
+		{ "arg1==\"\"", "", true },
+		{ "arg1==\"a\\\"b\"", "a\"b", true },
+		{ "retval==\"x && y\"", "x && y", true },
 		{ "arg2/s == \"a;b,c\"", "a;b,c", true },
 	};
 
@@ -165,6 +172,7 @@ static void test_wrong(void **state)
 		{ "arg1==1||foo", 9 },
 		{ "arg1==99999999999999999999", 6 },
 		{ "arg1==1.5", 6 },
+		{ "fparg1>1e999", 7 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -45,6 +45,17 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "std::.*::push_back", "std::vector::push_back", true },
 	{ MATCH_REGEX, "std::.*::push_back", "std::push_back", false },
 	{ MATCH_REGEX, "foo|barbaz", "foo", true },
+	/* What begins every match, and the longest part of it. */
+	{ MATCH_REGEX, "^ab.*cdef", "abxcdefx", true },
+	{ MATCH_REGEX, "^ab.*cdef", "abxcdex", false },
+	{ MATCH_REGEX, "^ab.*cdef", "xabcdef", false },
+	{ MATCH_REGEX, "^ab.*cdef", "a", false },
+	{ MATCH_REGEX, "^abc*d", "abd", true },
+	{ MATCH_REGEX, "^a*b", "b", true },
+	{ MATCH_REGEX, "^a?bcd", "bcd", true },
+	{ MATCH_REGEX, "^.bcd", "xbcd", true },
+	{ MATCH_REGEX, "^[ab]cd", "bcd", true },
+	{ MATCH_REGEX, "^", "", true },
 	/* Globs are about the whole name. */
 	{ MATCH_GLOB, "fo?", "foo", true },
 	{ MATCH_GLOB, "fo?", "fooo", false },

@@ -1,0 +1,119 @@
+/* Calls that are not all alike: their records, and their returns (see planned.h). */
+#include "libmcount/planned_private.h"
+
+#include "libmcount/capture.h"
+#include "libmcount/emit.h"
+#include "libmcount/hot.h"
+
+#define EVENT_CALLSITE 100013 /* spec/data-format.md section 6.3 */
+
+/* The ENTRY of @f with what belongs to it. */
+bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
+{
+	if (pf->rule && (pf->rule->flags & PLAN_CALLSITE)) {
+		uint64_t site = planned_own_return(f);
+
+		emit_event(t, f->time_ns, EVENT_CALLSITE, &site, sizeof(site));
+	}
+
+	bool has_watched = t->planned->watched.has_seen;
+
+	if (watch_is_wanted() && has_watched)
+		watch_look(t, &t->planned->watched, f->time_ns - 1);
+	if (unlikely(!emit_record(t, f->time_ns, f->data, t->planned->args + pf->args_at,
+				  pf->args_len))) {
+		note_lost(t, 2);
+		return false;
+	}
+	/* There is nothing to put the first values in front of. */
+	if (watch_is_wanted() && !has_watched)
+		watch_look(t, &t->planned->watched, f->time_ns + 1);
+	if (pf->flags & PLANNED_READ)
+		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
+	return true;
+}
+
+void planned_write_entries(struct thread *t, struct frame *f)
+{
+	struct frame *g = f;
+
+	while (g > t->frames && !(planned_frame_of(t, g)->flags & PLANNED_WRITTEN))
+		g--;
+	while (++g <= f) {
+		struct planned_frame *pf = planned_frame_of(t, g);
+
+		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
+			continue;
+		/* A call whose ENTRY found no room has no EXIT either. */
+		if (planned_put_entry(t, g, pf))
+			pf->flags |= PLANNED_WRITTEN;
+		else
+			pf->flags &= ~PLANNED_RECORD;
+	}
+}
+
+/* HOT: whether the call that ends at @now_ns is kept though its ENTRY was held back. */
+static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
+		    const struct selection *inside, uint64_t now_ns)
+{
+	if (pf->flags & PLANNED_KEEP)
+		return true;
+	if (probe.has_caller && !(pf->flags & PLANNED_CALLER))
+		return false;
+	return now_ns - f->time_ns > inside->threshold_ns;
+}
+
+/* The EXIT of @f with what belongs to it. */
+void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
+		      uint64_t now_ns, const struct arch_regs *regs)
+{
+	struct planned *p = t->planned;
+	uint32_t len = 0;
+
+	if (regs && unlikely(pf->capture != PLAN_NO_CAPTURE) && has_args_room(p))
+		len = capture_retval(pf->capture, regs, p->args + p->args_top);
+
+	if (unlikely(pf->flags & PLANNED_READ)) {
+		struct reading now;
+		struct take_reading take = { pf->rule->read, &now };
+
+		slow_call(planned_take_reading, &take);
+		reads_emit(t, now_ns, &now, &t->planned->readings[f - t->frames]);
+	}
+	if (watch_is_wanted())
+		watch_look(t, &p->watched, now_ns - 1);
+	if (unlikely(!emit_record(t, now_ns, f->data | RECORD_EXIT, p->args + p->args_top, len)))
+		note_lost(t, 1);
+}
+
+void planned_leave_top(struct thread *t, const struct arch_regs *regs)
+{
+	if (likely(planned_fast_leave(t, regs)))
+		return;
+
+	struct planned *p = t->planned;
+	struct frame *f = t->top;
+	struct planned_frame *pf = planned_frame_of(t, f);
+	struct selection inside = p->now;
+
+	if (unlikely(pf->flags & PLANNED_RECOVER) && regs)
+		planned_hide_returns(t, f);
+	p->now = pf->before;
+	choose_skip(t);
+	p->args_top = pf->args_at;
+	guard_barrier();
+	t->top = f - 1;
+	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
+		return;
+
+	uint64_t now_ns = p->estimate_ns ? p->estimate_ns : hot_clock(t);
+
+	if (!(pf->flags & PLANNED_WRITTEN)) {
+		if (!is_kept(t, f, pf, &inside, now_ns))
+			return;
+		planned_write_entries(t, f);
+		if (!(pf->flags & (PLANNED_WRITTEN | PLANNED_OFF)))
+			return;
+	}
+	planned_put_exit(t, f, pf, now_ns, regs);
+}

@@ -1,0 +1,54 @@
+/* Regular expressions as the probe can run them: an automaton of at most 64 positions, in a plan's memory. */
+#ifndef UTRAIL_FORMAT_AUTOMATON_H
+#define UTRAIL_FORMAT_AUTOMATON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AUTOMATON_POSITIONS 64
+
+enum automaton_flags {
+	AUTOMATON_ALWAYS = 1U << 0, /* whatever the text is */
+	AUTOMATON_EMPTY = 1U << 1,  /* a text without bytes */
+};
+
+/*
+ * Glushkov's construction. A position is a place in the expression that takes one byte; sets of them are words, bit by bit.
+ *
+ * @first: where a match may begin, anywhere; @first_at_start: at the start of the text only
+ * @last: where a match may end, anywhere; @last_at_end: at the end of the text only
+ * @follow: by position: those that may come next
+ * @takes: by byte: the positions that take it
+ */
+struct automaton {
+	uint64_t first;
+	uint64_t first_at_start;
+	uint64_t last;
+	uint64_t last_at_end;
+	uint64_t flags; /* enum automaton_flags */
+	uint64_t pad;
+	uint64_t follow[AUTOMATON_POSITIONS];
+	uint64_t takes[256];
+};
+_Static_assert(sizeof(struct automaton) % 16 == 0, "it lies among the plan's conditions");
+
+/* Whether @text[@len] has a match. No allocation, no call; a few ns per byte. */
+static inline bool automaton_matches(const struct automaton *a, const uint8_t *text, uint32_t len)
+{
+	uint64_t state = 0;
+
+	if ((a->flags & AUTOMATON_ALWAYS) || (len == 0 && (a->flags & AUTOMATON_EMPTY)))
+		return true;
+	for (uint32_t i = 0; i < len; i++) {
+		uint64_t next = a->first | (i == 0 ? a->first_at_start : 0);
+
+		for (uint64_t left = state; left; left &= left - 1)
+			next |= a->follow[__builtin_ctzll(left)];
+		state = next & a->takes[text[i]];
+		if (state & a->last)
+			return true;
+	}
+	return (state & a->last_at_end) != 0;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* The text of structs, and what it needs of argtext.c; private to that. */
+#ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
+#define UTRAIL_VIEW_ARGTEXT_STRUCT_H
+
+#include "utils/format/argblob.h"
+#include "utils/trace/args.h"
+#include "utils/view/argtext.h"
+
+/*
+ * Whose values these are; @specs: @nr of them, one behind the other in the payload. @budget: bytes of text that fields of structs may
+ * still have.
+ */
+struct subject {
+	const struct argtext *text;
+	const struct task *task;
+	const struct event *event;
+	const struct argspec *specs;
+	size_t nr;
+	size_t budget;
+};
+
+/* Append one value, of whatever type. */
+void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out);
+
+/*
+ * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}".
+ */
+void argtext_put_fields(struct subject *s, const struct argspec *spec,
+			const struct arg_value *value, struct strbuf *out);
+
+#endif
