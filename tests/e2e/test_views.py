@@ -90,7 +90,8 @@ class TestGraphDiff:
             "    (2) leaf",
         ]
         assert [row[0] for row in rows] == [" ", " ", "+", "+", " "]
-        assert all(re.search(r"\+TIME", row) for row in rows)
+        # Of the others nobody knows: under load the shorter sleep may take longer.
+        assert all("+TIME" in row for row in rows if row[0] == "+")
 
     def test_the_other_way_round(self, two):
         out = utrail("graph", "-d", "two.data", "--diff", "one.data").must().out

@@ -183,7 +183,7 @@ static ssize_t finish(struct lane *lane)
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, struct uft_err *err)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
-	bool may_drop = lane->pipe->is_filtered || lane->raw || stg_select_is_needed(config);
+	bool may_drop = lane->pipe->is_filtered || lane->holds_back || stg_select_is_needed(config);
 	size_t depth = lane->calls.nr;
 	int ret = stg_calls(&lane->calls, events, nr, err);
 

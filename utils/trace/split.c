@@ -66,12 +66,14 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 		uint64_t addr = record_addr(rec.data);
 		uint64_t is_exit = rec.data & 1;
 		size_t top = depth - is_exit;
-		struct frame *frame = &frames[top];
 
 		/* A return with no call open makes @top very large; so a time that goes backwards. */
 		if (unlikely((rec.data & plain_mask) != plain ||
 			     rec.time_ns - last_ns > until_ns - last_ns || top >= cap))
 			break;
+
+		struct frame *frame = &frames[top];
+
 		if (unlikely(is_exit & (frame->addr != addr)))
 			break;
 
