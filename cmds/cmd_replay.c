@@ -59,7 +59,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	if (ret < 0)
 		return ret;
 
-	struct view view = { replay_events, &replay };
+	struct view view = { .events = replay_events, .mixed = replay_mixed, .self = &replay };
 
 	watch_begin(&watch, opts, &pipe, false);
 	ret = follow ? follow_run(follow, &pipe, &replay, err) : pipeline_run(&pipe, &view, err);

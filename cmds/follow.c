@@ -85,7 +85,7 @@ static uint64_t open_since_ns(const struct follow *follow)
 int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
 	       struct uft_err *err)
 {
-	struct view view = { replay_events, replay };
+	struct view view = { .events = replay_events, .mixed = replay_mixed, .self = replay };
 
 	pipe->has_late_entries = follow->has_late_entries;
 	for (;;) {

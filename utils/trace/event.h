@@ -107,4 +107,10 @@ struct event_span {
 	size_t nr;
 };
 
+/* One event of any task. */
+struct task_event {
+	const struct task *task;
+	const struct event *event;
+};
+
 #endif

@@ -51,13 +51,12 @@ static head_t before(head_t a, head_t b)
 }
 
 /*
- * HOT: put @head where the top was, and down to where it belongs. That is not far when few tasks
+ * HOT: put @head, which is later than what was there, at @at, and down to where it belongs. That is not far when few tasks
  * run at a time. Which child is first is what a CPU guesses worst, so nobody asks it.
  */
-static void replace_top(struct merge *merge, head_t head)
+static void replace(struct merge *merge, size_t at, head_t head)
 {
 	head_t *heap = merge->heap;
-	size_t at = 0;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
@@ -74,7 +73,12 @@ static void replace_top(struct merge *merge, head_t head)
 		at = child + ((size_t)is_right & 1);
 	}
 	heap[at] = head;
-	merge->is_running = head_index(heap[0]) == head_index(head);
+}
+
+static void replace_top(struct merge *merge, head_t head)
+{
+	replace(merge, 0, head);
+	merge->is_running = head_index(merge->heap[0]) == head_index(head);
 }
 
 /* Who comes after the top, one of its children; or the barrier. */
@@ -144,6 +148,104 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	ret = next_time(merge, lane, &time_ns, err);
 	replace_top(merge, head_of(time_ns, index));
 	return ret;
+}
+
+/* The next @nr events of two lanes in turns, as long as they come before all others. */
+#define TURNS 128
+
+/* The latest time at which an event of lane @index comes before @limit, and one. */
+static uint64_t end_before(size_t index, head_t limit)
+{
+	return head_time(limit) + (index < head_index(limit));
+}
+
+/* HOT: no branch asks who is next. Returns how many. */
+static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
+		     uint64_t b_end_ns, bool a_is_first)
+{
+	const struct event *x = a->events + a->at;
+	const struct event *y = b->events + b->at;
+	const struct event *x_end = a->events + a->nr;
+	const struct event *y_end = b->events + b->nr;
+	size_t nr = 0;
+
+	while (nr < TURNS && x < x_end && y < y_end) {
+		bool is_y = (y->time_ns < x->time_ns) | ((y->time_ns == x->time_ns) & !a_is_first);
+		const struct event *event = is_y ? y : x;
+
+		if (event->time_ns >= (is_y ? b_end_ns : a_end_ns))
+			break;
+		out[nr].event = event;
+		out[nr++].task = is_y ? b->task : a->task;
+		x += !is_y;
+		y += is_y;
+	}
+	a->at = x - a->events;
+	b->at = y - b->events;
+	return nr;
+}
+
+/* Who is second, and who third: of the children of the second. */
+struct followers {
+	size_t second_at; /* in the heap */
+	head_t third;
+};
+
+static struct followers find_followers(const struct merge *merge)
+{
+	const head_t *heap = merge->heap;
+	size_t at = heap[2] < heap[1] ? 2 : 1;
+	head_t third = MIN(heap[3 - at], head_of(merge->barrier_ns, SIZE_MAX));
+
+	/* Each node has two children, or none. */
+	if (2 * at + 1 < merge->cap)
+		third = MIN(third, MIN(heap[2 * at + 1], heap[2 * at + 2]));
+	return (struct followers){ at, third };
+}
+
+/* A run so long is better shown as one. */
+#define LONG_RUN 8
+
+static bool takes_turns(const struct merge *merge, const struct lane *lane, head_t second)
+{
+	return lane->nr - lane->at < LONG_RUN ||
+	       lane->events[lane->at + LONG_RUN - 1].time_ns >= head_time(second);
+}
+
+/* Show the events of the two lanes that come first in turns. 1, 0 if that is not what they do, or negative. */
+static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
+{
+	struct pipeline *pipe = merge->pipe;
+	struct followers f = find_followers(merge);
+	head_t top = merge->heap[0];
+	head_t second = merge->heap[f.second_at];
+	size_t a_index = head_index(top);
+	size_t b_index = head_index(second);
+
+	if (a_index >= pipe->nr_lanes || b_index >= pipe->nr_lanes || head_time(second) == HEAD_END)
+		return 0;
+
+	struct lane *a = &pipe->lanes[a_index];
+	struct lane *b = &pipe->lanes[b_index];
+	struct task_event events[TURNS];
+	uint64_t time_ns;
+
+	if (a->nr == 0 || b->nr == 0 || !takes_turns(merge, a, second))
+		return 0;
+
+	size_t nr = gather(events, a, end_before(a_index, f.third), b, end_before(b_index, f.third),
+			   a_index < b_index);
+	int ret = view->mixed(view->self, events, nr, err);
+
+	if (ret == 0)
+		ret = next_time(merge, b, &time_ns, err);
+	if (ret < 0)
+		return ret;
+	replace(merge, f.second_at, head_of(time_ns, b_index));
+	ret = next_time(merge, a, &time_ns, err);
+	replace(merge, 0, head_of(time_ns, a_index));
+	merge->is_running = false;
+	return ret < 0 ? ret : 1;
 }
 
 static uint64_t next_extern_ns(const struct pipeline *pipe)
@@ -222,6 +324,15 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 
 	while (ret == 0 && head_time(heap[0]) != HEAD_END &&
 	       head_time(heap[0]) <= merge.barrier_ns) {
+		bool in_turns = false;
+
+		if (view->mixed && !merge.is_running) {
+			ret = take_turns(&merge, view, err);
+			in_turns = ret != 0;
+			ret = MIN(ret, 0);
+		}
+		if (in_turns)
+			continue;
 		if (head_index(heap[0]) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /*
  * For the events of all lanes together, before there are so many that each gets the least: the
@@ -75,6 +76,43 @@ void lane_close(struct lane *lane)
 	lane_release(lane);
 }
 
+/* Files that were opened for their first record stay open for the others, if so many may be. */
+static int take_open_fd(struct pipeline *pipe, size_t task_index)
+{
+	int fd = task_index < pipe->nr_open_fds ? pipe->open_fds[task_index] : -1;
+
+	if (fd >= 0)
+		pipe->open_fds[task_index] = -1;
+	return fd;
+}
+
+static void close_open_fds(struct pipeline *pipe)
+{
+	for (size_t i = 0; i < pipe->nr_open_fds; i++) {
+		if (pipe->open_fds[i] >= 0)
+			close(pipe->open_fds[i]);
+	}
+	free(pipe->open_fds);
+	pipe->open_fds = NULL;
+	pipe->nr_open_fds = 0;
+}
+
+static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
+{
+	size_t nr = pipe->data->nr_tasks;
+	size_t index = src->task->index;
+
+	if (!pipe->open_fds && !pipe->data->growth) {
+		pipe->open_fds = malloc(nr * sizeof(*pipe->open_fds));
+		pipe->nr_open_fds = pipe->open_fds ? nr : 0;
+		for (size_t i = 0; i < pipe->nr_open_fds; i++)
+			pipe->open_fds[i] = -1;
+	}
+	if (index < pipe->nr_open_fds && pipe->open_fds[index] < 0 &&
+	    pipeline_selects(&pipe->config, src->task))
+		pipe->open_fds[index] = src_user_take_fd(src);
+}
+
 static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 {
 	struct trace_data *data = pipe->data;
@@ -102,10 +140,14 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 		if (!task->data_bytes || !pipeline_selects(&pipe->config, task))
 			continue;
 
-		int ret = lane_open(&pipe->lanes[pipe->nr_lanes++], pipe, task, &plan, err);
+		struct lane *lane = &pipe->lanes[pipe->nr_lanes++];
+		int ret = lane_open(lane, pipe, task, &plan, err);
 
 		if (ret < 0)
 			return ret;
+		lane->user.fd = take_open_fd(pipe, i);
+		/* It is known where the file ends: nobody needs to be asked. */
+		lane->user.end_offset = task->data_bytes;
 	}
 	return 0;
 }
@@ -113,7 +155,10 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 /* The first record of each file, whoever is selected; of a damaged one nobody knows yet. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
-	struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
+	struct src_user_plan plan = {
+		.buffer_bytes = SRC_USER_MIN_BUFFER,
+		.keeps_open = src_user_plan(pipe->data->nr_tasks).keeps_open,
+	};
 
 	pipe->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
@@ -133,6 +178,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
 			task->first_ns = event.time_ns;
 			pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
+			keep_open_fd(pipe, &src);
 		}
 		src_user_close(&src);
 	}
@@ -313,7 +359,10 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 		ret = prepare_filter(pipe, err);
 	if (ret == 0)
 		ret = look_ahead(pipe, err);
-	return ret < 0 ? ret : open_lanes(pipe, err);
+	if (ret == 0)
+		ret = open_lanes(pipe, err);
+	close_open_fds(pipe);
+	return ret;
 }
 
 int pipeline_open(struct pipeline *pipe, struct trace_data *data,
@@ -331,6 +380,7 @@ int pipeline_open(struct pipeline *pipe, struct trace_data *data,
 void pipeline_close(struct pipeline *pipe)
 {
 	close_lanes(pipe);
+	close_open_fds(pipe);
 	call_filter_deinit(&pipe->filter);
 	src_perf_deinit(&pipe->perf);
 	src_extern_deinit(&pipe->ext);

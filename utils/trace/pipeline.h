@@ -59,6 +59,7 @@ struct view_resume {
  * What gets the events: @events is called with events of one task in a row, valid during the
  * call only. A negative errno (with @err) ends the run.
  *
+ * @mixed: events of several tasks that take turns, in order; the same as @events with each of them. NULL: only @events is called
  * @resume: what follows is a part of @at->task; other views of the same run get the others, or this one, in any order.
  *          NULL: the view wants whole tasks
  */
@@ -66,6 +67,7 @@ struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
 	void *self;
 	int (*resume)(void *self, const struct view_resume *at, struct uft_err *err);
+	int (*mixed)(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 };
 
 /*
@@ -128,6 +130,8 @@ struct pipeline {
 	bool has_late_entries;
 	size_t ext_at; /* in @ext: what was shown */
 	size_t batch;
+	int *open_fds; /* by index of tasks, between finding the first record and opening lanes */
+	size_t nr_open_fds;
 	struct blocks event_blocks;
 	struct blocks buffer_blocks;
 	struct lane *lanes;

@@ -67,7 +67,7 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 
 void src_user_release(struct src_user *src)
 {
-	if (src->fd >= 0 && src->buf)
+	if (src->fd >= 0)
 		close(src->fd);
 	src->fd = -1;
 	if (src->blocks)
@@ -77,6 +77,15 @@ void src_user_release(struct src_user *src)
 	src->buf = NULL;
 	src->at = 0;
 	src->len = 0;
+}
+
+int src_user_take_fd(struct src_user *src)
+{
+	int fd = src->keeps_open ? src->fd : -1;
+
+	if (fd >= 0)
+		src->fd = -1;
+	return fd;
 }
 
 void src_user_close(struct src_user *src)

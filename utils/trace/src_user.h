@@ -84,6 +84,9 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err);
 void src_user_close(struct src_user *src);
 
+/* The descriptor, for a source of the same task that is opened next (its @fd); -1 when there is none to be kept. */
+int src_user_take_fd(struct src_user *src);
+
 /* At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has found out stays. */
 void src_user_release(struct src_user *src);
 

@@ -184,6 +184,51 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 	return replay->sink->failed;
 }
 
+int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err)
+{
+	struct replay *replay = self;
+	struct event_span first = { events[0].task, events[0].event, 1 };
+	const struct task *task = NULL;
+	const struct event *waits = NULL;
+	size_t i = 0;
+
+	if (unlikely(replay->config.is_flat || replay->has_ext)) {
+		int ret = replay_events(self, &first, err);
+
+		if (ret < 0)
+			return ret;
+		i++;
+	}
+	if (unlikely(replay->config.is_flat)) {
+		for (; i < nr; i++)
+			show_flat(replay, events[i].task, events[i].event);
+		return replay->sink->failed;
+	}
+	if (replay->has_pending) {
+		waits = &replay->pending;
+		task = replay->pending_task;
+	}
+	for (; i < nr; i++) {
+		const struct event *event = events[i].event;
+
+		if (waits && events[i].task == task && makes_one_line(replay, waits, event)) {
+			replay_show_pair(replay, task, waits, event);
+			waits = NULL;
+			continue;
+		}
+		if (waits)
+			replay_show_single(replay, task, waits);
+		waits = may_wait(event) ? event : NULL;
+		task = events[i].task;
+		if (!waits)
+			replay_show_single(replay, task, event);
+	}
+	replay->has_pending = false;
+	if (waits)
+		set_pending(replay, task, waits);
+	return replay->sink->failed;
+}
+
 int replay_pause(struct replay *replay, uint64_t since_ns)
 {
 	if (replay->has_pending && replay->pending.type == EVENT_ENTRY &&

@@ -85,6 +85,9 @@ void replay_deinit(struct replay *replay);
 /* The events function of struct view; @self is the struct replay. */
 int replay_events(void *self, const struct event_span *span, struct uft_err *err);
 
+/* For view->mixed. */
+int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
+
 /* There may be more tasks than before. 0 or -ENOMEM with @err. Before the events of new tasks. */
 int replay_grow(struct replay *replay, struct uft_err *err);
 

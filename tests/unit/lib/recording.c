@@ -186,19 +186,45 @@ int recording_write(void *self, const struct event_span *span, struct uft_err *e
 	return 0;
 }
 
-void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out)
+/* For a view that takes events of several tasks at a time. */
+static int write_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err)
 {
-	struct recording_writer writer = { .out = out };
-	struct view view = { recording_write, &writer };
+	for (size_t i = 0; i < nr; i++) {
+		struct event_span span = { events[i].task, events[i].event, 1 };
+
+		recording_write(self, &span, err);
+	}
+	return 0;
+}
+
+static void run_view(struct recording *rec, const struct pipeline_config *config,
+		     const struct view *view, struct strbuf *out)
+{
 	struct uft_err err = { 0 };
 	struct trace_data data;
 	struct pipeline pipe;
 
 	assert_int_equal(data_open(&data, rec->dir, DEMANGLE_SIMPLE, &err), 0);
 	assert_int_equal(pipeline_open(&pipe, &data, config, &err), 0);
-	assert_int_equal(pipeline_run(&pipe, &view, &err), 0);
+	assert_int_equal(pipeline_run(&pipe, view, &err), 0);
 	if (pipe.broken.code)
 		strbuf_addf(out, " broken");
 	pipeline_close(&pipe);
 	data_close(&data);
+}
+
+void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out)
+{
+	struct strbuf mixed_out cleanup_strbuf = { 0 };
+	struct recording_writer writer = { .out = out };
+	struct recording_writer mixed_writer = { .out = &mixed_out };
+	const struct view view = { .events = recording_write, .self = &writer };
+	const struct view mixed = { .events = recording_write,
+				    .mixed = write_mixed,
+				    .self = &mixed_writer };
+	size_t start = out->len;
+
+	run_view(rec, config, &view, out);
+	run_view(rec, config, &mixed, &mixed_out);
+	assert_string_equal(strbuf_str(&mixed_out), strbuf_str(out) + start);
 }
