@@ -150,6 +150,31 @@ static void ties_and_many_tasks(void **state)
 	recording_deinit(&rec);
 }
 
+/* Tasks that take turns, and long runs of one while others wait: recording_run() shows them in two ways, which must be alike. */
+static void turns(void **state)
+{
+	struct strbuf tree cleanup_strbuf = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct recording rec;
+	unsigned seed = 7;
+
+	recording_init(&rec);
+	for (int task = 0; task < 6; task++) {
+		strbuf_reset(&tree);
+		for (int i = 0; i < 900; i++) {
+			seed = seed * 1103515245 + 12345;
+			strbuf_addstr(&tree, seed >> 16 & 1 ? "a{}" : " b{ }");
+			if (seed % 50 == 0)
+				strbuf_addchars(&tree, ' ', seed >> 20 & 31);
+		}
+		recording_add_task(&rec, 100 + task, strbuf_str(&tree), 1000 + 5000 * (task / 2));
+	}
+	recording_finish(&rec);
+	recording_run(&rec, &config, &out);
+	assert_true(out.len > 6 * 1800);
+	recording_deinit(&rec);
+}
+
 static void scheduler(void **state)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -313,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup(time_range, setup),
 		cmocka_unit_test_setup(several_tasks, setup),
 		cmocka_unit_test_setup(ties_and_many_tasks, setup),
+		cmocka_unit_test_setup(turns, setup),
 		cmocka_unit_test_setup(scheduler, setup),
 		cmocka_unit_test_setup(external_data, setup),
 		cmocka_unit_test_setup(other_byte_order_and_version, setup),
