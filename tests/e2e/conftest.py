@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,10 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
+    # A shell that starts us in the background has these ignored, and so would be the programs under test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for sig in (signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_DFL)
     config.addinivalue_line("markers", "needs_peer: compares with Debian's uftrace")
 
 
