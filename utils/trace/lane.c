@@ -5,6 +5,9 @@
 
 #include "utils/trace/pipeline.h"
 
+/* Of many lanes. */
+#define FIRST_BATCH 32
+
 uint64_t lane_next_perf_ns(const struct lane *lane)
 {
 	if (lane->perf_at == lane->perf_end)
@@ -112,17 +115,31 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 	return kept;
 }
 
+/*
+ * Room for the next batch. The first one of one of many lanes is small, for it may wait long for its turn; what the others
+ * need it most likely gets from a lane that has just ended.
+ */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
+	struct blocks *blocks = &lane->pipe->event_blocks;
 	size_t batch = lane->pipe->batch;
+	bool is_small = lane->batch == 0 && blocks->base;
 
-	if (!lane->events) {
-		lane->events = blocks_take(&lane->pipe->event_blocks,
-					   batch * sizeof(*lane->events));
-		lane->cap = batch;
-	}
-	if (!lane->raw && lane->holds_back)
-		lane->raw = blocks_take(&lane->pipe->event_blocks, batch * sizeof(*lane->raw));
+	if (lane->batch == batch)
+		return 0;
+	if (is_small)
+		batch = MIN(batch, (size_t)FIRST_BATCH);
+
+	size_t bytes = batch * sizeof(struct event);
+
+	blocks_give(blocks, lane->events);
+	blocks_give(blocks, lane->raw);
+	lane->raw = NULL;
+	lane->events = is_small ? malloc(bytes) : blocks_take(blocks, bytes);
+	if (lane->holds_back)
+		lane->raw = is_small ? malloc(bytes) : blocks_take(blocks, bytes);
+	lane->cap = batch;
+	lane->batch = batch;
 	if (!lane->events || (lane->holds_back && !lane->raw))
 		return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
 	return 0;
@@ -135,6 +152,7 @@ void lane_release(struct lane *lane)
 	blocks_give(&lane->pipe->event_blocks, lane->raw);
 	lane->events = NULL;
 	lane->raw = NULL;
+	lane->batch = 0;
 }
 
 static int make_room(struct lane *lane, size_t nr)
@@ -238,7 +256,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	ssize_t nr = 0;
 
 	if (!lane->at_end) {
-		nr = lane_read(lane, events, pipe->batch);
+		nr = lane_read(lane, events, lane->batch);
 		note_progress(lane);
 
 		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);

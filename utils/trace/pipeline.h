@@ -95,6 +95,7 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
+	size_t batch; /* so many are read at a time; 0 before the first */
 	bool holds_back;
 	bool has_passed;      /* something was not too short */
 	bool is_dry;	      /* of a recording that grows: that is all so far */

@@ -14,7 +14,7 @@
 #include "utils/format/record.h"
 
 /* For all tasks together. */
-#define BUFFERS_BYTES	  (12UL << 20)
+#define BUFFERS_BYTES	  (24UL << 20)
 /* Descriptors for everything else: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 
@@ -58,7 +58,8 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.fd = -1,
 		.keeps_open = plan->keeps_open,
 		.is_swapped = data->is_big_endian != host_is_big,
-		.cap = plan->buffer_bytes,
+		.cap = plan->blocks ? SRC_USER_MIN_BUFFER : plan->buffer_bytes,
+		.full_cap = plan->buffer_bytes,
 		.blocks = plan->blocks,
 		.end_offset = UINT64_MAX,
 	};
@@ -101,16 +102,37 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 	src->last_ns = last_ns;
 }
 
+/*
+ * A small buffer for the first records of one of many tasks, which may wait long for its turn; then a large one, which it most
+ * likely gets from a task that has just ended.
+ */
+static bool get_buffer(struct src_user *src)
+{
+	if (!src->buf) {
+		src->buf = malloc(src->cap);
+	} else if (src->cap < src->full_cap) {
+		uint8_t *buf = blocks_take(src->blocks, src->full_cap);
+
+		if (!buf)
+			return false;
+		memcpy(buf, src->buf, src->len);
+		free(src->buf);
+		src->buf = buf;
+		src->cap = src->full_cap;
+	}
+	return src->buf;
+}
+
 /* Fill the buffer behind what is left in it. False at the end of the file. */
 static int refill(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
+
+	if (!get_buffer(src))
+		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
+
 	size_t room = MIN(src->cap - left, src->end_offset - src->next_offset);
 
-	if (!src->buf)
-		src->buf = src->blocks ? blocks_take(src->blocks, src->cap) : malloc(src->cap);
-	if (!src->buf)
-		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 	if (src->fd < 0) {
 		int ret = open_file(src, err);
 

@@ -24,6 +24,7 @@
  * @next_offset: in the file, of what will be read next
  * @end_offset: where reading ends, if the file does not before that
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
+ * @cap, @full_cap: the size of @buf, now and from the second read on
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
  * @is_damaged: it ends where the damage is, whatever comes
@@ -50,6 +51,7 @@ struct src_user {
 	struct blocks *blocks;
 	uint8_t *buf;
 	size_t cap;
+	size_t full_cap;
 	size_t at;
 	size_t len;
 };
