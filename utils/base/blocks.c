@@ -16,9 +16,10 @@ int blocks_init(struct blocks *blocks, size_t nr, size_t bytes)
 	*blocks = (struct blocks){ .nr = nr, .bytes = (bytes + BLOCK_ALIGN - 1) & -BLOCK_ALIGN };
 	blocks->bytes += BLOCK_ALIGN;
 	pthread_mutex_init(&blocks->lock, NULL);
+	if (nr > UINT32_MAX || __builtin_mul_overflow(nr, blocks->bytes, &blocks->mapping_bytes))
+		goto no_memory;
 	blocks->free_list = reallocarray(NULL, nr, sizeof(*blocks->free_list));
-	if (!blocks->free_list || nr > UINT32_MAX ||
-	    __builtin_mul_overflow(nr, blocks->bytes, &blocks->mapping_bytes))
+	if (!blocks->free_list)
 		goto no_memory;
 	blocks->mapping_bytes += HUGE_PAGE_BYTES;
 	blocks->mapping = mmap(NULL, blocks->mapping_bytes, PROT_READ | PROT_WRITE,
