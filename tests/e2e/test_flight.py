@@ -156,7 +156,7 @@ def test_flight_of_many_tasks_has_a_limit():
 def test_flight_forgets_threads_that_have_ended():
     """It may run for weeks: neither task.txt nor the task list of `info` grows with every thread that there was."""
     exe = build(program("threads_long"), PG)
-    utrail("record", "--no-libcall", "--flight=128k", "--max-size=256k", exe, "6000", limit=120).must()
+    utrail("record", "--no-libcall", "--no-event", "--flight=128k", "--max-size=256k", exe, "6000", limit=120).must()
     recording = Recording("uftrace.data")
     assert 20 < len(recording.tasks) < 60
     lines = recording.task_lines
