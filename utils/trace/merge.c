@@ -153,13 +153,16 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 /* The next @nr events of two lanes in turns, as long as they come before all others. */
 #define TURNS 128
 
-/* The latest time at which an event of lane @index comes before @limit, and one. */
+/*
+ * The latest time at which an event of lane @index comes before @limit, and one. Times that a head cannot tell apart
+ * are for take_run().
+ */
 static uint64_t end_before(size_t index, head_t limit)
 {
-	return head_time(limit) + (index < head_index(limit));
+	return MIN(head_time(limit) + (index < head_index(limit)), HEAD_END - 1);
 }
 
-/* HOT: no branch asks who is next. Returns how many. */
+/* HOT: no branch asks who is next. Returns how many, perhaps none. */
 static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
 		     uint64_t b_end_ns, bool a_is_first)
 {
@@ -235,6 +238,9 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 
 	size_t nr = gather(events, a, end_before(a_index, f.third), b, end_before(b_index, f.third),
 			   a_index < b_index);
+	if (nr == 0)
+		return 0;
+
 	int ret = view->mixed(view->self, events, nr, err);
 
 	if (ret == 0)
@@ -324,15 +330,12 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 
 	while (ret == 0 && head_time(heap[0]) != HEAD_END &&
 	       head_time(heap[0]) <= merge.barrier_ns) {
-		bool in_turns = false;
-
-		if (view->mixed && !merge.is_running) {
+		if (view->mixed && !merge.is_running)
 			ret = take_turns(&merge, view, err);
-			in_turns = ret != 0;
+		if (ret != 0) {
 			ret = MIN(ret, 0);
-		}
-		if (in_turns)
 			continue;
+		}
 		if (head_index(heap[0]) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else

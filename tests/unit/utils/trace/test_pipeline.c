@@ -175,6 +175,24 @@ static void turns(void **state)
 	recording_deinit(&rec);
 }
 
+/* Of damaged recordings: later than the merge can tell apart, up to the last time that there is. */
+static void turns_at_the_end_of_time(void **state)
+{
+	static const uint64_t starts[] = { UINT64_MAX / 2 - 25, UINT64_MAX / 2, UINT64_MAX - 100 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+		struct recording rec;
+
+		recording_init(&rec);
+		recording_add_task(&rec, 100, "a{b{}c{}}", starts[i]);
+		recording_add_task(&rec, 101, "d{e{}f{}}", starts[i] + 5);
+		recording_finish(&rec);
+		recording_run(&rec, &config, &out);
+		recording_deinit(&rec);
+	}
+}
+
 static void scheduler(void **state)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -339,6 +357,7 @@ int main(void)
 		cmocka_unit_test_setup(several_tasks, setup),
 		cmocka_unit_test_setup(ties_and_many_tasks, setup),
 		cmocka_unit_test_setup(turns, setup),
+		cmocka_unit_test_setup(turns_at_the_end_of_time, setup),
 		cmocka_unit_test_setup(scheduler, setup),
 		cmocka_unit_test_setup(external_data, setup),
 		cmocka_unit_test_setup(other_byte_order_and_version, setup),
