@@ -42,6 +42,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.syms_dir = opts->syms_dir,
 		.signals = opts->signals,
 		.watch = &opts->watch,
+		.events = &opts->events,
 		.demangle = opts->demangle,
 		.depth = opts->depth,
 		.max_stack = opts->max_stack,

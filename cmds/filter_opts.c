@@ -59,6 +59,11 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err)
 		if (ret < 0)
 			err_prefix(err, "option '--watch'");
 	}
+	if (ret == 0 && opts->event_specs) {
+		ret = event_rules_parse(opts->event_specs, opts->match, &opts->events, err);
+		if (ret < 0)
+			err_prefix(err, "option '--Event'");
+	}
 	return ret;
 }
 
@@ -69,6 +74,7 @@ void filter_opts_free(struct opts *opts)
 	free(opts->filters);
 	opts->filters = NULL;
 	watch_spec_deinit(&opts->watch);
+	event_rules_deinit(&opts->events);
 }
 
 /* -ERR_USAGE when @term cannot be judged as a function begins. */

@@ -14,6 +14,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/base/words.h"
 #include "utils/object/demangle.h"
+#include "utils/spec/events.h"
 #include "utils/spec/filters.h"
 #include "utils/spec/range.h"
 #include "utils/spec/signals.h"
@@ -109,6 +110,8 @@ struct opts {
 	char *signal_specs; /* heap; --signal */
 	char *watch_specs;  /* heap; --watch */
 	struct watch_spec watch;
+	char *event_specs; /* heap; --Event */
+	struct event_rules events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
 	bool srcline;

@@ -20,6 +20,7 @@
 #include "utils/format/map.h"
 #include "utils/format/ring.h"
 #include "utils/object/build_id.h"
+#include "utils/spec/events.h"
 #include "utils/spec/filters.h"
 #include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
@@ -34,6 +35,7 @@ struct record_settings {
 	const char *syms_dir;	 /* --with-syms, or NULL */
 	struct signal_switches signals;
 	const struct watch_spec *watch; /* never NULL */
+	const struct event_rules *events; /* never NULL */
 	struct capture_settings captures;
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;

@@ -110,9 +110,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct filters no_filters = { 0 };
 	const struct watch_spec no_watch = { 0 };
+	const struct event_rules no_events = { 0 };
 	const struct record_settings settings = {
 		.filters = &no_filters,
 		.watch = &no_watch,
+		.events = &no_events,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.use_libcalls = true,

@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/words.h"
+#include "utils/spec/events.h"
 #include "utils/spec/filters.h"
 #include "utils/spec/regex_plan.h"
 #include "utils/spec/signals.h"
@@ -90,6 +91,7 @@ static void parse_others(const char *text)
 {
 	struct signal_switches signals;
 	struct watch_spec watch = { 0 };
+	struct event_rules events = { 0 };
 	struct words words cleanup_words = { 0 };
 	struct uft_err err = { 0 };
 
@@ -97,6 +99,10 @@ static void parse_others(const char *text)
 	err_clear(&err);
 	fuzz_check_error(watch_spec_parse(text, &watch, &err) < 0, &err);
 	watch_spec_deinit(&watch);
+	err_clear(&err);
+	fuzz_check_error(event_rules_parse(text, MATCH_REGEX, &events, &err) < 0, &err);
+	event_rules_match(&events, EVENT_OF_KERNEL, text);
+	event_rules_deinit(&events);
 	err_clear(&err);
 	fuzz_check_error(words_add(&words, text, &err) < 0, &err);
 }

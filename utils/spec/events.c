@@ -1,0 +1,113 @@
+/* The --Event language (see events.h). */
+#include "utils/spec/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "utils/base/vec.h"
+
+static bool is_kernel(const char *suffix, size_t len)
+{
+	return (len == 1 && (*suffix | 0x20) == 'k') ||
+	       (len == strlen("kernel") && strncasecmp(suffix, "kernel", len) == 0);
+}
+
+/* The last one: names may have others. NULL: none. */
+static const char *find_suffix(const char *at, size_t len)
+{
+	return memrchr(at, '@', len);
+}
+
+static int parse_one(struct event_rules *out, enum pattern_match match, const char *text,
+		     const char *at, size_t len, struct uft_err *err)
+{
+	struct event_rule *rules = vec_grow(out->rules, out->nr, sizeof(*rules));
+	struct event_rule rule = { .origin = EVENT_OF_PROGRAM };
+	const char *suffix = find_suffix(at, len);
+	size_t name_len = suffix ? (size_t)(suffix - at) : len;
+
+	if (!rules)
+		return err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
+	out->rules = rules;
+	if (suffix && !is_kernel(suffix + 1, at + len - suffix - 1))
+		return err_set(err, -ERR_USAGE,
+			       "'%s': column %zu: expected nothing or 'kernel' behind '@'", text,
+			       suffix - text + 2);
+	if (!name_len)
+		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected PROVIDER:EVENT", text,
+			       at - text + 1);
+	if (suffix)
+		rule.origin = EVENT_OF_KERNEL;
+
+	struct uft_err why = { 0 };
+	int ret = pattern_init(&rule.name, match, at, name_len, &why);
+
+	if (ret < 0)
+		return err_set(err, ret, "'%s': column %zu: %s", text, at - text + 1, why.text);
+	rule.text = strndup(at, len);
+	rules[out->nr++] = rule;
+	return rule.text ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
+}
+
+int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
+		      struct uft_err *err)
+{
+	struct event_rules rules = { 0 };
+	int ret = 0;
+
+	for (const char *at = text; ret == 0;) {
+		size_t len = strcspn(at, ";");
+
+		if (len)
+			ret = parse_one(&rules, match, text, at, len, err);
+		if (!at[len])
+			break;
+		at += len + 1;
+	}
+	if (ret < 0)
+		event_rules_deinit(&rules);
+	else
+		*out = rules;
+	return ret;
+}
+
+void event_rules_deinit(struct event_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		pattern_deinit(&rules->rules[i].name);
+		free(rules->rules[i].text);
+	}
+	free(rules->rules);
+	*rules = (struct event_rules){ 0 };
+}
+
+bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name)
+{
+	return rule->origin == origin && pattern_matches(&rule->name, name, strlen(name));
+}
+
+bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (event_rule_matches(&rules->rules[i], origin, name))
+			return true;
+	}
+	return false;
+}
+
+bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name)
+{
+	return event_rules_match(rules, origin, name) ||
+	       (origin == EVENT_OF_KERNEL && event_rules_match(rules, EVENT_OF_PROGRAM, name));
+}
+
+bool event_rules_want(const struct event_rules *rules, enum event_origin origin)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (rules->rules[i].origin == origin)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,56 @@
+/* The --Event language: which events, by name. */
+#ifndef UTRAIL_SPEC_EVENTS_H
+#define UTRAIL_SPEC_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/err.h"
+#include "utils/spec/pattern.h"
+
+/* Where an event comes from. */
+enum event_origin {
+	EVENT_OF_PROGRAM, /* a static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
+	EVENT_OF_KERNEL,  /* a tracepoint of the kernel */
+};
+
+/*
+ * One item of the list.
+ *
+ * @name: of "provider:event"
+ * @origin: with "@kernel" behind it EVENT_OF_KERNEL
+ * @text: as typed, of the heap
+ */
+struct event_rule {
+	struct pattern name;
+	enum event_origin origin;
+	char *text;
+};
+
+/* What the user chose; without any rule nothing was chosen. Starts as { 0 }, ends with event_rules_deinit(). */
+struct event_rules {
+	struct event_rule *rules;
+	size_t nr;
+};
+
+/*
+ * "NAME[@kernel]" separated by ';' (spec/cli.md section 6); how NAME is read says @match, as with names of functions.
+ * -ERR_USAGE with the column and what is wrong, -ENOMEM.
+ */
+int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
+		      struct uft_err *err);
+void event_rules_deinit(struct event_rules *rules);
+
+/* Whether @rule means the event "provider:event" of @origin. */
+bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name);
+
+/* Whether any of them does: what is to be recorded. */
+bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
+
+/* Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means those of the kernel only. */
+bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
+
+/* Whether any rule is about @origin. */
+bool event_rules_want(const struct event_rules *rules, enum event_origin origin);
+
+#endif
