@@ -48,6 +48,11 @@ void insns_close(struct insns *insns)
 	free(insns);
 }
 
+void insns_close_at(struct insns **insns)
+{
+	insns_close(*insns);
+}
+
 /* Instructions newer than the disassembler, or that it has no use for: their length; 0 for all others. */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {

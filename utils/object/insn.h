@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/base/err.h"
 
 /* A disassembler for x86_64. Keeps memory of its own; one per thread. */
@@ -15,6 +16,8 @@ int insns_open(struct insns **out, struct uft_err *err);
 
 /* NULL is fine. */
 void insns_close(struct insns *insns);
+void insns_close_at(struct insns **insns);
+#define cleanup_insns cleanup(insns_close_at)
 
 /* Code as it stands in the file: @bytes are those from address @start on, before @end. */
 struct insn_text {

@@ -12,6 +12,10 @@ void insns_close(struct insns *insns)
 {
 }
 
+void insns_close_at(struct insns **insns)
+{
+}
+
 int insns_names(struct insns *insns, const struct insn_text *text,
 		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
 {

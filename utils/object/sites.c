@@ -103,7 +103,8 @@ int sites_prepare(const struct code *code, struct insns *insns, struct code_site
 			continue;
 		}
 		/* Those behind it may have a jump of their own. */
-		snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%s", err.text);
+		snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s", SITE_REASON_MAX - 1,
+			 err.text);
 		i++;
 	}
 	return ret;
