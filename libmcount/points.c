@@ -164,12 +164,20 @@ struct stub_memory {
 	uint8_t stubs[];
 };
 
+static uint64_t stub_bytes(const struct plan_point *plan)
+{
+	return (plan->flags & PLAN_POINT_SILENT ? 0 : ARCH_POINT_STUB_BYTES) + plan->len;
+}
+
 static bool write_stub(const struct point *point, uint8_t *at, uint32_t index, const uint64_t *cell)
 {
 	const struct plan_point *plan = &point->plan;
-	uint8_t *code = at + ARCH_POINT_STUB_BYTES;
+	uint8_t *code = at;
 
-	arch_write_point_stub(at, index, plan->site, cell);
+	if (!(plan->flags & PLAN_POINT_SILENT)) {
+		arch_write_point_stub(at, index, plan->site, cell);
+		code += ARCH_POINT_STUB_BYTES;
+	}
 	memcpy(code, plan->code, plan->len);
 	for (uint32_t i = 0; i < plan->nr_fixes; i++) {
 		if (!arch_move_distance(code + plan->fixes[i], plan->site - (uint64_t)code))
@@ -194,7 +202,7 @@ static bool write_stubs(const struct dl_phdr_info *info, uint32_t first, uint32_
 		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
 	}
 	for (uint32_t i = first; i < first + nr; i++)
-		bytes += ARCH_POINT_STUB_BYTES + all_points[i].plan.len;
+		bytes += stub_bytes(&all_points[i].plan);
 	bytes = ALIGN_UP(bytes, 4096UL);
 
 	struct stub_memory *memory = map_near(start & ~4095UL, ALIGN_UP(end, 4096UL), bytes);
@@ -207,7 +215,7 @@ static bool write_stubs(const struct dl_phdr_info *info, uint32_t first, uint32_
 	for (uint32_t i = first; i < first + nr; i++) {
 		if (!write_stub(&all_points[i], at, i, &memory->cell))
 			return false;
-		at += ARCH_POINT_STUB_BYTES + all_points[i].plan.len;
+		at += stub_bytes(&all_points[i].plan);
 	}
 	/* Never writable and executable at a time. */
 	if (mprotect(memory, bytes, PROT_READ | PROT_EXEC) < 0)
@@ -215,7 +223,7 @@ static bool write_stubs(const struct dl_phdr_info *info, uint32_t first, uint32_
 	at = memory->stubs;
 	for (uint32_t i = first; i < first + nr; i++) {
 		all_points[i].stub = at;
-		at += ARCH_POINT_STUB_BYTES + all_points[i].plan.len;
+		at += stub_bytes(&all_points[i].plan);
 	}
 	return true;
 }
@@ -286,7 +294,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, uint32_t first, uint32_t
 		}
 		if (is_in)
 			raise_semaphore(info, plan);
-		else
+		else if (!(plan->flags & PLAN_POINT_SILENT))
 			failed++;
 	}
 	if (fd >= 0)

@@ -263,27 +263,38 @@ static int find_points(struct points *points, struct known_module *known, struct
 
 /* --- one process --- */
 
-static struct plan_point make_point(const struct found_point *found, uint64_t bias)
+static void add_point(struct strbuf *out, struct plan_point point, struct insn_code code,
+		      uint64_t bias)
 {
-	struct insn_code code = found->site.code;
-	struct plan_point point = {
-		.load_bias = bias,
-		.site = found->site.addr + bias,
-		.semaphore = found->semaphore ? found->semaphore + bias : 0,
-		.event = found->event,
-		.flags = found->site.is_inner ? PLAN_POINT_INNER : 0,
-		.len = code.len,
-		.nr_fixes = code.nr_fixes,
-	};
-
 	_Static_assert(PLAN_POINT_CODE == INSN_CODE_MAX && PLAN_POINT_FIXES == INSN_FIXES_MAX &&
 			       PLAN_POINT_BYTES == WINDOW_BYTES,
 		       "what is made fits a plan");
 	insn_load_at(&code, bias);
-	memcpy(point.original, found->site.original, sizeof(point.original));
+	point.load_bias = bias;
+	point.site = code.from + bias;
+	point.len = code.len;
+	point.nr_fixes = code.nr_fixes;
 	memcpy(point.fixes, code.fixes, sizeof(point.fixes));
 	memcpy(point.code, code.bytes, sizeof(point.code));
-	return point;
+	strbuf_add(out, &point, sizeof(point));
+}
+
+static void add_points(struct strbuf *out, const struct found_point *found, uint64_t bias)
+{
+	const struct code_site *site = &found->site;
+	bool has_before = !site->is_inner && site->jump_at < site->addr;
+	struct plan_point silent = { .flags = PLAN_POINT_SILENT };
+	struct plan_point point = {
+		.semaphore = found->semaphore ? found->semaphore + bias : 0,
+		.event = found->event,
+		.flags = site->is_inner || has_before ? PLAN_POINT_INNER : 0,
+	};
+
+	memcpy(silent.original, site->original, sizeof(silent.original));
+	memcpy(point.original, site->original, sizeof(point.original));
+	if (has_before)
+		add_point(out, silent, site->before, bias);
+	add_point(out, point, site->code, bias);
 }
 
 void points_bind(struct points *points, struct known_module *known,
@@ -299,9 +310,6 @@ void points_bind(struct points *points, struct known_module *known,
 			add_text(&points->complaints, err.text);
 	}
 	for (size_t i = 0; i < found->len / sizeof(struct found_point); i++) {
-		struct plan_point point = make_point(&((const struct found_point *)found->data)[i],
-						     module->load_bias);
-
-		strbuf_add(out, &point, sizeof(point));
+		add_points(out, &((const struct found_point *)found->data)[i], module->load_bias);
 	}
 }

@@ -167,6 +167,8 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 enum plan_point_flags {
 	/* Among the bytes of the point before it, whose code runs into the stub of this one: nothing is written at its site. */
 	PLAN_POINT_INNER = 1U << 0,
+	/* No event: the jump is written here, in front of the next point, which has no room for one behind it. */
+	PLAN_POINT_SILENT = 1U << 1,
 };
 
 struct plan_point {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_JUMP_REACH (128 + 2 + WINDOW_BYTES)
+#define SHORT_JUMP_REACH (128 + 2 + WINDOW_BEFORE + WINDOW_BYTES)
 
 /*
  * @next_func: functions before it have been looked through
@@ -19,7 +19,7 @@ struct search {
 	size_t next_func;
 };
 
-/* The first window that begins at @addr or behind. */
+/* The first window of a site at @addr or behind. */
 static size_t first_from(const struct search *s, uint64_t addr)
 {
 	size_t low = 0;
@@ -28,7 +28,7 @@ static size_t first_from(const struct search *s, uint64_t addr)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->windows[mid].start < addr)
+		if (s->windows[mid].site < addr)
 			low = mid + 1;
 		else
 			high = mid;
@@ -41,22 +41,24 @@ static void note(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
 
-	if (addr <= s->windows[0].start || addr >= s->windows[s->nr - 1].start + WINDOW_BYTES)
+	if (addr < WINDOW_BYTES || addr + WINDOW_BEFORE < s->windows[0].site ||
+	    addr >= s->windows[s->nr - 1].site + WINDOW_BYTES)
 		return;
 	/* Windows overlap where probes stand close together. */
-	for (size_t i = first_from(s, addr); i > 0 && addr - s->windows[i - 1].start < WINDOW_BYTES;
-	     i--) {
-		if (!s->windows[i - 1].why_not)
-			s->windows[i - 1].why_not = s->what;
+	for (size_t i = first_from(s, addr - WINDOW_BYTES + 1);
+	     i < s->nr && s->windows[i].site <= addr + WINDOW_BEFORE; i++) {
+		struct window *w = &s->windows[i];
+		const char **led_to = &w->led_to[addr + WINDOW_BEFORE - w->site];
+
+		if (!*led_to)
+			*led_to = s->what;
 	}
 }
 
-/* All windows that have a byte of [@start, @end). */
+/* All sites in [@start, @end). */
 static void refuse(struct search *s, uint64_t start, uint64_t end, const char *why)
 {
-	uint64_t from = start < WINDOW_BYTES ? 0 : start - WINDOW_BYTES + 1;
-
-	for (size_t i = first_from(s, from); i < s->nr && s->windows[i].start < end; i++) {
+	for (size_t i = first_from(s, start); i < s->nr && s->windows[i].site < end; i++) {
 		if (!s->windows[i].why_not)
 			s->windows[i].why_not = why;
 	}
@@ -85,7 +87,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	struct insn_text text = { code_bytes(s->code, func->start, func->end - func->start),
 				  func->start, func->end };
 
-	s->what = "an instruction of the function leads";
+	s->what = "an instruction of the function leads behind it";
 	if (!text.bytes || insns_names(s->insns, &text, note, s, NULL) < 0)
 		refuse(s, func->start < SHORT_JUMP_REACH ? 0 : func->start - SHORT_JUMP_REACH,
 		       func->end + SHORT_JUMP_REACH,
@@ -97,7 +99,7 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	const uint8_t *bytes = start < end ? code_bytes(s->code, start, end - start) : NULL;
 
-	s->what = "what is no function may lead";
+	s->what = "what is no function may lead behind it";
 	for (uint64_t i = 0; bytes && i + 1 < end - start; i++) {
 		bool is_short = (bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb ||
 				(bytes[i] & 0xfc) == 0xe0;
@@ -136,7 +138,7 @@ static void look_around(struct search *s, uint64_t site)
 static void look_at_functions(struct search *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		uint64_t site = s->windows[i].start;
+		uint64_t site = s->windows[i].site;
 		const struct code_section *sec = code_section_at(s->code, site);
 
 		if (!sec || !sec->is_code || !code_func_at(s->code, site)) {
@@ -149,7 +151,7 @@ static void look_at_functions(struct search *s)
 
 static void look_at_landings(struct search *s)
 {
-	s->what = "an exception may be caught";
+	s->what = "an exception may be caught behind it";
 	for (size_t i = 0; i < s->code->nr_funcs; i++) {
 		const struct code_func *func = &s->code->funcs[i];
 
@@ -190,7 +192,7 @@ static int scan_code(struct search *s, const struct code_section *sec, struct ba
 {
 	uint64_t len = sec->end - sec->start;
 
-	s->what = "something elsewhere may lead";
+	s->what = "something elsewhere may lead behind it";
 	for (uint64_t i = 0; i + 5 <= len; i++) {
 		const uint8_t *at = sec->bytes + i;
 
@@ -212,7 +214,7 @@ static void scan_words(struct search *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
 
-	s->what = "an address in the data leads";
+	s->what = "an address in the data leads behind it";
 	for (uint64_t i = -sec->start & 7; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t))
 		note(word_at(sec->bytes + i), s);
 }
@@ -221,7 +223,7 @@ static void scan_relocations(struct search *s)
 {
 	struct elf_section sec;
 
-	s->what = "an address in the data leads";
+	s->what = "an address in the data leads behind it";
 	if (!elf_section_by_name(s->code->file, ".rela.dyn", &sec) || !sec.data)
 		return;
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
@@ -259,7 +261,7 @@ static void scan_tables(struct search *s, struct bases *bases)
 	const struct code_section *sec = NULL;
 	uint64_t end;
 
-	s->what = "an entry of a table leads";
+	s->what = "an entry of a table leads behind it";
 	if (bases->nr)
 		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), compare_addr);
 	for (size_t i = 0; i < bases->nr; i++) {
@@ -286,6 +288,21 @@ static void scan_tables(struct search *s, struct bases *bases)
 			note(target, s);
 		}
 	}
+}
+
+const char *window_check(const struct window *window, uint64_t from)
+{
+	uint64_t end = MAX(from + WINDOW_BYTES, window->site + 1);
+
+	if (window->why_not)
+		return window->why_not;
+	for (uint64_t addr = from + 1; addr < end; addr++) {
+		const char *why = window->led_to[addr + WINDOW_BEFORE - window->site];
+
+		if (why)
+			return why;
+	}
+	return NULL;
 }
 
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)

@@ -7,19 +7,29 @@
 
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 
+#define WINDOW_BEFORE 24 /* how far in front of a place its jump may be */
+
 /*
- * Bytes from @start on that are to be overwritten. They may be if nothing comes to one of them but the first, except by running
- * through them.
+ * What surrounds a place in the code. A jump that is written to @site or before it overwrites WINDOW_BYTES, of which nothing may
+ * lead to any but the first.
  *
- * @why_not: NULL while nothing is known that does; a text that goes on "... behind it" and lives for ever
+ * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for ever
+ * @led_to: for each byte from @site - WINDOW_BEFORE on what leads to it, or NULL
  */
 struct window {
-	uint64_t start;
+	uint64_t site;
 	const char *why_not;
+	const char *led_to[WINDOW_BEFORE + WINDOW_BYTES];
 };
 
 /*
- * Look for whatever leads into one of the @nr windows, which are sorted by start:
+ * Why a jump may not be written to @from, at most WINDOW_BEFORE in front of the site, so that whoever comes to the site comes by;
+ * NULL: nothing is known against it.
+ */
+const char *window_check(const struct window *window, uint64_t from);
+
+/*
+ * Look for whatever leads into one of the @nr windows, which are sorted by site and of which only that is filled in:
  *
  *  - jumps and calls by a distance: within the functions around, instruction by instruction; from anywhere else whatever could be
  *    one of 32 bits, from any byte on (those of 8 bits do not come from further away)

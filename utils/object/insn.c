@@ -122,6 +122,27 @@ static bool is_direct_branch(const struct insns *insns)
 	       x86->op_count > 0 && x86->operands[0].type == X86_OP_IMM;
 }
 
+unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
+		      uint64_t *starts, unsigned max)
+{
+	unsigned nr = 0;
+	uint64_t at = text->start;
+
+	while (at < addr) {
+		unsigned len = decode(insns, text->bytes + (at - text->start), text->end - at, at);
+
+		if (!len)
+			return 0;
+		if (nr == max)
+			nr--;
+		memmove(starts + 1, starts, nr * sizeof(*starts));
+		starts[0] = at;
+		nr++;
+		at += len;
+	}
+	return at == addr ? nr : 0;
+}
+
 int insns_names(struct insns *insns, const struct insn_text *text,
 		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
 {

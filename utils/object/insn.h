@@ -27,6 +27,13 @@ struct insn_text {
 };
 
 /*
+ * Where the instructions of @text before @addr begin, the last first, at most @max of them; how many. 0 also when @addr is not the
+ * beginning of one.
+ */
+unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
+		      uint64_t *starts, unsigned max);
+
+/*
  * Call @fn with each address that an instruction of @text names: where it jumps to or calls by a distance, and what it addresses
  * relative to itself, data too. 0; -EILSEQ when there is something in it that is no instruction, with the place.
  */

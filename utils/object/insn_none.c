@@ -16,6 +16,12 @@ void insns_close_at(struct insns **insns)
 {
 }
 
+unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
+		      uint64_t *starts, unsigned max)
+{
+	return 0;
+}
+
 int insns_names(struct insns *insns, const struct insn_text *text,
 		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
 {

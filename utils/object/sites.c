@@ -9,6 +9,22 @@
 /* The longest padding instruction that compilers use, and some of them. */
 #define PADDING_MAX 32
 
+/*
+ * Sites that one jump is to serve.
+ *
+ * @end: what is behind the jump
+ */
+struct group {
+	const struct code *code;
+	struct insns *insns;
+	const struct code_func *func;
+	struct insn_text text;
+	uint64_t jump_at;
+	uint64_t end;
+	struct code_site *sites;
+	size_t nr;
+};
+
 static int refuse(struct uft_err *err, const char *why)
 {
 	return err_set(err, -EXDEV, "%s", why);
@@ -18,94 +34,145 @@ static int refuse(struct uft_err *err, const char *why)
  * The function's code ends before the jump does, and does not go on there. What is behind it may be overwritten when that is
  * padding.
  */
-static int check_behind(const struct code *code, struct insns *insns, const struct code_func *func,
-			uint64_t end, struct uft_err *err)
+static int check_behind(const struct group *g, struct uft_err *err)
 {
-	const struct code_section *sec = code_section_at(code, func->start);
-	const uint8_t *bytes = sec->bytes + (func->end - sec->start);
-	uint64_t left = sec->end - func->end;
+	const struct code_section *sec = code_section_at(g->code, g->func->start);
+	const uint8_t *bytes = sec->bytes + (g->func->end - sec->start);
+	uint64_t left = sec->end - g->func->end;
 
-	if (end <= func->end)
+	if (g->end <= g->func->end)
 		return 0;
-	if (end > sec->end || code_next_start(code, func->end - 1) < end ||
-	    insns_padding(insns, bytes, bytes + MIN(left, (uint64_t)PADDING_MAX)) < end - func->end)
+	if (g->end > sec->end || code_next_start(g->code, g->func->end - 1) < g->end ||
+	    insns_padding(g->insns, bytes, bytes + MIN(left, (uint64_t)PADDING_MAX)) <
+		    g->end - g->func->end)
 		return refuse(err, "the function ends too soon behind it");
 	return 0;
 }
 
-/* The first of @nr sites gets a jump, the others are inner ones of it. */
-static int prepare_group(const struct code *code, struct insns *insns, struct code_site *sites,
-			 size_t nr, struct uft_err *err)
+/* What is from @from to @until, where the next one begins. */
+static int move_between(const struct group *g, uint64_t from, uint64_t until, struct insn_code *out,
+			struct uft_err *err)
 {
-	const struct code_func *func = code_func_at(code, sites->addr);
-	struct insn_text text = { code_bytes(code, func->start, func->end - func->start),
-				  func->start, func->end };
-	uint64_t end = sites->addr + WINDOW_BYTES;
-	struct insn_code *last = &sites[nr - 1].code;
+	int ret = insns_move(g->insns, &g->text, from, until - from, out, err);
 
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t until = i + 1 < nr ? sites[i + 1].addr : end;
-		struct insn_code *moved = &sites[i].code;
-		int ret = insns_move(insns, &text, sites[i].addr, until - sites[i].addr, moved,
-				     err);
+	if (ret < 0)
+		return ret;
+	return out->ends || out->taken != until - from
+		       ? refuse(err, "it is reached in another way than from what is before it")
+		       : 0;
+}
 
-		if (ret < 0)
-			return ret;
-		if (i + 1 < nr && (moved->ends || moved->taken != until - sites[i].addr))
-			return refuse(err, "the next one is reached in another way");
-	}
-	/* Nothing is there behind the end of the file's code either. */
-	int ret = check_behind(code, insns, func, end, err);
+static int prepare_group(const struct group *g, struct uft_err *err)
+{
+	struct insn_code *before = &g->sites->before;
+	struct insn_code *last = &g->sites[g->nr - 1].code;
+	int ret = 0;
 
+	*before = (struct insn_code){ .from = g->jump_at };
+	if (g->jump_at < g->sites->addr)
+		ret = move_between(g, g->jump_at, g->sites->addr, before, err);
+	for (size_t i = 0; ret == 0 && i + 1 < g->nr; i++)
+		ret = move_between(g, g->sites[i].addr, g->sites[i + 1].addr, &g->sites[i].code,
+				   err);
+	if (ret == 0)
+		ret = insns_move(g->insns, &g->text, g->sites[g->nr - 1].addr,
+				 MAX(g->end, g->sites[g->nr - 1].addr + 1) -
+					 g->sites[g->nr - 1].addr,
+				 last, err);
+	if (ret == 0)
+		ret = check_behind(g, err);
 	return ret < 0 ? ret : insn_go_on(last, last->from + last->taken, err);
 }
 
-static size_t group_size(const struct code_site *sites, size_t nr)
+static void finish_group(const struct group *g)
 {
-	size_t size = 1;
-
-	while (size < nr && sites[size].addr - sites->addr < WINDOW_BYTES)
-		size++;
-	return size;
+	memcpy(g->sites->original, code_bytes(g->code, g->jump_at, WINDOW_BYTES), WINDOW_BYTES);
+	g->sites->jump_at = g->jump_at;
+	for (size_t i = 0; i < g->nr; i++) {
+		g->sites[i].is_inner = i > 0;
+		g->sites[i].why_not[0] = '\0';
+	}
 }
 
-static void finish_group(const struct code *code, struct code_site *sites, size_t nr)
+/* Try to write the jump of the first of @nr sites to @jump_at. How many it serves; 0 when it cannot be. */
+static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at, size_t nr,
+		       struct uft_err *err)
 {
-	memcpy(sites->original, code_bytes(code, sites->addr, WINDOW_BYTES), WINDOW_BYTES);
-	for (size_t i = 0; i < nr; i++) {
-		sites[i].is_inner = i > 0;
-		sites[i].why_not[0] = '\0';
+	const char *why_not = window_check(window, jump_at);
+
+	if (why_not) {
+		refuse(err, why_not);
+		return 0;
 	}
+	g->jump_at = jump_at;
+	g->end = jump_at + WINDOW_BYTES;
+	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < g->end;)
+		g->nr++;
+	if (prepare_group(g, err) < 0)
+		return 0;
+	finish_group(g);
+	return g->nr;
+}
+
+/*
+ * The same at @site or, where there is no room for it, a little before: not before @low, where code has been moved already. The
+ * reason is that of the site itself.
+ */
+static size_t find_jump(struct group *g, const struct window *window, uint64_t low, size_t nr,
+			struct uft_err *err)
+{
+	uint64_t site = g->sites->addr;
+	uint64_t starts[WINDOW_BEFORE];
+	size_t served;
+
+	g->func = window->why_not ? NULL : code_func_at(g->code, site);
+	if (!g->func) {
+		refuse(err, window->why_not ? window->why_not : "it lies in no function");
+		return 0;
+	}
+	g->text = (struct insn_text){ code_bytes(g->code, g->func->start,
+						 g->func->end - g->func->start),
+				      g->func->start, g->func->end };
+	served = try_jump(g, window, site, nr, err);
+	if (served)
+		return served;
+
+	unsigned nr_starts = insns_before(g->insns, &g->text, site, starts, ARRAY_SIZE(starts));
+
+	for (unsigned i = 0; i < nr_starts && !served; i++) {
+		if (starts[i] < low || site - starts[i] > WINDOW_BEFORE)
+			break;
+		served = try_jump(g, window, starts[i], nr, NULL);
+	}
+	return served;
 }
 
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr)
 {
 	struct window *windows cleanup_free = calloc(nr + 1, sizeof(*windows));
+	uint64_t low = 0;
 
 	if (!windows)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		windows[i].start = sites[i].addr;
+		windows[i].site = sites[i].addr;
 
 	int ret = entrances_find(code, insns, windows, nr);
 
 	for (size_t i = 0; ret == 0 && i < nr;) {
-		size_t size = group_size(sites + i, nr - i);
+		struct group g = { .code = code, .insns = insns, .sites = sites + i };
 		struct uft_err err = { 0 };
+		size_t served = find_jump(&g, &windows[i], low, nr - i, &err);
 
-		if (windows[i].why_not)
-			err_set(&err, -EXDEV, "%s", windows[i].why_not);
-		else
-			prepare_group(code, insns, sites + i, size, &err);
-		if (!err.code) {
-			finish_group(code, sites + i, size);
-			i += size;
+		if (!served) {
+			/* Those behind it may have a jump of their own. */
+			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",
+				 SITE_REASON_MAX - 1, err.text);
+			i++;
 			continue;
 		}
-		/* Those behind it may have a jump of their own. */
-		snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s", SITE_REASON_MAX - 1,
-			 err.text);
-		i++;
+		i += served;
+		low = MAX(g.end, sites[i - 1].code.from + sites[i - 1].code.taken);
 	}
 	return ret;
 }

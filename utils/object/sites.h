@@ -11,16 +11,20 @@
  *
  * @addr: the file's own address; the only member that the caller fills
  * @why_not: why there may be no jump; "" when there may
- * @is_inner: it is among the bytes that the jump at the site before it replaces: there is none at this one, but the code of that
+ * @is_inner: it is among the bytes that the jump of the site before it replaces: there is none for this one, but the code of that
  *            site ends where this one's begins
- * @original: what the jump at @addr replaces; not when it is inner
+ * @jump_at: where the jump is written: @addr, or a little before it, if there is no room behind; not when it is inner
+ * @original: what is there
+ * @before: what is done between @jump_at and @addr; nothing when these are the same
  * @code: what is to be done there before the program goes on, which the code itself leads to, unless the next one is inner
  */
 struct code_site {
 	uint64_t addr;
 	bool is_inner;
 	char why_not[SITE_REASON_MAX];
+	uint64_t jump_at;
 	uint8_t original[WINDOW_BYTES];
+	struct insn_code before;
 	struct insn_code code;
 };
 
