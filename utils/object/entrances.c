@@ -94,45 +94,53 @@ static void look_through(struct search *s, const struct code_func *func)
 		       "part of the function is no code that is known");
 }
 
-/* Bytes between functions are padding. Should they be code, it has jumps. */
-static void look_between(struct search *s, uint64_t start, uint64_t end)
+/* Any byte may be the first of a short jump. */
+static void look_at_bytes(struct search *s, const struct insn_text *text)
 {
-	const uint8_t *bytes = start < end ? code_bytes(s->code, start, end - start) : NULL;
-
 	s->what = "what is no function may lead behind it";
-	for (uint64_t i = 0; bytes && i + 1 < end - start; i++) {
-		bool is_short = (bytes[i] & 0xf0) == 0x70 || bytes[i] == 0xeb ||
-				(bytes[i] & 0xfc) == 0xe0;
+	for (uint64_t at = text->start; at + 1 < text->end; at++) {
+		const uint8_t *code = text->bytes + (at - text->start);
 
-		if (is_short)
-			note(start + i + 2 + (int8_t)bytes[i + 1], s);
+		if ((code[0] & 0xf0) == 0x70 || code[0] == 0xeb || (code[0] & 0xfc) == 0xe0)
+			note(at + 2 + (int8_t)code[1], s);
 	}
 }
 
-/* What short jumps can come from. */
+/* Between functions is padding, and code of which nobody says what it is: the start files'. */
+static void look_between(struct search *s, uint64_t start, uint64_t end)
+{
+	struct insn_text text = { NULL, start, end };
+
+	if (start < end)
+		text.bytes = code_bytes(s->code, start, end - start);
+	s->what = "what is no function leads behind it";
+	if (text.bytes && insns_names(s->insns, &text, note, s, NULL) < 0)
+		look_at_bytes(s, &text);
+}
+
+/* What short jumps can come from. Sites come in their order, so that each function and each gap is looked at once. */
 static void look_around(struct search *s, uint64_t site)
 {
 	const struct code *code = s->code;
-	uint64_t start = site < SHORT_JUMP_REACH ? 0 : site - SHORT_JUMP_REACH;
-	uint64_t end = site + SHORT_JUMP_REACH;
 	const struct code_section *sec = code_section_at(code, site);
-	uint64_t at = MAX(start, sec->start);
+	uint64_t end = MIN(site + SHORT_JUMP_REACH, sec->end);
+	size_t i = s->next_func;
 
-	for (size_t i = 0; i < code->nr_funcs; i++) {
+	while (i < code->nr_funcs &&
+	       (code->funcs[i].end + SHORT_JUMP_REACH <= site || code->funcs[i].end <= sec->start))
+		i++;
+	for (; i < code->nr_funcs; i++) {
 		const struct code_func *func = &code->funcs[i];
+		uint64_t before = i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start;
 
-		if (func->end <= start)
-			continue;
-		look_between(s, at, MIN(func->start, MIN(end, sec->end)));
+		look_between(s, before, MIN(func->start, sec->end));
 		if (func->start >= end)
 			break;
-		if (i >= s->next_func) {
-			look_through(s, func);
-			s->next_func = i + 1;
-		}
-		at = MAX(at, func->end);
+		look_through(s, func);
+		s->next_func = i + 1;
 	}
-	look_between(s, at, MIN(end, sec->end));
+	if (i == code->nr_funcs)
+		look_between(s, i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start, sec->end);
 }
 
 static void look_at_functions(struct search *s)
