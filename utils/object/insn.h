@@ -40,8 +40,6 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 int insns_names(struct insns *insns, const struct insn_text *text,
 		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
 
-#define INSN_BYTES_MAX \
-	19 /* of code that begins before the 5th byte: 4, and the longest instruction there is */
 #define INSN_CODE_MAX  64
 #define INSN_FIXES_MAX 8
 
