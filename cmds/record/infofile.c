@@ -105,8 +105,7 @@ static struct data_header make_header(const struct run *run)
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = arg_features(run) | (run->has_debug ? FEAT_DEBUG_INFO : 0) |
 			     FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | perf | plthook | estimate | callsite |
-			     events,
+			     FEAT_AUTO_ARGS | perf | plthook | estimate | callsite | events,
 		.max_stack = run->settings.max_stack,
 	};
 }

@@ -61,12 +61,15 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)
 {
-	const struct code_func *end = code->funcs + code->nr_funcs;
 	const struct code_func *func = code_func_at(code, site);
+	const struct code_func *end;
 
-	while (func && func > code->funcs && func[-1].end + REACH_BACK + WINDOW_BEFORE > site)
+	if (!func)
+		return 0;
+	end = code->funcs + code->nr_funcs;
+	while (func > code->funcs && func[-1].end + REACH_BACK + WINDOW_BEFORE > site)
 		func--;
-	for (; func && func < end && func->end <= site + REACH_FORWARD + SHORT_JUMP_BYTES; func++) {
+	for (; func < end && func->end <= site + REACH_FORWARD + SHORT_JUMP_BYTES; func++) {
 		struct window *grown;
 
 		if ((*nr && (*windows)[*nr - 1].site >= func->end) || !has_room(code, insns, func))
