@@ -34,7 +34,7 @@ struct record_settings {
 	struct filters *filters; /* never NULL */
 	const char *syms_dir;	 /* --with-syms, or NULL */
 	struct signal_switches signals;
-	const struct watch_spec *watch; /* never NULL */
+	const struct watch_spec *watch;	  /* never NULL */
 	const struct event_rules *events; /* never NULL */
 	struct capture_settings captures;
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */

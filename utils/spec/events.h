@@ -11,7 +11,7 @@
 /* Where an event comes from. */
 enum event_origin {
 	EVENT_OF_PROGRAM, /* a static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
-	EVENT_OF_KERNEL,  /* a tracepoint of the kernel */
+	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
 };
 
 /*
