@@ -51,8 +51,10 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls;  /* calls that the program makes into libraries */
 	bool nest_libcalls; /* and that libraries make into each other */
-	bool use_perf;	    /* tasks and names from the kernel */
-	bool use_switches;  /* context switches, too */
+	/* What the kernel is to tell by itself, see perf.h: */
+	bool use_tasks; /* new ones, and those that end */
+	bool use_names; /* of tasks, when they change */
+	bool use_switches;
 };
 
 /* Address space that a process' rings take. */

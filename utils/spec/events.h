@@ -50,6 +50,9 @@ bool event_rules_match(const struct event_rules *rules, enum event_origin origin
 /* Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means those of the kernel only. */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
+/* Whether they mean the scheduler's events, in any of the names: linux:sched-in, sched-out, or schedule for both. */
+bool event_rules_want_sched(const struct event_rules *rules);
+
 /* Whether any rule is about @origin. */
 bool event_rules_want(const struct event_rules *rules, enum event_origin origin);
 

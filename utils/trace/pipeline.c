@@ -346,11 +346,17 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	if (!pipe->pseudo.sched || !pipe->pseudo.sched_preempt)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
 
-	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
+	struct stage_config *stages = &pipe->config.stages;
+	int ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
 
-	if (ret == 0 && pipe->config.reads_extern && pipe->config.stages.show_events)
+	if (pipe->choice.rules)
+		stages->choice = &pipe->choice;
+	if (ret == 0)
+		ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
+	if (ret == 0 && pipe->config.reads_extern && stages->show_events &&
+	    (!stages->choice || stages->choice->has_extern))
 		ret = src_extern_load(&pipe->ext, pipe->data, err);
-	pipe->config.stages.starts_inside = pipe->config.range.start.is_set;
+	stages->starts_inside = pipe->config.range.start.is_set;
 	if (ret == 0 && pipe->data->growth)
 		return open_growing(pipe, err);
 	if (ret == 0)
@@ -384,6 +390,7 @@ void pipeline_close(struct pipeline *pipe)
 	call_filter_deinit(&pipe->filter);
 	src_perf_deinit(&pipe->perf);
 	src_extern_deinit(&pipe->ext);
+	event_choice_deinit(&pipe->choice);
 	*pipe = (struct pipeline){ 0 };
 }
 

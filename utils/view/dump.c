@@ -332,14 +332,19 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 	return ret;
 }
 
-static bool wants_perf(const struct dump *dump, const struct perf_record *rec)
+static bool wants_perf(const struct dump *dump, const struct perf_record *rec, uint64_t id)
 {
-	const struct stage_config *config = &dump->config->stages.stages;
+	const struct stage_config *config = &dump->pipe.config.stages;
+	bool is_sched = rec->type < PERF_REC_TASK_NEW;
+	const struct event event = {
+		.type = is_sched ? EVENT_SCHED_OUT : EVENT_POINT,
+		.addr = id,
+	};
 
 	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
-	    !is_in_range(dump, rec->time_ns))
+	    !is_in_range(dump, rec->time_ns) || (is_sched && !config->show_sched))
 		return false;
-	return config->show_sched || rec->type >= PERF_REC_TASK_NEW;
+	return !config->choice || event_choice_has(config->choice, &event);
 }
 
 static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
@@ -376,7 +381,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	     at += len) {
 		struct strbuf name cleanup_strbuf = { 0 };
 
-		if (!wants_perf(dump, &rec))
+		if (!wants_perf(dump, &rec, ids[rec.type]))
 			continue;
 
 		struct event event = { .addr = ids[rec.type] };

@@ -5,22 +5,10 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/event.h"
-
-/* Names of user events (events.txt), by id. Starts as { 0 }. */
-struct event_names {
-	struct event_name {
-		uint64_t id;
-		char *name;
-	} * names;
-	size_t nr;
-};
-
-/* Reads events.txt when the recording says that it has one. */
-int event_names_load(struct event_names *names, const struct trace_data *data, struct uft_err *err);
-void event_names_deinit(struct event_names *names);
+#include "utils/trace/event_names.h"
 
 /* "linux:sched-out", "read:proc/statm": POINT, SCHED_*, EXTERN. */
-void event_put_name(const struct event_names *names, const struct event *event, struct strbuf *out);
+void event_put_name(struct event_names *names, const struct event *event, struct strbuf *out);
 
 /*
  * What stands in brackets behind the name; nothing when there is nothing to say. @task and the
