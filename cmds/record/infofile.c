@@ -11,6 +11,7 @@
 #include "cmds/record/sysinfo.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/order.h"
 #include "utils/base/units.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
@@ -150,19 +151,11 @@ static int describe_program(const struct run *run, struct info *info)
 	return 0;
 }
 
-static int compare_tid(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a;
-	int32_t y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int describe_tasks(struct recorder *rec, struct info *info)
 {
 	if (!rec->nr_tids)
 		return 0;
-	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), compare_tid);
+	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), order_i32);
 	info->tids = malloc(rec->nr_tids * sizeof(*rec->tids));
 	if (!info->tids)
 		return -ENOMEM;

@@ -4,15 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
-
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static int add_user_events(struct event_choice *choice)
 {
@@ -56,7 +49,7 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot choose events");
 	if (choice->nr)
-		qsort(choice->ids, choice->nr, sizeof(*choice->ids), compare_ids);
+		qsort(choice->ids, choice->nr, sizeof(*choice->ids), order_u64);
 	return 0;
 }
 
@@ -94,6 +87,6 @@ bool event_choice_has(struct event_choice *choice, const struct event *event)
 		return true;
 	if (id < EVENT_ID_USER)
 		return shows_builtin(choice->rules, id);
-	return (choice->nr && bsearch(&id, choice->ids, choice->nr, sizeof(id), compare_ids)) ||
+	return (choice->nr && bsearch(&id, choice->ids, choice->nr, sizeof(id), order_u64)) ||
 	       shows_new(choice, id);
 }
