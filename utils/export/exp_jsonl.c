@@ -143,7 +143,7 @@ static void put_event(struct export *ex, const struct task *task, const struct e
 	struct strbuf line cleanup_strbuf = { 0 };
 
 	event_put_name(&j->events, event, &name);
-	event_put_data(ex->pipe->data, task, event, &data);
+	event_put_data(&j->events, ex->pipe->data, task, event, &data);
 	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
 	strbuf_addstr(&line, ",\"event\":\"");
 	text_put_json(&line, strbuf_str(&name), name.len);

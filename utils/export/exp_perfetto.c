@@ -326,7 +326,7 @@ static void write_point(struct export *ex, const struct event *event)
 	struct strbuf data cleanup_strbuf = { 0 };
 
 	event_put_name(&p->names, event, &name);
-	event_put_data(ex->pipe->data, p->task, event, &data);
+	event_put_data(&p->names, ex->pipe->data, p->task, event, &data);
 	begin_packet(p, p->last_ns);
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
 	strbuf_reset(&p->part);

@@ -313,7 +313,7 @@ static int put_event(struct export *ex, const struct event *event)
 	struct strbuf data cleanup_strbuf = { 0 };
 
 	event_put_name(&s->names, event, &name);
-	event_put_data(ex->pipe->data, s->task, event, &data);
+	event_put_data(&s->names, ex->pipe->data, s->task, event, &data);
 	sqlite3_bind_int64(put, 1, s->last_ns);
 	sqlite3_bind_int64(put, 2, s->task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));

@@ -165,6 +165,7 @@ bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_ty
 		if (!text_dec(&line, &id) || id > UINT16_MAX)
 			return false;
 		type->id = id;
+		type->format = file->content;
 		return true;
 	}
 	return false;

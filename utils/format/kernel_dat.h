@@ -51,11 +51,13 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 /*
  * A tracepoint, of a file "events/<system>/<event>/format".
  *
+ * @format: what is in the file
  * @id: what records of it begin with
  */
 struct kernel_event_type {
 	struct text system;
 	struct text event;
+	struct text format;
 	uint16_t id;
 };
 

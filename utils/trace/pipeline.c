@@ -200,6 +200,8 @@ static void note_first_sched(struct pipeline *pipe)
 
 			if (event->time_ns >= pipe->first_ns)
 				break;
+			if (event->id < EVENT_ID_BUILTIN)
+				continue;
 			if (event->id == EVENT_ID_SCHED_IN && is_out)
 				pipe->first_ns = event->time_ns;
 			is_out = event->id == EVENT_ID_SCHED_OUT ||
@@ -348,6 +350,9 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
 
+	/* A view that adds up has no use for them. */
+	if (ret == 0 && pipe->config.stages.show_events && !pipe->config.stages.ends_only)
+		ret = src_kernel_load(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
 	if (ret == 0 && pipe->config.reads_extern && pipe->config.stages.show_events)
 		ret = src_extern_load(&pipe->ext, pipe->data, err);
 	pipe->config.stages.starts_inside = pipe->config.range.start.is_set;
@@ -383,6 +388,7 @@ void pipeline_close(struct pipeline *pipe)
 	close_open_fds(pipe);
 	call_filter_deinit(&pipe->filter);
 	src_perf_deinit(&pipe->perf);
+	src_kernel_deinit(&pipe->kernel);
 	src_extern_deinit(&pipe->ext);
 	*pipe = (struct pipeline){ 0 };
 }

@@ -166,7 +166,7 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		return;
 	}
 	event_put_name(&dump->names, event, &name);
-	event_put_raw_data(dump->data, task, event, &text);
+	event_put_raw_data(&dump->names, dump->data, task, event, &text);
 	if (text.len) {
 		sink_puts(dump->sink, "  ");
 		sink_puts(dump->sink, strbuf_str(&name));

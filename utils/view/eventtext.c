@@ -10,6 +10,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/bytes.h"
 #include "utils/format/text.h"
+#include "utils/view/kerneltext.h"
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
 
@@ -39,7 +40,7 @@ int event_names_load(struct event_names *names, const struct trace_data *data, s
 	struct strbuf content cleanup_strbuf = { 0 };
 	char path[PATH_MAX];
 
-	*names = (struct event_names){ 0 };
+	*names = (struct event_names){ .kernel = kerneltext_create(&data->kernel) };
 	if (!(data->header.feat_mask & FEAT_EVENT))
 		return 0;
 	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
@@ -68,6 +69,7 @@ void event_names_deinit(struct event_names *names)
 	for (size_t i = 0; i < names->nr; i++)
 		free(names->names[i].name);
 	free(names->names);
+	kerneltext_destroy(names->kernel);
 	*names = (struct event_names){ 0 };
 }
 
@@ -138,6 +140,8 @@ void event_put_name(const struct event_names *names, const struct event *event, 
 		strbuf_addstr(out, form->name);
 		return;
 	}
+	if (event->addr < EVENT_ID_BUILTIN && kerneltext_put_name(names->kernel, event->addr, out))
+		return;
 	for (size_t i = 0; i < names->nr; i++) {
 		if (names->names[i].id == event->addr) {
 			strbuf_addstr(out, names->names[i].name);
@@ -220,13 +224,16 @@ static void put_watch_var(const struct trace_data *data, const struct task *task
 	strbuf_addf(out, "=%llx", (unsigned long long)value);
 }
 
-static void put_data(const struct trace_data *data, const struct task *task,
+static void put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
 		     const struct event *event, const char *sign, struct strbuf *out)
 {
 	const struct event_form *form = form_find(event->addr);
 
 	if (event->addr == EVENT_ID_TASK_NAME && task)
 		strbuf_addf(out, "comm=\"%s\"", task_name_at(task, event->time_ns));
+	else if (event->addr < EVENT_ID_BUILTIN && event->data)
+		kerneltext_put_fields(names->kernel, event->addr, event->data, event->data_len,
+				      out);
 	else if (!form || !event->data)
 		return;
 	else if (event->addr == EVENT_ID_WATCH_CPU && event->data_len >= 4)
@@ -237,14 +244,14 @@ static void put_data(const struct trace_data *data, const struct task *task,
 		put_numbers(form, event, data->is_big_endian, sign, out);
 }
 
-void event_put_data(const struct trace_data *data, const struct task *task,
+void event_put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
 		    const struct event *event, struct strbuf *out)
 {
-	put_data(data, task, event, "+", out);
+	put_data(names, data, task, event, "+", out);
 }
 
-void event_put_raw_data(const struct trace_data *data, const struct task *task,
+void event_put_raw_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
 			const struct event *event, struct strbuf *out)
 {
-	put_data(data, task, event, "", out);
+	put_data(names, data, task, event, "", out);
 }

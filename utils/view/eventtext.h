@@ -6,8 +6,11 @@
 #include "utils/base/strbuf.h"
 #include "utils/trace/event.h"
 
-/* Names of user events (events.txt), by id. Starts as { 0 }. */
+struct kerneltext;
+
+/* Names of user events (events.txt), by id, and what is known of the kernel's (NULL: nothing). Starts as { 0 }. */
 struct event_names {
+	struct kerneltext *kernel;
 	struct event_name {
 		uint64_t id;
 		char *name;
@@ -15,7 +18,10 @@ struct event_names {
 	size_t nr;
 };
 
-/* Reads events.txt when the recording says that it has one. */
+/*
+ * Reads events.txt when the recording says that it has one. What is known of the kernel's events is what a pipeline with them has read
+ * into @data.
+ */
 int event_names_load(struct event_names *names, const struct trace_data *data, struct uft_err *err);
 void event_names_deinit(struct event_names *names);
 
@@ -24,13 +30,13 @@ void event_put_name(const struct event_names *names, const struct event *event, 
 
 /*
  * What stands in brackets behind the name; nothing when there is nothing to say. @task and the
- * byte order of @data are needed to read it.
+ * byte order of @data are needed to read it. Not for several threads at a time.
  */
-void event_put_data(const struct trace_data *data, const struct task *task,
+void event_put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
 		    const struct event *event, struct strbuf *out);
 
 /* The same as the dump shows it: without the plus signs of differences. */
-void event_put_raw_data(const struct trace_data *data, const struct task *task,
+void event_put_raw_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
 #endif

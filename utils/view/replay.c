@@ -129,7 +129,7 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 
 		event_put_name(&replay->names, event, &text);
 		if (event->type == EVENT_POINT)
-			event_put_data(replay->pipe->data, task, event, &data);
+			event_put_data(&replay->names, replay->pipe->data, task, event, &data);
 		if (event->type == EVENT_EXTERN)
 			strbuf_add(&data, event->data, event->data_len);
 		if (data.len) {

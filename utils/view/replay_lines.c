@@ -431,7 +431,7 @@ static void show_event(struct replay *replay, const struct task *task, const str
 
 	event_put_name(&replay->names, event, &name);
 	if (event->type == EVENT_POINT)
-		event_put_data(replay->pipe->data, task, event, &data);
+		event_put_data(&replay->names, replay->pipe->data, task, event, &data);
 	show_note(replay, &row, event->indent, COLOR_GREEN, strbuf_str(&name), strbuf_str(&data));
 }
 
