@@ -148,47 +148,99 @@ static bool take_part(struct text *path, struct text *part)
 	return true;
 }
 
-bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type)
+/* "<key><number>;" somewhere in @line. */
+static bool find_number(struct text line, const char *key, uint32_t *value)
 {
-	struct text path = file->name;
-	struct text in = file->content;
+	const char *at = memmem(line.at, text_left(&line), key, strlen(key));
+	uint64_t number;
+
+	if (!at)
+		return false;
+	line.at = at + strlen(key);
+	if (!text_dec(&line, &number) || !text_word(&line, ";") || number > UINT16_MAX)
+		return false;
+	*value = number;
+	return true;
+}
+
+/* "<type> <name>;" */
+static bool declares(struct text line, const char *name)
+{
+	const char *end = memchr(line.at, ';', text_left(&line));
+	size_t len = strlen(name);
+
+	return end && (size_t)(end - line.at) > len && end[-(ssize_t)len - 1] == ' ' &&
+	       memcmp(end - len, name, len) == 0;
+}
+
+bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
+			      uint32_t *size)
+{
 	struct text line;
-	uint64_t id;
 	bool whole;
 
-	if (!text_word(&path, "events/") || !take_part(&path, &type->system) ||
-	    !take_part(&path, &type->event) || !text_word(&path, "format") || text_left(&path))
-		return false;
-	while (text_line(&in, &line, &whole)) {
+	while (text_line(&format, &line, &whole)) {
+		if (text_word(&line, "\tfield:") && declares(line, name))
+			return find_number(line, "\toffset:", offset) &&
+			       find_number(line, "\tsize:", size);
+	}
+	return false;
+}
+
+static bool find_id(struct text format, uint16_t *id)
+{
+	struct text line;
+	uint64_t number;
+	bool whole;
+
+	while (text_line(&format, &line, &whole)) {
 		if (!text_word(&line, "ID: "))
 			continue;
-		if (!text_dec(&line, &id) || id > UINT16_MAX)
+		if (!text_dec(&line, &number) || number > UINT16_MAX)
 			return false;
-		type->id = id;
-		type->format = file->content;
+		*id = number;
 		return true;
 	}
 	return false;
 }
 
-uint32_t kernel_header_page_long(struct text content)
+static uint32_t find_task(const struct kernel_event_type *type)
 {
-	struct text line;
-	uint64_t size;
-	bool whole;
+	static const char *const fields[] = { "next_pid", "pid" };
+	struct text system = type->system;
+	uint32_t offset;
+	uint32_t size;
 
-	while (text_line(&content, &line, &whole)) {
-		const char *key = memmem(line.at, text_left(&line), " commit;", 8);
-
-		if (!key)
-			continue;
-		key = memmem(key, line.end - key, "size:", 5);
-		if (!key)
-			return 0;
-		line.at = key + 5;
-		return text_dec(&line, &size) && (size == 4 || size == 8) ? size : 0;
+	if (!text_word(&system, "sched") || text_left(&system))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (kernel_format_find_field(type->format, fields[i], &offset, &size) && size == 4)
+			return offset;
 	}
 	return 0;
+}
+
+bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type)
+{
+	struct text path = file->name;
+
+	if (!text_word(&path, "events/") || !take_part(&path, &type->system) ||
+	    !take_part(&path, &type->event) || !text_word(&path, "format") || text_left(&path) ||
+	    !find_id(file->content, &type->id))
+		return false;
+	type->format = file->content;
+	type->task_offset = find_task(type);
+	return true;
+}
+
+uint32_t kernel_header_page_long(struct text content)
+{
+	uint32_t offset;
+	uint32_t size;
+
+	if (!kernel_format_find_field(content, "commit", &offset, &size))
+		return 0;
+	return size == 4 || size == 8 ? size : 0;
 }
 
 /* --- pages --- */
@@ -319,6 +371,7 @@ static int take(struct kernel_page *page, size_t head, size_t len, struct kernel
 	*rec = (struct kernel_record){
 		.time_ns = page->time_ns,
 		.data = data,
+		.start = page->at,
 		.len = len,
 		.id = get_u16(data, big),
 		.pid = get_u32(data + 4, big),

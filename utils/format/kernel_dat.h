@@ -53,16 +53,23 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: what is in the file
  * @id: what records of it begin with
+ * @task_offset: of the scheduler's events, where in a record the task stands that it is about, which need not be the one that
+ *               made it: who comes next, who is woken. 0: nothing of that kind
  */
 struct kernel_event_type {
 	struct text system;
 	struct text event;
 	struct text format;
 	uint16_t id;
+	uint32_t task_offset;
 };
 
 /* False when @file is something else, or has no number. */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
+
+/* Where the field @name is in a record, by the format file; false when it has none. */
+bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
+			      uint32_t *size);
 
 /*
  * How large "commit" is by the file events/header_page, which is what LONG_SIZE means; 0 when it does not say.
@@ -93,10 +100,12 @@ struct kernel_page {
  * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the fields come.
  *
  * @data: all of it, for which the format file of the event counts
+ * @start: where the kernel's words about it begin, in the page
  */
 struct kernel_record {
 	uint64_t time_ns;
 	const uint8_t *data;
+	const uint8_t *start;
 	uint32_t len;
 	int32_t pid;
 	uint16_t id;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/format/bytes.h"
 
 #define HEADER_MAX_BYTES (64UL << 20)
 
@@ -83,4 +84,13 @@ bool kernel_formats_is_tracer(const struct kernel_event_type *type)
 	struct text system = type->system;
 
 	return text_word(&system, "ftrace") && !text_left(&system);
+}
+
+int32_t kernel_formats_other_task(const struct kernel_formats *formats,
+				  const struct kernel_event_type *type,
+				  const struct kernel_record *rec)
+{
+	if (!type || !type->task_offset || rec->len < type->task_offset + 4)
+		return 0;
+	return get_u32(rec->data + type->task_offset, formats->header.layout.is_big_endian);
 }

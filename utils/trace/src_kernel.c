@@ -44,39 +44,65 @@ static int add_ref(struct src_kernel *src, const struct kernel_record *rec)
 }
 
 /* The task may be announced later than it begins. */
-static int keep_stray(struct src_kernel *src, int32_t tid, struct perf_event event)
+static int keep_stray(struct src_kernel *src, struct kernel_stray stray)
 {
 	struct kernel_stray *strays = vec_grow(src->strays, src->nr_strays, sizeof(*strays));
 
 	if (!strays)
 		return -ENOMEM;
 	src->strays = strays;
-	strays[src->nr_strays++] = (struct kernel_stray){ tid, event };
+	strays[src->nr_strays++] = stray;
 	return 0;
 }
 
-/* Calls of the kernel's functions are not read yet. */
-static bool is_wanted(const struct trace_data *data, uint16_t id)
-{
-	const struct kernel_event_type *type = kernel_formats_find(&data->kernel, id);
+/*
+ * Who a record may be of: who made it, or if that is nobody here, whom it is about. @tid is 0 when it is no tracepoint's:
+ * calls of the kernel's functions are not read yet.
+ */
+struct owners {
+	int32_t tid;
+	int32_t other_tid;
+};
 
-	return !type || !kernel_formats_is_tracer(type);
+static struct owners find_owners(const struct trace_data *data, const struct kernel_record *rec)
+{
+	const struct kernel_event_type *type = kernel_formats_find(&data->kernel, rec->id);
+
+	if (type && kernel_formats_is_tracer(type))
+		return (struct owners){ 0 };
+	return (struct owners){ rec->pid, kernel_formats_other_task(&data->kernel, type, rec) };
+}
+
+static const struct task *task_of(const struct trace_data *data, struct owners owners)
+{
+	const struct task *task = owners.tid ? data_task(data, owners.tid) : NULL;
+
+	return task || !owners.other_tid ? task : data_task(data, owners.other_tid);
+}
+
+const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec)
+{
+	return task_of(data, find_owners(data, rec));
 }
 
 static int add_record(struct reading *in, const struct kernel_record *rec)
 {
 	struct src_kernel *src = in->src;
-	const struct task *task = data_task(in->data, rec->pid);
+	struct owners owners = find_owners(in->data, rec);
+	const struct task *task = task_of(in->data, owners);
 	struct perf_event event = { rec->time_ns, rec->id, { src->nr_refs } };
 
-	if ((!task && !in->data->growth) || !is_wanted(in->data, rec->id))
+	if (!task && (!in->data->growth || (!owners.tid && !owners.other_tid)))
 		return 0;
 
 	int ret = add_ref(src, rec);
 
 	if (ret < 0)
 		return ret;
-	return task ? src_perf_add(in->perf, task, event) : keep_stray(src, rec->pid, event);
+	if (task)
+		return src_perf_add(in->perf, task, event);
+	return keep_stray(src,
+			  (struct kernel_stray){ owners.tid, owners.other_tid, event });
 }
 
 static void note_missed(struct src_kernel *src, uint64_t missed)
@@ -239,7 +265,7 @@ static int take_file(struct reading *in, const char *name, struct uft_err *err)
 	return ret < 0 ? cannot_read(in, ret, err) : 0;
 }
 
-bool src_kernel_file_cpu(const char *name, uint32_t *cpu)
+static bool file_cpu(const char *name, uint32_t *cpu)
 {
 	struct text in = text_of(name, strlen(name));
 	uint64_t number;
@@ -260,11 +286,28 @@ static int take_files(struct reading *in, struct uft_err *err)
 	if (!dir)
 		return err_set_errno(err, -errno, "cannot open '%s'", in->data->dir);
 	while (ret == 0 && (entry = readdir(dir))) {
-		if (src_kernel_file_cpu(entry->d_name, &in->cpu))
+		if (file_cpu(entry->d_name, &in->cpu))
 			ret = take_file(in, entry->d_name, err);
 	}
 	closedir(dir);
 	return ret;
+}
+
+uint32_t src_kernel_nr_cpus(const struct trace_data *data)
+{
+	DIR *dir = opendir(data->dir);
+	struct dirent *entry;
+	uint32_t nr = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		uint32_t cpu;
+
+		if (file_cpu(entry->d_name, &cpu))
+			nr = MAX(nr, cpu + 1);
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
 }
 
 int src_kernel_load(struct src_kernel *src, struct src_perf *perf, struct trace_data *data,
@@ -291,7 +334,7 @@ static int adopt(struct src_kernel *src, struct src_perf *perf, struct trace_dat
 
 	for (size_t i = 0; ret == 0 && i < src->nr_strays; i++) {
 		struct kernel_stray stray = src->strays[i];
-		const struct task *task = data_task(data, stray.tid);
+		const struct task *task = task_of(data, (struct owners){ stray.tid, stray.other_tid });
 
 		if (task)
 			ret = src_perf_add(perf, task, stray.event);

@@ -30,9 +30,10 @@ struct kernel_source {
 	uint64_t offset;
 };
 
-/* A record of a task that is not in task.txt. */
+/* A record of tasks that are not in task.txt. @other_tid: 0, or whose it is when it is not @tid's */
 struct kernel_stray {
 	int32_t tid;
+	int32_t other_tid;
 	struct perf_event event;
 };
 
@@ -77,7 +78,13 @@ int src_kernel_more(struct src_kernel *src, struct src_perf *perf, struct trace_
 		    struct uft_err *broken, struct uft_err *err);
 void src_kernel_deinit(struct src_kernel *src);
 
-/* For views of single files: the CPU of which @name is the file; false when it is none of these. */
-bool src_kernel_file_cpu(const char *name, uint32_t *cpu);
+/*
+ * Whose record it is: of the task that made it or else, when that is not in the recording, of the one that it is about (who is woken,
+ * who comes on the CPU). NULL: of nobody here, or of a tracer.
+ */
+const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
+
+/* One more than the highest CPU that has a file; 0 without files. */
+uint32_t src_kernel_nr_cpus(const struct trace_data *data);
 
 #endif

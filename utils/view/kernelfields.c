@@ -80,13 +80,31 @@ static bool is_small_number(const struct tep_print_arg *arg)
 	return value > 0 && value <= FIELD_END_MAX;
 }
 
+static bool is_zero(const struct tep_print_arg *arg)
+{
+	return arg->type == TEP_PRINT_ATOM && strcmp(arg->atom.atom, "0") == 0;
+}
+
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth);
+
+/* An element that is certainly in the room. */
+static bool is_near(const struct tep_print_arg *array, const struct tep_print_arg *index)
+{
+	uint64_t element = sizeof(uint64_t);
+
+	while (array && array->type == TEP_PRINT_TYPE)
+		array = array->typecast.item;
+	if (array && array->type == TEP_PRINT_FIELD && array->field.field)
+		element = array->field.field->elementsize;
+	return array && index && (is_zero(index) || is_small_number(index)) &&
+	       element * (strtoull(index->atom.atom, NULL, 0) + 1) <= FIELD_END_MAX;
+}
 
 static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
 {
-	bool wants_number = strchr("/%[", op->op[0]) != NULL;
-
-	if (op->right && wants_number && !is_small_number(op->right))
+	if (op->op[0] == '[' && !is_near(op->left, op->right))
+		return true;
+	if (strchr("/%", op->op[0]) && !(op->right && is_small_number(op->right)))
 		return true;
 	return has_risk(op->left, depth) || has_risk(op->right, depth);
 }
