@@ -441,7 +441,9 @@ static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len
 	/* Damage was told when the pipeline read it. */
 	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
 		return;
-	if (page.missed)
+	if (page.missed == UINT64_MAX)
+		sink_puts(dump->sink, "events were lost here\n");
+	else if (page.missed)
 		sink_putf(dump->sink, "%llu events were lost here\n",
 			  (unsigned long long)page.missed);
 	while (kernel_page_next(&page, &rec, NULL) > 0) {
