@@ -23,6 +23,10 @@
 #include "utils/format/kernel_dat.h"
 
 #define NAME_SIZE	64
+/* Wake us when that much is in a buffer: what is there is lost when somebody kills us. */
+#define WATERMARK_BYTES 16384ULL
+/* As much as a pipe takes. */
+#define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
 /* Of the pid name space that trace events speak of: PROC_PID_INIT_INO of the kernel. */
 #define FIRST_PID_SPACE "pid:[4026531836]"
@@ -38,7 +42,6 @@ struct kernel_cpu {
 	int data_fd;
 	struct kernel *kernel;
 	struct strbuf kept;
-	uint8_t *page;
 };
 
 static void data_name(char name[static NAME_SIZE], unsigned index)
@@ -115,6 +118,24 @@ static int check_pid_space(struct uft_err *err)
 	return 0;
 }
 
+/*
+ * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one that is being filled, of which
+ * kernel_serve() takes nothing, we would never sleep. Kernels before 5.0 do not ask.
+ */
+static void set_watermark(struct kernel *kernel)
+{
+	uint64_t size = kernel->rec->settings->kernel_buffer_bytes;
+	uint64_t wanted = MAX(WATERMARK_BYTES, 4 * (uint64_t)kernel->page_bytes);
+	uint64_t least = (200 * (uint64_t)kernel->page_bytes + size - 1) / size;
+	uint64_t percent = MAX(wanted * 100 / size, 1ULL);
+	char text[NAME_SIZE];
+
+	percent = MIN(percent, MAX(least, 50ULL));
+	snprintf(text, sizeof(text), "%u", (unsigned)MIN(percent, 100ULL));
+	kernel->has_watermark =
+		tracefs_write(kernel->instance_fd, "buffer_percent", text, NULL) == 0;
+}
+
 static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 {
 	const struct record_settings *settings = kernel->rec->settings;
@@ -130,6 +151,7 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 
 	if (ret == 0)
 		ret = tracefs_write(fd, "buffer_size_kb", size, err);
+	set_watermark(kernel);
 	if (ret == 0)
 		ret = tracefs_write(fd, "options/event-fork", "1", err);
 	if (ret == 0)
@@ -276,9 +298,6 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);
-	cpu->page = malloc(kernel->page_bytes);
-	if (!cpu->page)
-		return err_set_errno(err, -ENOMEM, "cannot read '%s'", name);
 	data_name(name, cpu->index);
 	cpu->data_fd = openat(kernel->rec->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 			      0644);
@@ -292,8 +311,11 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
 	int ret = 0;
 
+	if (pipe2(kernel->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_set_errno(err, -errno, "cannot make a pipe");
+	kernel->pages = malloc(PAGES_AT_ONCE * kernel->page_bytes);
 	kernel->cpus = calloc(nr, sizeof(*kernel->cpus));
-	if (!kernel->cpus)
+	if (!kernel->cpus || !kernel->pages)
 		return err_set_errno(err, -ENOMEM, "cannot record events of %u CPUs", nr);
 	kernel->nr_cpus = nr;
 	for (unsigned i = 0; i < nr; i++)
@@ -322,8 +344,14 @@ static void close_all(struct kernel *kernel)
 		if (cpu->data_fd >= 0)
 			close(cpu->data_fd);
 		strbuf_deinit(&cpu->kept);
-		free(cpu->page);
 	}
+	for (int i = 0; i < 2; i++) {
+		if (kernel->pipe[i] >= 0)
+			close(kernel->pipe[i]);
+		kernel->pipe[i] = -1;
+	}
+	free(kernel->pages);
+	kernel->pages = NULL;
 	free(kernel->cpus);
 	kernel->cpus = NULL;
 	kernel->nr_cpus = 0;
@@ -376,6 +404,7 @@ int kernel_open(struct kernel *kernel, struct recorder *rec, pid_t pid, struct u
 	*kernel = (struct kernel){
 		.tracefs_fd = -1,
 		.instance_fd = -1,
+		.pipe = { -1, -1 },
 		.page_bytes = sysconf(_SC_PAGESIZE),
 		.rec = rec,
 	};
@@ -385,8 +414,8 @@ int kernel_open(struct kernel *kernel, struct recorder *rec, pid_t pid, struct u
 	if (ret < 0) {
 		remove_files(rec, kernel->nr_cpus);
 		close_all(kernel);
+		err_prefix(err, "cannot record events of the kernel");
 	}
-	err_prefix(err, "cannot record events of the kernel");
 	return ret;
 }
 
@@ -403,48 +432,92 @@ static void forget_old(struct kernel_cpu *cpu)
 	kept->len = limit;
 }
 
-static int take(struct kernel_cpu *cpu, size_t len)
+/* Of --max-size they get half: they may be so many that nothing is left for the calls, without which nobody can read them. */
+static bool has_share(struct kernel *kernel, size_t len)
+{
+	uint64_t max = kernel->rec->settings->max_bytes;
+
+	if (max && kernel->bytes_written + len > max / 2)
+		kernel->is_full = true;
+	return !kernel->is_full;
+}
+
+/* @len bytes at @pages, whole pages. */
+static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct recorder *rec = cpu->kernel->rec;
 
-	/* Readers count in pages. */
-	memset(cpu->page + len, 0, cpu->kernel->page_bytes - len);
-	len = cpu->kernel->page_bytes;
 	if (rec->settings->flight_bytes) {
-		strbuf_add(&cpu->kept, cpu->page, len);
+		strbuf_add(&cpu->kept, pages, len);
 		if (cpu->kept.len > 2 * flight_kernel_bytes(rec) + len)
 			forget_old(cpu);
 		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
 	}
-	return writer_may_write(rec, len) ? fd_write_all(cpu->data_fd, cpu->page, len) : 0;
+	if (!has_share(cpu->kernel, len) || !writer_may_write(rec, len))
+		return 0;
+	cpu->kernel->bytes_written += len;
+	return fd_write_all(cpu->data_fd, pages, len);
+}
+
+/* By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all. */
+static ssize_t get_full_pages(struct kernel_cpu *cpu)
+{
+	struct kernel *kernel = cpu->kernel;
+	ssize_t n = splice(cpu->fd, NULL, kernel->pipe[1], NULL,
+			   PAGES_AT_ONCE * kernel->page_bytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
+}
+
+/* By read(2) also those that are not, as far as they are filled. */
+static ssize_t get_any_page(struct kernel_cpu *cpu)
+{
+	struct kernel *kernel = cpu->kernel;
+	ssize_t n;
+
+	do {
+		n = read(cpu->fd, kernel->pages, kernel->page_bytes);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	/* Readers count in pages. */
+	memset(kernel->pages + n, 0, kernel->page_bytes - n);
+	return kernel->page_bytes;
 }
 
 /*
- * The kernel gives pages, the last of them as far as it is filled. A program in the middle of many events could keep us here:
- * it is enough to have had the whole buffer once.
+ * A program in the middle of many events could keep us here: it is enough to have had the whole buffer once. What cannot be
+ * written is dropped, so that the kernel finds room.
  */
-int kernel_serve(struct kernel_cpu *cpu)
+static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
 	uint64_t most = cpu->kernel->rec->settings->kernel_buffer_bytes;
+	uint64_t taken = 0;
 	int ret = 0;
+	ssize_t n;
 
-	if (cpu->fd < 0)
-		return 0;
-	for (uint64_t taken = 0; taken <= most; taken += cpu->kernel->page_bytes) {
-		ssize_t n = read(cpu->fd, cpu->page, cpu->kernel->page_bytes);
+	while (cpu->fd >= 0 && taken <= most && (n = get(cpu)) > 0) {
+		int result = take(cpu, cpu->kernel->pages, n);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-
-		/* What cannot be written is dropped, so that the kernel finds room. */
-		int taken_page = take(cpu, n);
-
+		taken += n;
 		if (ret == 0)
-			ret = taken_page;
+			ret = result;
 	}
 	return ret;
+}
+
+/* Full pages first: there may be many. */
+static int empty_all(struct kernel_cpu *cpu)
+{
+	int ret = empty(cpu, get_full_pages);
+	int last = empty(cpu, get_any_page);
+
+	return ret ? ret : last;
+}
+
+int kernel_serve(struct kernel_cpu *cpu)
+{
+	return cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu);
 }
 
 int kernel_save(struct kernel *kernel)
@@ -453,7 +526,7 @@ int kernel_save(struct kernel *kernel)
 
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
 		struct kernel_cpu *cpu = &kernel->cpus[i];
-		int served = kernel_serve(cpu);
+		int served = empty_all(cpu);
 
 		if (ret == 0)
 			ret = served;

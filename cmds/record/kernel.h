@@ -2,6 +2,7 @@
 #ifndef UTRAIL_CMDS_RECORD_KERNEL_H
 #define UTRAIL_CMDS_RECORD_KERNEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,6 +17,9 @@ struct kernel_cpu;
  *
  * @instance_fd: its directory
  * @page_bytes: what the kernel gives at a time
+ * @has_watermark: the kernel wakes us when a part of a buffer is full, and not for each record
+ * @pipe, @pages: by which pages come to us
+ * @bytes_written: into the files; @is_full: that was as much as --max-size lets them
  * @lost: records that the kernel had no room for; known at the end
  */
 struct kernel {
@@ -24,6 +28,11 @@ struct kernel {
 	int tracefs_fd;
 	int instance_fd;
 	uint32_t page_bytes;
+	bool has_watermark;
+	int pipe[2];
+	uint8_t *pages;
+	uint64_t bytes_written;
+	bool is_full;
 	uint64_t lost;
 	struct recorder *rec;
 };
