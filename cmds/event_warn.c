@@ -33,12 +33,17 @@ static void warn(const struct opts *opts, const struct look *look)
 	msg_warn(&opts->msg, "%s", strbuf_str(&text));
 }
 
-void event_warn_unmatched(const struct opts *opts, const struct trace_data *data)
+void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 {
 	struct event_names names = { 0 };
+	struct uft_err broken = { 0 };
 
 	/* Of a recording that grows nobody knows yet. What cannot be read, the view will say. */
-	if (!opts->events.nr || data->growth || event_names_load(&names, data, NULL) < 0)
+	if (!opts->events.nr || data->growth)
+		return;
+	if (!data->kernel.types)
+		kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
+	if (event_names_load(&names, data, NULL) < 0)
 		return;
 	for (size_t i = 0; i < opts->events.nr; i++) {
 		struct look look = { .rule = &opts->events.rules[i] };

@@ -12,6 +12,7 @@
 #include "cmds/event_warn.h"
 #include "cmds/filter_warn.h"
 #include "utils/base/fd.h"
+#include "utils/view/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 
@@ -128,6 +129,26 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 	for (size_t i = 0; i < data->modules.nr_modules; i++)
 		func_names_add(&names, &data->modules.modules[i]->symtab);
 	filter_warn_unmatched(opts, &names);
+}
+
+void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
+			const struct pipeline *pipe)
+{
+	const struct src_kernel *kernel = pipe ? &pipe->kernel : NULL;
+
+	if (data->kernel.nr_types && !kernelfields_are_built_in())
+		msg_warn(&opts->msg,
+			 "events of the kernel are shown without their fields: utrail was built "
+			 "without libtraceevent");
+	/* `live` has said it when it recorded. */
+	if (!kernel || opts->view_actions != UINT32_MAX)
+		return;
+	if (kernel->lost || kernel->has_more_lost)
+		msg_warn(&opts->msg,
+			 "%s%llu events of the kernel were lost when this was recorded (see "
+			 "--kernel-buffer)",
+			 kernel->has_more_lost ? "more than " : "",
+			 (unsigned long long)kernel->lost);
 }
 
 size_t reader_threads(const struct opts *opts)

@@ -7,13 +7,13 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 
-static int add_user_events(struct event_choice *choice)
+static int add_named_events(struct event_choice *choice)
 {
 	for (size_t i = 0; i < choice->names.nr; i++) {
 		const struct event_name *event = &choice->names.names[i];
 		uint64_t *ids;
 
-		if (!event_rules_show(choice->rules, EVENT_OF_PROGRAM, event->name))
+		if (!event_rules_show(choice->rules, event_origin_of(event->id), event->name))
 			continue;
 		ids = vec_grow(choice->ids, choice->nr, sizeof(*ids));
 		if (!ids)
@@ -45,7 +45,7 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 	int ret = event_names_load(&choice->names, data, err);
 
 	if (ret == 0)
-		ret = add_user_events(choice);
+		ret = add_named_events(choice);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot choose events");
 	if (choice->nr)
@@ -85,7 +85,7 @@ bool event_choice_has(struct event_choice *choice, const struct event *event)
 	/* A part of its call. */
 	if (id == EVENT_ID_CALLSITE)
 		return true;
-	if (id < EVENT_ID_USER)
+	if (id >= EVENT_ID_BUILTIN && id < EVENT_ID_USER)
 		return shows_builtin(choice->rules, id);
 	return (choice->nr && bsearch(&id, choice->ids, choice->nr, sizeof(id), order_u64)) ||
 	       shows_new(choice, id);

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/format/text.h"
@@ -15,16 +17,10 @@
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
 
-static int add_name(struct event_names *names, struct text line)
+/* @name is of the heap, and taken. */
+static int take_name(struct event_names *names, uint64_t id, char *name)
 {
-	uint64_t id;
-
-	if (!text_word(&line, "EVENT: ") || !text_dec(&line, &id) || !text_word(&line, " ") ||
-	    !text_left(&line))
-		return -EINVAL;
-
 	struct event_name *grown = vec_grow(names->names, names->nr, sizeof(*grown));
-	char *name = text_dup(&line);
 
 	if (grown)
 		names->names = grown;
@@ -36,21 +32,39 @@ static int add_name(struct event_names *names, struct text line)
 	return 0;
 }
 
-static int read_names(struct event_names *names, const char *path, struct uft_err *err)
+static int add_line(struct event_names *names, struct text line)
+{
+	uint64_t id;
+
+	if (!text_word(&line, "EVENT: ") || !text_dec(&line, &id) || !text_word(&line, " ") ||
+	    !text_left(&line))
+		return -EINVAL;
+	return take_name(names, id, text_dup(&line));
+}
+
+static int read_file(struct event_names *names, struct uft_err *err)
 {
 	struct strbuf content cleanup_strbuf = { 0 };
-	int ret = file_read_all(path, EVENTS_FILE_MAX_BYTES, &content, err);
-	struct text in = text_of(content.data, content.len);
+	const struct trace_data *data = names->data;
+	char path[PATH_MAX];
 	struct text line;
 	bool whole;
+
+	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
+	/* The header of a recording that grows does not know yet. */
+	if (data->growth ? access(path, F_OK) < 0 : !(data->header.feat_mask & FEAT_EVENT))
+		return 0;
+
+	int ret = file_read_all(path, EVENTS_FILE_MAX_BYTES, &content, err);
+	struct text in = text_of(content.data, content.len);
 
 	for (size_t nr = 1; ret == 0 && text_line(&in, &line, &whole); nr++) {
 		if (line.at == line.end)
 			continue;
 		/* Somebody is still writing it. */
-		if (!whole && names->data->growth)
+		if (!whole && data->growth)
 			break;
-		ret = add_name(names, line);
+		ret = add_line(names, line);
 		if (ret < 0)
 			err_set(err, ret,
 				"cannot read '%s': line %zu: expected 'EVENT: <id> <name>'", path,
@@ -59,21 +73,47 @@ static int read_names(struct event_names *names, const char *path, struct uft_er
 	return ret;
 }
 
+/* What was found in kernel_header. */
+static int add_kernel_names(struct event_names *names)
+{
+	const struct kernel_formats *kernel = &names->data->kernel;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < kernel->nr_types; i++) {
+		const struct kernel_event_type *type = &kernel->types[i];
+		struct strbuf name cleanup_strbuf = { 0 };
+
+		strbuf_add(&name, type->system.at, text_left(&type->system));
+		strbuf_addch(&name, ':');
+		strbuf_add(&name, type->event.at, text_left(&type->event));
+		ret = take_name(names, type->id, strdup(strbuf_str(&name)));
+	}
+	return ret;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct event_name *x = a;
+	const struct event_name *y = b;
+
+	return order_u64(&x->id, &y->id);
+}
+
 int event_names_load(struct event_names *names, const struct trace_data *data, struct uft_err *err)
 {
-	char path[PATH_MAX];
-
 	*names = (struct event_names){ .data = data };
-	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
-	/* The header of a recording that grows does not know yet. */
-	if (data->growth ? access(path, F_OK) < 0 : !(data->header.feat_mask & FEAT_EVENT))
-		return 0;
 
-	int ret = read_names(names, path, err);
+	int ret = add_kernel_names(names);
 
-	if (ret < 0)
+	if (ret == 0)
+		ret = read_file(names, err);
+	if (ret < 0) {
 		event_names_deinit(names);
-	return ret;
+		return err_set_errno(err, ret, "cannot read the names of events");
+	}
+	if (names->nr)
+		qsort(names->names, names->nr, sizeof(*names->names), compare_names);
+	return 0;
 }
 
 void event_names_deinit(struct event_names *names)
@@ -121,13 +161,14 @@ const char *event_builtin_name(uint64_t id)
 	return NULL;
 }
 
-static const char *find_user(const struct event_names *names, uint64_t id)
+static const char *find(const struct event_names *names, uint64_t id)
 {
-	for (size_t i = 0; i < names->nr; i++) {
-		if (names->names[i].id == id)
-			return names->names[i].name;
-	}
-	return NULL;
+	const struct event_name key = { .id = id };
+	const struct event_name *found = NULL;
+
+	if (names->nr)
+		found = bsearch(&key, names->names, names->nr, sizeof(key), compare_names);
+	return found ? found->name : NULL;
 }
 
 const char *event_names_find(struct event_names *names, uint64_t id)
@@ -136,13 +177,13 @@ const char *event_names_find(struct event_names *names, uint64_t id)
 	const struct trace_data *data = names->data;
 
 	if (!name)
-		name = find_user(names, id);
+		name = find(names, id);
 	if (name || id < EVENT_ID_USER || !data || !data->growth)
 		return name;
 	event_names_deinit(names);
 	if (event_names_load(names, data, NULL) < 0)
 		*names = (struct event_names){ .data = data };
-	return find_user(names, id);
+	return find(names, id);
 }
 
 void event_names_each(const struct event_names *names,
@@ -152,5 +193,5 @@ void event_names_each(const struct event_names *names,
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		fn(self, EVENT_OF_PROGRAM, builtins[i].name);
 	for (size_t i = 0; i < names->nr; i++)
-		fn(self, EVENT_OF_PROGRAM, names->names[i].name);
+		fn(self, event_origin_of(names->names[i].id), names->names[i].name);
 }

@@ -1,4 +1,4 @@
-/* What events are called (spec/data-format.md section 6.3, and events.txt for those of the program). */
+/* What events are called (spec/data-format.md section 6.3): events.txt, kernel_header, and what needs no file. */
 #ifndef UTRAIL_TRACE_EVENT_NAMES_H
 #define UTRAIL_TRACE_EVENT_NAMES_H
 
@@ -7,10 +7,10 @@
 
 #include "utils/base/err.h"
 #include "utils/spec/events.h"
-#include "utils/trace/data.h"
+#include "utils/trace/event.h"
 
 /*
- * Names of the program's events, by id. Starts as { 0 }, ends with event_names_deinit().
+ * Names of the program's events and of the kernel's, sorted by id. Starts as { 0 }, ends with event_names_deinit().
  *
  * @data: the recording that they are of, borrowed
  */
@@ -23,7 +23,7 @@ struct event_names {
 	size_t nr;
 };
 
-/* Reads events.txt when the recording says that it has one. */
+/* Reads events.txt when the recording says that it has one. What is known of the kernel's events is what is in @data. */
 int event_names_load(struct event_names *names, const struct trace_data *data, struct uft_err *err);
 void event_names_deinit(struct event_names *names);
 
@@ -32,6 +32,12 @@ void event_names_deinit(struct event_names *names);
  * grows, names come with their first events: then events.txt is read again.
  */
 const char *event_names_find(struct event_names *names, uint64_t id);
+
+/* Where events with that id come from. */
+static inline enum event_origin event_origin_of(uint64_t id)
+{
+	return id < EVENT_ID_BUILTIN ? EVENT_OF_KERNEL : EVENT_OF_PROGRAM;
+}
 
 /* Call @fn with each name that there may be in the recording. */
 void event_names_each(const struct event_names *names,

@@ -2,6 +2,25 @@
 #include "utils/view/eventtext.h"
 
 #include "utils/format/bytes.h"
+#include "utils/view/kerneltext.h"
+
+int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err)
+{
+	*texts = (struct event_texts){ .kernel = kerneltext_create(&data->kernel) };
+
+	int ret = event_names_load(&texts->names, data, err);
+
+	if (ret < 0)
+		event_texts_deinit(texts);
+	return ret;
+}
+
+void event_texts_deinit(struct event_texts *texts)
+{
+	event_names_deinit(&texts->names);
+	kerneltext_destroy(texts->kernel);
+	*texts = (struct event_texts){ 0 };
+}
 
 /*
  * How the data of a built-in event is shown.
@@ -39,9 +58,9 @@ static const struct event_form *form_find(uint64_t id)
 	return NULL;
 }
 
-void event_put_name(struct event_names *names, const struct event *event, struct strbuf *out)
+void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out)
 {
-	const char *name = event_names_find(names, event->addr);
+	const char *name = event_names_find(&texts->names, event->addr);
 
 	if (name)
 		strbuf_addstr(out, name);
@@ -122,13 +141,17 @@ static void put_watch_var(const struct trace_data *data, const struct task *task
 	strbuf_addf(out, "=%llx", (unsigned long long)value);
 }
 
-static void put_data(const struct trace_data *data, const struct task *task,
-		     const struct event *event, const char *sign, struct strbuf *out)
+static void put_data(struct event_texts *texts, const struct task *task, const struct event *event,
+		     const char *sign, struct strbuf *out)
 {
+	const struct trace_data *data = texts->names.data;
 	const struct event_form *form = form_find(event->addr);
 
 	if (event->addr == EVENT_ID_TASK_NAME && task)
 		strbuf_addf(out, "comm=\"%s\"", task_name_at(task, event->time_ns));
+	else if (event->addr < EVENT_ID_BUILTIN && event->data)
+		kerneltext_put_fields(texts->kernel, event->addr, event->data, event->data_len,
+				      out);
 	else if (!event->data)
 		return;
 	else if (event->addr == EVENT_ID_WATCH_CPU && event->data_len >= 4)
@@ -139,14 +162,14 @@ static void put_data(const struct trace_data *data, const struct task *task,
 		put_numbers(form, event, data->is_big_endian, sign, out);
 }
 
-void event_put_data(const struct trace_data *data, const struct task *task,
-		    const struct event *event, struct strbuf *out)
+void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
+		    struct strbuf *out)
 {
-	put_data(data, task, event, "+", out);
+	put_data(texts, task, event, "+", out);
 }
 
-void event_put_raw_data(const struct trace_data *data, const struct task *task,
+void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out)
 {
-	put_data(data, task, event, "", out);
+	put_data(texts, task, event, "", out);
 }
