@@ -333,6 +333,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	ret = infofile_begin(run, err);
 	if (ret == 0)
 		ret = infofile_default_opts(run, err);
+	if (ret == 0 && points_are_wanted(run->settings.events))
+		ret = points_make_file(run->dir_fd, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.has_debug;
@@ -344,6 +346,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_losses(run, &rec);
 	warn_about_filters(run, &rec);
 	warn_about_readings(run, &rec);
+	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!rec.processes && !rec.declined && !rec.protected) {
 		int status = exit_status(run);

@@ -97,6 +97,10 @@ static void move_record(struct thread *t, const struct record *r)
 	unsigned depth = record_depth(r->data) + level;
 	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
 
+	/* Events have no depth of their own. */
+	if (record_type(r->data) == RECORD_EVENT)
+		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
+
 	/* The interrupted hook may have read its clock after the handler did. */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;

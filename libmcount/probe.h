@@ -222,6 +222,12 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
 
 /*
+ * HOT, called by arch_point. The program passes point @index (points.h), with stack pointer @sp: the event goes into the ring, and
+ * so do the calls around it.
+ */
+void probe_point(uint32_t index, uint64_t sp);
+
+/*
  * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
  * that @arg points to.
  */

@@ -97,6 +97,7 @@ static struct data_header make_header(const struct run *run)
 	uint64_t kernel = run->has_kernel ? FEAT_KERNEL : 0;
 	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
 	uint64_t callsite = has_callsites(run->settings.filters) ? FEAT_CALLSITE : 0;
+	uint64_t events = points_are_wanted(run->settings.events) ? FEAT_EVENT : 0;
 	uint64_t estimate = run->settings.estimates_return ? FEAT_ESTIMATE_RETURN : 0;
 
 	return (struct data_header){
@@ -106,7 +107,8 @@ static struct data_header make_header(const struct run *run)
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = arg_features(run) | (run->has_debug ? FEAT_DEBUG_INFO : 0) |
 			     FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | perf | kernel | plthook | estimate | callsite,
+			     FEAT_AUTO_ARGS | perf | kernel | plthook | estimate | callsite |
+			     events,
 		.max_stack = run->settings.max_stack,
 	};
 }

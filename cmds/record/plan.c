@@ -327,6 +327,8 @@ void plan_make(struct recorder *rec, struct control_module *const *modules, size
 
 		if (all || (known && known->is_instrumented))
 			plan_calls(settings, modules[i], all, &out->calls);
+		if (known && modules[i]->has_text)
+			points_bind(&rec->points, known, modules[i], &out->points);
 	}
 }
 
@@ -340,6 +342,7 @@ void plan_entries_deinit(struct plan_entries *plan)
 {
 	strbuf_deinit(&plan->funcs);
 	strbuf_deinit(&plan->calls);
+	strbuf_deinit(&plan->points);
 	strbuf_deinit(&plan->rules);
 	strbuf_deinit(&plan->steps);
 	strbuf_deinit(&plan->conds);
@@ -347,12 +350,13 @@ void plan_entries_deinit(struct plan_entries *plan)
 
 int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr)
 {
-	const struct strbuf *kinds[] = { &plan->funcs, &plan->calls, &plan->rules, &plan->conds,
-					 &plan->steps };
+	const struct strbuf *kinds[] = { &plan->funcs, &plan->calls, &plan->points,
+					 &plan->rules, &plan->conds, &plan->steps };
 
 	*nr = (struct plan_counts){
 		.funcs = plan->funcs.len / sizeof(struct plan_func),
 		.calls = plan->calls.len / sizeof(struct plan_call_site),
+		.points = plan->points.len / sizeof(struct plan_point),
 		.rules = plan->rules.len / sizeof(struct plan_rule),
 		.steps = plan->steps.len / sizeof(struct capture_step),
 		.conds = plan->conds.len / sizeof(struct plan_cond),
