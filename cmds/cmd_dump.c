@@ -57,6 +57,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	reader_warn_filters(opts, data);
 	watch_begin(&watch, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, err);
+	reader_warn_kernel(opts, data, &pipe);
 	return watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
 }
 
@@ -67,6 +68,7 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 	int ret = dump_raw(opts, data, sink, &broken, err);
 
 	reader_warn_filters(opts, data);
+	reader_warn_kernel(opts, data, NULL);
 	return reader_finish(sink, &broken, ret, err);
 }
 

@@ -28,14 +28,33 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
+/* Without --Event everything that the kernel tells by itself. */
+static void choose_perf(const struct opts *opts, struct record_settings *settings)
+{
+	const struct event_rules *events = &opts->events;
+	bool wants_all = opts->use_events && !events->nr;
+
+	settings->use_tasks = wants_all ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-new") ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-exit");
+	settings->use_names = wants_all ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-name");
+	settings->use_switches = wants_all || event_rules_want_sched(events);
+	/* Waiting in what is left out would be shown as waiting in what is not. */
+	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
+		settings->use_switches = false;
+}
+
 static struct record_settings make_settings(const struct opts *opts)
 {
 	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
 
-	return (struct record_settings){
+	struct record_settings settings = {
 		.data_dir = opts->data_dir,
 		.segment_bytes = ALIGN_UP(MAX(opts->buffer_bytes, (uint64_t)RING_PAGE),
 					  (uint64_t)RING_PAGE),
+		.kernel_buffer_bytes = ALIGN_UP(opts->kernel_buffer_bytes,
+						(uint64_t)sysconf(_SC_PAGESIZE)),
 		.threshold_ns = opts->time_filter_ns,
 		.size_filter = opts->size_filter,
 		.filters = opts->filters,
@@ -58,11 +77,10 @@ static struct record_settings make_settings(const struct opts *opts)
 		.trace_on = opts->trace_on,
 		.use_libcalls = opts->show_libcalls,
 		.nest_libcalls = opts->nest_libcalls,
-		.use_perf = opts->use_events,
-		/* Waiting in what is left out would be shown as waiting in what is not. */
-		.use_switches = opts->use_sched && !opts->specs[SPEC_CALLER] &&
-				!opts->specs[SPEC_LOCATION],
 	};
+
+	choose_perf(opts, &settings);
+	return settings;
 }
 
 static void run_deinit(struct run *run)
@@ -124,6 +142,14 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	if (lost)
 		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
+	if (rec->kernel.is_full)
+		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not in the "
+			      "recording");
+	if (rec->kernel.lost)
+		msg_warn(msg,
+			 "%llu events of the kernel were lost; a larger buffer (--kernel-buffer) "
+			 "may help",
+			 (unsigned long long)rec->kernel.lost);
 	if (rec->declined)
 		msg_warn(msg,
 			 "%u processes were not traced: their address space is limited (ulimit -v)",
@@ -137,12 +163,30 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
 }
 
+/*
+ * What the user asked for and cannot get is said, and the recording goes on. From here on `info` tells that there are kernel
+ * files, so that a recording that is cut off can be read by those who go by that.
+ */
+static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
+{
+	struct uft_err note = { 0 };
+
+	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL))
+		return;
+	run->has_kernel = kernel_open(&rec->kernel, rec, pid, &note) == 0;
+	if (note.code)
+		msg_warn(&run->opts->msg, "%s", note.text);
+	/* If that fails there is the one from before, and at the end there will be another one. */
+	if (run->has_kernel)
+		infofile_begin(run, NULL);
+}
+
 /* Scheduler events are an extra: without the permission the recording goes on without them. */
 static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
 
-	if (!run->settings.use_perf)
+	if (!run->settings.use_tasks && !run->settings.use_names && !run->settings.use_switches)
 		return;
 	if (perf_open(&rec->perf, rec, pid, &err) < 0)
 		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
@@ -184,6 +228,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (ret < 0)
 		return ret;
 	watch_kernel(run, rec, program->pid);
+	watch_tracepoints(run, rec, program->pid);
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;

@@ -68,6 +68,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (follow)
 		reader_warn_filters(opts, data);
+	reader_warn_kernel(opts, data, &pipe);
 	if (ret == CMD_DONE)
 		note_unknown_payload(opts, &pipe);
 	return ret;

@@ -112,6 +112,7 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
+	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
 	bool srcline;
@@ -119,6 +120,7 @@ struct opts {
 
 	/* record, live */
 	uint64_t buffer_bytes;
+	uint64_t kernel_buffer_bytes; /* of each CPU */
 	uint64_t flight_bytes; /* --flight; 0: no flight recording */
 	uint64_t max_bytes;    /* --max-size; 0: not given */
 	int when_full;	       /* enum opts_full */

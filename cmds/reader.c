@@ -9,8 +9,10 @@
 
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
+#include "cmds/event_warn.h"
 #include "cmds/filter_warn.h"
 #include "utils/base/fd.h"
+#include "utils/view/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 
@@ -101,7 +103,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.filters = opts->filters;
 	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
-	config->stages.show_events = opts->use_events;
+	config->stages.show_events = opts->use_events || opts->events.nr;
+	/* `live` has recorded these and no others. */
+	config->stages.events = opts->view_actions == UINT32_MAX ? &opts->events : NULL;
 	config->stages.show_sched = opts->use_sched;
 	config->stages.show_preempt = opts->use_sched_preempt;
 	config->stages.show_outside = opts->event_full;
@@ -118,12 +122,33 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return;
+	event_warn_unmatched(opts, data);
 	filter_warn_ignored(opts);
 	if (!filter_has_unmatched(opts->filters))
 		return;
 	for (size_t i = 0; i < data->modules.nr_modules; i++)
 		func_names_add(&names, &data->modules.modules[i]->symtab);
 	filter_warn_unmatched(opts, &names);
+}
+
+void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
+			const struct pipeline *pipe)
+{
+	const struct src_kernel *kernel = pipe ? &pipe->kernel : NULL;
+
+	if (data->kernel.nr_types && !kernelfields_are_built_in())
+		msg_warn(&opts->msg,
+			 "events of the kernel are shown without their fields: utrail was built "
+			 "without libtraceevent");
+	/* `live` has said it when it recorded. */
+	if (!kernel || opts->view_actions != UINT32_MAX)
+		return;
+	if (kernel->lost || kernel->has_more_lost)
+		msg_warn(&opts->msg,
+			 "%s%llu events of the kernel were lost when this was recorded (see "
+			 "--kernel-buffer)",
+			 kernel->has_more_lost ? "more than " : "",
+			 (unsigned long long)kernel->lost);
 }
 
 size_t reader_threads(const struct opts *opts)

@@ -34,6 +34,13 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 /* Warn about filters that match nothing in @data; after a pipeline was opened with them. */
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
+/*
+ * Warn about what cannot be shown of the kernel's events in @data: those that were lost when @pipe (or NULL) was recorded, and the
+ * fields of all of them in a build without the library for that. After @pipe has read them.
+ */
+void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
+			const struct pipeline *pipe);
+
 /* How many threads may share the work: --num-thread, or one for each CPU. */
 size_t reader_threads(const struct opts *opts);
 

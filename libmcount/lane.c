@@ -32,7 +32,7 @@ static void lane_reset(struct thread *lane)
 	lane->at = lane_memory(lane)->records;
 	lane->end = lane->at + LANE_BYTES;
 	frames_reset(lane);
-	lane->cyg_skipped = 0;
+	lane->cyg_skipped = lane->cyg_beside = lane->cyg_again = 0;
 }
 
 struct begin_lane {

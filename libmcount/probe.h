@@ -91,6 +91,9 @@ struct thread {
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
+	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
+	uint32_t cyg_beside; /* at the stack pointer of @top */
+	uint32_t cyg_again;  /* deeper, of the function of @top */
 	struct frame frames[];
 };
 /* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */

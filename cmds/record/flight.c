@@ -24,19 +24,27 @@ void flight_deinit(struct flight *flight)
 	*flight = (struct flight){ 0 };
 }
 
-/* An eighth of --max-size is for the scheduler's events, when there are any. */
+/* An eighth of --max-size is for the scheduler's events, when there are any, another one for those of tracepoints. */
 #define EVENTS_SHARE 8
 
 static uint64_t flight_task_bytes(const struct recorder *rec)
 {
 	uint64_t max = rec->settings->max_bytes;
 
-	return rec->perf.nr_cpus ? max - max / EVENTS_SHARE : max;
+	return max - (rec->perf.nr_cpus ? max / EVENTS_SHARE : 0) -
+	       (rec->kernel.nr_cpus ? max / EVENTS_SHARE : 0);
 }
 
 uint64_t flight_perf_bytes(const struct recorder *rec)
 {
 	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->perf.nr_cpus;
+
+	return MIN(share, FLIGHT_PERF_BYTES_MAX);
+}
+
+uint64_t flight_kernel_bytes(const struct recorder *rec)
+{
+	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->kernel.nr_cpus;
 
 	return MIN(share, FLIGHT_PERF_BYTES_MAX);
 }

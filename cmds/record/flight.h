@@ -37,6 +37,9 @@ struct flight {
 /* What is to be kept of each CPU's events in this recording. */
 uint64_t flight_perf_bytes(const struct recorder *rec);
 
+/* The same of tracepoints. */
+uint64_t flight_kernel_bytes(const struct recorder *rec);
+
 void flight_deinit(struct flight *flight);
 
 /*

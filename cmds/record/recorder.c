@@ -284,6 +284,9 @@ static void serve_event(struct run *run, void *ptr)
 	case WATCH_PERF:
 		recorder_note_write_error(rec, perf_serve(ptr));
 		break;
+	case WATCH_KERNEL:
+		recorder_note_write_error(rec, kernel_serve(ptr));
+		break;
 	case WATCH_SERVICE:
 		service_accept(rec);
 		break;
@@ -391,12 +394,14 @@ void recorder_stop(struct recorder *rec)
 		process_retire(rec, p);
 	writers_stop(rec);
 	recorder_note_write_error(rec, perf_finish(&rec->perf));
+	recorder_note_write_error(rec, kernel_finish(&rec->kernel));
 }
 
 void recorder_close(struct recorder *rec)
 {
 	writers_stop(rec);
 	perf_finish(&rec->perf);
+	kernel_finish(&rec->kernel);
 	for (struct process *p = rec->processes, *next; p; p = next) {
 		next = p->next;
 		process_destroy(p);

@@ -12,6 +12,7 @@
 #include "cmds/record/captures.h"
 #include "cmds/record/crash.h"
 #include "cmds/record/flight.h"
+#include "cmds/record/kernel.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
 #include "cmds/record/rules.h"
@@ -30,6 +31,7 @@
 struct record_settings {
 	const char *data_dir;
 	uint64_t segment_bytes; /* -b, a multiple of RING_PAGE */
+	uint64_t kernel_buffer_bytes; /* a multiple of pages */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
 	struct filters *filters; /* never NULL */
@@ -52,8 +54,10 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls;  /* calls that the program makes into libraries */
 	bool nest_libcalls; /* and that libraries make into each other */
-	bool use_perf;	    /* tasks and names from the kernel */
-	bool use_switches;  /* context switches, too */
+	/* What the kernel is to tell by itself, see perf.h: */
+	bool use_tasks; /* new ones, and those that end */
+	bool use_names; /* of tasks, when they change */
+	bool use_switches;
 };
 
 /* Address space that a process' rings take. */
@@ -67,6 +71,7 @@ enum watch {
 	WATCH_PROCESS,
 	WATCH_ORPHAN, /* a forked child that has not reported itself */
 	WATCH_PERF,
+	WATCH_KERNEL,
 	WATCH_SERVICE,
 	WATCH_CLIENT,
 	WATCH_PROGRAM, /* --keep-pid: the program, for whom we cannot wait(2) */
@@ -233,6 +238,7 @@ struct recorder {
 	unsigned nr_alive; /* processes with a pidfd */
 
 	struct perf perf; /* no CPUs when there are no events */
+	struct kernel kernel; /* the same */
 
 	pthread_t *writers;
 	unsigned nr_writers;
@@ -256,7 +262,7 @@ struct recorder {
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t threads_untraced;
 	_Atomic uint64_t
-		bytes_written;	 /* into <tid>.dat and perf-cpu<N>.dat, counted for --max-size */
+		bytes_written;	 /* into the .dat files, counted for --max-size */
 	_Atomic bool is_full;	 /* --max-size was reached: nothing more is written */
 	_Atomic int write_error; /* negative errno of the first failed write */
 	struct uft_err

@@ -32,6 +32,7 @@ struct run {
 	struct launched program_process;
 	bool has_debug; /* there are .dbg files */
 	bool has_perf;	/* there are perf-cpu<N>.dat files */
+	bool has_kernel; /* there are kernel-cpu<N>.dat files */
 };
 
 #endif

@@ -96,6 +96,8 @@ int service_save(struct recorder *rec, unsigned *nr_tasks)
 
 	int ret = perf_save(&rec->perf);
 
+	if (ret == 0)
+		ret = kernel_save(&rec->kernel);
 	return ret < 0 ? ret : atomic_load(&rec->write_error);
 }
 
@@ -117,6 +119,7 @@ static int tell_progress(struct recorder *rec, struct request_answer *answer)
 
 	/* That is for the end of the recording, as with everything that cannot be written. */
 	recorder_note_write_error(rec, perf_save(&rec->perf));
+	recorder_note_write_error(rec, kernel_save(&rec->kernel));
 	return 0;
 }
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
-from archive import pack  # noqa: E402  (the path is set above)
+import kernel  # noqa: E402  (the path is set above)
+from archive import pack  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
 CORPUS = Path(sys.argv[2]) if len(sys.argv) > 2 else TOP / "tests/data/corpus"
@@ -182,6 +183,7 @@ def make_datadirs(found):
                                          "events.txt": b"EVENT: 1000000 sdt:probe\nEVENT: 1000001 sdt:other\n"})):
         save("datadir", name, pack(files))
     save("datadir", "all-events", pack(all_events(events)))
+    save("datadir", "kernel-events", pack(with_kernel(base)))
 
 
 def all_events(files):
@@ -197,6 +199,52 @@ def all_events(files):
             size += bytes(-len(size) % 8) if count else b""
             out += struct.pack("<QQ", time, 3 | (4 if count else 0) | 5 << 3 | number << 16) + (size if count else b"")
     return {**changed(files, feat=0x1fff), name: out, "events.txt": b"EVENT: 1000000 sdt:probe\n"}
+
+
+def kernel_pages(tids, time, big=False):
+    """Records of each shape: of two tasks, of strangers, long ones, of a tracer, of nobody."""
+    ids, first, second = kernel.event_ids(), kernel.Page(time, big), kernel.Page(time + 5, big)
+    one, other = tids
+    order = ">" if big else "<"
+    first.record(time, ids["syscalls:sys_enter_clock_nanosleep"], one, kernel.nanosleep(big))
+    first.record(time + 7, ids["sched:sched_switch"], one, kernel.sched_switch(("a", one), ("swapper/0", 0), big))
+    first.record(time + 20, ids["sched:sched_switch"], 0, kernel.sched_switch(("swapper/0", 0), ("b", other), big))
+    first.record(time + 30, ids["raw_syscalls:sys_enter"], other, struct.pack(order + "7Q", *range(7)))
+    first.record(time + 40, ids["ftrace:funcgraph_entry"], one, bytes(16))
+    first.record(time + 10**9, ids["syscalls:sys_exit_clock_nanosleep"], one, struct.pack(order + "iiq", 230, 0, 0))
+    second.record(time + 5, ids["sched:sched_process_exec"], one,
+                  struct.pack(order + "HHii", 20, 200, one, one) + b"/bin/" + b"x" * 195)
+    second.record(time + 6, ids["kmem:kmalloc"], one, struct.pack(order + "QQQQIi", 1, 2, 64, 64, 0xcc0, -1))
+    second.record(time + 7, ids["timer:hrtimer_expire_entry"], other, struct.pack(order + "QqQ", 3, 99, 4))
+    second.record(time + 8, 4242, one, b"nobody")
+    return first.pack() + second.pack(missed=77)
+
+
+def make_kernel():
+    for name, big in (("real-formats", False), ("big-endian", True)):
+        head = kernel.header(big)
+        save("kernel", name, struct.pack("<H", len(head)) + head + kernel_pages((1, 2), 1000, big))
+    head = kernel.header(only=["sched:sched_switch"])
+    page = kernel.Page(5).record(9, kernel.event_ids()["sched:sched_switch"], 1, kernel.sched_switch(("a", 1), ("b", 2)))
+    save("kernel", "one-record", struct.pack("<H", len(head)) + head + page.pack())
+    tree = (b"ID: 7\nname: x\nformat:\n\tfield:int common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+            b"\tfield:__data_loc u8[] d;\toffset:8;\tsize:4;\tsigned:0;\n\tfield:u32 n;\toffset:12;\tsize:4;\tsigned:0;\n"
+            b"\nprint fmt: \"%s %*s %d %s %s\", __print_hex(__get_dynamic_array(d), REC->n), REC->n, __get_str(d), "
+            b"5 / REC->n, __print_array(__get_dynamic_array(d), REC->n, 4), ((u32 *)__get_dynamic_array(d))[REC->n]\n")
+    head = b"PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\nTRACEFS: events/a/x/format: %d\n" % len(tree) + tree
+    page = kernel.Page(5).record(9, 7, 1, struct.pack("<II", 0xffffffff, 0xffffffff))
+    page.record(10, 7, 1, bytes(8))
+    save("kernel", "risky-format", struct.pack("<H", len(head)) + head + page.pack())
+
+
+def with_kernel(files):
+    """The recording with tracepoints in its first two tasks."""
+    tids = sorted(int(name[:-4]) for name, data in files.items() if re.fullmatch(r"\d+\.dat", name) and data)
+    time = struct.unpack_from("<Q", files[f"{tids[0]}.dat"])[0]
+    feat = struct.unpack_from("<Q", files["info"], 16)[0]
+    events = ["sched:sched_switch", "raw_syscalls:sys_enter", "syscalls:sys_enter_clock_nanosleep"]
+    return {**changed(files, feat=feat | 4), "kernel_header": kernel.header(only=events),
+            "kernel-cpu0.dat": kernel_pages((tids * 2)[:2], time + 1)}
 
 
 def make_files(found):
@@ -419,6 +467,7 @@ def main():
     make_specs()
     make_control()
     make_rings()
+    make_kernel()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
 
 

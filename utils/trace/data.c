@@ -130,6 +130,7 @@ void data_close(struct trace_data *data)
 	else
 		free(data->tasks);
 	arg_book_close(&data->args);
+	kernel_formats_deinit(&data->kernel);
 	module_set_deinit(&data->modules);
 	info_deinit(&data->info);
 	free(data->dir);

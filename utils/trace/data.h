@@ -10,6 +10,7 @@
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/trace/args.h"
+#include "utils/trace/kernel_formats.h"
 #include "utils/trace/module.h"
 #include "utils/trace/session.h"
 
@@ -60,6 +61,7 @@ struct data_growth;
 /*
  * @dir: as it was found
  * @is_big_endian: byte order of all binary files
+ * @kernel: what the records of kernel files mean; read when these are
  * @growth: of a recording that is still being made (data_open_growing()); else NULL
  */
 struct trace_data {
@@ -69,6 +71,7 @@ struct trace_data {
 	bool is_big_endian;
 	struct module_set modules;
 	struct arg_book args;
+	struct kernel_formats kernel;
 	struct session **sessions;
 	size_t nr_sessions;
 	struct task *tasks;

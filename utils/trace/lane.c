@@ -15,6 +15,21 @@ uint64_t lane_next_perf_ns(const struct lane *lane)
 	return lane->perf->events[lane->perf_at].time_ns;
 }
 
+/* A tracepoint: what it says is in a file that stays mapped. */
+static void make_kernel_event(const struct src_kernel *kernel, const struct perf_event *perf,
+			      struct event *event)
+{
+	const struct kernel_ref *ref = &kernel->refs[perf->ref];
+
+	*event = (struct event){
+		.time_ns = perf->time_ns,
+		.addr = perf->id,
+		.type = EVENT_POINT,
+		.data = ref->data,
+		.data_len = ref->len,
+	};
+}
+
 static void make_perf_event(const struct perf_event *perf, struct event *event)
 {
 	*event = (struct event){
@@ -37,6 +52,16 @@ static void make_perf_event(const struct perf_event *perf, struct event *event)
 		break;
 	}
 	event->data_len = MIN(perf->cpu, (uint32_t)UINT16_MAX);
+}
+
+static void take_queued(struct lane *lane, struct event *event)
+{
+	const struct perf_event *queued = &lane->perf->events[lane->perf_at++];
+
+	if (queued->id < EVENT_ID_BUILTIN)
+		make_kernel_event(&lane->pipe->kernel, queued, event);
+	else
+		make_perf_event(queued, event);
 }
 
 /* A task whose file is damaged ends here; the others go on. */
@@ -88,7 +113,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n)
 			continue;
 		if (perf_is_due(lane, perf_ns))
-			make_perf_event(&lane->perf->events[lane->perf_at++], &events[nr++]);
+			take_queued(lane, &events[nr++]);
 		else if (lane->user.at_end || limit_ns != UINT64_MAX)
 			break;
 	}

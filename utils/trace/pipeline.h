@@ -12,6 +12,7 @@
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
 #include "utils/trace/src_extern.h"
+#include "utils/trace/src_kernel.h"
 #include "utils/trace/src_perf.h"
 #include "utils/trace/src_user.h"
 #include "utils/trace/stage.h"
@@ -19,11 +20,12 @@
 
 /*
  *   <tid>.dat  src_user \
- *   perf-cpu*  src_perf  > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
+ *   perf-cpu*  src_perf  |
+ *   kernel-*   src_kernel > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
  *                        one lane per task                                  > merge > view
  *   extern.dat src_extern                                                  /
  *
- * src_kernel will join the lanes in the way of src_perf.
+ * What src_kernel reads is in the queues of src_perf.
  */
 
 enum pipeline_order {
@@ -76,7 +78,7 @@ struct view {
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
  *          tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
- * @perf_at, @perf_end: events of the scheduler that are still to come
+ * @perf_at, @perf_end: events of the scheduler and of the kernel that are still to come
  * @goes_on: at its end the task does not end, see split.h
  */
 struct lane {
@@ -121,7 +123,9 @@ struct pipeline {
 	struct pipeline_config config;
 	struct pseudo_funcs pseudo;
 	struct src_perf perf;
+	struct src_kernel kernel;
 	struct src_extern ext;
+	struct event_choice choice;
 	struct call_filter filter;
 	bool is_filtered; /* stg_filter is one of the stages */
 	uint64_t start_ns;

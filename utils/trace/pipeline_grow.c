@@ -71,8 +71,12 @@ static void refresh(struct lane *lane)
 
 static int grow(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
 {
-	int ret = src_perf_more(&pipe->perf, pipe->data, pipe->limit_ns, &pipe->broken, err);
+	int ret = src_perf_more(&pipe->perf, pipe->data, &pipe->broken, err);
 
+	if (ret == 0)
+		ret = src_kernel_more(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
+	if (ret == 0)
+		src_perf_settle(&pipe->perf, pipe->data, pipe->limit_ns);
 	if (ret == 0)
 		ret = add_lanes(pipe, err);
 	if (ret < 0)

@@ -34,6 +34,11 @@ static int queue_add(struct perf_queue *queue, struct perf_event event)
 	return 0;
 }
 
+int src_perf_add(struct src_perf *src, const struct task *task, struct perf_event event)
+{
+	return queue_add(&src->queues[task->index], event);
+}
+
 /* The task may be announced later than it begins. */
 static int keep_stray(struct src_perf *src, const struct perf_record *rec, uint32_t cpu)
 {
@@ -70,7 +75,7 @@ static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cp
 			return ret;
 	}
 	return queue_add(&src->queues[task->index],
-			 (struct perf_event){ rec->time_ns, ids[rec->type], cpu });
+			 (struct perf_event){ rec->time_ns, ids[rec->type], { cpu } });
 }
 
 /* All that the file has behind its offset. */
@@ -213,8 +218,13 @@ static int event_compare(const void *a, const void *b)
 	const struct perf_event *x = a;
 	const struct perf_event *y = b;
 
+	bool x_is_point = x->id < EVENT_ID_BUILTIN;
+	bool y_is_point = y->id < EVENT_ID_BUILTIN;
+
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x_is_point != y_is_point)
+		return x_is_point ? 1 : -1;
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
@@ -227,12 +237,19 @@ static int name_compare(const void *a, const void *b)
 }
 
 /* Files come in any order, and a task moves between CPUs. */
-static void sort_all(struct src_perf *src, struct trace_data *data)
+void src_perf_sort(struct src_perf *src)
 {
 	for (size_t i = 0; i < src->nr_queues; i++) {
 		if (src->queues[i].nr)
 			qsort(src->queues[i].events, src->queues[i].nr, sizeof(struct perf_event),
 			      event_compare);
+	}
+}
+
+static void sort_all(struct src_perf *src, struct trace_data *data)
+{
+	src_perf_sort(src);
+	for (size_t i = 0; i < src->nr_queues; i++) {
 		if (data->tasks[i].nr_names)
 			qsort(data->tasks[i].names, data->tasks[i].nr_names,
 			      sizeof(struct task_name), name_compare);
@@ -294,8 +311,8 @@ static void sort_tail(struct perf_queue *queue, size_t nr_before, uint64_t shown
 	qsort(queue->events + at, queue->nr - at, sizeof(struct perf_event), event_compare);
 }
 
-int src_perf_more(struct src_perf *src, struct trace_data *data, uint64_t shown_ns,
-		  struct uft_err *broken, struct uft_err *err)
+int src_perf_more(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
+		  struct uft_err *err)
 {
 	int ret = adopt(src, data);
 
@@ -312,6 +329,11 @@ int src_perf_more(struct src_perf *src, struct trace_data *data, uint64_t shown_
 		else if (ret < 0)
 			return ret;
 	}
+	return 0;
+}
+
+void src_perf_settle(struct src_perf *src, struct trace_data *data, uint64_t shown_ns)
+{
 	for (size_t i = 0; i < src->nr_queues; i++) {
 		struct perf_queue *queue = &src->queues[i];
 		struct task *task = &data->tasks[i];
@@ -321,7 +343,6 @@ int src_perf_more(struct src_perf *src, struct trace_data *data, uint64_t shown_
 		if (task->nr_names > 1)
 			qsort(task->names, task->nr_names, sizeof(*task->names), name_compare);
 	}
-	return 0;
 }
 
 void src_perf_deinit(struct src_perf *src)

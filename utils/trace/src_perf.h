@@ -15,11 +15,15 @@
  * the files take, because files are by CPU and everything else is by task.
  *
  * @id: enum event_id
+ * @cpu: of a tracepoint (src_kernel.h) the place of its record instead
  */
 struct perf_event {
 	uint64_t time_ns;
 	uint32_t id;
-	uint32_t cpu;
+	union {
+		uint32_t cpu;
+		uint32_t ref;
+	};
 };
 
 /* Events of one task, by time; of a recording that grows, the first @nr_sorted of them. */
@@ -66,12 +70,17 @@ struct src_perf {
 int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
 		  struct uft_err *err);
 
+/* For src_kernel: add an event of @task, in any order; then sort all queues. 0 or -ENOMEM. */
+int src_perf_add(struct src_perf *src, const struct task *task, struct perf_event event);
+void src_perf_sort(struct src_perf *src);
+
 /*
- * Of a recording that grows, where src_perf_load() has only opened the files: read what is new. Queues may move. @shown_ns:
- * so far events were taken from them.
+ * Of a recording that grows, where src_perf_load() has only opened the files: read what is new. Queues may move, and are not sorted
+ * before src_perf_settle(). @shown_ns: so far events were taken from them.
  */
-int src_perf_more(struct src_perf *src, struct trace_data *data, uint64_t shown_ns,
-		  struct uft_err *broken, struct uft_err *err);
+int src_perf_more(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
+		  struct uft_err *err);
+void src_perf_settle(struct src_perf *src, struct trace_data *data, uint64_t shown_ns);
 void src_perf_deinit(struct src_perf *src);
 
 /* One more than the highest CPU that has a file; 0 without files. */

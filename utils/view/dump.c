@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
+#include "utils/format/kernel_dat.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/task_txt.h"
 #include "utils/view/argtext.h"
@@ -20,7 +21,7 @@ struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
 	struct pipeline pipe; /* opened for its range, its filter and its pseudo functions */
-	struct event_names names;
+	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
 };
@@ -165,8 +166,8 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		sink_puts(dump->sink, strbuf_str(&text));
 		return;
 	}
-	event_put_name(&dump->names, event, &name);
-	event_put_raw_data(dump->data, task, event, &text);
+	event_put_name(&dump->texts, event, &name);
+	event_put_raw_data(&dump->texts, task, event, &text);
 	if (text.len) {
 		sink_puts(dump->sink, "  ");
 		sink_puts(dump->sink, strbuf_str(&name));
@@ -196,7 +197,7 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 			  (unsigned long long)event->addr, event->indent);
 		break;
 	default:
-		event_put_name(&dump->names, event, &name);
+		event_put_name(&dump->texts, event, &name);
 		put_prefix(dump, event->time_ns, task->tid, "event");
 		sink_puts(sink, strbuf_str(&name));
 		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
@@ -332,14 +333,19 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 	return ret;
 }
 
-static bool wants_perf(const struct dump *dump, const struct perf_record *rec)
+static bool wants_perf(const struct dump *dump, const struct perf_record *rec, uint64_t id)
 {
-	const struct stage_config *config = &dump->config->stages.stages;
+	const struct stage_config *config = &dump->pipe.config.stages;
+	bool is_sched = rec->type < PERF_REC_TASK_NEW;
+	const struct event event = {
+		.type = is_sched ? EVENT_SCHED_OUT : EVENT_POINT,
+		.addr = id,
+	};
 
 	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
-	    !is_in_range(dump, rec->time_ns))
+	    !is_in_range(dump, rec->time_ns) || (is_sched && !config->show_sched))
 		return false;
-	return config->show_sched || rec->type >= PERF_REC_TASK_NEW;
+	return !config->choice || event_choice_has(config->choice, &event);
 }
 
 static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
@@ -376,12 +382,12 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	     at += len) {
 		struct strbuf name cleanup_strbuf = { 0 };
 
-		if (!wants_perf(dump, &rec))
+		if (!wants_perf(dump, &rec, ids[rec.type]))
 			continue;
 
 		struct event event = { .addr = ids[rec.type] };
 
-		event_put_name(&dump->names, &event, &name);
+		event_put_name(&dump->texts, &event, &name);
 		put_prefix(dump, rec.time_ns, rec.tid, "event");
 		sink_puts(dump->sink, strbuf_str(&name));
 		sink_putf(dump->sink, "(%u)\n", ids[rec.type]);
@@ -407,6 +413,93 @@ static int show_perf_files(struct dump *dump, struct uft_err *err)
 	return 0;
 }
 
+/* Without brackets, as with the peer. */
+static void show_kernel_record(struct dump *dump, const struct task *task,
+			       const struct kernel_record *rec)
+{
+	struct event event = {
+		.time_ns = rec->time_ns,
+		.addr = rec->id,
+		.type = EVENT_POINT,
+		.data = rec->data,
+		.data_len = MIN(rec->len, (uint32_t)UINT16_MAX),
+	};
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_put_name(&dump->texts, &event, &name);
+	event_put_raw_data(&dump->texts, task, &event, &text);
+	put_prefix(dump, rec->time_ns, task->tid, "event");
+	sink_puts(dump->sink, strbuf_str(&name));
+	sink_putf(dump->sink, "(%u)%s", rec->id, text.len ? " " : "");
+	sink_puts(dump->sink, strbuf_str(&text));
+	sink_puts(dump->sink, "\n");
+}
+
+/* @offset: of the page in its file */
+static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len, uint64_t offset)
+{
+	const struct kernel_layout *layout = &dump->data->kernel.header.layout;
+	struct kernel_page page;
+	struct kernel_record rec;
+
+	/* Damage was told when the pipeline read it. */
+	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
+		return;
+	if (page.missed == UINT64_MAX)
+		sink_puts(dump->sink, "events were lost here\n");
+	else if (page.missed)
+		sink_putf(dump->sink, "%llu events were lost here\n",
+			  (unsigned long long)page.missed);
+	while (kernel_page_next(&page, &rec, NULL) > 0) {
+		const struct task *task = src_kernel_task(dump->data, &rec);
+
+		if (!task || !is_selected(dump, task->tid) || !is_in_range(dump, rec.time_ns))
+			continue;
+		show_kernel_record(dump, task, &rec);
+		if (dump->config->is_verbose)
+			put_bytes(dump->sink, offset + (rec.start - bytes), rec.start,
+				  rec.data + rec.len - rec.start);
+	}
+}
+
+static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
+{
+	size_t page_bytes = dump->data->kernel.header.layout.page_bytes;
+	struct strbuf content cleanup_strbuf = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/kernel-cpu%u.dat", dump->data->dir, cpu);
+
+	int ret = file_read_all(path, PERF_FILE_MAX_BYTES, &content, err);
+
+	if (ret < 0)
+		return ret == -ENOENT ? 0 : ret;
+	if (content.len == 0)
+		return 0;
+	sink_putf(dump->sink, "reading kernel-cpu%u.dat\n", cpu);
+	for (size_t at = 0; at < content.len; at += page_bytes)
+		show_kernel_page(dump, (const uint8_t *)content.data + at,
+				 MIN(content.len - at, page_bytes), at);
+	return 0;
+}
+
+static int show_kernel_files(struct dump *dump, struct uft_err *err)
+{
+	uint32_t nr_cpus = dump->pipe.kernel.has_files ? src_kernel_nr_cpus(dump->data) : 0;
+
+	if (nr_cpus)
+		sink_puts(dump->sink, "\n");
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		struct uft_err why = { 0 };
+		int ret = show_kernel_file(dump, cpu, &why);
+
+		if (ret < 0)
+			return err_set(err, ret, "%s", why.text);
+	}
+	return 0;
+}
+
 static int show_all(struct dump *dump, struct uft_err *err)
 {
 	int ret = 0;
@@ -416,6 +509,8 @@ static int show_all(struct dump *dump, struct uft_err *err)
 		ret = show_task_log(dump, err);
 	for (size_t i = 0; ret == 0 && i < dump->data->nr_tasks; i++)
 		ret = show_task(dump, &dump->data->tasks[i], err);
+	if (ret == 0)
+		ret = show_kernel_files(dump, err);
 	return ret == 0 ? show_perf_files(dump, err) : ret;
 }
 
@@ -427,10 +522,10 @@ int dump_show(struct trace_data *data, const struct dump_config *config, struct 
 
 	if (ret < 0)
 		return ret;
-	ret = event_names_load(&dump.names, data, err);
+	ret = event_texts_load(&dump.texts, data, err);
 	if (ret == 0)
 		ret = show_all(&dump, err);
-	event_names_deinit(&dump.names);
+	event_texts_deinit(&dump.texts);
 	pipeline_close(&dump.pipe);
 	return ret;
 }

@@ -1,0 +1,124 @@
+/* What the kernel's tracing says: kernel_header, and the pages of kernel-cpu<N>.dat. */
+#ifndef UTRAIL_FORMAT_KERNEL_DAT_H
+#define UTRAIL_FORMAT_KERNEL_DAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/text.h"
+
+/*
+ * The machine that recorded.
+ *
+ * @page_bytes: of one page of kernel-cpu<N>.dat
+ * @long_size: 4 or 8: of a page's second word
+ */
+struct kernel_layout {
+	uint32_t page_bytes;
+	uint32_t long_size;
+	bool is_big_endian;
+};
+
+/* A file of tracefs: its name relative to where that is mounted, and what was in it. Both point into what was decoded. */
+struct kernel_file {
+	struct text name;
+	struct text content;
+};
+
+/* kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text it was read from must outlive it. */
+struct kernel_header {
+	struct kernel_layout layout;
+	struct kernel_file *files;
+	size_t nr_files;
+};
+
+/*
+ * Read @text, spec/data-format.md section 10. -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
+ * cut off within itself is left out, and what comes before it is good: *@is_cut tells (the recorder may have been killed).
+ */
+int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
+			 struct uft_err *err);
+void kernel_header_deinit(struct kernel_header *header);
+#define cleanup_kernel_header cleanup(kernel_header_deinit)
+
+/* Write it: the beginning, then each file. */
+void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *layout);
+void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
+
+/*
+ * A tracepoint, of a file "events/<system>/<event>/format".
+ *
+ * @format: what is in the file
+ * @id: what records of it begin with
+ * @task_offset: of the scheduler's events, where in a record the task stands that it is about, which need not be the one that
+ *               made it: who comes next, who is woken. 0: nothing of that kind
+ */
+struct kernel_event_type {
+	struct text system;
+	struct text event;
+	struct text format;
+	uint16_t id;
+	uint32_t task_offset;
+};
+
+/* False when @file is something else, or has no number. */
+bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
+
+/* Where the field @name is in a record, by the format file; false when it has none. */
+bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
+			      uint32_t *size);
+
+/*
+ * How large "commit" is by the file events/header_page, which is what LONG_SIZE means; 0 when it does not say.
+ */
+uint32_t kernel_header_page_long(struct text content);
+
+/* Beside the records: a page begins with a time and with how much there is in it. */
+static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
+{
+	return 8 + layout->long_size;
+}
+
+/*
+ * One page that is being read; the kernel's include/linux/ring_buffer.h.
+ *
+ * @missed: so many records were lost in front of it; UINT64_MAX: nobody knows how many
+ */
+struct kernel_page {
+	const uint8_t *start;
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t time_ns;
+	uint64_t missed;
+	bool is_big_endian;
+};
+
+/*
+ * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the fields come.
+ *
+ * @data: all of it, for which the format file of the event counts
+ * @start: where the kernel's words about it begin, in the page
+ */
+struct kernel_record {
+	uint64_t time_ns;
+	const uint8_t *data;
+	const uint8_t *start;
+	uint32_t len;
+	int32_t pid;
+	uint16_t id;
+};
+
+/*
+ * Begin to read the page at @bytes, of which there are @len: less than a whole one at the end of a file that was cut.
+ * -EBADMSG when it cannot be one.
+ */
+int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
+		     const uint8_t *bytes, size_t len, struct uft_err *err);
+
+/* 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when there is no sense in it. */
+int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* What records of the kernel look like (see kernel_formats.h). */
+#include "utils/trace/kernel_formats.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+#include "utils/format/bytes.h"
+
+#define HEADER_MAX_BYTES (64UL << 20)
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct kernel_event_type *x = a;
+	const struct kernel_event_type *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int collect_types(struct kernel_formats *formats)
+{
+	const struct kernel_header *header = &formats->header;
+
+	formats->types = calloc(header->nr_files + 1, sizeof(*formats->types));
+	if (!formats->types)
+		return -ENOMEM;
+	for (size_t i = 0; i < header->nr_files; i++)
+		formats->nr_types += kernel_event_type_of(&header->files[i],
+							  &formats->types[formats->nr_types]);
+	qsort(formats->types, formats->nr_types, sizeof(*formats->types), compare_types);
+	return 1;
+}
+
+int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
+			struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	char path[PATH_MAX];
+	bool is_cut;
+
+	snprintf(path, sizeof(path), "%s/kernel_header", dir);
+	if (access(path, F_OK) < 0)
+		return 0;
+	kernel_formats_deinit(formats);
+
+	int ret = file_read_all(path, HEADER_MAX_BYTES, &formats->text, err);
+
+	if (ret < 0)
+		return ret;
+	ret = kernel_header_decode(&formats->header, text_of(formats->text.data, formats->text.len),
+				   &is_cut, &why);
+	if (ret == 0)
+		ret = collect_types(formats);
+	if (ret == -EBADMSG) {
+		err_set(broken, ret, "cannot read '%s': %s", path, why.text);
+		return 0;
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : ret;
+}
+
+void kernel_formats_deinit(struct kernel_formats *formats)
+{
+	kernel_header_deinit(&formats->header);
+	strbuf_deinit(&formats->text);
+	free(formats->types);
+	*formats = (struct kernel_formats){ 0 };
+}
+
+const struct kernel_event_type *kernel_formats_find(const struct kernel_formats *formats,
+						    uint64_t id)
+{
+	struct kernel_event_type key = { .id = id };
+
+	if (id > UINT16_MAX || !formats->nr_types)
+		return NULL;
+	return bsearch(&key, formats->types, formats->nr_types, sizeof(key), compare_types);
+}
+
+bool kernel_formats_is_tracer(const struct kernel_event_type *type)
+{
+	struct text system = type->system;
+
+	return text_word(&system, "ftrace") && !text_left(&system);
+}
+
+int32_t kernel_formats_other_task(const struct kernel_formats *formats,
+				  const struct kernel_event_type *type,
+				  const struct kernel_record *rec)
+{
+	if (!type || !type->task_offset || rec->len < type->task_offset + 4)
+		return 0;
+	return get_u32(rec->data + type->task_offset, formats->header.layout.is_big_endian);
+}

@@ -1,0 +1,46 @@
+/* What records of the kernel look like: kernel_header, and its events by number. */
+#ifndef UTRAIL_TRACE_KERNEL_FORMATS_H
+#define UTRAIL_TRACE_KERNEL_FORMATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/kernel_dat.h"
+
+/*
+ * @text: the file, which the others point into
+ * @types: sorted by their numbers
+ *
+ * Starts as { 0 }, ends with kernel_formats_deinit().
+ */
+struct kernel_formats {
+	struct strbuf text;
+	struct kernel_header header;
+	struct kernel_event_type *types;
+	size_t nr_types;
+};
+
+/*
+ * Read kernel_header of the directory @dir: 1, or 0 when there is none. A damaged one is told by @broken, and then there is none, too.
+ * Negative with @err when it cannot be read at all.
+ */
+int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
+			struct uft_err *err);
+void kernel_formats_deinit(struct kernel_formats *formats);
+
+/* The event with this number; NULL when nobody knows it. */
+const struct kernel_event_type *kernel_formats_find(const struct kernel_formats *formats,
+						    uint64_t id);
+
+/* Whether records of @type are what a tracer writes for itself (calls of the kernel's functions), no tracepoint. */
+bool kernel_formats_is_tracer(const struct kernel_event_type *type);
+
+/* The other task that @rec, which is of @type (NULL: not known), is about, and not only the one that made it. 0: nobody. */
+int32_t kernel_formats_other_task(const struct kernel_formats *formats,
+				  const struct kernel_event_type *type,
+				  const struct kernel_record *rec);
+
+#endif

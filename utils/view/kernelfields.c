@@ -1,0 +1,243 @@
+/* The fields of the kernel's events as text (see kernelfields.h). */
+#include "utils/view/kernelfields.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+/*
+ * The library is made for what the kernel writes. Where a record says how far to read (a string is at an offset of 16 bits, from
+ * the record's or from the field's end, and has a length of 16 bits) it follows, so records are read in a room of zeros that is large
+ * enough for all that can be said. What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
+ * that nothing limits: of these the fields are shown one by one.
+ */
+#define FIELD_END_MAX	  65536
+#define RECORD_MAX	  65536
+#define ROOM_BYTES	  (4 * 65536)
+/* Its parser is recursive. The largest format of Linux 6.18 has 5,500 bytes. */
+#define FORMAT_BYTES_MAX  32768
+#define OPERATORS_MAX	  4000
+#define TREE_DEPTH_MAX	  4000
+/* Digits in a row of a format: a width of more is none. */
+#define WIDTH_DIGITS_MAX  3
+
+/* @is_plain: show the fields one by one */
+struct kernelfields {
+	struct tep_handle *tep;
+	struct tep_event *event;
+	bool is_plain;
+};
+
+bool kernelfields_are_built_in(void)
+{
+	return true;
+}
+
+uint8_t *kernelfields_room(void)
+{
+	return calloc(1, ROOM_BYTES);
+}
+
+/* --- which formats are understood --- */
+
+static bool is_bearable(struct text format)
+{
+	size_t nr = 0;
+
+	if (text_left(&format) > FORMAT_BYTES_MAX ||
+	    memchr(format.at, '\0', text_left(&format)))
+		return false;
+	for (const char *at = format.at; at < format.end; at++)
+		nr += strchr("([!~-+*/%&|^?<>=", *at) != NULL;
+	return nr <= OPERATORS_MAX;
+}
+
+static bool has_sane_fields(const struct tep_format_field *field)
+{
+	for (; field; field = field->next) {
+		if (field->offset < 0 || field->size < 0 || field->offset > FIELD_END_MAX ||
+		    field->size > FIELD_END_MAX - field->offset)
+			return false;
+	}
+	return true;
+}
+
+/* A number in the format itself, that one can divide by or count to. */
+static bool is_small_number(const struct tep_print_arg *arg)
+{
+	char *end;
+
+	if (arg->type != TEP_PRINT_ATOM || !isdigit((unsigned char)arg->atom.atom[0]))
+		return false;
+
+	unsigned long long value = strtoull(arg->atom.atom, &end, 0);
+
+	return value > 0 && value <= FIELD_END_MAX;
+}
+
+static bool is_zero(const struct tep_print_arg *arg)
+{
+	return arg->type == TEP_PRINT_ATOM && strcmp(arg->atom.atom, "0") == 0;
+}
+
+static bool has_risk(const struct tep_print_arg *arg, unsigned depth);
+
+/* An element that is certainly in the room. */
+static bool is_near(const struct tep_print_arg *array, const struct tep_print_arg *index)
+{
+	uint64_t element = sizeof(uint64_t);
+
+	while (array && array->type == TEP_PRINT_TYPE)
+		array = array->typecast.item;
+	if (array && array->type == TEP_PRINT_FIELD && array->field.field)
+		element = array->field.field->elementsize;
+	return array && index && (is_zero(index) || is_small_number(index)) &&
+	       element * (strtoull(index->atom.atom, NULL, 0) + 1) <= FIELD_END_MAX;
+}
+
+static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
+{
+	if (op->op[0] == '[' && !is_near(op->left, op->right))
+		return true;
+	if (strchr("/%", op->op[0]) && !(op->right && is_small_number(op->right)))
+		return true;
+	return has_risk(op->left, depth) || has_risk(op->right, depth);
+}
+
+/* Does it go by numbers of the record that may be anything? */
+static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
+{
+	if (!arg)
+		return false;
+	if (depth > TREE_DEPTH_MAX)
+		return true;
+	switch (arg->type) {
+	case TEP_PRINT_NULL:
+	case TEP_PRINT_ATOM:
+	case TEP_PRINT_STRING:
+	case TEP_PRINT_BSTRING:
+	case TEP_PRINT_BITMASK:
+	case TEP_PRINT_CPUMASK:
+	case TEP_PRINT_FIELD:
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		return false;
+	case TEP_PRINT_FLAGS:
+		return has_risk(arg->flags.field, depth + 1);
+	case TEP_PRINT_SYMBOL:
+		return has_risk(arg->symbol.field, depth + 1);
+	case TEP_PRINT_TYPE:
+		return has_risk(arg->typecast.item, depth + 1);
+	case TEP_PRINT_OP:
+		return op_has_risk(&arg->op, depth + 1);
+	default:
+		return true;
+	}
+}
+
+/* Widths that are read from the record, or that are very wide. */
+static bool has_wide_texts(const char *format)
+{
+	size_t digits = 0;
+
+	for (const char *at = format; at && *at; at++) {
+		digits = isdigit((unsigned char)*at) ? digits + 1 : 0;
+		if (digits > WIDTH_DIGITS_MAX || (*at == '*' && at > format && at[-1] != '.'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_risky(const struct tep_event *event)
+{
+	if (event->flags || has_wide_texts(event->print_fmt.format))
+		return true;
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (has_risk(arg, 0))
+			return true;
+	}
+	return false;
+}
+
+static int parse(struct kernelfields *fields, const struct kernel_event_type *type,
+		 const struct kernel_layout *layout)
+{
+	char *format cleanup_free = text_dup(&type->format);
+	char *system cleanup_free = text_dup(&type->system);
+
+	fields->tep = tep_alloc();
+	if (!fields->tep || !format || !system)
+		return -1;
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_long_size(fields->tep, layout->long_size);
+	tep_set_page_size(fields->tep, layout->page_bytes);
+	tep_set_file_bigendian(fields->tep,
+			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	/* What it cannot print it still knows the fields of. */
+	tep_parse_event(fields->tep, format, text_left(&type->format), system);
+	fields->event = tep_find_event(fields->tep, type->id);
+	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||
+	    !has_sane_fields(fields->event->format.fields))
+		return -1;
+	fields->is_plain = is_risky(fields->event);
+	return 0;
+}
+
+struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
+					 const struct kernel_layout *layout)
+{
+	struct kernelfields *fields = is_bearable(type->format) ? calloc(1, sizeof(*fields)) : NULL;
+
+	if (fields && parse(fields, type, layout) < 0) {
+		kernelfields_destroy(fields);
+		return NULL;
+	}
+	return fields;
+}
+
+void kernelfields_destroy(struct kernelfields *fields)
+{
+	if (!fields)
+		return;
+	if (fields->tep)
+		tep_free(fields->tep);
+	free(fields);
+}
+
+/* --- text --- */
+
+/* One line, whatever the fields hold. */
+static void put_line(const char *text, struct strbuf *out)
+{
+	size_t len;
+
+	text += strspn(text, " \n");
+	len = strlen(text);
+	while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
+		len--;
+	for (size_t i = 0; i < len; i++)
+		strbuf_addch(out, iscntrl((unsigned char)text[i]) ? '?' : text[i]);
+}
+
+void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
+		      size_t len, struct strbuf *out)
+{
+	struct tep_record record = { .data = room, .size = MIN(len, (size_t)RECORD_MAX) };
+	struct trace_seq text;
+
+	trace_seq_init(&text);
+	memcpy(room, data, record.size);
+	if (fields->is_plain)
+		tep_print_fields(&text, room, record.size, fields->event);
+	else
+		tep_print_event(fields->tep, &text, &record, "%s", TEP_PRINT_INFO);
+	memset(room, 0, record.size);
+	trace_seq_terminate(&text);
+	if (text.state == TRACE_SEQ__GOOD)
+		put_line(text.buffer, out);
+	trace_seq_destroy(&text);
+}

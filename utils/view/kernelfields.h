@@ -1,0 +1,36 @@
+/* The fields of the kernel's events as text, as the kernel itself would print them; by libtraceevent. */
+#ifndef UTRAIL_VIEW_KERNELFIELDS_H
+#define UTRAIL_VIEW_KERNELFIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/format/kernel_dat.h"
+
+/* Whether this build can; else the functions below do nothing, and nothing is known of fields. */
+bool kernelfields_are_built_in(void);
+
+/* One kind of event: its format file, understood. */
+struct kernelfields;
+
+/*
+ * Read the format of @type, of a machine with that @layout. NULL when there is no sense in it, or without memory. The library is never
+ * trusted with more than it can bear: not every format is, and no record.
+ */
+struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
+					 const struct kernel_layout *layout);
+void kernelfields_destroy(struct kernelfields *fields);
+
+/*
+ * The zeros that records are put into while they are read: no place that a record speaks of is behind them. NULL without
+ * memory; ends with free(3).
+ */
+uint8_t *kernelfields_room(void);
+
+/* Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(), and zeros again afterwards. */
+void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
+		      size_t len, struct strbuf *out);
+
+#endif

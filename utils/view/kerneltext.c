@@ -1,0 +1,82 @@
+/* The text of the kernel's events (see kerneltext.h). */
+#include "utils/view/kerneltext.h"
+
+#include <stdlib.h>
+
+#include "utils/view/kernelfields.h"
+
+/* @fields: NULL before the first record of that type, and when there is no sense in its format, which @was_read tells apart */
+struct known_fields {
+	struct kernelfields *fields;
+	bool was_read;
+};
+
+/*
+ * @known: by place in formats->types
+ * @room: see kernelfields_room()
+ */
+struct kerneltext {
+	const struct kernel_formats *formats;
+	struct known_fields *known;
+	uint8_t *room;
+};
+
+struct kerneltext *kerneltext_create(const struct kernel_formats *formats)
+{
+	struct kerneltext *text = formats->nr_types ? calloc(1, sizeof(*text)) : NULL;
+
+	if (!text)
+		return NULL;
+	text->formats = formats;
+	text->known = calloc(formats->nr_types, sizeof(*text->known));
+	if (!text->known) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void kerneltext_destroy(struct kerneltext *text)
+{
+	if (!text)
+		return;
+	for (size_t i = 0; i < text->formats->nr_types; i++)
+		kernelfields_destroy(text->known[i].fields);
+	free(text->known);
+	free(text->room);
+	free(text);
+}
+
+bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out)
+{
+	const struct kernel_event_type *type =
+		text ? kernel_formats_find(text->formats, id) : NULL;
+
+	if (!type)
+		return false;
+	strbuf_add(out, type->system.at, text_left(&type->system));
+	strbuf_addch(out, ':');
+	strbuf_add(out, type->event.at, text_left(&type->event));
+	return true;
+}
+
+void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
+			   struct strbuf *out)
+{
+	const struct kernel_event_type *type =
+		text ? kernel_formats_find(text->formats, id) : NULL;
+
+	if (!type || kernel_formats_is_tracer(type))
+		return;
+
+	struct known_fields *known = &text->known[type - text->formats->types];
+
+	if (!known->was_read) {
+		known->fields = kernelfields_create(type, &text->formats->header.layout);
+		known->was_read = true;
+	}
+	if (known->fields && !text->room)
+		text->room = kernelfields_room();
+	if (known->fields && text->room)
+		kernelfields_put(known->fields, text->room, data, len, out);
+}

@@ -1,0 +1,28 @@
+/* The text of the kernel's events: "sched:sched_switch" and what it says. */
+#ifndef UTRAIL_VIEW_KERNELTEXT_H
+#define UTRAIL_VIEW_KERNELTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/kernel_formats.h"
+
+/*
+ * Formats are understood when the first record of their kind is shown. @formats must outlive it. Not for several threads at a time.
+ */
+struct kerneltext;
+
+/* NULL when @formats has none, or without memory: then numbers stand for names. */
+struct kerneltext *kerneltext_create(const struct kernel_formats *formats);
+void kerneltext_destroy(struct kerneltext *text);
+
+/* "system:event". False when nobody knows that number. */
+bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out);
+
+/* The fields of a record, in one line; nothing when it is not known what they are. */
+void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
+			   struct strbuf *out);
+
+#endif
