@@ -133,8 +133,9 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	const struct src_kernel *kernel = pipe ? &pipe->kernel : NULL;
 
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
-		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail was built "
-				     "without libtraceevent");
+		msg_warn(&opts->msg,
+			 "events of the kernel are shown without their fields: utrail was built "
+			 "without libtraceevent");
 	/* `live` has said it when it recorded. */
 	if (!kernel || opts->view_actions != UINT32_MAX || !(kernel->lost || kernel->has_more_lost))
 		return;

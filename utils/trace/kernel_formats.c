@@ -50,8 +50,8 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 
 	if (ret < 0)
 		return ret;
-	ret = kernel_header_decode(&formats->header,
-				   text_of(formats->text.data, formats->text.len), &is_cut, &why);
+	ret = kernel_header_decode(&formats->header, text_of(formats->text.data, formats->text.len),
+				   &is_cut, &why);
 	if (ret == 0)
 		ret = collect_types(formats);
 	if (ret == -EBADMSG) {

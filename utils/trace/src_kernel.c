@@ -39,7 +39,8 @@ static int add_ref(struct src_kernel *src, const struct kernel_record *rec)
 	if (!refs || src->nr_refs == UINT32_MAX)
 		return -ENOMEM;
 	src->refs = refs;
-	refs[src->nr_refs++] = (struct kernel_ref){ rec->data, MIN(rec->len, (uint32_t)UINT16_MAX) };
+	refs[src->nr_refs++] = (struct kernel_ref){ rec->data,
+						    MIN(rec->len, (uint32_t)UINT16_MAX) };
 	return 0;
 }
 
@@ -101,8 +102,7 @@ static int add_record(struct reading *in, const struct kernel_record *rec)
 		return ret;
 	if (task)
 		return src_perf_add(in->perf, task, event);
-	return keep_stray(src,
-			  (struct kernel_stray){ owners.tid, owners.other_tid, event });
+	return keep_stray(src, (struct kernel_stray){ owners.tid, owners.other_tid, event });
 }
 
 static void note_missed(struct src_kernel *src, uint64_t missed)
@@ -315,8 +315,8 @@ int src_kernel_load(struct src_kernel *src, struct src_perf *perf, struct trace_
 		    struct uft_err *broken, struct uft_err *err)
 {
 	struct reading in = { .src = src, .perf = perf, .data = data, .broken = broken };
-	int ret = data->kernel.types ? 1 :
-					 kernel_formats_load(&data->kernel, data->dir, broken, err);
+	int ret = data->kernel.types ? 1
+				     : kernel_formats_load(&data->kernel, data->dir, broken, err);
 
 	if (ret <= 0)
 		return ret;
@@ -335,7 +335,8 @@ static int adopt(struct src_kernel *src, struct src_perf *perf, struct trace_dat
 
 	for (size_t i = 0; ret == 0 && i < src->nr_strays; i++) {
 		struct kernel_stray stray = src->strays[i];
-		const struct task *task = task_of(data, (struct owners){ stray.tid, stray.other_tid });
+		const struct task *task = task_of(data,
+						  (struct owners){ stray.tid, stray.other_tid });
 
 		if (task)
 			ret = src_perf_add(perf, task, stray.event);

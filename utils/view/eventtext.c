@@ -224,8 +224,9 @@ static void put_watch_var(const struct trace_data *data, const struct task *task
 	strbuf_addf(out, "=%llx", (unsigned long long)value);
 }
 
-static void put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
-		     const struct event *event, const char *sign, struct strbuf *out)
+static void put_data(const struct event_names *names, const struct trace_data *data,
+		     const struct task *task, const struct event *event, const char *sign,
+		     struct strbuf *out)
 {
 	const struct event_form *form = form_find(event->addr);
 
@@ -244,14 +245,14 @@ static void put_data(const struct event_names *names, const struct trace_data *d
 		put_numbers(form, event, data->is_big_endian, sign, out);
 }
 
-void event_put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
-		    const struct event *event, struct strbuf *out)
+void event_put_data(const struct event_names *names, const struct trace_data *data,
+		    const struct task *task, const struct event *event, struct strbuf *out)
 {
 	put_data(names, data, task, event, "+", out);
 }
 
-void event_put_raw_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
-			const struct event *event, struct strbuf *out)
+void event_put_raw_data(const struct event_names *names, const struct trace_data *data,
+			const struct task *task, const struct event *event, struct strbuf *out)
 {
 	put_data(names, data, task, event, "", out);
 }

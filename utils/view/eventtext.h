@@ -32,11 +32,11 @@ void event_put_name(const struct event_names *names, const struct event *event, 
  * What stands in brackets behind the name; nothing when there is nothing to say. @task and the
  * byte order of @data are needed to read it. Not for several threads at a time.
  */
-void event_put_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
-		    const struct event *event, struct strbuf *out);
+void event_put_data(const struct event_names *names, const struct trace_data *data,
+		    const struct task *task, const struct event *event, struct strbuf *out);
 
 /* The same as the dump shows it: without the plus signs of differences. */
-void event_put_raw_data(const struct event_names *names, const struct trace_data *data, const struct task *task,
-			const struct event *event, struct strbuf *out);
+void event_put_raw_data(const struct event_names *names, const struct trace_data *data,
+			const struct task *task, const struct event *event, struct strbuf *out);
 
 #endif

@@ -17,12 +17,12 @@
  * enough for all that can be said. What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
  * that nothing limits: of these the fields are shown one by one.
  */
-#define FIELD_END_MAX	  65536
-#define RECORD_MAX	  65536
-#define ROOM_BYTES	  (4 * 65536)
-#define TREE_DEPTH_MAX	  4000
+#define FIELD_END_MAX	 65536
+#define RECORD_MAX	 65536
+#define ROOM_BYTES	 (4 * 65536)
+#define TREE_DEPTH_MAX	 4000
 /* Digits in a row of a format: a width of more is none. */
-#define WIDTH_DIGITS_MAX  3
+#define WIDTH_DIGITS_MAX 3
 
 /* @is_plain: show the fields one by one */
 struct kernelfields {
@@ -209,9 +209,9 @@ static void put_line(const char *text, struct strbuf *out)
 	while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
 		len--;
 	for (size_t i = 0; i < len; i++)
-		strbuf_addch(out, text[i] == '\n'			 ? ' ' :
-				  iscntrl((unsigned char)text[i]) ? '?' :
-								    text[i]);
+		strbuf_addch(out, text[i] == '\n'		    ? ' '
+				  : iscntrl((unsigned char)text[i]) ? '?'
+								    : text[i]);
 }
 
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,

@@ -90,8 +90,8 @@ static bool read_field(struct text line, struct text *declaration)
 
 	struct text name = name_of(*declaration);
 
-	return text_left(&name) && !isdigit((unsigned char)*name.at) &&
-	       name.at > declaration->at && has_good_characters(*declaration) &&
+	return text_left(&name) && !isdigit((unsigned char)*name.at) && name.at > declaration->at &&
+	       has_good_characters(*declaration) &&
 	       take_number(&line, ";\toffset:", ";", &offset) &&
 	       take_number(&line, "\tsize:", ";", &size) &&
 	       take_number(&line, "\tsigned:", ";", &is_signed) && !text_left(&line) &&
@@ -310,9 +310,9 @@ static bool read_primary(struct reading *r)
 static bool take_operator(struct reading *r)
 {
 	/* The longer ones first. */
-	static const char *const operators[] = { "<<", ">>", "<=", ">=", "==", "!=", "&&",
-						 "||", "<",  ">",  "+",  "-",  "*",  "/",
-						 "%",  "&",  "|",  "^" };
+	static const char *const operators[] = { "<<", ">>", "<=", ">=", "==", "!=",
+						 "&&", "||", "<",  ">",	 "+",  "-",
+						 "*",  "/",  "%",  "&",	 "|",  "^" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
 		if (take(r, operators[i])) {

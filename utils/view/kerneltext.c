@@ -49,8 +49,7 @@ void kerneltext_destroy(struct kerneltext *text)
 
 bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out)
 {
-	const struct kernel_event_type *type =
-		text ? kernel_formats_find(text->formats, id) : NULL;
+	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
 
 	if (!type)
 		return false;
@@ -63,8 +62,7 @@ bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strb
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out)
 {
-	const struct kernel_event_type *type =
-		text ? kernel_formats_find(text->formats, id) : NULL;
+	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
 
 	if (!type || kernel_formats_is_tracer(type))
 		return;
