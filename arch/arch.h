@@ -74,6 +74,26 @@ extern const char arch_libcall[];
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
+/* Where events of the program enter the probe, and the code that leads there. */
+extern const char arch_point[];
+
+/* A jump from anywhere to code within 2 GiB. */
+#define ARCH_JUMP_BYTES 5
+
+void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
+
+/*
+ * Write the beginning of the stub of point @index (below 2^31), which stands for code at @site, to @code: ARCH_POINT_STUB_BYTES, to
+ * be executed where it is; code of the program follows. It calls the address in @cell, which lies within 2 GiB, and comes back with
+ * the stack and all registers, flags too, as they were.
+ */
+#define ARCH_POINT_STUB_BYTES 37
+
+void arch_write_point_stub(uint8_t *code, uint32_t index, uint64_t site, const uint64_t *cell);
+
+/* The distance in the instruction at @at is for another place, @moved bytes lower. False when it does not reach that far. */
+bool arch_move_distance(uint8_t *at, int64_t moved);
+
 /*
  * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
  * must hold a return instruction of the caller's module (arch_find_return()).

@@ -28,11 +28,28 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
+/* Without --Event everything that the kernel tells by itself. */
+static void choose_perf(const struct opts *opts, struct record_settings *settings)
+{
+	const struct event_rules *events = &opts->events;
+	bool wants_all = opts->use_events && !events->nr;
+
+	settings->use_tasks = wants_all ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-new") ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-exit");
+	settings->use_names = wants_all ||
+			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-name");
+	settings->use_switches = wants_all || event_rules_want_sched(events);
+	/* Waiting in what is left out would be shown as waiting in what is not. */
+	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
+		settings->use_switches = false;
+}
+
 static struct record_settings make_settings(const struct opts *opts)
 {
 	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
 
-	return (struct record_settings){
+	struct record_settings settings = {
 		.data_dir = opts->data_dir,
 		.segment_bytes = ALIGN_UP(MAX(opts->buffer_bytes, (uint64_t)RING_PAGE),
 					  (uint64_t)RING_PAGE),
@@ -60,11 +77,10 @@ static struct record_settings make_settings(const struct opts *opts)
 		.trace_on = opts->trace_on,
 		.use_libcalls = opts->show_libcalls,
 		.nest_libcalls = opts->nest_libcalls,
-		.use_perf = opts->use_events,
-		/* Waiting in what is left out would be shown as waiting in what is not. */
-		.use_switches = opts->use_sched && !opts->specs[SPEC_CALLER] &&
-				!opts->specs[SPEC_LOCATION],
 	};
+
+	choose_perf(opts, &settings);
+	return settings;
 }
 
 static void run_deinit(struct run *run)
@@ -171,7 +187,7 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
 
-	if (!run->settings.use_perf)
+	if (!run->settings.use_tasks && !run->settings.use_names && !run->settings.use_switches)
 		return;
 	if (perf_open(&rec->perf, rec, pid, &err) < 0)
 		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
@@ -318,6 +334,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	ret = infofile_begin(run, err);
 	if (ret == 0)
 		ret = infofile_default_opts(run, err);
+	if (ret == 0 && points_are_wanted(run->settings.events))
+		ret = points_make_file(run->dir_fd, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.has_debug;
@@ -329,6 +347,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_losses(run, &rec);
 	warn_about_filters(run, &rec);
 	warn_about_readings(run, &rec);
+	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!rec.processes && !rec.declined && !rec.protected) {
 		int status = exit_status(run);

@@ -7,6 +7,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/help.h"
+#include "cmds/list_events.h"
 #include "cmds/msg.h"
 #include "cmds/opts.h"
 #include "cmds/pager.h"
@@ -82,6 +83,8 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 			pager_open(pager, opts);
 		return show_text(opts);
 	}
+	if (cmd && cmd->needs_program && opts->list_events)
+		return list_events(opts, err);
 	if (!cmd || (cmd->needs_program && opts->nr_args == 0))
 		return show_what_is_missing(opts);
 	if (!cmd->args && opts->nr_args)

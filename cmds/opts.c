@@ -297,6 +297,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(max_bytes), .min = 64 << 10, .max = INT64_MAX },
 	{ "list-functions", 0, NULL, "show which functions of the program could be traced (see -F), and exit",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_functions) },
+	{ "list-event", 0, NULL, "show which events could be recorded (see -E), of the kernel and of the program, and exit",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_events) },
 	{ "max-stack", 0, "DEPTH", "deepest call that is followed, 1 to 65535 (default: 1024)",
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(max_stack), .min = 1, .max = 65535 },
 	{ "nest-libcall", 'l', NULL, "record what libraries call in each other, too; implies --force",

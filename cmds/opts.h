@@ -112,6 +112,7 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
+	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
 	bool srcline;

@@ -230,7 +230,9 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 
 	if (ret < 0)
 		return ret;
-	opts->cmd = line.cmd ? line.cmd : line.nr_args ? cmd_find("live") : NULL;
+	opts->cmd = line.cmd				? line.cmd
+		    : line.nr_args || opts->list_events ? cmd_find("live")
+							: NULL;
 	opts->argc = argc;
 	opts->argv = argv;
 	opts->args = line.args;

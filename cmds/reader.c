@@ -9,6 +9,7 @@
 
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
+#include "cmds/event_warn.h"
 #include "cmds/filter_warn.h"
 #include "utils/base/fd.h"
 #include "utils/view/kernelfields.h"
@@ -102,7 +103,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.filters = opts->filters;
 	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
-	config->stages.show_events = opts->use_events;
+	config->stages.show_events = opts->use_events || opts->events.nr;
+	/* `live` has recorded these and no others. */
+	config->stages.events = opts->view_actions == UINT32_MAX ? &opts->events : NULL;
 	config->stages.show_sched = opts->use_sched;
 	config->stages.show_preempt = opts->use_sched_preempt;
 	config->stages.show_outside = opts->event_full;
@@ -119,6 +122,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return;
+	event_warn_unmatched(opts, data);
 	filter_warn_ignored(opts);
 	if (!filter_has_unmatched(opts->filters))
 		return;

@@ -2,6 +2,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/planned.h"
 #include "libmcount/stacks.h"
 
 /*
@@ -16,6 +17,11 @@
 
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
+
+static bool is_of(const struct frame *f, uint64_t fn)
+{
+	return record_addr(f->data) == (fn & RECORD_ADDR_MASK);
+}
 
 /*
  * Frames inside of @sp were left without their exits. Those at @sp are still there if @fn is a part of the same
@@ -35,6 +41,52 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 	}
 }
 
+/*
+ * Calls that filters leave alone have no frame, so that most calls of most filters cost next to nothing. Their exits are told
+ * from that of the innermost frame by where the stack is, and where that does not tell, by counting: no frame comes while
+ * something is opted out.
+ */
+static inline void note_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	if (t->top->slot == sp)
+		t->cyg_beside++;
+	else if (is_of(t->top, fn))
+		t->cyg_again++;
+}
+
+/* HOT: whether @t is known to run the stack of that call. */
+static inline bool is_on_stack(const struct thread *t, uint64_t sp)
+{
+	return !t->low || (sp >= t->low && sp <= t->high);
+}
+
+/* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)). */
+static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	if (!t->skip || !is_on_stack(t, sp) || sp > t->top->slot)
+		return false;
+	if (sp == t->top->slot)
+		return t->cyg_beside && t->cyg_beside--;
+	if (!is_of(t->top, fn))
+		return true;
+	return t->cyg_again && t->cyg_again--;
+}
+
+/* HOT: as SKIP_UNWANTED of the stubs; no frame lies within @sp. */
+static inline bool is_known_unwanted(const struct thread *t, uint64_t fn)
+{
+	return t->skip && t->skip[fn >> 4 & (PLANNED_SKIPS - 1)] == fn;
+}
+
+static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (likely(t->planned) && planned_is_unwanted(t, fn)) {
+		note_unwanted(t, sp, fn);
+		return true;
+	}
+	return planned_enter_explicit(t, sp, caller, fn);
+}
+
 /* What is not the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,7 +98,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp, fn, caller);
 	if (unlikely(!probe.plain))
-		has_frame = planned_enter_explicit(t, sp, caller, fn);
+		has_frame = enter_planned(t, sp, fn, caller);
 	else
 		has_frame = likely(t->top < t->limit) && likely(frame_push(t, sp, caller, fn));
 	if (unlikely(!has_frame))
@@ -62,14 +114,13 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 		enter_guarded(t, sp, fn, caller);
 }
 
-static bool is_of(const struct frame *f, uint64_t fn)
-{
-	return record_addr(f->data) == (fn & RECORD_ADDR_MASK);
-}
-
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	t = stacks_find(t, sp);
+	if (was_unwanted(t, sp, fn)) {
+		guard_leave(t);
+		return;
+	}
 
 	bool is_top = is_of(t->top, fn);
 
@@ -77,7 +128,7 @@ NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 		t->cyg_skipped--;
 	} else {
 		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
-		t->cyg_skipped = 0;
+		t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
 		if (likely(is_top))
 			frames_leave_top(t, NULL);
 		else
@@ -109,13 +160,18 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 	struct thread *t = fast_guard();
 	uint64_t sp = CALLER_SP();
 
-	if (unlikely(!t))
+	if (unlikely(!t)) {
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
-	else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) ||
-		 unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
+	} else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low)) {
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else
+	} else if (is_known_unwanted(t, (uint64_t)fn)) {
+		note_unwanted(t, sp, (uint64_t)fn);
 		leave(t);
+	} else if (unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn))) {
+		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
+	} else {
+		leave(t);
+	}
 }
 
 /* HOT: whether the exit hook is called far away from where the innermost call was entered: it may be on another stack. */
@@ -131,6 +187,8 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 
 	if (unlikely(!t))
 		exit_unguarded(sp, (uint64_t)fn);
+	else if (was_unwanted(t, sp, (uint64_t)fn))
+		leave(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
 		 unlikely(!is_of(t->top, (uint64_t)fn)) || unlikely(!fast_pop(t)))
 		exit_guarded(t, sp, (uint64_t)fn);

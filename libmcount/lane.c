@@ -32,7 +32,7 @@ static void lane_reset(struct thread *lane)
 	lane->at = lane_memory(lane)->records;
 	lane->end = lane->at + LANE_BYTES;
 	frames_reset(lane);
-	lane->cyg_skipped = 0;
+	lane->cyg_skipped = lane->cyg_beside = lane->cyg_again = 0;
 }
 
 struct begin_lane {
@@ -96,6 +96,10 @@ static void move_record(struct thread *t, const struct record *r)
 	unsigned level = t->planned ? t->planned->now.level : t->top - t->frames;
 	unsigned depth = record_depth(r->data) + level;
 	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
+
+	/* Events have no depth of their own. */
+	if (record_type(r->data) == RECORD_EVENT)
+		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
 
 	/* The interrupted hook may have read its clock after the handler did. */
 	if (r->time_ns > t->last_ns)

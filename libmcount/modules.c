@@ -15,6 +15,7 @@
 #include "libmcount/conds.h"
 #include "libmcount/fault.h"
 #include "libmcount/planned.h"
+#include "libmcount/points.h"
 #include "libmcount/probe.h"
 
 /* What tells one loaded object from another that is loaded later at the same place. */
@@ -42,16 +43,6 @@ struct report {
 	uint64_t time_ns;
 	bool failed;
 };
-
-/* FNV-1a. */
-static uint64_t hash_path(const char *path)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3ULL;
-	return hash;
-}
 
 static bool is_known(struct known_module m)
 {
@@ -113,7 +104,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		char bytes[sizeof(struct control_module) + PATH_MAX];
 	} packet = { .m.h = control_header(CONTROL_MODULE) };
 	struct control_module *m = &packet.m;
-	struct known_module id = { info->dlpi_addr, hash_path(info->dlpi_name) };
+	struct known_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
 	uint64_t start = UINT64_MAX;
 	uint64_t end = 0;
 
@@ -173,6 +164,8 @@ void modules_after_dlopen(uint64_t begin_ns)
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&modules.lock);
 	if (adds != modules.adds) {
+		points_look_again();
+
 		struct control_hello hello = {
 			.h = control_header(CONTROL_HELLO),
 			.pid = probe.pid,
@@ -303,7 +296,8 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 
 	struct plan_func *funcs = entries;
 	const struct plan_call_site *calls = (const struct plan_call_site *)(funcs + nr->funcs);
-	struct plan_rule *rules = (struct plan_rule *)(calls + nr->calls);
+	const struct plan_point *points = (const struct plan_point *)(calls + nr->calls);
+	struct plan_rule *rules = (struct plan_rule *)(points + nr->points);
 	const struct plan_cond *conds = (const struct plan_cond *)(rules + nr->rules);
 	const struct capture_step *steps = (const struct capture_step *)(conds + nr->conds);
 
@@ -330,6 +324,7 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 	if (good) {
 		note_kinds(rules, nr->rules);
 		libcall_hook(calls, nr->calls);
+		points_adopt(points, nr->points);
 	}
 	munmap(entries, bytes);
 	return good;

@@ -8,6 +8,16 @@
 #include "libmcount/channel.h"
 #include "utils/format/plan.h"
 
+/* What tells, beside its load address, a module from another that is loaded later at the same place. FNV-1a. */
+static inline uint64_t module_path_hash(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3ULL;
+	return hash;
+}
+
 /* COLD. Send a MODULE packet for each object that was not reported yet. False when the channel broke. */
 bool modules_report_all(struct channel *ch);
 

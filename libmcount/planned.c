@@ -304,7 +304,7 @@ __attribute__((noinline)) static uint32_t enter_maybe(struct thread *t, uint64_t
 	struct decision d;
 	uint32_t replaced = 0;
 
-	if (likely(planned_fast_enter(t, slot, addr, regs))) {
+	if (likely(planned_fast_enter(t, (uint64_t)slot, *slot, addr, regs))) {
 		*slot = (uint64_t)arch_return_trampoline;
 		return 1;
 	}
@@ -326,16 +326,22 @@ static inline bool is_outside(struct planned *p, uint64_t addr)
 	return probe.has_filter && p->now.in == 0 && !find_func(p, addr);
 }
 
+bool planned_is_unwanted(struct thread *t, uint64_t addr)
+{
+	if (!is_outside(t->planned, addr))
+		return false;
+	note_skip(t, addr);
+	return true;
+}
+
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
 	/* Tracing may end under a thread that was made before there were rules. */
 	if (unlikely(!t->planned))
 		return 0;
-	if (is_outside(t->planned, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE))) {
-		note_skip(t, addr);
+	if (planned_is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
-	}
 	return enter_maybe(t, slot, addr, regs);
 }
 
@@ -345,6 +351,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if (unlikely(!t->planned) || t->top >= t->limit)
 		return false;
+	if (likely(planned_fast_enter(t, sp, ret, addr, NULL)))
+		return true;
 	decide(t, addr, NULL, NULL, &d);
 	push(t, NULL, sp, ret, addr, NULL, &d);
 	if (unlikely(d.finishes))

@@ -1,4 +1,4 @@
-/* The common case of calls that are not all alike: a function without a rule, with arguments at most; see planned.h. */
+/* The common cases of calls that are not all alike: a rule that only limits, or none, with arguments at most; see planned.h. */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 
@@ -22,14 +22,24 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 	return &p->known[(addr * 0x9e3779b97f4a7c15ULL) >> 32 & (PLANNED_KNOWN - 1)];
 }
 
+/* To be called whenever @in or @out of the selection may have changed. */
+static inline void choose_skip(struct thread *t)
+{
+	const struct planned *p = t->planned;
+
+	if (p->now.out)
+		t->skip = p->skip_out;
+	else
+		t->skip = probe.has_filter && p->now.in == 0 ? p->skip_outside : NULL;
+}
+
 /* Whether nothing but the function itself decides about the next call. */
 static inline bool planned_is_simple(const struct thread *t)
 {
 	const struct planned *p = t->planned;
 
 	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe.is_on &&
-	       probe.tracing && !probe.has_caller && !probe.has_location &&
-	       (!probe.has_filter || p->now.in) &&
+	       probe.tracing && !probe.has_location &&
 	       !atomic_load_explicit(&probe.control->finished, memory_order_relaxed);
 }
 
@@ -41,27 +51,98 @@ static inline bool planned_has_room(const struct thread *t, uint32_t capture)
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-static inline bool planned_fast_enter(struct thread *t, uint64_t *slot, uint64_t addr,
+/* Rules that say no more than that something is opted in, and what limits hold inside of the call. */
+#define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
+
+/* What a rule of PLANNED_FAST_RULES changes. */
+static inline void planned_fast_obey(struct selection *s, const struct plan_rule *rule)
+{
+	if (rule->flags & PLAN_FILTER) {
+		s->in++;
+		s->depth = probe.plan.depth;
+	}
+	if (rule->flags & PLAN_DEPTH)
+		s->depth = rule->depth;
+	if (rule->flags & PLAN_TIME)
+		s->threshold_ns = rule->time_ns;
+	if (rule->flags & PLAN_SIZE)
+		s->size = rule->size;
+}
+
+/* A call that is there, but not recorded; what is in planned.now goes on for those within it when it is changed after this. */
+static inline void planned_fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
+				     uint64_t now_ns, uint32_t capture, uint16_t flags)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top + 1;
+	struct planned_frame *pf = planned_frame_of(t, f);
+
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	pf->before = p->now;
+	pf->rule = NULL;
+	pf->capture = capture;
+	pf->flags = flags;
+	pf->args_len = 0;
+	pf->args_at = p->args_top;
+	guard_barrier();
+	t->top = f;
+	guard_barrier();
+}
+
+/* Opted out with all that it calls. */
+static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
+					uint64_t addr)
+{
+	struct planned *p = t->planned;
+
+	planned_fast_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0,
+			  PLAN_NO_CAPTURE, 0);
+	p->now.out++;
+	t->skip = p->skip_out;
+}
+
+/* @slot, @ret: of the frame. @regs: NULL for -finstrument-functions, which has no arguments. */
+static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				      const struct arch_regs *regs)
 {
 	struct planned *p = t->planned;
 	const struct planned_known *known = planned_known_of(p, addr);
 	const struct plan_func *func = known->func;
-	struct frame *f = t->top + 1;
-	struct planned_frame *pf = planned_frame_of(t, f);
-	bool is_held_back = p->now.threshold_ns != 0;
+	uint32_t capture = PLAN_NO_CAPTURE;
+	struct selection next = p->now;
 	uint64_t now_ns;
 
 	if (!planned_is_simple(t) || known->addr != addr ||
 	    p->table != __atomic_load_n(&probe.table, __ATOMIC_RELAXED) || t->top >= t->limit)
 		return false;
-	if (func && (func->rule != PLAN_NO_RULE || func->end - func->start < p->now.size))
+	if (func) {
+		if (func->rule != PLAN_NO_RULE) {
+			const struct plan_rule *rule = &probe.rules[func->rule];
+
+			if (rule->flags == PLAN_NOTRACE) {
+				planned_fast_opt_out(t, slot, ret, addr);
+				return true;
+			}
+			if (rule->flags & ~PLANNED_FAST_RULES)
+				return false;
+			planned_fast_obey(&next, rule);
+		}
+		if (func->end - func->start < next.size || next.depth == 0)
+			return false;
+		if (regs)
+			capture = func->capture;
+	}
+	if (probe.has_filter && next.in == 0)
 		return false;
 
-	uint32_t capture = func ? func->capture : PLAN_NO_CAPTURE;
+	bool is_held_back = next.threshold_ns != 0 || probe.has_caller;
 
 	if (is_held_back ? capture != PLAN_NO_CAPTURE && p->args_bytes - p->args_top < CAPTURE_ROOM
-			 : !(pf[-1].flags & PLANNED_WRITTEN) || !planned_has_room(t, capture))
+			 : !(planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN) ||
+				   !planned_has_room(t, capture))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -69,24 +150,17 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t *slot, uint64_t
 	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
 
 	t->last_ns = now_ns;
-	f->slot = (uint64_t)slot;
-	f->ret = *slot;
-	f->data = data;
-	f->time_ns = now_ns;
-	pf->before = p->now;
-	pf->rule = NULL;
-	pf->capture = capture;
-	pf->flags = is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN;
-	pf->args_len = 0;
-	pf->args_at = p->args_top;
-	guard_barrier();
-	t->top = f;
-	guard_barrier();
-	p->now.depth--;
-	p->now.level++;
+	planned_fast_push(t, slot, ret, data, now_ns, capture,
+			  is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
+	next.depth--;
+	next.level++;
+	p->now = next;
+	t->skip = NULL;
 	if (is_held_back) {
 		if (capture != PLAN_NO_CAPTURE) {
-			pf->args_len = capture_args_quick(capture, regs, slot,
+			struct planned_frame *pf = planned_frame_of(t, t->top);
+
+			pf->args_len = capture_args_quick(capture, regs, (const uint64_t *)slot,
 							  p->args + p->args_top);
 			p->args_top += pf->args_len;
 		}
@@ -96,10 +170,22 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t *slot, uint64_t
 	uint32_t len = 0;
 
 	if (capture != PLAN_NO_CAPTURE)
-		len = capture_args_quick(capture, regs, slot,
+		len = capture_args_quick(capture, regs, (const uint64_t *)slot,
 					 (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	return true;
+}
+
+/* The end of a call, and whatever it has changed. */
+static inline void planned_fast_drop(struct thread *t, const struct planned_frame *pf)
+{
+	struct planned *p = t->planned;
+
+	p->now = pf->before;
+	p->args_top = pf->args_at;
+	choose_skip(t);
+	guard_barrier();
+	t->top--;
 }
 
 static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *regs)
@@ -110,17 +196,24 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 	bool is_written = pf->flags & PLANNED_WRITTEN;
 	uint64_t now_ns;
 
+	if (pf->flags == 0 && !pf->rule) {
+		planned_fast_drop(t, pf);
+		return true;
+	}
 	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
-	    pf->rule || !probe.is_on || !probe.tracing || probe.has_caller ||
-	    (is_written && !planned_has_room(t, pf->capture)) || unlikely(!fast_clock(t, &now_ns)))
+	    pf->rule || !probe.is_on || !probe.tracing)
+		return false;
+	/* Not on the way to what -C is about. */
+	if (!is_written && probe.has_caller) {
+		planned_fast_drop(t, pf);
+		return true;
+	}
+	if ((is_written && !planned_has_room(t, pf->capture)) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 	if (!is_written && now_ns - f->time_ns > p->now.threshold_ns)
 		return false;
 	t->last_ns = now_ns;
-	p->now = pf->before;
-	p->args_top = pf->args_at;
-	guard_barrier();
-	t->top = f - 1;
+	planned_fast_drop(t, pf);
 	if (!is_written)
 		return true;
 

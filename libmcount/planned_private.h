@@ -6,17 +6,6 @@
 #include "libmcount/planned.h"
 #include "libmcount/planned_fast.h"
 
-/* HOT: to be called whenever @in or @out of the selection may have changed. */
-static inline void choose_skip(struct thread *t)
-{
-	const struct planned *p = t->planned;
-
-	if (p->now.out)
-		t->skip = p->skip_out;
-	else
-		t->skip = probe.has_filter && p->now.in == 0 ? p->skip_outside : NULL;
-}
-
 /* SLOW, by slow_call(): memory for payloads on their way, and for readings; of struct planned. */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);

@@ -91,6 +91,9 @@ struct thread {
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
+	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
+	uint32_t cyg_beside; /* at the stack pointer of @top */
+	uint32_t cyg_again;  /* deeper, of the function of @top */
 	struct frame frames[];
 };
 /* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */
@@ -217,6 +220,12 @@ struct libcall {
 
 /* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
+
+/*
+ * HOT, called by arch_point. The program passes point @index (points.h), with stack pointer @sp: the event goes into the ring, and
+ * so do the calls around it.
+ */
+void probe_point(uint32_t index, uint64_t sp);
 
 /*
  * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct

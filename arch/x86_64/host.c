@@ -101,3 +101,45 @@ void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell)
 	stub[15] = 0xcc;
 	memcpy(code, stub, sizeof(stub));
 }
+
+void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
+{
+	int32_t distance = to - (from + ARCH_JUMP_BYTES);
+
+	jump[0] = 0xe9;
+	memcpy(jump + 1, &distance, sizeof(distance));
+}
+
+void arch_write_point_stub(uint8_t *code, uint32_t index, uint64_t site, const uint64_t *cell)
+{
+	/* What arch_point finds on the stack is below the program's red zone; see there. */
+	uint8_t stub[ARCH_POINT_STUB_BYTES] = {
+		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
+		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
+		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
+		0x68, 0,    0,	  0,	0,	       /* push $index */
+		0xff, 0x15, 0,	  0,	0,    0,       /* call *cell(%rip) */
+		0x48, 0x8d, 0xa4, 0x24, 0x90, 0, 0, 0, /* lea 144(%rsp), %rsp */
+	};
+	uint32_t low = site;
+	uint32_t high = site >> 32;
+	int32_t distance = (const uint8_t *)cell - (code + 29);
+
+	memcpy(stub + 6, &low, sizeof(low));
+	memcpy(stub + 14, &high, sizeof(high));
+	memcpy(stub + 19, &index, sizeof(index));
+	memcpy(stub + 25, &distance, sizeof(distance));
+	memcpy(code, stub, sizeof(stub));
+}
+
+bool arch_move_distance(uint8_t *at, int64_t moved)
+{
+	int32_t word;
+	int64_t distance;
+
+	memcpy(&word, at, sizeof(word));
+	distance = word + moved;
+	word = distance;
+	memcpy(at, &word, sizeof(word));
+	return word == distance;
+}

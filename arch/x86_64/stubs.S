@@ -303,6 +303,43 @@ arch_libcall:
 	.cfi_endproc
 	.size	arch_libcall, . - arch_libcall
 
+/*
+ * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls here. It may stand between any two
+ * instructions, so everything must survive: all registers, the flags, and the red zone below the stack pointer.
+ *
+ *	 (%rsp)    return address, into the stub
+ *	 8         index
+ *	 16        where in the program the jump is
+ *	 24 .. 151 red zone
+ *	 152       what the program's stack pointer points to
+ *
+ * For unwinders it is as if a signal had come there.
+ * probe_point(index, stack pointer)
+ */
+	.balign	16
+	.globl	arch_point
+	.hidden	arch_point
+	.type	arch_point, @function
+arch_point:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 152
+	.cfi_offset %rip, -136
+	endbr64
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	SAVE_CALLER_SAVED
+	cld
+	movl	88(%rsp), %edi
+	leaq	232(%rsp), %rsi
+	call	probe_point
+	RESTORE_CALLER_SAVED
+	popfq
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	arch_point, . - arch_point
+
 /* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned and XSAVE's header starts as zeros. */
 FUNCTION arch_call_preserving_vectors
 	pushq	%rbp

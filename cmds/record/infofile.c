@@ -11,6 +11,7 @@
 #include "cmds/record/sysinfo.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/order.h"
 #include "utils/base/units.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
@@ -96,6 +97,7 @@ static struct data_header make_header(const struct run *run)
 	uint64_t kernel = run->has_kernel ? FEAT_KERNEL : 0;
 	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
 	uint64_t callsite = has_callsites(run->settings.filters) ? FEAT_CALLSITE : 0;
+	uint64_t events = points_are_wanted(run->settings.events) ? FEAT_EVENT : 0;
 	uint64_t estimate = run->settings.estimates_return ? FEAT_ESTIMATE_RETURN : 0;
 
 	return (struct data_header){
@@ -105,7 +107,8 @@ static struct data_header make_header(const struct run *run)
 		.elf_class = run->program.facts.elf_class,
 		.feat_mask = arg_features(run) | (run->has_debug ? FEAT_DEBUG_INFO : 0) |
 			     FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
-			     FEAT_AUTO_ARGS | perf | kernel | plthook | estimate | callsite,
+			     FEAT_AUTO_ARGS | perf | kernel | plthook | estimate | callsite |
+			     events,
 		.max_stack = run->settings.max_stack,
 	};
 }
@@ -151,19 +154,11 @@ static int describe_program(const struct run *run, struct info *info)
 	return 0;
 }
 
-static int compare_tid(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a;
-	int32_t y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int describe_tasks(struct recorder *rec, struct info *info)
 {
 	if (!rec->nr_tids)
 		return 0;
-	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), compare_tid);
+	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), order_i32);
 	info->tids = malloc(rec->nr_tids * sizeof(*rec->tids));
 	if (!info->tids)
 		return -ENOMEM;

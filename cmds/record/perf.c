@@ -38,7 +38,7 @@ struct perf_cpu {
 	struct strbuf kept;
 };
 
-static struct perf_event_attr make_attr(int clock_id, bool with_switches)
+static struct perf_event_attr make_attr(const struct record_settings *settings)
 {
 	/* spec/data-format.md section 9 */
 	return (struct perf_event_attr){
@@ -54,12 +54,12 @@ static struct perf_event_attr make_attr(int clock_id, bool with_switches)
 		.inherit = 1,
 		.watermark = 1,
 		.wakeup_watermark = PERF_WATERMARK,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.context_switch = with_switches,
+		.task = settings->use_tasks,
+		.comm = settings->use_names,
+		.comm_exec = settings->use_names,
+		.context_switch = settings->use_switches,
 		.use_clockid = 1,
-		.clockid = clock_id,
+		.clockid = settings->clock_id,
 	};
 }
 
@@ -111,8 +111,7 @@ static void close_all(struct perf *perf)
 
 int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err)
 {
-	struct perf_event_attr attr = make_attr(rec->settings->clock_id,
-						rec->settings->use_switches);
+	struct perf_event_attr attr = make_attr(rec->settings);
 	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
 	int ret = 0;
 

@@ -86,6 +86,25 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 	return captures_add(&b->settings->captures, &subject, b->steps);
 }
 
+/*
+ * A function that was opted in, and then out by a later filter: without any other one that is opted in, nothing is recorded.
+ * A rule without functions tells the probe.
+ */
+static void note_opted_in(struct binding *b, const struct filter_subject *subject)
+{
+	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
+	struct filter_walk walk;
+	const struct filter_entry *entry;
+
+	filter_walk_begin(&walk, b->settings->filters, subject);
+	while ((entry = filter_walk_next(&walk))) {
+		if (entry->spec.trigger.flags & TRIGGER_FILTER) {
+			rule_set_add(b->rules, &opts_in);
+			return;
+		}
+	}
+}
+
 static void bind_symbol(struct binding *b, const struct symbol *sym, struct strbuf *name)
 {
 	struct plan_func func = {
@@ -111,6 +130,8 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 
 	if (filters_match(b->settings->filters, &subject, &trigger))
 		func.rule = rule_set_add(b->rules, &trigger);
+	if (func.rule != PLAN_NO_RULE && (trigger.flags & TRIGGER_NOTRACE))
+		note_opted_in(b, &subject);
 	func.capture = capture_of(b, sym, strbuf_str(name));
 	if (func.rule != PLAN_NO_RULE || func.capture != PLAN_NO_CAPTURE ||
 	    sym->size < largest_size(b->settings))
@@ -306,6 +327,8 @@ void plan_make(struct recorder *rec, struct control_module *const *modules, size
 
 		if (all || (known && known->is_instrumented))
 			plan_calls(settings, modules[i], all, &out->calls);
+		if (known && modules[i]->has_text)
+			points_bind(&rec->points, known, modules[i], &out->points);
 	}
 }
 
@@ -319,6 +342,7 @@ void plan_entries_deinit(struct plan_entries *plan)
 {
 	strbuf_deinit(&plan->funcs);
 	strbuf_deinit(&plan->calls);
+	strbuf_deinit(&plan->points);
 	strbuf_deinit(&plan->rules);
 	strbuf_deinit(&plan->steps);
 	strbuf_deinit(&plan->conds);
@@ -326,12 +350,13 @@ void plan_entries_deinit(struct plan_entries *plan)
 
 int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr)
 {
-	const struct strbuf *kinds[] = { &plan->funcs, &plan->calls, &plan->rules, &plan->conds,
-					 &plan->steps };
+	const struct strbuf *kinds[] = { &plan->funcs, &plan->calls, &plan->points,
+					 &plan->rules, &plan->conds, &plan->steps };
 
 	*nr = (struct plan_counts){
 		.funcs = plan->funcs.len / sizeof(struct plan_func),
 		.calls = plan->calls.len / sizeof(struct plan_call_site),
+		.points = plan->points.len / sizeof(struct plan_point),
 		.rules = plan->rules.len / sizeof(struct plan_rule),
 		.steps = plan->steps.len / sizeof(struct capture_step),
 		.conds = plan->conds.len / sizeof(struct plan_cond),

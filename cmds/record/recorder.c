@@ -127,6 +127,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.epoll_fd = -1,
 		.control_fd = -1,
 	};
+	points_init(&rec->points, settings->events, dir_fd);
 	pthread_mutex_init(&rec->task_lock, NULL);
 	pthread_mutex_init(&rec->flight_lock, NULL);
 	pthread_rwlock_init(&rec->live_lock, NULL);
@@ -411,6 +412,7 @@ void recorder_close(struct recorder *rec)
 	}
 	known_modules_destroy(rec->known_modules);
 	plan_binder_deinit(&rec->binder);
+	points_deinit(&rec->points);
 	service_close(rec);
 	crashes_destroy(rec->crashes);
 	if (rec->control)

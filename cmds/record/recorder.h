@@ -14,6 +14,7 @@
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
 #include "cmds/record/perf.h"
+#include "cmds/record/points.h"
 #include "cmds/record/rules.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
@@ -53,8 +54,10 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls;  /* calls that the program makes into libraries */
 	bool nest_libcalls; /* and that libraries make into each other */
-	bool use_perf;	    /* tasks and names from the kernel */
-	bool use_switches;  /* context switches, too */
+	/* What the kernel is to tell by itself, see perf.h: */
+	bool use_tasks; /* new ones, and those that end */
+	bool use_names; /* of tasks, when they change */
+	bool use_switches;
 };
 
 /* Address space that a process' rings take. */
@@ -163,6 +166,7 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
+ * @points: events of its own that are to be recorded
  */
 struct known_module {
 	char *path;
@@ -172,16 +176,18 @@ struct known_module {
 	bool is_saved;
 	bool is_bound;
 	struct strbuf funcs;
+	struct module_points points;
 	struct known_module *next;
 };
 
 /* What a plan's memfd holds: all kinds of entries, one behind the other. Starts as { 0 }. */
 struct plan_entries {
-	struct strbuf funcs; /* struct plan_func, sorted by address */
-	struct strbuf calls; /* struct plan_call_site, by module */
-	struct strbuf rules; /* struct plan_rule */
-	struct strbuf conds; /* struct plan_cond */
-	struct strbuf steps; /* struct capture_step */
+	struct strbuf funcs;  /* struct plan_func, sorted by address */
+	struct strbuf calls;  /* struct plan_call_site, by module */
+	struct strbuf points; /* struct plan_point, by module */
+	struct strbuf rules;  /* struct plan_rule */
+	struct strbuf conds;  /* struct plan_cond */
+	struct strbuf steps;  /* struct capture_step */
 };
 
 /* What the functions of all images have in common. Starts as { 0 }; its lists have no functions and no calls. */
@@ -227,6 +233,7 @@ struct recorder {
 	struct session *sessions;
 	struct known_module *known_modules;
 	struct plan_binder binder;
+	struct points points;
 	bool has_debug;	   /* there are .dbg files */
 	unsigned nr_alive; /* processes with a pidfd */
 

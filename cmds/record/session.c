@@ -151,6 +151,7 @@ void known_modules_destroy(struct known_module *known)
 		struct known_module *next = known->next;
 
 		strbuf_deinit(&known->funcs);
+		module_points_deinit(&known->points);
 		free(known->path);
 		free(known);
 		known = next;

@@ -14,6 +14,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/format/task_txt.h"
 
 /* One line of task.txt as it stands there, and whether it is to stay. */
@@ -70,14 +71,6 @@ static int read_log(struct recorder *rec, struct log *log)
 	}
 }
 
-static int compare_tid(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a;
-	int32_t y = *(const int32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Threads have a place in /proc, too, though it is not listed. */
 static bool is_alive(int32_t tid)
 {
@@ -89,7 +82,7 @@ static bool is_alive(int32_t tid)
 
 static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 {
-	return bsearch(&tid, tids, nr, sizeof(*tids), compare_tid);
+	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
 }
 
 /* Mark what stays; a child is nothing without the line of its parent. */
@@ -122,7 +115,7 @@ static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
 			else if (log->entries[i].stays && line->type == TASK_LINE_TASK)
 				parents[nr++] = line->pid;
 		}
-		qsort(parents, nr, sizeof(*parents), compare_tid);
+		qsort(parents, nr, sizeof(*parents), order_i32);
 		for (size_t i = 0; i < log->nr; i++) {
 			struct entry *e = &log->entries[i];
 
@@ -184,7 +177,7 @@ void tasks_clear(struct recorder *rec, int32_t *kept, size_t nr_kept)
 {
 	struct log log = { 0 };
 
-	qsort(kept, nr_kept, sizeof(*kept), compare_tid);
+	qsort(kept, nr_kept, sizeof(*kept), order_i32);
 	pthread_mutex_lock(&rec->task_lock);
 
 	int ret = read_log(rec, &log);

@@ -110,6 +110,24 @@ def test_same_tree(method, options):
     assert recorded.strip() == replay(*options).strip()
 
 
+UNWANTED = ["-N around", "-N between", "-F between", "-F around -N around", "-N grow", "-N inner", "-F inner", "-N part", "-F part",
+            "-N within", "-F within", "-N within_twice", "-F within_twice", "-N dive", "-N jumper", "-F dive", "-F leaf",
+            "-F jumper -N dive", "-D 1", "-D 2", "-C leaf", "-C dive", "-N leaf -D 3"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("options", UNWANTED)
+@pytest.mark.parametrize("opt", ["O0", "O2"])
+def test_unwanted(method, options, opt):
+    """Exits of calls without a frame are not taken for those of others."""
+    options = options.split()
+    exe = build(program("unwanted"), Variant("gcc", method, opt))
+    record(exe, "--no-libcall", *options)
+    recorded = replay()
+    record(exe, "--no-libcall")
+    assert recorded.strip() == replay(*options).strip()
+
+
 class TestSwitches:
     def test_trace_off_and_on(self):
         record(exe_of("filtered"), "--no-libcall", "-T", "third@trace_off", "-T", "again@trace_on")

@@ -168,7 +168,8 @@ def test_handlers_that_interrupt_the_probe(variant):
     # A lost tree of calls: on_alarm, handler_work and two inner, each with ENTRY and EXIT.
     assert recording.lost % 8 == 0
     assert seen + recording.lost // 8 == handled
-    assert seen > handled * 9 // 10
+    # How many depends on how long hooks wait for a writer that does not run; half is far from what a loaded machine does.
+    assert seen > handled // 2
     assert count(task, "inner") == 2 * seen
 
 

@@ -53,11 +53,11 @@ static void check_round_trip(const struct kernel_header *header)
 static void show(const struct trace_data *data, const struct src_perf *perf,
 		 const struct src_kernel *kernel)
 {
-	struct event_names names;
+	struct event_texts texts;
 	struct uft_err err = { 0 };
 	unsigned nr = 0;
 
-	if (event_names_load(&names, data, &err) < 0)
+	if (event_texts_load(&texts, data, &err) < 0)
 		return;
 	for (size_t i = 0; i < perf->nr_queues; i++) {
 		for (size_t k = 0; k < perf->queues[i].nr && nr < EVENTS_MAX; k++, nr++) {
@@ -72,13 +72,13 @@ static void show(const struct trace_data *data, const struct src_perf *perf,
 			struct strbuf text cleanup_strbuf = { 0 };
 
 			FUZZ_CHECK(k == 0 || queued[-1].time_ns <= queued->time_ns);
-			event_put_name(&names, &event, &text);
+			event_put_name(&texts, &event, &text);
 			FUZZ_CHECK(text.len);
-			event_put_data(&names, data, &data->tasks[i], &event, &text);
+			event_put_data(&texts, &data->tasks[i], &event, &text);
 			FUZZ_CHECK(strcspn(text.data, "\n") == text.len);
 		}
 	}
-	event_names_deinit(&names);
+	event_texts_deinit(&texts);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -16,7 +16,7 @@ def fail(what, left, right):
 def help_options(utrail, *args):
     text = subprocess.run([utrail, *args, "--help"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
-    return set(re.findall(r"^ +(?:-\w, )? *(--[a-z-]+)", text, re.M))
+    return set(re.findall(r"^ +(?:-\w, )? *(--[A-Za-z-]+)", text, re.M))
 
 
 def man_options(path):

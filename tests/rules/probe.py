@@ -14,7 +14,8 @@ def run(*args):
 
 
 # What the program reaches by other ways than calls of exported functions: GOT slots lead to the first.
-LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through"}
+LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
+                "arch_point"}
 
 
 def branch_problems(library, exported):

@@ -15,7 +15,7 @@
 /* @open: arguments by task->index */
 struct jsonl {
 	struct func_texts names;
-	struct event_names events;
+	struct event_texts events;
 	struct payloads *open;
 	size_t nr_open;
 	struct strbuf text;
@@ -43,7 +43,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	j->open = calloc(j->nr_open + 1, sizeof(*j->open));
 	if (!j->open)
 		return err_set_errno(err, -ENOMEM, "cannot export");
-	return event_names_load(&j->events, ex->pipe->data, err);
+	return event_texts_load(&j->events, ex->pipe->data, err);
 }
 
 static char *put_text(char *to, const char *text)
@@ -143,7 +143,7 @@ static void put_event(struct export *ex, const struct task *task, const struct e
 	struct strbuf line cleanup_strbuf = { 0 };
 
 	event_put_name(&j->events, event, &name);
-	event_put_data(&j->events, ex->pipe->data, task, event, &data);
+	event_put_data(&j->events, task, event, &data);
 	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
 	strbuf_addstr(&line, ",\"event\":\"");
 	text_put_json(&line, strbuf_str(&name), name.len);
@@ -185,7 +185,7 @@ static void deinit(struct export *ex)
 	struct jsonl *j = ex->state;
 
 	func_texts_deinit(&j->names);
-	event_names_deinit(&j->events);
+	event_texts_deinit(&j->events);
 	for (size_t i = 0; j->open && i < j->nr_open; i++)
 		payloads_deinit(&j->open[i]);
 	free(j->open);

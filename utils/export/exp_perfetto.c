@@ -75,7 +75,7 @@ enum {
  */
 struct perfetto {
 	struct nest nest;
-	struct event_names names;
+	struct event_texts texts;
 	const struct task *task;
 	uint32_t sequence;
 	uint32_t *known;
@@ -136,7 +136,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	int ret = export_nest_init(ex, &p->nest, err);
 
 	if (ret == 0)
-		ret = event_names_load(&p->names, ex->pipe->data, err);
+		ret = event_texts_load(&p->texts, ex->pipe->data, err);
 	write_clocks(ex);
 	return ret;
 }
@@ -325,8 +325,8 @@ static void write_point(struct export *ex, const struct event *event)
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&p->names, event, &name);
-	event_put_data(&p->names, ex->pipe->data, p->task, event, &data);
+	event_put_name(&p->texts, event, &name);
+	event_put_data(&p->texts, p->task, event, &data);
 	begin_packet(p, p->last_ns);
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
 	strbuf_reset(&p->part);
@@ -373,7 +373,7 @@ static void deinit(struct export *ex)
 	struct perfetto *p = ex->state;
 
 	nest_deinit(&p->nest);
-	event_names_deinit(&p->names);
+	event_texts_deinit(&p->texts);
 	strbuf_deinit(&p->packet);
 	strbuf_deinit(&p->part);
 	strbuf_deinit(&p->inner);

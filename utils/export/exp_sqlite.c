@@ -77,7 +77,7 @@ struct open_call {
  */
 struct sqlite_export {
 	struct nest nest;
-	struct event_names names;
+	struct event_texts texts;
 	int fd;
 	sqlite3 *db;
 	sqlite3_stmt *put[NR_STATEMENTS];
@@ -205,7 +205,7 @@ static int begin(struct export *ex, struct uft_err *err)
 
 	s->fd = -1;
 	if (ret == 0)
-		ret = event_names_load(&s->names, ex->pipe->data, err);
+		ret = event_texts_load(&s->texts, ex->pipe->data, err);
 	if (ret == 0)
 		ret = open_database(s, err);
 	if (ret < 0)
@@ -312,8 +312,8 @@ static int put_event(struct export *ex, const struct event *event)
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&s->names, event, &name);
-	event_put_data(&s->names, ex->pipe->data, s->task, event, &data);
+	event_put_name(&s->texts, event, &name);
+	event_put_data(&s->texts, s->task, event, &data);
 	sqlite3_bind_int64(put, 1, s->last_ns);
 	sqlite3_bind_int64(put, 2, s->task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));
@@ -404,7 +404,7 @@ static void deinit(struct export *ex)
 	if (s->fd >= 0)
 		close(s->fd);
 	nest_deinit(&s->nest);
-	event_names_deinit(&s->names);
+	event_texts_deinit(&s->texts);
 	strbuf_deinit(&s->text);
 	payloads_deinit(&s->payloads);
 	free(s->calls);

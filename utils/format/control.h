@@ -25,7 +25,7 @@
  * name is in UTRAIL_SOCKET.
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 2
+#define CONTROL_VERSION 3
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"

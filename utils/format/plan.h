@@ -153,8 +153,42 @@ struct plan_call_site {
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
 
 /*
+ * One place in the code of a module where an event of the program is recorded (-E). The probe puts a stub somewhere within 2 GiB
+ * of it: record the event, then @code, which does what was there and goes on in the program. The first
+ * PLAN_POINT_BYTES at @site become a jump to the stub, if they are @original. Sorted by module and address.
+ *
+ * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at all; 0: there is none
+ * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
+ */
+#define PLAN_POINT_BYTES 5
+#define PLAN_POINT_CODE	 64
+#define PLAN_POINT_FIXES 8
+
+enum plan_point_flags {
+	/* Among the bytes of the point before it, whose code runs into the stub of this one: nothing is written at its site. */
+	PLAN_POINT_INNER = 1U << 0,
+	/* No event: the jump is written here, in front of the next point, which has no room for one behind it. */
+	PLAN_POINT_SILENT = 1U << 1,
+};
+
+struct plan_point {
+	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t site;
+	uint64_t semaphore;
+	uint32_t event; /* its id in records */
+	uint8_t flags;	/* enum plan_point_flags */
+	uint8_t len;	/* of @code */
+	uint8_t nr_fixes;
+	uint8_t original[PLAN_POINT_BYTES];
+	uint8_t fixes[PLAN_POINT_FIXES];
+	uint8_t code[PLAN_POINT_CODE];
+	uint32_t pad;
+};
+_Static_assert(sizeof(struct plan_point) == 112, "plan_point is laid out without holes");
+
+/*
  * How much of each kind of entry there is in a plan's memfd, where they stand one kind behind the other: functions, sorted
- * by start, without overlap; calls; rules; conditions; steps of capture programs.
+ * by start, without overlap; calls; points; rules; conditions; steps of capture programs.
  */
 struct plan_counts {
 	uint32_t funcs;
@@ -162,13 +196,14 @@ struct plan_counts {
 	uint32_t rules;
 	uint32_t conds;
 	uint32_t steps;
-	uint32_t pad;
+	uint32_t points;
 };
 
 static inline uint64_t plan_counts_bytes(const struct plan_counts *nr)
 {
 	return (uint64_t)nr->funcs * sizeof(struct plan_func) +
 	       (uint64_t)nr->calls * sizeof(struct plan_call_site) +
+	       (uint64_t)nr->points * sizeof(struct plan_point) +
 	       (uint64_t)nr->rules * sizeof(struct plan_rule) +
 	       (uint64_t)nr->conds * sizeof(struct plan_cond) +
 	       (uint64_t)nr->steps * sizeof(struct capture_step);

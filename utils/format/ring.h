@@ -125,9 +125,10 @@ struct control_page {
 	int32_t recorder_pid;
 	_Atomic uint32_t
 		finished; /* by a trigger, a signal or the recorder: nothing more is recorded */
-	_Atomic uint32_t reads_failed; /* enum plan_read bits: what some thread cannot read */
-	_Atomic uint32_t nr_stacks;    /* see CONTROL_STACK_TID */
-	uint32_t pad[8];
+	_Atomic uint32_t reads_failed;	/* enum plan_read bits: what some thread cannot read */
+	_Atomic uint32_t nr_stacks;	/* see CONTROL_STACK_TID */
+	_Atomic uint32_t points_failed; /* of a plan: that could not be put into the program */
+	uint32_t pad[7];
 	struct {
 		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

@@ -111,3 +111,10 @@ bool event_rules_want(const struct event_rules *rules, enum event_origin origin)
 	}
 	return false;
 }
+
+bool event_rules_want_sched(const struct event_rules *rules)
+{
+	return event_rules_match(rules, EVENT_OF_PROGRAM, "linux:sched-in") ||
+	       event_rules_match(rules, EVENT_OF_PROGRAM, "linux:sched-out") ||
+	       event_rules_match(rules, EVENT_OF_PROGRAM, "linux:schedule");
+}

@@ -11,7 +11,7 @@
 /* Where an event comes from. */
 enum event_origin {
 	EVENT_OF_PROGRAM, /* a static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
-	EVENT_OF_KERNEL,  /* a tracepoint of the kernel */
+	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
 };
 
 /*
@@ -49,6 +49,9 @@ bool event_rules_match(const struct event_rules *rules, enum event_origin origin
 
 /* Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means those of the kernel only. */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
+
+/* Whether they mean the scheduler's events, in any of the names: linux:sched-in, sched-out, or schedule for both. */
+bool event_rules_want_sched(const struct event_rules *rules);
 
 /* Whether any rule is about @origin. */
 bool event_rules_want(const struct event_rules *rules, enum event_origin origin);

@@ -348,14 +348,21 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	if (!pipe->pseudo.sched || !pipe->pseudo.sched_preempt)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
 
+	struct stage_config *stages = &pipe->config.stages;
 	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
 
 	/* A view that adds up has no use for them. */
-	if (ret == 0 && pipe->config.stages.show_events && !pipe->config.stages.ends_only)
+	if (ret == 0 && stages->show_events && !stages->ends_only)
 		ret = src_kernel_load(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
-	if (ret == 0 && pipe->config.reads_extern && pipe->config.stages.show_events)
+	/* When it is known which there are. */
+	if (ret == 0)
+		ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
+	if (pipe->choice.rules)
+		stages->choice = &pipe->choice;
+	if (ret == 0 && pipe->config.reads_extern && stages->show_events &&
+	    (!stages->choice || stages->choice->has_extern))
 		ret = src_extern_load(&pipe->ext, pipe->data, err);
-	pipe->config.stages.starts_inside = pipe->config.range.start.is_set;
+	stages->starts_inside = pipe->config.range.start.is_set;
 	if (ret == 0 && pipe->data->growth)
 		return open_growing(pipe, err);
 	if (ret == 0)
@@ -390,6 +397,7 @@ void pipeline_close(struct pipeline *pipe)
 	src_perf_deinit(&pipe->perf);
 	src_kernel_deinit(&pipe->kernel);
 	src_extern_deinit(&pipe->ext);
+	event_choice_deinit(&pipe->choice);
 	*pipe = (struct pipeline){ 0 };
 }
 

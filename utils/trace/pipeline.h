@@ -125,6 +125,7 @@ struct pipeline {
 	struct src_perf perf;
 	struct src_kernel kernel;
 	struct src_extern ext;
+	struct event_choice choice;
 	struct call_filter filter;
 	bool is_filtered; /* stg_filter is one of the stages */
 	uint64_t start_ns;

@@ -8,7 +8,9 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
+#include "utils/spec/events.h"
 #include "utils/trace/event.h"
+#include "utils/trace/event_choice.h"
 
 /*
  * Stages work on one task at a time, before the tasks are merged: all of them are about one call
@@ -28,6 +30,9 @@ struct stage_config {
 	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
 	bool show_libcalls;
 	bool show_events; /* all but calls */
+	const struct event_rules
+		*events;	     /* --Event: of these only some; borrowed, NULL without any */
+	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */
 	bool show_sched;
 	bool show_preempt;	/* SCHED_* of pre-empted tasks */
 	bool show_outside;	/* events outside of functions */

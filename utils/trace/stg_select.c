@@ -36,7 +36,7 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 /* Events that the user does not want to see. A view of lines must still know of them. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
-	if (!config->show_events)
+	if (!config->show_events || (config->choice && !event_choice_has(config->choice, event)))
 		return true;
 	if (event->type == EVENT_POINT)
 		return false;

@@ -21,7 +21,7 @@ struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
 	struct pipeline pipe; /* opened for its range, its filter and its pseudo functions */
-	struct event_names names;
+	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
 };
@@ -166,8 +166,8 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		sink_puts(dump->sink, strbuf_str(&text));
 		return;
 	}
-	event_put_name(&dump->names, event, &name);
-	event_put_raw_data(&dump->names, dump->data, task, event, &text);
+	event_put_name(&dump->texts, event, &name);
+	event_put_raw_data(&dump->texts, task, event, &text);
 	if (text.len) {
 		sink_puts(dump->sink, "  ");
 		sink_puts(dump->sink, strbuf_str(&name));
@@ -197,7 +197,7 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 			  (unsigned long long)event->addr, event->indent);
 		break;
 	default:
-		event_put_name(&dump->names, event, &name);
+		event_put_name(&dump->texts, event, &name);
 		put_prefix(dump, event->time_ns, task->tid, "event");
 		sink_puts(sink, strbuf_str(&name));
 		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
@@ -333,14 +333,19 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 	return ret;
 }
 
-static bool wants_perf(const struct dump *dump, const struct perf_record *rec)
+static bool wants_perf(const struct dump *dump, const struct perf_record *rec, uint64_t id)
 {
-	const struct stage_config *config = &dump->config->stages.stages;
+	const struct stage_config *config = &dump->pipe.config.stages;
+	bool is_sched = rec->type < PERF_REC_TASK_NEW;
+	const struct event event = {
+		.type = is_sched ? EVENT_SCHED_OUT : EVENT_POINT,
+		.addr = id,
+	};
 
 	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
-	    !is_in_range(dump, rec->time_ns))
+	    !is_in_range(dump, rec->time_ns) || (is_sched && !config->show_sched))
 		return false;
-	return config->show_sched || rec->type >= PERF_REC_TASK_NEW;
+	return !config->choice || event_choice_has(config->choice, &event);
 }
 
 static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
@@ -377,12 +382,12 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	     at += len) {
 		struct strbuf name cleanup_strbuf = { 0 };
 
-		if (!wants_perf(dump, &rec))
+		if (!wants_perf(dump, &rec, ids[rec.type]))
 			continue;
 
 		struct event event = { .addr = ids[rec.type] };
 
-		event_put_name(&dump->names, &event, &name);
+		event_put_name(&dump->texts, &event, &name);
 		put_prefix(dump, rec.time_ns, rec.tid, "event");
 		sink_puts(dump->sink, strbuf_str(&name));
 		sink_putf(dump->sink, "(%u)\n", ids[rec.type]);
@@ -422,8 +427,8 @@ static void show_kernel_record(struct dump *dump, const struct task *task,
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	event_put_name(&dump->names, &event, &name);
-	event_put_raw_data(&dump->names, dump->data, task, &event, &text);
+	event_put_name(&dump->texts, &event, &name);
+	event_put_raw_data(&dump->texts, task, &event, &text);
 	put_prefix(dump, rec->time_ns, task->tid, "event");
 	sink_puts(dump->sink, strbuf_str(&name));
 	sink_putf(dump->sink, "(%u)%s", rec->id, text.len ? " " : "");
@@ -517,10 +522,10 @@ int dump_show(struct trace_data *data, const struct dump_config *config, struct 
 
 	if (ret < 0)
 		return ret;
-	ret = event_names_load(&dump.names, data, err);
+	ret = event_texts_load(&dump.texts, data, err);
 	if (ret == 0)
 		ret = show_all(&dump, err);
-	event_names_deinit(&dump.names);
+	event_texts_deinit(&dump.texts);
 	pipeline_close(&dump.pipe);
 	return ret;
 }

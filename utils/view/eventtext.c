@@ -1,76 +1,25 @@
 /* The text of an event that is no call (see eventtext.h). */
 #include "utils/view/eventtext.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "utils/base/fd.h"
-#include "utils/base/vec.h"
 #include "utils/format/bytes.h"
-#include "utils/format/text.h"
 #include "utils/view/kerneltext.h"
 
-#define EVENTS_FILE_MAX_BYTES (16UL << 20)
-
-static int add_name(struct event_names *names, struct text line)
+int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err)
 {
-	uint64_t id;
+	*texts = (struct event_texts){ .kernel = kerneltext_create(&data->kernel) };
 
-	if (!text_word(&line, "EVENT: ") || !text_dec(&line, &id) || !text_word(&line, " ") ||
-	    !text_left(&line))
-		return -EINVAL;
+	int ret = event_names_load(&texts->names, data, err);
 
-	struct event_name *grown = vec_grow(names->names, names->nr, sizeof(*grown));
-	char *name = text_dup(&line);
-
-	if (grown)
-		names->names = grown;
-	if (!grown || !name) {
-		free(name);
-		return -ENOMEM;
-	}
-	grown[names->nr++] = (struct event_name){ id, name };
-	return 0;
-}
-
-int event_names_load(struct event_names *names, const struct trace_data *data, struct uft_err *err)
-{
-	struct strbuf content cleanup_strbuf = { 0 };
-	char path[PATH_MAX];
-
-	*names = (struct event_names){ .kernel = kerneltext_create(&data->kernel) };
-	if (!(data->header.feat_mask & FEAT_EVENT))
-		return 0;
-	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
-
-	int ret = file_read_all(path, EVENTS_FILE_MAX_BYTES, &content, err);
-	struct text in = text_of(content.data, content.len);
-	struct text line;
-	bool whole;
-
-	for (size_t nr = 1; ret == 0 && text_line(&in, &line, &whole); nr++) {
-		if (line.at == line.end)
-			continue;
-		ret = add_name(names, line);
-		if (ret < 0)
-			err_set(err, ret,
-				"cannot read '%s': line %zu: expected 'EVENT: <id> <name>'", path,
-				nr);
-	}
 	if (ret < 0)
-		event_names_deinit(names);
+		event_texts_deinit(texts);
 	return ret;
 }
 
-void event_names_deinit(struct event_names *names)
+void event_texts_deinit(struct event_texts *texts)
 {
-	for (size_t i = 0; i < names->nr; i++)
-		free(names->names[i].name);
-	free(names->names);
-	kerneltext_destroy(names->kernel);
-	*names = (struct event_names){ 0 };
+	event_names_deinit(&texts->names);
+	kerneltext_destroy(texts->kernel);
+	*texts = (struct event_texts){ 0 };
 }
 
 /*
@@ -83,44 +32,21 @@ void event_names_deinit(struct event_names *names)
  */
 static const struct event_form {
 	enum event_id id;
-	const char *name;
 	const char *labels[3];
 	const char *unit;
 	bool is_diff;
 	const char *rate;
 } event_forms[] = {
-	{ EVENT_ID_READ_STATM, "read:proc/statm", { "vmsize", "vmrss", "shared" }, "KB" },
-	{ EVENT_ID_READ_PAGE_FAULT, "read:page-fault", { "major", "minor" } },
-	{ EVENT_ID_DIFF_STATM, "diff:proc/statm", { "vmsize", "vmrss", "shared" }, "KB", true },
-	{ EVENT_ID_DIFF_PAGE_FAULT, "diff:page-fault", { "major", "minor" }, NULL, true },
-	{ EVENT_ID_READ_PMU_CYCLE, "read:pmu-cycle", { "cycles", "instructions" } },
-	{ EVENT_ID_DIFF_PMU_CYCLE,
-	  "diff:pmu-cycle",
-	  { "cycles", "instructions" },
-	  NULL,
-	  true,
-	  "IPC" },
-	{ EVENT_ID_READ_PMU_CACHE, "read:pmu-cache", { "refers", "misses" } },
-	{ EVENT_ID_DIFF_PMU_CACHE, "diff:pmu-cache", { "refers", "misses" }, NULL, true, "hit" },
-	{ EVENT_ID_READ_PMU_BRANCH, "read:pmu-branch", { "branch", "misses" } },
-	{ EVENT_ID_DIFF_PMU_BRANCH,
-	  "diff:pmu-branch",
-	  { "branch", "misses" },
-	  NULL,
-	  true,
-	  "predict" },
-	{ EVENT_ID_WATCH_CPU, "watch:cpu" },
-	{ EVENT_ID_WATCH_VAR, "watch:var" },
-	{ EVENT_ID_CALLSITE, "callsite" },
-	{ EVENT_ID_SCHED_IN, "linux:sched-in" },
-	{ EVENT_ID_SCHED_OUT, "linux:sched-out" },
-	{ EVENT_ID_SCHED_BOTH, "linux:schedule" },
-	{ EVENT_ID_TASK_NEW, "linux:task-new" },
-	{ EVENT_ID_TASK_EXIT, "linux:task-exit" },
-	{ EVENT_ID_TASK_NAME, "linux:task-name" },
-	{ EVENT_ID_SCHED_OUT_PREEMPT, "linux:sched-out (pre-empted)" },
-	{ EVENT_ID_SCHED_BOTH_PREEMPT, "linux:schedule (pre-empted)" },
-	{ EVENT_ID_EXTERN_DATA, "external-data" },
+	{ EVENT_ID_READ_STATM, { "vmsize", "vmrss", "shared" }, "KB" },
+	{ EVENT_ID_READ_PAGE_FAULT, { "major", "minor" } },
+	{ EVENT_ID_DIFF_STATM, { "vmsize", "vmrss", "shared" }, "KB", true },
+	{ EVENT_ID_DIFF_PAGE_FAULT, { "major", "minor" }, NULL, true },
+	{ EVENT_ID_READ_PMU_CYCLE, { "cycles", "instructions" } },
+	{ EVENT_ID_DIFF_PMU_CYCLE, { "cycles", "instructions" }, NULL, true, "IPC" },
+	{ EVENT_ID_READ_PMU_CACHE, { "refers", "misses" } },
+	{ EVENT_ID_DIFF_PMU_CACHE, { "refers", "misses" }, NULL, true, "hit" },
+	{ EVENT_ID_READ_PMU_BRANCH, { "branch", "misses" } },
+	{ EVENT_ID_DIFF_PMU_BRANCH, { "branch", "misses" }, NULL, true, "predict" },
 };
 
 static const struct event_form *form_find(uint64_t id)
@@ -132,27 +58,18 @@ static const struct event_form *form_find(uint64_t id)
 	return NULL;
 }
 
-void event_put_name(const struct event_names *names, const struct event *event, struct strbuf *out)
+void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out)
 {
-	const struct event_form *form = form_find(event->addr);
+	const char *name = event_names_find(&texts->names, event->addr);
 
-	if (form) {
-		strbuf_addstr(out, form->name);
-		return;
-	}
-	if (event->addr < EVENT_ID_BUILTIN && kerneltext_put_name(names->kernel, event->addr, out))
-		return;
-	for (size_t i = 0; i < names->nr; i++) {
-		if (names->names[i].id == event->addr) {
-			strbuf_addstr(out, names->names[i].name);
-			return;
-		}
-	}
-	strbuf_addf(out, "%s:%llu",
-		    event->addr < EVENT_ID_BUILTIN ? "kernel_event"
-		    : event->addr < EVENT_ID_USER  ? "builtin_event"
-						   : "user_event",
-		    (unsigned long long)event->addr);
+	if (name)
+		strbuf_addstr(out, name);
+	else
+		strbuf_addf(out, "%s:%llu",
+			    event->addr < EVENT_ID_BUILTIN ? "kernel_event"
+			    : event->addr < EVENT_ID_USER  ? "builtin_event"
+							   : "user_event",
+			    (unsigned long long)event->addr);
 }
 
 /* cycles and instructions: per cycle. Others: how many of a hundred were not missed. */
@@ -224,35 +141,35 @@ static void put_watch_var(const struct trace_data *data, const struct task *task
 	strbuf_addf(out, "=%llx", (unsigned long long)value);
 }
 
-static void put_data(const struct event_names *names, const struct trace_data *data,
-		     const struct task *task, const struct event *event, const char *sign,
-		     struct strbuf *out)
+static void put_data(struct event_texts *texts, const struct task *task, const struct event *event,
+		     const char *sign, struct strbuf *out)
 {
+	const struct trace_data *data = texts->names.data;
 	const struct event_form *form = form_find(event->addr);
 
 	if (event->addr == EVENT_ID_TASK_NAME && task)
 		strbuf_addf(out, "comm=\"%s\"", task_name_at(task, event->time_ns));
 	else if (event->addr < EVENT_ID_BUILTIN && event->data)
-		kerneltext_put_fields(names->kernel, event->addr, event->data, event->data_len,
+		kerneltext_put_fields(texts->kernel, event->addr, event->data, event->data_len,
 				      out);
-	else if (!form || !event->data)
+	else if (!event->data)
 		return;
 	else if (event->addr == EVENT_ID_WATCH_CPU && event->data_len >= 4)
 		strbuf_addf(out, "cpu=%d", (int)get_u32(event->data, data->is_big_endian));
 	else if (event->addr == EVENT_ID_WATCH_VAR)
 		put_watch_var(data, task, event, out);
-	else
+	else if (form)
 		put_numbers(form, event, data->is_big_endian, sign, out);
 }
 
-void event_put_data(const struct event_names *names, const struct trace_data *data,
-		    const struct task *task, const struct event *event, struct strbuf *out)
+void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
+		    struct strbuf *out)
 {
-	put_data(names, data, task, event, "+", out);
+	put_data(texts, task, event, "+", out);
 }
 
-void event_put_raw_data(const struct event_names *names, const struct trace_data *data,
-			const struct task *task, const struct event *event, struct strbuf *out)
+void event_put_raw_data(struct event_texts *texts, const struct task *task,
+			const struct event *event, struct strbuf *out)
 {
-	put_data(names, data, task, event, "", out);
+	put_data(texts, task, event, "", out);
 }

@@ -22,7 +22,7 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 	int ret = replay_columns_init(replay, err);
 
 	if (ret == 0)
-		ret = event_names_load(&replay->names, pipe->data, err);
+		ret = event_texts_load(&replay->texts, pipe->data, err);
 	if (ret < 0) {
 		replay_deinit(replay);
 		return ret;
@@ -36,7 +36,7 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 
 void replay_deinit(struct replay *replay)
 {
-	event_names_deinit(&replay->names);
+	event_texts_deinit(&replay->texts);
 	strbuf_deinit(&replay->pending_data);
 	strbuf_deinit(&replay->text);
 	free(replay->line_ns);
@@ -127,9 +127,9 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 		struct strbuf text cleanup_strbuf = { 0 };
 		struct strbuf data cleanup_strbuf = { 0 };
 
-		event_put_name(&replay->names, event, &text);
+		event_put_name(&replay->texts, event, &text);
 		if (event->type == EVENT_POINT)
-			event_put_data(&replay->names, replay->pipe->data, task, event, &data);
+			event_put_data(&replay->texts, task, event, &data);
 		if (event->type == EVENT_EXTERN)
 			strbuf_add(&data, event->data, event->data_len);
 		if (data.len) {

@@ -43,7 +43,7 @@ struct replay {
 	struct column_choice columns;
 	const struct pipeline *pipe;
 	struct sink *sink;
-	struct event_names names;
+	struct event_texts texts;
 	struct argtext args;
 	struct strbuf text; /* of arguments, for one line after the other */
 	uint64_t *line_ns;

@@ -429,9 +429,9 @@ static void show_event(struct replay *replay, const struct task *task, const str
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&replay->names, event, &name);
+	event_put_name(&replay->texts, event, &name);
 	if (event->type == EVENT_POINT)
-		event_put_data(&replay->names, replay->pipe->data, task, event, &data);
+		event_put_data(&replay->texts, task, event, &data);
 	show_note(replay, &row, event->indent, COLOR_GREEN, strbuf_str(&name), strbuf_str(&data));
 }
 

@@ -74,6 +74,27 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_r
 	return call;
 }
 
+/* Where traced_point() jumps, and what it found when it was back. */
+uint64_t point_stub;
+uint64_t point_flags;
+uint64_t point_red_zone[2];
+#define FLAGS_BEFORE   0xcd7 /* with carry, direction and overflow, in traced.S, too */
+#define RED_ZONE_ABOVE 0x0123456789abcdefULL
+#define RED_ZONE_BELOW 0xfedcba9876543210ULL
+
+extern const char traced_point_back[];
+void traced_point(void);
+
+static uint32_t seen_point;
+static uint64_t seen_sp;
+
+void probe_point(uint32_t index, uint64_t sp)
+{
+	seen_point = index;
+	seen_sp = sp;
+	trash_registers();
+}
+
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 {
 	assert_int_equal(slot, seen_slot);
@@ -227,6 +248,53 @@ static void library_call(void **state)
 	assert_int_equal(r11_in_library, R11_BEFORE);
 }
 
+/* The stub of a point, and behind it what goes on in the program: a jump to traced_point_back. */
+static void make_point_stub(void)
+{
+	static const uint8_t jump[] = { 0xff, 0x25, 0, 0, 0, 0 }; /* jmp *0(%rip) */
+	uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+	uint8_t *code = (uint8_t *)page + 64;
+	uint64_t back = (uint64_t)traced_point_back;
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	page[0] = (uint64_t)arch_point;
+	arch_write_point_stub(code, 0x12345678, (uint64_t)traced_point, page);
+	assert_int_equal(code[ARCH_POINT_STUB_BYTES], 0);
+	memcpy(code + ARCH_POINT_STUB_BYTES, jump, sizeof(jump));
+	memcpy(code + ARCH_POINT_STUB_BYTES + sizeof(jump), &back, sizeof(back));
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+	point_stub = (uint64_t)code;
+}
+
+/* Anywhere in a function: flags and what lies below the stack pointer count, too. */
+static void point(void **state)
+{
+	make_point_stub();
+	check(traced_point);
+	assert_int_equal(seen_point, 0x12345678);
+	assert_int_equal(point_flags & FLAGS_BEFORE, FLAGS_BEFORE);
+	assert_int_equal(point_red_zone[0], RED_ZONE_ABOVE);
+	assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
+	/* Where the return address of traced_point() was. */
+	assert_int_equal(seen_sp % 8, 0);
+	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
+}
+
+static void jumps_and_distances(void **state)
+{
+	uint8_t jump[ARCH_JUMP_BYTES];
+	uint8_t word[] = { 0xf0, 0xff, 0xff, 0xff };
+
+	arch_write_jump(jump, 0x1000, 0x1005);
+	assert_memory_equal(jump, "\xe9\0\0\0\0", sizeof(jump));
+	arch_write_jump(jump, 0x2000, 0x1005);
+	assert_memory_equal(jump, "\xe9\0\xf0\xff\xff", sizeof(jump));
+	assert_true(arch_move_distance(word, 0x20));
+	assert_memory_equal(word, "\x10\0\0\0", sizeof(word));
+	assert_false(arch_move_distance(word, INT32_MAX));
+}
+
 static void reported_addresses(void **state)
 {
 	replace = false;
@@ -262,6 +330,8 @@ int main(void)
 		cmocka_unit_test(skipped),
 		cmocka_unit_test(finds_a_return),
 		cmocka_unit_test(library_call),
+		cmocka_unit_test(point),
+		cmocka_unit_test(jumps_and_distances),
 	};
 
 	arch_init();

@@ -40,6 +40,7 @@ void recording_finish(struct recording *rec)
 		.endian = rec->big ? HEADER_BIG_ENDIAN : HEADER_LITTLE_ENDIAN,
 		.elf_class = HEADER_CLASS_64,
 		.max_stack = 1024,
+		.feat_mask = rec->features,
 	};
 	struct strbuf syms cleanup_strbuf = { 0 };
 	uint8_t bytes[HEADER_SIZE];

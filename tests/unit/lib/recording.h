@@ -11,13 +11,14 @@
  * A data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes each,
  * and library calls "A" to "Z" of 16 bytes.
  *
- * @big: byte order of the files; @version: of the records
+ * @big: byte order of the files; @version: of the records; @features: FEAT_* of the header
  */
 struct recording {
 	char dir[64];
 	struct strbuf task_txt;
 	bool big;
 	unsigned version;
+	uint64_t features;
 };
 
 void recording_init(struct recording *rec);

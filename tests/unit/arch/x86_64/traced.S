@@ -41,6 +41,31 @@ FUNCTION library_function
 	ret
 END library_function
 
+/* An event in the middle of a function that has data in its red zone and something in the flags: FLAGS_BEFORE. */
+FUNCTION traced_point
+	movabsq	$0x0123456789abcdef, %r11
+	movq	%r11, -8(%rsp)
+	movabsq	$0xfedcba9876543210, %r11
+	movq	%r11, -128(%rsp)
+	leaq	-128(%rsp), %rsp
+	pushq	$0xcd7
+	popfq
+	leaq	128(%rsp), %rsp
+	jmp	*point_stub(%rip)
+	.globl	traced_point_back
+traced_point_back:
+	leaq	-128(%rsp), %rsp
+	pushfq
+	popq	point_flags(%rip)
+	cld
+	leaq	128(%rsp), %rsp
+	movq	-8(%rsp), %r11
+	movq	%r11, point_red_zone(%rip)
+	movq	-128(%rsp), %r11
+	movq	%r11, 8+point_red_zone(%rip)
+	ret
+END traced_point
+
 /* A slow path that may change every vector register. */
 FUNCTION traced_slow
 	pushq	%rax

@@ -3,80 +3,57 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/shown.h"
 #include "utils/format/record.h"
 #include "utils/view/graph.h"
 
-static struct recording rec;
+static struct shown shown;
 static struct graph_config config;
-static struct pipeline_config stages;
-static struct strbuf out;
 
 static int setup(void **state)
 {
-	recording_init(&rec);
+	shown_init(&shown);
 	config = (struct graph_config){ 0 };
-	pipeline_config_init(&stages);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	recording_deinit(&rec);
-	strbuf_deinit(&out);
+	shown_deinit(&shown);
 	return 0;
 }
 
-static int collect(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
-static int show_calls(const struct graph *graph, struct pipeline *pipe, struct sink *sink)
+static int show_calls(const struct graph *graph)
 {
 	struct tree tree cleanup_tree = { 0 };
 
-	assert_int_equal(tree_init(&tree, pipe, NULL), 0);
+	assert_int_equal(tree_init(&tree, &shown.pipe, NULL), 0);
 	graph_prepare(graph, &tree);
-	assert_int_equal(pipeline_run(pipe, &(struct view){ tree_events, &tree }, NULL), 0);
+	shown_run(&shown, tree_events, &tree);
 	assert_int_equal(tree_finish(&tree, NULL), 0);
-	return graph_show(graph, &tree, sink, NULL);
+	return graph_show(graph, &tree, &shown.sink, NULL);
 }
 
-static int show_tasks(const struct graph *graph, struct pipeline *pipe, struct sink *sink)
+static int show_tasks(const struct graph *graph)
 {
 	struct graph_tasks tasks cleanup(graph_tasks_deinit) = { 0 };
 
-	assert_int_equal(graph_tasks_init(&tasks, pipe, NULL), 0);
-	assert_int_equal(pipeline_run(pipe, &(struct view){ graph_tasks_events, &tasks }, NULL), 0);
-	return graph_tasks_show(graph, &tasks, sink, NULL);
+	assert_int_equal(graph_tasks_init(&tasks, &shown.pipe, NULL), 0);
+	shown_run(&shown, graph_tasks_events, &tasks);
+	return graph_tasks_show(graph, &tasks, &shown.sink, NULL);
 }
 
 /* The text without the title, which has a session in it. */
 static const char *run_for(int result)
 {
-	struct trace_data data;
-	struct pipeline pipe;
 	struct graph graph;
-	struct sink sink;
 
-	recording_finish(&rec);
-	strbuf_reset(&out);
 	assert_int_equal(graph_init(&graph, &config, NULL), 0);
-	tree_configure(&stages);
-	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
-	assert_int_equal(pipeline_open(&pipe, &data, &stages, NULL), 0);
-	assert_int_equal(sink_init(&sink, collect, &out), 0);
-	assert_int_equal(config.is_by_task ? show_tasks(&graph, &pipe, &sink)
-					   : show_calls(&graph, &pipe, &sink),
-			 result);
-	assert_int_equal(sink_flush(&sink), 0);
-	sink_deinit(&sink);
-	pipeline_close(&pipe);
-	data_close(&data);
+	tree_configure(&shown.stages);
+	shown_begin(&shown);
+	assert_int_equal(config.is_by_task ? show_tasks(&graph) : show_calls(&graph), result);
 
-	const char *text = strbuf_str(&out);
+	const char *text = shown_end(&shown);
 
 	return *text == '#' ? strchr(text, '\n') + 1 : text;
 }
@@ -88,7 +65,7 @@ static const char *run(void)
 
 static void whole_program(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{d{e{}}}b{}}f{}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{d{e{}}}b{}}f{}", 1000);
 	assert_string_equal(run(), "========== FUNCTION CALL GRAPH ==========\n"
 				   "# TOTAL TIME   FUNCTION\n"
 				   "    0.120 us : (1) prog\n"
@@ -117,7 +94,7 @@ static void whole_program(void **state)
 
 static void one_function(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{b{b{}d{}}}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{b{b{}d{}}}}", 1000);
 	config.func = "b";
 	assert_string_equal(run(), "=============== BACKTRACE ===============\n"
 				   " backtrace #0: hit 1, time   0.050 us\n"
@@ -142,7 +119,7 @@ static void one_function(void **state)
 
 static void all_fields(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{ }b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{ }b{}}", 1000);
 	config.fields = "all";
 	assert_non_null(strstr(
 		run(), "# TOTAL TIME   SELF TIME     ADDRESS     TOTAL AVG   TOTAL MAX   TOTAL MIN"
@@ -157,8 +134,8 @@ static void all_fields(void **state)
 
 static void several_tasks_are_one_tree(void **state)
 {
-	recording_add_task(&rec, 100, "a{c{}}", 2000);
-	recording_add_task(&rec, 101, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{c{}}", 2000);
+	recording_add_task(&shown.rec, 101, "a{b{}}", 1000);
 	assert_non_null(strstr(run(), "    0.060 us : (2) a\n"
 				      "    0.010 us :  +-(1) b\n"
 				      "             :  | \n"
@@ -167,7 +144,7 @@ static void several_tasks_are_one_tree(void **state)
 
 static void calls_that_never_return(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{", 1000);
 	assert_non_null(strstr(run(), "    0.030 us : (1) a\n"
 				      "    0.010 us :  +-(1) b\n"
 				      "             :  | \n"
@@ -177,8 +154,8 @@ static void calls_that_never_return(void **state)
 /* What was open is known from its returns. */
 static void a_range_begins_inside(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{c{}c{}d{}}e{}}", 1000);
-	stages.range.start = (struct range_edge){ .time_ns = 1040, .is_set = true };
+	recording_add_task(&shown.rec, 100, "a{b{c{}c{}d{}}e{}}", 1000);
+	shown.stages.range.start = (struct range_edge){ .time_ns = 1040, .is_set = true };
 	assert_non_null(strstr(run(), "    0.070 us : (1) a\n"
 				      "    0.040 us :  +-(1) b\n"
 				      "    0.010 us :  |  +-(1) c\n"
@@ -195,16 +172,16 @@ static void paths_without_end(void **state)
 
 	for (int i = 0; i < 30000; i++, r.time_ns += 10)
 		strbuf_add(&records, &r, sizeof(r));
-	recording_add_task(&rec, 100, "", 1000);
-	recording_add_file(&rec, "100.dat", records.data, records.len);
+	recording_add_task(&shown.rec, 100, "", 1000);
+	recording_add_file(&shown.rec, "100.dat", records.data, records.len);
 	config.fields = "none";
 	assert_int_equal(strlen(run()), 42 + strlen("(1) prog\n") + 30000 * strlen("(1) a\n") + 1);
 }
 
 static void tasks(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
-	recording_add_task(&rec, 101, "a{ }", 2000);
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 101, "a{ }", 2000);
 	config.is_by_task = true;
 	assert_string_equal(run_for(0), "========== TASK GRAPH ==========\n"
 					"# TOTAL TIME   SELF TIME     TID      TASK NAME\n"

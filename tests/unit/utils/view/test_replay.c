@@ -1,66 +1,45 @@
 /* The lines of replay, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/shown.h"
 #include "utils/view/replay.h"
 
-static struct recording rec;
+static struct shown shown;
 static struct replay_config config;
-static struct pipeline_config stages;
-static struct strbuf out;
 
 static int setup(void **state)
 {
-	recording_init(&rec);
+	shown_init(&shown);
 	config = (struct replay_config){
 		.merges_leaves = true,
 		.shows_comments = true,
 		.column_offset = 8,
 	};
-	pipeline_config_init(&stages);
-	stages.stages.wants_indent = true;
+	shown.stages.stages.wants_indent = true;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	recording_deinit(&rec);
-	strbuf_deinit(&out);
-	return 0;
-}
-
-static int collect(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
+	shown_deinit(&shown);
 	return 0;
 }
 
 static const char *replay(void)
 {
-	struct trace_data data;
-	struct pipeline pipe;
 	struct replay view;
-	struct sink sink;
 
-	recording_finish(&rec);
-	strbuf_reset(&out);
-	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
-	assert_int_equal(pipeline_open(&pipe, &data, &stages, NULL), 0);
-	assert_int_equal(sink_init(&sink, collect, &out), 0);
-	assert_int_equal(replay_init(&view, &config, &pipe, &sink, NULL), 0);
-	assert_int_equal(pipeline_run(&pipe, &(struct view){ replay_events, &view }, NULL), 0);
+	shown_begin(&shown);
+	assert_int_equal(replay_init(&view, &config, &shown.pipe, &shown.sink, NULL), 0);
+	shown_run(&shown, replay_events, &view);
 	replay_finish(&view);
-	assert_int_equal(sink_flush(&sink), 0);
 	replay_deinit(&view);
-	sink_deinit(&sink);
-	pipeline_close(&pipe);
-	data_close(&data);
-	return strbuf_str(&out);
+	return shown_end(&shown);
 }
 
 static void leaves_and_trees(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{d{}}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{d{}}}", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
 				      "            [    100] | a() {\n"
 				      "   0.010 us [    100] |   b();\n"
@@ -83,8 +62,8 @@ static void leaves_and_trees(void **state)
 
 static void interrupted_leaf(void **state)
 {
-	recording_add_task(&rec, 100, "a{ }", 1000);
-	recording_add_task(&rec, 101, "b{}", 1500);
+	recording_add_task(&shown.rec, 100, "a{ }", 1000);
+	recording_add_task(&shown.rec, 101, "b{}", 1500);
 	config.has_task_newline = true;
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
 				      "            [    100] | a() {\n"
@@ -103,7 +82,7 @@ static void interrupted_leaf(void **state)
 
 static void all_fields(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.fields = "all";
 	assert_string_equal(
 		replay(),
@@ -121,7 +100,7 @@ static void all_fields(void **state)
 
 static void what_remains(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
 				      "            [    100] | a() {\n"
 				      "            [    100] |   b() {\n"
@@ -136,7 +115,7 @@ static void what_remains(void **state)
 
 static void lost_and_events(void **state)
 {
-	recording_add_task(&rec, 100, "a{*!1b{}", 1000);
+	recording_add_task(&shown.rec, 100, "a{*!1b{}", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
 				      "            [    100] | a() {\n"
 				      "            [    100] |   /* user_event:1000001 */\n"
@@ -154,12 +133,12 @@ static void scheduler(void **state)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
-	recording_add_task(&rec, 100, "a{ b{ } }", 1000);
+	recording_add_task(&shown.rec, 100, "a{ b{ } }", 1000);
 	perf_add_sched(&perf, 'o', 100, 1500);
 	perf_add_sched(&perf, 'i', 100, 1600);
 	perf_add_sched(&perf, 'p', 100, 2500);
 	perf_add_sched(&perf, 'i', 100, 2700);
-	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_add_file(&shown.rec, "perf-cpu0.dat", perf.data, perf.len);
 	assert_string_equal(replay(),
 			    "# DURATION     TID      FUNCTION\n"
 			    "            [    100] | a() {\n"
@@ -169,15 +148,15 @@ static void scheduler(void **state)
 			    "   1.010 us [    100] |   } /* b */\n"
 			    "   3.030 us [    100] | } /* a */\n");
 	/* What is hidden leaves its trace: b is no leaf. */
-	stages.stages.show_preempt = false;
+	shown.stages.stages.show_preempt = false;
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }
 
 static void flat(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.is_flat = true;
-	stages.stages.wants_indent = false;
+	shown.stages.stages.wants_indent = false;
 	assert_string_equal(replay(), "\n"
 				      "[0] ==> 100/0: ip (a), time (1000)\n"
 				      "[1] ==> 100/1: ip (b), time (1010)\n"
@@ -189,9 +168,9 @@ static void nothing_to_show(void **state)
 {
 	int tids[] = { 5 };
 
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
-	stages.tids = tids;
-	stages.nr_tids = 1;
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	shown.stages.tids = tids;
+	shown.stages.nr_tids = 1;
 	assert_string_equal(replay(), "\n");
 }
 

@@ -1,67 +1,46 @@
 /* The table of report, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/shown.h"
 #include "utils/base/optparse.h"
 #include "utils/format/record.h"
 #include "utils/view/report.h"
 
-static struct recording rec;
+static struct shown shown;
 static struct report_config config;
-static struct pipeline_config stages;
-static struct strbuf out;
 
 static int setup(void **state)
 {
-	recording_init(&rec);
+	shown_init(&shown);
 	config = (struct report_config){ 0 };
-	pipeline_config_init(&stages);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	recording_deinit(&rec);
-	strbuf_deinit(&out);
-	return 0;
-}
-
-static int collect(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
+	shown_deinit(&shown);
 	return 0;
 }
 
 static const char *run(void)
 {
-	struct trace_data data;
-	struct pipeline pipe;
 	struct aggregate agg;
 	struct report view;
-	struct sink sink;
 
-	recording_finish(&rec);
-	strbuf_reset(&out);
 	assert_int_equal(report_init(&view, &config, NULL), 0);
-	report_configure(&view, &stages);
-	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
-	assert_int_equal(pipeline_open(&pipe, &data, &stages, NULL), 0);
-	assert_int_equal(sink_init(&sink, collect, &out), 0);
-	assert_int_equal(aggregate_init(&agg, &pipe, NULL), 0);
+	report_configure(&view, &shown.stages);
+	shown_begin(&shown);
+	assert_int_equal(aggregate_init(&agg, &shown.pipe, NULL), 0);
 	report_prepare(&view, &agg);
-	assert_int_equal(pipeline_run(&pipe, &(struct view){ aggregate_events, &agg }, NULL), 0);
-	assert_int_equal(report_show(&view, &agg, &sink, NULL), 0);
-	assert_int_equal(sink_flush(&sink), 0);
+	shown_run(&shown, aggregate_events, &agg);
+	assert_int_equal(report_show(&view, &agg, &shown.sink, NULL), 0);
 	aggregate_deinit(&agg);
-	sink_deinit(&sink);
-	pipeline_close(&pipe);
-	data_close(&data);
-	return strbuf_str(&out);
+	return shown_end(&shown);
 }
 
 static void by_function(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{d{}}b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{d{}}b{}}", 1000);
 	assert_string_equal(run(), "  Total time   Self time       Calls  Function\n"
 				   "  ==========  ==========  ==========  ====================\n"
 				   "    0.090 us    0.040 us           1  a\n"
@@ -77,13 +56,13 @@ static void by_function(void **state)
 
 static void recursion_counts_once(void **state)
 {
-	recording_add_task(&rec, 100, "a{a{a{}}b{a{}}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{a{a{}}b{a{}}}", 1000);
 	assert_non_null(strstr(run(), "    0.090 us    0.070 us           4  a\n"));
 }
 
 static void unfinished_calls_count(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}c{", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}c{", 1000);
 	assert_non_null(strstr(run(), "    0.030 us    0.020 us           1  a\n"));
 	assert_non_null(strstr(run(), "                                   1  c\n"));
 }
@@ -95,7 +74,7 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 	struct strbuf records cleanup_strbuf = { 0 };
 	struct record r = { .time_ns = 1000 };
 
-	recording_add_task(&rec, 100, "", 1000);
+	recording_add_task(&shown.rec, 100, "", 1000);
 	for (uint64_t i = 0; i < entries + exits; i++) {
 		uint64_t depth = i < entries ? i : 2 * entries - 1 - i;
 
@@ -103,7 +82,7 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 		strbuf_add(&records, &r, sizeof(r));
 		r.time_ns += 10;
 	}
-	recording_add_file(&rec, "100.dat", records.data, records.len);
+	recording_add_file(&shown.rec, "100.dat", records.data, records.len);
 }
 
 /* Deeper than 16 bits count, and fast: nothing looks through all open calls for each that ends. */
@@ -117,7 +96,7 @@ static void deep_recursion(void **state)
 
 static void details(void **state)
 {
-	recording_add_task(&rec, 100, "a{}a{ }", 1000);
+	recording_add_task(&shown.rec, 100, "a{}a{ }", 1000);
 	config.average = REPORT_AVERAGE_TOTAL;
 	assert_string_equal(
 		run(), "   Total avg   Total min   Total max  Total stdv  Function\n"
@@ -132,7 +111,7 @@ static void details(void **state)
 
 static void comma_separated(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.format = REPORT_CSV;
 	assert_string_equal(run(), "#Total time,Self time,Calls,Function\n"
 				   "30,20,1,a\n"
@@ -141,8 +120,8 @@ static void comma_separated(void **state)
 
 static void by_task(void **state)
 {
-	recording_add_task(&rec, 100, "a{b{}}", 1000);
-	recording_add_task(&rec, 101, "a{b{}b{}}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	recording_add_task(&shown.rec, 101, "a{b{}b{}}", 1000);
 	config.is_by_task = true;
 	assert_string_equal(run(),
 			    "  Total time   Self time    TID     Num funcs  Task name\n"
@@ -155,13 +134,13 @@ static void processors(void **state)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
-	recording_add_task(&rec, 100, "a{b{} c{ }}", 1000);
+	recording_add_task(&shown.rec, 100, "a{b{} c{ }}", 1000);
 	perf_add_sched(&perf, 'i', 100, 900);
 	perf_add_sched(&perf, 'o', 100, 1400);
-	recording_add_file(&rec, "perf-cpu1.dat", perf.data, perf.len);
+	recording_add_file(&shown.rec, "perf-cpu1.dat", perf.data, perf.len);
 	strbuf_reset(&perf);
 	perf_add_sched(&perf, 'i', 100, 1600);
-	recording_add_file(&rec, "perf-cpu3.dat", perf.data, perf.len);
+	recording_add_file(&shown.rec, "perf-cpu3.dat", perf.data, perf.len);
 	config.fields = "cpu-count,cpu-mask,cpu-list";
 	config.sort_keys = "func";
 	assert_string_equal(run(), "  CPU Count  CPU MASK  CPU LIST  Function\n"

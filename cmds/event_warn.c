@@ -1,0 +1,57 @@
+/* What the user is told about --Event (see event_warn.h). */
+#include "cmds/event_warn.h"
+
+#include "utils/base/nearest.h"
+
+/* One rule, and the names that it might have meant. */
+struct look {
+	const struct event_rule *rule;
+	struct nearest near;
+	bool has_match;
+};
+
+static void look_at(void *self, enum event_origin origin, const char *name)
+{
+	struct look *look = self;
+
+	look->has_match = look->has_match || event_rule_matches(look->rule, origin, name) ||
+			  event_rule_matches(look->rule, EVENT_OF_PROGRAM, name);
+	nearest_offer(&look->near, name);
+}
+
+static void warn(const struct opts *opts, const struct look *look)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "option '--Event': no event of the recording matches '%s'",
+		    look->rule->text);
+	/* What has little in common with it is no help. */
+	if (look->near.nr && look->near.best[0].distance <= 1 + strlen(look->rule->name.text) / 3) {
+		strbuf_addstr(&text, "; the nearest: ");
+		nearest_text(&look->near, "", &text);
+	}
+	msg_warn(&opts->msg, "%s", strbuf_str(&text));
+}
+
+void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
+{
+	struct event_names names = { 0 };
+	struct uft_err broken = { 0 };
+
+	/* Of a recording that grows nobody knows yet. What cannot be read, the view will say. */
+	if (!opts->events.nr || data->growth)
+		return;
+	if (!data->kernel.types)
+		kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
+	if (event_names_load(&names, data, NULL) < 0)
+		return;
+	for (size_t i = 0; i < opts->events.nr; i++) {
+		struct look look = { .rule = &opts->events.rules[i] };
+
+		nearest_init(&look.near, look.rule->name.text);
+		event_names_each(&names, look_at, &look);
+		if (!look.has_match)
+			warn(opts, &look);
+	}
+	event_names_deinit(&names);
+}

@@ -1,0 +1,64 @@
+/* What the user is told about events of the program (see points.h). */
+#include "cmds/record/points.h"
+
+#include <string.h>
+
+#include "cmds/record/recorder.h"
+#include "utils/base/nearest.h"
+
+/* Does any event that was seen match? */
+static bool is_matched(const struct points *points, const struct event_rule *rule)
+{
+	const char *end = strbuf_str(&points->names) + points->names.len;
+
+	for (const char *at = strbuf_str(&points->names); at < end; at += strlen(at) + 1) {
+		if (event_rule_matches(rule, EVENT_OF_PROGRAM, at))
+			return true;
+	}
+	return false;
+}
+
+static void warn_about_rule(const struct points *points, const struct event_rule *rule,
+			    const struct msg *msg)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+	const char *end = strbuf_str(&points->names) + points->names.len;
+	struct nearest near;
+
+	nearest_init(&near, rule->text);
+	for (const char *at = strbuf_str(&points->names); at < end; at += strlen(at) + 1)
+		nearest_offer(&near, at);
+	/* What has little in common with it is no help. */
+	if (near.nr && near.best[0].distance <= 1 + strlen(rule->text) / 3)
+		nearest_text(&near, "", &words);
+	msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
+		 words.len ? "; the nearest: " : "", strbuf_str(&words));
+}
+
+void points_warn(const struct recorder *rec, const struct msg *msg)
+{
+	const struct points *points = &rec->points;
+	const char *at = strbuf_str(&points->complaints);
+	const char *end = at + points->complaints.len;
+	uint32_t failed = rec->control ? atomic_load(&rec->control->points_failed) : 0;
+
+	for (; at < end; at += strlen(at) + 1)
+		msg_warn(msg, "%s", at);
+	if (failed)
+		msg_warn(msg,
+			 "%u probes of the program could not be recorded: no memory near its code, "
+			 "or the code is not that of the file",
+			 failed);
+	if (points->error)
+		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
+	/* A program that reported nothing is another complaint. */
+	if (!rec->processes)
+		return;
+	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {
+		const struct event_rule *rule = &points->rules->rules[i];
+
+		if (rule->origin == EVENT_OF_PROGRAM && !points_rule_is_builtin(rule) &&
+		    !is_matched(points, rule))
+			warn_about_rule(points, rule, msg);
+	}
+}

@@ -1,0 +1,141 @@
+"""-E/--Event: which of the recorded events are shown, and which of the kernel's are recorded."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from programs import Variant, build, program
+from tools import utrail
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """Events of each kind that needs nothing but the program."""
+    data = tmp_path_factory.mktemp("events") / "data"
+    exe = build(program("filtered"), Variant("gcc", "pg", "O2"))
+    command = ["-T", "second@read=page-fault", "-T", "again@read=proc/statm", "-W", "cpu", "-d", data]
+    utrail("record", *command, exe).must()
+    return data
+
+
+def kinds(*options):
+    """How often each event is shown."""
+    text = utrail(*options).must().out
+    found = re.findall(r"/\* ([a-z]+:[a-z/-]+)(?: \(.*\))? \*/", text)
+    return {name: found.count(name) for name in found}
+
+
+def replay(data, *options):
+    return kinds("replay", "-d", data, "--event-full", *options)
+
+
+def test_all(recording):
+    shown = replay(recording)
+    for name in ("read:page-fault", "diff:page-fault", "read:proc/statm", "watch:cpu", "linux:schedule", "linux:task-exit"):
+        assert name in shown, shown
+    assert shown["read:page-fault"] == 2 and shown["read:proc/statm"] == 4
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ("-E read:page-fault", {"read:page-fault": 2}),
+        ("-E read:.*", {"read:page-fault": 2, "read:proc/statm": 4}),
+        ("-E ^(read|diff):page", {"read:page-fault": 2, "diff:page-fault": 2}),
+        ("-E read:page-fault;diff:page-fault", {"read:page-fault": 2, "diff:page-fault": 2}),
+        ("-E read:page-fault -E diff:page-fault", {"read:page-fault": 2, "diff:page-fault": 2}),
+        ("--match glob -E *:proc/*", {"read:proc/statm": 4, "diff:proc/statm": 4}),
+        ("--Event=diff:proc/statm --no-event", {"diff:proc/statm": 4}),
+        ("-E linux:task-exit", {"linux:task-exit": 1}),
+        ("-E linux:.* --no-sched", {"linux:task-name": 1, "linux:task-exit": 1}),
+        ("-E read:page-fault -F again", {}),
+        ("--no-event", {}),
+    ],
+)
+def test_shown(recording, options, expected):
+    assert replay(recording, *options.split()) == expected
+
+
+@pytest.mark.parametrize("name", ["linux:schedule", "linux:sched-in", "linux:sched-out"])
+def test_scheduler(recording, name):
+    """Off the CPU and back is one thing."""
+    shown = replay(recording, "-E", name)
+    assert set(shown) == {"linux:schedule"}
+    assert shown == {"linux:schedule": replay(recording)["linux:schedule"]}
+
+
+def test_every_view(recording):
+    """What is left out counts nowhere."""
+    for command in ("report", "graph"):
+        assert "linux:schedule" in utrail(command, "-d", recording).must().out
+        assert "linux:schedule" in utrail(command, "-d", recording, "-E", "linux:schedule").must().out
+        assert "linux:schedule" not in utrail(command, "-d", recording, "-E", "read:.*").must().out
+    raw = utrail("dump", "-d", recording, "-E", "linux:task-exit").must().out
+    assert "linux:task-exit(200005)" in raw and "sched" not in raw and "read:" not in raw
+    lines = utrail("dump", "-d", recording, "--format=jsonl", "-E", "diff:.*").must().out
+    assert "diff:page-fault" in lines and "read:page-fault" not in lines and "schedule" not in lines
+
+
+def test_external_data(recording, workdir):
+    data = workdir / "data"
+    data.mkdir()
+    for file in Path(recording).iterdir():
+        (data / file.name).write_bytes(file.read_bytes())
+    first = utrail("replay", "-d", data, "-f", "time").must().out.splitlines()[3].split()[0]
+    (data / "extern.dat").write_text(f"{first} a word\n")
+    assert "external-data: a word" in utrail("replay", "-d", data).must().out
+    assert "external-data: a word" in utrail("replay", "-d", data, "-E", "external-data").must().out
+    assert "external-data" not in utrail("replay", "-d", data, "-E", "read:.*").must().out
+
+
+@pytest.mark.parametrize(
+    "rule, nearest",
+    [
+        ("linux:shedule", "linux:schedule"),
+        ("read:pagefault", "read:page-fault"),
+        ("nothing:like-this-at-all", None),
+    ],
+)
+def test_unmatched(recording, rule, nearest):
+    result = utrail("replay", "-d", recording, "-E", rule).must()
+    (line,) = result.err.splitlines()
+    assert f"option '--Event': no event of the recording matches '{rule}'" in line
+    assert (f"; the nearest: {nearest}" in line) if nearest else ("nearest" not in line)
+
+
+@pytest.mark.parametrize("command", ["record", "replay", "report"])
+@pytest.mark.parametrize(
+    "rule, says",
+    [
+        ("a:b@user", "'a:b@user': column 5: expected nothing or 'kernel' behind '@'"),
+        ("a:b;@kernel", "column 5: expected PROVIDER:EVENT"),
+        ("a:(", "column 1: "),
+    ],
+)
+def test_wrong(workdir, command, rule, says):
+    result = utrail(command, "-E", rule, "-d", "data", "/bin/true")
+    assert result.status == 2
+    (line,) = result.err.splitlines()
+    assert line.startswith("utrail: option '--Event': ") and says in line
+    assert not (workdir / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "rules, has_sched, has_tasks",
+    [
+        ("linux:schedule", True, False),
+        ("linux:sched-out", True, False),
+        ("linux:task-exit", False, True),
+        ("linux:.*", True, True),
+        ("linux:.* --no-sched", False, True),
+        ("linux:.* --no-event", True, True),
+    ],
+)
+def test_recorded(workdir, rules, has_sched, has_tasks):
+    exe = build(program("filtered"), Variant("gcc", "pg", "O2"))
+    utrail("record", "-d", "data", "-E", *rules.split(), exe).must()
+    shown = replay("data")
+    assert ("linux:schedule" in shown) == has_sched
+    assert ("linux:task-exit" in shown) == has_tasks
+    assert any(Path("data").glob("perf-cpu*.dat"))

@@ -1,0 +1,36 @@
+/* A recording made of strings, and the text that a view makes of it. */
+#ifndef UTRAIL_TESTS_SHOWN_H
+#define UTRAIL_TESTS_SHOWN_H
+
+#include "tests/unit/lib/recording.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/sink.h"
+
+/*
+ * A test adds tasks to @rec, changes @stages, and asks as often as it likes. Between shown_begin() and shown_end() the view
+ * finds the opened @pipe and writes to @sink.
+ */
+struct shown {
+	struct recording rec;
+	struct pipeline_config stages;
+	struct trace_data data;
+	struct pipeline pipe;
+	struct sink sink;
+	struct strbuf out;
+};
+
+void shown_init(struct shown *s);
+void shown_deinit(struct shown *s);
+
+void shown_begin(struct shown *s);
+
+/* Run the pipeline through @events of @self. */
+void shown_run(struct shown *s,
+	       int (*events)(void *self, const struct event_span *span, struct uft_err *err),
+	       void *self);
+
+/* What was written; valid until the next shown_begin(). */
+const char *shown_end(struct shown *s);
+
+#endif

@@ -1,0 +1,277 @@
+/* Instructions moved elsewhere: they are executed there, or refused with the reason. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "utils/object/insn.h"
+
+/*
+ * Functions of an int that yield an int. What is moved begins at <name>_site and is at least 5 bytes; <name>_end is behind
+ * the function.
+ */
+#define FUNCTION(name, before, site)                                                              \
+	__asm__(".pushsection .text\n"                                                            \
+		".balign 16\n"                                                                    \
+		".globl " #name ", " #name "_site, " #name "_end\n" #name ":\n" before "\n" #name \
+		"_site:\n" site "\n" #name "_end:\n"                                              \
+		".popsection");                                                                   \
+	int name(int arg);                                                                        \
+	extern const uint8_t name##_site[];                                                       \
+	extern const uint8_t name##_end[];
+
+static int counter = 41;
+static const void *came_from;
+
+/* What the moved calls lead to. */
+__attribute__((noinline, used)) static int helper(int arg)
+{
+	came_from = __builtin_return_address(0);
+	return arg * 3;
+}
+
+static int (*const volatile helper_pointer)(int arg) __attribute__((used)) = helper;
+
+FUNCTION(plain, "mov %edi, %eax", "nop; add $7, %eax; imul %eax, %eax; ret")
+FUNCTION(loads, "mov %edi, %eax", "nop; add counter(%rip), %eax; ret")
+FUNCTION(compares, "mov %edi, %eax",
+	 "nop; cmpl $41, counter(%rip); sete %al; movzbl %al, %eax; ret")
+FUNCTION(addresses, "mov %edi, %eax", "nop; lea counter(%rip), %rcx; add (%rcx), %eax; ret")
+FUNCTION(jumps_near, "mov %edi, %eax", "nop; .byte 0xe9; .long 1f - . - 4; ud2; 1: inc %eax; ret")
+FUNCTION(jumps_short, "mov %edi, %eax; jmp 2f; 1: inc %eax; ret; 2:", "nop; jmp 1b; nop; nop")
+FUNCTION(branches_short, "mov %edi, %eax; test %eax, %eax",
+	 "nop; js 1f; add $100, %eax; ret; 1: neg %eax; ret")
+FUNCTION(branches_near, "mov %edi, %eax; test %eax, %eax",
+	 "nop; .byte 0x0f, 0x88; .long 1f - . - 4; add $100, %eax; ret; 1: neg %eax; ret")
+FUNCTION(calls, "push %rbx; mov %edi, %ebx", "nop; call helper; add %ebx, %eax; pop %rbx; ret")
+FUNCTION(calls_through_memory, "push %rbx; mov %edi, %ebx",
+	 "nop; call *helper_pointer(%rip); add %ebx, %eax; pop %rbx; ret")
+FUNCTION(calls_through_register, "push %rbx; mov %edi, %ebx; lea helper(%rip), %r11",
+	 "nop; nop; call *%r11; add %ebx, %eax; pop %rbx; ret")
+FUNCTION(tail_calls, "add $1, %edi", "nop; jmp *helper_pointer(%rip)")
+FUNCTION(returns, "lea 5(%rdi), %eax", "nop; ret; nop; nop; nop")
+FUNCTION(begins, "", "endbr64; lea 5(%rdi), %eax; ret")
+FUNCTION(uses_red_zone, "mov %edi, -8(%rsp)", "nop; mov -8(%rsp), %eax; add %eax, %eax; ret")
+FUNCTION(wide, "mov %edi, %eax", "nop; movabs $0x1122334455667788, %rcx; add %ecx, %eax; ret")
+
+/* What cannot be moved. */
+FUNCTION(loops, "mov %edi, %ecx; 1:", "nop; loop 1b; nop; nop; ret")
+FUNCTION(tests_counter, "mov %edi, %ecx; 1:", "nop; jrcxz 1b; nop; nop; ret")
+FUNCTION(returns_into, "lea helper(%rip), %rax", "nop; call *%rax; nop; nop; nop; ret")
+FUNCTION(calls_by_stack, "", "nop; call *8(%rsp); nop; ret")
+FUNCTION(traps, "", "nop; int3; nop; nop; nop; ret")
+FUNCTION(lands, "", "nop; endbr64; ret")
+FUNCTION(unknown, "", "nop; .byte 0x06, 0x06, 0x06, 0x06")
+FUNCTION(transaction, "", "nop; xbegin 1f; 1: ret")
+
+struct moved {
+	const char *name;
+	int (*fn)(int arg);
+	const uint8_t *site;
+	const uint8_t *end;
+};
+
+#define ROW(name)                                    \
+	{                                            \
+#name, name, name##_site, name##_end \
+	}
+
+static struct insns *insns;
+
+static int move(const struct moved *m, struct insn_code *code, struct uft_err *err)
+{
+	struct insn_text text = { (const uint8_t *)m->fn, (uint64_t)m->fn, (uint64_t)m->end };
+	int ret = insns_move(insns, &text, (uint64_t)m->site, 5, code, err);
+
+	return ret < 0 ? ret : insn_go_on(code, (uint64_t)m->site + code->taken, err);
+}
+
+static void *map_near(const void *near)
+{
+	for (uint64_t away = 1 << 20; away < 1 << 30; away += 1 << 20) {
+		void *hint = (void *)(((uint64_t)near & ~4095UL) - away);
+		void *p = mmap(hint, 4096, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (p != MAP_FAILED)
+			return p;
+	}
+	fail_msg("no memory near code");
+	return NULL;
+}
+
+static uint8_t *place;
+
+/* Where the functions of the table jump to: through a copy of what is before the site. */
+static int run_moved(const struct moved *m, const struct insn_code *code, int arg)
+{
+	size_t before = m->site - (const uint8_t *)m->fn;
+	uint8_t *to;
+	int result;
+
+	assert_int_equal(mprotect(place, 4096, PROT_READ | PROT_WRITE), 0);
+	memcpy(place, (const void *)m->fn, before);
+	to = place + before;
+	memcpy(to, code->bytes, code->len);
+	for (unsigned i = 0; i < code->nr_fixes; i++) {
+		int32_t distance;
+
+		memcpy(&distance, to + code->fixes[i], sizeof(distance));
+		distance += (int64_t)(code->from - (uint64_t)to);
+		memcpy(to + code->fixes[i], &distance, sizeof(distance));
+	}
+	assert_int_equal(mprotect(place, 4096, PROT_READ | PROT_EXEC), 0);
+	result = ((int (*)(int))place)(arg);
+	return result;
+}
+
+static void runs_elsewhere(void **state)
+{
+	/* Those whose first part has no distances in it. */
+	static const struct moved rows[] = {
+		ROW(plain),	    ROW(loads),
+		ROW(compares),	    ROW(addresses),
+		ROW(jumps_near),    ROW(branches_short),
+		ROW(branches_near), ROW(calls),
+		ROW(returns),	    ROW(begins),
+		ROW(uses_red_zone), ROW(wide),
+		ROW(tail_calls),    ROW(calls_through_memory),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct insn_code code;
+		struct uft_err err = { 0 };
+
+		if (move(&rows[i], &code, &err) < 0)
+			fail_msg("%s: %s", rows[i].name, err.text);
+		insn_load_at(&code, 0);
+		assert_true(code.taken >= 5 || rows[i].fn == returns);
+		for (int arg = -3; arg < 4; arg++) {
+			int expected = rows[i].fn(arg);
+			const void *caller = came_from;
+			int found = run_moved(&rows[i], &code, arg);
+
+			if (found != expected)
+				fail_msg("%s(%d): %d, expected %d", rows[i].name, arg, found,
+					 expected);
+			/* Backtraces see the program's own code. */
+			if (code.ret_at)
+				assert_ptr_equal(came_from, caller);
+		}
+	}
+}
+
+/* Those with a first part that cannot be copied: the code alone is compared. */
+static void encodings(void **state)
+{
+	static const struct moved short_jump = ROW(jumps_short);
+	static const struct moved by_register = ROW(calls_through_register);
+	struct insn_code code;
+	struct uft_err err = { 0 };
+	int32_t distance;
+
+	assert_int_equal(move(&short_jump, &code, &err), 0);
+	assert_int_equal(code.len, 6);
+	assert_int_equal(code.taken, 3);
+	assert_memory_equal(code.bytes, "\x90\xe9", 2);
+	memcpy(&distance, code.bytes + 2, sizeof(distance));
+	assert_int_equal(short_jump.site + 6 + distance,
+			 short_jump.site + 3 + (int8_t)short_jump.site[2]);
+
+	assert_int_equal(move(&by_register, &code, &err), 0);
+	assert_int_equal(code.taken, 5);
+	assert_int_equal(code.len, 2 + 13 + 3);
+	assert_memory_equal(code.bytes + 15, "\x41\xff\xe3", 3); /* jmp *%r11 */
+	assert_int_equal(code.ret, by_register.site + 5);
+	assert_true(code.ends);
+	insn_load_at(&code, 0x1000);
+	assert_memory_equal(code.bytes + code.ret_at, &(uint32_t){ code.ret + 0x1000 }, 4);
+	assert_memory_equal(code.bytes + code.ret_at + INSN_RET_HIGH,
+			    &(uint32_t){ (code.ret + 0x1000) >> 32 }, 4);
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		struct moved moved;
+		const char *why;
+	} rows[] = {
+		{ ROW(loops), "has no form that reaches far enough" },
+		{ ROW(tests_counter), "has no form that reaches far enough" },
+		{ ROW(returns_into), "returns to what would be overwritten" },
+		{ ROW(calls_by_stack), "cannot be taken apart" },
+		{ ROW(traps), "is not understood" },
+		{ ROW(lands), "something may jump behind it" },
+		{ ROW(unknown), "not known as an instruction" },
+		{ ROW(transaction), "has no form" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct insn_code code;
+		struct uft_err err = { 0 };
+
+		assert_int_equal(move(&rows[i].moved, &code, &err), -EXDEV);
+		if (!strstr(err.text, rows[i].why))
+			fail_msg("%s: %s", rows[i].moved.name, err.text);
+	}
+}
+
+static void one_name(uint64_t addr, void *arg)
+{
+	uint64_t **next = arg;
+
+	*(*next)++ = addr;
+}
+
+static void names(void **state)
+{
+	uint64_t found[8] = { 0 };
+	uint64_t *next = found;
+	struct insn_text text = { (const uint8_t *)branches_short, (uint64_t)branches_short,
+				  (uint64_t)branches_short_end };
+
+	assert_int_equal(insns_names(insns, &text, one_name, &next, NULL), 0);
+	assert_int_equal(next - found, 1);
+	assert_in_range(found[0], text.start, text.end - 1);
+
+	next = found;
+	text = (struct insn_text){ (const uint8_t *)addresses, (uint64_t)addresses,
+				   (uint64_t)addresses_end };
+	assert_int_equal(insns_names(insns, &text, one_name, &next, NULL), 0);
+	assert_int_equal(next - found, 1);
+	assert_int_equal(found[0], &counter);
+
+	struct uft_err err = { 0 };
+
+	text = (struct insn_text){ (const uint8_t *)unknown, (uint64_t)unknown,
+				   (uint64_t)unknown_end };
+	assert_int_equal(insns_names(insns, &text, one_name, &next, &err), -EILSEQ);
+}
+
+static void padding(void **state)
+{
+	static const uint8_t code[] = { 0x90, 0x0f, 0x1f, 0x40, 0x00, 0xcc, 0x66, 0x90, 0xc3 };
+
+	assert_int_equal(insns_padding(insns, code, code + sizeof(code)), 8);
+	assert_int_equal(insns_padding(insns, code, code + 3), 1);
+	assert_int_equal(insns_padding(insns, code + 8, code + 9), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_elsewhere), cmocka_unit_test(encodings),
+		cmocka_unit_test(refused),	  cmocka_unit_test(names),
+		cmocka_unit_test(padding),
+	};
+
+	/* A build without capstone has nothing to test. */
+	if (insns_open(&insns, NULL) == -ENOSYS)
+		return 77;
+	place = map_near((const void *)plain);
+
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	insns_close(insns);
+	return failed;
+}

@@ -1,0 +1,423 @@
+/* The code of an ELF file (see code.h). */
+#include "utils/object/code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+
+/* Pointer encodings, Linux Standard Base Core 5.0, section 10.5 "DWARF Extensions". */
+#define PE_ABSPTR  0x00
+#define PE_UDATA4  0x03
+#define PE_SDATA4  0x0b
+#define PE_UDATA8  0x04
+#define PE_SDATA8  0x0c
+#define PE_FORMAT  0x0f
+#define PE_PCREL   0x10
+#define PE_BASE	   0x70
+#define PE_OMIT	   0xff
+#define PE_ULEB128 0x01
+
+/* What is left of a section's bytes; @addr is that of @at. */
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t addr;
+	bool failed;
+};
+
+static const uint8_t *take(struct cursor *c, uint64_t len)
+{
+	const uint8_t *at = c->at;
+
+	if (c->failed || len > (uint64_t)(c->end - c->at)) {
+		c->failed = true;
+		return NULL;
+	}
+	c->at += len;
+	c->addr += len;
+	return at;
+}
+
+static uint64_t take_unsigned(struct cursor *c, unsigned bytes)
+{
+	const uint8_t *at = take(c, bytes);
+	uint64_t value = 0;
+
+	for (unsigned i = 0; at && i < bytes; i++)
+		value |= (uint64_t)at[i] << i * 8;
+	return value;
+}
+
+static uint64_t take_uleb128(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		const uint8_t *at = take(c, 1);
+
+		if (!at)
+			return 0;
+		if (shift < 64)
+			value |= (uint64_t)(*at & 0x7f) << shift;
+		if (!(*at & 0x80))
+			return value;
+	}
+}
+
+/* An encoded pointer; the encodings that compilers use for code and its tables on this machine. */
+static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
+{
+	uint64_t from = (encoding & PE_BASE) == PE_PCREL ? c->addr : 0;
+	uint64_t value = 0;
+
+	if ((encoding & PE_BASE) != PE_PCREL && (encoding & PE_BASE) != 0)
+		c->failed = true;
+	switch (encoding & PE_FORMAT) {
+	case PE_ABSPTR:
+	case PE_UDATA8:
+	case PE_SDATA8:
+		value = take_unsigned(c, 8);
+		break;
+	case PE_UDATA4:
+		value = take_unsigned(c, 4);
+		break;
+	case PE_SDATA4:
+		value = (uint64_t)(int64_t)(int32_t)take_unsigned(c, 4);
+		break;
+	case PE_ULEB128:
+		value = take_uleb128(c);
+		break;
+	default:
+		c->failed = true;
+	}
+	return value ? from + value : 0;
+}
+
+static int load_sections(struct code *code)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
+		GElf_Shdr head;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &head) || !(head.sh_flags & SHF_ALLOC) ||
+		    (head.sh_flags & SHF_TLS) || head.sh_type == SHT_NOBITS || !head.sh_size)
+			continue;
+		/* As in the file: nothing here depends on what kinds of data there are in it. */
+		data = elf_rawdata(scn, NULL);
+		if (!data || !data->d_buf || !data->d_size ||
+		    data->d_size > UINT64_MAX - head.sh_addr)
+			continue;
+
+		struct code_section *sections = vec_grow(code->sections, code->nr_sections,
+							 sizeof(*sections));
+
+		if (!sections)
+			return -ENOMEM;
+		code->sections = sections;
+		sections[code->nr_sections++] = (struct code_section){
+			.start = head.sh_addr,
+			.end = head.sh_addr + data->d_size,
+			.bytes = data->d_buf,
+			.is_code = (head.sh_flags & SHF_EXECINSTR) != 0,
+		};
+	}
+	return 0;
+}
+
+static int add_func(struct code *code, struct code_func func)
+{
+	const struct code_section *sec = code_section_at(code, func.start);
+	struct code_func *funcs;
+
+	if (!sec || !sec->is_code || func.end <= func.start || func.end > sec->end)
+		return 0;
+	funcs = vec_grow(code->funcs, code->nr_funcs, sizeof(*funcs));
+	if (!funcs)
+		return -ENOMEM;
+	code->funcs = funcs;
+	funcs[code->nr_funcs++] = func;
+	return 0;
+}
+
+/* What the FDEs of a CIE have in common. */
+struct cie {
+	uint8_t code_encoding;
+	uint8_t table_encoding; /* PE_OMIT: no table */
+	bool has_size;		/* of the augmentation data */
+};
+
+/* @c: behind the identifier of a CIE. */
+static bool read_cie(struct cursor c, struct cie *out)
+{
+	const uint8_t *version = take(&c, 1);
+	const char *letters = (const char *)c.at;
+	size_t len = strnlen(letters, c.end - c.at);
+
+	*out = (struct cie){ PE_ABSPTR, PE_OMIT, false };
+	if (!version || !take(&c, len + 1))
+		return false;
+	take_uleb128(&c); /* alignment of code */
+	take_uleb128(&c); /* and of data, signed: of the same length */
+	if (*version == 1)
+		take(&c, 1);
+	else
+		take_uleb128(&c); /* the return address' register */
+	if (letters[0] != 'z')
+		return !c.failed && !letters[0];
+	out->has_size = true;
+	take_uleb128(&c);
+	for (const char *l = letters + 1; *l && !c.failed; l++) {
+		if (*l == 'R')
+			out->code_encoding = take_unsigned(&c, 1);
+		else if (*l == 'L')
+			out->table_encoding = take_unsigned(&c, 1);
+		else if (*l == 'P')
+			take_pointer(&c, take_unsigned(&c, 1));
+		else if (*l != 'S' && *l != 'B')
+			return false;
+	}
+	return !c.failed;
+}
+
+/* @c: behind the CIE's distance. */
+static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
+{
+	struct code_func func = { .start = take_pointer(&c, cie->code_encoding) };
+
+	func.end = func.start + take_pointer(&c, cie->code_encoding & PE_FORMAT);
+	if (cie->has_size)
+		take_uleb128(&c);
+	func.landings_base = func.start;
+	if (cie->table_encoding != PE_OMIT && !c.failed)
+		func.landings = take_pointer(&c, cie->table_encoding);
+	return c.failed || !func.start ? 0 : add_func(code, func);
+}
+
+static int load_frames(struct code *code)
+{
+	struct elf_section sec;
+
+	if (!elf_section_by_name(code->file, ".eh_frame", &sec))
+		return 0;
+
+	const uint8_t *bytes = code_bytes(code, sec.head.sh_addr, 1);
+
+	if (!bytes)
+		return 0;
+
+	const struct code_section *all = code_section_at(code, sec.head.sh_addr);
+	struct cursor c = { bytes, all->bytes + (all->end - all->start), sec.head.sh_addr, false };
+	const uint8_t *cie_at = NULL;
+	struct cie cie = { 0 };
+	int ret = 0;
+
+	while (ret == 0 && c.end - c.at > 8) {
+		uint64_t len = take_unsigned(&c, 4);
+
+		/* 0: the end; ~0: 64-bit lengths, which nobody makes for these. */
+		if (len < 4 || len > (uint64_t)(c.end - c.at))
+			break;
+
+		struct cursor entry = { c.at, c.at + len, c.addr, false };
+		const uint8_t *id_at = entry.at;
+		uint64_t id = take_unsigned(&entry, 4);
+
+		take(&c, len);
+		if (id == 0)
+			continue;
+		if (id > (uint64_t)(id_at - bytes))
+			continue;
+		if (id_at - id != cie_at) {
+			struct cursor head = { id_at - id, c.end, 0, false };
+			uint64_t cie_len = take_unsigned(&head, 4);
+
+			cie_at = NULL;
+			if (cie_len > (uint64_t)(head.end - head.at) || take_unsigned(&head, 4))
+				continue;
+			if (!read_cie(head, &cie))
+				continue;
+			cie_at = id_at - id;
+		}
+		ret = read_fde(code, entry, &cie);
+	}
+	return ret;
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct code_func *x = a;
+	const struct code_func *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Of those that are within others the outer ones stay; they get what the inner ones know. */
+static void sort_funcs(struct code *code)
+{
+	size_t kept = 0;
+
+	if (code->nr_funcs)
+		qsort(code->funcs, code->nr_funcs, sizeof(*code->funcs), compare_start);
+	for (size_t i = 0; i < code->nr_funcs; i++) {
+		struct code_func *func = &code->funcs[i];
+		struct code_func *last = kept ? &code->funcs[kept - 1] : NULL;
+
+		if (!last || func->start >= last->end) {
+			code->funcs[kept++] = *func;
+			continue;
+		}
+		/* Sizes in symbol tables of hand-written code are not always right. */
+		last->end = MAX(last->end, func->end);
+		if (!last->landings) {
+			last->landings = func->landings;
+			last->landings_base = func->landings_base;
+		}
+		if (!last->name && func->start == last->start)
+			last->name = func->name;
+	}
+	code->nr_funcs = kept;
+}
+
+static int load_symbols(struct code *code, uint32_t type)
+{
+	struct elf_symbols symbols;
+	int ret = 0;
+
+	if (!elf_symbols_open(code->file, type, &symbols))
+		return 0;
+	for (size_t i = 1; ret == 0 && i < symbols.nr; i++) {
+		struct code_func func = { 0 };
+		GElf_Sym sym;
+		size_t len;
+
+		if (!elf_symbol(&symbols, i, &sym, &func.name, &len) ||
+		    GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_size > UINT64_MAX - sym.st_value)
+			continue;
+		func.start = sym.st_value;
+		func.end = sym.st_value + sym.st_size;
+		ret = add_func(code, func);
+	}
+	return ret;
+}
+
+int code_load(const struct elf_file *file, struct code *out)
+{
+	struct code code cleanup_code = { .file = file };
+	int ret = load_sections(&code);
+
+	if (ret == 0)
+		ret = load_frames(&code);
+	if (ret == 0)
+		ret = load_symbols(&code, SHT_SYMTAB);
+	if (ret == 0)
+		ret = load_symbols(&code, SHT_DYNSYM);
+	if (ret < 0)
+		return ret;
+	sort_funcs(&code);
+	*out = code;
+	code = (struct code){ 0 };
+	return 0;
+}
+
+void code_deinit(struct code *code)
+{
+	free(code->sections);
+	free(code->funcs);
+	*code = (struct code){ 0 };
+}
+
+const struct code_section *code_section_at(const struct code *code, uint64_t addr)
+{
+	for (size_t i = 0; i < code->nr_sections; i++) {
+		if (code->sections[i].start <= addr && addr < code->sections[i].end)
+			return &code->sections[i];
+	}
+	return NULL;
+}
+
+const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len)
+{
+	const struct code_section *sec = code_section_at(code, addr);
+
+	return sec && len <= sec->end - addr ? sec->bytes + (addr - sec->start) : NULL;
+}
+
+/* How many functions begin at or before @addr. */
+static size_t count_until(const struct code *code, uint64_t addr)
+{
+	size_t low = 0;
+	size_t high = code->nr_funcs;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (code->funcs[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct code_func *code_func_at(const struct code *code, uint64_t addr)
+{
+	size_t nr = count_until(code, addr);
+
+	return nr && addr < code->funcs[nr - 1].end ? &code->funcs[nr - 1] : NULL;
+}
+
+uint64_t code_next_start(const struct code *code, uint64_t addr)
+{
+	const struct code_section *sec = code_section_at(code, addr);
+	size_t nr = count_until(code, addr);
+	uint64_t end = sec ? sec->end : addr;
+
+	return nr < code->nr_funcs ? MIN(code->funcs[nr].start, end) : end;
+}
+
+/* The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); what C++ and C with cleanups use. */
+bool code_landings(const struct code *code, const struct code_func *func,
+		   void (*fn)(uint64_t addr, void *arg), void *arg)
+{
+	const struct code_section *sec = code_section_at(code, func->landings);
+
+	if (!func->landings)
+		return true;
+	if (!sec)
+		return false;
+
+	struct cursor c = {
+		sec->bytes + (func->landings - sec->start),
+		sec->bytes + (sec->end - sec->start),
+		func->landings,
+		false,
+	};
+	uint8_t encoding = take_unsigned(&c, 1);
+	uint64_t base = encoding == PE_OMIT ? func->landings_base : take_pointer(&c, encoding);
+
+	if (take_unsigned(&c, 1) != PE_OMIT)
+		take_uleb128(&c); /* how far away the types are */
+	encoding = take_unsigned(&c, 1);
+
+	uint64_t len = take_uleb128(&c);
+
+	if (c.failed || len > (uint64_t)(c.end - c.at))
+		return false;
+	c.end = c.at + len;
+	while (!c.failed && c.at < c.end) {
+		take_pointer(&c, encoding);
+		take_pointer(&c, encoding);
+
+		uint64_t landing = take_pointer(&c, encoding);
+
+		take_uleb128(&c); /* what is done there */
+		if (landing && !c.failed)
+			fn(base + landing, arg);
+	}
+	return !c.failed;
+}

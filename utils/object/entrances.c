@@ -1,0 +1,336 @@
+/* Who jumps where (see entrances.h). */
+#include "utils/object/entrances.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT_JUMP_REACH (128 + 2 + WINDOW_BEFORE + WINDOW_BYTES)
+
+/*
+ * @next_func: functions before it have been looked through
+ */
+struct search {
+	const struct code *code;
+	struct insns *insns;
+	struct window *windows;
+	size_t nr;
+	const char *what; /* is being looked at */
+	size_t next_func;
+};
+
+/* The first window of a site at @addr or behind. */
+static size_t first_from(const struct search *s, uint64_t addr)
+{
+	size_t low = 0;
+	size_t high = s->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->windows[mid].site < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* @addr is led to. */
+static void note(uint64_t addr, void *arg)
+{
+	struct search *s = arg;
+
+	if (addr < WINDOW_BYTES || addr + WINDOW_BEFORE < s->windows[0].site ||
+	    addr >= s->windows[s->nr - 1].site + WINDOW_BYTES)
+		return;
+	/* Windows overlap where probes stand close together. */
+	for (size_t i = first_from(s, addr - WINDOW_BYTES + 1);
+	     i < s->nr && s->windows[i].site <= addr + WINDOW_BEFORE; i++) {
+		struct window *w = &s->windows[i];
+		const char **led_to = &w->led_to[addr + WINDOW_BEFORE - w->site];
+
+		if (!*led_to)
+			*led_to = s->what;
+	}
+}
+
+/* All sites in [@start, @end). */
+static void refuse(struct search *s, uint64_t start, uint64_t end, const char *why)
+{
+	for (size_t i = first_from(s, start); i < s->nr && s->windows[i].site < end; i++) {
+		if (!s->windows[i].why_not)
+			s->windows[i].why_not = why;
+	}
+}
+
+static uint64_t word_at(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static int32_t distance_at(const uint8_t *at)
+{
+	int32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* --- functions around the windows --- */
+
+static void look_through(struct search *s, const struct code_func *func)
+{
+	struct insn_text text = { code_bytes(s->code, func->start, func->end - func->start),
+				  func->start, func->end };
+
+	s->what = "an instruction of the function leads behind it";
+	if (!text.bytes || insns_names(s->insns, &text, note, s, NULL) < 0)
+		refuse(s, func->start < SHORT_JUMP_REACH ? 0 : func->start - SHORT_JUMP_REACH,
+		       func->end + SHORT_JUMP_REACH,
+		       "part of the function is no code that is known");
+}
+
+/* Any byte may be the first of a short jump. */
+static void look_at_bytes(struct search *s, const struct insn_text *text)
+{
+	s->what = "what is no function may lead behind it";
+	for (uint64_t at = text->start; at + 1 < text->end; at++) {
+		const uint8_t *code = text->bytes + (at - text->start);
+
+		if ((code[0] & 0xf0) == 0x70 || code[0] == 0xeb || (code[0] & 0xfc) == 0xe0)
+			note(at + 2 + (int8_t)code[1], s);
+	}
+}
+
+/* Between functions is padding, and code of which nobody says what it is: the start files'. */
+static void look_between(struct search *s, uint64_t start, uint64_t end)
+{
+	struct insn_text text = { NULL, start, end };
+
+	if (start < end)
+		text.bytes = code_bytes(s->code, start, end - start);
+	s->what = "what is no function leads behind it";
+	if (text.bytes && insns_names(s->insns, &text, note, s, NULL) < 0)
+		look_at_bytes(s, &text);
+}
+
+/* What short jumps can come from. Sites come in their order, so that each function and each gap is looked at once. */
+static void look_around(struct search *s, uint64_t site)
+{
+	const struct code *code = s->code;
+	const struct code_section *sec = code_section_at(code, site);
+	uint64_t end = MIN(site + SHORT_JUMP_REACH, sec->end);
+	size_t i = s->next_func;
+
+	while (i < code->nr_funcs &&
+	       (code->funcs[i].end + SHORT_JUMP_REACH <= site || code->funcs[i].end <= sec->start))
+		i++;
+	for (; i < code->nr_funcs; i++) {
+		const struct code_func *func = &code->funcs[i];
+		uint64_t before = i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start;
+
+		look_between(s, before, MIN(func->start, sec->end));
+		if (func->start >= end)
+			break;
+		look_through(s, func);
+		s->next_func = i + 1;
+	}
+	if (i == code->nr_funcs)
+		look_between(s, i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start, sec->end);
+}
+
+static void look_at_functions(struct search *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t site = s->windows[i].site;
+		const struct code_section *sec = code_section_at(s->code, site);
+
+		if (!sec || !sec->is_code || !code_func_at(s->code, site)) {
+			refuse(s, site, site + 1, "it lies in no function");
+			continue;
+		}
+		look_around(s, site);
+	}
+}
+
+static void look_at_landings(struct search *s)
+{
+	s->what = "an exception may be caught behind it";
+	for (size_t i = 0; i < s->code->nr_funcs; i++) {
+		const struct code_func *func = &s->code->funcs[i];
+
+		if (!code_landings(s->code, func, note, s))
+			refuse(s, func->start, func->end,
+			       "where exceptions are caught is not known");
+	}
+}
+
+/* --- the whole file --- */
+
+struct bases {
+	uint64_t *addrs;
+	size_t nr;
+	size_t cap;
+};
+
+static bool add_base(struct bases *bases, uint64_t addr)
+{
+	if (bases->nr == bases->cap) {
+		size_t cap = bases->cap ? bases->cap * 2 : 256;
+		uint64_t *addrs = reallocarray(bases->addrs, cap, sizeof(*addrs));
+
+		if (!addrs)
+			return false;
+		bases->addrs = addrs;
+		bases->cap = cap;
+	}
+	bases->addrs[bases->nr++] = addr;
+	return true;
+}
+
+/*
+ * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of an address (48 8d, ModRM of a
+ * distance; 4c for the upper registers) from which a table is read. Any byte may be the first of an instruction.
+ */
+static int scan_code(struct search *s, const struct code_section *sec, struct bases *bases)
+{
+	uint64_t len = sec->end - sec->start;
+
+	s->what = "something elsewhere may lead behind it";
+	for (uint64_t i = 0; i + 5 <= len; i++) {
+		const uint8_t *at = sec->bytes + i;
+
+		if ((at[0] & 0xfe) == 0xe8) {
+			note(sec->start + i + 5 + distance_at(at + 1), s);
+		} else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && i + 6 <= len) {
+			note(sec->start + i + 6 + distance_at(at + 2), s);
+		} else if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && (at[2] & 0xc7) == 5 &&
+			   i + 7 <= len) {
+			if (!add_base(bases, sec->start + i + 7 + distance_at(at + 3)))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Any aligned word may be an address that is jumped to. */
+static void scan_words(struct search *s, const struct code_section *sec)
+{
+	uint64_t len = sec->end - sec->start;
+
+	s->what = "an address in the data leads behind it";
+	for (uint64_t i = -sec->start & 7; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t))
+		note(word_at(sec->bytes + i), s);
+}
+
+static void scan_relocations(struct search *s)
+{
+	struct elf_section sec;
+
+	s->what = "an address in the data leads behind it";
+	if (!elf_section_by_name(s->code->file, ".rela.dyn", &sec) || !sec.data)
+		return;
+	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
+		GElf_Rela reloc;
+
+		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc))
+			note(reloc.r_addend, s);
+	}
+}
+
+static int compare_addr(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool is_code(const struct code *code, uint64_t addr)
+{
+	for (size_t i = 0; i < code->nr_sections; i++) {
+		if (code->sections[i].is_code && code->sections[i].start <= addr &&
+		    addr < code->sections[i].end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Entries of a table are distances of 32 bits from its beginning, and how many there are is not said: as long as they lead to code,
+ * up to where the next table begins.
+ */
+static void scan_tables(struct search *s, struct bases *bases)
+{
+	const struct code_section *sec = NULL;
+	uint64_t end;
+
+	s->what = "an entry of a table leads behind it";
+	if (bases->nr)
+		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), compare_addr);
+	for (size_t i = 0; i < bases->nr; i++) {
+		uint64_t base = bases->addrs[i];
+
+		if ((i && base == bases->addrs[i - 1]) || base % sizeof(int32_t))
+			continue;
+		if (!sec || base < sec->start || base >= sec->end)
+			sec = code_section_at(s->code, base);
+		if (!sec)
+			continue;
+		end = sec->end;
+		for (size_t k = i + 1; k < bases->nr && end == sec->end; k++) {
+			if (bases->addrs[k] != base && bases->addrs[k] % sizeof(int32_t) == 0)
+				end = MIN(end, bases->addrs[k]);
+			if (bases->addrs[k] >= end)
+				break;
+		}
+		for (uint64_t at = base; end - at >= sizeof(int32_t); at += sizeof(int32_t)) {
+			uint64_t target = base + distance_at(sec->bytes + (at - sec->start));
+
+			if (!is_code(s->code, target))
+				break;
+			note(target, s);
+		}
+	}
+}
+
+const char *window_check(const struct window *window, uint64_t from)
+{
+	uint64_t end = MAX(from + WINDOW_BYTES, window->site + 1);
+
+	if (window->why_not)
+		return window->why_not;
+	for (uint64_t addr = from + 1; addr < end; addr++) {
+		const char *why = window->led_to[addr + WINDOW_BEFORE - window->site];
+
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)
+{
+	struct search s = { .code = code, .insns = insns, .windows = windows, .nr = nr };
+	struct bases bases = { 0 };
+	int ret = 0;
+
+	if (!nr)
+		return 0;
+	look_at_functions(&s);
+	look_at_landings(&s);
+	for (size_t i = 0; ret == 0 && i < code->nr_sections; i++) {
+		if (code->sections[i].is_code)
+			ret = scan_code(&s, &code->sections[i], &bases);
+		scan_words(&s, &code->sections[i]);
+	}
+	scan_relocations(&s);
+	if (ret == 0)
+		scan_tables(&s, &bases);
+	free(bases.addrs);
+	return ret;
+}
