@@ -137,7 +137,7 @@ def test_after_exec(sleeper):
 @needs_kernel
 def test_sched_switch_agrees_with_perf(sleeper):
     """The task leaves the CPU within a few microseconds by both."""
-    record(sleeper, events="sched:sched_switch@kernel", status=3)
+    record(sleeper, events="sched:sched_switch@kernel;linux:schedule", status=3)
     text = utrail("dump").must().out
     outs, switches = {}, {}
     for m in re.finditer(r"^(\d+)\.(\d{9}) +(\d+): \[event\] (\S+)\(\d+\)(?: prev_comm=\S+ prev_pid=(\d+))?", text, re.M):
