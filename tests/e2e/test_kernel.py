@@ -388,7 +388,7 @@ TIME = 5_000_000_000
 ONE, TWO, STRANGER = 100, 101, 77
 
 
-def handmade(pages, header=None, feat=4, name="hand.data"):
+def handmade(pages, header=None, feat=4, name="hand.data", more=None):
     """Two tasks, each in one call of main for a millisecond."""
     info = b"Ftrace!\0" + struct.pack("<IHBBQQH6x", 4, 40, 1, 2, 0x22 | feat, 0, 1024)
     task = (f"SESS timestamp=4.0 pid={ONE} sid=0123456789abcdef exename=\"/bin/prog\"\n"
@@ -403,6 +403,7 @@ def handmade(pages, header=None, feat=4, name="hand.data"):
         f"{TWO}.dat": records,
         "kernel_header": header or kernel.header(),
         **{f"kernel-cpu{cpu}.dat": content for cpu, content in pages.items()},
+        **(more or {}),
     }
     shutil.rmtree(name, ignore_errors=True)
     unpack(files, Path(name))
@@ -443,6 +444,17 @@ def test_fields_of_handmade():
     assert ("/* sched:sched_switch (prev_comm=one prev_pid=100 prev_prio=120 prev_state=S ==> "
             "next_comm=idle next_pid=0 next_prio=100) */") in text
     assert "/* raw_syscalls:sys_enter (NR 0 (1, 2, 3, 4, 5, 6)) */" in text
+
+
+@needs_fields
+def test_addresses_have_names():
+    number = kernel.event_ids()["timer:hrtimer_expire_entry"]
+    page = kernel.Page(TIME + 10)
+    for i, address in enumerate((0xFFFFFFFF81000100, 0xFFFFFFFF81000000, 0x1234)):
+        page.record(TIME + 10 + i, number, ONE, struct.pack("<QqQ", 1, 2, address))
+    more = {"kallsyms": b"ffffffff81000000 T first\nffffffff81000100 t second\t[module]\n"}
+    text = utrail("replay", "-d", handmade({0: page.pack()}, more=more)).must().out
+    assert re.findall(r"function=(\S+)", text) == ["second", "first", "0x1234"]
 
 
 @needs_fields

@@ -149,8 +149,20 @@ static bool is_risky(const struct tep_event *event)
 	return false;
 }
 
+/* For the library, which writes none of these texts. */
+static char *resolve(void *syms, unsigned long long *addr, char **module)
+{
+	uint64_t start;
+	const char *name = kernelsyms_find(syms, *addr, &start);
+
+	*module = NULL;
+	if (name)
+		*addr = start;
+	return (char *)name;
+}
+
 static int parse(struct kernelfields *fields, const struct kernel_event_type *type,
-		 const struct kernel_layout *layout)
+		 const struct kernel_layout *layout, struct kernelsyms *syms)
 {
 	struct strbuf format cleanup_strbuf = { 0 };
 	char *system cleanup_free = text_dup(&type->system);
@@ -166,6 +178,8 @@ static int parse(struct kernelfields *fields, const struct kernel_event_type *ty
 	tep_set_page_size(fields->tep, layout->page_bytes);
 	tep_set_file_bigendian(fields->tep,
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	if (syms)
+		tep_set_function_resolver(fields->tep, resolve, syms);
 	/* What it cannot print it still knows the fields of. */
 	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
@@ -177,11 +191,12 @@ static int parse(struct kernelfields *fields, const struct kernel_event_type *ty
 }
 
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
-					 const struct kernel_layout *layout)
+					 const struct kernel_layout *layout,
+					 struct kernelsyms *syms)
 {
 	struct kernelfields *fields = calloc(1, sizeof(*fields));
 
-	if (fields && parse(fields, type, layout) < 0) {
+	if (fields && parse(fields, type, layout, syms) < 0) {
 		kernelfields_destroy(fields);
 		return NULL;
 	}
