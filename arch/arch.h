@@ -82,6 +82,11 @@ extern const char arch_point[];
 
 void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 
+/* One to code nearby. False when that is too far away. */
+#define ARCH_SHORT_JUMP_BYTES 2
+
+bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
+
 /*
  * Write the beginning of the stub of point @index (below 2^31), which stands for code at @site, to @code: ARCH_POINT_STUB_BYTES, to
  * be executed where it is; code of the program follows. It calls the address in @cell, which lies within 2 GiB, and comes back with

@@ -249,18 +249,39 @@ static bool write_text(int fd, uint64_t addr, const void *bytes, uint64_t len)
 }
 
 /* In one piece where it lies within a word; else the first byte, before which nothing has changed for who comes by, is the last. */
-static bool write_jump(int fd, uint64_t site, const uint8_t jump[ARCH_JUMP_BYTES])
+static bool write_jump(int fd, uint64_t site, const uint8_t *jump, uint64_t len)
 {
 	uint64_t word = site & ~7UL;
 	uint8_t bytes[8];
 
-	if (site - word <= sizeof(bytes) - ARCH_JUMP_BYTES) {
+	if (site - word <= sizeof(bytes) - len) {
 		memcpy(bytes, (const void *)word, sizeof(bytes));
-		memcpy(bytes + (site - word), jump, ARCH_JUMP_BYTES);
+		memcpy(bytes + (site - word), jump, len);
 		return write_text(fd, word, bytes, sizeof(bytes));
 	}
-	return write_text(fd, site + 1, jump + 1, ARCH_JUMP_BYTES - 1) &&
-	       write_text(fd, site, jump, 1);
+	return write_text(fd, site + 1, jump + 1, len - 1) && write_text(fd, site, jump, 1);
+}
+
+static bool is_original(const struct dl_phdr_info *info, const struct plan_point *plan)
+{
+	return is_within(info, plan->site, sizeof(plan->original), PF_X) &&
+	       memcmp((const void *)plan->site, plan->original, sizeof(plan->original)) == 0;
+}
+
+static bool put_jump(const struct dl_phdr_info *info, int fd, const struct point *point)
+{
+	const struct plan_point *plan = &point->plan;
+	uint8_t jump[ARCH_JUMP_BYTES];
+	uint8_t short_jump[ARCH_SHORT_JUMP_BYTES];
+
+	_Static_assert(PLAN_POINT_BYTES == ARCH_JUMP_BYTES, "that is what is replaced");
+	if (!point->stub || !is_original(info, plan))
+		return false;
+	if (plan->flags & PLAN_POINT_SHORT)
+		return arch_write_short_jump(short_jump, plan->site, point[-1].plan.site) &&
+		       write_jump(fd, plan->site, short_jump, sizeof(short_jump));
+	arch_write_jump(jump, plan->site, (uint64_t)point->stub);
+	return write_jump(fd, plan->site, jump, sizeof(jump));
 }
 
 /* A program may pass by without a look as long as nobody is there. */
@@ -277,21 +298,13 @@ static uint32_t put_in(const struct dl_phdr_info *info, uint32_t first, uint32_t
 	uint32_t failed = 0;
 	bool is_in = false; /* the jump that leads to the next one, if that is an inner one */
 
-	_Static_assert(PLAN_POINT_BYTES == ARCH_JUMP_BYTES, "that is what is replaced");
 	for (uint32_t i = first; i < first + nr; i++) {
 		const struct plan_point *plan = &all_points[i].plan;
-		uint8_t jump[ARCH_JUMP_BYTES];
 
-		if (!(plan->flags & PLAN_POINT_INNER)) {
-			is_in = all_points[i].stub &&
-				is_within(info, plan->site, ARCH_JUMP_BYTES, PF_X) &&
-				memcmp((const void *)plan->site, plan->original,
-				       sizeof(plan->original)) == 0;
-			if (is_in) {
-				arch_write_jump(jump, plan->site, (uint64_t)all_points[i].stub);
-				is_in = write_jump(fd, plan->site, jump);
-			}
-		}
+		if (!(plan->flags & PLAN_POINT_INNER))
+			is_in = put_jump(info, fd, &all_points[i]);
+		else if (plan->flags & PLAN_POINT_SHORT)
+			is_in = is_in && put_jump(info, fd, &all_points[i]);
 		if (is_in)
 			raise_semaphore(info, plan);
 		else if (!(plan->flags & PLAN_POINT_SILENT))
@@ -358,9 +371,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 			     all_points[i + nr].path_hash == first->path_hash;)
 			nr++;
 		if (first->plan.load_bias != info->dlpi_addr || first->path_hash != path_hash ||
-		    !is_within(info, first->plan.site, ARCH_JUMP_BYTES, PF_X) ||
-		    memcmp((const void *)first->plan.site, first->plan.original,
-			   sizeof(first->plan.original)) != 0)
+		    !is_original(info, &first->plan))
 			continue;
 		put_in(info, i, nr);
 	}

@@ -110,6 +110,15 @@ void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
 	memcpy(jump + 1, &distance, sizeof(distance));
 }
 
+bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to)
+{
+	int64_t distance = to - (from + ARCH_SHORT_JUMP_BYTES);
+
+	jump[0] = 0xeb;
+	jump[1] = distance;
+	return (int8_t)jump[1] == distance;
+}
+
 void arch_write_point_stub(uint8_t *code, uint32_t index, uint64_t site, const uint64_t *cell)
 {
 	/* What arch_point finds on the stack is below the program's red zone; see there. */

@@ -258,7 +258,11 @@ static int find_points(struct points *points, struct known_module *known, struct
 	if (ret == 0 && nr)
 		ret = prepare(points, known, &code, insns, wanted, nr);
 	drop(wanted, nr);
-	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", known->path) : 0;
+	if (ret < 0)
+		err_set_errno(err, ret, "out of memory");
+	if (ret < 0)
+		err_prefix(err, "cannot record the events of '%s'", known->path);
+	return ret;
 }
 
 /* --- one process --- */
@@ -292,6 +296,13 @@ static void add_points(struct strbuf *out, const struct found_point *found, uint
 
 	memcpy(silent.original, site->original, sizeof(silent.original));
 	memcpy(point.original, site->original, sizeof(point.original));
+	if (!site->is_inner && site->island) {
+		struct plan_point island = { .flags = PLAN_POINT_SILENT };
+
+		memcpy(island.original, site->island_original, sizeof(island.original));
+		add_point(out, island, (struct insn_code){ .from = site->island }, bias);
+		*(has_before ? &silent.flags : &point.flags) |= PLAN_POINT_INNER | PLAN_POINT_SHORT;
+	}
 	if (has_before)
 		add_point(out, silent, site->before, bias);
 	add_point(out, point, site->code, bias);

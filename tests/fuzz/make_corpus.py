@@ -287,6 +287,43 @@ int function(int x) { return local_function(x) + (malloc(1) != 0); }
 """
 
 
+PROBES = """
+#include <sys/sdt.h>
+extern int puts(const char *);
+unsigned short seed_two_semaphore __attribute__((section(".probes")));
+struct guard { int *p; ~guard() { *p = 0; } };
+int f(int n) { int k = n; guard g = { &k }; DTRACE_PROBE1(seed, one, n); if (n) puts("x"); DTRACE_PROBE(seed, three); return k; }
+int g(int n)
+{
+    switch (n) {
+    case 0: DTRACE_PROBE(seed, four); return puts("a");
+    case 1: DTRACE_PROBE(seed, four); return puts("b") + 1;
+    case 2: DTRACE_PROBE(seed, five); DTRACE_PROBE(seed, six); return 7;
+    case 3: return 5;
+    case 4: return puts("d") * n;
+    }
+    return f(n);
+}
+"""
+
+
+def make_probes(work):
+    """Notes, a table of landing pads, a switch; and the same stripped, as an object, and with its notes cut."""
+    source = work / "probes.cc"
+    source.write_text(PROBES)
+    small = ["-O2", "-fno-omit-frame-pointer", "-fPIC", "-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--unresolved-symbols=ignore-all"]
+    must("g++", *small, "-shared", source, "-o", work / "probes.so")
+    must("g++", *small, "-c", source, "-o", work / "probes.o")
+    must("clang++", "-Os", *small[2:], "-shared", source, "-o", work / "probes-clang.so")
+    must("strip", work / "probes.so", "-o", work / "probes-stripped.so")
+    for name in ("probes.so", "probes.o", "probes-clang.so", "probes-stripped.so"):
+        save("sdt", name, (work / name).read_bytes())
+    raw = bytearray((work / "probes.so").read_bytes())
+    at = raw.index(b"stapsdt\0")
+    raw[at - 8] = 0xFF
+    save("sdt", "long-note", bytes(raw))
+
+
 def make_objects(work):
     source = work / "object.c"
     source.write_text(C)
@@ -424,6 +461,7 @@ def main():
         make_datadirs(found)
         make_files(found)
         make_objects(work)
+        make_probes(work)
         make_names(work)
     make_words()
     make_specs()

@@ -169,6 +169,8 @@ enum plan_point_flags {
 	PLAN_POINT_INNER = 1U << 0,
 	/* No event: the jump is written here, in front of the next point, which has no room for one behind it. */
 	PLAN_POINT_SILENT = 1U << 1,
+	/* There is room for a short jump only. It leads to the site of the point before it, which is silent, and nothing is there. */
+	PLAN_POINT_SHORT = 1U << 2,
 };
 
 struct plan_point {

@@ -149,7 +149,8 @@ static void look_at_functions(struct search *s)
 		uint64_t site = s->windows[i].site;
 		const struct code_section *sec = code_section_at(s->code, site);
 
-		if (!sec || !sec->is_code || !code_func_at(s->code, site)) {
+		if (!sec || !sec->is_code ||
+		    !(s->windows[i].is_padding || code_func_at(s->code, site))) {
 			refuse(s, site, site + 1, "it lies in no function");
 			continue;
 		}
@@ -298,9 +299,9 @@ static void scan_tables(struct search *s, struct bases *bases)
 	}
 }
 
-const char *window_check(const struct window *window, uint64_t from)
+const char *window_check(const struct window *window, uint64_t from, unsigned bytes)
 {
-	uint64_t end = MAX(from + WINDOW_BYTES, window->site + 1);
+	uint64_t end = MAX(from + bytes, window->site + 1);
 
 	if (window->why_not)
 		return window->why_not;

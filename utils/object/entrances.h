@@ -13,20 +13,22 @@
  * What surrounds a place in the code. A jump that is written to @site or before it overwrites WINDOW_BYTES, of which nothing may
  * lead to any but the first.
  *
+ * @is_padding: it is no part of any function, and need not be. Filled in by the caller, like @site
  * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for ever
  * @led_to: for each byte from @site - WINDOW_BEFORE on what leads to it, or NULL
  */
 struct window {
 	uint64_t site;
+	bool is_padding;
 	const char *why_not;
 	const char *led_to[WINDOW_BEFORE + WINDOW_BYTES];
 };
 
 /*
- * Why a jump may not be written to @from, at most WINDOW_BEFORE in front of the site, so that whoever comes to the site comes by;
- * NULL: nothing is known against it.
+ * Why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE in front of the site, so that whoever comes to the site
+ * comes by; NULL: nothing is known against it.
  */
-const char *window_check(const struct window *window, uint64_t from);
+const char *window_check(const struct window *window, uint64_t from, unsigned bytes);
 
 /*
  * Look for whatever leads into one of the @nr windows, which are sorted by site and of which only that is filled in:

@@ -53,12 +53,29 @@ void insns_close_at(struct insns **insns)
 	insns_close(*insns);
 }
 
-/* Instructions newer than the disassembler, or that it has no use for: their length; 0 for all others. */
+static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+bool insn_is_landing_pad(const uint8_t *at, uint64_t left)
+{
+	return left >= sizeof(endbr64) && memcmp(at, endbr64, sizeof(endbr64)) == 0;
+}
+
+/*
+ * Instructions that the disassembler does not know: their length; 0 for all others. Those of shadow stacks are rdssp (f3 0f 1e /1) and
+ * incssp (f3 0f ae /5) of a register, with or without REX.
+ */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	unsigned rex = left >= 5 && (at[1] & 0xf0) == 0x40;
 
-	return left >= sizeof(endbr64) && memcmp(at, endbr64, sizeof(endbr64)) == 0 ? 4 : 0;
+	if (insn_is_landing_pad(at, left))
+		return sizeof(endbr64);
+	if (left < 4 + rex || at[0] != 0xf3 || at[1 + rex] != 0x0f)
+		return 0;
+	return (at[2 + rex] == 0x1e && (at[3 + rex] & 0xf8) == 0xc8) ||
+			       (at[2 + rex] == 0xae && (at[3 + rex] & 0xf8) == 0xe8)
+		       ? 4 + rex
+		       : 0;
 }
 
 /*
@@ -331,7 +348,7 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 			return err_set(err, -EXDEV,
 				       "what is behind it is not known as an instruction");
 		/* Where an indirect jump may land. */
-		if (out->taken && known_length(at, text->end - addr))
+		if (out->taken && insn_is_landing_pad(at, text->end - addr))
 			return err_set(err, -EXDEV, "something may jump behind it");
 
 		int ret = move_one(insns, at, addr, len, out, err);
@@ -353,7 +370,7 @@ unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *en
 		unsigned len = decode(insns, at, end - at, 0);
 
 		if (!len || (insns->insn->id != X86_INS_NOP && insns->insn->id != X86_INS_INT3) ||
-		    known_length(at, end - at))
+		    insn_is_landing_pad(at, end - at))
 			break;
 		at += len;
 	}

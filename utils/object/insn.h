@@ -40,8 +40,6 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 int insns_names(struct insns *insns, const struct insn_text *text,
 		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
 
-#define INSN_BYTES_MAX \
-	19 /* of code that begins before the 5th byte: 4, and the longest instruction there is */
 #define INSN_CODE_MAX  64
 #define INSN_FIXES_MAX 8
 
@@ -82,6 +80,9 @@ int insn_go_on(struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /* The file's addresses are @bias higher in this process. */
 void insn_load_at(struct insn_code *code, uint64_t bias);
+
+/* Where indirect jumps may land: `endbr64`. */
+bool insn_is_landing_pad(const uint8_t *at, uint64_t left);
 
 /* How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to be reached (padding). */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);

@@ -43,6 +43,11 @@ void insn_load_at(struct insn_code *code, uint64_t bias)
 {
 }
 
+bool insn_is_landing_pad(const uint8_t *at, uint64_t left)
+{
+	return false;
+}
+
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end)
 {
 	return 0;

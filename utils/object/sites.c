@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/object/islands.h"
+
 /* The longest padding instruction that compilers use, and some of them. */
 #define PADDING_MAX 32
 
@@ -13,6 +15,7 @@
  * Sites that one jump is to serve.
  *
  * @end: what is behind the jump
+ * @low, @high: what may be moved: the rest is, with other jumps
  */
 struct group {
 	const struct code *code;
@@ -21,6 +24,8 @@ struct group {
 	struct insn_text text;
 	uint64_t jump_at;
 	uint64_t end;
+	uint64_t low;
+	uint64_t high;
 	struct code_site *sites;
 	size_t nr;
 };
@@ -81,12 +86,14 @@ static int prepare_group(const struct group *g, struct uft_err *err)
 				 last, err);
 	if (ret == 0)
 		ret = check_behind(g, err);
+	if (ret == 0 && MAX(g->end, last->from + last->taken) > g->high)
+		ret = refuse(err, "another place follows too soon");
 	return ret < 0 ? ret : insn_go_on(last, last->from + last->taken, err);
 }
 
-static void finish_group(const struct group *g)
+static void finish_group(const struct group *g, const uint8_t *original)
 {
-	memcpy(g->sites->original, code_bytes(g->code, g->jump_at, WINDOW_BYTES), WINDOW_BYTES);
+	memcpy(g->sites->original, original, WINDOW_BYTES);
 	g->sites->jump_at = g->jump_at;
 	for (size_t i = 0; i < g->nr; i++) {
 		g->sites[i].is_inner = i > 0;
@@ -94,36 +101,53 @@ static void finish_group(const struct group *g)
 	}
 }
 
-/* Try to write the jump of the first of @nr sites to @jump_at. How many it serves; 0 when it cannot be. */
-static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at, size_t nr,
-		       struct uft_err *err)
+/* Try to write a jump of @bytes for the first of @nr sites to @jump_at. How many it serves; 0 when it cannot be. */
+static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
+		       unsigned bytes, size_t nr, struct uft_err *err)
 {
-	const char *why_not = window_check(window, jump_at);
+	const char *why_not = window_check(window, jump_at, bytes);
+	const uint8_t *original = code_bytes(g->code, jump_at, WINDOW_BYTES);
 
-	if (why_not) {
-		refuse(err, why_not);
+	if (why_not || !original) {
+		refuse(err, why_not ? why_not : "the code ends too soon behind it");
 		return 0;
 	}
 	g->jump_at = jump_at;
-	g->end = jump_at + WINDOW_BYTES;
+	g->end = jump_at + bytes;
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < g->end;)
 		g->nr++;
 	if (prepare_group(g, err) < 0)
 		return 0;
-	finish_group(g);
+	finish_group(g, original);
 	return g->nr;
 }
 
+/* A short jump at @jump_at, to an island within its reach. */
+static size_t try_island(struct group *g, const struct window *window, uint64_t jump_at,
+			 const struct islands *islands, size_t nr)
+{
+	struct island *island = islands_near(islands, jump_at);
+	size_t served = island ? try_jump(g, window, jump_at, SHORT_JUMP_BYTES, nr, NULL) : 0;
+
+	if (served) {
+		island->is_used = true;
+		g->sites->island = island->addr;
+		memcpy(g->sites->island_original, code_bytes(g->code, island->addr, WINDOW_BYTES),
+		       WINDOW_BYTES);
+	}
+	return served;
+}
+
 /*
- * The same at @site or, where there is no room for it, a little before: not before @low, where code has been moved already. The
- * reason is that of the site itself.
+ * A jump at the site or, where there is no room for it, a little before: not before g->low. With @islands a short one, else a long
+ * one. The reason is that of the site itself.
  */
-static size_t find_jump(struct group *g, const struct window *window, uint64_t low, size_t nr,
-			struct uft_err *err)
+static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
+			size_t nr, struct uft_err *err)
 {
 	uint64_t site = g->sites->addr;
-	uint64_t starts[WINDOW_BEFORE];
-	size_t served;
+	uint64_t starts[WINDOW_BEFORE + 1] = { site };
+	size_t served = 0;
 
 	g->func = window->why_not ? NULL : code_func_at(g->code, site);
 	if (!g->func) {
@@ -133,46 +157,94 @@ static size_t find_jump(struct group *g, const struct window *window, uint64_t l
 	g->text = (struct insn_text){ code_bytes(g->code, g->func->start,
 						 g->func->end - g->func->start),
 				      g->func->start, g->func->end };
-	served = try_jump(g, window, site, nr, err);
-	if (served)
-		return served;
 
-	unsigned nr_starts = insns_before(g->insns, &g->text, site, starts, ARRAY_SIZE(starts));
+	unsigned nr_starts = 1 + insns_before(g->insns, &g->text, site, starts + 1, WINDOW_BEFORE);
 
 	for (unsigned i = 0; i < nr_starts && !served; i++) {
-		if (starts[i] < low || site - starts[i] > WINDOW_BEFORE)
+		uint64_t at = starts[i];
+
+		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		served = try_jump(g, window, starts[i], nr, NULL);
+		/* Who comes there by an indirect jump may have to find it. */
+		if (at < site &&
+		    insn_is_landing_pad(g->text.bytes + (at - g->text.start), g->text.end - at))
+			continue;
+		served = islands ? try_island(g, window, at, islands, nr)
+				 : try_jump(g, window, at, WINDOW_BYTES, nr, err);
 	}
 	return served;
+}
+
+/* What the sites before @index have taken: behind it the next may be moved. */
+static uint64_t end_of_last(const struct code_site *sites, size_t index)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < index; i++) {
+		if (sites[i].why_not[0])
+			continue;
+		end = MAX(end, sites[i].code.from + sites[i].code.taken);
+		if (!sites[i].is_inner)
+			end = MAX(end, sites[i].jump_at +
+					       (sites[i].island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
+	}
+	return end;
+}
+
+/* How many sites from the first on have no jump yet. */
+static size_t count_left(const struct code_site *sites, size_t nr)
+{
+	size_t count = 0;
+
+	while (count < nr && sites[count].why_not[0])
+		count++;
+	return count;
+}
+
+static void find_jumps(struct group *g, const struct window *windows, const struct islands *islands,
+		       struct code_site *sites, size_t nr)
+{
+	for (size_t i = 0; i < nr;) {
+		size_t left = count_left(sites + i, nr - i);
+		struct uft_err err = { 0 };
+		size_t served;
+
+		if (!left) {
+			i++;
+			continue;
+		}
+		g->sites = sites + i;
+		g->low = end_of_last(sites, i);
+		g->high = i + left < nr ? sites[i + left].jump_at : UINT64_MAX;
+		served = find_jump(g, &windows[i], islands, left, &err);
+		/* Those behind it may have a jump of their own. */
+		if (!served && !islands)
+			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",
+				 SITE_REASON_MAX - 1, err.text);
+		i += MAX(served, (size_t)1);
+	}
 }
 
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr)
 {
 	struct window *windows cleanup_free = calloc(nr + 1, sizeof(*windows));
-	uint64_t low = 0;
+	struct islands islands cleanup_islands = { 0 };
+	struct group group = { .code = code, .insns = insns };
 
 	if (!windows)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		windows[i].site = sites[i].addr;
+		strcpy(sites[i].why_not, "it was not looked at");
+	}
 
 	int ret = entrances_find(code, insns, windows, nr);
 
-	for (size_t i = 0; ret == 0 && i < nr;) {
-		struct group g = { .code = code, .insns = insns, .sites = sites + i };
-		struct uft_err err = { 0 };
-		size_t served = find_jump(&g, &windows[i], low, nr - i, &err);
-
-		if (!served) {
-			/* Those behind it may have a jump of their own. */
-			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",
-				 SITE_REASON_MAX - 1, err.text);
-			i++;
-			continue;
-		}
-		i += served;
-		low = MAX(g.end, sites[i - 1].code.from + sites[i - 1].code.taken);
-	}
+	if (ret < 0)
+		return ret;
+	find_jumps(&group, windows, NULL, sites, nr);
+	ret = islands_find(code, insns, sites, nr, &islands);
+	if (ret == 0 && islands.nr)
+		find_jumps(&group, windows, &islands, sites, nr);
 	return ret;
 }

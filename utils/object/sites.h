@@ -14,7 +14,8 @@
  * @is_inner: it is among the bytes that the jump of the site before it replaces: there is none for this one, but the code of that
  *            site ends where this one's begins
  * @jump_at: where the jump is written: @addr, or a little before it, if there is no room behind; not when it is inner
- * @original: what is there
+ * @island: where else a jump is written, in padding, to which the one at @jump_at, a short one, leads; 0: that is a long one
+ * @original, @island_original: what is there
  * @before: what is done between @jump_at and @addr; nothing when these are the same
  * @code: what is to be done there before the program goes on, which the code itself leads to, unless the next one is inner
  */
@@ -23,7 +24,9 @@ struct code_site {
 	bool is_inner;
 	char why_not[SITE_REASON_MAX];
 	uint64_t jump_at;
+	uint64_t island;
 	uint8_t original[WINDOW_BYTES];
+	uint8_t island_original[WINDOW_BYTES];
 	struct insn_code before;
 	struct insn_code code;
 };

@@ -290,6 +290,11 @@ static void jumps_and_distances(void **state)
 	assert_memory_equal(jump, "\xe9\0\0\0\0", sizeof(jump));
 	arch_write_jump(jump, 0x2000, 0x1005);
 	assert_memory_equal(jump, "\xe9\0\xf0\xff\xff", sizeof(jump));
+	assert_true(arch_write_short_jump(jump, 0x1000, 0x1002 + 127));
+	assert_memory_equal(jump, "\xeb\x7f", ARCH_SHORT_JUMP_BYTES);
+	assert_true(arch_write_short_jump(jump, 0x1000, 0x1002 - 128));
+	assert_memory_equal(jump, "\xeb\x80", ARCH_SHORT_JUMP_BYTES);
+	assert_false(arch_write_short_jump(jump, 0x1000, 0x1002 + 128));
 	assert_true(arch_move_distance(word, 0x20));
 	assert_memory_equal(word, "\x10\0\0\0", sizeof(word));
 	assert_false(arch_move_distance(word, INT32_MAX));

@@ -45,7 +45,7 @@ static void make_image(struct elf_image *img, const struct sample *sample)
 	image_finish(img);
 }
 
-/* Sites at these places of the text; one word each: "jump", "inner", or why not. */
+/* Sites at these places of the text; one word each: "jump", "before", "island", "inner", or why not. */
 static void check(const struct sample *sample, const unsigned *at, size_t nr,
 		  const char *const *expected)
 {
@@ -61,9 +61,11 @@ static void check(const struct sample *sample, const unsigned *at, size_t nr,
 		sites[i].addr = TEXT_ADDR + at[i];
 	assert_int_equal(sites_prepare(&code, insns, sites, nr), 0);
 	for (size_t i = 0; i < nr; i++) {
-		const char *found = sites[i].why_not[0] ? sites[i].why_not
-				    : sites[i].is_inner ? "inner"
-							: "jump";
+		const char *found = sites[i].why_not[0]		       ? sites[i].why_not
+				    : sites[i].is_inner		       ? "inner"
+				    : sites[i].island		       ? "island"
+				    : sites[i].jump_at < sites[i].addr ? "before"
+								       : "jump";
 
 		if (!strstr(found, expected[i]))
 			fail_msg("site at %u: '%s', expected '%s'", at[i], found, expected[i]);
@@ -119,6 +121,36 @@ static void close_together(void **state)
 	CHECK(&jump, far, "an instruction of the function", "an instruction of the function");
 }
 
+static void little_room(void **state)
+{
+	/* test %edi, %edi; jne L; nop; L: inc %eax; ret */
+	const struct sample before = { TEXT("\x85\xff\x90\x75\x01\x90\xff\xc0\xc3") };
+	const unsigned last[] = { 5 };
+	/* The same with one more, whose jump takes the room. */
+	const unsigned both[] = { 2, 5 };
+	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx: f ends with a jump. And what is behind it. */
+	struct sample island = { TEXT("\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\xeb\xf7"
+				      "\x0f\x1f\x44\x00\x00") };
+	/* L: inc %eax; jne M; ret; nop; M: ...: one byte is not enough for anything. */
+	const struct sample one = { TEXT("\x74\x01\x90\xff\xc0\x75\xfb\x74\xf9\xc3") };
+	const unsigned third[] = { 2 };
+
+	CHECK(&before, last, "before");
+	CHECK(&before, both, "before", "an instruction");
+	CHECK(&one, third, "an instruction");
+	island.func_len = 11;
+	CHECK(&island, last, "jump");
+	/* Something leads to the push. */
+	island.text = "\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\x74\xfd\xeb\xf7"
+		      "\x0f\x1f\x44\x00\x00";
+	island.len = 18;
+	island.func_len = 13;
+	CHECK(&island, last, "island");
+	/* And what is behind is no padding. */
+	island.func_len = 18;
+	CHECK(&island, last, "an instruction");
+}
+
 static void instructions(void **state)
 {
 	/* nop; inc %eax; L: inc %eax; jne L; ret */
@@ -136,13 +168,13 @@ static void instructions(void **state)
 	CHECK(&inside, first, "an instruction of the function leads behind it");
 	CHECK(&head, first, "jump");
 	other.func_len = near.func_len = 6;
-	CHECK(&other, first, "something elsewhere may lead behind it");
+	CHECK(&other, first, "what is no function leads behind it");
 	other.has_next = near.has_next = true;
 	CHECK(&other, first, "an instruction of the function leads behind it");
 	CHECK(&near, first, "an instruction of the function leads behind it");
 	/* What is no function may be one. */
 	near.has_next = false;
-	CHECK(&near, first, "what is no function may lead behind it");
+	CHECK(&near, first, "what is no function leads behind it");
 	CHECK(&taken, first, "an instruction of the function leads behind it");
 }
 
@@ -215,9 +247,10 @@ static void frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room),		cmocka_unit_test(close_together),
-		cmocka_unit_test(instructions), cmocka_unit_test(tables),
-		cmocka_unit_test(not_code),	cmocka_unit_test(frames),
+		cmocka_unit_test(room),	       cmocka_unit_test(close_together),
+		cmocka_unit_test(little_room), cmocka_unit_test(instructions),
+		cmocka_unit_test(tables),      cmocka_unit_test(not_code),
+		cmocka_unit_test(frames),
 	};
 
 	/* A build without capstone has nothing to test. */

@@ -1,0 +1,45 @@
+/* A loop with an event in each round, by itself or in a function. Prints ns per round. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sdt.h>
+#include <time.h>
+
+static volatile int sink;
+
+__attribute__((noinline)) static void step(int n)
+{
+	DTRACE_PROBE1(bench, call, n);
+	sink = n;
+}
+
+__attribute__((noinline, no_instrument_function)) static void loop(int n)
+{
+	for (int i = 0; i < n; i++) {
+		DTRACE_PROBE1(bench, round, i);
+		sink = i;
+	}
+}
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 1000;
+	double begin;
+
+	begin = now_ns();
+	if (argc > 2) {
+		for (int i = 0; i < n; i++)
+			step(i);
+	} else {
+		loop(n);
+	}
+	printf("%.3f\n", (now_ns() - begin) / n);
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* Fuzz target: static probes of ELF files, and where in their code a jump may be written. */
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/object/sdt.h"
+#include "utils/object/sites.h"
+
+#define SITES_MAX 64U
+
+static int compare_addr(const void *a, const void *b)
+{
+	const struct code_site *x = a;
+	const struct code_site *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static void check_code(const struct insn_code *code)
+{
+	FUZZ_CHECK(code->len <= INSN_CODE_MAX);
+	FUZZ_CHECK(code->nr_fixes <= INSN_FIXES_MAX);
+	for (unsigned i = 0; i < code->nr_fixes; i++)
+		FUZZ_CHECK(code->fixes[i] + 4 <= code->len);
+	FUZZ_CHECK(!code->ret_at || code->ret_at + INSN_RET_HIGH + 4 <= code->len);
+}
+
+static void check_site(const struct code *code, const struct code_site *site)
+{
+	if (site->why_not[0])
+		return;
+	check_code(&site->before);
+	check_code(&site->code);
+	FUZZ_CHECK(site->is_inner || site->jump_at <= site->addr);
+	FUZZ_CHECK(site->is_inner || site->addr - site->jump_at <= WINDOW_BEFORE);
+	FUZZ_CHECK(code_func_at(code, site->addr) != NULL);
+}
+
+/* All probes, and the beginnings of some functions. */
+static void check_sites(const struct elf_file *file, const struct sdt_probes *probes)
+{
+	struct code code cleanup_code = { 0 };
+	struct insns *insns cleanup_insns = NULL;
+	static struct code_site sites[2 * SITES_MAX];
+	size_t nr = 0;
+
+	if (insns_open(&insns, NULL) < 0)
+		return;
+	FUZZ_CHECK(code_load(file, &code) == 0);
+	memset(sites, 0, sizeof(sites));
+	for (size_t i = 0; i < probes->nr && i < SITES_MAX; i++)
+		sites[nr++].addr = probes->probes[i].pc;
+	for (size_t i = 0; i < code.nr_funcs; i++) {
+		FUZZ_CHECK(code.funcs[i].start < code.funcs[i].end);
+		FUZZ_CHECK(i == 0 || code.funcs[i - 1].end <= code.funcs[i].start);
+		if (i < SITES_MAX)
+			sites[nr++].addr = code.funcs[i].start;
+	}
+	qsort(sites, nr, sizeof(*sites), compare_addr);
+	FUZZ_CHECK(sites_prepare(&code, insns, sites, nr) == 0);
+	for (size_t i = 0; i < nr; i++)
+		check_site(&code, &sites[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct sdt_probes probes cleanup_sdt_probes = { 0 };
+	struct uft_err err = { 0 };
+	void *copy = malloc(size + 1);
+
+	memcpy(copy, data, size);
+	if (elf_file_open_image(&file, copy, size) == 0) {
+		int ret = sdt_probes_load(&file, "object", &probes, &err);
+
+		fuzz_check_error(ret < 0, &err);
+		for (size_t i = 0; i < probes.nr; i++)
+			FUZZ_CHECK(probes.probes[i].provider[0] && probes.probes[i].name[0]);
+		check_sites(&file, &probes);
+	}
+	elf_file_close(&file);
+	free(copy);
+	return 0;
+}
