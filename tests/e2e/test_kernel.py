@@ -351,6 +351,7 @@ def test_killed_program():
     while not tids:
         time.sleep(0.01)
         tids = [int(p.stem) for p in Path(".").glob("uftrace.data/[0-9]*.dat")]
+    time.sleep(0.3)  # it goes to sleep
     os.kill(tids[0], signal.SIGKILL)
     proc.communicate(timeout=30)
     assert proc.returncode == 128 + 9
