@@ -46,8 +46,8 @@ static void good_prints(void **state)
 		"\"%lx\", REC->args[5]",
 		"\"%lx\", ((unsigned long)(REC->n))",
 		"\"%p\", (struct x *)REC->n",
-		"\"%s\", REC->n ? __print_flags(REC->n & 0x3fUL, \"|\", { 0x1, \"A\" }, {( gfp_t)2 "
-		"<< 1, \"B\"}) : \"none\"",
+		"\"%s\", REC->n ? __print_flags(REC->n & 0x3fUL, \"|\", { 0x1, \"A\" }) : \"none\"",
+		"\"%s\", __print_flags(REC->n, \"|\", {( gfp_t)2 << 1, \"B\"}, {3, \"C\"})",
 		"\"%s\", __print_symbolic(REC->n, { 0, \"#\" \"DE\" }, { -1, ((void *)0) })",
 		"\"%s\", __print_hex(__get_dynamic_array(name), __get_dynamic_array_len(name))",
 		"\"%s\", __print_array(__get_dynamic_array(name), REC->n / 4, 4)",
