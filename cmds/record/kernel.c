@@ -227,8 +227,8 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 		}
 		if (!is_found)
 			err_set(err, -ENOENT,
-				"no event of the kernel is called '%s' ('available_events' in "
-				"tracefs lists them)",
+				"no event of the kernel is called '%s' (--list-event shows those "
+				"that are)",
 				rule->text);
 	}
 }
