@@ -163,6 +163,8 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	for (unsigned i = 0; i < nr_starts && !served; i++) {
 		uint64_t at = starts[i];
 
+		if (at < g->low)
+			refuse(err, "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
 		/* Who comes there by an indirect jump may have to find it. */

@@ -1,4 +1,5 @@
 /* Entry stubs and return trampoline: no register that a call may not change is changed on the way through. */
+#include <execinfo.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -88,8 +89,14 @@ void traced_point(void);
 static uint32_t seen_point;
 static uint64_t seen_sp;
 
+static bool walks;
+static void *walked[8];
+static int nr_walked;
+
 void probe_point(uint32_t index, uint64_t sp)
 {
+	if (walks)
+		nr_walked = backtrace(walked, ARRAY_SIZE(walked));
 	seen_point = index;
 	seen_sp = sp;
 	trash_registers();
@@ -281,6 +288,19 @@ static void point(void **state)
 	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
 }
 
+/* Unwinders see the program as it was at the site, and its callers. */
+static void walk_from_point(void **state)
+{
+	make_point_stub();
+	walks = true;
+	traced_point();
+	walks = false;
+	assert_in_range(nr_walked, 4, ARRAY_SIZE(walked));
+	assert_in_range(walked[1], arch_point, arch_point + 256);
+	assert_ptr_equal(walked[2], traced_point);
+	assert_in_range(walked[3], walk_from_point, (uint64_t)walk_from_point + 512);
+}
+
 static void jumps_and_distances(void **state)
 {
 	uint8_t jump[ARCH_JUMP_BYTES];
@@ -336,6 +356,7 @@ int main(void)
 		cmocka_unit_test(finds_a_return),
 		cmocka_unit_test(library_call),
 		cmocka_unit_test(point),
+		cmocka_unit_test(walk_from_point),
 		cmocka_unit_test(jumps_and_distances),
 	};
 

@@ -151,6 +151,16 @@ static void little_room(void **state)
 	CHECK(&island, last, "an instruction");
 }
 
+/* A note may say anything: the middle of an instruction, in what was moved for another one. */
+static void no_instruction(void **state)
+{
+	/* nop; movabs $..., %rax; ret */
+	const struct sample sample = { TEXT("\x90\x48\xb8\1\2\3\4\5\6\7\x90\xc3") };
+	const unsigned within[] = { 0, 8 };
+
+	CHECK(&sample, within, "jump", "it is within code that was moved");
+}
+
 static void instructions(void **state)
 {
 	/* nop; inc %eax; L: inc %eax; jne L; ret */
@@ -249,8 +259,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(room),	       cmocka_unit_test(close_together),
 		cmocka_unit_test(little_room), cmocka_unit_test(instructions),
-		cmocka_unit_test(tables),      cmocka_unit_test(not_code),
-		cmocka_unit_test(frames),
+		cmocka_unit_test(tables),      cmocka_unit_test(no_instruction),
+		cmocka_unit_test(not_code),    cmocka_unit_test(frames),
 	};
 
 	/* A build without capstone has nothing to test. */
