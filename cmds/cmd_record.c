@@ -143,7 +143,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (lost)
 		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
 	if (rec->kernel.is_full)
-		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not in the "
+		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
+			      "in the "
 			      "recording");
 	if (rec->kernel.lost)
 		msg_warn(msg,

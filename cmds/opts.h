@@ -121,10 +121,10 @@ struct opts {
 	/* record, live */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU */
-	uint64_t flight_bytes; /* --flight; 0: no flight recording */
-	uint64_t max_bytes;    /* --max-size; 0: not given */
-	int when_full;	       /* enum opts_full */
-	int clock_id;	       /* a clockid_t */
+	uint64_t flight_bytes;	      /* --flight; 0: no flight recording */
+	uint64_t max_bytes;	      /* --max-size; 0: not given */
+	int when_full;		      /* enum opts_full */
+	int clock_id;		      /* a clockid_t */
 	bool force;
 	bool crash_report;
 	bool estimate_return;

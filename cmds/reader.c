@@ -141,14 +141,19 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			 "events of the kernel are shown without their fields: utrail was built "
 			 "without libtraceevent");
 	/* `live` has said it when it recorded. */
-	if (!kernel || opts->view_actions != UINT32_MAX)
+	if (!kernel || opts->view_actions != UINT32_MAX || !(kernel->lost || kernel->has_more_lost))
 		return;
-	if (kernel->lost || kernel->has_more_lost)
-		msg_warn(&opts->msg,
-			 "%s%llu events of the kernel were lost when this was recorded (see "
-			 "--kernel-buffer)",
+
+	char number[48] = "";
+
+	/* The kernel tells how many where it has room for the number. */
+	if (kernel->lost)
+		snprintf(number, sizeof(number), "%s%llu ",
 			 kernel->has_more_lost ? "more than " : "",
 			 (unsigned long long)kernel->lost);
+	msg_warn(&opts->msg,
+		 "%sevents of the kernel were lost when this was recorded (see --kernel-buffer)",
+		 number);
 }
 
 size_t reader_threads(const struct opts *opts)

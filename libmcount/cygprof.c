@@ -2,7 +2,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
-#include "libmcount/planned.h"
+#include "libmcount/planned_fast.h"
 #include "libmcount/stacks.h"
 
 /*
@@ -167,6 +167,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 	} else if (is_known_unwanted(t, (uint64_t)fn)) {
 		note_unwanted(t, sp, (uint64_t)fn);
 		leave(t);
+	} else if (t->planned && planned_fast_enter(t, sp, (uint64_t)caller, (uint64_t)fn, NULL)) {
+		leave(t);
 	} else if (unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn))) {
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
 	} else {
@@ -190,7 +192,8 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 	else if (was_unwanted(t, sp, (uint64_t)fn))
 		leave(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
-		 unlikely(!is_of(t->top, (uint64_t)fn)) || unlikely(!fast_pop(t)))
+		 unlikely(!is_of(t->top, (uint64_t)fn)) ||
+		 unlikely(!(t->planned ? planned_fast_leave(t, NULL) : fast_pop(t))))
 		exit_guarded(t, sp, (uint64_t)fn);
 	else
 		leave(t);

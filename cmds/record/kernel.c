@@ -86,8 +86,7 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	instance_name(name);
 	if (mkdirat(kernel->tracefs_fd, name, 0700) < 0)
 		return err_set_errno(err, -errno, "cannot make '%s' in tracefs", name);
-	kernel->instance_fd =
-		openat(kernel->tracefs_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kernel->instance_fd = openat(kernel->tracefs_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
@@ -112,9 +111,10 @@ static int check_pid_space(struct uft_err *err)
 
 	if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) > 0 &&
 	    strcmp(space, FIRST_PID_SPACE) != 0)
-		return err_set(err, -EOPNOTSUPP,
-			       "this process is in a pid name space of its own (a container); record "
-			       "outside of it");
+		return err_set(
+			err, -EOPNOTSUPP,
+			"this process is in a pid name space of its own (a container); record "
+			"outside of it");
 	return 0;
 }
 
@@ -132,8 +132,8 @@ static void set_watermark(struct kernel *kernel)
 
 	percent = MIN(percent, MAX(least, 50ULL));
 	snprintf(text, sizeof(text), "%u", (unsigned)MIN(percent, 100ULL));
-	kernel->has_watermark =
-		tracefs_write(kernel->instance_fd, "buffer_percent", text, NULL) == 0;
+	kernel->has_watermark = tracefs_write(kernel->instance_fd, "buffer_percent", text, NULL) ==
+				0;
 }
 
 static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
@@ -227,8 +227,8 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 		}
 		if (!is_found)
 			err_set(err, -ENOENT,
-				"no event of the kernel is called '%s' ('available_events' in "
-				"tracefs lists them)",
+				"no event of the kernel is called '%s' (--list-event shows those "
+				"that are)",
 				rule->text);
 	}
 }
@@ -463,8 +463,8 @@ static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
-	ssize_t n = splice(cpu->fd, NULL, kernel->pipe[1], NULL,
-			   PAGES_AT_ONCE * kernel->page_bytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	ssize_t n = splice(cpu->fd, NULL, kernel->pipe[1], NULL, PAGES_AT_ONCE * kernel->page_bytes,
+			   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 
 	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
 }

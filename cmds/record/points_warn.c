@@ -32,7 +32,8 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 	if (near.nr && near.best[0].distance <= 1 + strlen(rule->text) / 3)
 		nearest_text(&near, "", &words);
 	msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
-		 words.len ? "; the nearest: " : "", strbuf_str(&words));
+		 words.len ? "; the nearest: " : " (--list-event shows those that it has)",
+		 strbuf_str(&words));
 }
 
 void points_warn(const struct recorder *rec, const struct msg *msg)

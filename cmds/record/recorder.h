@@ -30,7 +30,7 @@
 /* What a recording is to be like; filled by cmd_record from the options. */
 struct record_settings {
 	const char *data_dir;
-	uint64_t segment_bytes; /* -b, a multiple of RING_PAGE */
+	uint64_t segment_bytes;	      /* -b, a multiple of RING_PAGE */
 	uint64_t kernel_buffer_bytes; /* a multiple of pages */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
@@ -237,7 +237,7 @@ struct recorder {
 	bool has_debug;	   /* there are .dbg files */
 	unsigned nr_alive; /* processes with a pidfd */
 
-	struct perf perf; /* no CPUs when there are no events */
+	struct perf perf;     /* no CPUs when there are no events */
 	struct kernel kernel; /* the same */
 
 	pthread_t *writers;
@@ -261,10 +261,9 @@ struct recorder {
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t threads_untraced;
-	_Atomic uint64_t
-		bytes_written;	 /* into the .dat files, counted for --max-size */
-	_Atomic bool is_full;	 /* --max-size was reached: nothing more is written */
-	_Atomic int write_error; /* negative errno of the first failed write */
+	_Atomic uint64_t bytes_written; /* into the .dat files, counted for --max-size */
+	_Atomic bool is_full;		/* --max-size was reached: nothing more is written */
+	_Atomic int write_error;	/* negative errno of the first failed write */
 	struct uft_err
 		save_error; /* of the control thread: the first map or symbol file that failed */
 };

@@ -30,8 +30,8 @@ struct run {
 	struct rusage usage;
 	struct launch launch;
 	struct launched program_process;
-	bool has_debug; /* there are .dbg files */
-	bool has_perf;	/* there are perf-cpu<N>.dat files */
+	bool has_debug;	 /* there are .dbg files */
+	bool has_perf;	 /* there are perf-cpu<N>.dat files */
 	bool has_kernel; /* there are kernel-cpu<N>.dat files */
 };
 

@@ -176,7 +176,7 @@ def test_no_event_at_all():
     """events.txt is there from the start, so that a recording that is cut off can be read."""
     _, exe = sample("places")
     result = utrail("record", "--no-event", "-E", "nosuch:event", exe)
-    assert result.err == "WARN: option '--Event': the program has no event 'nosuch:event'\n"
+    assert result.err == "WARN: option '--Event': the program has no event 'nosuch:event' (--list-event shows those that it has)\n"
     assert event_names() == {}
     assert "main" in utrail("replay").must().out
     assert "main" in peer("replay").out

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: kernel_header and kernel-cpu<N>.dat. Two bytes say how long the header is, behind it comes one file, read as of two
- * CPUs. What is found is shown, too: the library that reads the formats gets to see all of it.
+ * CPUs, and as kallsyms. What is found is shown, too: the library that reads the formats gets to see all of it.
  */
 #include <stdlib.h>
 
@@ -99,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const uint8_t *header = fuzz_bytes(&in, fuzz_u16(&in), &header_len);
 
 	fuzz_write_file("kernel_header", header, header_len);
+	fuzz_write_file("kallsyms", in.data, in.size);
 	fuzz_write_file("kernel-cpu0.dat", in.data, in.size);
 	fuzz_write_file("kernel-cpu1.dat", in.data, in.size / 2);
 

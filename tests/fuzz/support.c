@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 
 bool fuzz_is_thorough;
@@ -112,4 +113,12 @@ void fuzz_mute_stdout(void)
 
 	FUZZ_CHECK(fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO);
 	close(fd);
+}
+
+/* For LeakSanitizer: what libtraceevent forgets when a format makes no sense to it are a few bytes, and not ours. */
+EXPORTED const char *__lsan_default_suppressions(void);
+
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent";
 }

@@ -100,8 +100,8 @@ int kernel_header_decode(struct kernel_header *header, struct text text, bool *i
 
 	*is_cut = false;
 	while (ret == 0 && text_left(&text) && !*is_cut) {
-		struct kernel_file *files =
-			vec_grow(header->files, header->nr_files, sizeof(*files));
+		struct kernel_file *files = vec_grow(header->files, header->nr_files,
+						     sizeof(*files));
 
 		if (!files) {
 			ret = err_set_errno(err, -ENOMEM, "too many files");
@@ -136,15 +136,17 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 	strbuf_add(out, content, len);
 }
 
-/* What stands before the next '/', and that is taken, too. */
+/* A name up to the next '/', and that is taken, too. Names are shown as they are. */
 static bool take_part(struct text *path, struct text *part)
 {
-	const char *slash = memchr(path->at, '/', text_left(path));
+	const char *at = path->at;
 
-	if (!slash || slash == path->at)
+	while (at<path->end && * at> ' ' && *at <= '~' && *at != '/')
+		at++;
+	if (at == path->end || *at != '/' || at == path->at)
 		return false;
-	*part = (struct text){ path->at, slash };
-	path->at = slash + 1;
+	*part = (struct text){ path->at, at };
+	path->at = at + 1;
 	return true;
 }
 
@@ -270,8 +272,8 @@ static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)
 	return size == 8 ? get_u64(at, big) : get_u32(at, big);
 }
 
-static uint64_t find_missed(uint64_t commit, const struct kernel_layout *layout,
-			    const uint8_t *end, size_t room)
+static uint64_t find_missed(uint64_t commit, const struct kernel_layout *layout, const uint8_t *end,
+			    size_t room)
 {
 	if (!(commit & COMMIT_MISSED))
 		return 0;

@@ -133,7 +133,8 @@ static int read_page(struct reading *in, const uint8_t *bytes, size_t len, uint6
 	note_missed(in->src, page.missed);
 	while (ret == 0 && (ret = kernel_page_next(&page, &rec, &why)) > 0)
 		ret = add_record(in, &rec);
-	if (ret == -EBADMSG)
+	/* In one that was cut off the last record is most likely not whole. */
+	if (ret == -EBADMSG && len == in->data->kernel.header.layout.page_bytes)
 		note_damage(in, offset, &why);
 	return ret == -EBADMSG || ret == 0 ? 1 : ret;
 }

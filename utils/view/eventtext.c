@@ -6,7 +6,7 @@
 
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err)
 {
-	*texts = (struct event_texts){ .kernel = kerneltext_create(&data->kernel) };
+	*texts = (struct event_texts){ .kernel = kerneltext_create(&data->kernel, data->dir) };
 
 	int ret = event_names_load(&texts->names, data, err);
 

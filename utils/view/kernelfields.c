@@ -9,6 +9,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
+#include "utils/view/kernelformat.h"
 
 /*
  * The library is made for what the kernel writes. Where a record says how far to read (a string is at an offset of 16 bits, from
@@ -16,15 +17,12 @@
  * enough for all that can be said. What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
  * that nothing limits: of these the fields are shown one by one.
  */
-#define FIELD_END_MAX	  65536
-#define RECORD_MAX	  65536
-#define ROOM_BYTES	  (4 * 65536)
-/* Its parser is recursive. The largest format of Linux 6.18 has 5,500 bytes. */
-#define FORMAT_BYTES_MAX  32768
-#define OPERATORS_MAX	  4000
-#define TREE_DEPTH_MAX	  4000
+#define FIELD_END_MAX	 65536
+#define RECORD_MAX	 65536
+#define ROOM_BYTES	 (4 * 65536)
+#define TREE_DEPTH_MAX	 4000
 /* Digits in a row of a format: a width of more is none. */
-#define WIDTH_DIGITS_MAX  3
+#define WIDTH_DIGITS_MAX 3
 
 /* @is_plain: show the fields one by one */
 struct kernelfields {
@@ -44,18 +42,6 @@ uint8_t *kernelfields_room(void)
 }
 
 /* --- which formats are understood --- */
-
-static bool is_bearable(struct text format)
-{
-	size_t nr = 0;
-
-	if (text_left(&format) > FORMAT_BYTES_MAX ||
-	    memchr(format.at, '\0', text_left(&format)))
-		return false;
-	for (const char *at = format.at; at < format.end; at++)
-		nr += strchr("([!~-+*/%&|^?<>=", *at) != NULL;
-	return nr <= OPERATORS_MAX;
-}
 
 static bool has_sane_fields(const struct tep_format_field *field)
 {
@@ -163,36 +149,54 @@ static bool is_risky(const struct tep_event *event)
 	return false;
 }
 
-static int parse(struct kernelfields *fields, const struct kernel_event_type *type,
-		 const struct kernel_layout *layout)
+/* For the library, which writes none of these texts. */
+static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
-	char *format cleanup_free = text_dup(&type->format);
-	char *system cleanup_free = text_dup(&type->system);
+	uint64_t start;
+	const char *name = kernelsyms_find(syms, *addr, &start);
 
+	*module = NULL;
+	if (name)
+		*addr = start;
+	return (char *)name;
+}
+
+static int parse(struct kernelfields *fields, const struct kernel_event_type *type,
+		 const struct kernel_layout *layout, struct kernelsyms *syms)
+{
+	struct strbuf format cleanup_strbuf = { 0 };
+	char *system cleanup_free = text_dup(&type->system);
+	bool has_print;
+
+	if (!system || !kernelformat_clean(type->format, &format, &has_print))
+		return -1;
 	fields->tep = tep_alloc();
-	if (!fields->tep || !format || !system)
+	if (!fields->tep)
 		return -1;
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(fields->tep, layout->long_size);
 	tep_set_page_size(fields->tep, layout->page_bytes);
 	tep_set_file_bigendian(fields->tep,
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	if (syms)
+		tep_set_function_resolver(fields->tep, resolve, syms);
 	/* What it cannot print it still knows the fields of. */
-	tep_parse_event(fields->tep, format, text_left(&type->format), system);
+	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
 	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||
 	    !has_sane_fields(fields->event->format.fields))
 		return -1;
-	fields->is_plain = is_risky(fields->event);
+	fields->is_plain = !has_print || is_risky(fields->event);
 	return 0;
 }
 
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
-					 const struct kernel_layout *layout)
+					 const struct kernel_layout *layout,
+					 struct kernelsyms *syms)
 {
-	struct kernelfields *fields = is_bearable(type->format) ? calloc(1, sizeof(*fields)) : NULL;
+	struct kernelfields *fields = calloc(1, sizeof(*fields));
 
-	if (fields && parse(fields, type, layout) < 0) {
+	if (fields && parse(fields, type, layout, syms) < 0) {
 		kernelfields_destroy(fields);
 		return NULL;
 	}
@@ -220,7 +224,9 @@ static void put_line(const char *text, struct strbuf *out)
 	while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
 		len--;
 	for (size_t i = 0; i < len; i++)
-		strbuf_addch(out, iscntrl((unsigned char)text[i]) ? '?' : text[i]);
+		strbuf_addch(out, text[i] == '\n'		    ? ' '
+				  : iscntrl((unsigned char)text[i]) ? '?'
+								    : text[i]);
 }
 
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,

@@ -8,6 +8,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/format/kernel_dat.h"
+#include "utils/view/kernelsyms.h"
 
 /* Whether this build can; else the functions below do nothing, and nothing is known of fields. */
 bool kernelfields_are_built_in(void);
@@ -17,10 +18,11 @@ struct kernelfields;
 
 /*
  * Read the format of @type, of a machine with that @layout. NULL when there is no sense in it, or without memory. The library is never
- * trusted with more than it can bear: not every format is, and no record.
+ * trusted with more than it can bear: not every format is, and no record. @syms (or NULL) has names for addresses, and outlives it.
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
-					 const struct kernel_layout *layout);
+					 const struct kernel_layout *layout,
+					 struct kernelsyms *syms);
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*

@@ -7,7 +7,8 @@ bool kernelfields_are_built_in(void)
 }
 
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
-					 const struct kernel_layout *layout)
+					 const struct kernel_layout *layout,
+					 struct kernelsyms *syms)
 {
 	return NULL;
 }

@@ -18,18 +18,21 @@ struct known_fields {
 struct kerneltext {
 	const struct kernel_formats *formats;
 	struct known_fields *known;
+	struct kernelsyms *syms;
 	uint8_t *room;
 };
 
-struct kerneltext *kerneltext_create(const struct kernel_formats *formats)
+struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir)
 {
 	struct kerneltext *text = formats->nr_types ? calloc(1, sizeof(*text)) : NULL;
 
 	if (!text)
 		return NULL;
 	text->formats = formats;
+	text->syms = kernelsyms_create(dir);
 	text->known = calloc(formats->nr_types, sizeof(*text->known));
 	if (!text->known) {
+		kernelsyms_destroy(text->syms);
 		free(text);
 		return NULL;
 	}
@@ -42,6 +45,7 @@ void kerneltext_destroy(struct kerneltext *text)
 		return;
 	for (size_t i = 0; i < text->formats->nr_types; i++)
 		kernelfields_destroy(text->known[i].fields);
+	kernelsyms_destroy(text->syms);
 	free(text->known);
 	free(text->room);
 	free(text);
@@ -49,8 +53,7 @@ void kerneltext_destroy(struct kerneltext *text)
 
 bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out)
 {
-	const struct kernel_event_type *type =
-		text ? kernel_formats_find(text->formats, id) : NULL;
+	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
 
 	if (!type)
 		return false;
@@ -63,8 +66,7 @@ bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strb
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out)
 {
-	const struct kernel_event_type *type =
-		text ? kernel_formats_find(text->formats, id) : NULL;
+	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
 
 	if (!type || kernel_formats_is_tracer(type))
 		return;
@@ -72,7 +74,8 @@ void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *
 	struct known_fields *known = &text->known[type - text->formats->types];
 
 	if (!known->was_read) {
-		known->fields = kernelfields_create(type, &text->formats->header.layout);
+		known->fields = kernelfields_create(type, &text->formats->header.layout,
+						    text->syms);
 		known->was_read = true;
 	}
 	if (known->fields && !text->room)

@@ -10,12 +10,12 @@
 #include "utils/trace/kernel_formats.h"
 
 /*
- * Formats are understood when the first record of their kind is shown. @formats must outlive it. Not for several threads at a time.
+ * Formats are understood when the first record of their kind is shown. @formats and @dir, where kallsyms is, must outlive it. Not for several threads at a time.
  */
 struct kerneltext;
 
 /* NULL when @formats has none, or without memory: then numbers stand for names. */
-struct kerneltext *kerneltext_create(const struct kernel_formats *formats);
+struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);
 
 /* "system:event". False when nobody knows that number. */

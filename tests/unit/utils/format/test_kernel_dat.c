@@ -49,9 +49,9 @@ static void header_round_trip(void **state)
 		bool is_cut;
 
 		make_header(&text, big);
-		assert_int_equal(kernel_header_decode(&header, text_of(text.data, text.len),
-						      &is_cut, NULL),
-				 0);
+		assert_int_equal(
+			kernel_header_decode(&header, text_of(text.data, text.len), &is_cut, NULL),
+			0);
 		assert_false(is_cut);
 		assert_int_equal(header.layout.page_bytes, 4096);
 		assert_int_equal(header.layout.long_size, 8);
@@ -119,6 +119,24 @@ static void bad_headers(void **state)
 		assert_int_equal(kernel_header_decode(&header, text_of(texts[i], strlen(texts[i])),
 						      &is_cut, NULL),
 				 -EBADMSG);
+	}
+}
+
+/* What the files are called is shown. */
+static void bad_names(void **state)
+{
+	static const char *const names[] = {
+		"events/a\nb/c/format",	 "events//c/format",	"events/a/\033/format",
+		"events/a/b/formats",	 "events/a/b/c/format", "event/a/b/format",
+		"events/a\xff/b/format", "events/a/b c/format", "events/a/b",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct kernel_event_type type;
+		struct kernel_file file = { text_of(names[i], strlen(names[i])),
+					    text_of("ID: 1\n", 6) };
+
+		assert_false(kernel_event_type_of(&file, &type));
 	}
 }
 
@@ -300,9 +318,9 @@ static void bad_pages(void **state)
 
 	kernel_page_begin(&maker, 1000, 8, false);
 	put_u64(maker.bytes + 8, 4096 - 16 + 1, false);
-	assert_int_equal(kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes),
-					  &err),
-			 -EBADMSG);
+	assert_int_equal(
+		kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes), &err),
+		-EBADMSG);
 	assert_non_null(strstr(err.text, "4081 bytes"));
 
 	/* A record without a pid. */
@@ -321,6 +339,7 @@ int main(void)
 		cmocka_unit_test(header_round_trip),
 		cmocka_unit_test(header_cut_everywhere),
 		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(bad_names),
 		cmocka_unit_test(fields),
 		cmocka_unit_test(page_round_trip),
 		cmocka_unit_test(long_times),

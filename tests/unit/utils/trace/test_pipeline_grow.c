@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/lib/kernel_page.h"
 #include "tests/unit/lib/recording.h"
 #include "utils/base/fd.h"
 
-#define NR_FILES 4
+#define NR_FILES 5
 
 /* Of which all is known, and some is in the directory. */
 struct file {
@@ -115,6 +116,35 @@ static void open_growing(void)
 	assert_int_equal(pipeline_open(&pipe_, &data, &config, &err), 0);
 }
 
+#define KERNEL_PAGES 3
+
+/* Tracepoints of all tasks and of a stranger; a page for each part of the time. */
+static void add_kernel_files(void)
+{
+	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
+	static const uint64_t starts[KERNEL_PAGES] = { 1003, 1040, 1500 };
+	struct kernel_page_maker pages[KERNEL_PAGES];
+	struct strbuf content cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < KERNEL_PAGES; i++) {
+		kernel_page_begin(&pages[i], starts[i], 8, false);
+		for (int32_t pid = 100; pid < 104; pid++)
+			kernel_page_record(&pages[i], 6, 7, pid, NULL, 0);
+		kernel_page_end(&pages[i], 0);
+		strbuf_add(&content, pages[i].bytes, KERNEL_PAGE_BYTES);
+	}
+	recording_add_file(&rec, "kernel_header", header, sizeof(header) - 1);
+	recording_add_file(&rec, "kernel-cpu0.dat", content.data, content.len);
+}
+
+/* What the recorder has written by then, and a part of the next page. */
+static void bring_pages(struct file *file, uint64_t time_ns)
+{
+	size_t nr = time_ns < 1003 ? 0 : time_ns < 1040 ? 1 : time_ns < 1500 ? 2 : 3;
+
+	bring(file, nr * KERNEL_PAGE_BYTES + 100);
+}
+
 /* Two tasks that take turns, and one that comes later; the whole against steps of @step_ns. */
 static void check_steps(uint64_t step_ns)
 {
@@ -129,6 +159,7 @@ static void check_steps(uint64_t step_ns)
 	perf_add_sched(&perf, 'o', 101, 1507);
 	perf_add_sched(&perf, 'i', 101, 1511);
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	add_kernel_files();
 	recording_finish(&rec);
 	recording_run(&rec, &config, &whole);
 
@@ -136,6 +167,7 @@ static void check_steps(uint64_t step_ns)
 	withdraw(&files[1], "102.dat");
 	withdraw(&files[2], "101.dat");
 	withdraw(&files[3], "task.txt");
+	withdraw(&files[4], "kernel-cpu0.dat");
 	open_growing();
 	for (uint64_t now_ns = 900; now_ns < 3500; now_ns += step_ns) {
 		bring(&files[3], now_ns < 1500 ? (now_ns - 900) * 3 : SIZE_MAX);
@@ -143,6 +175,7 @@ static void check_steps(uint64_t step_ns)
 			bring(&files[3], 250);
 		for (size_t i = 0; i < 3; i++)
 			bring_records(&files[i], now_ns);
+		bring_pages(&files[4], now_ns);
 		follow(now_ns);
 	}
 	for (size_t i = 0; i < NR_FILES; i++)

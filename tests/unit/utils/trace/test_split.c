@@ -1,6 +1,7 @@
 /* Pieces of a task: what comes out of them, one after the other, is what comes out of the whole. */
 #include "tests/unit/lib/unit.h"
 
+#include "tests/unit/lib/kernel_page.h"
 #include "tests/unit/lib/recording.h"
 #include "utils/trace/split.h"
 
@@ -137,6 +138,22 @@ static void events(void **state)
 	check("a{*b{*}*c{}*}*d{*}");
 }
 
+/* Those that are in files of their own. */
+static void kernel_events(void **state)
+{
+	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
+	struct kernel_page_maker page;
+
+	kernel_page_begin(&page, 995, 8, false);
+	for (unsigned i = 0; i < 30; i++)
+		kernel_page_record(&page, 7, 7, 100, NULL, 0);
+	kernel_page_end(&page, 0);
+	recording_add_file(&rec, "kernel_header", header, sizeof(header) - 1);
+	recording_add_file(&rec, "kernel-cpu0.dat", page.bytes, sizeof(page.bytes));
+	assert_int_equal(check("a{b{}c{d{}}}e{}"), 10 + 1);
+	assert_non_null(strstr(strbuf_str(&whole), "\n3 - at 1002"));
+}
+
 /* From there on nobody is sure. */
 static void lost_records(void **state)
 {
@@ -198,6 +215,7 @@ int main(void)
 		TEST(recursion),
 		TEST(calls_that_do_not_return),
 		TEST(events),
+		TEST(kernel_events),
 		TEST(lost_records),
 		TEST(a_task_that_begins_within_calls),
 		TEST(returns_that_belong_to_nothing),
