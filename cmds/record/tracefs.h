@@ -26,7 +26,7 @@ int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 
-/* The next of these names into @name, which is as large as @names needs it; false at the end. */
+/* Take the next of these names from the front of @names; false at the end. */
 bool tracefs_next_event(struct text *names, struct text *name);
 
 #endif
