@@ -172,6 +172,21 @@ def test_same_text_as_peer(name):
 
 
 @pytest.mark.needs_peer
+@pytest.mark.parametrize("command", ["replay", "report", "graph"])
+@pytest.mark.parametrize("options", [["-t", "1s"], ["-t", "0"], ["-t", "1s", "-N", "wide"]])
+def test_short_calls_with_events(command, options):
+    """They are shown however short they are."""
+    _, exe = sample("places")
+    utrail("record", "--no-event", "--no-libcall", "-d", "data", *ALL, exe)
+    ours = utrail(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).must().out
+    assert "main" in ours
+    assert peer(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).out == ours
+    # default.opts says the same.
+    utrail("record", "--no-event", "--no-libcall", "-t", "1s", "-d", "data", *ALL, exe)
+    assert "main" in utrail(command, "-d", "data").must().out
+
+
+@pytest.mark.needs_peer
 def test_no_event_at_all():
     """events.txt is there from the start, so that a recording that is cut off can be read."""
     _, exe = sample("places")

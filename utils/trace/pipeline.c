@@ -349,6 +349,12 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
 
 	struct stage_config *stages = &pipe->config.stages;
+
+	/* Events of the program keep the calls that they are in: at the end of a call nobody knows of them any more. */
+	if ((pipe->data->header.feat_mask & FEAT_EVENT) &&
+	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
+		stages->ends_only = false;
+
 	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
 
 	/* A view that adds up has no use for them. */

@@ -189,10 +189,17 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 	return false;
 }
 
+/* Somebody asked for an event of the program by name: it is shown, and so are the calls that it is in. */
+static bool is_asked_for(const struct event *event)
+{
+	return event->type == EVENT_POINT && event->addr >= EVENT_ID_USER;
+}
+
 /* One event in, @out gets what passes by it. */
 static ssize_t pass(struct stg_time *stage, const struct event *event, struct event *out)
 {
-	uint64_t now_ns = event->type == EVENT_LOST ? UINT64_MAX : event->time_ns;
+	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);
+	uint64_t now_ns = keeps_calls ? UINT64_MAX : event->time_ns;
 	ssize_t nr = release_until(stage, now_ns, out);
 	bool holds = stage->at < stage->nr;
 

@@ -77,8 +77,8 @@ static void duration(void **state)
 	/* What did not return passes, and so does an exit whose entry was not seen. */
 	check("a{b{}c{", "a{c{");
 	check("2)a)b", "}?}?");
-	/* Events go with the call that they are in. */
-	check("a{b{*}c{* }}", "a{c{*}}");
+	/* An event of the program keeps the calls that it is in. */
+	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
 static void exits_without_entries(void **state)
