@@ -112,11 +112,13 @@ void lane_flush(struct thread *t)
 {
 	struct thread *lane = t->lane;
 	const char *records = lane_memory(lane)->records;
-	const char *end = lane->at;
 
 	/* A handler that comes while this runs is counted as lost. */
 	lane->busy = 1;
 	guard_barrier();
+
+	const char *end = lane->at;
+
 	if (end > records && t->planned)
 		planned_write_entries(t, t->top);
 	else if (end > records && t->top > t->written)

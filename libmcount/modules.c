@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -76,24 +77,36 @@ static bool remember(struct known_module m)
 }
 
 /*
- * The path of an object; the program itself has none in the list. A relative one is made absolute: the recorder and
- * readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when there is none.
+ * An absolute path: our readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when there is none.
  */
+static size_t absolute_path(const char *name, char *path)
+{
+	if (name[0] != '/' && realpath(name, path))
+		return strlen(path);
+
+	size_t len = strnlen(name, PATH_MAX - 1);
+
+	memcpy(path, name, len);
+	return len;
+}
+
+/* What was executed, as the kernel says it or, where /proc is not mounted, as it was told. The same results. */
+static size_t program_path(char *path)
+{
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *name = (const char *)getauxval(AT_EXECFN);
+
+	if (len > 0)
+		return len;
+	return name ? absolute_path(name, path) : 0;
+}
+
+/* The program itself has no name of its own. */
 static size_t module_path(const struct dl_phdr_info *info, char *path)
 {
-	if (info->dlpi_name && info->dlpi_name[0]) {
-		if (info->dlpi_name[0] != '/' && realpath(info->dlpi_name, path))
-			return strlen(path);
+	const char *name = info->dlpi_name;
 
-		size_t len = strnlen(info->dlpi_name, PATH_MAX - 1);
-
-		memcpy(path, info->dlpi_name, len);
-		return len;
-	}
-
-	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-	return len < 0 ? 0 : len;
+	return name && name[0] ? absolute_path(name, path) : program_path(path);
 }
 
 static int report_module(struct dl_phdr_info *info, size_t size, void *arg)

@@ -141,7 +141,11 @@ def test_handlers_between():
     found = counts(recording, event_names())
     rings = int(result.err.splitlines()[0])
     assert found["e:step"] == 400000
-    assert 0 <= rings - found["e:ring"] <= recording.lost
+    # A handler that comes while the lane is emptied is counted; LOST records tell of it where the next buffer begins, if there is one.
+    warning = re.search(r"(\d+) records were lost", result.err)
+    lost = int(warning[1]) if warning else 0
+    assert recording.lost <= lost
+    assert 0 <= rings - found["e:ring"] <= lost
 
 
 def test_stacks_of_the_program():

@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
+import trees
 from data import ENTRY, EXIT, LOST, Recording
 from programs import METHODS, Variant, build, program
-from tools import run, utrail
+from tools import BUILD, UTRAIL, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -160,3 +161,16 @@ def test_unreadable_module(workdir):
     os.chmod("prog", 0o755)
     result = utrail("record", "--force", "/bin/sh", "-c", "./prog; rm prog; exit 3")
     assert result.status == 3, result.err
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_no_proc(workdir, variant):
+    """/proc is not mounted: the program is known by the name that it was started by."""
+    exe = build(program("plain"), variant)
+    command = f"umount -l /proc && exec {UTRAIL} record --libmcount-path {BUILD}/libmcount -d data {exe}"
+    probe = run("unshare", "-m", "umount", "-l", "/proc")
+    if probe.status != 0:
+        pytest.skip(f"cannot unmount /proc: {probe.err.strip()}")
+    result = run("unshare", "-m", "sh", "-c", command)
+    assert (result.status, result.out, result.err) == (0, run(exe).out, "")
+    assert [trees.of_records(t) for t in Recording("data").tasks.values()] == ["main{a{b{c{}}}b{c{}}c{}}"]
