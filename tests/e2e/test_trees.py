@@ -19,13 +19,13 @@ def case(prog, variant, libcalls):
     return pytest.param(prog, variant, libcalls, id=f"{prog.name}-{variant}-{libcalls}", marks=marks)
 
 
-# Without library calls, which is the simpler case, one optimisation says it all.
+# Without library calls, which is the simpler case, one way of each compiler and method says it all.
 CASES = [
     case(p, v, libcalls)
     for p in programs()
     for v in all_variants()
     for libcalls in ("libcalls", "no-libcall")
-    if p.fits(v) and p.one("tree", v) and (libcalls == "libcalls" or v.opt == "O2")
+    if p.fits(v) and p.one("tree", v) and (libcalls == "libcalls" or (v.opt == "O2" and v.pie and not v.extra))
 ]
 
 

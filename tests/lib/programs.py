@@ -152,7 +152,7 @@ def _compile(command, output):
 
 def build(prog, variant):
     """The executable of @prog; made once, its libraries beside it. Safe when many ask at the same time."""
-    sources = [prog.path, SOURCES / "program.h"]
+    sources = [prog.path, *sorted({SOURCES / "program.h", *prog.path.parent.glob("*.h")})]
     libs = [SOURCES / name for name in prog.all("lib", variant)]
     key = hashlib.sha256(str(variant).encode())
     for path in [*sources, *libs]:
