@@ -17,9 +17,22 @@
  */
 #define LANE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
+/*
+ * How far lane_flush() has come. A handler may jump out of it at any point; then it begins again, and must not move anything twice.
+ *
+ * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on from @from. NULL: none is
+ */
+struct lane_mark {
+	const char *at;
+	uint64_t from;
+};
+
+/* @marks: that of index @mark counts, so that one store changes it */
 struct lane {
 	struct ring ring;
 	char *records;
+	struct lane_mark marks[2];
+	volatile uint32_t mark;
 };
 
 static struct lane *lane_memory(struct thread *lane)
@@ -30,6 +43,7 @@ static struct lane *lane_memory(struct thread *lane)
 static void lane_reset(struct thread *lane)
 {
 	lane->at = lane_memory(lane)->records;
+	lane_memory(lane)->marks[lane_memory(lane)->mark].at = NULL;
 	lane->end = lane->at + LANE_BYTES;
 	frames_reset(lane);
 	lane->cyg_skipped = lane->cyg_beside = lane->cyg_again = 0;
@@ -108,6 +122,36 @@ static void move_record(struct thread *t, const struct record *r)
 		note_lost(t, 1);
 }
 
+static uint64_t ring_position(const struct thread *t)
+{
+	return (uint64_t)t->at + t->position;
+}
+
+static void set_mark(struct lane *lane, const char *at, uint64_t from)
+{
+	uint32_t other = !lane->mark;
+
+	lane->marks[other] = (struct lane_mark){ at, from };
+	guard_barrier();
+	lane->mark = other;
+	guard_barrier();
+}
+
+static void move_records(struct thread *t, struct lane *lane, const char *end)
+{
+	const struct lane_mark *mark = &lane->marks[lane->mark];
+	const char *at = mark->at ? mark->at : lane->records;
+
+	if (mark->at && at < end && ring_position(t) != mark->from)
+		at += emit_lane_bytes(at);
+	while (at < end) {
+		set_mark(lane, at, ring_position(t));
+		move_record(t, (const struct record *)at);
+		guard_barrier();
+		at += emit_lane_bytes(at);
+	}
+}
+
 void lane_flush(struct thread *t)
 {
 	struct thread *lane = t->lane;
@@ -123,8 +167,7 @@ void lane_flush(struct thread *t)
 		planned_write_entries(t, t->top);
 	else if (end > records && t->top > t->written)
 		frames_write_entries(t, t->top);
-	for (const char *at = records; at < end; at += emit_lane_bytes(at))
-		move_record(t, (const struct record *)at);
+	move_records(t, lane_memory(lane), end);
 	note_lost(t, atomic_exchange(&lane->ring->lost, 0));
 	t->has_lane_records = 0;
 	lane_reset(lane);
