@@ -179,8 +179,15 @@ void lane_give_up(struct thread *t)
 {
 	struct thread *lane = t->lane;
 
-	if (!lane || !t->has_lane_records)
+	if (!lane)
 		return;
+	/* It may have interrupted lane_flush() when all was moved; then nobody else makes the lane free. */
+	if (!t->has_lane_records) {
+		lane_reset(lane);
+		guard_barrier();
+		lane->busy = 0;
+		return;
+	}
 	lane->busy = 1;
 	guard_barrier();
 	frames_leave_inside(lane, INT64_MAX);
