@@ -23,6 +23,7 @@ leave() {
 		# Tests mount things of their own there (tracefs).
 		umount -R "$root/$place" 2> /dev/null || true
 	done
+	umount "$root" 2> /dev/null || true
 	[ -n "${1:-}" ] || rm -rf --one-file-system "$root"
 }
 trap 'leave "${1:-}"' EXIT
@@ -31,6 +32,8 @@ trap 'leave "${1:-}"' EXIT
 	tail -20 "$root.log"
 	exit 1
 }
+# Its top is a mount, so that tests can have mounts of their own with unshare(1).
+mount --bind "$root" "$root"
 for place in proc sys dev dev/pts; do
 	mount --bind "/$place" "$root/$place"
 done

@@ -14,7 +14,7 @@ from collections import Counter
 
 import archive
 import pytest
-from tools import BUILD, TOP, UTRAIL, run, utrail
+from tools import BUILD, TOP, UTRAIL, has_sanitizer, run, utrail
 
 COPIES = 1200
 RUN_COPIES = 240
@@ -162,10 +162,6 @@ def damaged_copies(count):
             done.append(damage(rng, whole))
             files = {**odd, **whole}
         yield ", ".join(done), files
-
-
-def has_sanitizer():
-    return b"__asan_init" in UTRAIL.read_bytes()
 
 
 def limit_memory():

@@ -33,6 +33,11 @@ class Result:
         return self
 
 
+def has_sanitizer():
+    """Whether utrail (not the probe) is built with AddressSanitizer."""
+    return b"__asan_init" in UTRAIL.read_bytes()
+
+
 def environment(**extra):
     """The environment of tested programs: no colours, no pager, no surprises from the caller's shell."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("UTRAIL_", "LD_PRELOAD"))}
