@@ -25,8 +25,7 @@ static void warn(const struct opts *opts, const struct look *look)
 
 	strbuf_addf(&text, "option '--Event': no event of the recording matches '%s'",
 		    look->rule->text);
-	/* What has little in common with it is no help. */
-	if (look->near.nr && look->near.best[0].distance <= 1 + strlen(look->rule->name.text) / 3) {
+	if (nearest_is_close(&look->near)) {
 		strbuf_addstr(&text, "; the nearest: ");
 		nearest_text(&look->near, "", &text);
 	}

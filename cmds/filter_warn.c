@@ -77,8 +77,7 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 	nearest_init(&near, typed);
 	for (const char *at = strbuf_str(&names->text); at < end; at += strlen(at) + 1)
 		nearest_offer(&near, at);
-	/* What has little in common with it is no help. */
-	if (!near.nr || near.best[0].distance > 1 + strlen(typed) / 3)
+	if (!nearest_is_close(&near))
 		return;
 	strbuf_addstr(out, "; the nearest: ");
 	nearest_text(&near, "", out);

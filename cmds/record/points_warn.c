@@ -28,8 +28,7 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 	nearest_init(&near, rule->text);
 	for (const char *at = strbuf_str(&points->names); at < end; at += strlen(at) + 1)
 		nearest_offer(&near, at);
-	/* What has little in common with it is no help. */
-	if (near.nr && near.best[0].distance <= 1 + strlen(rule->text) / 3)
+	if (nearest_is_close(&near))
 		nearest_text(&near, "", &words);
 	msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
 		 words.len ? "; the nearest: " : " (--list-event shows those that it has)",

@@ -75,3 +75,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 		strbuf_addf(out, "%s%s%s", i ? ", " : "", prefix, n->best[i].word);
 	}
 }
+
+bool nearest_is_close(const struct nearest *n)
+{
+	return n->nr && n->best[0].distance <= 1 + strlen(n->typed) / 3;
+}

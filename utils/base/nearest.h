@@ -2,6 +2,7 @@
 #ifndef UTRAIL_BASE_NEAREST_H
 #define UTRAIL_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "utils/base/strbuf.h"
@@ -26,5 +27,8 @@ void nearest_offer(struct nearest *n, const char *word);
 
 /* Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered. */
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
+
+/* Whether the nearest has enough in common with what was typed to be of help. */
+bool nearest_is_close(const struct nearest *n);
 
 #endif
