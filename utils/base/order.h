@@ -1,7 +1,8 @@
-/* Orders of plain numbers, for qsort(3) and bsearch(3). */
+/* Orders of plain numbers, for qsort(3) and bsearch(3), and a search for where a number belongs. */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline int order_i32(const void *a, const void *b)
@@ -18,6 +19,26 @@ static inline int order_u64(const void *a, const void *b)
 	uint64_t y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+/*
+ * How many of @nr elements of @size bytes, each of which begins with a uint64_t, and is not before the one ahead of it, are at most
+ * @limit: the last of them is what holds at @limit.
+ */
+static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
+{
+	size_t low = 0;
+	size_t high = nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (*(const uint64_t *)((const char *)array + mid * size) <= limit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 #endif

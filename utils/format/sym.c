@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
@@ -166,17 +167,8 @@ int symtab_sort(struct symtab *tab)
 
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 {
-	size_t low = 0;
-	size_t high = tab->nr;
+	size_t low = order_count_until(tab->syms, tab->nr, sizeof(*tab->syms), addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (tab->syms[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t back = 0; back < FIND_BACK_MAX && back < low; back++) {
 		const struct symbol *sym = &tab->syms[low - 1 - back];
 

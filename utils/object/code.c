@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 
 /* Pointer encodings, Linux Standard Base Core 5.0, section 10.5 "DWARF Extensions". */
@@ -350,18 +351,7 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len)
 /* How many functions begin at or before @addr. */
 static size_t count_until(const struct code *code, uint64_t addr)
 {
-	size_t low = 0;
-	size_t high = code->nr_funcs;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code->funcs[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr);
 }
 
 const struct code_func *code_func_at(const struct code *code, uint64_t addr)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
@@ -256,18 +257,7 @@ const struct task *task_origin(const struct trace_data *data, const struct task 
 /* How many of the sessions of @task had begun at @time_ns. */
 static size_t count_refs(const struct task *task, uint64_t time_ns)
 {
-	size_t low = 0;
-	size_t high = task->nr_refs;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (task->refs[mid].start_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return order_count_until(task->refs, task->nr_refs, sizeof(*task->refs), time_ns);
 }
 
 /*
@@ -401,18 +391,7 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 /* How many of the names of @task it had got at @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
-	size_t low = 0;
-	size_t high = task->nr_names;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (task->names[mid].start_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);
 }
 
 const char *task_name_at(const struct task *task, uint64_t time_ns)

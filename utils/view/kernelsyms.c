@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/format/text.h"
 
@@ -100,25 +101,14 @@ static void load(struct kernelsyms *syms)
 
 const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *start)
 {
-	size_t low = 0;
-
 	if (!syms)
 		return NULL;
 	if (!syms->was_read)
 		load(syms);
 	syms->was_read = true;
 
-	size_t high = syms->nr;
+	size_t low = order_count_until(syms->syms, syms->nr, sizeof(*syms->syms), addr);
 
-	/* The first one that begins behind it. */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (syms->syms[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == 0)
 		return NULL;
 
