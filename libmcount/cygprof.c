@@ -128,7 +128,7 @@ NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 		t->cyg_skipped--;
 	} else {
 		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
-		t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
+		cyg_forget(t);
 		if (likely(is_top))
 			frames_leave_top(t, NULL);
 		else

@@ -76,7 +76,7 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 {
 	while (t->top->slot < address)
 		frames_abandon_top(t);
-	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
+	cyg_forget(t);
 }
 
 void frames_make_way(struct thread *t, uint64_t *slot)

@@ -46,7 +46,7 @@ static void lane_reset(struct thread *lane)
 	lane_memory(lane)->marks[lane_memory(lane)->mark].at = NULL;
 	lane->end = lane->at + LANE_BYTES;
 	frames_reset(lane);
-	lane->cyg_skipped = lane->cyg_beside = lane->cyg_again = 0;
+	cyg_forget(lane);
 }
 
 struct begin_lane {

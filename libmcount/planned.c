@@ -97,12 +97,7 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 /* The part of a rule that only counts for calls that passed the filters. */
 static void obey(const struct plan_rule *rule, struct decision *d)
 {
-	if (rule->flags & PLAN_DEPTH)
-		d->next.depth = rule->depth;
-	if (rule->flags & PLAN_TIME)
-		d->next.threshold_ns = rule->time_ns;
-	if (rule->flags & PLAN_SIZE)
-		d->next.size = rule->size;
+	planned_limit(&d->next, rule);
 	if (rule->flags & PLAN_TRACE)
 		d->flags |= PLANNED_KEEP;
 	if (rule->flags & PLAN_CALLER)
@@ -127,7 +122,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 {
 	struct planned *p = t->planned;
 
-	/* One by one, as in push(). */
+	/* One by one, as in planned_push(). */
 	d->next = p->now;
 	d->rule = NULL;
 	d->capture = PLAN_NO_CAPTURE;
@@ -151,8 +146,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 		uint32_t flags = effective_flags(d->rule, slot, regs);
 
 		if (flags & PLAN_FILTER) {
-			d->next.in++;
-			d->next.depth = probe.plan.depth;
+			planned_opt_in(&d->next);
 			d->has_change = true;
 		}
 		if (flags & PLAN_NOTRACE) {
@@ -228,33 +222,21 @@ static void keep_args(struct planned *p, struct planned_frame *pf, const uint64_
 	p->args_top += pf->args_len;
 }
 
-/*
- * HOT. A signal handler may jump out for good at any point. So the frame is there before its changes are, and undoing
- * them twice does no harm.
- */
+/* HOT: the frame of a call, and what the call begins. */
 static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			uint64_t addr, const struct arch_regs *regs, const struct decision *d)
 {
 	struct planned *p = t->planned;
-	struct frame *f = t->top + 1;
-	struct planned_frame *pf = planned_frame_of(t, f);
+	uint64_t now_ns = d->flags & PLANNED_RECORD ? hot_clock(t) : 0;
 
-	f->slot = id;
-	f->ret = ret;
-	f->data = record_data(RECORD_ENTRY, p->now.level, addr);
-	f->time_ns = d->flags & PLANNED_RECORD ? hot_clock(t) : 0;
-	/* One by one: for a literal the compiler clears all of it first, by an instruction that costs more than the rest. */
-	pf->before = p->now;
-	pf->rule = d->rule;
-	pf->capture = regs ? d->capture : PLAN_NO_CAPTURE;
-	pf->flags = d->flags;
-	pf->args_len = 0;
-	pf->args_at = p->args_top;
-	guard_barrier();
-	t->top = f;
-	guard_barrier();
+	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns, d->rule,
+		     regs ? d->capture : PLAN_NO_CAPTURE, d->flags);
 	p->now = d->next;
 	choose_skip(t);
+
+	struct frame *f = t->top;
+	struct planned_frame *pf = planned_frame_of(t, f);
+
 	if (d->rule)
 		begin_actions(t, f, pf);
 	if (unlikely(pf->capture != PLAN_NO_CAPTURE) && (pf->flags & PLANNED_RECORD))

@@ -54,13 +54,16 @@ static inline bool planned_has_room(const struct thread *t, uint32_t capture)
 /* Rules that say no more than that something is opted in, and what limits hold inside of the call. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
-/* What a rule of PLANNED_FAST_RULES changes. */
-static inline void planned_fast_obey(struct selection *s, const struct plan_rule *rule)
+/* PLAN_FILTER. */
+static inline void planned_opt_in(struct selection *s)
 {
-	if (rule->flags & PLAN_FILTER) {
-		s->in++;
-		s->depth = probe.plan.depth;
-	}
+	s->in++;
+	s->depth = probe.plan.depth;
+}
+
+/* The limits that a rule sets for its call and what is within. */
+static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
+{
 	if (rule->flags & PLAN_DEPTH)
 		s->depth = rule->depth;
 	if (rule->flags & PLAN_TIME)
@@ -69,9 +72,13 @@ static inline void planned_fast_obey(struct selection *s, const struct plan_rule
 		s->size = rule->size;
 }
 
-/* A call that is there, but not recorded; what is in planned.now goes on for those within it when it is changed after this. */
-static inline void planned_fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
-				     uint64_t now_ns, uint32_t capture, uint16_t flags)
+/*
+ * A new frame, which keeps planned.now to undo what its call changes after this. A signal handler may jump out for good at any
+ * point, so the frame is there before the changes are, and undoing them twice does no harm.
+ */
+static inline void planned_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
+				uint64_t now_ns, const struct plan_rule *rule, uint32_t capture,
+				uint16_t flags)
 {
 	struct planned *p = t->planned;
 	struct frame *f = t->top + 1;
@@ -81,8 +88,9 @@ static inline void planned_fast_push(struct thread *t, uint64_t slot, uint64_t r
 	f->ret = ret;
 	f->data = data;
 	f->time_ns = now_ns;
+	/* One by one: for a literal the compiler clears all of it first, by an instruction that costs more than the rest. */
 	pf->before = p->now;
-	pf->rule = NULL;
+	pf->rule = rule;
 	pf->capture = capture;
 	pf->flags = flags;
 	pf->args_len = 0;
@@ -98,8 +106,8 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 {
 	struct planned *p = t->planned;
 
-	planned_fast_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0,
-			  PLAN_NO_CAPTURE, 0);
+	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL,
+		     PLAN_NO_CAPTURE, 0);
 	p->now.out++;
 	t->skip = p->skip_out;
 }
@@ -128,7 +136,9 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 			}
 			if (rule->flags & ~PLANNED_FAST_RULES)
 				return false;
-			planned_fast_obey(&next, rule);
+			if (rule->flags & PLAN_FILTER)
+				planned_opt_in(&next);
+			planned_limit(&next, rule);
 		}
 		if (func->end - func->start < next.size || next.depth == 0)
 			return false;
@@ -150,8 +160,8 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
 
 	t->last_ns = now_ns;
-	planned_fast_push(t, slot, ret, data, now_ns, capture,
-			  is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
+	planned_push(t, slot, ret, data, now_ns, NULL, capture,
+		     is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
 	next.depth--;
 	next.level++;
 	p->now = next;
@@ -177,7 +187,7 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 }
 
 /* The end of a call, and whatever it has changed. */
-static inline void planned_fast_drop(struct thread *t, const struct planned_frame *pf)
+static inline void planned_drop(struct thread *t, const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
 
@@ -197,7 +207,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 	uint64_t now_ns;
 
 	if (pf->flags == 0 && !pf->rule) {
-		planned_fast_drop(t, pf);
+		planned_drop(t, pf);
 		return true;
 	}
 	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
@@ -205,7 +215,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 		return false;
 	/* Not on the way to what -C is about. */
 	if (!is_written && probe.has_caller) {
-		planned_fast_drop(t, pf);
+		planned_drop(t, pf);
 		return true;
 	}
 	if ((is_written && !planned_has_room(t, pf->capture)) || unlikely(!fast_clock(t, &now_ns)))
@@ -213,7 +223,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 	if (!is_written && now_ns - f->time_ns > p->now.threshold_ns)
 		return false;
 	t->last_ns = now_ns;
-	planned_fast_drop(t, pf);
+	planned_drop(t, pf);
 	if (!is_written)
 		return true;
 

@@ -98,11 +98,7 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 
 	if (unlikely(pf->flags & PLANNED_RECOVER) && regs)
 		planned_hide_returns(t, f);
-	p->now = pf->before;
-	choose_skip(t);
-	p->args_top = pf->args_at;
-	guard_barrier();
-	t->top = f - 1;
+	planned_drop(t, pf);
 	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
 		return;
 

@@ -96,6 +96,13 @@ struct thread {
 	uint32_t cyg_again;  /* deeper, of the function of @top */
 	struct frame frames[];
 };
+
+/* All open -finstrument-functions calls of @t have frames, as far as is known. */
+static inline void cyg_forget(struct thread *t)
+{
+	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
+}
+
 /* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */
 _Static_assert(__builtin_offsetof(struct thread, busy) == 0, "known to the entry stubs");
 _Static_assert(__builtin_offsetof(struct thread, skip) == 184, "known to the entry stubs");

@@ -135,7 +135,7 @@ struct thread *thread_take_state(void)
 	if (!t)
 		return NULL;
 	t->busy = t->has_lane_records = 0;
-	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
+	cyg_forget(t);
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
