@@ -69,14 +69,13 @@ static char *plain_text(const struct spec *spec)
 static void add_nearest(const struct spec *spec, const struct func_names *names, struct strbuf *out)
 {
 	char *typed cleanup_free = plain_text(spec);
-	const char *end = strbuf_str(&names->text) + names->text.len;
 	struct nearest near;
 
 	if (!typed || spec->trigger.flags & TRIGGER_LOCATIONS)
 		return;
 	nearest_init(&near, typed);
-	for (const char *at = strbuf_str(&names->text); at < end; at += strlen(at) + 1)
-		nearest_offer(&near, at);
+	strbuf_list_each (&names->text, name)
+		nearest_offer(&near, name);
 	if (!nearest_is_close(&near))
 		return;
 	strbuf_addstr(out, "; the nearest: ");

@@ -65,12 +65,12 @@ static int compare_names(const void *a, const void *b)
 static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *err)
 {
 	const char **names cleanup_free = calloc(nr + 1, sizeof(*names));
-	const char *at = strbuf_str(text);
+	size_t nr_names = 0;
 
 	if (!names || strbuf_oom(text))
 		return err_set_errno(err, -ENOMEM, "cannot list functions");
-	for (size_t i = 0; i < nr; i++, at += strlen(at) + 1)
-		names[i] = at;
+	strbuf_list_each (text, name)
+		names[nr_names++] = name;
 	qsort(names, nr, sizeof(*names), compare_names);
 	for (size_t i = 0; i < nr; i++) {
 		/* Several functions may have one name: templates, static ones. */

@@ -129,22 +129,6 @@ static bool event_id(struct points *points, const char *name, uint32_t *id)
 
 /* --- one file --- */
 
-static void add_text(struct strbuf *list, const char *text)
-{
-	strbuf_add(list, text, strlen(text) + 1);
-}
-
-static bool is_in_list(const struct strbuf *list, const char *text)
-{
-	const char *end = strbuf_str(list) + list->len;
-
-	for (const char *at = strbuf_str(list); at < end; at += strlen(at) + 1) {
-		if (strcmp(at, text) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* One place of an event says it for all of them. */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
@@ -152,15 +136,15 @@ static void leave_out(struct points *points, const struct known_module *known,
 	const struct code_func *func = code_func_at(code, wanted->probe->pc);
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (is_in_list(&points->left_out, wanted->event))
+	if (strbuf_list_has(&points->left_out, wanted->event))
 		return;
 	strbuf_addf(&text, "event '%s' is not recorded at %#llx", wanted->event,
 		    (unsigned long long)wanted->probe->pc);
 	if (func && func->name)
 		strbuf_addf(&text, " in %s()", func->name);
 	strbuf_addf(&text, " of '%s': %s", known->path, why);
-	add_text(&points->left_out, wanted->event);
-	add_text(&points->complaints, strbuf_str(&text));
+	strbuf_list_add(&points->left_out, wanted->event);
+	strbuf_list_add(&points->complaints, strbuf_str(&text));
 }
 
 static int compare_pc(const void *a, const void *b)
@@ -189,8 +173,8 @@ static int choose(struct points *points, const struct sdt_probes *probes, struct
 		strbuf_addf(&name, "%s:%s", probe->provider, probe->name);
 		if (strbuf_oom(&name))
 			return -ENOMEM;
-		if (!is_in_list(&points->names, strbuf_str(&name)))
-			add_text(&points->names, strbuf_str(&name));
+		if (!strbuf_list_has(&points->names, strbuf_str(&name)))
+			strbuf_list_add(&points->names, strbuf_str(&name));
 		if (!event_rules_match(points->rules, EVENT_OF_PROGRAM, strbuf_str(&name)))
 			continue;
 		chosen[*nr] = (struct wanted){ probe, strdup(strbuf_str(&name)) };
@@ -318,7 +302,7 @@ void points_bind(struct points *points, struct known_module *known,
 
 		known->points.is_known = true;
 		if (find_points(points, known, &err) < 0)
-			add_text(&points->complaints, err.text);
+			strbuf_list_add(&points->complaints, err.text);
 	}
 	for (size_t i = 0; i < found->len / sizeof(struct found_point); i++) {
 		add_points(out, &((const struct found_point *)found->data)[i], module->load_bias);

@@ -9,10 +9,8 @@
 /* Does any event that was seen match? */
 static bool is_matched(const struct points *points, const struct event_rule *rule)
 {
-	const char *end = strbuf_str(&points->names) + points->names.len;
-
-	for (const char *at = strbuf_str(&points->names); at < end; at += strlen(at) + 1) {
-		if (event_rule_matches(rule, EVENT_OF_PROGRAM, at))
+	strbuf_list_each (&points->names, name) {
+		if (event_rule_matches(rule, EVENT_OF_PROGRAM, name))
 			return true;
 	}
 	return false;
@@ -22,12 +20,11 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 			    const struct msg *msg)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
-	const char *end = strbuf_str(&points->names) + points->names.len;
 	struct nearest near;
 
 	nearest_init(&near, rule->text);
-	for (const char *at = strbuf_str(&points->names); at < end; at += strlen(at) + 1)
-		nearest_offer(&near, at);
+	strbuf_list_each (&points->names, name)
+		nearest_offer(&near, name);
 	if (nearest_is_close(&near))
 		nearest_text(&near, "", &words);
 	msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
@@ -38,12 +35,10 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 void points_warn(const struct recorder *rec, const struct msg *msg)
 {
 	const struct points *points = &rec->points;
-	const char *at = strbuf_str(&points->complaints);
-	const char *end = at + points->complaints.len;
 	uint32_t failed = rec->control ? atomic_load(&rec->control->points_failed) : 0;
 
-	for (; at < end; at += strlen(at) + 1)
-		msg_warn(msg, "%s", at);
+	strbuf_list_each (&points->complaints, complaint)
+		msg_warn(msg, "%s", complaint);
 	if (failed)
 		msg_warn(msg,
 			 "%u probes of the program could not be recorded: no memory near its code, "

@@ -245,7 +245,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 		const char *path = s->map.entries[i].path;
 		struct known_module *known = known_module_get(rec, path);
 
-		if (known && object_needed_has(&needed, base_name(path)))
+		if (known && strbuf_list_has(&needed, base_name(path)))
 			ret = save_symbols(rec, known, err);
 	}
 	return ret;

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (object_build_id(path, build_id, &err) == 0)
 		FUZZ_CHECK(strlen(build_id) < BUILD_ID_HEX_SIZE);
 	object_needed_load(path, &needed, NULL);
-	object_needed_has(&needed, "libc.so.6");
+	strbuf_list_has(&needed, "libc.so.6");
 	read_plt(path);
 	read_symbols(path);
 	return 0;

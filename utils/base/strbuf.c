@@ -98,3 +98,23 @@ void strbuf_addu64(struct strbuf *sb, uint64_t v)
 	} while (v);
 	strbuf_add(sb, digits + at, sizeof(digits) - at);
 }
+
+void strbuf_list_add(struct strbuf *list, const char *str)
+{
+	strbuf_add(list, str, strlen(str) + 1);
+}
+
+const char *strbuf_list_next(const struct strbuf *list, const char *at)
+{
+	at = at ? at + strlen(at) + 1 : list->data;
+	return at && at < list->data + list->len ? at : NULL;
+}
+
+bool strbuf_list_has(const struct strbuf *list, const char *str)
+{
+	strbuf_list_each (list, at) {
+		if (strcmp(at, str) == 0)
+			return true;
+	}
+	return false;
+}

@@ -56,6 +56,16 @@ static inline void strbuf_reset(struct strbuf *sb)
 		sb->data[0] = '\0';
 }
 
+/*
+ * A buffer as a list of strings, each with its NUL: append one; the string behind @at (NULL: the first one), NULL at the end;
+ * whether @str is one of them.
+ */
+void strbuf_list_add(struct strbuf *list, const char *str);
+const char *strbuf_list_next(const struct strbuf *list, const char *at);
+bool strbuf_list_has(const struct strbuf *list, const char *str);
+
+#define strbuf_list_each(list, at) for (const char *at = NULL; (at = strbuf_list_next(list, at));)
+
 /* The text as a C string, "" when empty; valid until the next change. */
 static inline const char *strbuf_str(const struct strbuf *sb)
 {

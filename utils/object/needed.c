@@ -28,16 +28,7 @@ int object_needed_load(const char *path, struct strbuf *names, struct uft_err *e
 		const char *name = elf_strptr(file.elf, dynamic.head.sh_link, entry.d_un.d_val);
 
 		if (name)
-			strbuf_add(names, name, strlen(name) + 1);
+			strbuf_list_add(names, name);
 	}
 	return strbuf_oom(names) ? err_set_errno(err, -ENOMEM, "cannot read '%s'", path) : 0;
-}
-
-bool object_needed_has(const struct strbuf *names, const char *soname)
-{
-	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1) {
-		if (strcmp(names->data + at, soname) == 0)
-			return true;
-	}
-	return false;
 }

@@ -2,18 +2,13 @@
 #ifndef UTRAIL_OBJECT_NEEDED_H
 #define UTRAIL_OBJECT_NEEDED_H
 
-#include <stdbool.h>
-
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 
 /*
- * The sonames in DT_NEEDED of the ELF file @path, each with its NUL behind it, appended to @names. 0 (also when there
+ * The sonames in DT_NEEDED of the ELF file @path, added to the list @names. 0 (also when there
  * are none), -ENOMEM, or what elf_file_open() says.
  */
 int object_needed_load(const char *path, struct strbuf *names, struct uft_err *err);
-
-/* Whether @soname is one of @names. */
-bool object_needed_has(const struct strbuf *names, const char *soname);
 
 #endif

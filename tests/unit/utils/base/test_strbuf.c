@@ -69,13 +69,31 @@ static void too_much_is_remembered(void **state)
 	assert_string_equal(strbuf_str(&sb), "kept");
 }
 
+static void list(void **state)
+{
+	struct strbuf sb cleanup_strbuf = { 0 };
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	assert_null(strbuf_list_next(&sb, NULL));
+	assert_false(strbuf_list_has(&sb, ""));
+	strbuf_list_add(&sb, "one");
+	strbuf_list_add(&sb, "");
+	strbuf_list_add(&sb, "three");
+	strbuf_list_each (&sb, at)
+		strbuf_addf(&words, "[%s]", at);
+	assert_string_equal(strbuf_str(&words), "[one][][three]");
+	assert_true(strbuf_list_has(&sb, "three"));
+	assert_true(strbuf_list_has(&sb, ""));
+	assert_false(strbuf_list_has(&sb, "on"));
+	assert_false(strbuf_list_has(&sb, "hree"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(append),
-		cmocka_unit_test(decimal),
-		cmocka_unit_test(every_length),
-		cmocka_unit_test(too_much_is_remembered),
+		cmocka_unit_test(append),	cmocka_unit_test(decimal),
+		cmocka_unit_test(every_length), cmocka_unit_test(too_much_is_remembered),
+		cmocka_unit_test(list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
