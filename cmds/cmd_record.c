@@ -33,13 +33,11 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 {
 	const struct event_rules *events = &opts->events;
 	bool wants_all = opts->use_events && !events->nr;
+	unsigned wanted = event_rules_linux(events);
 
-	settings->use_tasks = wants_all ||
-			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-new") ||
-			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-exit");
-	settings->use_names = wants_all ||
-			      event_rules_match(events, EVENT_OF_PROGRAM, "linux:task-name");
-	settings->use_switches = wants_all || event_rules_want_sched(events);
+	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
+	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
+	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
 	/* Waiting in what is left out would be shown as waiting in what is not. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;

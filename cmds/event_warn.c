@@ -10,13 +10,15 @@ struct look {
 	bool has_match;
 };
 
-static void look_at(void *self, enum event_origin origin, const char *name)
+static int look_at(void *self, uint64_t id, const char *name)
 {
 	struct look *look = self;
 
-	look->has_match = look->has_match || event_rule_matches(look->rule, origin, name) ||
+	look->has_match = look->has_match ||
+			  event_rule_matches(look->rule, event_origin_of(id), name) ||
 			  event_rule_matches(look->rule, EVENT_OF_PROGRAM, name);
 	nearest_offer(&look->near, name);
+	return 0;
 }
 
 static void warn(const struct opts *opts, const struct look *look)
@@ -40,8 +42,7 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	/* Of a recording that grows nobody knows yet. What cannot be read, the view will say. */
 	if (!opts->events.nr || data->growth)
 		return;
-	if (!data->kernel.types)
-		kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
+	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
 	if (event_names_load(&names, data, NULL) < 0)
 		return;
 	for (size_t i = 0; i < opts->events.nr; i++) {

@@ -52,20 +52,6 @@ void module_points_deinit(struct module_points *points)
 	strbuf_deinit(&points->found);
 }
 
-bool points_rule_is_builtin(const struct event_rule *rule)
-{
-	static const char *const names[] = {
-		"linux:task-new", "linux:task-exit", "linux:task-name",
-		"linux:sched-in", "linux:sched-out", "linux:schedule"
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (event_rule_matches(rule, EVENT_OF_PROGRAM, names[i]))
-			return true;
-	}
-	return false;
-}
-
 bool points_are_wanted(const struct event_rules *rules)
 {
 	for (size_t i = 0; i < rules->nr; i++) {
@@ -73,8 +59,7 @@ bool points_are_wanted(const struct event_rules *rules)
 
 		/* ".*" is about these, and about everything else. */
 		if (rule->origin == EVENT_OF_PROGRAM &&
-		    (!points_rule_is_builtin(rule) ||
-		     event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
+		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
 			return true;
 	}
 	return false;

@@ -58,7 +58,4 @@ void points_bind(struct points *points, struct known_module *known,
 /* At the end: say what could not be recorded, and which rules are about nothing. */
 void points_warn(const struct recorder *rec, const struct msg *msg);
 
-/* Whether the rule is about events that no program has: "linux:...". */
-bool points_rule_is_builtin(const struct event_rule *rule);
-
 #endif

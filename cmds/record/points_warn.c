@@ -52,7 +52,7 @@ void points_warn(const struct recorder *rec, const struct msg *msg)
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {
 		const struct event_rule *rule = &points->rules->rules[i];
 
-		if (rule->origin == EVENT_OF_PROGRAM && !points_rule_is_builtin(rule) &&
+		if (rule->origin == EVENT_OF_PROGRAM && !event_rule_linux(rule) &&
 		    !is_matched(points, rule))
 			warn_about_rule(points, rule, msg);
 	}

@@ -112,9 +112,30 @@ bool event_rules_want(const struct event_rules *rules, enum event_origin origin)
 	return false;
 }
 
-bool event_rules_want_sched(const struct event_rules *rules)
+unsigned event_rule_linux(const struct event_rule *rule)
 {
-	return event_rules_match(rules, EVENT_OF_PROGRAM, "linux:sched-in") ||
-	       event_rules_match(rules, EVENT_OF_PROGRAM, "linux:sched-out") ||
-	       event_rules_match(rules, EVENT_OF_PROGRAM, "linux:schedule");
+	static const struct {
+		const char *name;
+		enum event_linux bit;
+	} events[] = {
+		{ "linux:task-new", EVENT_LINUX_TASKS },  { "linux:task-exit", EVENT_LINUX_TASKS },
+		{ "linux:task-name", EVENT_LINUX_NAMES }, { "linux:sched-in", EVENT_LINUX_SCHED },
+		{ "linux:sched-out", EVENT_LINUX_SCHED }, { "linux:schedule", EVENT_LINUX_SCHED },
+	};
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		if (event_rule_matches(rule, EVENT_OF_PROGRAM, events[i].name))
+			bits |= events[i].bit;
+	}
+	return bits;
+}
+
+unsigned event_rules_linux(const struct event_rules *rules)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < rules->nr; i++)
+		bits |= event_rule_linux(&rules->rules[i]);
+	return bits;
 }

@@ -50,8 +50,16 @@ bool event_rules_match(const struct event_rules *rules, enum event_origin origin
 /* Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means those of the kernel only. */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
-/* Whether they mean the scheduler's events, in any of the names: linux:sched-in, sched-out, or schedule for both. */
-bool event_rules_want_sched(const struct event_rules *rules);
+/* What the kernel tells of each task, as bits: "linux:...". */
+enum event_linux {
+	EVENT_LINUX_TASKS = 1U << 0, /* task-new, task-exit */
+	EVENT_LINUX_NAMES = 1U << 1, /* task-name */
+	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
+};
+
+/* Which of enum event_linux @rule, or any of @rules, means. */
+unsigned event_rule_linux(const struct event_rule *rule);
+unsigned event_rules_linux(const struct event_rules *rules);
 
 /* Whether any rule is about @origin. */
 bool event_rules_want(const struct event_rules *rules, enum event_origin origin);

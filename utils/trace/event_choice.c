@@ -7,29 +7,24 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 
-static int add_named_events(struct event_choice *choice)
+static int add_event(void *self, uint64_t id, const char *name)
 {
-	for (size_t i = 0; i < choice->names.nr; i++) {
-		const struct event_name *event = &choice->names.names[i];
-		uint64_t *ids;
+	struct event_choice *choice = self;
+	uint64_t *ids;
 
-		if (!event_rules_show(choice->rules, event_origin_of(event->id), event->name))
-			continue;
-		ids = vec_grow(choice->ids, choice->nr, sizeof(*ids));
-		if (!ids)
-			return -ENOMEM;
-		choice->ids = ids;
-		ids[choice->nr++] = event->id;
-	}
+	if (!event_rules_show(choice->rules, event_origin_of(id), name))
+		return 0;
+	ids = vec_grow(choice->ids, choice->nr, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	choice->ids = ids;
+	ids[choice->nr++] = id;
 	return 0;
 }
 
-/* Of the few that are always the same; nothing is kept for them. */
-static bool shows_builtin(const struct event_rules *rules, uint64_t id)
+static bool has_id(const struct event_choice *choice, uint64_t id)
 {
-	const char *name = event_builtin_name(id);
-
-	return name && event_rules_show(rules, EVENT_OF_PROGRAM, name);
+	return choice->nr && bsearch(&id, choice->ids, choice->nr, sizeof(id), order_u64);
 }
 
 int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
@@ -39,17 +34,17 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 	if (!rules || !rules->nr)
 		return 0;
 	choice->rules = rules;
-	choice->has_sched = event_rules_want_sched(rules);
-	choice->has_extern = shows_builtin(rules, EVENT_ID_EXTERN_DATA);
+	choice->has_sched = event_rules_linux(rules) & EVENT_LINUX_SCHED;
 
 	int ret = event_names_load(&choice->names, data, err);
 
 	if (ret == 0)
-		ret = add_named_events(choice);
+		ret = event_names_each(&choice->names, add_event, choice);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot choose events");
 	if (choice->nr)
 		qsort(choice->ids, choice->nr, sizeof(*choice->ids), order_u64);
+	choice->has_extern = has_id(choice, EVENT_ID_EXTERN_DATA);
 	return 0;
 }
 
@@ -85,8 +80,5 @@ bool event_choice_has(struct event_choice *choice, const struct event *event)
 	/* A part of its call. */
 	if (id == EVENT_ID_CALLSITE)
 		return true;
-	if (id >= EVENT_ID_BUILTIN && id < EVENT_ID_USER)
-		return shows_builtin(choice->rules, id);
-	return (choice->nr && bsearch(&id, choice->ids, choice->nr, sizeof(id), order_u64)) ||
-	       shows_new(choice, id);
+	return has_id(choice, id) || shows_new(choice, id);
 }

@@ -15,7 +15,7 @@
  * Starts as { 0 }, ends with event_choice_deinit().
  *
  * @rules: borrowed; NULL: everything is shown
- * @ids: of the events of the program and of the kernel that they mean, rising
+ * @ids: of the events that they mean, rising
  * @has_sched: going off the CPU and coming back, which is one thing to see
  */
 struct event_choice {

@@ -152,7 +152,7 @@ static const struct {
 	{ EVENT_ID_EXTERN_DATA, "external-data" },
 };
 
-const char *event_builtin_name(uint64_t id)
+static const char *builtin_name(uint64_t id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {
 		if (builtins[i].id == id)
@@ -173,7 +173,7 @@ static const char *find(const struct event_names *names, uint64_t id)
 
 const char *event_names_find(struct event_names *names, uint64_t id)
 {
-	const char *name = event_builtin_name(id);
+	const char *name = builtin_name(id);
 	const struct trace_data *data = names->data;
 
 	if (!name)
@@ -186,12 +186,14 @@ const char *event_names_find(struct event_names *names, uint64_t id)
 	return find(names, id);
 }
 
-void event_names_each(const struct event_names *names,
-		      void (*fn)(void *self, enum event_origin origin, const char *name),
-		      void *self)
+int event_names_each(const struct event_names *names,
+		     int (*fn)(void *self, uint64_t id, const char *name), void *self)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
-		fn(self, EVENT_OF_PROGRAM, builtins[i].name);
-	for (size_t i = 0; i < names->nr; i++)
-		fn(self, event_origin_of(names->names[i].id), names->names[i].name);
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < ARRAY_SIZE(builtins); i++)
+		ret = fn(self, builtins[i].id, builtins[i].name);
+	for (size_t i = 0; ret >= 0 && i < names->nr; i++)
+		ret = fn(self, names->names[i].id, names->names[i].name);
+	return MIN(ret, 0);
 }

@@ -39,12 +39,8 @@ static inline enum event_origin event_origin_of(uint64_t id)
 	return id < EVENT_ID_BUILTIN ? EVENT_OF_KERNEL : EVENT_OF_PROGRAM;
 }
 
-/* Call @fn with each name that there may be in the recording. */
-void event_names_each(const struct event_names *names,
-		      void (*fn)(void *self, enum event_origin origin, const char *name),
-		      void *self);
-
-/* The name of what the recorder knows by itself; NULL: @id is none of these. */
-const char *event_builtin_name(uint64_t id);
+/* Call @fn with each name that there may be in the recording, until it returns something negative, which is returned; else 0. */
+int event_names_each(const struct event_names *names,
+		     int (*fn)(void *self, uint64_t id, const char *name), void *self);
 
 #endif

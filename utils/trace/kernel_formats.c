@@ -41,6 +41,8 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 	char path[PATH_MAX];
 	bool is_cut;
 
+	if (formats->types)
+		return 1;
 	snprintf(path, sizeof(path), "%s/kernel_header", dir);
 	if (access(path, F_OK) < 0)
 		return 0;

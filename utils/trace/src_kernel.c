@@ -315,8 +315,7 @@ int src_kernel_load(struct src_kernel *src, struct src_perf *perf, struct trace_
 		    struct uft_err *broken, struct uft_err *err)
 {
 	struct reading in = { .src = src, .perf = perf, .data = data, .broken = broken };
-	int ret = data->kernel.types ? 1
-				     : kernel_formats_load(&data->kernel, data->dir, broken, err);
+	int ret = kernel_formats_load(&data->kernel, data->dir, broken, err);
 
 	if (ret <= 0)
 		return ret;
