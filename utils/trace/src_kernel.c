@@ -1,7 +1,6 @@
 /* Source of events: kernel-cpu*.dat (see src_kernel.h). */
 #include "utils/trace/src_kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
 #include "utils/format/kernel_dat.h"
-#include "utils/format/text.h"
+#include "utils/trace/cpu_files.h"
 #include "utils/trace/event.h"
 
 /* At once, of a recording that grows. */
@@ -27,6 +26,7 @@ struct reading {
 	struct src_perf *perf;
 	struct trace_data *data;
 	struct uft_err *broken;
+	struct uft_err *err;
 	uint32_t cpu;
 };
 
@@ -228,9 +228,9 @@ static int read_new(struct reading *in, struct kernel_source *source)
 	return 0;
 }
 
-static int cannot_read(const struct reading *in, int code, struct uft_err *err)
+static int cannot_read(const struct reading *in, int code)
 {
-	return err_set_errno(err, code, "cannot read '%s/kernel-cpu%u.dat'", in->data->dir,
+	return err_set_errno(in->err, code, "cannot read '%s/kernel-cpu%u.dat'", in->data->dir,
 			     in->cpu);
 }
 
@@ -245,13 +245,15 @@ static int keep_open(struct src_kernel *src, struct kernel_source source)
 	return 0;
 }
 
-static int take_file(struct reading *in, const char *name, struct uft_err *err)
+static int take_file(void *self, const char *name, uint32_t cpu)
 {
+	struct reading *in = self;
 	char path[PATH_MAX];
 
+	in->cpu = cpu;
 	snprintf(path, sizeof(path), "%s/%s", in->data->dir, name);
 
-	int fd cleanup_fd = file_open_regular(path, err);
+	int fd cleanup_fd = file_open_regular(path, in->err);
 	int ret;
 
 	if (fd < 0)
@@ -263,64 +265,21 @@ static int take_file(struct reading *in, const char *name, struct uft_err *err)
 	} else {
 		ret = read_all(in, fd);
 	}
-	return ret < 0 ? cannot_read(in, ret, err) : 0;
-}
-
-static bool file_cpu(const char *name, uint32_t *cpu)
-{
-	struct text in = text_of(name, strlen(name));
-	uint64_t number;
-
-	if (!text_word(&in, "kernel-cpu") || !text_dec(&in, &number) || !text_word(&in, ".dat") ||
-	    in.at != in.end || number > UINT16_MAX)
-		return false;
-	*cpu = number;
-	return true;
-}
-
-static int take_files(struct reading *in, struct uft_err *err)
-{
-	DIR *dir = opendir(in->data->dir);
-	struct dirent *entry;
-	int ret = 0;
-
-	if (!dir)
-		return err_set_errno(err, -errno, "cannot open '%s'", in->data->dir);
-	while (ret == 0 && (entry = readdir(dir))) {
-		if (file_cpu(entry->d_name, &in->cpu))
-			ret = take_file(in, entry->d_name, err);
-	}
-	closedir(dir);
-	return ret;
-}
-
-uint32_t src_kernel_nr_cpus(const struct trace_data *data)
-{
-	DIR *dir = opendir(data->dir);
-	struct dirent *entry;
-	uint32_t nr = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		uint32_t cpu;
-
-		if (file_cpu(entry->d_name, &cpu))
-			nr = MAX(nr, cpu + 1);
-	}
-	if (dir)
-		closedir(dir);
-	return nr;
+	return ret < 0 ? cannot_read(in, ret) : 0;
 }
 
 int src_kernel_load(struct src_kernel *src, struct src_perf *perf, struct trace_data *data,
 		    struct uft_err *broken, struct uft_err *err)
 {
-	struct reading in = { .src = src, .perf = perf, .data = data, .broken = broken };
+	struct reading in = {
+		.src = src, .perf = perf, .data = data, .broken = broken, .err = err
+	};
 	int ret = kernel_formats_load(&data->kernel, data->dir, broken, err);
 
 	if (ret <= 0)
 		return ret;
 	src->has_files = true;
-	ret = take_files(&in, err);
+	ret = cpu_files_each(data->dir, "kernel-cpu", take_file, &in, err);
 	if (ret == 0)
 		src_perf_sort(perf);
 	return ret;
@@ -351,14 +310,16 @@ static int adopt(struct src_kernel *src, struct src_perf *perf, struct trace_dat
 int src_kernel_more(struct src_kernel *src, struct src_perf *perf, struct trace_data *data,
 		    struct uft_err *broken, struct uft_err *err)
 {
-	struct reading in = { .src = src, .perf = perf, .data = data, .broken = broken };
+	struct reading in = {
+		.src = src, .perf = perf, .data = data, .broken = broken, .err = err
+	};
 	int ret = adopt(src, perf, data);
 
 	for (size_t i = 0; ret == 0 && i < src->nr_sources; i++) {
 		in.cpu = src->sources[i].cpu;
 		ret = read_new(&in, &src->sources[i]);
 	}
-	return ret < 0 ? cannot_read(&in, ret, err) : 0;
+	return ret < 0 ? cannot_read(&in, ret) : 0;
 }
 
 void src_kernel_deinit(struct src_kernel *src)

@@ -84,7 +84,4 @@ void src_kernel_deinit(struct src_kernel *src);
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 
-/* One more than the highest CPU that has a file; 0 without files. */
-uint32_t src_kernel_nr_cpus(const struct trace_data *data);
-
 #endif

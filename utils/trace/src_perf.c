@@ -1,7 +1,6 @@
 /* Source of events: perf-cpu*.dat (see src_perf.h). */
 #include "utils/trace/src_perf.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/bytes.h"
 #include "utils/format/perf_dat.h"
-#include "utils/format/text.h"
+#include "utils/trace/cpu_files.h"
 #include "utils/trace/event.h"
 
 #define PERF_BUFFER_BYTES (256 * 1024)
@@ -143,74 +142,33 @@ static void close_file(struct perf_file *file)
 	file->fd = -1;
 }
 
-static int take_file(struct src_perf *src, struct trace_data *data, const char *name, uint32_t cpu,
-		     struct uft_err *broken, struct uft_err *err)
+struct loading {
+	struct src_perf *src;
+	struct trace_data *data;
+	struct uft_err *broken;
+	struct uft_err *err;
+};
+
+static int take_file(void *self, const char *name, uint32_t cpu)
 {
+	struct loading *in = self;
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s", data->dir, name);
+	snprintf(path, sizeof(path), "%s/%s", in->data->dir, name);
 
-	struct perf_file file cleanup(close_file) = { file_open_regular(path, err), cpu, 0 };
+	struct perf_file file cleanup(close_file) = { file_open_regular(path, in->err), cpu, 0 };
 
 	if (file.fd < 0)
 		return file.fd;
-	if (data->growth) {
-		int ret = keep_open(src, &file);
+	if (in->data->growth) {
+		int ret = keep_open(in->src, &file);
 
-		return ret < 0 ? err_set_errno(err, ret, "cannot read perf files") : 0;
+		return ret < 0 ? err_set_errno(in->err, ret, "cannot read perf files") : 0;
 	}
 
-	int ret = load_file(src, data, &file, broken, err);
+	int ret = load_file(in->src, in->data, &file, in->broken, in->err);
 
 	return ret == -EBADMSG ? 0 : ret;
-}
-
-static bool perf_file_cpu(const char *name, uint32_t *cpu)
-{
-	struct text in = text_of(name, strlen(name));
-	uint64_t number;
-
-	if (!text_word(&in, "perf-cpu") || !text_dec(&in, &number) || !text_word(&in, ".dat") ||
-	    in.at != in.end || number > UINT16_MAX)
-		return false;
-	*cpu = number;
-	return true;
-}
-
-static int load_files(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
-		      struct uft_err *err)
-{
-	DIR *dir = opendir(data->dir);
-	struct dirent *entry;
-	int ret = 0;
-
-	if (!dir)
-		return err_set_errno(err, -errno, "cannot open '%s'", data->dir);
-	while (ret == 0 && (entry = readdir(dir))) {
-		uint32_t cpu;
-
-		if (perf_file_cpu(entry->d_name, &cpu))
-			ret = take_file(src, data, entry->d_name, cpu, broken, err);
-	}
-	closedir(dir);
-	return ret;
-}
-
-uint32_t src_perf_nr_cpus(const struct trace_data *data)
-{
-	DIR *dir = opendir(data->dir);
-	struct dirent *entry;
-	uint32_t nr = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		uint32_t cpu;
-
-		if (perf_file_cpu(entry->d_name, &cpu))
-			nr = MAX(nr, cpu + 1);
-	}
-	if (dir)
-		closedir(dir);
-	return nr;
 }
 
 static int event_compare(const void *a, const void *b)
@@ -264,7 +222,8 @@ int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err 
 		return err_set_errno(err, -ENOMEM, "cannot read perf files");
 	src->nr_queues = data->nr_tasks;
 
-	int ret = load_files(src, data, broken, err);
+	struct loading in = { src, data, broken, err };
+	int ret = cpu_files_each(data->dir, "perf-cpu", take_file, &in, err);
 
 	if (ret == 0)
 		sort_all(src, data);

@@ -83,7 +83,4 @@ int src_perf_more(struct src_perf *src, struct trace_data *data, struct uft_err 
 void src_perf_settle(struct src_perf *src, struct trace_data *data, uint64_t shown_ns);
 void src_perf_deinit(struct src_perf *src);
 
-/* One more than the highest CPU that has a file; 0 without files. */
-uint32_t src_perf_nr_cpus(const struct trace_data *data);
-
 #endif

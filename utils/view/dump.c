@@ -11,6 +11,7 @@
 #include "utils/format/kernel_dat.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/task_txt.h"
+#include "utils/trace/cpu_files.h"
 #include "utils/view/argtext.h"
 #include "utils/view/eventtext.h"
 
@@ -399,7 +400,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 static int show_perf_files(struct dump *dump, struct uft_err *err)
 {
-	uint32_t nr_cpus = src_perf_nr_cpus(dump->data);
+	uint32_t nr_cpus = cpu_files_count(dump->data->dir, "perf-cpu");
 
 	if (!dump->config->stages.stages.show_events)
 		return 0;
@@ -486,7 +487,9 @@ static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err
 
 static int show_kernel_files(struct dump *dump, struct uft_err *err)
 {
-	uint32_t nr_cpus = dump->pipe.kernel.has_files ? src_kernel_nr_cpus(dump->data) : 0;
+	uint32_t nr_cpus = dump->pipe.kernel.has_files
+				   ? cpu_files_count(dump->data->dir, "kernel-cpu")
+				   : 0;
 
 	if (nr_cpus)
 		sink_puts(dump->sink, "\n");
