@@ -40,11 +40,12 @@ done
 mount -t tmpfs none "$root/dev/shm"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
-rm -rf "$root/root/utrail"
-git clone -q "$top" "$root/root/utrail"
+# Where everybody can reach it: some tests are for users that are not root.
+rm -rf "$root/srv/utrail"
+git clone -q "$top" "$root/srv/utrail"
 
 for command in misc/try.sh misc/test.sh; do
 	echo "=== $command"
 	chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-		sh -c "cd /root/utrail && $command"
+		sh -c "cd /srv/utrail && $command"
 done

@@ -15,7 +15,7 @@ import pytest
 from archive import unpack
 from data import Recording
 from programs import Variant, build, program
-from tools import UTRAIL, environment, peer, run, utrail
+from tools import NOBODY, UTRAIL, environment, peer, run, utrail, why_not_as_nobody
 
 PG = Variant("gcc", "pg", "O2")
 TRACEFS = Path("/sys/kernel/tracing")
@@ -238,13 +238,12 @@ def test_names_that_nothing_has(sleeper):
 @needs_kernel
 def test_without_permission(sleeper):
     """One line says why, and the recording goes on."""
-    nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-    if run(*nobody, "test", "-x", UTRAIL).status != 0:
-        pytest.skip(f"nobody cannot reach {UTRAIL}")
+    if reason := why_not_as_nobody():
+        pytest.skip(reason)
     with tempfile.TemporaryDirectory() as work:  # pytest's own are root's
         os.chmod(work, 0o777)
         shutil.copy(sleeper, work)
-        result = run(*nobody, UTRAIL, "record", "-E", SLEEPS, "./sleeper", cwd=work).must(3)
+        result = run(*NOBODY, UTRAIL, "record", "-E", SLEEPS, "./sleeper", cwd=work).must(3)
         line = r"WARN: cannot record events of the kernel: cannot open '.*': Permission denied; root can\n"
         assert re.fullmatch(line, result.err)
         assert result.out == "slept\n"

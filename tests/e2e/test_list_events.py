@@ -6,7 +6,7 @@ import re
 import pytest
 
 from test_events import sample
-from tools import PEER, UTRAIL, peer, run, utrail
+from tools import NOBODY, PEER, UTRAIL, peer, run, utrail, why_not_as_nobody
 
 SDT = re.compile(r"\[SDT event\] (\S+:\S+) (.*)")
 
@@ -14,9 +14,6 @@ SDT = re.compile(r"\[SDT event\] (\S+:\S+) (.*)")
 def listed(*args):
     result = utrail(*args).must()
     return result.out.splitlines()
-
-
-NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
 def probes(lines):
@@ -77,11 +74,9 @@ def test_of_the_kernel():
 
 def test_without_permission():
     """What cannot be listed is said; the rest is listed."""
-    if os.geteuid():
-        pytest.skip("needs root to be somebody else")
+    if reason := why_not_as_nobody():
+        pytest.skip(reason)
     _, exe = sample("places")
-    if run(*NOBODY, "test", "-x", UTRAIL).status != 0:
-        pytest.skip(f"nobody cannot reach {UTRAIL}")
     result = run(*NOBODY, UTRAIL, "record", "--list-event", exe)
     assert result.status == 0 and probes(result.out.splitlines())
     (line,) = result.err.splitlines()

@@ -38,6 +38,17 @@ def has_sanitizer():
     return b"__asan_init" in UTRAIL.read_bytes()
 
 
+# Who runs what follows may do nothing of what root may.
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
+def why_not_as_nobody():
+    """Why utrail cannot be run as NOBODY; None when it can."""
+    if os.geteuid() != 0:
+        return "needs root to be somebody else"
+    return None if run(*NOBODY, "test", "-x", UTRAIL).status == 0 else f"nobody cannot reach {UTRAIL}"
+
+
 def environment(**extra):
     """The environment of tested programs: no colours, no pager, no surprises from the caller's shell."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("UTRAIL_", "LD_PRELOAD"))}
