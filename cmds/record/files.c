@@ -17,6 +17,8 @@
 #include "utils/format/sym.h"
 #include "utils/format/text.h"
 
+#define CPU_NAME_SIZE 32
+
 static void cleanup_dir_fn(DIR **dir)
 {
 	if (*dir)
@@ -207,5 +209,39 @@ void files_give_to_user(int dir_fd)
 		if (strcmp(e->d_name, "..") != 0 &&
 		    fchownat(dir_fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
 			return;
+	}
+}
+
+static void cpu_name(char name[static CPU_NAME_SIZE], const char *prefix, unsigned cpu)
+{
+	snprintf(name, CPU_NAME_SIZE, "%s%u.dat", prefix, cpu);
+}
+
+int files_open_cpu(int dir_fd, const char *prefix, unsigned cpu)
+{
+	char name[CPU_NAME_SIZE];
+
+	cpu_name(name, prefix, cpu);
+
+	int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int files_publish_cpu(int dir_fd, const char *prefix, unsigned cpu, const struct strbuf *content)
+{
+	char name[CPU_NAME_SIZE];
+
+	cpu_name(name, prefix, cpu);
+	return files_publish(dir_fd, name, content->data, content->len, NULL);
+}
+
+void files_remove_cpus(int dir_fd, const char *prefix, unsigned nr)
+{
+	char name[CPU_NAME_SIZE];
+
+	for (unsigned i = 0; i < nr; i++) {
+		cpu_name(name, prefix, i);
+		unlinkat(dir_fd, name, 0);
 	}
 }

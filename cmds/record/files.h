@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 /*
  * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an
@@ -23,6 +24,14 @@ bool files_choose_name(int dir_fd, const char *path, const char *build_id, char 
 
 /* Write a whole file of the directory, visible only when it is complete. */
 int files_publish(int dir_fd, const char *name, const void *data, size_t len, struct uft_err *err);
+
+/*
+ * Files of which there is one for each CPU, "<prefix><cpu>.dat": a descriptor that appends, or negative errno; write a whole one;
+ * remove those of the first @nr CPUs.
+ */
+int files_open_cpu(int dir_fd, const char *prefix, unsigned cpu);
+int files_publish_cpu(int dir_fd, const char *prefix, unsigned cpu, const struct strbuf *content);
+void files_remove_cpus(int dir_fd, const char *prefix, unsigned nr);
 
 /* When run by sudo: give the directory and all in it to the user who asked. */
 void files_give_to_user(int dir_fd);

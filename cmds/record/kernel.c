@@ -44,11 +44,6 @@ struct kernel_cpu {
 	struct strbuf kept;
 };
 
-static void data_name(char name[static NAME_SIZE], unsigned index)
-{
-	snprintf(name, NAME_SIZE, "kernel-cpu%u.dat", index);
-}
-
 static void instance_name(char name[static NAME_SIZE])
 {
 	snprintf(name, NAME_SIZE, "instances/" INSTANCE_PREFIX "%d", getpid());
@@ -298,11 +293,12 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);
-	data_name(name, cpu->index);
-	cpu->data_fd = openat(kernel->rec->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			      0644);
-	if (cpu->data_fd < 0 || epoll_ctl(kernel->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
-		return err_set_errno(err, -errno, "cannot write '%s'", name);
+	cpu->data_fd = files_open_cpu(kernel->rec->dir_fd, "kernel-cpu", cpu->index);
+	if (cpu->data_fd < 0)
+		return err_set_errno(err, cpu->data_fd, "cannot write 'kernel-cpu%u.dat'",
+				     cpu->index);
+	if (epoll_ctl(kernel->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
+		return err_set_errno(err, -errno, "cannot watch '%s'", name);
 	return 0;
 }
 
@@ -367,12 +363,7 @@ static void close_all(struct kernel *kernel)
 
 static void remove_files(struct recorder *rec, unsigned nr_cpus)
 {
-	char name[NAME_SIZE];
-
-	for (unsigned i = 0; i < nr_cpus; i++) {
-		data_name(name, i);
-		unlinkat(rec->dir_fd, name, 0);
-	}
+	files_remove_cpus(rec->dir_fd, "kernel-cpu", nr_cpus);
 	unlinkat(rec->dir_fd, "kernel_header", 0);
 	unlinkat(rec->dir_fd, "kallsyms", 0);
 }
@@ -531,12 +522,8 @@ int kernel_save(struct kernel *kernel)
 		if (ret == 0)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
-			char name[NAME_SIZE];
-
 			forget_old(cpu);
-			data_name(name, i);
-			ret = files_publish(kernel->rec->dir_fd, name, cpu->kept.data,
-					    cpu->kept.len, NULL);
+			ret = files_publish_cpu(kernel->rec->dir_fd, "kernel-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;

@@ -20,7 +20,6 @@
 #include "utils/base/fd.h"
 #include "utils/base/strbuf.h"
 
-#define NAME_SIZE	32
 #define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
 #define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */
 
@@ -63,15 +62,9 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
-static void data_name(char name[static NAME_SIZE], unsigned index)
-{
-	snprintf(name, NAME_SIZE, "perf-cpu%u.dat", index);
-}
-
 static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = cpu };
-	char name[NAME_SIZE];
 
 	cpu->watch = WATCH_PERF;
 	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
@@ -84,12 +77,10 @@ static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *att
 	if (map == MAP_FAILED)
 		return -errno;
 	cpu->page = map;
-	data_name(name, cpu->index);
-	cpu->data_fd = openat(cpu->rec->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			      0644);
-	if (cpu->data_fd < 0 || epoll_ctl(cpu->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
-		return -errno;
-	return 0;
+	cpu->data_fd = files_open_cpu(cpu->rec->dir_fd, "perf-cpu", cpu->index);
+	if (cpu->data_fd < 0)
+		return cpu->data_fd;
+	return epoll_ctl(cpu->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0 ? -errno : 0;
 }
 
 static void close_all(struct perf *perf)
@@ -127,12 +118,7 @@ int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err
 			ret = 0;
 	}
 	if (ret < 0) {
-		for (unsigned i = 0; i < nr; i++) {
-			char name[NAME_SIZE];
-
-			data_name(name, i);
-			unlinkat(rec->dir_fd, name, 0);
-		}
+		files_remove_cpus(rec->dir_fd, "perf-cpu", nr);
 		close_all(perf);
 		return err_set_errno(err, ret, "cannot record scheduler events");
 	}
@@ -203,12 +189,8 @@ int perf_save(struct perf *perf)
 		if (ret == 0)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
-			char name[NAME_SIZE];
-
 			forget_old(cpu);
-			data_name(name, i);
-			ret = files_publish(perf->rec->dir_fd, name, cpu->kept.data, cpu->kept.len,
-					    NULL);
+			ret = files_publish_cpu(perf->rec->dir_fd, "perf-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;
