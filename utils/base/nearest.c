@@ -7,44 +7,55 @@
 
 #define WORD_MAX 63
 
-/* How many letters must be changed, added, dropped or swapped to make @b from @a. */
-static unsigned edit_distance(const char *a, const char *b)
-{
-	size_t la = MIN(strlen(a), (size_t)WORD_MAX);
-	size_t lb = MIN(strlen(b), (size_t)WORD_MAX);
-	unsigned rows[3][WORD_MAX + 1];
-	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
-
-	for (size_t j = 0; j <= lb; j++)
-		above[j] = j;
-	for (size_t i = 1; i <= la; i++) {
-		row[0] = i;
-		for (size_t j = 1; j <= lb; j++) {
-			unsigned change = above[j - 1] + (a[i - 1] != b[j - 1]);
-
-			row[j] = MIN(change, MIN(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = MIN(row[j], before[j - 2] + 1);
-		}
-
-		unsigned *spare = before;
-
-		before = above;
-		above = row;
-		row = spare;
-	}
-	return above[lb];
-}
-
 void nearest_init(struct nearest *n, const char *typed)
 {
 	*n = (struct nearest){ .typed = typed };
+	while (n->len < WORD_MAX && typed[n->len]) {
+		n->places[(unsigned char)typed[n->len]] |= 1ULL << n->len;
+		n->len++;
+	}
+}
+
+/*
+ * How many letters must be changed, added, dropped or swapped with their neighbour to make @word from what was typed: there may
+ * be many words. The rows of the table of distances between beginnings of the two are bits of a number: where one differs from
+ * the one above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
+ */
+static unsigned edit_distance(const struct nearest *n, const char *word)
+{
+	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
+	uint64_t more = UINT64_MAX; /* a row that is one more than that above it */
+	uint64_t less = 0;
+	uint64_t same = 0; /* the diagonal costs nothing */
+	uint64_t before = 0;
+	unsigned distance = n->len;
+
+	if (!last)
+		return strnlen(word, WORD_MAX);
+	for (size_t i = 0; i < WORD_MAX && word[i]; i++) {
+		uint64_t equal = n->places[(unsigned char)word[i]];
+		uint64_t swapped = ((~same & equal) << 1) & before;
+
+		same = (((equal & more) + more) ^ more) | equal | less | swapped;
+
+		uint64_t right_more = less | ~(same | more);
+		uint64_t right_less = same & more;
+
+		distance += (right_more & last) != 0;
+		distance -= (right_less & last) != 0;
+		right_more = right_more << 1 | 1;
+		right_less <<= 1;
+		more = right_less | ~(same | right_more);
+		less = right_more & same;
+		before = equal;
+	}
+	return distance;
 }
 
 void nearest_offer(struct nearest *n, const char *word)
 {
 	/* A word that was cut short, or that contains what was typed, is nearly right. */
-	unsigned distance = edit_distance(n->typed, word);
+	unsigned distance = edit_distance(n, word);
 
 	if (*n->typed && strstr(word, n->typed))
 		distance = MIN(distance, 1U);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "utils/base/strbuf.h"
 
@@ -12,9 +13,14 @@
 /*
  * Words are offered one by one, so that any table can be searched. The words are not copied:
  * they must live until the text is made.
+ *
+ * @len: of what counts of @typed
+ * @places: by letter: where @typed has it, as bits
  */
 struct nearest {
 	const char *typed;
+	size_t len;
+	uint64_t places[256];
 	size_t nr;
 	struct nearest_word {
 		const char *word;

@@ -43,11 +43,68 @@ static void nothing_offered(void **state)
 	assert_int_equal(text.len, strlen(huge));
 }
 
+/* The same by the textbook: a table of the distances between all beginnings of the two. */
+static unsigned distance_of(const char *a, const char *b)
+{
+	size_t la = strlen(a);
+	size_t lb = strlen(b);
+	unsigned d[64][64];
+
+	for (size_t i = 0; i <= la; i++) {
+		for (size_t j = 0; j <= lb; j++) {
+			if (i == 0 || j == 0) {
+				d[i][j] = i + j;
+				continue;
+			}
+			d[i][j] = MIN(MIN(d[i - 1][j], d[i][j - 1]) + 1,
+				      d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);
+		}
+	}
+	return d[la][lb];
+}
+
+static void make_word(char *word, size_t max, unsigned *seed)
+{
+	size_t len = rand_r(seed) % max;
+
+	for (size_t i = 0; i < len; i++)
+		word[i] = 'a' + rand_r(seed) % 3;
+	word[len] = '\0';
+}
+
+/* Of few letters, so that they have much in common. */
+static void distances(void **state)
+{
+	unsigned seed = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		struct nearest near;
+		char typed[64];
+		char word[64];
+		unsigned expected;
+
+		make_word(typed, i % 2 ? 8 : 64, &seed);
+		make_word(word, i % 2 ? 8 : 64, &seed);
+		expected = distance_of(typed, word);
+		/* What contains the typed word is nearly right. */
+		if (*typed && strstr(word, typed))
+			expected = MIN(expected, 1U);
+		nearest_init(&near, typed);
+		nearest_offer(&near, word);
+		if (near.best[0].distance != expected)
+			fail_msg("'%s' '%s': %u, expected %u", typed, word, near.best[0].distance,
+				 expected);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(misspelt),
 		cmocka_unit_test(nothing_offered),
+		cmocka_unit_test(distances),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
