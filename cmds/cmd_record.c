@@ -219,6 +219,9 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 
 	int ret = recorder_open(rec, &run->settings, run->dir_fd, err);
 
+	/* Readers take a directory that has it for a recording, so it comes behind all else that they want. */
+	if (ret == 0)
+		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
 	launch.socket_name = rec->socket_name;
@@ -329,9 +332,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		return ret;
 	run->dir_fd = ret;
 	warn_about_method(run);
-	ret = infofile_begin(run, err);
-	if (ret == 0)
-		ret = infofile_default_opts(run, err);
+	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_are_wanted(run->settings.events))
 		ret = points_make_file(run->dir_fd, err);
 	if (ret == 0)

@@ -44,7 +44,15 @@ static bool is_empty(int dir_fd)
 	return true;
 }
 
-/* A directory that we may put aside: a recording, ours or uftrace's, or an empty one. */
+static bool has_file(int dir_fd, const char *name)
+{
+	return faccessat(dir_fd, name, F_OK, 0) == 0;
+}
+
+/*
+ * A directory that we may put aside: a recording, ours or uftrace's, or an empty one. Of one whose recorder was killed when it
+ * had just begun there may be no more than the first file.
+ */
 static bool is_recording(int dir_fd)
 {
 	uint8_t bytes[HEADER_SIZE];
@@ -54,7 +62,8 @@ static bool is_recording(int dir_fd)
 	if (fd >= 0 && fd_read_full(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
 	    header_decode(bytes, sizeof(bytes), &header, NULL) == 0)
 		return true;
-	return faccessat(dir_fd, "default.opts", F_OK, 0) == 0 || is_empty(dir_fd);
+	return has_file(dir_fd, "default.opts") || has_file(dir_fd, ".default.opts.tmp") ||
+	       is_empty(dir_fd);
 }
 
 /* Recordings are flat: a directory within one is not ours and makes this fail. */

@@ -11,7 +11,7 @@ import pytest
 import trees
 from data import ENTRY, EXIT, Recording
 from programs import METHODS, Variant, build, program
-from tools import UTRAIL, environment, utrail
+from tools import TOP, UTRAIL, environment, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -291,3 +291,29 @@ def test_killed_at_any_moment(start_anyhow, number):
             assert result.status == 0, result.err
     if text:
         assert utrail("replay", "-f", "none").must().out.count("round_() {") >= complete
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_recorder_killed_at_each_system_call(workdir, note, part):
+    """A directory that has `info` is a recording; one that has not yet is in nobody's way. The program ends as untraced."""
+    run("gcc", "-O1", TOP / "tests/e2e/src/odd/kill_at.c", "-o", "kill_at").must()
+    exe = build(program("plain"), VARIANTS[0])
+    whole = run(exe).must().out
+    step = 4 if os.environ.get("UTRAIL_TEST_MATRIX") != "small" else 20
+    # LeakSanitizer cannot work in what is traced.
+    env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
+    kept = 0
+    for number in range(1 + part * step // 4, 100000, step):
+        result = run("./kill_at", number, UTRAIL, "record", exe, env=env)
+        if result.status == 77:
+            pytest.skip(f"cannot trace the recorder: {result.err.strip()}")
+        assert result.out in ("", whole) and result.err == "", f"system call {number}: {result.err}"
+        if os.path.exists("uftrace.data/info"):
+            kept += 1
+            Recording("uftrace.data")
+            shown = utrail("replay")
+            assert shown.status in ((0,) if shown.out else (1, 255)) and len(shown.err.splitlines()) <= 1, shown.err
+        if result.status == 3:
+            break
+    assert result.out == whole and kept > 1
+    note(f"killed at {number // step} system calls of some {number}, {kept} recordings")
