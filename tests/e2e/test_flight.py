@@ -4,14 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from data import ENTRY, EXIT, LOST, Recording
 from programs import METHODS, Variant, build, program
-from tools import UTRAIL, environment, peer, run, utrail
+from tools import UTRAIL, environment, peer, run, utrail, wait_until
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -25,13 +24,6 @@ def count(recording, kind):
 
 def data_bytes(pattern="[0-9]*.dat"):
     return sum(p.stat().st_size for p in Path("uftrace.data").glob(pattern))
-
-
-def wait_until(condition, limit_s=20):
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from archive import unpack
 from data import Recording
 from programs import Variant, build, program
-from tools import NOBODY, UTRAIL, environment, peer, run, utrail, why_not_as_nobody
+from tools import NOBODY, UTRAIL, environment, peer, run, utrail, wait_until, why_not_as_nobody
 
 PG = Variant("gcc", "pg", "O2")
 TRACEFS = Path("/sys/kernel/tracing")
@@ -320,8 +320,7 @@ def test_killed_recorder(sleeper):
     is_alone = "PYTEST_XDIST_WORKER" not in os.environ  # the next recorder may be another test's
     proc = subprocess.Popen([UTRAIL, "record", "--force", "-E", "sched:.*@kernel", "sleep", "2"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-    while not any(p.stat().st_size for p in Path(".").glob("uftrace.data/[0-9]*.dat")):
-        time.sleep(0.01)
+    wait_until(lambda: any(p.stat().st_size for p in Path(".").glob("uftrace.data/[0-9]*.dat")))
     os.kill(proc.pid, signal.SIGKILL)
     proc.wait()
     assert not is_alone or f"utrail-{proc.pid}" in instances()
@@ -346,12 +345,9 @@ def test_program_that_cannot_be_executed(tmp_path):
 def test_killed_program():
     proc = subprocess.Popen([UTRAIL, "record", "--force", "-E", "syscalls:.*nanosleep@kernel", "sleep", "30"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-    tids = []
-    while not tids:
-        time.sleep(0.01)
-        tids = [int(p.stem) for p in Path(".").glob("uftrace.data/[0-9]*.dat")]
-    time.sleep(0.3)  # it goes to sleep
-    os.kill(tids[0], signal.SIGKILL)
+    tid = wait_until(lambda: [int(p.stem) for p in Path(".").glob("uftrace.data/[0-9]*.dat")])[0]
+    wait_until(lambda: Path(f"/proc/{tid}/syscall").read_text().startswith("230 "))  # clock_nanosleep
+    os.kill(tid, signal.SIGKILL)
     proc.communicate(timeout=30)
     assert proc.returncode == 128 + 9
     assert "nanosleep" in utrail("replay", "--event-full").must().out
@@ -550,9 +546,7 @@ def test_a_hole_is_not_read():
     name = handmade(good_pages())
     with open(Path(name) / "kernel-cpu0.dat", "ab") as f:
         f.truncate(1 << 40)
-    start = time.monotonic()
-    utrail("replay", "-d", name).must()
-    assert time.monotonic() - start < 20
+    utrail("replay", "-d", name).must()  # within the limit for any command; a terabyte takes longer
 
 
 def test_lost_events_of_handmade():

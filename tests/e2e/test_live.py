@@ -4,20 +4,20 @@ import glob
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
 from programs import Variant, build, program
-from tools import UTRAIL, environment, utrail
+from tools import UTRAIL, environment, utrail, wait_until
 
 PG = Variant("gcc", "pg", "O2")
 WAYS = ["plain", "threads", "fork", "exec", "dlopen"]
-LATE_S = 0.3
 
 # TIMESTAMP, DURATION and what is done, of `-f time,duration`
-LINE = re.compile(r"^\s*(?:([0-9.]+) ([mun]?s))?\s+([0-9]+\.[0-9]{9}) \|\s*(.*)$")
+LINE = re.compile(r"^\s*(?:([0-9.]+) +([mun]?s))?\s+([0-9]+\.[0-9]{9}) \|\s*(.*)$")
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
@@ -55,8 +55,8 @@ class Terminal:
         return status
 
 
-def delays(how, options=()):
-    """How long after the end of each call its line was there."""
+def arrivals(how, options=()):
+    """When the line of each call was there, and when the call had ended."""
     terminal = Terminal("live", "--color=off", "--no-event", "-f", "time,duration", *options, exe(), how)
     found = []
     for now, line in terminal.lines():
@@ -66,36 +66,31 @@ def delays(how, options=()):
         number, unit, stamp, text = match.groups()
         is_leaf = text.endswith(";")
         end = float(stamp) + (float(number) * UNITS[unit] if is_leaf and number else 0)
-        found.append((now - end, line))
+        found.append((now, end))
     assert terminal.end() == 7
     return found
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_each_line_is_there_soon(how, note):
-    """The first lines wait for the recorder to be ready; on a busy machine a whole run may be late."""
+def test_lines_are_there_while_the_program_runs(how, note):
+    """Not all at its end. The first lines wait for the recorder to be ready; on a busy machine a whole run may be late."""
     for _ in range(4):
-        found = delays(how)
-        late = max(found)
-        if late[0] < LATE_S:
+        found = arrivals(how)
+        last = max(end for _, end in found)
+        early = sum(now < last for now, _ in found)
+        if early > len(found) // 2:
             break
     assert len(found) > 15
-    assert late[0] < LATE_S, late
-    # Not all at the end: the program runs for longer than that.
-    median = sorted(found)[len(found) // 2][0]
-    note(f"live {how}: {len(found)} calls, shown after {median * 1000:.0f} ms, {late[0] * 1000:.0f} ms at most")
+    assert early > len(found) // 2
+    late = sorted(1000 * (now - end) for now, end in found)
+    note(f"live {how}: {len(found)} calls, shown after {late[len(late) // 2]:.0f} ms, {late[-1]:.0f} ms at most")
 
 
 def test_unfinished_call_is_shown_as_entered():
     terminal = Terminal("live", "--color=off", "--no-event", "--no-libcall", "-f", "time,duration", exe(), "doze")
-    for now, line in terminal.lines():
-        if "doze()" in line:
-            assert line.endswith("doze() {"), line
-            assert now - float(LINE.match(line)[3]) < 0.6
-            break
-    else:
-        raise AssertionError("no line of doze()")
-    assert any("} /* doze */" in line for _, line in terminal.lines())
+    (now, entry), (_, left) = [(now, line) for now, line in terminal.lines() if "doze" in line]
+    assert entry.endswith("doze() {") and left.endswith("} /* doze */")
+    assert now < float(LINE.match(left)[3])
     assert terminal.end() == 7
 
 
@@ -138,8 +133,9 @@ def test_same_text_of_many_tasks(name):
 
 
 def start_recording(how, *options):
+    shutil.rmtree("uftrace.data", ignore_errors=True)
     proc = subprocess.Popen([UTRAIL, "record", *options, exe(), how], env=environment(), stderr=subprocess.DEVNULL)
-    time.sleep(0.3)
+    wait_until(lambda: os.path.exists("uftrace.data/info"))
     return proc
 
 
@@ -147,8 +143,7 @@ def start_recording(how, *options):
 def test_follow(options):
     proc = start_recording("dlopen")
     text = utrail("replay", "--follow", "--no-event", *options).must().out
-    assert proc.poll() is not None or proc.wait(timeout=2) is not None
-    assert proc.returncode == 7
+    assert proc.wait(timeout=10) == 7
     assert text == utrail("replay", "--no-event", *options).must().out
 
 
@@ -168,7 +163,7 @@ def test_follow_of_what_is_complete():
 def test_follow_ends_with_a_killed_recorder():
     proc = start_recording("threads")
     viewer = subprocess.Popen([UTRAIL, "replay", "--follow", "--no-event"], env=environment(), stdout=subprocess.PIPE, text=True)
-    time.sleep(0.2)
+    wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
     proc.kill()
     out, _ = viewer.communicate(timeout=10)
     assert viewer.returncode == 0

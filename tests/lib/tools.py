@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,3 +91,12 @@ def utrail(*args, **kw):
 
 def peer(*args, **kw):
     return run(PEER, *args, **kw)
+
+
+def wait_until(condition):
+    """What @condition returns when it is true at last."""
+    end = time.monotonic() + LIMIT_S
+    while not (result := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+    return result
