@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""What the documents for developers name is there: functions and macros, as `name()`, and source files, as `name.c`.
+
+usage: docs.py TOP
+"""
+import pathlib
+import re
+import sys
+
+ROOMS = ("arch", "cmds", "libmcount", "misc", "tests", "utils")
+SOURCES = (".S", ".build", ".c", ".cc", ".h", ".html", ".py", ".sh")
+FUNCTION = re.compile(r"`(\w+)\(\)`")
+FILE = re.compile(rf"`([\w./-]+(?:{'|'.join(map(re.escape, SOURCES))}))`")
+
+
+def main():
+    top = pathlib.Path(sys.argv[1])
+    files = [p for room in ROOMS for p in (top / room).rglob("*") if p.suffix in SOURCES]
+    files.append(top / "meson.build")
+    paths = [f"/{p.relative_to(top).as_posix()}" for p in files]
+    words = set()
+    for path in files:
+        words.update(re.findall(r"\w+", path.read_text()))
+    wrong = []
+    for doc in sorted((top / "doc").rglob("*.md")):
+        for number, line in enumerate(doc.read_text().splitlines(), 1):
+            where = f"{doc.relative_to(top)}:{number}"
+            for name in FUNCTION.findall(line):
+                # `_deinit()` is about all functions of such a name.
+                if name not in words and not (name.startswith("_") and any(w.endswith(name) for w in words)):
+                    wrong.append(f"{where}: there is no {name}()")
+            for name in FILE.findall(line):
+                if not any(path.endswith(f"/{name}") for path in paths):
+                    wrong.append(f"{where}: there is no {name}")
+    print("\n".join(wrong))
+    sys.exit(bool(wrong))
+
+
+main()
