@@ -19,6 +19,9 @@
 
 #define CPU_NAME_SIZE 32
 
+/* What a file is called until it is complete. */
+#define TMP_NAME(name) "." name ".tmp"
+
 static void cleanup_dir_fn(DIR **dir)
 {
 	if (*dir)
@@ -62,7 +65,7 @@ static bool is_recording(int dir_fd)
 	if (fd >= 0 && fd_read_full(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
 	    header_decode(bytes, sizeof(bytes), &header, NULL) == 0)
 		return true;
-	return has_file(dir_fd, "default.opts") || has_file(dir_fd, ".default.opts.tmp") ||
+	return has_file(dir_fd, "default.opts") || has_file(dir_fd, TMP_NAME("default.opts")) ||
 	       is_empty(dir_fd);
 }
 
@@ -182,7 +185,7 @@ int files_publish(int dir_fd, const char *name, const void *data, size_t len, st
 {
 	char tmp[NAME_MAX + 8];
 
-	snprintf(tmp, sizeof(tmp), ".%s.tmp", name);
+	snprintf(tmp, sizeof(tmp), TMP_NAME("%s"), name);
 
 	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 

@@ -24,8 +24,8 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, if that was not done: 1, or 0 when there is none. A damaged one is told by @broken, and then there is none, too.
- * Negative with @err when it cannot be read at all.
+ * Read kernel_header of the directory @dir, if that was not done: 1, or 0 when there is none. A damaged one is told by @broken, and
+ * then there is none, too. Negative with @err when it cannot be read at all.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
