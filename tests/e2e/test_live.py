@@ -143,7 +143,7 @@ def start_recording(how, *options):
 def test_follow(options):
     proc = start_recording("dlopen")
     text = utrail("replay", "--follow", "--no-event", *options).must().out
-    assert proc.wait(timeout=10) == 7
+    assert proc.wait(timeout=2) == 7
     assert text == utrail("replay", "--no-event", *options).must().out
 
 
