@@ -431,7 +431,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.args = "PROGRAM [ARGUMENTS]",
+	.args = "PROGRAM [ARGUMENT...]",
 	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,

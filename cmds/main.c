@@ -1,5 +1,6 @@
 /* The program: parse the command line, run the command, say what went wrong, choose the status. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "cmds/msg.h"
 #include "cmds/opts.h"
 #include "cmds/pager.h"
+#include "cmds/record/launch.h"
 #include "utils/base/cleanup.h"
 
 static bool wants_color(const struct opts *opts, int fd)
@@ -66,12 +68,29 @@ static int show_text(const struct opts *opts)
 	return print_text(&text, CMD_DONE);
 }
 
-static int show_what_is_missing(const struct opts *opts)
+/* `record -F ./abc`: the option has taken the program's name for its argument. */
+static int report_no_program(const struct opts *opts, struct uft_err *err)
+{
+	const char *name = opts->cmd ? opts->cmd->name : "utrail";
+	char path[PATH_MAX];
+
+	if (opts->last && launch_find_program(opts->last_text, path, &(struct uft_err){ 0 }) == 0)
+		return err_set(
+			err, -ERR_USAGE,
+			"%s needs a program to run: '%s' was taken for the %s of option '--%s'",
+			name, opts->last_text, opts->last->arg, opts->last->name);
+	return err_set(err, -ERR_USAGE,
+		       "%s needs a program to run: utrail %s [OPTION...] PROGRAM [ARGUMENT...]",
+		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
+}
+
+/* Nothing was asked for. */
+static int show_usage(void)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	help_usage(&text);
-	return print_text(&text, opts->argc <= 1 ? CMD_DONE : CMD_FAILED);
+	return print_text(&text, CMD_DONE);
 }
 
 static int run_command(const struct opts *opts, struct pager *pager, struct uft_err *err)
@@ -85,8 +104,11 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	}
 	if (cmd && cmd->needs_program && opts->list_events)
 		return list_events(opts, err);
+	if (!cmd && opts->argc <= 1)
+		return show_usage();
 	if (!cmd || (cmd->needs_program && opts->nr_args == 0))
-		return show_what_is_missing(opts);
+		return report_no_program(opts, err);
+	opts_warn_unused(opts);
 	if (!cmd->args && opts->nr_args)
 		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
 			 opts->args[0], cmd->name);

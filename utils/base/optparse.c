@@ -203,7 +203,17 @@ static int take_argument(struct optparse *p, const struct opt_row *row, const ch
 		return err_set(err, -ERR_USAGE, "option '--%s' needs an argument: %s", row->name,
 			       row->arg);
 	*text = p->argv[p->next++];
+	p->last = row;
+	p->last_text = *text;
 	return 0;
+}
+
+static int store(struct optparse *p, const struct opt_row *row, const char *text, void *target,
+		 struct uft_err *err)
+{
+	if (p->given)
+		p->given[row - p->rows] = true;
+	return opt_store(row, text, target, err);
 }
 
 static int take_long(struct optparse *p, const char *word, void *target, struct uft_err *err)
@@ -222,7 +232,7 @@ static int take_long(struct optparse *p, const char *word, void *target, struct 
 		if (rc < 0)
 			return rc;
 	}
-	return opt_store(row, text, target, err);
+	return store(p, row, text, target, err);
 }
 
 static const struct opt_row *find_letter(const struct optparse *p, char letter)
@@ -253,7 +263,7 @@ static int take_letters(struct optparse *p, const char *letters, void *target, s
 				return rc;
 		}
 
-		int rc = opt_store(row, text, target, err);
+		int rc = store(p, row, text, target, err);
 
 		if (rc < 0 || row->arg)
 			return rc;

@@ -62,6 +62,8 @@ struct opt_row {
 /*
  * @next: index in @argv of the next word to look at; the caller starts it at 1
  * @ended: "--" was met: what follows is no option, whatever it looks like
+ * @given: by index of @rows: set when the option was there; may be NULL
+ * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -70,6 +72,9 @@ struct optparse {
 	int argc;
 	int next;
 	bool ended;
+	bool *given;
+	const struct opt_row *last;
+	const char *last_text;
 };
 
 /*

@@ -1,0 +1,121 @@
+"""What newcomers and uftrace's users type, and what they are told: a table of command and message."""
+
+import re
+
+import pytest
+
+from programs import Variant, build, program
+from tools import utrail
+
+PG = Variant("gcc", "pg", "O2")
+
+# What is typed, the status, and what the one line on stderr says; "prog" is a traced program in the working directory.
+REFUSED = [
+    ("tui", 2, "utrail has no command 'tui' yet: .*--format=html.*"),
+    ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
+    ("script", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
+    ("script -S a.py", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
+    ("record -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
+    ("record -k prog", 2, "utrail has no option '--kernel' yet: .*-E 'NAME@kernel'.*"),
+    ("record -K 3 prog", 2, "utrail has no option '--kernel-depth' yet: .*"),
+    ("replay --kernel-full", 2, "utrail has no option '--kernel-full' yet: .*"),
+    ("replay --kernel-only", 2, "utrail has no option '--kernel-only' yet: .*"),
+    ("replay --kernel-skip-out", 2, "utrail has no option '--kernel-skip-out' yet: .*"),
+    ("record -P . prog", 2, "utrail has no option '--patch' yet: .*-pg.*"),
+    ("record -U f prog", 2, "utrail has no option '--unpatch' yet: .*-N"),
+    ("record -g prog", 2, "utrail has no option '--agent' yet: .*snapshot.*"),
+    ("live -p 1", 2, "utrail has no option '--pid' yet: .*'utrail record'"),
+    ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
+    ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
+    ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
+    ("record", 2, r"record needs a program to run: utrail record \[OPTION...\] PROGRAM \[ARGUMENT...\]"),
+    ("live", 2, "live needs a program to run: .*"),
+    ("-F main", 2, "utrail needs a program to run: .*"),
+    ("record -F ./prog", 2, "record needs a program to run: './prog' was taken for the FUNC.* of option '--filter'"),
+    ("-D 3 -t prog", 2, "option '--time-filter': .*"),
+    ("record -N prog", 2, "record needs a program to run: 'prog' was taken for the FUNC of option '--notrace'"),
+    ("record nosuch", 1, "cannot trace 'nosuch': there is no such program here or in .PATH"),
+    ("nosuch-program", 1, "cannot trace 'nosuch-program': there is no such program here or in .PATH"),
+    ("reply", 1, "cannot trace 'reply': there is no such program here or in .PATH; did you mean the command 'replay'\\?"),
+    ("record plain-file", 1, "cannot trace 'plain-file': Permission denied"),
+    ("record folder", 1, "cannot trace 'folder': there is no such program here or in .PATH"),
+    ("live ''", 1, "cannot trace '': there is no such program here or in .PATH"),
+    ("replay", 255, "cannot open 'uftrace.data': No such file or directory; 'utrail record PROGRAM' makes a recording"),
+    ("report -d nosuch", 255, "cannot open 'nosuch': No such file or directory"),
+]
+
+
+@pytest.mark.parametrize("words, status, message", REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused(workdir, words, status, message):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    (workdir / "plain-file").write_text("not a program\n")
+    (workdir / "folder").mkdir()
+    result = utrail(*[word.strip("'") for word in words.split(" ")]).must(status)
+    assert result.out == ""
+    assert re.fullmatch(f"utrail: {message}\n", result.err), result.err
+    assert not (workdir / "uftrace.data").exists()
+
+
+@pytest.mark.parametrize("words", (("record",), ("live",), ()), ids=("record", "live", "nothing"))
+def test_program_in_the_working_directory(workdir, words):
+    """`utrail record abc` runs ./abc, and rather that one than another in $PATH."""
+    other = workdir / "bin"
+    other.mkdir()
+    (other / "abc").write_text("#!/bin/sh\nexit 9\n")
+    (other / "abc").chmod(0o755)
+    (workdir / "abc").symlink_to(build(program("plain"), PG))
+    utrail(*words, "abc", env={"PATH": f"{other}:/usr/bin:/bin"}).must()
+
+
+def test_program_in_path_when_the_file_here_is_none(workdir):
+    """A folder or a text of the same name does not hide a program in $PATH."""
+    (workdir / "true").mkdir()
+    utrail("record", "--force", "true").must()
+    (workdir / "true").rmdir()
+    (workdir / "true").write_text("a text\n")
+    utrail("record", "--force", "true").must()
+
+
+def test_questions(workdir):
+    """help and version as words."""
+    for word, option in (("help", "--help"), ("version", "--version")):
+        assert utrail(word).must().out == utrail(option).must().out
+    assert utrail("help", "record").must().out == utrail("record", "--help").must().out
+    # A program of that name is still to be had.
+    (workdir / "help").symlink_to(build(program("plain"), PG))
+    utrail("record", "help").must()
+    utrail("--", "help").must()
+
+
+def test_recordings_near_by(workdir):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    for name in ("one.data", "two.data"):
+        utrail("record", "-d", name, "prog").must()
+    (workdir / "no-recording").mkdir()
+    (workdir / "below").mkdir()
+    message = utrail("replay").must(255).err
+    assert re.search(r"; recordings near by \(see -d\): '(one|two).data', '(one|two).data'\n", message), message
+    message = utrail("replay", cwd=workdir / "below").must(255).err
+    assert re.search(r"near by \(see -d\): '../(one|two).data', '../(one|two).data'\n", message), message
+    message = utrail("info", "-d", "../nosuch", cwd=workdir / "below").must(255).err
+    assert "'../one.data'" in message and "'../two.data'" in message
+
+
+# Options that are known, but mean nothing for the command.
+UNUSED = [("replay", "--sort=total"), ("report", "--symbols"), ("graph", "--avg-self"), ("info", "--flat"),
+          ("dump", "--task"), ("snapshot", "--flat")]
+
+
+@pytest.mark.parametrize("command, option", UNUSED, ids=[row[0] for row in UNUSED])
+def test_unused_options(workdir, command, option):
+    """They are taken, as uftrace takes them, and it is said that they do nothing; those of an option file are not for one command."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+    name = option.split("=")[0]
+    warning = f"WARN: option '{name}' means nothing for {command}: it is ignored\n"
+    plain = utrail(command)
+    result = utrail(command, option)
+    assert (result.status, result.out) == (plain.status, plain.out)
+    assert result.err == warning + plain.err
+    (workdir / "words").write_text(option + "\n")
+    assert utrail(command, "--opt-file=words").err == plain.err
