@@ -12,6 +12,7 @@
 
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
@@ -297,13 +298,13 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 	}
 }
 
-/* By the end every library that was loaded has been seen. */
-static void warn_about_filters(const struct run *run, const struct recorder *rec)
+/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
+static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
 
 	if (!filter_has_unmatched(run->opts->filters))
-		return;
+		return false;
 	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
@@ -311,7 +312,23 @@ static void warn_about_filters(const struct run *run, const struct recorder *rec
 		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
 			func_names_add(&names, &symbols);
 	}
-	filter_warn_unmatched(run->opts, &names);
+	return filter_warn_unmatched(run->opts, &names);
+}
+
+/* Silence now would be a riddle when the recording is read. */
+static void warn_about_nothing(const struct run *run, const struct recorder *rec)
+{
+	struct strbuf options cleanup_strbuf = { 0 };
+
+	if (rec->nr_tids || !rec->processes)
+		return;
+	empty_add_options(run->opts, &options);
+	if (options.len)
+		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
+			 strbuf_str(&options));
+	else
+		msg_warn(&run->opts->msg,
+			 "nothing was recorded: the program made no call that can be seen");
 }
 
 /* What was written first will do when the disk is full by now: the program's status is what counts. */
@@ -344,7 +361,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	warn_about_filters(run, &rec);
+	if (!warn_about_filters(run, &rec))
+		warn_about_nothing(run, &rec);
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);

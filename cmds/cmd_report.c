@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "utils/view/report.h"
@@ -83,7 +84,10 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
 	if (ret == 0)
 		ret = report_show(&report, &agg, &sink, err);
-	return watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	if (ret == CMD_DONE && !agg.nr_rows)
+		empty_explain(opts, &pipe);
+	return ret;
 }
 
 /* A recording that is compared: what is known of it. */

@@ -81,11 +81,17 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 	return 0;
 }
 
-int reader_check_records(const struct trace_data *data, struct uft_err *err)
+int reader_check_records(const struct trace_data *data, const struct opts *opts,
+			 struct uft_err *err)
 {
 	if (data_has_records(data))
 		return 0;
-	err_set_errno(err, -ENODATA, "cannot read '%s': it has no records of any task", data->dir);
+	/* `live` has said it when it recorded. */
+	if (opts->view_actions != UINT32_MAX)
+		return CMD_NO_DATA;
+	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s", data->dir,
+		data->info.cmdline ? "; it was made by: " : "",
+		data->info.cmdline ? data->info.cmdline : "");
 	return CMD_NO_DATA;
 }
 
@@ -95,7 +101,7 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 
 	if (ret)
 		return ret;
-	ret = reader_check_records(data, err);
+	ret = reader_check_records(data, opts, err);
 	if (ret)
 		data_close(data);
 	return ret;

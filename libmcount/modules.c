@@ -282,15 +282,6 @@ static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
 	return false;
 }
 
-static void note_kinds(const struct plan_rule *rules, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		probe.has_filter |= (rules[i].flags & PLAN_FILTER) != 0;
-		probe.has_caller |= (rules[i].flags & PLAN_CALLER) != 0;
-		probe.has_location |= (rules[i].flags & PLAN_LOCATION) != 0;
-	}
-}
-
 bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 {
 	uint64_t bytes = plan_counts_bytes(nr);
@@ -335,7 +326,6 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
 
 	if (good) {
-		note_kinds(rules, nr->rules);
 		libcall_hook(calls, nr->calls);
 		points_adopt(points, nr->points);
 	}

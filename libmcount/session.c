@@ -147,8 +147,11 @@ __attribute__((constructor)) static void session_begin(void)
 
 	probe.plan = welcome.plan;
 	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	/* Without rules nothing ever switches it on. */
+	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
+	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
+	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
 	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
 	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
 	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))

@@ -52,6 +52,15 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
+static uint32_t opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
+}
+
 static void make_plan(struct recorder *rec)
 {
 	const struct record_settings *set = rec->settings;
@@ -65,7 +74,8 @@ static void make_plan(struct recorder *rec)
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
-			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0),
+			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
+			 opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,

@@ -119,3 +119,42 @@ def test_unused_options(workdir, command, option):
     assert result.err == warning + plain.err
     (workdir / "words").write_text(option + "\n")
     assert utrail(command, "--opt-file=words").err == plain.err
+
+
+# What leaves nothing, and what is said of it.
+EMPTY = [
+    ("replay -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("report -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("graph -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("dump --format=flame-graph -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("replay -F main -N main", "no call is let in by --filter=main --notrace=main"),
+    ("replay -N .", "no call is let in by --notrace=."),
+    ("report -Z 1g", r"no function that was called has 1073741824 bytes or more \(-Z\)"),
+    ("replay --tid 4194305", r"nothing is there of --tid=4194305; the tasks are \d+"),
+    ("replay -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
+    ("replay --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("replay -F main -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+]
+
+
+@pytest.mark.parametrize("words, why", EMPTY, ids=[row[0] for row in EMPTY])
+def test_nothing_left_to_show(workdir, words, why):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "--no-event", "prog").must()
+    result = utrail(*words.split())
+    assert result.must().err.splitlines()[-1].startswith("WARN: nothing is left to show: ")
+    assert re.search(why, result.err), result.err
+
+
+@pytest.mark.parametrize("words, passed", [("-t 5m", "-t 300s"), ("-N .", "--notrace=."), ("--trace=off", "--trace=off"),
+                                           ("-Z 1g", "-Z 1073741824")])
+def test_nothing_recorded(workdir, words, passed):
+    """Said when it is recorded, and again when it is read: how it was made."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    result = utrail("record", "--no-event", *words.split(), "prog").must()
+    assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
+    result = utrail("replay").must(255)
+    assert result.err.startswith("utrail: cannot show 'uftrace.data': it has no records of any task; it was made by: ")
+    assert words in result.err
+    result = utrail("live", "--no-event", *words.split(), "prog").must()
+    assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
