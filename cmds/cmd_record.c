@@ -139,8 +139,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%s", rec->save_error.text);
 	if (atomic_load(&rec->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
+	/* Where nothing can be written no buffer is large enough. */
 	if (lost)
-		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
+		msg_warn(msg, "%llu records were lost%s", lost,
+			 write_error || atomic_load(&rec->is_full)
+				 ? ""
+				 : "; a larger buffer (-b) may help");
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "

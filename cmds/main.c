@@ -15,12 +15,25 @@
 #include "cmds/record/launch.h"
 #include "utils/base/cleanup.h"
 
+/* A variable by which users say something about all programs (no-color.org, bixense.com/clicolors): not empty, and not "0". */
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
 static bool wants_color(const struct opts *opts, int fd)
 {
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
 	if (opts->color != OPTS_COLOR_AUTO)
 		return opts->color == OPTS_COLOR_ON;
-
-	const char *term = getenv("TERM");
+	if (no_color && *no_color)
+		return false;
+	if (is_set("CLICOLOR_FORCE"))
+		return true;
 
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
@@ -54,7 +67,7 @@ static int print_text(const struct strbuf *text, int status)
 	return status;
 }
 
-static int show_text(const struct opts *opts)
+static int show_text(const struct opts *opts, struct pager *pager)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -65,6 +78,9 @@ static int show_text(const struct opts *opts)
 	} else {
 		help_usage(&text);
 	}
+	/* Not before: with the pager in between nobody can tell how wide the terminal is. */
+	if (opts->show == OPTS_SHOW_HELP)
+		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
 }
 
@@ -97,11 +113,8 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 {
 	const struct cmd *cmd = opts->cmd;
 
-	if (opts->show) {
-		if (opts->show == OPTS_SHOW_HELP)
-			pager_open(pager, opts);
-		return show_text(opts);
-	}
+	if (opts->show)
+		return show_text(opts, pager);
 	if (cmd && cmd->needs_program && opts->list_events)
 		return list_events(opts, err);
 	if (!cmd && opts->argc <= 1)

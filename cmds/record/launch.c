@@ -87,6 +87,13 @@ int launch_find_program(const char *name, char *path, struct uft_err *err)
 	return 0;
 }
 
+bool launch_is_command(const char *name)
+{
+	char path[PATH_MAX];
+
+	return (strchr(name, '/') ? check_executable(name) : find_in_path(name, path)) == 0;
+}
+
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err)
 {
 	char self[PATH_MAX];

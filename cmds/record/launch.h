@@ -64,6 +64,9 @@ int launch_release(const struct launch *launch, struct launched *program, struct
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
+/* Whether a shell would find the command @name: by its path, or in $PATH. */
+bool launch_is_command(const char *name);
+
 /*
  * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this
  * program (build tree, installation) or where it was configured to be installed.

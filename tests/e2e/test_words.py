@@ -1,11 +1,17 @@
 """What newcomers and uftrace's users type, and what they are told: a table of command and message."""
 
+import fcntl
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 import pytest
 
 from programs import Variant, build, program
-from tools import utrail
+from tools import UTRAIL, environment, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
@@ -158,3 +164,61 @@ def test_nothing_recorded(workdir, words, passed):
     assert words in result.err
     result = utrail("live", "--no-event", *words.split(), "prog").must()
     assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
+
+
+def on_terminal(*args, columns=80, **variables):
+    """What `utrail ARGS` shows on a terminal of that many columns, and writes to stderr."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    with subprocess.Popen([UTRAIL, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                          env=environment(TERM="xterm", **variables)) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:
+            pass  # the last writer has closed it
+        os.close(ours)
+        return shown.decode().replace("\r\n", "\n"), process.stderr.read().decode()
+
+
+def test_pager_that_is_not_there(workdir):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+    (workdir / "nosuch").write_text("#!/bin/sh\nexit 0\n")
+    (workdir / "nosuch").chmod(0o755)
+    for pager in ("nosuch", "nosuch -x", "./no/such"):
+        out, err = on_terminal("report", PAGER=pager)
+        assert "main" in out
+        assert err == f"WARN: cannot run the pager '{pager}' ($PAGER): the output is shown as it is\n"
+    out, err = on_terminal("report", PAGER="cat | sed s/main/MAIN/")
+    assert "MAIN" in out and err == ""
+
+
+@pytest.mark.parametrize("variables, terminal, has_color", [
+    ({}, True, True), ({}, False, False),
+    ({"NO_COLOR": "1"}, True, False), ({"NO_COLOR": ""}, True, True),
+    ({"CLICOLOR_FORCE": "1"}, False, True), ({"CLICOLOR_FORCE": "0"}, False, False),
+    ({"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, False, False),
+])
+def test_color_variables(workdir, variables, terminal, has_color):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+
+    def is_colored(*options):
+        if terminal:
+            return "\33[" in on_terminal("replay", *options, **variables)[0]
+        return "\33[" in utrail("replay", *options, env=variables).must().out
+
+    assert is_colored() == has_color
+    assert is_colored("--color=on") and not is_colored("--color=off"), "what is typed counts most"
+
+
+def test_help_is_as_wide_as_the_terminal():
+    for columns, limit in ((60, 60), (80, 80), (100, 100), (500, 120), (20, 60)):
+        text, _ = on_terminal("record", "--help", columns=columns)
+        options = [line for line in text.splitlines() if line.startswith("                              ")]
+        assert options and max(map(len, options)) <= limit
+        assert max(map(len, options)) > min(limit, 100) - 20, "the room is used"
+    assert max(len(line) for line in utrail("record", "--help").must().out.splitlines()) <= 80
