@@ -222,3 +222,13 @@ def test_help_is_as_wide_as_the_terminal():
         assert options and max(map(len, options)) <= limit
         assert max(map(len, options)) > min(limit, 100) - 20, "the room is used"
     assert max(len(line) for line in utrail("record", "--help").must().out.splitlines()) <= 80
+
+
+def test_version_claims_what_is_there():
+    """Words of uftrace's stand for what they stand for there."""
+    words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
+    assert {"perf", "sched"} <= set(words)
+    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
+    for word, option in claims.items():
+        has_it = option and "utrail has no option" not in utrail("record", option, "x").err
+        assert (word in words) == bool(has_it), word
