@@ -3,6 +3,7 @@
 #
 #   misc/test.sh            all of it
 #   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang sanitize
+#   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
 # The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
 # all stages passed is in build-logs/passed.
@@ -112,6 +113,21 @@ stage_rules() {
 
 stage_e2e() {
 	suite e2e pytest tests/e2e
+}
+
+# What misc/mutate.sh measures (doc/internals/mutation.md).
+stage_fast() {
+	stage_gcc || return
+	stage_unit
+	stage_fuzz
+	stage_rules
+	while read -r line; do
+		case $line in '#'* | '') continue ;; esac
+		name=${line#tests/e2e/test_}
+		# The line's words, some of them in quotes.
+		eval "words=($line)"
+		UTRAIL_TEST_MATRIX=small suite "fast-${name%%.py*}" pytest "${words[@]}" < /dev/null
+	done < misc/fast-e2e.txt
 }
 
 stage_real() {
