@@ -217,17 +217,20 @@ void note_lost(struct thread *t, uint32_t count)
 				      memory_order_relaxed);
 }
 
-/* What was lost so far, as the first record of a fresh segment. */
-static void put_lost(struct thread *t)
+/* How many records were lost that no LOST record tells of. */
+static uint64_t count_untold(const struct ring *r)
+{
+	return atomic_load_explicit(&r->lost, memory_order_relaxed) -
+	       atomic_load_explicit(&r->lost_told, memory_order_relaxed);
+}
+
+static void put_lost(struct thread *t, uint64_t untold)
 {
 	struct ring *r = t->ring;
-	uint64_t lost = atomic_load_explicit(&r->lost, memory_order_relaxed);
 	uint64_t told = atomic_load_explicit(&r->lost_told, memory_order_relaxed);
 
-	if (lost == told)
-		return;
-	atomic_store_explicit(&r->lost_told, lost, memory_order_relaxed);
-	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, lost - told)));
+	atomic_store_explicit(&r->lost_told, told + untold, memory_order_relaxed);
+	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, untold)));
 }
 
 struct make_room {
@@ -251,9 +254,14 @@ static void make_room(void *arg)
 		session_report_fork(t);
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
-	if (!next_segment(t, m->len))
+
+	/* What was lost is told in front of the next record, in the room that is asked for here. */
+	uint64_t untold = count_untold(t->ring);
+
+	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
 		return;
-	put_lost(t);
+	if (untold)
+		put_lost(t, untold);
 	m->done = true;
 }
 

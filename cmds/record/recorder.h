@@ -466,6 +466,12 @@ void sink_finish(struct recorder *rec, struct process *proc, struct ring *r,
 int writers_start(struct recorder *rec, struct uft_err *err);
 void writers_stop(struct recorder *rec);
 
+/*
+ * One look at all rings of writer @index: what is in whole segments is taken, and with @everything the rest, too. Rings whose
+ * threads have ended are given back. Returns the bytes taken.
+ */
+uint64_t writer_look(struct recorder *rec, unsigned index, bool everything);
+
 /* Up to which time of the recording's clock all records are in the files; see request.h. */
 uint64_t writers_complete_ns(const struct recorder *rec);
 
