@@ -366,7 +366,7 @@ const struct opt_row opts_table[] = {
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
 	  GROUP_SELECT, CALL, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
 	{ "time-filter", 't', "TIME", "only calls that took TIME or longer, and their callers",
-	  GROUP_SELECT, CALL, OPT_SET, .set = set_time_filter },
+	  GROUP_SELECT, CALL, OPT_SET, .is_recorded = true, .set = set_time_filter },
 	{ "size-filter", 'Z', "SIZE", "only functions of SIZE bytes or more",
 	  GROUP_SELECT, CALL, OPT_SIZE, MEMBER(size_filter), .min = 1, .max = INT64_MAX },
 	{ "time-range", 'r', "FROM~TO",
@@ -513,7 +513,6 @@ void opts_deinit(struct opts *opts)
 {
 	optparse_free(opts_table, opts_table_nr, opts);
 	words_deinit(&opts->file_words);
-	words_deinit(&opts->default_words);
 	free(opts->data_dir);
 	free(opts->tids);
 	filter_opts_free(opts);

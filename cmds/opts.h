@@ -93,7 +93,6 @@ struct opts {
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
 	struct words file_words;    /* what strings of an option file point into */
-	struct words default_words; /* and those of default.opts */
 	int color;		    /* enum opts_color; what came out of it is @color_mode */
 	enum color_mode color_mode; /* of stdout; decided by main() */
 	bool use_pager;

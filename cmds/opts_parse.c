@@ -187,40 +187,52 @@ static int parse_with_file(struct opts *opts, struct line *line, struct uft_err 
 }
 
 /*
- * What was recorded with some options is to be read with them, too (spec/data-format.md section 12): the file's words come
- * behind those of the user, so a time filter or range that he gives is left as it is.
+ * What was recorded with some options is to be read with them, too: the file's words come behind those of the user, so a
+ * time filter or range that he gives is left as it is. But a recording may be a stranger's, and what a stranger says is
+ * not the user's wish: nothing is taken but what `record` itself writes there.
  */
+static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
+			     struct uft_err *err)
+{
+	struct optparse parse = { opts_table, opts_table_nr, words->words, words->nr, 0, false };
+	struct strbuf ignored cleanup_strbuf = { 0 };
+	const uint64_t time_filter_ns = opts->time_filter_ns;
+	const struct time_range range = opts->range;
+	int ret;
+
+	opts->time_filter_ns = 0;
+	opts->range = (struct time_range){ 0 };
+	ret = optparse_run_recorded(&parse, opts, &ignored, err);
+	if (time_filter_ns || range.start.is_set || range.stop.is_set) {
+		opts->time_filter_ns = time_filter_ns;
+		opts->range = range;
+	}
+	if (ret == 0 && ignored.len)
+		msg_warn(&opts->msg, "in '%s' is what no recorder writes there: ignored: %s", path,
+			 strbuf_str(&ignored));
+	return ret;
+}
+
 static int apply_default_opts(struct opts *opts, struct uft_err *err)
 {
-	struct line line = { 0 };
-	const struct opts given = *opts;
+	struct words words cleanup_words = { 0 };
+	struct uft_err why = { 0 };
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/default.opts", reader_data_dir(opts)) >= PATH_MAX)
 		return 0;
 
-	struct uft_err why = { 0 };
-	int ret = read_words(path, &opts->default_words, &why);
+	int ret = read_words(path, &words, &why);
 
 	if (ret == -ENOENT || ret == -ENOTDIR)
 		return 0;
-	if (ret < 0)
+	if (ret == -ENOMEM)
 		return err_set(err, ret, "%s", why.text);
-	line.argc = opts->default_words.nr;
-	line.argv = opts->default_words.words;
-	opts->time_filter_ns = 0;
-	opts->range = (struct time_range){ 0 };
-	ret = line.argc ? parse_line(opts, &line, 0, &why) : 0;
-	if (ret == 0 && (line.cmd || line.nr_args))
-		ret = err_set(&why, -EINVAL, "'%s' is no option",
-			      line.cmd ? line.cmd->name : line.args[0]);
-	if (ret < 0)
-		return err_set(err, ret, "in '%s': %s", path, why.text);
-	if (given.time_filter_ns || given.range.start.is_set || given.range.stop.is_set) {
-		opts->time_filter_ns = given.time_filter_ns;
-		opts->range = given.range;
+	if (ret < 0) {
+		msg_warn(&opts->msg, "%s: its options are ignored", why.text);
+		return 0;
 	}
-	return 0;
+	return take_default_opts(opts, &words, path, err);
 }
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)

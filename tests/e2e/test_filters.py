@@ -456,6 +456,29 @@ class TestOptionFiles:
         assert "fifth" in replay("-t", "1ns"), "what the user says counts"
         assert "fifth" in replay("-r", "~1s")
 
+    @pytest.mark.parametrize("command", ["replay", "report", "graph", "dump", "info"])
+    def test_default_opts_of_a_stranger(self, workdir, command):
+        """Only what `record` writes is taken: no files to write to, no other directories, no patterns."""
+        record(exe_of("filtered"))
+        expected = utrail(command, "-d", "data", "-t", "1ms").must().out
+        log = workdir / "log"
+        text = f"--logfile={log} -d nowhere --opt-file=nowhere -F '((' -t 1ms -t nonsense --no-such-option text -D0 -vvv -- -d x\n"
+        (workdir / "data/default.opts").write_text(text)
+        result = utrail(command, "-d", "data").must()
+        assert result.out == expected
+        assert not log.exists()
+        assert result.err.count("\n") == 1, result.err
+        for name in ("--logfile", "--data", "--opt-file", "--filter", "--depth", "--verbose", "no options"):
+            assert name in result.err
+        assert "--time-filter with a wrong argument" in result.err
+
+    def test_default_opts_that_cannot_be_read(self, workdir):
+        record(exe_of("filtered"))
+        expected = utrail("replay", "-d", "data").must().out
+        (workdir / "data/default.opts").write_text("-t '1ms")
+        result = utrail("replay", "-d", "data").must()
+        assert result.out == expected and "the quote has no end" in result.err
+
 
 class TestSymbolFolder:
     def test_reading(self, workdir):

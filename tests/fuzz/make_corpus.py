@@ -411,6 +411,15 @@ def make_specs():
         save("spec", f"other-{i}", bytes([7]) + text.encode())
 
 
+def make_structs():
+    """Shapes: bytes of fields (kind, how, ...) per key; kind 0 is a struct K0, 10 is K1; how 2: of 24 bytes."""
+    save("structs", "holds-itself", bytes([1, 0, 2]))
+    save("structs", "holds-itself-often", bytes([40]) + bytes([0, 2]) * 40)
+    save("structs", "ring-of-two", bytes([3, 10, 2, 10, 2, 10, 2, 3, 0, 2, 0, 2, 0, 2]))
+    save("structs", "empty-ones", bytes([30]) + bytes([10, 12, 255]) * 30 + bytes([128, 0]))
+    save("structs", "all-kinds", bytes([10]) + bytes(v for kind in range(10) for v in (kind, 0)) + bytes([1, 4, 8, 3]))
+
+
 def make_control():
     def hello(kind, sid=bytes(16), pid=1000):
         return message(1, struct.pack("<iiIIQ", pid, 1, kind, 0, 5) + sid)
@@ -465,6 +474,7 @@ def main():
         make_names(work)
     make_words()
     make_specs()
+    make_structs()
     make_control()
     make_rings()
     make_kernel()

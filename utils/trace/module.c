@@ -223,6 +223,19 @@ static bool is_exec_name(const char *name)
 	return false;
 }
 
+static bool is_fork_name(const char *name)
+{
+	static const char *const names[] = { "fork",	"vfork",   "_Fork",
+					     "__fork",	"__vfork", "__libc_fork",
+					     "forkpty", "daemon",  "clone" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 const struct func *module_func(struct module_set *set, struct module *mod, const struct symbol *sym)
 {
 	struct func **slot = &mod->funcs[sym - mod->symtab.syms];
@@ -240,6 +253,7 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
+	(*slot)->is_fork = is_fork_name(sym->name);
 	return *slot;
 }
 

@@ -11,6 +11,8 @@
 #define ARGS_TEXT_MAX	1024
 /* The fields of all structs among them. */
 #define FIELDS_TEXT_MAX 256
+/* And their number: a field has a name and a sign at least, so that honest structs run out of text first. */
+#define FIELDS_MAX	256
 /* From here on a number says more in hexadecimal. */
 #define DECIMAL_MAX	100000
 
@@ -34,6 +36,7 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 		.specs = specs->specs,
 		.nr = is_entry ? specs->nr : 1,
 		.budget = FIELDS_TEXT_MAX,
+		.fields = FIELDS_MAX,
 	};
 	return specs->nr > 0;
 }

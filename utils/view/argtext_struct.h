@@ -8,7 +8,7 @@
 
 /*
  * Whose values these are; @specs: @nr of them, one behind the other in the payload. @budget: bytes of text that fields of structs may
- * still have.
+ * still have; @fields: so many may still be shown, and so often may what is not; @nesting: of structs around the value.
  */
 struct subject {
 	const struct argtext *text;
@@ -17,6 +17,8 @@ struct subject {
 	const struct argspec *specs;
 	size_t nr;
 	size_t budget;
+	unsigned fields;
+	unsigned nesting;
 };
 
 /* Append one value, of whatever type. */
