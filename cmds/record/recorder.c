@@ -112,11 +112,51 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
+/* Where probes find us, and what shows that they are ours. */
+static int make_address(struct recorder *rec, struct uft_err *err)
+{
+	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
+	int len;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return err_set_errno(err, -errno, "cannot make a secret");
+	memcpy(rec->secret, random + 1, sizeof(rec->secret));
+	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
+		 (unsigned long long)random[0]);
+	len = snprintf(rec->address, sizeof(rec->address), "%s:", rec->socket_name);
+	for (size_t i = 0; i < sizeof(rec->secret); i++)
+		len += snprintf(rec->address + len, sizeof(rec->address) - len, "%02x",
+				rec->secret[i]);
+	return 0;
+}
+
+/*
+ * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). This is also why a
+ * quarter of them is enough for conversations.
+ */
+#define FILES_WANTED 65536
+#define TALKS_MAX    4096
+
+static void raise_file_number(struct recorder *rec)
+{
+	struct rlimit limit;
+
+	rec->talks.max = 16;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur < FILES_WANTED) {
+		rlim_t before = limit.rlim_cur;
+
+		limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)FILES_WANTED);
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			limit.rlim_cur = before;
+	}
+	rec->talks.max = MAX(MIN(limit.rlim_cur / 4, (rlim_t)TALKS_MAX), (rlim_t)16);
+}
+
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
 		  struct uft_err *err)
 {
-	uint64_t random = 0;
-
 	*rec = (struct recorder){
 		.settings = settings,
 		.dir_fd = dir_fd,
@@ -124,6 +164,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.listen_fd = -1,
 		.service_fd = -1,
 		.program_fd = -1,
+		.talks.pause_fd = -1,
 		.epoll_fd = -1,
 		.control_fd = -1,
 	};
@@ -134,10 +175,9 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	if (check_file_limit(err) < 0)
 		return -EFBIG;
 	make_plan(rec);
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = recorder_now_ns(rec);
-	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
-		 (unsigned long long)random);
+	if (make_address(rec, err) < 0)
+		return err->code;
+	raise_file_number(rec);
 
 	rec->task_fd = openat(dir_fd, "task.txt", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (rec->task_fd < 0)
@@ -275,6 +315,9 @@ static void serve_event(struct run *run, void *ptr)
 	case WATCH_SIGNALS:
 		serve_signals(run);
 		break;
+	case WATCH_PAUSE:
+		control_resume(rec);
+		break;
 	case WATCH_CONVERSATION:
 		control_serve(rec, ptr);
 		break;
@@ -410,9 +453,14 @@ void recorder_close(struct recorder *rec)
 		next = s->next;
 		rec_session_destroy(s);
 	}
+	strmap_deinit(&rec->modules_by_path);
 	known_modules_destroy(rec->known_modules);
+	intmap_deinit(&rec->by_os_pid);
+	intmap_deinit(&rec->by_pid);
+	intmap_deinit(&rec->by_token);
 	plan_binder_deinit(&rec->binder);
 	points_deinit(&rec->points);
+	control_close(rec);
 	service_close(rec);
 	crashes_destroy(rec->crashes);
 	if (rec->control)
