@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -19,7 +18,7 @@
  * probe that stops talking costs a descriptor, not the recording.
  */
 struct conversation {
-	enum watch watch; /* WATCH_CONVERSATION */
+	struct watcher watcher;
 	int fd;
 	pid_t os_pid;
 	bool has_hello;
@@ -29,31 +28,14 @@ struct conversation {
 	size_t cap_modules;
 };
 
-static void conversation_destroy(struct conversation *talk)
+static void conversation_destroy(struct recorder *rec, struct conversation *talk)
 {
+	loop_unwatch(&rec->loop, talk->fd, &talk->watcher);
 	close(talk->fd);
 	for (size_t i = 0; i < talk->nr_modules; i++)
 		free(talk->modules[i]);
 	free(talk->modules);
 	free(talk);
-}
-
-int control_listen(struct recorder *rec, struct uft_err *err)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->listen_watch };
-
-	rec->listen_watch = WATCH_LISTEN;
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
-	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (rec->listen_fd < 0 ||
-	    bind(rec->listen_fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
-	    listen(rec->listen_fd, SOMAXCONN) < 0 ||
-	    epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->listen_fd, &ev) < 0)
-		return err_set_errno(err, -errno, "cannot open the control socket");
-	return 0;
 }
 
 /* Abstract sockets have no permissions: only our own user may report, or anyone when we are root. */
@@ -66,33 +48,6 @@ bool control_is_allowed(int fd, pid_t *pid)
 		return false;
 	*pid = peer.pid;
 	return geteuid() == 0 || peer.uid == geteuid();
-}
-
-void control_accept(struct recorder *rec)
-{
-	for (;;) {
-		int fd cleanup_fd = accept4(rec->listen_fd, NULL, NULL,
-					    SOCK_CLOEXEC | SOCK_NONBLOCK);
-		pid_t pid;
-
-		if (fd < 0)
-			return;
-		if (!control_is_allowed(fd, &pid))
-			continue;
-
-		struct conversation *talk = calloc(1, sizeof(*talk));
-
-		if (!talk)
-			continue;
-		talk->watch = WATCH_CONVERSATION;
-		talk->os_pid = pid;
-		talk->fd = take_fd(&fd);
-
-		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = talk };
-
-		if (epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, talk->fd, &ev) < 0)
-			conversation_destroy(talk);
-	}
 }
 
 static bool keep_module(struct conversation *talk, const void *packet, size_t len)
@@ -268,8 +223,10 @@ static bool take_packet(struct recorder *rec, struct conversation *talk, const v
 	return false;
 }
 
-void control_serve(struct recorder *rec, struct conversation *talk)
+static void serve_conversation(struct watcher *watcher, uint32_t epoll_events)
 {
+	struct conversation *talk = container_of(watcher, struct conversation, watcher);
+	struct recorder *rec = watcher->rec;
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 
 	for (;;) {
@@ -280,8 +237,53 @@ void control_serve(struct recorder *rec, struct conversation *talk)
 		if (len < 0 && errno == EAGAIN)
 			return;
 		if (len <= 0 || !take_packet(rec, talk, packet, len)) {
-			conversation_destroy(talk);
+			conversation_destroy(rec, talk);
 			return;
 		}
 	}
+}
+
+static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct recorder *rec = watcher->rec;
+
+	for (;;) {
+		int fd cleanup_fd = accept4(rec->listen_fd, NULL, NULL,
+					    SOCK_CLOEXEC | SOCK_NONBLOCK);
+		pid_t pid;
+
+		if (fd < 0)
+			return;
+		if (!control_is_allowed(fd, &pid))
+			continue;
+
+		struct conversation *talk = calloc(1, sizeof(*talk));
+
+		if (!talk)
+			continue;
+		talk->watcher = (struct watcher){ serve_conversation, rec };
+		talk->os_pid = pid;
+		talk->fd = take_fd(&fd);
+		if (loop_watch(&rec->loop, talk->fd, &talk->watcher) < 0)
+			conversation_destroy(rec, talk);
+	}
+}
+
+int control_listen(struct recorder *rec, struct uft_err *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	size_t len = strlen(rec->socket_name);
+
+	rec->listener = (struct watcher){ accept_probes, rec };
+	memcpy(addr.sun_path + 1, rec->socket_name, len);
+	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (rec->listen_fd < 0 ||
+	    bind(rec->listen_fd, (struct sockaddr *)&addr,
+		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
+	    listen(rec->listen_fd, SOMAXCONN) < 0)
+		return err_set_errno(err, -errno, "cannot open the control socket");
+
+	int ret = loop_watch(&rec->loop, rec->listen_fd, &rec->listener);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch the control socket") : 0;
 }
