@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -23,11 +22,11 @@
  * @is_believed: its HELLO was what only somebody of ours can say
  * @origin: whose token HELLO had; NULL for a fresh image
  * @module_bytes: of @modules
- * @older, @newer: in the list of its kind; @older alone in recorder.talks.unused
+ * @older, @newer: in the list of its kind
  */
 struct conversation {
-	enum watch watch; /* WATCH_CONVERSATION */
-	int fd;		  /* -1: it is over */
+	struct watcher watcher;
+	int fd;
 	struct peer peer;
 	bool is_believed;
 	struct control_hello hello;
@@ -98,21 +97,13 @@ static void free_modules(struct recorder *rec, struct conversation *talk)
 	talk->nr_modules = talk->cap_modules = talk->module_bytes = 0;
 }
 
-/*
- * Hang up. The struct is kept for the next conversation: an event of this one may have been reported together with the one that
- * is being served.
- */
 static void end_talk(struct recorder *rec, struct conversation *talk)
 {
 	unlink_talk(list_of(rec, talk), talk);
 	free_modules(rec, talk);
+	loop_unwatch(&rec->loop, talk->fd, &talk->watcher);
 	close(talk->fd);
-	*talk = (struct conversation){
-		.watch = WATCH_CONVERSATION,
-		.fd = -1,
-		.older = rec->talks.unused,
-	};
-	rec->talks.unused = talk;
+	free(talk);
 }
 
 /* Others need its place. */
@@ -122,84 +113,6 @@ static void drop_talk(struct recorder *rec, struct conversation *talk)
 	end_talk(rec, talk);
 }
 
-void control_close(struct recorder *rec)
-{
-	while (rec->talks.strangers.oldest)
-		end_talk(rec, rec->talks.strangers.oldest);
-	while (rec->talks.believed.oldest)
-		end_talk(rec, rec->talks.believed.oldest);
-	while (rec->talks.unused) {
-		struct conversation *talk = rec->talks.unused;
-
-		rec->talks.unused = talk->older;
-		free(talk);
-	}
-	if (rec->talks.pause_fd >= 0)
-		close(rec->talks.pause_fd);
-	rec->talks.pause_fd = -1;
-}
-
-static struct conversation *new_talk(struct recorder *rec)
-{
-	struct conversation *talk = rec->talks.unused;
-
-	if (talk)
-		rec->talks.unused = talk->older;
-	else
-		talk = malloc(sizeof(*talk));
-	return talk;
-}
-
-/* --- accepting --- */
-
-static int watch_for_pause(struct recorder *rec)
-{
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->talks.pause_watch };
-
-	rec->talks.pause_watch = WATCH_PAUSE;
-	rec->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (rec->talks.pause_fd < 0)
-		return -errno;
-	return epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->talks.pause_fd, &ev) < 0 ? -errno : 0;
-}
-
-int control_listen(struct recorder *rec, struct uft_err *err)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->listen_watch };
-
-	rec->listen_watch = WATCH_LISTEN;
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
-	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (rec->listen_fd < 0 ||
-	    bind(rec->listen_fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
-	    listen(rec->listen_fd, SOMAXCONN) < 0 ||
-	    epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->listen_fd, &ev) < 0 ||
-	    watch_for_pause(rec) < 0)
-		return err_set_errno(err, -errno, "cannot open the control socket");
-	return 0;
-}
-
-/* While descriptors are short, the listening socket would be reported again and again. */
-static void pause_accepting(struct recorder *rec)
-{
-	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
-
-	epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, rec->listen_fd, NULL);
-	timerfd_settime(rec->talks.pause_fd, 0, &soon, NULL);
-}
-
-void control_resume(struct recorder *rec)
-{
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->listen_watch };
-	uint64_t times;
-
-	if (read(rec->talks.pause_fd, &times, sizeof(times)) == sizeof(times))
-		epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->listen_fd, &ev);
-}
-
 static unsigned count_peer(const struct talk_list *list, pid_t pid)
 {
 	unsigned nr = 0;
@@ -207,63 +120,6 @@ static unsigned count_peer(const struct talk_list *list, pid_t pid)
 	for (const struct conversation *talk = list->oldest; talk; talk = talk->newer)
 		nr += talk->peer.pid == pid;
 	return nr;
-}
-
-/* Somebody came: is there room for him? */
-static bool make_place(struct recorder *rec, const struct peer *peer)
-{
-	if (count_peer(&rec->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
-		return false;
-	if (rec->talks.strangers.nr >= STRANGERS_MAX)
-		drop_talk(rec, rec->talks.strangers.oldest);
-	return true;
-}
-
-/* Takes @fd over. The packets of who is in a hurry are there already. */
-static void begin_talk(struct recorder *rec, int fd)
-{
-	struct conversation *talk = NULL;
-	struct peer peer;
-	/* Another user than ours has no business here, unless we are root: then he may be one who was root, too. */
-	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
-			peer.pid > 0 && make_place(rec, &peer);
-
-	if (may_talk)
-		talk = new_talk(rec);
-	if (!talk) {
-		close(fd);
-		return;
-	}
-	*talk = (struct conversation){ .watch = WATCH_CONVERSATION, .fd = fd, .peer = peer };
-	link_talk(&rec->talks.strangers, talk);
-
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = talk };
-
-	if (epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, talk->fd, &ev) < 0)
-		end_talk(rec, talk);
-	else
-		control_serve(rec, talk);
-}
-
-void control_accept(struct recorder *rec)
-{
-	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-		int fd = accept4(rec->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd >= 0) {
-			begin_talk(rec, fd);
-			continue;
-		}
-		if (errno == ECONNABORTED || errno == EINTR)
-			continue;
-		if (errno == EAGAIN)
-			return;
-		if (!rec->talks.strangers.oldest) {
-			pause_accepting(rec);
-			return;
-		}
-		drop_talk(rec, rec->talks.strangers.oldest);
-	}
 }
 
 /* --- HELLO --- */
@@ -572,12 +428,10 @@ static bool take_packet(struct recorder *rec, struct conversation *talk, const v
 	return false;
 }
 
-void control_serve(struct recorder *rec, struct conversation *talk)
+static void serve(struct recorder *rec, struct conversation *talk)
 {
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 
-	if (talk->fd < 0)
-		return;
 	for (int i = 0; i < PACKETS_AT_ONCE; i++) {
 		ssize_t len = recv(talk->fd, packet, sizeof(packet), 0);
 
@@ -591,4 +445,129 @@ void control_serve(struct recorder *rec, struct conversation *talk)
 		}
 	}
 	touch(rec, talk);
+}
+
+static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
+{
+	serve(watcher->rec, container_of(watcher, struct conversation, watcher));
+}
+
+/* --- accepting --- */
+
+/* Somebody came: is there room for him? */
+static bool make_place(struct recorder *rec, const struct peer *peer)
+{
+	if (count_peer(&rec->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
+		return false;
+	if (rec->talks.strangers.nr >= STRANGERS_MAX)
+		drop_talk(rec, rec->talks.strangers.oldest);
+	return true;
+}
+
+/* Takes @fd over. */
+static void begin_talk(struct recorder *rec, int fd)
+{
+	struct conversation *talk = NULL;
+	struct peer peer;
+	/* Another user than ours has no business here, unless we are root: then he may be one who was root, too. */
+	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
+			peer.pid > 0 && make_place(rec, &peer);
+
+	if (may_talk)
+		talk = malloc(sizeof(*talk));
+	if (!talk) {
+		close(fd);
+		return;
+	}
+	*talk = (struct conversation){ .watcher = { serve_talk, rec }, .fd = fd, .peer = peer };
+	link_talk(&rec->talks.strangers, talk);
+	if (loop_watch(&rec->loop, talk->fd, &talk->watcher) < 0)
+		end_talk(rec, talk);
+	else
+		serve(rec,
+		      talk); /* mostly HELLO is there already: then no stranger takes its place */
+}
+
+/* While descriptors are short, the listening socket would be reported again and again. */
+static void pause_accepting(struct recorder *rec)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
+
+	loop_unwatch(&rec->loop, rec->listen_fd, &rec->listener);
+	timerfd_settime(rec->talks.pause_fd, 0, &soon, NULL);
+}
+
+static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct recorder *rec = watcher->rec;
+
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+		int fd = accept4(rec->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			begin_talk(rec, fd);
+			continue;
+		}
+		if (errno == ECONNABORTED || errno == EINTR)
+			continue;
+		if (errno == EAGAIN)
+			return;
+		if (!rec->talks.strangers.oldest) {
+			pause_accepting(rec);
+			return;
+		}
+		drop_talk(rec, rec->talks.strangers.oldest);
+	}
+}
+
+static void end_pause(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct recorder *rec = watcher->rec;
+	uint64_t times;
+
+	if (read(rec->talks.pause_fd, &times, sizeof(times)) == sizeof(times))
+		loop_watch(&rec->loop, rec->listen_fd, &rec->listener);
+}
+
+static int watch_for_pause(struct recorder *rec)
+{
+	rec->talks.pause = (struct watcher){ end_pause, rec };
+	rec->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return rec->talks.pause_fd < 0
+		       ? -errno
+		       : loop_watch(&rec->loop, rec->talks.pause_fd, &rec->talks.pause);
+}
+
+int control_listen(struct recorder *rec, struct uft_err *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	size_t len = strlen(rec->socket_name);
+
+	rec->listener = (struct watcher){ accept_probes, rec };
+	memcpy(addr.sun_path + 1, rec->socket_name, len);
+	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (rec->listen_fd < 0 ||
+	    bind(rec->listen_fd, (struct sockaddr *)&addr,
+		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
+	    listen(rec->listen_fd, SOMAXCONN) < 0)
+		return err_set_errno(err, -errno, "cannot open the control socket");
+
+	int ret = watch_for_pause(rec);
+
+	if (ret == 0)
+		ret = loop_watch(&rec->loop, rec->listen_fd, &rec->listener);
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch the control socket") : 0;
+}
+
+void control_close(struct recorder *rec)
+{
+	while (rec->talks.strangers.oldest)
+		end_talk(rec, rec->talks.strangers.oldest);
+	while (rec->talks.believed.oldest)
+		end_talk(rec, rec->talks.believed.oldest);
+	if (rec->talks.pause_fd < 0)
+		return;
+	loop_unwatch(&rec->loop, rec->talks.pause_fd, &rec->talks.pause);
+	close(rec->talks.pause_fd);
+	rec->talks.pause_fd = -1;
 }

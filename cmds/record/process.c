@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -61,13 +60,17 @@ static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 	return true;
 }
 
+static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	process_retire(watcher->rec, container_of(watcher, struct process, watcher));
+}
+
 static void watch_pid(struct recorder *rec, struct process *proc)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = proc };
-
+	proc->watcher = (struct watcher){ see_the_end, rec };
 	if (proc->pidfd < 0)
 		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
-	if (proc->pidfd >= 0 && epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, proc->pidfd, &ev) == 0)
+	if (proc->pidfd >= 0 && loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0)
 		rec->nr_alive++;
 }
 
@@ -102,7 +105,6 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 
 	if (!proc)
 		return NULL;
-	proc->watch = WATCH_PROCESS;
 	proc->os_pid = pid;
 	proc->pid = hello->pid;
 	proc->ppid = hello->ppid;
@@ -159,7 +161,8 @@ static void take_from_writers(struct recorder *rec, struct process *proc)
 void process_retire(struct recorder *rec, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
-		close(proc->pidfd); /* which takes it out of the epoll set */
+		loop_unwatch(&rec->loop, proc->pidfd, &proc->watcher);
+		close(proc->pidfd);
 		proc->pidfd = -1;
 		rec->nr_alive--;
 	}

@@ -13,6 +13,7 @@
 #include "cmds/record/crash.h"
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
+#include "cmds/record/loop.h"
 #include "cmds/record/peer.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
@@ -66,21 +67,6 @@ struct record_settings {
 /* Address space that a process' rings take. */
 #define ARENA_BYTES_MAX (64ULL << 30)
 
-/* What an epoll event is about; the first member of whatever is watched. */
-enum watch {
-	WATCH_LISTEN,
-	WATCH_SIGNALS,
-	WATCH_PAUSE, /* in accepting */
-	WATCH_CONVERSATION,
-	WATCH_PROCESS,
-	WATCH_ORPHAN, /* a forked child that has not reported itself */
-	WATCH_PERF,
-	WATCH_KERNEL,
-	WATCH_SERVICE,
-	WATCH_CLIENT,
-	WATCH_PROGRAM, /* --keep-pid: the program, for whom we cannot wait(2) */
-};
-
 /*
  * One process image: what a session id stands for.
  *
@@ -126,7 +112,7 @@ struct ring_sink {
  * @nr_rings, @nr_segments, @segment_bytes
  */
 struct process {
-	enum watch watch; /* WATCH_PROCESS */
+	struct watcher watcher; /* of @pidfd */
 	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
 	pid_t ppid;
 	pid_t os_pid; /* as we see it */
@@ -214,19 +200,17 @@ struct talk_list {
 /*
  * What of the control channel is open.
  *
- * @unused: structs for the next ones
  * @max: so many may be believed at a time
  * @module_bytes: what they have reported so far
- * @pause_fd: a timer: when it makes sense again to accept connections
+ * @pause, @pause_fd: a timer: when it makes sense again to accept connections
  * @nr_dropped, @nr_modules_left_out: what limits have cost
  */
 struct talks {
 	struct talk_list strangers;
 	struct talk_list believed;
-	struct conversation *unused;
 	unsigned max;
 	size_t module_bytes;
-	enum watch pause_watch;
+	struct watcher pause;
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
@@ -238,20 +222,19 @@ struct recorder {
 	int task_fd;		   /* task.txt */
 	pthread_mutex_t task_lock; /* task.txt, announced flags, @tids */
 
-	enum watch listen_watch;
+	struct loop loop;
+	struct watcher listener;
 	int listen_fd;
-	int epoll_fd;
 	char socket_name[CONTROL_NAME_SIZE];
 	uint8_t secret[CONTROL_SECRET_BYTES];
 	char address[CONTROL_ADDRESS_SIZE]; /* both, for the program's environment */
 	struct talks talks;
 	bool reads_as_peer; /* within rights_enter(): only what he may read is looked at */
 
-	enum watch service_watch;
+	struct watcher service;
 	int service_fd; /* -1: nobody can ask us for anything */
 	struct client *clients;
 
-	enum watch program_watch;
 	int program_fd; /* pidfd of the program, from recorder_run() on */
 
 	struct control_page *control;
@@ -340,15 +323,8 @@ uint64_t recorder_now_ns(const struct recorder *rec);
 
 /* --- control.c: conversations with probes --- */
 
-/* Open the abstract socket rec->socket_name and watch it. */
+/* Open the abstract socket rec->socket_name and watch it: from here on probes are served. */
 int control_listen(struct recorder *rec, struct uft_err *err);
-
-/* Serve one readiness event of the listening socket, or of a conversation, which may end by it. */
-void control_accept(struct recorder *rec);
-void control_serve(struct recorder *rec, struct conversation *talk);
-
-/* Accept connections again, after descriptors had been short. */
-void control_resume(struct recorder *rec);
 
 /* Hang up on everybody. */
 void control_close(struct recorder *rec);
@@ -356,13 +332,9 @@ void control_close(struct recorder *rec);
 /* --- service.c: what other commands ask for --- */
 
 void service_listen(struct recorder *rec);
-void service_accept(struct recorder *rec);
 
 /* Whoever still waits for an answer sees that there is none. */
 void service_close(struct recorder *rec);
-
-/* Serve one request, which ends the connection. */
-void service_serve(struct recorder *rec, struct client *client);
 
 /* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */
 int service_save(struct recorder *rec, unsigned *nr_tasks);

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -105,26 +104,8 @@ static int connect_as(const struct recorder *rec, const struct other *other)
 
 static void serve(struct recorder *rec)
 {
-	struct epoll_event events[16];
-	int nr;
-
-	while ((nr = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), 0)) > 0) {
-		for (int i = 0; i < nr; i++) {
-			switch (*(enum watch *)events[i].data.ptr) {
-			case WATCH_LISTEN:
-				control_accept(rec);
-				break;
-			case WATCH_PAUSE:
-				control_resume(rec);
-				break;
-			case WATCH_CONVERSATION:
-				control_serve(rec, events[i].data.ptr);
-				break;
-			default:
-				FUZZ_CHECK(!"an event of nobody we know");
-			}
-		}
-	}
+	while (loop_serve(&rec->loop, 0) > 0)
+		;
 }
 
 static struct process *nth_process(const struct recorder *rec, unsigned n)
