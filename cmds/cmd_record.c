@@ -163,6 +163,16 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
 			 rec->protected);
+	if (rec->talks.nr_dropped)
+		msg_warn(msg,
+			 "%u processes were not heard to the end and not traced: too many spoke to "
+			 "the recorder at the same time",
+			 rec->talks.nr_dropped);
+	if (rec->talks.nr_modules_left_out)
+		msg_warn(msg,
+			 "%llu libraries were left out: the program has reported more than can be "
+			 "kept",
+			 rec->talks.nr_modules_left_out);
 	if (untraced)
 		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
 }
@@ -210,6 +220,7 @@ static struct launch make_launch(const struct run *run)
 
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	getrlimit(RLIMIT_FSIZE, &launch.file_size);
+	getrlimit(RLIMIT_NOFILE, &launch.file_number);
 	return launch;
 }
 
@@ -229,7 +240,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
-	launch.socket_name = rec->socket_name;
+	launch.address = rec->address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)

@@ -179,20 +179,13 @@ void modules_after_dlopen(uint64_t begin_ns)
 	if (adds != modules.adds) {
 		points_look_again();
 
-		struct control_hello hello = {
-			.h = control_header(CONTROL_HELLO),
-			.pid = probe.pid,
-			.ppid = getppid(),
-			.kind = CONTROL_DLOPEN,
-		};
+		struct control_hello hello = session_hello(CONTROL_DLOPEN);
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
-		memcpy(hello.sid, probe.plan.sid, SID_LEN);
 		channel_init(&ch);
-		if (channel_open(&ch, probe.socket_name) &&
-		    channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			modules_adopt_plan(ch.fds[0], &plan.nr);

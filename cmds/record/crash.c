@@ -15,15 +15,24 @@ struct crash {
 	struct crash *next;
 };
 
-void crash_keep(struct crash **list, const struct control_crash *report)
+/* Nobody reads more of them. */
+#define CRASHES_MAX 1000
+
+void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid)
 {
-	struct crash *crash = malloc(sizeof(*crash));
+	unsigned nr = 0;
+
+	for (; *list; list = &(*list)->next) {
+		if ((*list)->report.pid == pid || ++nr == CRASHES_MAX)
+			return;
+	}
+
+	struct crash *crash = calloc(1, sizeof(*crash));
 
 	if (!crash)
 		return;
-	*crash = (struct crash){ .report = *report };
-	while (*list)
-		list = &(*list)->next;
+	crash->report = *report;
+	crash->report.pid = pid;
 	*list = crash;
 }
 
