@@ -80,7 +80,7 @@ static void put_field(struct subject *s, const struct struct_field *field, const
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
-	strbuf_addstr(out, field->name);
+	argtext_put_name(s, field->name, out);
 	strbuf_addch(out, '=');
 	if (field->count)
 		put_array(s, field, value.data, out);
