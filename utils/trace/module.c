@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
 #include "utils/object/srcline.h"
@@ -187,24 +188,32 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 		set->cap_funcs = cap;
 	}
 
+	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);
-	struct func *func = calloc(1,
-				   sizeof(*func) + 2 * len + sizeof("();") + 1 + FUNC_TEXT_SLACK);
 
-	if (!func || len > UINT32_MAX / 2) {
+	/* Once here, so that views need not look at names in each of their lines. */
+	escape_addstr(&shown, MEDIUM_TERMINAL, name);
+
+	size_t shown_len = shown.len;
+
+	strbuf_addstr(&shown, wants_brackets(name) ? "();" : ";");
+
+	struct func *func = calloc(1, sizeof(*func) + shown.len + 1 + len + 1 + FUNC_TEXT_SLACK);
+
+	if (!func || strbuf_oom(&shown) || shown.len > UINT32_MAX / 2) {
 		free(func);
 		return NULL;
 	}
 
-	char *text = (char *)(func + 1);
-	int call_len = sprintf(text, "%s%s;", name, wants_brackets(name) ? "()" : "");
-	char *kept = memcpy(text + call_len + 1, name, len + 1);
+	char *text = memcpy((char *)(func + 1), shown.data, shown.len + 1);
+	char *kept = memcpy(text + shown.len + 1, name, len + 1);
 
 	*func = (struct func){
 		.name = kept,
 		.name_len = len,
 		.call_text = text,
-		.call_len = call_len,
+		.shown_len = shown_len,
+		.call_len = shown.len,
 		.id = set->nr_funcs,
 	};
 	set->funcs[set->nr_funcs++] = func;

@@ -84,7 +84,7 @@ static void put_field(struct subject *s, const struct struct_field *field, const
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
-	strbuf_add(out, field->name, strnlen(field->name, NAME_MAX));
+	argtext_put_text(s, field->name, strnlen(field->name, NAME_MAX), out);
 	strbuf_addch(out, '=');
 	if (field->count)
 		put_array(s, field, value.data, out);

@@ -22,6 +22,10 @@ struct subject {
 };
 
 /* Append one value, of whatever type. */
+/* Text that is not ours, as the medium shows it that the colours are for. */
+void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
+void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
+
 void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 
