@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/complete.h"
 #include "cmds/help.h"
 #include "cmds/list_events.h"
 #include "cmds/msg.h"
@@ -115,6 +116,10 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (opts->show)
 		return show_text(opts, pager);
+	if (cmd && opts->complete) {
+		complete_print(opts);
+		return CMD_DONE;
+	}
 	if (cmd && cmd->needs_program && opts->list_events)
 		return list_events(opts, err);
 	if (!cmd && opts->argc <= 1)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmds/cmd.h"
+#include "cmds/complete.h"
 #include "cmds/filter_opts.h"
 #include "cmds/lacking.h"
 #include "cmds/record/flight.h"
@@ -70,6 +71,12 @@ const struct opt_word opts_format_words[] = {
 	EXPORTERS(EXPORT_WORD)
 #undef EXPORT_WORD
 		{ NULL },
+};
+
+static const struct opt_word complete_words[] = {
+	{ "events", OPTS_COMPLETE_EVENTS },	  { "fields", OPTS_COMPLETE_FIELDS },
+	{ "functions", OPTS_COMPLETE_FUNCTIONS }, { "keys", OPTS_COMPLETE_KEYS },
+	{ "tids", OPTS_COMPLETE_TIDS },		  { NULL },
 };
 
 static const struct opt_word match_words[] = {
@@ -277,6 +284,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_COMMON, ALL, OPT_STRING, MEMBER(opt_file) },
 	{ "color", 0, "WHEN", "use colours: on, off or auto (default: auto, on a terminal)",
 	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(color), .words = color_words },
+	{ "complete", 0, "WHAT", "print words for the completion of shells: events, fields, functions, keys or tids",
+	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(complete), .words = complete_words },
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
 	  GROUP_COMMON, ALL, OPT_FALSE, MEMBER(use_pager) },
 

@@ -76,7 +76,8 @@ struct opts {
 	int nr_args;
 	char **args; /* of PROGRAM: its name and arguments; NULL-terminated as argv is */
 	const struct cmd *cmd;
-	int show; /* enum opts_show */
+	int show;     /* enum opts_show */
+	int complete; /* enum opts_complete */
 
 	/*
 	 * Of the command line, not of option files: which options there were, by index of opts_table; and the last one whose
