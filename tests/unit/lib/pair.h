@@ -50,4 +50,7 @@ struct strbuf pair_data(const struct pair *pair, int32_t tid);
  */
 void pair_when_waiting(void (*fn)(void *arg), void *arg);
 
+/* How often this thread has woken others that sleep in a futex. */
+unsigned pair_wakes(void);
+
 #endif

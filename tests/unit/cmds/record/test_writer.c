@@ -447,7 +447,7 @@ static void test_ended_rings_in_order(void **unused)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		struct ring *r = p[i].t->ring;
 
-		r->tid = 4711;
+		r->tid = 4999999;
 		r->start_ns = starts[i];
 		producer_emit(&p[i], starts[i], 0);
 		strbuf_deinit(&p[i].expected);
@@ -457,7 +457,7 @@ static void test_ended_rings_in_order(void **unused)
 		expect_record(&expected, order[i],
 			      record_data(RECORD_ENTRY, order[i] % 50, order[i] * 16));
 	pair_look(&pair, false);
-	check_file(&pair, 4711, &expected);
+	check_file(&pair, 4999999, &expected);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
