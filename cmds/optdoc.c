@@ -104,12 +104,12 @@ static void add_bash_tables(struct strbuf *out)
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_arguments=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].arg)
+		if (opts_table[i].arg && opts_table[i].cmds)
 			add_bash_words(&opts_table[i], out);
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].letter)
+		if (opts_table[i].letter && opts_table[i].cmds)
 			strbuf_addf(out, "\t[-%c]=--%s\n", opts_table[i].letter,
 				    opts_table[i].name);
 	}

@@ -8,6 +8,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
+#include "cmds/lacking.h"
 #include "cmds/record/flight.h"
 #include "utils/export/export.h"
 
@@ -244,6 +245,16 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
+/* An option of uftrace's that utrail has not: it means nothing for any command, so that nothing lists it. */
+#define LACKING(name, letter, arg, instead)                                                 \
+	{                                                                                   \
+		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = lacking_refuse \
+	}
+#define KERNEL_INSTEAD \
+	"tracepoints of the kernel are recorded with -E 'NAME@kernel' (--list-event lists them)"
+#define NETWORK_INSTEAD \
+	"record where the program runs, copy the data directory, and read it with -d"
+
 /* clang-format off */
 const struct opt_row opts_table[] = {
 	{ "help", 'h', NULL, "show what can be asked for, and exit",
@@ -355,7 +366,7 @@ const struct opt_row opts_table[] = {
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
 	  GROUP_SELECT, CALL, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
 	{ "time-filter", 't', "TIME", "only calls that took TIME or longer, and their callers",
-	  GROUP_SELECT, CALL, OPT_SET, .set = set_time_filter },
+	  GROUP_SELECT, CALL, OPT_SET, .is_recorded = true, .set = set_time_filter },
 	{ "size-filter", 'Z', "SIZE", "only functions of SIZE bytes or more",
 	  GROUP_SELECT, CALL, OPT_SIZE, MEMBER(size_filter), .min = 1, .max = INT64_MAX },
 	{ "time-range", 'r', "FROM~TO",
@@ -448,10 +459,25 @@ const struct opt_row opts_table[] = {
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },
 	{ "system", 0, NULL, "show this machine; needs no data",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_system) },
+
+	LACKING("agent", 'g', NULL, "--signal switches a recording on and off, and 'utrail snapshot' saves one that runs with --flight"),
+	LACKING("pid", 'p', "PID", "a program that runs already cannot be recorded; start it with 'utrail record'"),
+	LACKING("host", 0, "HOST", NETWORK_INSTEAD),
+	LACKING("port", 0, "PORT", NETWORK_INSTEAD),
+	LACKING("run-cmd", 0, "CMDLINE", NETWORK_INSTEAD),
+	LACKING("kernel", 'k', NULL, KERNEL_INSTEAD),
+	LACKING("kernel-depth", 'K', "DEPTH", KERNEL_INSTEAD),
+	LACKING("kernel-full", 0, NULL, KERNEL_INSTEAD),
+	LACKING("kernel-only", 0, NULL, KERNEL_INSTEAD),
+	LACKING("kernel-skip-out", 0, NULL, KERNEL_INSTEAD),
+	LACKING("patch", 'P', "FUNC", "compile the program with -pg, or record the library calls of one as it is with --force"),
+	LACKING("unpatch", 'U', "FUNC", "functions are left out with -N"),
+	LACKING("script", 'S', "SCRIPT", "'utrail dump --format=jsonl' writes a line of JSON for each call, for a script of any language"),
 };
 /* clang-format on */
 
 const size_t opts_table_nr = ARRAY_SIZE(opts_table);
+_Static_assert(ARRAY_SIZE(opts_table) <= OPTS_ROWS_MAX, "each row has its place in opts.given");
 
 const char *opts_group_title(int group)
 {
@@ -487,7 +513,6 @@ void opts_deinit(struct opts *opts)
 {
 	optparse_free(opts_table, opts_table_nr, opts);
 	words_deinit(&opts->file_words);
-	words_deinit(&opts->default_words);
 	free(opts->data_dir);
 	free(opts->tids);
 	filter_opts_free(opts);

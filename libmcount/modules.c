@@ -179,20 +179,13 @@ void modules_after_dlopen(uint64_t begin_ns)
 	if (adds != modules.adds) {
 		points_look_again();
 
-		struct control_hello hello = {
-			.h = control_header(CONTROL_HELLO),
-			.pid = probe.pid,
-			.ppid = getppid(),
-			.kind = CONTROL_DLOPEN,
-		};
+		struct control_hello hello = session_hello(CONTROL_DLOPEN);
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
-		memcpy(hello.sid, probe.plan.sid, SID_LEN);
 		channel_init(&ch);
-		if (channel_open(&ch, probe.socket_name) &&
-		    channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			modules_adopt_plan(ch.fds[0], &plan.nr);
@@ -282,15 +275,6 @@ static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
 	return false;
 }
 
-static void note_kinds(const struct plan_rule *rules, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		probe.has_filter |= (rules[i].flags & PLAN_FILTER) != 0;
-		probe.has_caller |= (rules[i].flags & PLAN_CALLER) != 0;
-		probe.has_location |= (rules[i].flags & PLAN_LOCATION) != 0;
-	}
-}
-
 bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 {
 	uint64_t bytes = plan_counts_bytes(nr);
@@ -335,7 +319,6 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
 
 	if (good) {
-		note_kinds(rules, nr->rules);
 		libcall_hook(calls, nr->calls);
 		points_adopt(points, nr->points);
 	}

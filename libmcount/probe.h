@@ -141,8 +141,7 @@ struct plan_table {
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @is_on: what the triggers trace_on and trace_off switch
- * @has_filter, @has_caller: some function has a rule with PLAN_FILTER, PLAN_CALLER;
- * @has_location: PLAN_LOCATION
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
  * @table: NULL while no function is listed
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
@@ -185,7 +184,10 @@ struct probe {
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
 	pthread_key_t thread_key;
-	char socket_name[CONTROL_NAME_SIZE]; /* of the recorder, in the abstract name space */
+	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	uint8_t token
+		[CONTROL_SECRET_BYTES]; /* of the last WELCOME; a forked child has its parent's */
 };
 
 extern struct probe probe;
@@ -273,6 +275,9 @@ void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
+
+/* Any context. How each conversation begins. */
+struct control_hello session_hello(enum control_hello_kind kind);
 
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);

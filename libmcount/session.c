@@ -58,7 +58,7 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 	return true;
 }
 
-static struct control_hello make_hello(enum control_hello_kind kind)
+struct control_hello session_hello(enum control_hello_kind kind)
 {
 	struct control_hello hello = {
 		.h = control_header(CONTROL_HELLO),
@@ -67,8 +67,8 @@ static struct control_hello make_hello(enum control_hello_kind kind)
 		.kind = kind,
 	};
 
-	if (kind != CONTROL_EXEC)
-		memcpy(hello.sid, probe.plan.sid, SID_LEN);
+	memcpy(hello.secret, probe.secret, sizeof(hello.secret));
+	memcpy(hello.token, probe.token, sizeof(hello.token));
 	if (kind == CONTROL_FORK) {
 		hello.ppid = probe.parent_pid;
 		hello.time_ns = probe.fork_ns;
@@ -79,7 +79,7 @@ static struct control_hello make_hello(enum control_hello_kind kind)
 /* HELLO, the modules, READY; then the answer. */
 static bool report_exec(struct channel *ch, struct control_welcome *welcome)
 {
-	struct control_hello hello = make_hello(CONTROL_EXEC);
+	struct control_hello hello = session_hello(CONTROL_EXEC);
 
 	return channel_send(ch, &hello, sizeof(hello)) && modules_report_all(ch) &&
 	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
@@ -104,7 +104,7 @@ static bool decline(struct channel *ch)
 {
 	enum control_hello_kind why = arch_has_shadow_stack() ? CONTROL_SHADOW_STACK
 							      : CONTROL_NO_ADDRESS_SPACE;
-	struct control_hello hello = make_hello(why);
+	struct control_hello hello = session_hello(why);
 
 	if (why == CONTROL_NO_ADDRESS_SPACE && has_address_space())
 		return false;
@@ -128,16 +128,16 @@ void probe_finish(void)
 /* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
 __attribute__((constructor)) static void session_begin(void)
 {
-	const char *name = getenv(CONTROL_ENV_SOCKET);
+	const char *address = getenv(CONTROL_ENV_SOCKET);
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
 
 	channel_init(&ch);
-	if (!name || !*name || strlen(name) >= sizeof(probe.socket_name))
+	if (!address || !control_address_parse(address, probe.secret))
 		return;
-	strcpy(probe.socket_name, name);
+	strcpy(probe.address, address);
 	probe.pid = getpid();
-	if (!channel_open(&ch, name))
+	if (!channel_open(&ch, probe.address))
 		return;
 	if (decline(&ch))
 		return;
@@ -146,9 +146,13 @@ __attribute__((constructor)) static void session_begin(void)
 		return;
 
 	probe.plan = welcome.plan;
+	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	/* Without rules nothing ever switches it on. */
+	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
+	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
+	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
 	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
 	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
 	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
@@ -184,17 +188,18 @@ __attribute__((destructor)) static void session_end(void)
 /* The child's report; its arena replaces the parent's, whose mapping goes. */
 static bool report_fork(void)
 {
-	struct control_hello hello = make_hello(CONTROL_FORK);
+	struct control_hello hello = session_hello(CONTROL_FORK);
 	struct control_welcome welcome;
 	struct channel ch cleanup(channel_close);
 	struct arena *old = probe.arena;
 	uint64_t old_bytes = probe.arena_bytes;
 
 	channel_init(&ch);
-	if (!channel_open(&ch, probe.socket_name) || !channel_send(&ch, &hello, sizeof(hello)) ||
+	if (!channel_open(&ch, probe.address) || !channel_send(&ch, &hello, sizeof(hello)) ||
 	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
 	    !adopt_arena(ch.fds))
 		return false;
+	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	syscall(SYS_munmap, old, old_bytes);
 	return true;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@
  * @kept: flight recording: pages for the file when it is saved; else the file is @data_fd
  */
 struct kernel_cpu {
-	enum watch watch; /* WATCH_KERNEL */
+	struct watcher watcher;
 	unsigned index;
 	int fd;
 	int data_fd;
@@ -115,7 +114,7 @@ static int check_pid_space(struct uft_err *err)
 
 /*
  * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one that is being filled, of which
- * kernel_serve() takes nothing, we would never sleep. Kernels before 5.0 do not ask.
+ * serve_cpu() takes nothing, we would never sleep. Kernels before 5.0 do not ask.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -281,10 +280,11 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 
 /* --- pages --- */
 
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events);
+
 static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 {
 	struct kernel *kernel = cpu->kernel;
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = cpu };
 	char name[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu->index);
@@ -297,9 +297,10 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 	if (cpu->data_fd < 0)
 		return err_set_errno(err, cpu->data_fd, "cannot write 'kernel-cpu%u.dat'",
 				     cpu->index);
-	if (epoll_ctl(kernel->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0)
-		return err_set_errno(err, -errno, "cannot watch '%s'", name);
-	return 0;
+
+	int ret = loop_watch(&kernel->rec->loop, cpu->fd, &cpu->watcher);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch '%s'", name) : 0;
 }
 
 static int open_cpus(struct kernel *kernel, struct uft_err *err)
@@ -316,7 +317,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	kernel->nr_cpus = nr;
 	for (unsigned i = 0; i < nr; i++)
 		kernel->cpus[i] = (struct kernel_cpu){
-			.watch = WATCH_KERNEL,
+			.watcher = { serve_cpu, kernel->rec },
 			.index = i,
 			.fd = -1,
 			.data_fd = -1,
@@ -506,9 +507,13 @@ static int empty_all(struct kernel_cpu *cpu)
 	return ret ? ret : last;
 }
 
-int kernel_serve(struct kernel_cpu *cpu)
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
-	return cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu);
+	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
+
+	recorder_note_write_error(watcher->rec, cpu->kernel->has_watermark
+							? empty(cpu, get_full_pages)
+							: empty_all(cpu));
 }
 
 int kernel_save(struct kernel *kernel)

@@ -40,16 +40,10 @@ struct kernel {
 /*
  * Have the kernel record the events that the recorder's settings choose, of @pid, which has not executed its program yet, and of
  * all that it forks; and write what readers need to know about them (kernel_header, kallsyms). The buffers are emptied through
- * the recorder's epoll events, see kernel_serve(). Negative errno when nothing can be recorded: @kernel is as good as
+ * the recorder's loop. Negative errno when nothing can be recorded: @kernel is as good as
  * closed and nothing is left behind. 0 with @err set: some of it cannot.
  */
 int kernel_open(struct kernel *kernel, struct recorder *rec, pid_t pid, struct uft_err *err);
-
-/*
- * Take what one CPU has: append it to kernel-cpu<N>.dat, or in a flight recording keep it, the newest of it. 0 or negative errno
- * of the write.
- */
-int kernel_serve(struct kernel_cpu *cpu);
 
 /* Take what all of them have; of a flight recording put what was kept into the files. 0 or the first negative errno. */
 int kernel_save(struct kernel *kernel);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -28,7 +27,7 @@
  * @kept: flight recording: what goes to the file when it is saved; else the file is @data_fd
  */
 struct perf_cpu {
-	enum watch watch; /* WATCH_PERF */
+	struct watcher watcher;
 	unsigned index;
 	int fd;
 	int data_fd;
@@ -62,11 +61,68 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
+/* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
+static void forget_old(struct perf_cpu *cpu)
+{
+	struct strbuf *kept = &cpu->kept;
+	uint64_t limit = flight_perf_bytes(cpu->rec);
+	size_t at = 0;
+
+	while (kept->len - at > limit) {
+		struct perf_event_header header;
+
+		memcpy(&header, kept->data + at, sizeof(header));
+		at += MAX(header.size, (uint16_t)sizeof(header));
+	}
+	memmove(kept->data, kept->data + at, kept->len - at);
+	kept->len -= at;
+}
+
+static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
+{
+	if (cpu->rec->settings->flight_bytes) {
+		strbuf_add(&cpu->kept, data, len);
+		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
+	}
+	return writer_may_write(cpu->rec, len) ? fd_write_all(cpu->data_fd, data, len) : 0;
+}
+
+/* Empty one CPU's ring. Negative errno of the first write that failed. */
+static int empty(struct perf_cpu *cpu)
+{
+	if (!cpu->page)
+		return 0;
+
+	const char *ring = (const char *)cpu->page + sysconf(_SC_PAGESIZE);
+	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
+	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
+	/* Pairs with the kernel's barrier between the data and data_head (perf_event_open(2)). */
+	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);
+	int ret = 0;
+
+	while (ret == 0 && tail < head) {
+		uint64_t at = tail % PERF_RING_BYTES;
+		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
+
+		ret = take(cpu, ring + at, len);
+		tail += len;
+	}
+	if (cpu->kept.len > 2 * flight_perf_bytes(cpu->rec))
+		forget_old(cpu);
+	/* What could not be written is dropped, so that the kernel finds room. */
+	atomic_store_explicit(our_tail, head, memory_order_release);
+	return ret;
+}
+
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
+{
+	recorder_note_write_error(watcher->rec,
+				  empty(container_of(watcher, struct perf_cpu, watcher)));
+}
+
 static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = cpu };
-
-	cpu->watch = WATCH_PERF;
 	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
 		return -errno;
@@ -80,7 +136,8 @@ static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *att
 	cpu->data_fd = files_open_cpu(cpu->rec->dir_fd, "perf-cpu", cpu->index);
 	if (cpu->data_fd < 0)
 		return cpu->data_fd;
-	return epoll_ctl(cpu->rec->epoll_fd, EPOLL_CTL_ADD, cpu->fd, &ev) < 0 ? -errno : 0;
+	cpu->watcher = (struct watcher){ serve_cpu, cpu->rec };
+	return loop_watch(&cpu->rec->loop, cpu->fd, &cpu->watcher);
 }
 
 static void close_all(struct perf *perf)
@@ -125,66 +182,13 @@ int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err
 	return 0;
 }
 
-/* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
-static void forget_old(struct perf_cpu *cpu)
-{
-	struct strbuf *kept = &cpu->kept;
-	uint64_t limit = flight_perf_bytes(cpu->rec);
-	size_t at = 0;
-
-	while (kept->len - at > limit) {
-		struct perf_event_header header;
-
-		memcpy(&header, kept->data + at, sizeof(header));
-		at += MAX(header.size, (uint16_t)sizeof(header));
-	}
-	memmove(kept->data, kept->data + at, kept->len - at);
-	kept->len -= at;
-}
-
-static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
-{
-	if (cpu->rec->settings->flight_bytes) {
-		strbuf_add(&cpu->kept, data, len);
-		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
-	}
-	return writer_may_write(cpu->rec, len) ? fd_write_all(cpu->data_fd, data, len) : 0;
-}
-
-int perf_serve(struct perf_cpu *cpu)
-{
-	if (!cpu->page)
-		return 0;
-
-	const char *ring = (const char *)cpu->page + sysconf(_SC_PAGESIZE);
-	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
-	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
-	/* Pairs with the kernel's barrier between the data and data_head (perf_event_open(2)). */
-	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
-	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);
-	int ret = 0;
-
-	while (ret == 0 && tail < head) {
-		uint64_t at = tail % PERF_RING_BYTES;
-		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
-
-		ret = take(cpu, ring + at, len);
-		tail += len;
-	}
-	if (cpu->kept.len > 2 * flight_perf_bytes(cpu->rec))
-		forget_old(cpu);
-	/* What could not be written is dropped, so that the kernel finds room. */
-	atomic_store_explicit(our_tail, head, memory_order_release);
-	return ret;
-}
-
 int perf_save(struct perf *perf)
 {
 	int ret = 0;
 
 	for (unsigned i = 0; i < perf->nr_cpus; i++) {
 		struct perf_cpu *cpu = &perf->cpus[i];
-		int served = perf_serve(cpu);
+		int served = empty(cpu);
 
 		if (ret == 0)
 			ret = served;

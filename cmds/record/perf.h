@@ -19,16 +19,10 @@ struct perf {
 
 /*
  * Watch @pid, which has not executed its program yet, and all its children, as the recorder's settings say. The rings are
- * emptied through its epoll events, see perf_serve(). Negative errno when the kernel does not allow it or
+ * emptied by the recorder's loop. Negative errno when the kernel does not allow it or
  * has no such events: the recording goes on without, and @perf is as good as closed.
  */
 int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err);
-
-/*
- * Take what is in one ring: append it to perf-cpu<N>.dat, or in a flight recording keep it, the newest of it. 0 or negative
- * errno of the write.
- */
-int perf_serve(struct perf_cpu *cpu);
 
 /* Flight recording: put what was kept into the files. 0 or the first negative errno. */
 int perf_save(struct perf *perf);

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,27 +60,23 @@ static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 	return true;
 }
 
-static void watch_pid(struct recorder *rec, struct process *proc)
+static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = proc };
-
-	proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
-	if (proc->pidfd >= 0 && epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, proc->pidfd, &ev) == 0)
-		rec->nr_alive++;
+	process_retire(watcher->rec, container_of(watcher, struct process, watcher));
 }
 
-static struct process **pid_place(struct recorder *rec, pid_t os_pid)
+static void watch_pid(struct recorder *rec, struct process *proc)
 {
-	return &rec->by_pid[(unsigned)os_pid % RECORDER_PID_PLACES];
+	proc->watcher = (struct watcher){ see_the_end, rec };
+	if (proc->pidfd < 0)
+		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
+	if (proc->pidfd >= 0 && loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0)
+		rec->nr_alive++;
 }
 
 struct process *process_find_os(struct recorder *rec, pid_t os_pid)
 {
-	for (struct process *p = *pid_place(rec, os_pid); p; p = p->next_pid) {
-		if (p->os_pid == os_pid)
-			return p;
-	}
-	return NULL;
+	return intmap_get(&rec->by_os_pid, (uint32_t)os_pid);
 }
 
 struct process *process_find(struct recorder *rec, pid_t pid)
@@ -88,13 +84,18 @@ struct process *process_find(struct recorder *rec, pid_t pid)
 	struct process *p = process_find_os(rec, pid);
 
 	/* Both views are the same but in a pid namespace of its own. */
-	if (p && p->pid == pid)
-		return p;
-	for (p = rec->processes; p; p = p->next) {
-		if (p->pid == pid)
-			return p;
-	}
-	return NULL;
+	return p && p->pid == pid ? p : intmap_get(&rec->by_pid, (uint32_t)pid);
+}
+
+/* Without memory it cannot be found, so that its children are nobody's. */
+static void index_process(struct recorder *rec, struct process *proc)
+{
+	uint64_t key;
+
+	memcpy(&key, proc->token, sizeof(key));
+	intmap_put(&rec->by_os_pid, (uint32_t)proc->os_pid, proc);
+	intmap_put(&rec->by_pid, (uint32_t)proc->pid, proc);
+	intmap_put(&rec->by_token, key, proc);
 }
 
 struct process *process_create(struct recorder *rec, const struct control_hello *hello, pid_t pid,
@@ -104,7 +105,6 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 
 	if (!proc)
 		return NULL;
-	proc->watch = WATCH_PROCESS;
 	proc->os_pid = pid;
 	proc->pid = hello->pid;
 	proc->ppid = hello->ppid;
@@ -112,7 +112,8 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 	proc->time_ns = hello->time_ns;
 	proc->pidfd = -1;
 
-	if (make_arena(rec, proc, arena_fd))
+	if (getrandom(proc->token, sizeof(proc->token), 0) == sizeof(proc->token) &&
+	    make_arena(rec, proc, arena_fd))
 		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
 	if (!proc->sinks) {
 		process_destroy(proc);
@@ -135,13 +136,10 @@ void process_destroy(struct process *proc)
 
 void process_publish(struct recorder *rec, struct process *proc)
 {
-	struct process **place = pid_place(rec, proc->os_pid);
-
+	index_process(rec, proc);
 	watch_pid(rec, proc);
 	proc->next = rec->processes;
 	rec->processes = proc;
-	proc->next_pid = *place;
-	*place = proc;
 	pthread_rwlock_wrlock(&rec->live_lock);
 	proc->next_live = rec->live;
 	rec->live = proc;
@@ -163,7 +161,8 @@ static void take_from_writers(struct recorder *rec, struct process *proc)
 void process_retire(struct recorder *rec, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
-		close(proc->pidfd); /* which takes it out of the epoll set */
+		loop_unwatch(&rec->loop, proc->pidfd, &proc->watcher);
+		close(proc->pidfd);
 		proc->pidfd = -1;
 		rec->nr_alive--;
 	}

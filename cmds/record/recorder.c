@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -52,6 +51,15 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
+static uint32_t opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
+}
+
 static void make_plan(struct recorder *rec)
 {
 	const struct record_settings *set = rec->settings;
@@ -65,7 +73,8 @@ static void make_plan(struct recorder *rec)
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
-			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0),
+			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
+			 opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,
@@ -112,11 +121,51 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
+/* Where probes find us, and what shows that they are ours. */
+static int make_address(struct recorder *rec, struct uft_err *err)
+{
+	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
+	int len;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return err_set_errno(err, -errno, "cannot make a secret");
+	memcpy(rec->secret, random + 1, sizeof(rec->secret));
+	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
+		 (unsigned long long)random[0]);
+	len = snprintf(rec->address, sizeof(rec->address), "%s:", rec->socket_name);
+	for (size_t i = 0; i < sizeof(rec->secret); i++)
+		len += snprintf(rec->address + len, sizeof(rec->address) - len, "%02x",
+				rec->secret[i]);
+	return 0;
+}
+
+/*
+ * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). This is also why a
+ * quarter of them is enough for conversations.
+ */
+#define FILES_WANTED 65536
+#define TALKS_MAX    4096
+
+static void raise_file_number(struct recorder *rec)
+{
+	struct rlimit limit;
+
+	rec->talks.max = 16;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur < FILES_WANTED) {
+		rlim_t before = limit.rlim_cur;
+
+		limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)FILES_WANTED);
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			limit.rlim_cur = before;
+	}
+	rec->talks.max = MAX(MIN(limit.rlim_cur / 4, (rlim_t)TALKS_MAX), (rlim_t)16);
+}
+
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
 		  struct uft_err *err)
 {
-	uint64_t random = 0;
-
 	*rec = (struct recorder){
 		.settings = settings,
 		.dir_fd = dir_fd,
@@ -124,7 +173,8 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.listen_fd = -1,
 		.service_fd = -1,
 		.program_fd = -1,
-		.epoll_fd = -1,
+		.talks.pause_fd = -1,
+		.loop = { .epoll_fd = -1 },
 		.control_fd = -1,
 	};
 	points_init(&rec->points, settings->events, dir_fd);
@@ -134,20 +184,18 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	if (check_file_limit(err) < 0)
 		return -EFBIG;
 	make_plan(rec);
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = recorder_now_ns(rec);
-	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
-		 (unsigned long long)random);
+	if (make_address(rec, err) < 0)
+		return err->code;
+	raise_file_number(rec);
 
 	rec->task_fd = openat(dir_fd, "task.txt", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (rec->task_fd < 0)
 		return err_set_errno(err, -errno, "cannot create 'task.txt'");
-	rec->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (rec->epoll_fd < 0)
-		return err_set_errno(err, -errno, "cannot create an epoll instance");
 
-	int ret = make_control_page(rec, err);
+	int ret = loop_open(&rec->loop, err);
 
+	if (ret == 0)
+		ret = make_control_page(rec, err);
 	if (ret == 0)
 		ret = control_listen(rec, err);
 	if (ret == 0)
@@ -169,9 +217,19 @@ static bool may_still_report(pid_t pid)
 }
 
 struct orphan {
-	enum watch watch; /* WATCH_ORPHAN */
+	struct watcher watcher;
 	int pidfd;
 };
+
+static void orphan_ended(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct orphan *o = container_of(watcher, struct orphan, watcher);
+
+	loop_unwatch(&watcher->rec->loop, o->pidfd, watcher);
+	close(o->pidfd);
+	watcher->rec->nr_alive--;
+	free(o);
+}
 
 /*
  * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
@@ -206,11 +264,8 @@ static void watch_orphans(struct recorder *rec)
 
 		if (!o)
 			continue;
-		*o = (struct orphan){ WATCH_ORPHAN, syscall(SYS_pidfd_open, pid, 0) };
-
-		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
-
-		if (o->pidfd < 0 || epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, o->pidfd, &ev) < 0)
+		*o = (struct orphan){ { orphan_ended, rec }, syscall(SYS_pidfd_open, pid, 0) };
+		if (o->pidfd < 0 || loop_watch(&rec->loop, o->pidfd, &o->watcher) < 0)
 			free(o);
 		else
 			rec->nr_alive++;
@@ -219,7 +274,8 @@ static void watch_orphans(struct recorder *rec)
 
 struct run {
 	struct recorder *rec;
-	enum watch signals_watch;
+	struct watcher signals;
+	struct watcher program;
 	int signal_fd;
 	bool is_parent; /* of @child; not so with --keep-pid */
 	pid_t child;
@@ -240,8 +296,9 @@ static void reap_child(struct run *run)
  * An interrupt from the terminal reaches the program by itself; one that somebody sent to us is
  * passed on. A second one ends the recording, whatever the program does.
  */
-static void serve_signals(struct run *run)
+static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 {
+	struct run *run = container_of(watcher, struct run, signals);
 	struct signalfd_siginfo info;
 
 	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
@@ -264,53 +321,16 @@ static void serve_signals(struct run *run)
 	reap_child(run);
 }
 
-static void serve_event(struct run *run, void *ptr)
+static void program_ended(struct watcher *watcher, uint32_t epoll_events)
 {
-	struct recorder *rec = run->rec;
+	struct run *run = container_of(watcher, struct run, program);
 
-	switch (*(enum watch *)ptr) {
-	case WATCH_LISTEN:
-		control_accept(rec);
-		break;
-	case WATCH_SIGNALS:
-		serve_signals(run);
-		break;
-	case WATCH_CONVERSATION:
-		control_serve(rec, ptr);
-		break;
-	case WATCH_PROCESS:
-		process_retire(rec, ptr);
-		break;
-	case WATCH_PERF:
-		recorder_note_write_error(rec, perf_serve(ptr));
-		break;
-	case WATCH_KERNEL:
-		recorder_note_write_error(rec, kernel_serve(ptr));
-		break;
-	case WATCH_SERVICE:
-		service_accept(rec);
-		break;
-	case WATCH_PROGRAM:
-		epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, rec->program_fd, NULL);
-		run->child_ended = true;
-		break;
-	case WATCH_CLIENT:
-		service_serve(rec, ptr);
-		break;
-	case WATCH_ORPHAN: {
-		struct orphan *o = ptr;
-
-		close(o->pidfd);
-		free(o);
-		rec->nr_alive--;
-		break;
-	}
-	}
+	loop_unwatch(&run->rec->loop, run->rec->program_fd, watcher);
+	run->child_ended = true;
 }
 
 static int open_signals(struct run *run, struct uft_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &run->signals_watch };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -319,22 +339,23 @@ static int open_signals(struct run *run, struct uft_err *err)
 	sigaddset(&set, SIGCHLD);
 	if (run->rec->settings->flight_bytes)
 		sigaddset(&set, SIGUSR1);
-	run->signals_watch = WATCH_SIGNALS;
+	run->signals = (struct watcher){ serve_signals, run->rec };
 	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (run->signal_fd < 0 ||
-	    epoll_ctl(run->rec->epoll_fd, EPOLL_CTL_ADD, run->signal_fd, &ev) < 0)
+	if (run->signal_fd < 0)
 		return err_set_errno(err, -errno, "cannot watch signals");
-	return 0;
+
+	int ret = loop_watch(&run->rec->loop, run->signal_fd, &run->signals);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
 }
 
 /* Whose child it is, and how to see that it has ended. */
 static int watch_program(struct run *run, struct uft_err *err)
 {
 	struct recorder *rec = run->rec;
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->program_watch };
 	siginfo_t unused;
 
-	rec->program_watch = WATCH_PROGRAM;
+	run->program = (struct watcher){ program_ended, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, run->child, 0);
 	run->is_parent = waitid(P_PID, run->child, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	if (run->is_parent)
@@ -342,8 +363,7 @@ static int watch_program(struct run *run, struct uft_err *err)
 	run->status = RECORDER_STATUS_UNKNOWN;
 	if (rec->program_fd < 0 && errno == ESRCH)
 		run->child_ended = true;
-	else if (rec->program_fd < 0 ||
-		 epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, rec->program_fd, &ev) < 0)
+	else if (rec->program_fd < 0 || loop_watch(&rec->loop, rec->program_fd, &run->program) < 0)
 		return err_set_errno(err, -errno, "cannot watch the program");
 	return 0;
 }
@@ -369,20 +389,21 @@ int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *
 		ret = watch_program(&run, err);
 	reap_child(&run);
 	while (ret == 0) {
-		struct epoll_event events[64];
 		bool is_over = program_is_over(&run);
-		int nr = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), is_over ? 0 : -1);
+		int nr = loop_serve(&rec->loop, is_over ? 0 : -1);
 
-		if (nr < 0 && errno != EINTR)
-			ret = err_set_errno(err, -errno, "cannot wait for the program");
-		for (int i = 0; i < nr; i++)
-			serve_event(&run, events[i].data.ptr);
+		if (nr < 0)
+			ret = err_set_errno(err, nr, "cannot wait for the program");
 		/* The last words of the processes may still be on their way, but nobody speaks for ever. */
 		if (is_over && (nr <= 0 || ++last_rounds == LAST_ROUNDS))
 			break;
 	}
-	if (run.signal_fd >= 0)
+	if (run.signal_fd >= 0) {
+		loop_unwatch(&rec->loop, run.signal_fd, &run.signals);
 		close(run.signal_fd);
+	}
+	if (rec->program_fd >= 0)
+		loop_unwatch(&rec->loop, rec->program_fd, &run.program);
 	*status = run.status;
 	*usage = run.usage;
 	return ret;
@@ -410,15 +431,22 @@ void recorder_close(struct recorder *rec)
 		next = s->next;
 		rec_session_destroy(s);
 	}
+	strmap_deinit(&rec->modules_by_path);
 	known_modules_destroy(rec->known_modules);
+	intmap_deinit(&rec->by_os_pid);
+	intmap_deinit(&rec->by_pid);
+	intmap_deinit(&rec->by_token);
 	plan_binder_deinit(&rec->binder);
 	points_deinit(&rec->points);
+	control_close(rec);
 	service_close(rec);
 	crashes_destroy(rec->crashes);
 	if (rec->control)
 		munmap(rec->control, sizeof(*rec->control));
-	int fds[] = { rec->task_fd,  rec->listen_fd,  rec->service_fd,
-		      rec->epoll_fd, rec->control_fd, rec->program_fd };
+	loop_close(&rec->loop);
+
+	int fds[] = { rec->task_fd, rec->listen_fd, rec->service_fd, rec->control_fd,
+		      rec->program_fd };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (fds[i] >= 0)

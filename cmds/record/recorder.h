@@ -13,11 +13,15 @@
 #include "cmds/record/crash.h"
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
+#include "cmds/record/loop.h"
+#include "cmds/record/peer.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
 #include "cmds/record/rules.h"
 #include "utils/base/err.h"
+#include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
 #include "utils/format/control.h"
 #include "utils/format/map.h"
 #include "utils/format/ring.h"
@@ -62,20 +66,6 @@ struct record_settings {
 
 /* Address space that a process' rings take. */
 #define ARENA_BYTES_MAX (64ULL << 30)
-
-/* What an epoll event is about; the first member of whatever is watched. */
-enum watch {
-	WATCH_LISTEN,
-	WATCH_SIGNALS,
-	WATCH_CONVERSATION,
-	WATCH_PROCESS,
-	WATCH_ORPHAN, /* a forked child that has not reported itself */
-	WATCH_PERF,
-	WATCH_KERNEL,
-	WATCH_SERVICE,
-	WATCH_CLIENT,
-	WATCH_PROGRAM, /* --keep-pid: the program, for whom we cannot wait(2) */
-};
 
 /*
  * One process image: what a session id stands for.
@@ -122,13 +112,14 @@ struct ring_sink {
  * @nr_rings, @nr_segments, @segment_bytes
  */
 struct process {
-	enum watch watch; /* WATCH_PROCESS */
+	struct watcher watcher; /* of @pidfd */
 	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
 	pid_t ppid;
 	pid_t os_pid; /* as we see it */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced; /* the FORK line; under recorder.task_lock */
+	bool announced;			     /* the FORK line; under recorder.task_lock */
+	uint8_t token[CONTROL_SECRET_BYTES]; /* who has it is this process, or was forked off it */
 	int pidfd;
 	struct session *session;
 	struct process *parent;
@@ -140,7 +131,7 @@ struct process {
 	struct ring_sink *sinks;
 	struct process *next;	   /* in recorder.processes */
 	struct process *next_live; /* in recorder.live */
-	struct process *next_pid;  /* in its place of recorder.by_pid */
+	struct process *next_told; /* while it is announced */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -196,9 +187,34 @@ struct plan_binder {
 	struct plan_entries lists;
 };
 
-#define RECORDER_PID_PLACES 1024
-
 struct client;
+struct conversation;
+
+/* Conversations, by when they last said something. */
+struct talk_list {
+	struct conversation *oldest;
+	struct conversation *newest;
+	unsigned nr;
+};
+
+/*
+ * What of the control channel is open.
+ *
+ * @max: so many may be believed at a time
+ * @module_bytes: what they have reported so far
+ * @pause, @pause_fd: a timer: when it makes sense again to accept connections
+ * @nr_dropped, @nr_modules_left_out: what limits have cost
+ */
+struct talks {
+	struct talk_list strangers;
+	struct talk_list believed;
+	unsigned max;
+	size_t module_bytes;
+	struct watcher pause;
+	int pause_fd;
+	unsigned nr_dropped;
+	unsigned long long nr_modules_left_out;
+};
 
 struct recorder {
 	const struct record_settings *settings;
@@ -206,25 +222,33 @@ struct recorder {
 	int task_fd;		   /* task.txt */
 	pthread_mutex_t task_lock; /* task.txt, announced flags, @tids */
 
-	enum watch listen_watch;
+	struct loop loop;
+	struct watcher listener;
 	int listen_fd;
-	int epoll_fd;
 	char socket_name[CONTROL_NAME_SIZE];
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	char address[CONTROL_ADDRESS_SIZE]; /* both, for the program's environment */
+	struct talks talks;
+	bool reads_as_peer; /* within rights_enter(): only what he may read is looked at */
 
-	enum watch service_watch;
+	struct watcher service;
 	int service_fd; /* -1: nobody can ask us for anything */
 	struct client *clients;
 
-	enum watch program_watch;
 	int program_fd; /* pidfd of the program, from recorder_run() on */
 
 	struct control_page *control;
 	int control_fd;
 	struct plan plan; /* the part that is the same for all processes */
 
-	/* All images, newest first, and by os_pid. Only the control thread looks; nothing is removed before the end. */
+	/*
+	 * All images, newest first; the newest by pid, as we see it and as it sees itself; all by the first half of their token. Only
+	 * the control thread looks; nothing is removed before the end.
+	 */
 	struct process *processes;
-	struct process *by_pid[RECORDER_PID_PLACES];
+	struct intmap by_os_pid;
+	struct intmap by_pid;
+	struct intmap by_token;
 
 	/* Those with an arena: what writers look at, under the lock for reading. */
 	pthread_rwlock_t live_lock;
@@ -232,6 +256,7 @@ struct recorder {
 
 	struct session *sessions;
 	struct known_module *known_modules;
+	struct strmap modules_by_path; /* the same */
 	struct plan_binder binder;
 	struct points points;
 	bool has_debug;	   /* there are .dbg files */
@@ -298,28 +323,18 @@ uint64_t recorder_now_ns(const struct recorder *rec);
 
 /* --- control.c: conversations with probes --- */
 
-struct conversation;
-
-/* Open the abstract socket rec->socket_name and watch it. */
+/* Open the abstract socket rec->socket_name and watch it: from here on probes are served. */
 int control_listen(struct recorder *rec, struct uft_err *err);
 
-/* Serve one readiness event of the listening socket, or of a conversation, which may end by it. */
-void control_accept(struct recorder *rec);
-void control_serve(struct recorder *rec, struct conversation *talk);
-
-/* Whether the peer of @fd is our user, or we are root; @pid: who it is. */
-bool control_is_allowed(int fd, pid_t *pid);
+/* Hang up on everybody. */
+void control_close(struct recorder *rec);
 
 /* --- service.c: what other commands ask for --- */
 
 void service_listen(struct recorder *rec);
-void service_accept(struct recorder *rec);
 
 /* Whoever still waits for an answer sees that there is none. */
 void service_close(struct recorder *rec);
-
-/* Serve one request, which ends the connection. */
-void service_serve(struct recorder *rec, struct client *client);
 
 /* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */
 int service_save(struct recorder *rec, unsigned *nr_tasks);
@@ -350,7 +365,6 @@ void process_retire(struct recorder *rec, struct process *proc);
 
 /* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to the recorder. */
 struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe);
-struct session *session_find(struct recorder *rec, const char sid[static SID_LEN]);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
 int session_add_module(struct session *s, const struct control_module *m);
@@ -374,8 +388,8 @@ int session_save_module(struct recorder *rec, const char *path, struct uft_err *
 int session_save_late(struct recorder *rec, struct session *s, const struct control_module *m,
 		      struct uft_err *err);
 
-/* Note where the stack is; while the process waits for its plan, since later it may be gone. */
-int session_add_stack(struct session *s);
+/* Note where the stack of process @os_pid is; while it waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s, pid_t os_pid);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err);

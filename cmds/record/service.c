@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,8 +14,10 @@
 #include "utils/base/fd.h"
 #include "utils/format/request.h"
 
+#define CLIENTS_MAX 64
+
 struct client {
-	enum watch watch; /* WATCH_CLIENT */
+	struct watcher watcher;
 	int fd;
 	struct client *next; /* in recorder.clients */
 };
@@ -34,6 +35,7 @@ static void drop_client(struct recorder *rec, struct client *client)
 	while (*link != client)
 		link = &(*link)->next;
 	*link = client->next;
+	loop_unwatch(&rec->loop, client->fd, &client->watcher);
 	close(client->fd);
 	free(client);
 }
@@ -42,50 +44,6 @@ void service_close(struct recorder *rec)
 {
 	while (rec->clients)
 		drop_client(rec, rec->clients);
-}
-
-/* The recording goes on without this door when it cannot be opened: the program is more important. */
-void service_listen(struct recorder *rec)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &rec->service_watch };
-	char name[REQUEST_NAME_SIZE];
-	struct stat dir;
-
-	rec->service_watch = WATCH_SERVICE;
-	if (fstat(rec->dir_fd, &dir) < 0)
-		return;
-	request_name(name, &dir);
-	memcpy(addr.sun_path + 1, name, strlen(name));
-
-	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0 ||
-	    bind(fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0 ||
-	    listen(fd, SOMAXCONN) < 0 || epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
-		return;
-	rec->service_fd = take_fd(&fd);
-}
-
-void service_accept(struct recorder *rec)
-{
-	int fd cleanup_fd = accept4(rec->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
-	pid_t pid;
-
-	if (!client)
-		return;
-	*client = (struct client){ .watch = WATCH_CLIENT, .fd = fd };
-
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = client };
-
-	if (!control_is_allowed(fd, &pid) || epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0) {
-		free(client);
-		return;
-	}
-	take_fd(&fd);
-	add_client(rec, client);
 }
 
 int service_save(struct recorder *rec, unsigned *nr_tasks)
@@ -136,8 +94,10 @@ static int serve(struct recorder *rec, const struct request *request, struct req
 	return -EPROTO;
 }
 
-void service_serve(struct recorder *rec, struct client *client)
+static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 {
+	struct client *client = container_of(watcher, struct client, watcher);
+	struct recorder *rec = watcher->rec;
 	struct request_answer answer = { .magic = REQUEST_MAGIC };
 	struct request request = { 0 };
 	ssize_t len = recv(client->fd, &request, sizeof(request), 0);
@@ -148,7 +108,7 @@ void service_serve(struct recorder *rec, struct client *client)
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(rec)) {
 		/* It waits for our end, by which the descriptor closes. */
-		epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, client->fd, NULL);
+		loop_unwatch(&rec->loop, client->fd, &client->watcher);
 		return;
 	}
 	if (is_request) {
@@ -156,4 +116,66 @@ void service_serve(struct recorder *rec, struct client *client)
 		send(client->fd, &answer, sizeof(answer), MSG_NOSIGNAL);
 	}
 	drop_client(rec, client);
+}
+
+/* What sudo says of who is behind it: the recording will be his (files_give_to_user()). */
+static bool is_behind_sudo(uid_t uid)
+{
+	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+	return user && *user && strtoul(user, NULL, 10) == uid;
+}
+
+/* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
+static bool may_ask(const struct recorder *rec, int fd)
+{
+	struct peer peer;
+	struct stat dir;
+	unsigned nr = 0;
+
+	for (const struct client *c = rec->clients; c; c = c->next)
+		nr++;
+	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
+	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
+		(fstat(rec->dir_fd, &dir) == 0 && dir.st_uid == peer.uid));
+}
+
+static void accept_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct recorder *rec = watcher->rec;
+	int fd cleanup_fd = accept4(rec->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
+
+	if (!client)
+		return;
+	*client = (struct client){ .watcher = { serve_client, rec }, .fd = fd };
+	if (!may_ask(rec, fd) || loop_watch(&rec->loop, fd, &client->watcher) < 0) {
+		free(client);
+		return;
+	}
+	take_fd(&fd);
+	add_client(rec, client);
+}
+
+/* The recording goes on without this door when it cannot be opened: the program is more important. */
+void service_listen(struct recorder *rec)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char name[REQUEST_NAME_SIZE];
+	struct stat dir;
+
+	rec->service = (struct watcher){ accept_client, rec };
+	if (fstat(rec->dir_fd, &dir) < 0)
+		return;
+	request_name(name, &dir);
+	memcpy(addr.sun_path + 1, name, strlen(name));
+
+	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&addr,
+		 offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0 || loop_watch(&rec->loop, fd, &rec->service) < 0)
+		return;
+	rec->service_fd = take_fd(&fd);
 }

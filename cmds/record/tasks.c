@@ -64,13 +64,9 @@ static void announce_session(struct recorder *rec, struct session *s)
 	write_task(rec, s->pid, s->pid, s->time_ns);
 }
 
-static void announce_process(struct recorder *rec, struct process *proc)
+static void announce_one(struct recorder *rec, struct process *proc)
 {
-	if (proc->announced)
-		return;
 	proc->announced = true;
-	if (proc->parent)
-		announce_process(rec, proc->parent);
 	announce_session(rec, proc->session);
 	if (proc->is_fork) {
 		struct task_line line = {
@@ -82,6 +78,19 @@ static void announce_process(struct recorder *rec, struct process *proc)
 
 		write_line(rec, &line);
 	}
+}
+
+/* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
+static void announce_process(struct recorder *rec, struct process *proc)
+{
+	struct process *next = NULL;
+
+	for (; proc && !proc->announced; proc = proc->parent) {
+		proc->next_told = next;
+		next = proc;
+	}
+	for (; next; next = next->next_told)
+		announce_one(rec, next);
 }
 
 void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns)

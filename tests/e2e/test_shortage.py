@@ -48,6 +48,7 @@ def test_disk_full(small_disk, variant, options):
     result = utrail("record", "--no-libcall", "--no-event", *options, "-d", directory, exe)
     assert (result.status, result.out) == (0, "done\n"), result.err
     assert "No space left on device" in result.err
+    assert "larger buffer" not in result.err, "no buffer is large enough for a disk that is full"
     written, lost = calls_and_losses(result, directory)
     assert written > 10000 and lost > 10000
     assert written + lost == 2 * 100001
