@@ -25,6 +25,11 @@ static __thread void *when_waiting_arg;
 static __thread uint64_t waited_ns;
 static __thread unsigned wakes;
 
+void pair_pass(uint64_t ns)
+{
+	waited_ns += ns;
+}
+
 unsigned pair_wakes(void)
 {
 	return wakes;
@@ -170,9 +175,12 @@ static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		frames_reset(t);
+		/* A lane is its thread's for good, with a ring that is no part of an arena. */
+		if (t->is_lane)
+			continue;
 		t->ring = NULL;
 		t->at = t->end = NULL;
-		t->in_use = t->is_lane;
+		t->in_use = 0;
 	}
 	self = NULL;
 }
