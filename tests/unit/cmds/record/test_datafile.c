@@ -154,6 +154,34 @@ static void test_counting_payloads(void **unused)
 	end(&room);
 }
 
+/* How many records there are in @nr pieces of 16 bytes, none of which can be written. */
+static void check_count(const struct record *data, size_t nr, uint64_t expected)
+{
+	struct room room;
+
+	begin(&room, 0);
+	limit_files(8);
+	append(&room, data, nr * sizeof(*data));
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(room.pair.rec.records_lost, expected);
+	end(&room);
+}
+
+static void test_counting_at_the_end(void **unused)
+{
+	const struct record more = { 2000, record_data(RECORD_ENTRY, 1, 7) | RECORD_MORE };
+	const struct record no_record = { 2001, 0 };
+	const struct record later[] = { more, entry(2000) };
+	const struct record payload[] = { more, no_record };
+	const struct record payloads[] = { more, no_record, no_record, entry(2001) };
+	const struct record last[] = { entry(1), more };
+
+	check_count(later, ARRAY_SIZE(later), 2);
+	check_count(payload, ARRAY_SIZE(payload), 1);
+	check_count(payloads, ARRAY_SIZE(payloads), 2);
+	check_count(last, ARRAY_SIZE(last), 2);
+}
+
 static void test_finish_tells(void **unused)
 {
 	const struct record expected[] = { lost(7) };
@@ -271,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_full_and_free_again),
 		cmocka_unit_test(test_room_for_lost_only),
 		cmocka_unit_test(test_counting_payloads),
+		cmocka_unit_test(test_counting_at_the_end),
 		cmocka_unit_test(test_finish_tells),
 		cmocka_unit_test(test_nothing_makes_no_file),
 		cmocka_unit_test(test_max_size),

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -320,9 +322,23 @@ static void test_lines_of_old_tasks_go(void **unused)
 	end(&pair);
 }
 
-/* No temporary file is left, whether the file could be written or not. */
-static void test_a_file_that_cannot_be_written(void **unused)
+/* No temporary file is left, whether the file could be written or not, and the next one can. */
+static void check_failure(struct pair *pair, struct thread *t, int code)
 {
+	char tmp[32];
+
+	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", t->ring->tid);
+	flight_save_all(&pair->rec);
+	assert_int_equal(pair->rec.write_error, code);
+	pair->rec.write_error = 0;
+	unlinkat(pair->dir_fd, tmp, AT_REMOVEDIR);
+	assert_int_equal(faccessat(pair->dir_fd, tmp, F_OK, 0), -1);
+	assert_int_equal(pair->rec.flight.nr, 0);
+}
+
+static void test_files_that_cannot_be_written(void **unused)
+{
+	struct rlimit limit;
 	struct pair pair;
 	struct thread *t;
 	char name[32];
@@ -332,12 +348,26 @@ static void test_a_file_that_cannot_be_written(void **unused)
 	emit(t, 0, 5);
 	snprintf(name, sizeof(name), ".%d.dat.tmp", t->ring->tid);
 	assert_return_code(mkdirat(pair.dir_fd, name, 0700), errno);
-	flight_save_all(&pair.rec);
-	assert_int_equal(pair.rec.write_error, -EISDIR);
+	check_failure(&pair, t, -EISDIR);
+
+	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
+	assert_return_code(mkdirat(pair.dir_fd, name, 0700), errno);
+	check_failure(&pair, t, -EISDIR);
 	assert_return_code(unlinkat(pair.dir_fd, name, AT_REMOVEDIR), errno);
+
+	/* A full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = 40;
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
+	check_failure(&pair, t, -EFBIG);
+	limit.rlim_cur = limit.rlim_max;
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
+
 	flight_save_all(&pair.rec);
 	check_file(&pair, t->ring->tid, 4);
-	assert_int_equal(faccessat(pair.dir_fd, name, F_OK, 0), -1);
+	assert_int_equal(pair.rec.flight.nr, 1);
+	assert_int_equal(pair.rec.write_error, 0);
 	end(&pair);
 }
 
@@ -354,7 +384,7 @@ int main(void)
 		cmocka_unit_test(test_snapshots_of_a_running_thread),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_lines_of_old_tasks_go),
-		cmocka_unit_test(test_a_file_that_cannot_be_written),
+		cmocka_unit_test(test_files_that_cannot_be_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
