@@ -17,9 +17,23 @@
 
 #define WAIT_NS 10000000ULL
 
+/* Above what the kernel gives to threads, below what stacks of programs get. */
+#define NO_THREADS_TID (1 << 22)
+
 static __thread void (*when_waiting)(void *arg);
 static __thread void *when_waiting_arg;
 static __thread uint64_t waited_ns;
+static __thread unsigned wakes;
+
+void pair_pass(uint64_t ns)
+{
+	waited_ns += ns;
+}
+
+unsigned pair_wakes(void)
+{
+	return wakes;
+}
 
 void pair_when_waiting(void (*fn)(void *arg), void *arg)
 {
@@ -38,6 +52,7 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		args[i] = va_arg(list, long);
 	va_end(list);
+	wakes += number == SYS_futex && (args[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
 	if (number == SYS_futex && when_waiting && (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
 		waited_ns += WAIT_NS;
 		when_waiting(when_waiting_arg);
@@ -160,9 +175,12 @@ static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		frames_reset(t);
+		/* A lane is its thread's for good, with a ring that is no part of an arena. */
+		if (t->is_lane)
+			continue;
 		t->ring = NULL;
 		t->at = t->end = NULL;
-		t->in_use = t->is_lane;
+		t->in_use = 0;
 	}
 	self = NULL;
 }
@@ -186,14 +204,16 @@ struct thread *pair_thread(void)
 {
 	struct thread *t = thread_take_state();
 
+	static int32_t tids_in_use = NO_THREADS_TID;
+
 	assert_non_null(t);
-	/* As a stack of the program's own it gets a number that no other has. */
-	t->is_made = 1;
 	thread_take_ring(t);
-	if (t->ring)
-		return t;
-	t->in_use = 0;
-	return NULL;
+	if (!t->ring) {
+		t->in_use = 0;
+		return NULL;
+	}
+	t->ring->tid = tids_in_use++;
+	return t;
 }
 
 uint32_t pair_ring_index(const struct pair *pair, const struct ring *r)

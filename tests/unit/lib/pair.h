@@ -50,4 +50,10 @@ struct strbuf pair_data(const struct pair *pair, int32_t tid);
  */
 void pair_when_waiting(void (*fn)(void *arg), void *arg);
 
+/* So much time passes on this thread's clocks, which is more than a busy machine can make of itself. */
+void pair_pass(uint64_t ns);
+
+/* How often this thread has woken others that sleep in a futex. */
+unsigned pair_wakes(void);
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -276,6 +277,35 @@ static void test_writers_flush(void **unused)
 	pair_close(&pair);
 }
 
+/* --rt-prio, for whoever may. */
+static void test_priority(void **unused)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	struct pair pair;
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
+		print_message("may not have a real-time priority: %s\n", strerror(errno));
+		skip();
+	}
+	param.sched_priority = 0;
+	sched_setscheduler(0, SCHED_OTHER, &param);
+	for (unsigned prio = 0; prio <= 2; prio += 2) {
+		pair_init(&pair);
+		pair.settings.nr_writers = 2;
+		pair.settings.rt_prio = prio;
+		pair_open(&pair);
+		for (int i = 0; i < 2; i++) {
+			int policy;
+
+			pthread_getschedparam(pair.rec.writers[i], &policy, &param);
+			assert_int_equal(policy, prio ? SCHED_FIFO : SCHED_OTHER);
+			assert_int_equal(param.sched_priority, prio);
+		}
+		pair_stop(&pair);
+		pair_close(&pair);
+	}
+}
+
 /* The slowest writer counts, and a thread may still be about to commit what happened just before. */
 static void test_complete_ns(void **unused)
 {
@@ -447,7 +477,7 @@ static void test_ended_rings_in_order(void **unused)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		struct ring *r = p[i].t->ring;
 
-		r->tid = 4711;
+		r->tid = 4999999;
 		r->start_ns = starts[i];
 		producer_emit(&p[i], starts[i], 0);
 		strbuf_deinit(&p[i].expected);
@@ -457,7 +487,7 @@ static void test_ended_rings_in_order(void **unused)
 		expect_record(&expected, order[i],
 			      record_data(RECORD_ENTRY, order[i] % 50, order[i] * 16));
 	pair_look(&pair, false);
-	check_file(&pair, 4711, &expected);
+	check_file(&pair, 4999999, &expected);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -516,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_interleavings_that_drop),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_writers_flush),
+		cmocka_unit_test(test_priority),
 		cmocka_unit_test(test_complete_ns),
 		cmocka_unit_test(test_hostile_headers),
 		cmocka_unit_test(test_tail_is_the_recorders),
