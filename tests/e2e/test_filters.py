@@ -263,7 +263,7 @@ class TestConditions:
         [
             ("retval==0", "return values cannot be known when the function begins"),
             ("arg1>0&&retval>1.5", "return values cannot be known when the function begins"),
-            (r'arg1=~"(a)\\1"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
+            (r'arg1=~"(a)\\w"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
             ('arg1=~"a{99}"', "it is too long"),
         ],
     )
@@ -272,6 +272,25 @@ class TestConditions:
         assert result.status == 2
         assert says in result.err and "give the condition when reading" in result.err
         assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
+
+
+class TestReferences:
+    """Nobody finds them in reasonable time: refused wherever a pattern can stand, and left out where it is not the user's."""
+
+    @pytest.mark.parametrize("options", [["-F", r"(a)\1"], ["-N", r"(.*)\1$"], ["-T", r"(a)\1@trace"], ["-L", r"(a)\1"],
+                                         ["-F", r'second@if:arg1=~"(a)\\1"']])
+    @pytest.mark.parametrize("command", [["record", "true"], ["replay"]])
+    def test_refused(self, workdir, command, options):
+        result = utrail(*command[:1], "-d", "data", *options, *command[1:])
+        assert result.status == 2 and "refers back to a group" in result.err
+        assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
+
+    def test_of_a_recording(self, workdir):
+        record(exe_of("filtered"), "-A", "second@arg1")
+        expected = replay()
+        info = workdir / "data/info"
+        info.write_bytes(info.read_bytes().replace(b"second@arg1", b"(s*)\\1@arg1"))
+        assert "second(" in expected and "second(1" not in replay()
 
 
 class TestEvents:
