@@ -28,7 +28,8 @@
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
-static long futex(const _Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
+		  const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }

@@ -41,7 +41,8 @@ void points_warn(const struct recorder *rec, const struct msg *msg)
 		msg_warn(msg, "%s", complaint);
 	if (failed)
 		msg_warn(msg,
-			 "%llu probes of the program could not be recorded: no memory near its code, "
+			 "%llu probes of the program could not be recorded: no memory near its "
+			 "code, "
 			 "or the code is not that of the file",
 			 failed);
 	if (points->error)
