@@ -304,7 +304,7 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 {
 	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
 					     "pmu-branch" };
-	uint32_t failed = rec->control ? atomic_load(&rec->control->reads_failed) : 0;
+	uint32_t failed = rec->notes.reads_failed;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (failed & (1U << i))

@@ -177,8 +177,12 @@ struct probe {
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 
-	struct control_page *control;
+	const struct control_page *control;
+	uint32_t nr_writers; /* of @control, at the beginning */
+	bool is_finished;    /* this process has asked for it; others may see it later */
 	struct arena *arena;
+	struct arena *
+		notes; /* its first page, mapped for itself: always there, also while @arena is replaced */
 	uint64_t arena_bytes;
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
@@ -251,7 +255,7 @@ struct thread *thread_begin(void);
 /* Any context. Nothing is to be recorded any more. */
 void probe_stop(void);
 
-/* Any context. The same for all processes of the recording: `finish`. */
+/* Any context. The same for all processes of the recording: `finish`. Waits a moment for the recorder to make it so. */
 void probe_finish(void);
 
 /* SLOW. A state with empty frames, in the list; NULL without memory. */

@@ -28,7 +28,8 @@
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
-static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
+		  const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
@@ -36,10 +37,10 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 void ring_wake_writer(struct ring *r)
 {
 	uint64_t index = ((char *)r - ((char *)probe.arena + RING_PAGE)) / probe.arena->ring_stride;
-	uint32_t writer = index % probe.control->nr_writers;
+	uint32_t writer = index % probe.nr_writers;
 
-	/* Sequentially consistent with the writer's store of sleeping and its load of wake. */
-	atomic_fetch_add(&probe.control->writers[writer].wake, 1);
+	/* Between what was stored for the writer to find, and the load; the writer has one between its store and its last look. */
+	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
 		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
 }
@@ -244,7 +245,7 @@ static void make_room(void *arg)
 	struct make_room *m = arg;
 	struct thread *t = m->t;
 
-	if (unlikely(atomic_load(&probe.control->finished))) {
+	if (unlikely(probe.is_finished || atomic_load(&probe.control->finished))) {
 		probe_stop();
 		t->ring = NULL;
 		t->at = t->end = NULL;

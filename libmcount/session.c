@@ -2,6 +2,7 @@
 #include "libmcount/probe.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmcount/backtrace.h"
@@ -21,6 +23,37 @@
 
 struct probe probe;
 bool probe_skips;
+
+/* Map the page that the recorder shares with all probes. */
+static const struct control_page *map_control(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct control_page))
+		return NULL;
+
+	const struct control_page *page = (void *)syscall(
+		SYS_mmap, NULL, sizeof(struct control_page), PROT_READ, MAP_SHARED, fd, 0L);
+
+	if (page == MAP_FAILED || page->nr_writers < 1 || page->nr_writers > CONTROL_WRITERS_MAX)
+		return NULL;
+	syscall(SYS_madvise, page, sizeof(struct control_page), MADV_DONTDUMP);
+	return page;
+}
+
+/* Map the first page of an arena, in place of a former one's: other threads may be writing there. */
+static bool map_notes(int fd)
+{
+	struct arena *before = probe.notes;
+	void *p = (void *)syscall(SYS_mmap, before, RING_PAGE, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | (before ? MAP_FIXED : 0), fd, 0L);
+
+	if (p == MAP_FAILED)
+		return false;
+	syscall(SYS_madvise, p, RING_PAGE, MADV_DONTDUMP);
+	probe.notes = p;
+	return true;
+}
 
 /* Map the whole of a descriptor that the recorder sent; NULL when that fails. */
 static void *map_shared(int fd, uint64_t *bytes)
@@ -47,12 +80,13 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 	uint64_t bytes;
 
 	if (!probe.control)
-		probe.control = map_shared(fds[CONTROL_FD_PAGE], &bytes);
+		probe.control = map_control(fds[CONTROL_FD_PAGE]);
 
 	struct arena *a = map_shared(fds[CONTROL_FD_ARENA], &bytes);
 
-	if (!a || !probe.control || a->magic != ARENA_MAGIC)
+	if (!a || !probe.control || a->magic != ARENA_MAGIC || !map_notes(fds[CONTROL_FD_ARENA]))
 		return false;
+	probe.nr_writers = probe.control->nr_writers;
 	probe.arena = a;
 	probe.arena_bytes = bytes;
 	return true;
@@ -119,10 +153,23 @@ void probe_stop(void)
 	probe.plain = probe.tracing = false;
 }
 
+/* So long others may go on recording at most, when the recorder is slow. */
+#define FINISH_STEPS   10
+#define FINISH_STEP_NS 10000000
+
 void probe_finish(void)
 {
-	atomic_store(&probe.control->finished, 1);
+	const struct timespec step = { 0, FINISH_STEP_NS };
+	int saved = errno;
+
+	probe.is_finished = true;
 	probe_stop();
+	atomic_store(&probe.notes->finish_wanted, 1);
+	/* Any writer will do. */
+	syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
+		syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
+	errno = saved;
 }
 
 /* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */

@@ -47,12 +47,6 @@ static pid_t current_tid(void)
 	return syscall(SYS_gettid);
 }
 
-/* Stacks that the program has made are tasks, too. */
-static pid_t next_stack_tid(void)
-{
-	return CONTROL_STACK_TID + atomic_fetch_add(&probe.control->nr_stacks, 1);
-}
-
 void thread_take_ring(struct thread *t)
 {
 	struct arena *a = probe.arena;
@@ -70,7 +64,7 @@ void thread_take_ring(struct thread *t)
 
 		while (high <= i && !atomic_compare_exchange_weak(&a->high_water, &high, i + 1))
 			;
-		r->tid = t->is_made ? next_stack_tid() : current_tid();
+		r->tid = t->is_made ? RING_TID_STACK : current_tid();
 		r->start_ns = clock_kernel_ns();
 		t->ring = r;
 		t->at = t->end = NULL;
@@ -237,7 +231,7 @@ static void thread_end(void *arg)
 void thread_before_fork(void)
 {
 	if (probe.ready)
-		atomic_fetch_add(&probe.control->forks_begun, 1);
+		atomic_fetch_add(&probe.notes->forks.begun, 1);
 }
 
 /* COLD, in the child of fork(2), which has only this thread. */
@@ -254,10 +248,11 @@ void thread_after_fork(void)
 	modules_after_fork();
 	reads_after_fork();
 
-	uint32_t n = atomic_fetch_add(&probe.control->nr_forks, 1);
+	struct arena_forks *forks = &probe.notes->forks;
+	uint32_t n = atomic_fetch_add(&forks->nr, 1);
 
-	atomic_store(&probe.control->fork_pids[n % CONTROL_FORKS], probe.pid);
-	atomic_fetch_add(&probe.control->forks_noted, 1);
+	atomic_store(&forks->pids[n % ARENA_FORKS], probe.pid);
+	atomic_fetch_add(&forks->noted, 1);
 	stacks_after_fork();
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
 		if (other != t && !(t && other == t->lane))

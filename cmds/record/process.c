@@ -137,6 +137,7 @@ void process_destroy(struct process *proc)
 void process_publish(struct recorder *rec, struct process *proc)
 {
 	index_process(rec, proc);
+	notes_begin(rec, proc);
 	watch_pid(rec, proc);
 	proc->next = rec->processes;
 	rec->processes = proc;
@@ -171,8 +172,7 @@ void process_retire(struct recorder *rec, struct process *proc)
 	/* From here on this thread is the only one that looks at it. */
 	take_from_writers(rec, proc);
 	writer_drain_all(rec, proc);
-	munmap(proc->arena, proc->arena_bytes);
-	proc->arena = NULL;
+	notes_end(rec, proc);
 	free(proc->sinks);
 	proc->sinks = NULL;
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -91,11 +92,34 @@ static void make_plan(struct recorder *rec)
 	}
 }
 
+/*
+ * Nobody can write to it any more but by our own mapping. Before Linux 5.1 there is no seal for that: then the descriptor that probes get is
+ * one for reading, and only our own user can have another one.
+ */
+static int close_control_page(struct recorder *rec)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	char path[64];
+
+	if (fcntl(rec->control_fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) == 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", rec->control_fd);
+
+	int fd = fcntl(rec->control_fd, F_ADD_SEALS, seals) < 0 || fchmod(rec->control_fd, 0400) < 0
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	close(rec->control_fd);
+	rec->control_fd = fd;
+	return 0;
+}
+
 static int make_control_page(struct recorder *rec, struct uft_err *err)
 {
 	rec->control_fd = memfd_create("utrail-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0 ||
-	    fcntl(rec->control_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0)
 		return err_set_errno(err, -errno, "cannot create shared memory");
 
 	void *p = mmap(NULL, sizeof(struct control_page), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -105,7 +129,9 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 		return err_set_errno(err, -errno, "cannot map shared memory");
 	rec->control = p;
 	rec->control->recorder_pid = getpid();
-	return 0;
+	return close_control_page(rec) < 0
+		       ? err_set_errno(err, -errno, "cannot protect shared memory")
+		       : 0;
 }
 
 /* Shared memory counts as a file. It is address space for the most part, but the limit does not know that. */
@@ -240,22 +266,19 @@ static void wait_for_newborns(const struct recorder *rec)
 	const struct timespec step = { 0, 1000000 };
 
 	for (int i = 0; i < 100; i++) {
-		if (atomic_load(&rec->control->forks_noted) >=
-		    atomic_load(&rec->control->forks_begun))
+		if (!notes_has_newborns(rec))
 			break;
 		nanosleep(&step, NULL);
 	}
 }
 
-/* Wait for children that were forked off and are alive, as for the processes we know. */
-static void watch_orphans(struct recorder *rec)
+/* Children that @forks tells of. */
+static void watch_forks(struct recorder *rec, struct arena_forks *forks)
 {
-	wait_for_newborns(rec);
-
-	uint32_t nr = MIN(atomic_load(&rec->control->nr_forks), (uint32_t)CONTROL_FORKS);
+	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		pid_t pid = atomic_exchange(&rec->control->fork_pids[i], 0);
+		pid_t pid = atomic_exchange(&forks->pids[i], 0);
 
 		if (!pid || process_find(rec, pid) || !may_still_report(pid))
 			continue;
@@ -270,6 +293,14 @@ static void watch_orphans(struct recorder *rec)
 		else
 			rec->nr_alive++;
 	}
+}
+
+/* Wait for children that were forked off and are alive, as for the processes we know. */
+static void watch_orphans(struct recorder *rec)
+{
+	wait_for_newborns(rec);
+	for (struct process *p = rec->notes.first; p; p = p->next_noting)
+		watch_forks(rec, &p->notes->forks);
 }
 
 struct run {
@@ -413,6 +444,7 @@ void recorder_stop(struct recorder *rec)
 {
 	for (struct process *p = rec->processes; p; p = p->next)
 		process_retire(rec, p);
+	notes_close(rec);
 	writers_stop(rec);
 	recorder_note_write_error(rec, perf_finish(&rec->perf));
 	recorder_note_write_error(rec, kernel_finish(&rec->kernel));
@@ -423,6 +455,7 @@ void recorder_close(struct recorder *rec)
 	writers_stop(rec);
 	perf_finish(&rec->perf);
 	kernel_finish(&rec->kernel);
+	notes_close(rec);
 	for (struct process *p = rec->processes, *next; p; p = next) {
 		next = p->next;
 		process_destroy(p);
@@ -436,6 +469,7 @@ void recorder_close(struct recorder *rec)
 	intmap_deinit(&rec->by_os_pid);
 	intmap_deinit(&rec->by_pid);
 	intmap_deinit(&rec->by_token);
+	intmap_deinit(&rec->task_owners);
 	plan_binder_deinit(&rec->binder);
 	points_deinit(&rec->points);
 	control_close(rec);

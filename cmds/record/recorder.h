@@ -14,6 +14,7 @@
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
 #include "cmds/record/loop.h"
+#include "cmds/record/notes.h"
 #include "cmds/record/peer.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
@@ -129,9 +130,12 @@ struct process {
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
-	struct process *next;	   /* in recorder.processes */
-	struct process *next_live; /* in recorder.live */
-	struct process *next_told; /* while it is announced */
+	struct arena
+		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
+	struct process *next;	     /* in recorder.processes */
+	struct process *next_noting; /* in recorder.notes */
+	struct process *next_live;   /* in recorder.live */
+	struct process *next_told;   /* while it is announced */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -254,6 +258,7 @@ struct recorder {
 	pthread_rwlock_t live_lock;
 	struct process *live;
 
+	struct notes notes;
 	struct session *sessions;
 	struct known_module *known_modules;
 	struct strmap modules_by_path; /* the same */
@@ -277,6 +282,8 @@ struct recorder {
 	int32_t *tids; /* of all tasks with records, some more than once */
 	size_t nr_tids;
 	size_t cap_tids;
+	struct intmap task_owners; /* the processes whose they are; under @task_lock */
+	int32_t nr_stack_tids;	   /* given away; under @task_lock */
 
 	struct crash *crashes;
 
@@ -403,6 +410,12 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 
 /* --- tasks.c: task.txt --- */
 
+/*
+ * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot be one. That is @tid, if it is a thread of
+ * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another.
+ */
+int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid);
+
 /* First records of a task: make sure that its session, its process and itself stand in task.txt. */
 void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns);
 
@@ -439,6 +452,9 @@ int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr);
 
 /* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
 bool settings_hold_back(const struct record_settings *settings);
+
+/* Whether anything in the options lets a program end the recording. */
+bool settings_can_finish(const struct record_settings *settings);
 
 /* Whether the options say different things about different functions. */
 bool settings_are_selective(const struct record_settings *settings);

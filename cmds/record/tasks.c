@@ -93,6 +93,45 @@ static void announce_process(struct recorder *rec, struct process *proc)
 		announce_one(rec, next);
 }
 
+/* Whether task @tid is to be taken for one of @proc, which is what the kernel says of it. */
+static bool is_own_task(struct recorder *rec, const struct process *proc, int32_t tid,
+			enum peer_task task)
+{
+	const struct process *owner = intmap_get(&rec->task_owners, tid);
+
+	switch (task) {
+	case PEER_TASK_OWN:
+		return true;
+	case PEER_TASK_GONE:
+		return !owner || owner->os_pid == proc->os_pid;
+	case PEER_TASK_OTHERS:
+		break;
+	}
+	return false;
+}
+
+int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid)
+{
+	enum peer_task task = PEER_TASK_OTHERS;
+
+	if (tid <= 0 && tid != RING_TID_STACK)
+		return 0;
+	if (tid == proc->pid && proc->pid == proc->os_pid)
+		task = PEER_TASK_OWN; /* as was seen when it reported itself */
+	else if (tid > 0 && tid < RING_FIRST_STACK_TID)
+		task = peer_task(proc->os_pid, proc->pid, tid);
+
+	pthread_mutex_lock(&rec->task_lock);
+	if (is_own_task(rec, proc, tid, task))
+		intmap_put(&rec->task_owners, tid, proc);
+	else if (rec->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
+		tid = 0;
+	else
+		tid = RING_FIRST_STACK_TID + rec->nr_stack_tids++;
+	pthread_mutex_unlock(&rec->task_lock);
+	return tid;
+}
+
 void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns)
 {
 	pthread_mutex_lock(&rec->task_lock);

@@ -165,6 +165,7 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 	uint64_t taken = 0;
 	bool has_ended = false;
 
+	notes_obey(rec, p);
 	for (uint32_t i = index; i < process_rings_in_use(p); i += rec->nr_writers) {
 		enum ring_state state = state_of(p, i);
 
@@ -240,9 +241,10 @@ static void *writer_main(void *arg)
 
 		struct timespec timeout = { 0, interval_ns };
 
-		/* Pairs with the producer: it adds to wake, then looks at sleeping. */
+		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);
-		futex(wake, FUTEX_WAIT, seen, &timeout);
+		if (scan(rec, index, false) == 0)
+			futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}
 	return NULL;
