@@ -69,16 +69,19 @@ _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fit
 /* @text cut to @width and right-aligned in it. What is escaped may be wider. */
 static char *put_text(struct replay *replay, char *to, const char *text, size_t width)
 {
-	size_t len = escape_cut(text, width);
-	struct strbuf escaped cleanup_strbuf = { 0 };
+	size_t len = strnlen(text, width);
 
-	memset(to, ' ', width - len);
 	if (likely(escape_is_plain(replay->sink->medium, text, len))) {
+		memset(to, ' ', width - len);
 		memcpy(to + width - len, text, len);
 		return to + width;
 	}
-	escape_add(&escaped, replay->sink->medium, text, len);
+
+	struct strbuf escaped cleanup_strbuf = { 0 };
+
+	escape_add(&escaped, replay->sink->medium, text, escape_cut(text, width));
 	len = MIN(escaped.len, (size_t)CELL_MAX_BYTES);
+	memset(to, ' ', width);
 	to += width > len ? width - len : 0;
 	return memcpy(to, strbuf_str(&escaped), len) + len;
 }
