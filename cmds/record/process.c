@@ -68,8 +68,14 @@ static void watch_pid(struct recorder *rec, struct process *proc)
 {
 	proc->watcher = (struct watcher){ see_the_end, rec };
 	proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
-	if (proc->pidfd >= 0 && loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0)
-		rec->nr_alive++;
+	if (proc->pidfd < 0)
+		return;
+	if (loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0) {
+		alive_add(&rec->alive);
+		return;
+	}
+	close(proc->pidfd);
+	proc->pidfd = -1;
 }
 
 static struct process **pid_place(struct recorder *rec, pid_t os_pid)
@@ -168,7 +174,7 @@ void process_retire(struct recorder *rec, struct process *proc)
 		loop_unwatch(&rec->loop, proc->pidfd, &proc->watcher);
 		close(proc->pidfd);
 		proc->pidfd = -1;
-		rec->nr_alive--;
+		alive_remove(&rec->alive);
 	}
 	if (!proc->arena)
 		return;
