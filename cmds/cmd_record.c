@@ -102,12 +102,7 @@ static void block_signals(const struct run *run)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	if (run->settings.flight_bytes)
-		sigaddset(&set, SIGUSR1);
+	recorder_signals(&run->settings, &set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -250,23 +245,32 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	ret = recorder_run(rec, program->pid, &run->status, &run->usage, err);
+	ret = recorder_run(rec, program->pid, &run->end, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
 	return ret;
 }
 
-/* The shell's convention: the program's own status, or 128 + the signal that ended it. */
+/* The shell's convention: the program's own status, or 128 + the signal that ended it, or the recording of it. */
 static int exit_status(const struct run *run)
 {
-	if (run->status == RECORDER_STATUS_UNKNOWN)
-		return CMD_DONE;
-	if (WIFSIGNALED(run->status)) {
-		msg_warn(&run->opts->msg, "child terminated by signal: %d: %s",
-			 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
-		return 128 + WTERMSIG(run->status);
+	const struct msg *msg = &run->opts->msg;
+	int status = run->end.status;
+
+	if (run->end.given_up) {
+		msg_warn(msg,
+			 "the recording ended with signal %d: %s; the program goes on (pid %d)",
+			 run->end.given_up, strsignal(run->end.given_up), run->program_process.pid);
+		return 128 + run->end.given_up;
 	}
-	return WEXITSTATUS(run->status);
+	if (status == RECORDER_STATUS_UNKNOWN)
+		return CMD_DONE;
+	if (WIFSIGNALED(status)) {
+		msg_warn(msg, "child terminated by signal: %d: %s", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
 }
 
 static void print_seconds(const char *label, uint64_t ns)
@@ -283,8 +287,8 @@ static uint64_t timeval_ns(struct timeval tv)
 static void print_times(const struct run *run)
 {
 	print_seconds("elapsed time", run->elapsed_ns);
-	print_seconds("system time", timeval_ns(run->usage.ru_stime));
-	print_seconds("user time", timeval_ns(run->usage.ru_utime));
+	print_seconds("system time", timeval_ns(run->end.usage.ru_stime));
+	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
 /* -finstrument-functions announces calls with an address and nothing else. */
@@ -410,7 +414,7 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
-	while (wait4(child.pid, &run->status, 0, &run->usage) < 0 && errno == EINTR)
+	while (wait4(child.pid, &run->end.status, 0, &run->end.usage) < 0 && errno == EINTR)
 		;
 	run->elapsed_ns = since_ns(run->started);
 	if (run->opts->show_time)

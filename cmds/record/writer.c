@@ -243,7 +243,7 @@ static void *writer_main(void *arg)
 
 		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);
-		if (scan(rec, index, false) == 0)
+		if (writer_look(rec, index, false) == 0)
 			futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}

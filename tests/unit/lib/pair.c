@@ -116,6 +116,8 @@ static void be_the_probe(struct pair *pair)
 	probe = (struct probe){
 		.plan = rec->plan,
 		.control = rec->control,
+		.nr_writers = rec->control->nr_writers,
+		.notes = pair->proc->arena,
 		.arena = pair->proc->arena,
 		.arena_bytes = pair->proc->arena_bytes,
 		.pid = getpid(),

@@ -156,7 +156,7 @@ static void test_counting(void **unused)
 
 	pair_init(&pair);
 	pair_open(&pair);
-	assert_int_equal(pair.rec.nr_alive, 1); /* this one */
+	assert_int_equal(pair.rec.alive.nr_followed, 1); /* this one */
 
 	pid_t pid = fork();
 
@@ -168,22 +168,22 @@ static void test_counting(void **unused)
 	struct process *proc = make(&pair, pid, pid, CONTROL_FORK);
 
 	process_publish(&pair.rec, proc);
-	assert_int_equal(pair.rec.nr_alive, 2);
+	assert_int_equal(pair.rec.alive.nr_followed, 2);
 	assert_true(proc->pidfd >= 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	process_retire(&pair.rec, proc);
 	assert_int_equal(proc->pidfd, -1);
-	assert_int_equal(pair.rec.nr_alive, 1);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
 	process_retire(&pair.rec, proc);
-	assert_int_equal(pair.rec.nr_alive, 1);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
 
 	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* nobody */
 	process_publish(&pair.rec, proc);
 	assert_int_equal(proc->pidfd, -1);
-	assert_int_equal(pair.rec.nr_alive, 1);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
 	pair_stop(&pair);
-	assert_int_equal(pair.rec.nr_alive, 0);
+	assert_int_equal(pair.rec.alive.nr_followed, 0);
 	pair_close(&pair);
 }
 
