@@ -99,14 +99,29 @@ static bool has_address_space(void)
 	       limit.rlim_cur >= ADDRESS_SPACE_NEEDED;
 }
 
+/*
+ * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the probe knows. It is loaded into
+ * programs of others, too (a traced program starts one), and must do nothing there; what not all of them have are weak references.
+ */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+/* Why this process cannot be traced; 0 when it can. */
+static enum control_hello_kind why_not(void)
+{
+	if (!gnu_get_libc_version)
+		return CONTROL_OTHER_LIBC;
+	if (arch_has_shadow_stack())
+		return CONTROL_SHADOW_STACK;
+	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
+}
+
 /* Tell the recorder when this process cannot be traced. */
 static bool decline(struct channel *ch)
 {
-	enum control_hello_kind why = arch_has_shadow_stack() ? CONTROL_SHADOW_STACK
-							      : CONTROL_NO_ADDRESS_SPACE;
+	enum control_hello_kind why = why_not();
 	struct control_hello hello = make_hello(why);
 
-	if (why == CONTROL_NO_ADDRESS_SPACE && has_address_space())
+	if (!why)
 		return false;
 	/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
 	if (channel_send(ch, &hello, sizeof(hello)))

@@ -278,8 +278,17 @@ void thread_after_fork(void)
 		t->written = t->top;
 }
 
+/*
+ * What glibc's pthread_atfork() calls. That function is linked into each library, and with it a reference that other C libraries'
+ * dynamic linkers would not get over.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 void thread_setup(void)
 {
 	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
-	pthread_atfork(thread_before_fork, NULL, thread_after_fork);
+	if (__register_atfork)
+		__register_atfork(thread_before_fork, NULL, thread_after_fork, &__dso_handle);
 }

@@ -251,8 +251,9 @@ static bool take_packet(struct recorder *rec, struct conversation *talk, const v
 		talk->has_hello = true;
 		rec->declined += talk->hello.kind == CONTROL_NO_ADDRESS_SPACE;
 		rec->protected += talk->hello.kind == CONTROL_SHADOW_STACK;
-		return talk->hello.kind != CONTROL_NO_ADDRESS_SPACE &&
-		       talk->hello.kind != CONTROL_SHADOW_STACK;
+		rec->other_libc += talk->hello.kind == CONTROL_OTHER_LIBC;
+		return talk->hello.kind < CONTROL_NO_ADDRESS_SPACE ||
+		       talk->hello.kind > CONTROL_OTHER_LIBC;
 	case CONTROL_MODULE:
 		return talk->has_hello && keep_module(talk, packet, len);
 	case CONTROL_CRASH:

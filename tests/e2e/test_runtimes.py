@@ -1,0 +1,64 @@
+"""Programs with a runtime of their own around them: sanitizers, another C library, little address space. They run as untraced."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from data import ENTRY, Recording
+from programs import SOURCES, Variant, build, program
+from tools import run, utrail
+
+GCC = [("gcc", s) for s in ("address", "thread", "leak", "undefined")]
+CLANG = [("clang", s) for s in ("address", "thread", "leak", "memory")]
+FLAGS = {"pg": "-pg", "cyg": "-finstrument-functions"}
+
+
+def compiled(compiler, *args, output):
+    """@output, made by @compiler; the test is skipped where that cannot do it."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    done = subprocess.run([compiler, *args, "-o", output], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"{compiler} {' '.join(map(str, args))}: {done.stderr.strip().splitlines()[-1]}")
+    return output
+
+
+def calls(name, directory="uftrace.data"):
+    tasks = Recording(directory).tasks.values()
+    return sum(r.kind == ENTRY and r.name == name for t in tasks for r in t.records)
+
+
+@pytest.mark.parametrize("method", FLAGS)
+@pytest.mark.parametrize("compiler,sanitizer", GCC + CLANG)
+def test_sanitizers(workdir, compiler, sanitizer, method):
+    """Same output, same findings, same status; and all calls are there."""
+    if (sanitizer, method) == ("memory", "pg"):
+        pytest.skip("MemorySanitizer's own runtime fails in programs with -pg, untraced too")
+    source = SOURCES / "hostile" / "sanitized.c"
+    flags = ("-g", "-O1", "-pthread", FLAGS[method], f"-fsanitize={sanitizer}")
+    exe = compiled(compiler, *flags, source, output=workdir / "sanitized")
+    for what in ("", "exec", "leak", "bug"):
+        alone = run(exe, what)
+        traced = utrail("record", "--no-libcall", exe, what)
+        assert (traced.status, traced.out) == (alone.status, alone.out), traced.err
+        found = [re.findall("[A-Z][a-z]+Sanitizer: [a-z-]+", r.err) for r in (alone, traced)]
+        assert found[0] == found[1]
+        assert calls("leaf") == 101
+
+
+def test_child_of_another_libc(workdir):
+    """The probe is preloaded there, and steps aside; the recorder says so."""
+    other = compiled("musl-gcc", SOURCES / "hostile" / "other_libc.c", output=workdir / "other")
+    exe = build(program("exec"), Variant("gcc", "pg", "O2"))
+    alone = run(other)
+    assert (alone.status, alone.out) == (7, "handled 1\n")
+    result = utrail("record", "--force", "sh", "-c", f"{exe}; ./other; echo $?")
+    assert result.status == 0
+    assert result.out.endswith("handled 1\n7\n")
+    assert "1 processes were not traced: their C library is not glibc" in result.err
+    # By itself, too.
+    result = utrail("record", "--force", other)
+    assert (result.status, result.out) == (7, "handled 1\n")
+    assert "their C library is not glibc" in result.err
