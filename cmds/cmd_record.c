@@ -165,7 +165,10 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			"the probe needs",
 			rec->other_libc);
 	if (untraced)
-		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
+		msg_warn(msg,
+			 "%llu threads were not traced: too many at a time, or too little "
+			 "address space (ulimit -v)",
+			 untraced);
 }
 
 /*

@@ -179,8 +179,7 @@ struct probe {
 	struct plan plan;
 
 	struct control_page *control;
-	struct arena *arena;
-	uint64_t arena_bytes;
+	struct arena *arena; /* its header; the rest is mapped as needed, see arena.h */
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;

@@ -42,8 +42,7 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 
 void ring_wake_writer(struct ring *r)
 {
-	uint64_t index = ((char *)r - ((char *)probe.arena + RING_PAGE)) / probe.arena->ring_stride;
-	uint32_t writer = index % probe.control->nr_writers;
+	uint32_t writer = r->index % probe.control->nr_writers;
 
 	/* Sequentially consistent with the writer's store of sleeping and its load of wake. */
 	atomic_fetch_add(&probe.control->writers[writer].wake, 1);

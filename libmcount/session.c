@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/arena.h"
 #include "libmcount/backtrace.h"
 #include "libmcount/channel.h"
 #include "libmcount/exec.h"
@@ -49,13 +50,7 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 	if (!probe.control)
 		probe.control = map_shared(fds[CONTROL_FD_PAGE], &bytes);
 
-	struct arena *a = map_shared(fds[CONTROL_FD_ARENA], &bytes);
-
-	if (!a || !probe.control || a->magic != ARENA_MAGIC)
-		return false;
-	probe.arena = a;
-	probe.arena_bytes = bytes;
-	return true;
+	return probe.control && arena_adopt(fds[CONTROL_FD_ARENA]);
 }
 
 static struct control_hello make_hello(enum control_hello_kind kind)
@@ -86,17 +81,25 @@ static bool report_exec(struct channel *ch, struct control_welcome *welcome)
 }
 
 /*
- * Our shared memory is address space, gigabytes of it (utils/format/ring.h). A process that was given little of that
- * (ulimit -v) needs it all for itself: it is left alone, and the recorder is told.
+ * A ring, frames and tables, and as much again that the program has to itself. A process that was given less address space
+ * (ulimit -v) is left alone, and the recorder is told.
  */
-#define ADDRESS_SPACE_NEEDED (64ULL << 30)
+#define ADDRESS_SPACE_NEEDED (32UL << 20)
 
 static bool has_address_space(void)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       limit.rlim_cur >= ADDRESS_SPACE_NEEDED;
+	if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+
+	void *p = (void *)syscall(SYS_mmap, NULL, ADDRESS_SPACE_NEEDED, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	syscall(SYS_munmap, p, ADDRESS_SPACE_NEEDED);
+	return true;
 }
 
 /*
@@ -196,22 +199,17 @@ __attribute__((destructor)) static void session_end(void)
 	t->busy = 0;
 }
 
-/* The child's report; its arena replaces the parent's, whose mapping goes. */
+/* The child's report; its arena replaces the parent's. */
 static bool report_fork(void)
 {
 	struct control_hello hello = make_hello(CONTROL_FORK);
 	struct control_welcome welcome;
 	struct channel ch cleanup(channel_close);
-	struct arena *old = probe.arena;
-	uint64_t old_bytes = probe.arena_bytes;
 
 	channel_init(&ch);
-	if (!channel_open(&ch, probe.socket_name) || !channel_send(&ch, &hello, sizeof(hello)) ||
-	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
-	    !adopt_arena(ch.fds))
-		return false;
-	syscall(SYS_munmap, old, old_bytes);
-	return true;
+	return channel_open(&ch, probe.socket_name) && channel_send(&ch, &hello, sizeof(hello)) &&
+	       channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) &&
+	       adopt_arena(ch.fds);
 }
 
 void session_report_fork(struct thread *t)

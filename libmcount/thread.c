@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/arena.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/stacks.h"
@@ -56,31 +57,26 @@ static pid_t next_stack_tid(void)
 void thread_take_ring(struct thread *t)
 {
 	struct arena *a = probe.arena;
+	struct ring *r = arena_claim_ring();
 
-	for (uint32_t i = 0; i < a->nr_rings; i++) {
-		struct ring *r = arena_ring(a, i);
-		uint32_t expected = RING_FREE;
-
-		/* Past the high-water mark nothing was ever used: look without touching the page. */
-		if (atomic_load(&r->state) != RING_FREE ||
-		    !atomic_compare_exchange_strong(&r->state, &expected, RING_CLAIMED))
-			continue;
-
-		uint32_t high = atomic_load(&a->high_water);
-
-		while (high <= i && !atomic_compare_exchange_weak(&a->high_water, &high, i + 1))
-			;
-		r->tid = t->is_made ? next_stack_tid() : current_tid();
-		r->start_ns = clock_kernel_ns();
-		t->ring = r;
-		t->at = t->end = NULL;
-		t->position = 0;
-		t->stalled_tail = 0;
-		/* Publishes tid and start_ns to the writer. */
-		atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
+	if (!r) {
+		atomic_fetch_add(&a->threads_untraced, 1);
 		return;
 	}
-	atomic_fetch_add(&a->threads_untraced, 1);
+
+	uint32_t high = atomic_load(&a->high_water);
+
+	while (high <= r->index &&
+	       !atomic_compare_exchange_weak(&a->high_water, &high, r->index + 1))
+		;
+	r->tid = t->is_made ? next_stack_tid() : current_tid();
+	r->start_ns = clock_kernel_ns();
+	t->ring = r;
+	t->at = t->end = NULL;
+	t->position = 0;
+	t->stalled_tail = 0;
+	/* Publishes tid and start_ns to the writer. */
+	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
 
 struct thread *thread_make_state(void)

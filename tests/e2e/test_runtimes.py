@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from data import ENTRY, Recording
-from programs import SOURCES, Variant, build, program
+from programs import METHODS, SOURCES, Program, Variant, build, program
 from tools import run, utrail
 
 GCC = [("gcc", s) for s in ("address", "thread", "leak", "undefined")]
@@ -26,7 +26,7 @@ def compiled(compiler, *args, output):
 
 
 def calls(name, directory="uftrace.data"):
-    tasks = Recording(directory).tasks.values()
+    tasks = Recording(directory, has_payloads=True).tasks.values()
     return sum(r.kind == ENTRY and r.name == name for t in tasks for r in t.records)
 
 
@@ -62,3 +62,23 @@ def test_child_of_another_libc(workdir):
     result = utrail("record", "--force", other)
     assert (result.status, result.out) == (7, "handled 1\n")
     assert "their C library is not glibc" in result.err
+
+
+@pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_little_address_space(method, options):
+    """What the probe takes of it is little beside what the program uses, so a limit holds for the program's own needs."""
+    exe = build(Program.read(SOURCES / "hostile" / "little_space.c"), Variant("gcc", method, "O2"))
+    assert run(exe).out == "0 1\n"
+    result = utrail("record", *options, exe).must()
+    assert result.out == "0 1\n"
+    if "-t" not in options:
+        assert calls("leaf") == 8
+    # The limit is there from the start.
+    result = run("sh", "-c", f"ulimit -v 100000; exec {exe} no-limit")
+    assert result.out == "0 0\n"
+    script = f"ulimit -v 100000; exec {exe} no-limit"
+    result = utrail("record", "--force", *options, "sh", "-c", script).must()
+    assert result.out == "0 0\n"
+    if "-t" not in options:
+        assert calls("leaf") == 8
