@@ -8,7 +8,7 @@ import pytest
 
 from data import ENTRY, Recording
 from programs import METHODS, SOURCES, Program, Variant, build, program
-from tools import run, utrail
+from tools import UTRAIL, run, utrail
 
 GCC = [("gcc", s) for s in ("address", "thread", "leak", "undefined")]
 CLANG = [("clang", s) for s in ("address", "thread", "leak", "memory")]
@@ -82,3 +82,21 @@ def test_little_address_space(method, options):
     assert result.out == "0 0\n"
     if "-t" not in options:
         assert calls("leaf") == 8
+
+
+def stack_used(*options, exe):
+    """The most that calls on a stack of their own took of it."""
+    command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
+    return max(int(line) for line in run(*command).must().out.split())
+
+
+@pytest.mark.parametrize("method", ["pg", "fentry"])
+def test_stack_of_hooks(method):
+    """What takes much of the stack is done before arguments are captured, and not below that."""
+    exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
+    plain = stack_used("--no-libcall", exe=exe)
+    assert stack_used("untraced", exe=exe) < plain < 8192
+    # Registers of a function or two; and a thread that loses its CPU at the wrong moment sets its clock a little deeper.
+    more = 256
+    for options in (["-a"], ["-a", "-t", "1us"], ["-A", "texts@arg1/s,arg2/s"]):
+        assert stack_used("--no-libcall", *options, exe=exe) <= plain + more

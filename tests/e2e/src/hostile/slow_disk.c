@@ -47,7 +47,8 @@ ssize_t write(int fd, const void *data, size_t len)
 	static int slow;
 	static volatile long *handled;
 
-	if (strcmp(program_invocation_short_name, "utrail") == 0 && len >= 8192 && slow < SLOW_WRITES) {
+	if (strcmp(program_invocation_short_name, "utrail") == 0 && len >= 8192 &&
+	    slow < SLOW_WRITES) {
 		if (!handled)
 			handled = open_counter();
 		if (handled && *handled) {
