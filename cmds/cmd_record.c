@@ -168,8 +168,17 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu libraries were left out: the program has reported more than can be "
 			 "kept",
 			 rec->talks.nr_modules_left_out);
+	if (rec->other_libc)
+		msg_warn(
+			msg,
+			"%u processes were not traced: their C library is not glibc (musl?), which "
+			"the probe needs",
+			rec->other_libc);
 	if (untraced)
-		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
+		msg_warn(msg,
+			 "%llu threads were not traced: too many at a time, or too little "
+			 "address space (ulimit -v)",
+			 untraced);
 }
 
 /*
@@ -385,7 +394,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected) {
+	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */

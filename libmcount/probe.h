@@ -180,10 +180,8 @@ struct probe {
 	const struct control_page *control;
 	uint32_t nr_writers; /* of @control, at the beginning */
 	bool is_finished;    /* this process has asked for it; others may see it later */
-	struct arena *arena;
 	struct arena *
-		notes; /* its first page, mapped for itself: always there, also while @arena is replaced */
-	uint64_t arena_bytes;
+		arena; /* its header, always at this place; the rest is mapped as needed, see arena.h */
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;

@@ -293,8 +293,9 @@ struct recorder {
 
 	struct crash *crashes;
 
-	unsigned declined;  /* processes that had too little address space to be traced */
-	unsigned protected; /* processes with a shadow stack */
+	unsigned declined;   /* processes that had too little address space to be traced */
+	unsigned protected;  /* processes with a shadow stack */
+	unsigned other_libc; /* processes whose C library is not glibc */
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmcount/arena.h"
 #include "libmcount/frames.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/fd.h"
@@ -109,7 +110,7 @@ static void be_the_writer(struct recorder *rec)
 	rec->nr_writers = rec->control->nr_writers = 1;
 }
 
-static void be_the_probe(struct pair *pair)
+static void be_the_probe(struct pair *pair, int arena_fd)
 {
 	struct recorder *rec = &pair->rec;
 
@@ -117,15 +118,13 @@ static void be_the_probe(struct pair *pair)
 		.plan = rec->plan,
 		.control = rec->control,
 		.nr_writers = rec->control->nr_writers,
-		.notes = pair->proc->arena,
-		.arena = pair->proc->arena,
-		.arena_bytes = pair->proc->arena_bytes,
 		.pid = getpid(),
 		.plain = true,
 		.tracing = true,
 		.is_on = true,
 		.ready = true,
 	};
+	assert_true(arena_adopt(arena_fd));
 	clock_setup();
 }
 
@@ -146,11 +145,11 @@ void pair_open(struct pair *pair)
 		be_the_writer(rec);
 	pair->proc = process_create(rec, &hello, getpid(), &arena_fd);
 	assert_non_null(pair->proc);
-	close(arena_fd); /* both sides use the same mapping */
 	pair->proc->session = rec_session_create(rec, getpid(), "/bin/program");
 	assert_non_null(pair->proc->session);
 	process_publish(rec, pair->proc);
-	be_the_probe(pair);
+	be_the_probe(pair, arena_fd);
+	close(arena_fd);
 }
 
 void pair_stop(struct pair *pair)
@@ -220,9 +219,7 @@ struct thread *pair_thread(void)
 
 uint32_t pair_ring_index(const struct pair *pair, const struct ring *r)
 {
-	uint64_t stride = ring_stride(pair->proc->nr_segments, pair->proc->segment_bytes);
-
-	return ((char *)r - ((char *)pair->proc->arena + RING_PAGE)) / stride;
+	return r->index;
 }
 
 struct strbuf pair_file(const struct pair *pair, const char *name)
