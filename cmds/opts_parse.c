@@ -95,6 +95,36 @@ struct line {
 	bool is_typed;
 };
 
+static void swap_runs(char **argv, int from, int middle, int end)
+{
+	for (; middle < end; middle++, from++) {
+		char *word = argv[middle];
+
+		memmove(argv + from + 1, argv + from, (middle - from) * sizeof(*argv));
+		argv[from] = word;
+	}
+}
+
+/*
+ * `graph main -d DIR`: without a program to run nobody else's options follow. They change places with the words in front of
+ * them, so that the line means the same when it is parsed again.
+ */
+static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
+{
+	int nr = 0; /* words that are no options, in front of parse->next */
+	int rc = 0;
+
+	while (rc == 0 && !parse->ended && parse->next < parse->argc) {
+		int from = ++parse->next;
+
+		nr++;
+		rc = optparse_run(parse, opts, err);
+		swap_runs(parse->argv, from - nr, from, parse->next);
+	}
+	parse->next -= nr;
+	return rc;
+}
+
 /* @first: the index of the first word */
 static int parse_line(struct opts *opts, struct line *line, int first, struct uft_err *err)
 {
@@ -117,6 +147,8 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 	}
 	if (line->cmd)
 		rc = optparse_run(&parse, opts, err);
+	if (rc == 0 && line->cmd && !line->cmd->needs_program)
+		rc = parse_behind(opts, &parse, err);
 	line->args = line->argv + parse.next;
 	line->nr_args = line->argc - parse.next;
 	line->ended = parse.ended;
