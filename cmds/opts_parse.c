@@ -218,6 +218,16 @@ static int parse_with_file(struct opts *opts, struct line *line, struct uft_err 
 	return ret;
 }
 
+/* `-t 0` is said, too. */
+static bool is_time_given(const struct opts *opts)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts_table[i].letter == 't' && opts->given[i])
+			return true;
+	}
+	return false;
+}
+
 /*
  * What was recorded with some options is to be read with them, too: the file's words come behind those of the user, so a
  * time filter or range that he gives is left as it is. But a recording may be a stranger's, and what a stranger says is
@@ -235,7 +245,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	if (time_filter_ns || range.start.is_set || range.stop.is_set) {
+	if (time_filter_ns || is_time_given(opts) || range.start.is_set || range.stop.is_set) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
 	}

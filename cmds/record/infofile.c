@@ -217,11 +217,25 @@ int infofile_begin(const struct run *run, struct uft_err *err)
 	return write_info(run, &info, err);
 }
 
+/* Are there calls that are kept however short they are? */
+static bool keeps_short_calls(const struct filters *filters)
+{
+	uint32_t uses = 0;
+
+	for (size_t i = 0; i < filters->nr; i++)
+		uses |= filters->entries[i].spec.trigger.flags;
+	return uses & (TRIGGER_TRACE | TRIGGER_TIME);
+}
+
+/*
+ * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would drop the calls, too,
+ * that -T f@trace or f@time=1us has kept: no filter, then.
+ */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (run->settings.threshold_ns) {
+	if (run->settings.threshold_ns && !keeps_short_calls(run->settings.filters)) {
 		strbuf_addstr(&text, "-t ");
 		format_time(run->settings.threshold_ns, &text);
 		strbuf_addch(&text, '\n');
