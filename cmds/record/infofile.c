@@ -13,6 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
 #include "utils/base/units.h"
+#include "utils/base/words.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/object/build_id.h"
@@ -25,7 +26,7 @@ static char *join_command_line(const struct opts *opts)
 	for (int i = 0; i < opts->argc; i++) {
 		if (i)
 			strbuf_addch(&text, ' ');
-		strbuf_addstr(&text, i ? opts->argv[i] : "utrail");
+		words_quote(i ? opts->argv[i] : "utrail", &text);
 	}
 	if (strbuf_oom(&text)) {
 		strbuf_deinit(&text);

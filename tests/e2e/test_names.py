@@ -1,5 +1,6 @@
 """Functions by the names that people say: whatever compilers have made of them."""
 
+import json
 import re
 
 import pytest
@@ -76,6 +77,15 @@ def test_one_name(prog):
     assert names("--demangle=full", "-F", "g") == {"g.lto_priv.0": 1}
     assert names("--demangle=no", "-N", "f").keys() >= {"g.lto_priv.0", "_RNvCs1_1m3top"}
     assert not {"f", "f.part.0"} & names("--demangle=no", "-N", "f").keys()
+
+
+def test_copies_count_once(prog):
+    """f() calls f.part.0() and f.constprop.0.isra.0(), which are f, too: its time is that of the outermost call."""
+    utrail("record", "-d", "all", "--no-libcall", "--no-event", prog).must()
+    rows = json.loads(utrail("report", "-d", "all", "--format=json").must().out)
+    (f,) = [row for row in rows if row["name"] == "f"]
+    (whole,) = re.findall(r"([\d.]+) us *\| *} /\* f \*/", utrail("replay", "-d", "all", "-f", "duration").must().out)
+    assert f["total"] == round(float(whole) * 1000)
 
 
 def test_views_of_one_function(prog):

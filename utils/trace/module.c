@@ -217,6 +217,7 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 		.shown_len = shown_len,
 		.call_len = shown.len,
 		.id = set->nr_funcs,
+		.count_id = set->nr_funcs,
 	};
 	set->funcs[set->nr_funcs++] = func;
 	return func;
@@ -247,6 +248,23 @@ static bool is_fork_name(const char *name)
 	return false;
 }
 
+/* The function that @sym is a copy or part of ("f" for "f.part.0"), when it is shown under its name; NULL: none. */
+static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
+					const struct symbol *sym)
+{
+	size_t len = demangle_plain_length(sym->name);
+
+	if (!sym->name[len] || set->demangle != DEMANGLE_SIMPLE)
+		return NULL;
+	for (size_t i = 0; i < mod->symtab.nr; i++) {
+		const struct symbol *other = &mod->symtab.syms[i];
+
+		if (strncmp(other->name, sym->name, len) == 0 && !other->name[len])
+			return other;
+	}
+	return NULL;
+}
+
 const struct func *module_func(struct module_set *set, struct module *mod, const struct symbol *sym)
 {
 	struct func **slot = &mod->funcs[sym - mod->symtab.syms];
@@ -254,6 +272,8 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	if (*slot)
 		return *slot;
 
+	const struct symbol *original = original_of(set, mod, sym);
+	const struct func *counted = original ? module_func(set, mod, original) : NULL;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
 
@@ -267,6 +287,8 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 		(*slot)->others = others.data;
 		others = (struct strbuf){ 0 };
 	}
+	if (counted)
+		(*slot)->count_id = counted->count_id;
 	(*slot)->sym = sym;
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';

@@ -22,6 +22,8 @@
  * @others: what else it is called (demangle_others()); NULL: nothing
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first @shown_len bytes are the
  *             name, its first @call_len - 1 bytes "name()"
+ * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its own: a call of one inside
+ *            of the other is no other call when times are added up
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
@@ -33,6 +35,7 @@ struct func {
 	uint32_t shown_len;
 	uint32_t call_len;
 	uint32_t id;
+	uint32_t count_id;
 	bool is_libcall; /* an entry of a PLT */
 	bool is_exec;	 /* a library call that puts another program in place of this one */
 	bool is_fork;	 /* by its name: two processes return from it */
