@@ -85,6 +85,7 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 	struct symtab symbols cleanup_symtab = { 0 };
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	size_t nr = 0;
 	int ret = load_symbols(opts, path, &symbols, err);
@@ -97,11 +98,14 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 		if (!is_traceable(sym))
 			continue;
 		strbuf_reset(&name);
+		strbuf_reset(&others);
 		demangle(sym->name, opts->demangle, &name);
+		demangle_others(sym->name, opts->demangle, &others);
 
 		const struct filter_subject subject = {
 			.name = strbuf_str(&name),
 			.name_len = name.len,
+			.others = strbuf_str(&others),
 			.module = base_name(path),
 			.is_plt = sym->type == 'P',
 			.is_program = true,

@@ -396,7 +396,7 @@ const struct opt_row opts_table[] = {
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(event_full) },
 
-	{ "demangle", 0, "TYPE", "C++ and Rust names: simple, full or no (default: simple)",
+	{ "demangle", 0, "TYPE", "names of functions: simple, full (also '.part.0') or no (default: simple)",
 	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO, OPT_WORD, MEMBER(demangle),
 	  .words = demangle_words },
 	{ "output-fields", 'f', "FIELD,...", "columns to show; +FIELD adds; all; none",

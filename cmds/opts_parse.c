@@ -95,6 +95,36 @@ struct line {
 	bool is_typed;
 };
 
+static void swap_runs(char **argv, int from, int middle, int end)
+{
+	for (; middle < end; middle++, from++) {
+		char *word = argv[middle];
+
+		memmove(argv + from + 1, argv + from, (middle - from) * sizeof(*argv));
+		argv[from] = word;
+	}
+}
+
+/*
+ * `graph main -d DIR`: without a program to run nobody else's options follow. They change places with the words in front of
+ * them, so that the line means the same when it is parsed again.
+ */
+static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
+{
+	int nr = 0; /* words that are no options, in front of parse->next */
+	int rc = 0;
+
+	while (rc == 0 && !parse->ended && parse->next < parse->argc) {
+		int from = ++parse->next;
+
+		nr++;
+		rc = optparse_run(parse, opts, err);
+		swap_runs(parse->argv, from - nr, from, parse->next);
+	}
+	parse->next -= nr;
+	return rc;
+}
+
 /* @first: the index of the first word */
 static int parse_line(struct opts *opts, struct line *line, int first, struct uft_err *err)
 {
@@ -117,6 +147,8 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 	}
 	if (line->cmd)
 		rc = optparse_run(&parse, opts, err);
+	if (rc == 0 && line->cmd && !line->cmd->needs_program)
+		rc = parse_behind(opts, &parse, err);
 	line->args = line->argv + parse.next;
 	line->nr_args = line->argc - parse.next;
 	line->ended = parse.ended;
@@ -186,6 +218,16 @@ static int parse_with_file(struct opts *opts, struct line *line, struct uft_err 
 	return ret;
 }
 
+/* `-t 0` is said, too. */
+static bool is_time_given(const struct opts *opts)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts_table[i].letter == 't' && opts->given[i])
+			return true;
+	}
+	return false;
+}
+
 /*
  * What was recorded with some options is to be read with them, too: the file's words come behind those of the user, so a
  * time filter or range that he gives is left as it is. But a recording may be a stranger's, and what a stranger says is
@@ -203,7 +245,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	if (time_filter_ns || range.start.is_set || range.stop.is_set) {
+	if (time_filter_ns || is_time_given(opts) || range.start.is_set || range.stop.is_set) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
 	}

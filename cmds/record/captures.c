@@ -110,11 +110,16 @@ static void choose_strings(const struct capture_subject *subject, struct argspec
 static int find(const struct capture_settings *settings, const struct capture_subject *subject,
 		struct found *found)
 {
+	struct strbuf others cleanup_strbuf = { 0 };
 	struct argrules_subject asked = {
 		.name = subject->name,
 		.module = subject->module,
 		.is_plt = subject->sym->type == 'P',
 	};
+
+	demangle_others(subject->sym->name, DEMANGLE_SIMPLE, &others);
+	asked.others = strbuf_str(&others);
+
 	int about = argrules_collect(settings->rules, &asked, &found->args, &found->retval);
 
 	if (about < 0)

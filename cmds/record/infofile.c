@@ -13,6 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
 #include "utils/base/units.h"
+#include "utils/base/words.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/object/build_id.h"
@@ -25,7 +26,7 @@ static char *join_command_line(const struct opts *opts)
 	for (int i = 0; i < opts->argc; i++) {
 		if (i)
 			strbuf_addch(&text, ' ');
-		strbuf_addstr(&text, i ? opts->argv[i] : "utrail");
+		words_quote(i ? opts->argv[i] : "utrail", &text);
 	}
 	if (strbuf_oom(&text)) {
 		strbuf_deinit(&text);
@@ -218,11 +219,25 @@ int infofile_begin(const struct run *run, struct uft_err *err)
 	return write_info(run, &info, err);
 }
 
+/* Are there calls that are kept however short they are? */
+static bool keeps_short_calls(const struct filters *filters)
+{
+	uint32_t uses = 0;
+
+	for (size_t i = 0; i < filters->nr; i++)
+		uses |= filters->entries[i].spec.trigger.flags;
+	return uses & (TRIGGER_TRACE | TRIGGER_TIME);
+}
+
+/*
+ * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would drop the calls, too,
+ * that -T f@trace or f@time=1us has kept: no filter, then.
+ */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (run->settings.threshold_ns) {
+	if (run->settings.threshold_ns && !keeps_short_calls(run->settings.filters)) {
 		strbuf_addstr(&text, "-t ");
 		format_time(run->settings.threshold_ns, &text);
 		strbuf_addch(&text, '\n');

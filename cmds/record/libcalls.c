@@ -30,6 +30,10 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__gnu_mcount_nc"),
 	NOT_HOOKED("__cyg_profile_func_enter"),
 	NOT_HOOKED("__cyg_profile_func_exit"),
+	/* gprof's, whose place the probe takes (libmcount/gprof.c). */
+	NOT_HOOKED("__monstartup"),
+	NOT_HOOKED("monstartup"),
+	NOT_HOOKED("moncontrol"),
 	NOT_HOOKED("_mcleanup"),
 	NOT_HOOKED("__libc_start_main"),
 	NOT_HOOKED("__cxa_finalize"),

@@ -105,7 +105,9 @@ static void note_opted_in(struct binding *b, const struct filter_subject *subjec
 	}
 }
 
-static void bind_symbol(struct binding *b, const struct symbol *sym, struct strbuf *name)
+/* @name, @others: room for texts */
+static void bind_symbol(struct binding *b, const struct symbol *sym, struct strbuf *name,
+			struct strbuf *others)
 {
 	struct plan_func func = {
 		.start = sym->addr,
@@ -116,12 +118,15 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 	struct trigger trigger;
 
 	strbuf_reset(name);
+	strbuf_reset(others);
 	demangle(sym->name, b->settings->demangle, name);
+	demangle_others(sym->name, b->settings->demangle, others);
 
 	const struct dwarf_func *debug = debuginfo_func(b->debug, sym);
 	struct filter_subject subject = {
 		.name = strbuf_str(name),
 		.name_len = name->len,
+		.others = strbuf_str(others),
 		.source_file = debug ? debug->file : NULL,
 		.module = base_name(b->module->path),
 		.is_plt = sym->type == 'P',
@@ -132,7 +137,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		func.rule = rule_set_add(b->rules, &trigger);
 	if (func.rule != PLAN_NO_RULE && (trigger.flags & TRIGGER_NOTRACE))
 		note_opted_in(b, &subject);
-	func.capture = capture_of(b, sym, strbuf_str(name));
+	func.capture = capture_of(b, sym, subject.name);
 	if (func.rule != PLAN_NO_RULE || func.capture != PLAN_NO_CAPTURE ||
 	    sym->size < largest_size(b->settings))
 		strbuf_add(b->out, &func, sizeof(func));
@@ -160,6 +165,7 @@ static void bind_module(struct binding *b)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
 	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
 	const struct known_module *m = b->module;
 	const struct capture_settings *captures = &b->settings->captures;
 
@@ -172,7 +178,7 @@ static void bind_module(struct binding *b)
 	b->rules->has_llvm_strings = b->has_llvm_strings;
 	for (size_t i = 0; i < symbols.nr; i++) {
 		if (symbol_is_function(&symbols.syms[i]))
-			bind_symbol(b, &symbols.syms[i], &name);
+			bind_symbol(b, &symbols.syms[i], &name, &others);
 	}
 }
 

@@ -49,7 +49,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def workdir(tmp_path, monkeypatch):
-    """Recordings and gmon.out files go to a directory that pytest removes."""
+    """Recordings go to a directory that pytest removes."""
     monkeypatch.chdir(tmp_path)
     yield tmp_path
 

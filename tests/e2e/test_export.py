@@ -270,6 +270,20 @@ def test_strange_names(strange_names, name, count):
     assert count(dump(name, strange_names)) == expected
 
 
+@needs("sqlite3", "sqlite3")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_functions_of_sqlite(name):
+    """The view agrees with report in all three numbers, also where a function is inside of itself, or never returns."""
+    needs_sqlite()
+    # Without the scheduler: where its clock and ours differ, a wait is cut.
+    utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
+    text = run("sqlite3", "-json", dump("sqlite", "data"), "select * from functions").must().out
+    rows = json.loads(utrail("report", "-d", "data", "--format=json").must().out)
+    assert {row["name"]: (row["calls"], row["total"], row["self"]) for row in json.loads(text)} == {
+        row["name"]: (row["call"], row["total"], row["self"]) for row in rows
+    }
+
+
 class TestFolded:
     LINE = re.compile(r"[^;\n]+(;[^;\n]*)* [1-9][0-9]*")
 

@@ -474,6 +474,15 @@ class TestOptionFiles:
         assert replay() == replay("-t", "1ms")
         assert "fifth" in replay("-t", "1ns"), "what the user says counts"
         assert "fifth" in replay("-r", "~1s")
+        assert "fifth" in replay("-t", "0")
+
+    @pytest.mark.parametrize("words", [["-T", "fifth@trace"], ["-T", "fifth@time=0"], ["-F", "first", "-T", "^fif@trace"]])
+    def test_short_calls_that_were_asked_for(self, words):
+        """What record keeps in spite of -t is not dropped when it is read."""
+        record(exe_of("filtered"), "-t", "1ms", *words)
+        assert "fifth" in replay()
+        record(exe_of("filtered"), "-t", "1ms")
+        assert "fifth" not in replay()
 
     @pytest.mark.parametrize("command", ["replay", "report", "graph", "dump", "info"])
     def test_default_opts_of_a_stranger(self, workdir, command):

@@ -135,3 +135,18 @@ def test_missing_symbol(libraries):
     assert plain.status == traced.status == 127
     assert "lib_one" in plain.err or "lib_ifunc" in plain.err
     assert plain.err.splitlines()[-1] in traced.err
+
+
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+def test_gprof(workdir, compiler):
+    """What -pg brings with it does nothing, leaves no file, and has no line in what is shown."""
+    run(compiler, "-O1", "-pg", SOURCES / "odd" / "gprof.c", "-o", "prog").must()
+    assert run("./prog").must().out == "1 1\n"  # else there is nothing to see here
+    (workdir / "gmon.out").unlink()
+    for options in ((), ("--no-libcall",), ("--nop",)):
+        assert utrail("record", *options, "./prog").must().out == "0 0\n"
+        assert not (workdir / "gmon.out").exists()
+        if "--nop" not in options:
+            shown = utrail("replay", "-f", "none").must().out
+            assert "main() {" in shown or "main();" in shown
+            assert "mon" not in shown and "_mcleanup" not in shown

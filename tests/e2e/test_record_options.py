@@ -181,7 +181,7 @@ def test_data_dir(workdir):
     exe = build(program("plain"), VARIANTS[0])
     for _ in range(3):
         utrail("record", "-d", "elsewhere/", exe).must()
-    assert sorted(os.listdir()) == ["elsewhere", "elsewhere.old", "gmon.out"]
+    assert sorted(os.listdir()) == ["elsewhere", "elsewhere.old"]
     assert tree(Recording("elsewhere")) == tree(Recording("elsewhere.old"))
 
 
@@ -225,3 +225,13 @@ def test_environment_and_streams_are_the_programs_own(workdir):
     status = "/proc/self/status"
     plain = run("/bin/grep", "^Sig[BIC]", status).must().out
     assert utrail("record", "--force", "/bin/grep", "^Sig[BIC]", status).must().out == plain
+
+
+def test_command_line_can_be_pasted(workdir):
+    """What `info` says is what a shell makes the same words of, uftrace's way to write quotes included."""
+    words = ["a b", "it's", 'q"x', "back\\slash", "", "$HOME", "`id`", "!x", "*", "x\\", 'x\\"', "größe"]
+    exe = build(program("plain"), VARIANTS[0])
+    utrail("record", "-d", "data", exe, *words).must()
+    (line,) = re.findall(r"^# cmdline +: (.*)$", utrail("info", "-d", "data").must().out, flags=re.M)
+    assert '"q\\"x"' in line
+    assert run("sh", "-c", f"printf '%s|' {line}").must().out == "|".join(["utrail", "record", "-d", "data", str(exe), *words, ""])

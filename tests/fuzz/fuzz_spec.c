@@ -18,6 +18,7 @@ static const struct filter_subject subjects[] = {
 	{ .name = "main", .name_len = 4, .module = "program", .is_program = true },
 	{ .name = "puts", .name_len = 4, .module = "program", .is_program = true, .is_plt = true },
 	{ .name = "std::vector::push_back", .name_len = 22, .module = "libstdc++.so.6" },
+	{ .name = "m::f", .name_len = 4, .others = "m::f.part.0\0f\0" },
 	{ .name = "operator new[]", .name_len = 14, .source_file = "src/lib/a.c" },
 	{ .name = "", .name_len = 0 },
 };

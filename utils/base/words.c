@@ -97,3 +97,58 @@ void words_deinit(struct words *words)
 	free(words->words);
 	*words = (struct words){ 0 };
 }
+
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./,:=@%+";
+
+	/* A `~` or `#` may be special at the start, and `^` is in old shells. */
+	return *word && strspn(word, plain) == strlen(word);
+}
+
+static bool has_control(const char *word)
+{
+	for (; *word; word++) {
+		if ((unsigned char)*word < ' ' || *word == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* $'...' */
+static void quote_control(const char *word, struct strbuf *out)
+{
+	strbuf_addstr(out, "$'");
+	for (; *word; word++) {
+		unsigned char c = *word;
+
+		if (c < ' ' || c == 0x7f)
+			strbuf_addf(out, "\\%03o", c);
+		else if (c == '\'' || c == '\\')
+			strbuf_addf(out, "\\%c", c);
+		else
+			strbuf_addch(out, c);
+	}
+	strbuf_addch(out, '\'');
+}
+
+void words_quote(const char *word, struct strbuf *out)
+{
+	if (is_plain(word)) {
+		strbuf_addstr(out, word);
+	} else if (has_control(word)) {
+		quote_control(word, out);
+	} else if (strchr(word, '!') && !strchr(word, '\'')) {
+		/* In double quotes an interactive shell would put an old command in its place. */
+		strbuf_addf(out, "'%s'", word);
+	} else {
+		strbuf_addch(out, '"');
+		for (; *word; word++) {
+			if (strchr("\"\\$`", *word))
+				strbuf_addch(out, '\\');
+			strbuf_addch(out, *word);
+		}
+		strbuf_addch(out, '"');
+	}
+}

@@ -6,6 +6,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 /*
  * @words: of the heap, like an argv: @nr of them and a NULL; all NULL while empty
@@ -24,5 +25,11 @@ struct words {
 int words_add(struct words *words, const char *text, struct uft_err *err);
 void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
+
+/*
+ * Append @word so that a shell takes it as this one word: as it is, "quoted", or where that would not do in the ways that bash
+ * and zsh have, 'quoted' and $'quoted'.
+ */
+void words_quote(const char *word, struct strbuf *out);
 
 #endif

@@ -24,7 +24,7 @@ static const char schema[] =
 	"CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, module TEXT);"
 	"CREATE TABLE call(id INTEGER PRIMARY KEY, ts INTEGER, dur INTEGER, self_dur INTEGER,"
 	" utid INTEGER, function_id INTEGER, depth INTEGER, parent_id INTEGER,"
-	" arguments TEXT, retval TEXT);"
+	" arguments TEXT, retval TEXT, total_dur INTEGER);"
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, ts INTEGER, utid INTEGER, name TEXT, data "
 	"TEXT);"
 	"CREATE VIEW slice AS SELECT c.id, c.ts, c.dur, c.self_dur, c.utid AS track_id,"
@@ -36,6 +36,9 @@ static const char schema[] =
 	"CREATE VIEW calls_by_function AS SELECT f.name, count(*) AS count, sum(max(c.dur, 0)) AS "
 	"dur,"
 	" sum(c.self_dur) AS self_dur FROM call c JOIN function f ON f.id = c.function_id"
+	" GROUP BY f.name;"
+	"CREATE VIEW functions AS SELECT f.name, count(*) AS calls, sum(c.total_dur) AS total,"
+	" sum(c.self_dur) AS self FROM call c JOIN function f ON f.id = c.function_id"
 	" GROUP BY f.name;"
 	"BEGIN;";
 
@@ -59,7 +62,7 @@ static const char *const statements[] = {
 	[PUT_PROCESS] = "INSERT INTO process VALUES(?, ?, ?, ?)",
 	[PUT_THREAD] = "INSERT INTO thread VALUES(?, ?, ?, ?, ?)",
 	[PUT_FUNCTION] = "INSERT INTO function VALUES(?, ?, ?)",
-	[PUT_CALL] = "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[PUT_CALL] = "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[PUT_EVENT] = "INSERT INTO event VALUES(NULL, ?, ?, ?, ?)",
 };
 
@@ -72,7 +75,7 @@ struct open_call {
 /*
  * @fd: of the file that the database is made in; it has no name any more
  * @calls: of @task, the innermost last; @payloads: their arguments
- * @is_known: by function id
+ * @is_known, @open: by function id; @open: how many calls of @task are, by func->count_id
  */
 struct sqlite_export {
 	struct nest nest;
@@ -88,6 +91,7 @@ struct sqlite_export {
 	sqlite3_int64 last_id;
 	uint64_t last_ns;
 	bool *is_known;
+	uint32_t *open;
 	size_t nr_known;
 	struct strbuf text;
 };
@@ -228,6 +232,13 @@ static int know_function(struct sqlite_export *s, const struct func *func)
 			return -ENOMEM;
 		memset(known + s->nr_known, 0, (nr - s->nr_known) * sizeof(*known));
 		s->is_known = known;
+
+		uint32_t *open = reallocarray(s->open, nr, sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		memset(open + s->nr_known, 0, (nr - s->nr_known) * sizeof(*open));
+		s->open = open;
 		s->nr_known = nr;
 	}
 	if (s->is_known[func->id])
@@ -254,7 +265,13 @@ static int enter(struct sqlite_export *s, const struct func *func)
 		s->cap = cap;
 	}
 	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id, .start_ns = s->last_ns };
-	return know_function(s, func);
+
+	int ret = know_function(s, func);
+
+	/* A copy of a function is made known behind it, so there is room for both. */
+	if (ret == 0)
+		s->open[func->count_id]++;
+	return ret;
 }
 
 static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
@@ -272,6 +289,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	const struct open_call *call = &s->calls[--s->nr];
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
+	/* report's: of recursive calls only the outermost one counts. */
+	uint64_t total_ns = --s->open[func->count_id] ? 0 : dur_ns;
 
 	sqlite3_bind_int64(put, 1, call->id);
 	sqlite3_bind_int64(put, 2, call->start_ns);
@@ -291,6 +310,7 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 
 	bind_text_or_null(s, put, 9, arguments);
 	bind_text_or_null(s, put, 10, retval);
+	sqlite3_bind_int64(put, 11, total_ns);
 	return step(s, PUT_CALL);
 }
 
@@ -408,6 +428,7 @@ static void deinit(struct export *ex)
 	payloads_deinit(&s->payloads);
 	free(s->calls);
 	free(s->is_known);
+	free(s->open);
 }
 
 const struct exporter exp_sqlite = {

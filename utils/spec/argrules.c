@@ -176,7 +176,13 @@ static bool is_about(const struct argrule *rule, const struct argrules_subject *
 	} else if (module && strncmp(subject->module, module, strlen(module)) != 0) {
 		return false;
 	}
-	return pattern_matches(&rule->pattern, subject->name, strlen(subject->name));
+	if (pattern_matches(&rule->pattern, subject->name, strlen(subject->name)))
+		return true;
+	for (const char *at = subject->others; at && *at; at += strlen(at) + 1) {
+		if (pattern_matches(&rule->pattern, at, strlen(at)))
+			return true;
+	}
+	return false;
 }
 
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,

@@ -61,6 +61,7 @@ struct argrules_subject {
 	const char *name; /* demangled, or as in the symbol table */
 	const char *module;
 	bool is_plt;
+	const char *others; /* what else it is called (demangle_others()); NULL: nothing */
 };
 
 /*

@@ -62,7 +62,8 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 
 static bool is_exact(const struct spec *spec)
 {
-	return spec->pattern.match == MATCH_SIMPLE && !(spec->trigger.flags & TRIGGER_LOCATIONS);
+	return spec->pattern.match == MATCH_SIMPLE && !spec->pattern.is_scope &&
+	       !(spec->trigger.flags & TRIGGER_LOCATIONS);
 }
 
 static int prepare(struct filters *filters)
@@ -128,12 +129,28 @@ static bool is_in_module(const struct spec *spec, const struct filter_subject *s
 	return false;
 }
 
+static const char *next_name(const char *name)
+{
+	return name + strlen(name) + 1;
+}
+
+static bool is_named(const struct pattern *pattern, const struct filter_subject *subject)
+{
+	if (pattern_matches(pattern, subject->name, subject->name_len))
+		return true;
+	for (const char *at = subject->others; at && *at; at = next_name(at)) {
+		if (pattern_matches(pattern, at, strlen(at)))
+			return true;
+	}
+	return false;
+}
+
 static bool matches(const struct spec *spec, const struct filter_subject *subject)
 {
 	if (!is_in_module(spec, subject))
 		return false;
 	if (!(spec->trigger.flags & TRIGGER_LOCATIONS))
-		return pattern_matches(&spec->pattern, subject->name, subject->name_len);
+		return is_named(&spec->pattern, subject);
 	return subject->source_file &&
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
@@ -151,15 +168,41 @@ uint32_t filters_opt_in(const struct filters *filters)
 	return flags & (TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION);
 }
 
+/* The entries with that plain name, one after the other. */
+static void add_exact(struct filter_walk *walk, const char *name)
+{
+	uintptr_t head = (uintptr_t)strmap_get(&walk->filters->exact, name);
+
+	if (head && walk->nr_exact < FILTER_NAMES_MAX)
+		walk->exact[walk->nr_exact++] = head;
+}
+
 void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject)
 {
 	*walk = (struct filter_walk){ filters, subject };
-	if (filters->exact.nr)
-		walk->exact = (uintptr_t)strmap_get(&filters->exact, subject->name);
+	if (!filters->exact.nr)
+		return;
+	add_exact(walk, subject->name);
+	for (const char *at = subject->others; at && *at; at = next_name(at))
+		add_exact(walk, at);
 }
 
-/* Both lists rise, so the smaller of both heads is the next one. */
+/* Which of the lists of plain names is about the earliest entry, if that is before the one with index @before; else -1. */
+static int first_exact(const struct filter_walk *walk, size_t before)
+{
+	int first = -1;
+
+	for (size_t i = 0; i < walk->nr_exact; i++) {
+		if (walk->exact[i] && walk->exact[i] - 1 < before) {
+			before = walk->exact[i] - 1;
+			first = (int)i;
+		}
+	}
+	return first;
+}
+
+/* All lists rise, so the smallest of the heads is the next one. */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
 	struct filters *filters = walk->filters;
@@ -168,15 +211,15 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 		size_t pattern = walk->pattern < filters->nr_patterns
 					 ? filters->patterns[walk->pattern]
 					 : SIZE_MAX;
-		size_t exact = walk->exact ? walk->exact - 1 : SIZE_MAX;
-		size_t index = exact < pattern ? exact : pattern;
+		int exact = first_exact(walk, pattern);
+		size_t index = exact < 0 ? pattern : walk->exact[exact] - 1;
 
 		if (index == SIZE_MAX)
 			return NULL;
-		if (index == exact)
-			walk->exact = filters->next[exact];
-		else
+		if (exact < 0)
 			walk->pattern++;
+		else
+			walk->exact[exact] = filters->next[index];
 
 		struct filter_entry *entry = &filters->entries[index];
 

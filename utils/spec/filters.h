@@ -53,11 +53,13 @@ uint32_t filters_opt_in(const struct filters *filters);
  * A function, as filters see it.
  *
  * @name: demangled, with its length
+ * @others: what else it is called (demangle_others()); NULL: nothing
  * @module: base name of its file, or NULL
  */
 struct filter_subject {
 	const char *name;
 	size_t name_len;
+	const char *others;
 	const char *module;
 	const char *source_file; /* NULL when unknown */
 	bool is_plt;		 /* a library call */
@@ -65,11 +67,15 @@ struct filter_subject {
 	bool is_kernel;
 };
 
+/* A function has at most so many names: the one that is shown, and those of demangle_others(). */
+#define FILTER_NAMES_MAX 4
+
 /* The entries that match a function, one by one in their order. Each is noted to have a match. */
 struct filter_walk {
 	struct filters *filters;
 	const struct filter_subject *subject;
-	size_t exact;
+	size_t exact[FILTER_NAMES_MAX];
+	size_t nr_exact;
 	size_t pattern;
 };
 void filter_walk_begin(struct filter_walk *walk, struct filters *filters,

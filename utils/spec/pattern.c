@@ -100,6 +100,10 @@ static int init(struct pattern *p, const char *text, size_t len, bool can_be_pla
 	if (can_be_plain && is_plain(p->text))
 		p->match = MATCH_SIMPLE;
 
+	/* No function has such a name, so it can only be meant like that. */
+	p->is_scope = p->match == MATCH_SIMPLE && strlen(p->text) > 2 &&
+		      strcmp(p->text + strlen(p->text) - 2, "::") == 0;
+
 	int ret = p->match == MATCH_REGEX ? compile(p, err) : 0;
 
 	if (p->match == MATCH_GLOB && strlen(p->text) > GLOB_MAX)
@@ -147,7 +151,8 @@ bool pattern_matches(const struct pattern *p, const char *name, size_t len)
 {
 	switch (p->match) {
 	case MATCH_SIMPLE:
-		return strcmp(p->text, name) == 0;
+		return p->is_scope ? strncmp(p->text, name, strlen(p->text)) == 0
+				   : strcmp(p->text, name) == 0;
 	case MATCH_GLOB:
 		return fnmatch(p->text, name, 0) == 0;
 	case MATCH_REGEX:

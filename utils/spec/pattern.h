@@ -24,6 +24,7 @@ const char *pattern_match_name(enum pattern_match match);
  * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
  * @prefix_len: so many characters behind a leading `^` begin every matching name
+ * @is_scope: a plain text that ends with "::": it matches all that is in there
  * @regex: compiled; NULL: it is none
  */
 struct pattern {
@@ -32,6 +33,7 @@ struct pattern {
 	size_t literal_at;
 	size_t literal_len;
 	size_t prefix_len;
+	bool is_scope;
 	struct regex *regex;
 };
 

@@ -188,6 +188,7 @@ static int add_auto(struct arg_book *book, const struct func *func, int about,
 static int collect(struct arg_book *book, const struct func *func, struct func_args *out)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
 	struct argrules_subject subject = {
 		.name = func->name,
 		.module = func->module->basename,
@@ -199,6 +200,9 @@ static int collect(struct arg_book *book, const struct func *func, struct func_a
 		demangle(func->sym->name, DEMANGLE_SIMPLE, &name);
 		subject.name = strbuf_str(&name);
 	}
+
+	demangle_others(func->sym->name, DEMANGLE_SIMPLE, &others);
+	subject.others = strbuf_str(&others);
 
 	int about = argrules_collect(&book->rules, &subject, &out->args, &out->retval);
 

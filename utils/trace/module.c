@@ -37,8 +37,10 @@ void module_set_deinit(struct module_set *set)
 		module_destroy(set->modules[i]);
 	free(set->modules);
 	strmap_deinit(&set->by_path);
-	for (size_t i = 0; i < set->nr_funcs; i++)
+	for (size_t i = 0; i < set->nr_funcs; i++) {
+		free(set->funcs[i]->others);
 		free(set->funcs[i]);
+	}
 	free(set->funcs);
 	pthread_mutex_destroy(&set->lock);
 	*set = (struct module_set){ 0 };
@@ -215,6 +217,7 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 		.shown_len = shown_len,
 		.call_len = shown.len,
 		.id = set->nr_funcs,
+		.count_id = set->nr_funcs,
 	};
 	set->funcs[set->nr_funcs++] = func;
 	return func;
@@ -245,6 +248,23 @@ static bool is_fork_name(const char *name)
 	return false;
 }
 
+/* The function that @sym is a copy or part of ("f" for "f.part.0"), when it is shown under its name; NULL: none. */
+static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
+					const struct symbol *sym)
+{
+	size_t len = demangle_plain_length(sym->name);
+
+	if (!sym->name[len] || set->demangle != DEMANGLE_SIMPLE)
+		return NULL;
+	for (size_t i = 0; i < mod->symtab.nr; i++) {
+		const struct symbol *other = &mod->symtab.syms[i];
+
+		if (strncmp(other->name, sym->name, len) == 0 && !other->name[len])
+			return other;
+	}
+	return NULL;
+}
+
 const struct func *module_func(struct module_set *set, struct module *mod, const struct symbol *sym)
 {
 	struct func **slot = &mod->funcs[sym - mod->symtab.syms];
@@ -252,18 +272,40 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	if (*slot)
 		return *slot;
 
+	const struct symbol *original = original_of(set, mod, sym);
+	const struct func *counted = original ? module_func(set, mod, original) : NULL;
 	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
 
 	demangle(sym->name, set->demangle, &name);
-	if (strbuf_oom(&name) || !module_set_add_func(set, strbuf_str(&name)))
+	demangle_others(sym->name, set->demangle, &others);
+	if (strbuf_oom(&name) || strbuf_oom(&others) ||
+	    !module_set_add_func(set, strbuf_str(&name)))
 		return NULL;
 	*slot = set->funcs[set->nr_funcs - 1];
+	if (others.len) {
+		(*slot)->others = others.data;
+		others = (struct strbuf){ 0 };
+	}
+	if (counted)
+		(*slot)->count_id = counted->count_id;
 	(*slot)->sym = sym;
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
 	(*slot)->is_fork = is_fork_name(sym->name);
 	return *slot;
+}
+
+bool func_is_called(const struct func *func, const char *name)
+{
+	if (strcmp(func->name, name) == 0)
+		return true;
+	for (const char *at = func->others; at && *at; at += strlen(at) + 1) {
+		if (strcmp(at, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out)

@@ -19,18 +19,23 @@
  * index their own arrays with @id. Lives as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address no symbol covers
+ * @others: what else it is called (demangle_others()); NULL: nothing
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first @shown_len bytes are the
  *             name, its first @call_len - 1 bytes "name()"
+ * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its own: a call of one inside
+ *            of the other is no other call when times are added up
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
 struct func {
 	const char *name;
+	char *others;
 	const char *call_text;
 	uint32_t name_len;
 	uint32_t shown_len;
 	uint32_t call_len;
 	uint32_t id;
+	uint32_t count_id;
 	bool is_libcall; /* an entry of a PLT */
 	bool is_exec;	 /* a library call that puts another program in place of this one */
 	bool is_fork;	 /* by its name: two processes return from it */
@@ -95,6 +100,9 @@ const char *module_source(struct module_set *set, struct module *mod, const stru
 /* The function of a symbol of @mod. NULL when memory is short. */
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
+
+/* Is that how somebody calls @func? */
+bool func_is_called(const struct func *func, const char *name);
 
 /* Append "FILE:LINE" of the instruction at @offset of @func's module, if its file is there and knows; else false. Not thread-safe. */
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);

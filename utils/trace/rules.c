@@ -31,15 +31,13 @@ static bool has_locations(const struct filters *filters)
 }
 
 static struct filter_subject make_subject(const struct func_rules *rules, struct module *mod,
-					  const char *name, size_t len, const struct symbol *sym)
+					  const struct symbol *sym)
 {
 	const char *file = NULL;
 
 	if (mod && rules->has_locations)
 		file = module_source(&rules->data->modules, mod, sym);
 	return (struct filter_subject){
-		.name = name,
-		.name_len = len,
 		.module = mod ? mod->basename : NULL,
 		.source_file = file,
 		.is_plt = sym->type == 'P',
@@ -61,6 +59,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 			struct uft_err *err)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
 	int ret = module_load(set, mod, err);
 
 	/* Before several threads want it. */
@@ -71,16 +70,21 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 		struct filter_walk walk;
 
 		strbuf_reset(&name);
+		strbuf_reset(&others);
 		demangle(sym->name, set->demangle, &name);
+		demangle_others(sym->name, set->demangle, &others);
 
-		const struct filter_subject subject = make_subject(rules, mod, strbuf_str(&name),
-								   name.len, sym);
+		struct filter_subject subject = make_subject(rules, mod, sym);
+
+		subject.name = strbuf_str(&name);
+		subject.name_len = name.len;
+		subject.others = strbuf_str(&others);
 
 		filter_walk_begin(&walk, rules->filters, &subject);
 		while (filter_walk_next(&walk))
 			;
 	}
-	if (ret == 0 && strbuf_oom(&name))
+	if (ret == 0 && (strbuf_oom(&name) || strbuf_oom(&others)))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	return ret;
 }
@@ -145,8 +149,10 @@ static struct trigger *match(struct func_rules *rules, const struct func *func)
 
 	if (!func->sym)
 		return NULL;
-	subject = make_subject(rules, (struct module *)func->module, func->name, func->name_len,
-			       func->sym);
+	subject = make_subject(rules, (struct module *)func->module, func->sym);
+	subject.name = func->name;
+	subject.name_len = func->name_len;
+	subject.others = func->others;
 	if (!filters_match(rules->filters, &subject, &trigger))
 		return NULL;
 	kept = malloc(sizeof(*kept));

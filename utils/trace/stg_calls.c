@@ -46,7 +46,7 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 /* Room to count the frames of @func. */
 static bool grow_open(struct stg_calls *calls, const struct func *func)
 {
-	size_t nr = MAX((size_t)func->id + 1, calls->nr_open * 2);
+	size_t nr = MAX((size_t)func->count_id + 1, calls->nr_open * 2);
 	uint32_t *open = reallocarray(calls->open, nr, sizeof(*open));
 
 	if (!open)
@@ -84,9 +84,9 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 			frame->func = func_of(from, frame, err);
 		if (!frame->func)
 			return err->code;
-		if (frame->func->id >= to->nr_open && !grow_open(to, frame->func))
+		if (frame->func->count_id >= to->nr_open && !grow_open(to, frame->func))
 			return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", from->nr);
-		to->open[frame->func->id]++;
+		to->open[frame->func->count_id]++;
 	}
 	return 0;
 }
@@ -96,7 +96,7 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 {
 	for (size_t i = depth; i < calls->nr; i++) {
 		if (calls->frames[i].func)
-			calls->open[calls->frames[i].func->id]--;
+			calls->open[calls->frames[i].func->count_id]--;
 	}
 	calls->nr = MIN(calls->nr, depth);
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
@@ -185,11 +185,11 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 		return err->code;
 	if (unlikely(calls->nr == calls->cap) && !grow_frames(calls, calls->nr + 1))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
-	if (unlikely(func->id >= calls->nr_open) && !grow_open(calls, func))
+	if (unlikely(func->count_id >= calls->nr_open) && !grow_open(calls, func))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->func = func;
 	event->depth = calls->nr - calls->nr_seeded;
-	calls->open[func->id]++;
+	calls->open[func->count_id]++;
 	calls->frames[calls->nr++] = (struct frame){
 		.func = func,
 		.addr = event->addr,
@@ -243,7 +243,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	event->self_ns = event->total_ns - frame->child_ns;
 	if (likely(func != NULL)) {
 		event->func = func;
-		if (unlikely(--calls->open[func->id]))
+		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
 		/* Entered unseen: its time is in that of the outermost one, which counts. */
@@ -380,14 +380,14 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
 	const struct func *func = slot->func;
 
-	if (unlikely(slot->addr != event->addr || !func || func->id >= calls->nr_open))
+	if (unlikely(slot->addr != event->addr || !func || func->count_id >= calls->nr_open))
 		return false;
 	event->func = func;
 	frame->func = func;
 	frame->addr = event->addr;
 	frame->start_ns = event->time_ns;
 	frame->child_ns = 0;
-	calls->open[func->id]++;
+	calls->open[func->count_id]++;
 	return true;
 }
 
@@ -399,7 +399,7 @@ static inline bool leave_fast(struct frame *frame, uint32_t *open, struct event 
 	if (unlikely(frame->addr != event->addr || !func))
 		return false;
 
-	uint32_t *count = &open[func->id];
+	uint32_t *count = &open[func->count_id];
 
 	if (unlikely(*count != 1))
 		return false;
@@ -486,7 +486,7 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events)
 			.type = EVENT_EXIT,
 			.flags = EVENT_UNFINISHED,
 		};
-		if (--calls->open[frame->func->id])
+		if (--calls->open[frame->func->count_id])
 			events[nr].flags |= EVENT_RECURSIVE;
 		child_ns = foreign_time(calls->config, frame->func, total_ns,
 					frame->child_ns + child_ns);

@@ -198,8 +198,7 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	if (event->type != EVENT_SCHED_IN || (event->flags & EVENT_UNPAIRED) ||
 	    ((event->flags & EVENT_OUTSIDE) && !agg->counts_outside))
 		return 0;
-	if (!(event->flags & EVENT_PREEMPTED))
-		task->sched_ns += event->total_ns;
+	task->sched_ns += event->total_ns;
 	task->calls++;
 	task->total_ns += event->self_ns;
 	return add_call_with_cpus(agg, task, event);

@@ -141,7 +141,7 @@ static int find_occurrences(struct tree_node *root, const char *name, struct occ
 	struct tree_node *node = root->first;
 
 	while (node) {
-		bool is_one = strcmp(node->func->name, name) == 0;
+		bool is_one = func_is_called(node->func, name);
 
 		if (is_one) {
 			struct tree_node **nodes = vec_grow(found->nodes, found->nr,

@@ -25,7 +25,7 @@ static bool concerns(const struct call_pair *pair, const char *name, enum report
 {
 	const struct func *func = kind == REPORT_CALLERS ? pair->callee : pair->caller;
 
-	return func && strcmp(func->name, name) == 0;
+	return func && func_is_called(func, name);
 }
 
 static const char *other_of(const struct call_pair *pair, enum report_func_kind kind)
@@ -96,7 +96,7 @@ static int look(struct calls_of_func *calls, const struct func *func)
 		calls->nr_is_it = nr;
 	}
 	if (!calls->is_it[func->id])
-		calls->is_it[func->id] = strcmp(func->name, calls->name) == 0 ? 1 : 2;
+		calls->is_it[func->id] = func_is_called(func, calls->name) ? 1 : 2;
 	return calls->is_it[func->id] == 1;
 }
 

@@ -53,6 +53,24 @@ static void commands(void **state)
 	assert_string_equal(opts.data_dir, OPTS_DEFAULT_DIR);
 	opts_deinit(&opts);
 
+	/* Where no program is run its options cannot be meant: they may stand behind words. */
+	assert_int_equal(parse("graph main -d dir -D 3", &opts), 0);
+	assert_int_equal(opts.depth, 3);
+	assert_string_equal(opts.data_dir, "dir");
+	assert_int_equal(opts.nr_args, 1);
+	assert_string_equal(opts.args[0], "main");
+	assert_null(opts.args[1]);
+	opts_deinit(&opts);
+
+	assert_int_equal(parse("graph a -D 3 b -f total c -- -d e", &opts), 0);
+	assert_int_equal(opts.depth, 3);
+	assert_string_equal(opts.fields, "total");
+	assert_int_equal(opts.nr_args, 5);
+	for (int i = 0; i < 5; i++)
+		assert_string_equal(opts.args[i],
+				    ((const char *[]){ "a", "b", "c", "-d", "e" })[i]);
+	opts_deinit(&opts);
+
 	assert_int_equal(parse("-- replay", &opts), 0);
 	assert_string_equal(opts.cmd->name, "live");
 	assert_string_equal(opts.args[0], "replay");

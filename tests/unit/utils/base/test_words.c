@@ -49,11 +49,36 @@ static void test_quote_without_end(void **state)
 	assert_string_equal(err.text, "line 2: the quote has no end");
 }
 
+static void test_quoted(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "./prog-1.2_x/y=3,@:%+", "./prog-1.2_x/y=3,@:%+" },
+		{ "", "\"\"" },
+		{ "a b", "\"a b\"" },
+		{ "it's", "\"it's\"" },
+		{ "q\"x", "\"q\\\"x\"" },
+		{ "$HOME`a`\\", "\"\\$HOME\\`a\\`\\\\\"" },
+		{ "^(a|b)$", "\"^(a|b)\\$\"" },
+		{ "!main", "'!main'" },
+		{ "it's!", "\"it's!\"" },
+		{ "a\nb'\\", "$'a\\012b\\'\\\\'" },
+		{ "~", "\"~\"" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strbuf out cleanup_strbuf = { 0 };
+
+		words_quote(cases[i][0], &out);
+		assert_string_equal(strbuf_str(&out), cases[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_quote_without_end),
+		cmocka_unit_test(test_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

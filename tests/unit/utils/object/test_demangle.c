@@ -67,6 +67,71 @@ static void rust(void **state)
 	check(DEMANGLE_FULL, "_RINvCs1_3foo3barNtCs2_3baz3QuxE", "foo::bar::<baz::Qux>");
 }
 
+static void check_others(const char *name, enum demangle_mode mode, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	demangle_others(name, mode, &out);
+	for (size_t i = 0; i < out.len; i++) {
+		if (!out.data[i])
+			out.data[i] = '|';
+	}
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void copies_of_functions(void **state)
+{
+	static const char *const names[][2] = {
+		{ "f.part.0", "f" },
+		{ "f.constprop.0.isra.12", "f" },
+		{ "f.lto_priv.0", "f" },
+		{ "f.cold", "f" },
+		{ "f.part.3.cold", "f" },
+		{ "f.cold.7", "f" },
+		{ "f.localalias", "f" },
+		{ "f.__uniq.123.llvm.456", "f" },
+		{ "f.part", "f.part" },
+		{ "f.0", "f.0" },
+		{ "f._omp_fn.0", "f._omp_fn.0" },
+		{ ".cold", ".cold" },
+		{ "part.0", "part.0" },
+		{ ".part.0.isra.0", ".part.0" },
+		{ "f.avx2", "f.avx2" },
+		{ "_ZN1nL5heavyEPNS_1SEii.constprop.0", "n::heavy" },
+		{ "_ZN1m4boom17h0123456789abcdefE.llvm.123", "m::boom" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		check(DEMANGLE_SIMPLE, names[i][0], names[i][1]);
+	check(DEMANGLE_FULL, "f.part.0", "f.part.0");
+	check(DEMANGLE_FULL, "_Z1fv.part.0", "f() [clone .part.0]");
+	check(DEMANGLE_NO, "f.part.0", "f.part.0");
+}
+
+static void other_names(void **state)
+{
+	check_others("main", DEMANGLE_SIMPLE, "");
+	check_others("_Z1fv", DEMANGLE_SIMPLE, "");
+	check_others("f.part.0", DEMANGLE_SIMPLE, "f.part.0|");
+	check_others("f.part.0", DEMANGLE_FULL, "f|");
+	check_others("f.part.0", DEMANGLE_NO, "f|");
+	check_others("_Z1fv.part.0", DEMANGLE_SIMPLE, "f.part.0|");
+	check_others("_Z1fv.part.0", DEMANGLE_FULL, "f()|");
+	check_others("_Z1fv.part.0", DEMANGLE_NO, "_Z1fv|");
+	/* crate::m::boom, and a function at the top of a crate */
+	check_others("_ZN5crate1m4boom17h0123456789abcdefE", DEMANGLE_SIMPLE, "m::boom|");
+	check_others("_RNvNtCs1234_7mycrate3foo3bar", DEMANGLE_SIMPLE, "foo::bar|");
+	check_others("_RNvCs1234_7mycrate4main", DEMANGLE_SIMPLE, "");
+	check_others("_RNvCs1234_7mycrate4main", DEMANGLE_NO, "");
+	/* <m::shapes::P>::go */
+	check_others("_RNvMNtCs1_1m6shapesNtB2_1P2go", DEMANGLE_SIMPLE,
+		     "m::shapes::P::go|shapes::P::go|");
+	check_others("_ZN33_$LT$$RF$str$u20$as$u20$m..Tr$GT$2go17hd9fe75e784ab2b6bE",
+		     DEMANGLE_SIMPLE, "&str::go|");
+	check_others("_ZN40_$LT$a..Vec$LT$b..X$u20$as$u20$Y$GT$$GT$2go17hd9fe75e784ab2b6bE",
+		     DEMANGLE_SIMPLE, "a::Vec<b::X as Y>::go|Vec<b::X as Y>::go|");
+}
+
 static void full_and_no(void **state)
 {
 	check(DEMANGLE_FULL, "_ZN3foo3barIiEEvT_", "void foo::bar<int>(int)");
@@ -77,10 +142,10 @@ static void full_and_no(void **state)
 
 static void what_is_no_mangled_name_stays(void **state)
 {
-	static const char *const names[] = { "",     "_",	   "_Z",       "_ZN",
-					     "_ZNE", "_Zfoo",	   "_ZN99foo", "_R",
-					     "main", "foo.part.0", "_ZN3fo",   "_RNvC6_123foo3b",
-					     "_RC0", "a::b<c>",	   "\xff\xfe", "_ZTIDd" };
+	static const char *const names[] = { "",     "_",	 "_Z",	     "_ZN",
+					     "_ZNE", "_Zfoo",	 "_ZN99foo", "_R",
+					     "main", "foo.part", "_ZN3fo",   "_RNvC6_123foo3b",
+					     "_RC0", "a::b<c>",	 "\xff\xfe", "_ZTIDd" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		check(DEMANGLE_SIMPLE, names[i], names[i]);
@@ -181,9 +246,14 @@ static void types_are_skipped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(simple_cxx),  cmocka_unit_test(rust),
-		cmocka_unit_test(full_and_no), cmocka_unit_test(what_is_no_mangled_name_stays),
-		cmocka_unit_test(monsters),    cmocka_unit_test(types_are_skipped),
+		cmocka_unit_test(copies_of_functions),
+		cmocka_unit_test(other_names),
+		cmocka_unit_test(simple_cxx),
+		cmocka_unit_test(rust),
+		cmocka_unit_test(full_and_no),
+		cmocka_unit_test(what_is_no_mangled_name_stays),
+		cmocka_unit_test(monsters),
+		cmocka_unit_test(types_are_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

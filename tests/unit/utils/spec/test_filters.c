@@ -127,6 +127,27 @@ static void test_strings_hold_separators(void **state)
 	assert_string_equal(filters.entries[0].spec.text, "f@if:arg1==\"a;b\"");
 }
 
+static void test_other_names(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+	const struct filter_subject subject = { .name = "m::f",
+						.name_len = 4,
+						.others = "m::f.part.0\0f\0" };
+	const struct filter_subject no_others = { .name = "m::f", .name_len = 4, .others = "" };
+	struct trigger trigger;
+
+	add(&filters, SPEC_TRIGGER,
+	    "f@depth=1;part.@depth=2;m::f@depth=3,color=red;m::@time=5;f@depth=4");
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_true(filters_match(&filters, &subject, &trigger));
+	assert_int_equal(trigger.flags, TRIGGER_DEPTH | TRIGGER_COLOR | TRIGGER_TIME);
+	assert_int_equal(trigger.depth, 4);
+	for (size_t i = 0; i < filters.nr; i++)
+		assert_true(filters.entries[i].has_match);
+	assert_true(filters_match(&filters, &no_others, &trigger));
+	assert_int_equal(trigger.depth, 3);
+}
+
 static void test_thousand_names(void **state)
 {
 	struct filters filters cleanup_filters = { 0 };
@@ -151,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_locations),
 		cmocka_unit_test(test_strings_hold_separators),
+		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_thousand_names),
 	};
 

@@ -20,6 +20,12 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "operator new[]", "operator new[]", true },
 	{ MATCH_REGEX, "operator new[]", "operator new", false },
 	{ MATCH_REGEX, "ns::foo", "ns::foo", true },
+	/* What is in there. */
+	{ MATCH_REGEX, "ns::", "ns::foo", true },
+	{ MATCH_REGEX, "ns::", "xns::foo", false },
+	{ MATCH_GLOB, "ns::", "ns::in::foo", true },
+	{ MATCH_SIMPLE, "ns::", "ns", false },
+	{ MATCH_SIMPLE, "::", "a::b", false },
 	/* Regular expressions find their match anywhere. */
 	{ MATCH_REGEX, "fo.", "xfoox", true },
 	{ MATCH_REGEX, "^foo", "foobar", true },

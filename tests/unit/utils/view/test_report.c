@@ -130,6 +130,24 @@ static void by_task(void **state)
 			    "    0.030 us    0.030 us      100           2  prog            \n");
 }
 
+static void self_time_of_tasks(void **state)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	/* Neither waiting nor waiting for a CPU. */
+	recording_add_task(&shown.rec, 100, "a{ b{ }}", 1000);
+	perf_add_sched(&perf, 'o', 100, 1300);
+	perf_add_sched(&perf, 'i', 100, 1400);
+	perf_add_sched(&perf, 'p', 100, 2500);
+	perf_add_sched(&perf, 'i', 100, 2700);
+	recording_add_file(&shown.rec, "perf-cpu0.dat", perf.data, perf.len);
+	config.is_by_task = true;
+	assert_string_equal(run(),
+			    "  Total time   Self time    TID     Num funcs  Task name\n"
+			    "  ==========  ==========  =======  ==========  ====================\n"
+			    "    2.030 us    1.730 us      100           4  prog            \n");
+}
+
 static void processors(void **state)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -176,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(details, setup, teardown),
 		cmocka_unit_test_setup_teardown(comma_separated, setup, teardown),
 		cmocka_unit_test_setup_teardown(by_task, setup, teardown),
+		cmocka_unit_test_setup_teardown(self_time_of_tasks, setup, teardown),
 		cmocka_unit_test_setup_teardown(processors, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_words, setup, teardown),
 	};

@@ -1,0 +1,97 @@
+"""Functions by the names that people say: whatever compilers have made of them."""
+
+import json
+import re
+
+import pytest
+
+from tools import run, utrail
+
+# The compiler decides by itself which functions it splits or copies, so the names are given here.
+SOURCE = """
+#define NAME(x) __asm__(x) __attribute__((noinline, used))
+int plain(int n) NAME("f");
+int part(int n) NAME("f.part.0");
+int copy(int n) NAME("f.constprop.0.isra.0");
+int other(int n) NAME("g.lto_priv.0");
+int boom(int n) NAME("_ZN5crate1m4boom17h0123456789abcdefE");
+int go(int n) NAME("_RNvMNtCs1_1m6shapesNtB2_1P2go");
+int top(int n) NAME("_RNvCs1_1m3top");
+int part(int n) { return n + 1; }
+int copy(int n) { return n + 2; }
+int plain(int n) { return part(n) + copy(n) + 3; }
+int other(int n) { return n + 4; }
+int boom(int n) { return n + 5; }
+int go(int n) { return boom(n) + 6; }
+int top(int n) { return n + 7; }
+int main(void) { return plain(1) + other(1) + go(1) + top(1) > 1000; }
+"""
+
+FILTERS = [
+    ("f", ["f", "f", "f"]),
+    ("f.part.0", ["f"]),
+    ("^f.constprop", ["f"]),
+    ("g", ["g"]),
+    ("m::boom", ["crate::m::boom"]),
+    ("crate::m::boom", ["crate::m::boom"]),
+    ("crate::", ["crate::m::boom"]),
+    ("m::shapes::P::go", ["<m::shapes::P>::go", "crate::m::boom"]),
+    ("shapes::", ["<m::shapes::P>::go", "crate::m::boom"]),
+    ("m::top", ["m::top"]),
+    ("m::", ["<m::shapes::P>::go", "crate::m::boom", "m::top"]),
+]
+
+
+@pytest.fixture(scope="module")
+def prog(tmp_path_factory):
+    where = tmp_path_factory.mktemp("names")
+    (where / "prog.c").write_text(SOURCE)
+    run("gcc", "-O1", "-pg", "prog.c", "-o", "prog", cwd=where).must()
+    return where / "prog"
+
+
+def called(text):
+    """The functions of a replay without any columns, in the order of their calls."""
+    return [re.sub(r"\(\)[ ;{]*$", "", line.strip()) for line in text.splitlines() if not line.strip().startswith("}")]
+
+
+@pytest.mark.parametrize("name, expected", FILTERS, ids=[row[0] for row in FILTERS])
+def test_filters(prog, name, expected):
+    utrail("record", "-d", "all", "--no-libcall", prog).must()
+    utrail("record", "-d", "some", "--no-libcall", "-F", name, prog).must()
+    for words in (["-d", "all", "-F", name], ["-d", "some"]):
+        result = utrail("replay", "-f", "none", "--no-event", *words).must()
+        assert called(result.out) == expected and "WARN" not in result.err
+
+
+def test_one_name(prog):
+    utrail("record", "-d", "all", "--no-libcall", prog).must()
+
+    def names(*words):
+        lines = utrail("report", "-d", "all", "-f", "call", *words).must().out.splitlines()[2:]
+        return {line.split()[1]: int(line.split()[0]) for line in lines if "linux:" not in line}
+
+    simple, full = names(), names("--demangle=full")
+    assert simple["f"] == 3 and simple["g"] == 1
+    assert full["f"] == full["f.part.0"] == full["f.constprop.0.isra.0"] == full["g.lto_priv.0"] == 1
+    assert names("--demangle=full", "-F", "g") == {"g.lto_priv.0": 1}
+    assert names("--demangle=no", "-N", "f").keys() >= {"g.lto_priv.0", "_RNvCs1_1m3top"}
+    assert not {"f", "f.part.0"} & names("--demangle=no", "-N", "f").keys()
+
+
+def test_copies_count_once(prog):
+    """f() calls f.part.0() and f.constprop.0.isra.0(), which are f, too: its time is that of the outermost call."""
+    utrail("record", "-d", "all", "--no-libcall", "--no-event", prog).must()
+    rows = json.loads(utrail("report", "-d", "all", "--format=json").must().out)
+    (f,) = [row for row in rows if row["name"] == "f"]
+    (whole,) = re.findall(r"([\d.]+) us *\| *} /\* f \*/", utrail("replay", "-d", "all", "-f", "duration").must().out)
+    assert f["total"] == round(float(whole) * 1000)
+
+
+def test_views_of_one_function(prog):
+    """Options may follow the function, for no program is run."""
+    utrail("record", "-d", "all", "--no-libcall", prog).must()
+    graph = utrail("graph", "m::boom", "-d", "all", "-f", "none").must().out
+    assert "\n(1) crate::m::boom\n" in graph
+    assert "crate::m::boom" in utrail("report", "-d", "all", "--callees", "shapes::P::go").must().out
+    assert utrail("graph", "main", "-d", "nosuch").must(255).err.startswith("utrail: cannot open 'nosuch'")
