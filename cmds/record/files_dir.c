@@ -173,9 +173,12 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 
 static int remove_all(int dir_fd, const char *path, struct uft_err *err)
 {
-	/* Not everything that is_recording() has `info`. */
-	int marker cleanup_fd = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-				       0644);
+	/* Not every recording has `info`. On a full disk it has to go without. */
+	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (marker >= 0)
+		close(marker);
+
 	int ret = remove_files(dir_fd, path, false, err);
 
 	if (ret == 0)
