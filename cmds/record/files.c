@@ -14,119 +14,16 @@
 #include "cmds/record/peer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/format/header.h"
+#include "utils/format/datadir.h"
 #include "utils/format/sym.h"
 #include "utils/format/text.h"
 
 #define CPU_NAME_SIZE 32
 
-/* What a file is called until it is complete. */
-#define TMP_NAME(name) "." name ".tmp"
-
 static void cleanup_dir_fn(DIR **dir)
 {
 	if (*dir)
 		closedir(*dir);
-}
-
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-static bool is_empty(int dir_fd)
-{
-	int fd = dup(dir_fd);
-	DIR *dir cleanup(cleanup_dir_fn) = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir)
-		return false;
-	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-		if (!is_dot(e->d_name))
-			return false;
-	}
-	return true;
-}
-
-static bool has_file(int dir_fd, const char *name)
-{
-	return faccessat(dir_fd, name, F_OK, 0) == 0;
-}
-
-/*
- * A directory that we may put aside: a recording, ours or uftrace's, or an empty one. Of one whose recorder was killed when it
- * had just begun there may be no more than the first file.
- */
-static bool is_recording(int dir_fd)
-{
-	uint8_t bytes[HEADER_SIZE];
-	struct data_header header;
-	int fd cleanup_fd = openat(dir_fd, "info", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0 && fd_read_full(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	    header_decode(bytes, sizeof(bytes), &header, NULL) == 0)
-		return true;
-	return has_file(dir_fd, "default.opts") || has_file(dir_fd, TMP_NAME("default.opts")) ||
-	       is_empty(dir_fd);
-}
-
-/* Recordings are flat: a directory within one is not ours and makes this fail. */
-static int remove_recording(const char *path, struct uft_err *err)
-{
-	DIR *dir cleanup(cleanup_dir_fn) = opendir(path);
-
-	if (!dir)
-		return errno == ENOENT ? 0 : err_set_errno(err, -errno, "cannot open '%s'", path);
-	if (!is_recording(dirfd(dir)))
-		return err_set(err, -EEXIST,
-			       "cannot replace '%s': it is not a recording; remove it or use -d",
-			       path);
-	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-		if (!is_dot(e->d_name) && unlinkat(dirfd(dir), e->d_name, 0) < 0)
-			return err_set_errno(err, -errno, "cannot remove '%s/%s'", path, e->d_name);
-	}
-	if (rmdir(path) < 0)
-		return err_set_errno(err, -errno, "cannot remove '%s'", path);
-	return 0;
-}
-
-static int put_aside(const char *path, struct uft_err *err)
-{
-	char old[PATH_MAX];
-	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 && errno != ENOTDIR)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	if (fd < 0 || !is_recording(fd))
-		return err_set(err, -EEXIST,
-			       "cannot record into '%s': it exists and is not a recording; use -d",
-			       path);
-	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
-		return err_set_errno(err, -ENAMETOOLONG, "cannot rename '%s'", path);
-
-	int ret = remove_recording(old, err);
-
-	if (ret == 0 && rename(path, old) < 0)
-		ret = err_set_errno(err, -errno, "cannot rename '%s' to '%s'", path, old);
-	return ret;
-}
-
-int files_make_dir(const char *path, struct uft_err *err)
-{
-	int ret = put_aside(path, err);
-
-	if (ret < 0)
-		return ret;
-	if (mkdir(path, 0755) < 0)
-		return err_set_errno(err, -errno, "cannot create directory '%s'", path);
-
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot open directory '%s'", path);
-	return fd;
 }
 
 /* Whether the symbol file @name stands for this module; -ENOENT when there is no such file. */
@@ -188,7 +85,10 @@ int files_publish(int dir_fd, const char *name, const void *data, size_t len, st
 	char tmp[NAME_MAX + 8];
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	snprintf(tmp, sizeof(tmp), TMP_NAME("%s"), name);
+	/* Nobody would ever delete it. */
+	if (!datadir_has_name(name))
+		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
+	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
 
 	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 

@@ -9,9 +9,10 @@
 #include "utils/base/strbuf.h"
 
 /*
- * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an
- * older one of that name; what is something else stays, and is an error (spec/data-format.md
- * section 0). Returns a descriptor of the directory, or negative errno.
+ * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an older one of that
+ * name. What is something else stays, and is an error, and so is an older one that has other files, is a link, or that
+ * somebody is recording into. Returns a descriptor of the directory, or negative errno; as long as that is open, the directory is
+ * locked, so that nobody replaces it.
  */
 int files_make_dir(const char *path, struct uft_err *err);
 

@@ -2,8 +2,38 @@
 #include "utils/base/err.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/*
+ * What the user typed, and what a file holds, may be anything: an error is one line of text, with control characters as \xNN. By
+ * hand, for the probe has errors, too; who prints it looks at all the rest.
+ */
+static void put_text(struct uft_err *err, const char *fmt, va_list ap)
+{
+	static const char hex[] = "0123456789abcdef";
+	char text[ERR_TEXT_MAX];
+	char *to = err->text;
+	const char *end = err->text + sizeof(err->text) - 1;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (const char *from = text; *from && to < end; from++) {
+		unsigned char c = *from;
+
+		if (c >= ' ' && c != 0x7f) {
+			*to++ = c;
+			continue;
+		}
+		if (end - to < (ptrdiff_t)strlen("\\xNN"))
+			break;
+		*to++ = '\\';
+		*to++ = 'x';
+		*to++ = hex[c >> 4];
+		*to++ = hex[c & 15];
+	}
+	*to = '\0';
+}
 
 int err_set(struct uft_err *err, int code, const char *fmt, ...)
 {
@@ -11,7 +41,7 @@ int err_set(struct uft_err *err, int code, const char *fmt, ...)
 		va_list ap;
 
 		va_start(ap, fmt);
-		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		put_text(err, fmt, ap);
 		va_end(ap);
 		err->code = code;
 	}
@@ -25,7 +55,7 @@ int err_set_errno(struct uft_err *err, int code, const char *fmt, ...)
 		va_list ap;
 
 		va_start(ap, fmt);
-		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		put_text(err, fmt, ap);
 		va_end(ap);
 		/* The GNU strerror_r() returns the text, which need not be in the buffer. */
 		const char *text = strerror_r(-code, reason, sizeof(reason));
@@ -47,7 +77,7 @@ void err_prefix(struct uft_err *err, const char *fmt, ...)
 
 	memcpy(inner, err->text, sizeof(inner));
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	put_text(err, fmt, ap);
 	va_end(ap);
 
 	size_t used = strlen(err->text);

@@ -43,6 +43,24 @@ static void long_text_is_cut(void **state)
 	assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
 }
 
+static void one_line(void **state)
+{
+	struct uft_err err = { 0 };
+	char text[2 * ERR_TEXT_MAX];
+
+	err_set(&err, -EINVAL, "bad '%s'", "a\n\x1b[5m\x7f\\");
+	assert_string_equal(err.text, "bad 'a\\x0a\\x1b[5m\\x7f\\'");
+	/* Wherever the end of the room is. */
+	for (size_t len = ERR_TEXT_MAX - 8; len < ERR_TEXT_MAX + 4; len++) {
+		memset(text, 'x', len);
+		strcpy(text + len, "\n\n\n");
+		err_clear(&err);
+		err_set(&err, -EINVAL, "%s", text);
+		assert_true(strlen(err.text) < ERR_TEXT_MAX &&
+			    strlen(err.text) >= ERR_TEXT_MAX - 4);
+	}
+}
+
 static void nobody_may_be_interested(void **state)
 {
 	assert_int_equal(err_set(NULL, -EPERM, "x"), -EPERM);
@@ -54,9 +72,8 @@ static void nobody_may_be_interested(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_failure_wins),
-		cmocka_unit_test(errno_text_and_prefix),
-		cmocka_unit_test(long_text_is_cut),
+		cmocka_unit_test(first_failure_wins),	    cmocka_unit_test(errno_text_and_prefix),
+		cmocka_unit_test(long_text_is_cut),	    cmocka_unit_test(one_line),
 		cmocka_unit_test(nobody_may_be_interested),
 	};
 

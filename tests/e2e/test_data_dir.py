@@ -1,0 +1,331 @@
+"""Where `record` puts its files, and what it does to what is there: nothing is deleted but recordings, by the names of their files, never
+through links, and never one that somebody is still recording into."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from data import Recording
+from programs import Variant, build, program
+from tools import UTRAIL, environment, peer, run, utrail
+
+PG = Variant("gcc", "pg", "O2")
+
+# Runs until a line comes, or the end of its input.
+WAITS = """
+#include <unistd.h>
+int step(void) { char c; return read(0, &c, 1); }
+int main(void) { write(1, "runs", 4); return step() < 0; }
+"""
+
+
+def tree(recording):
+    """What was called, in order."""
+    return [record.name for record in recording.tasks[min(recording.tasks)].records]
+
+
+def plain():
+    return build(program("plain"), PG)
+
+
+@pytest.fixture
+def waits(workdir):
+    (workdir / "waits.c").write_text(WAITS)
+    run("gcc", "-pg", "-O0", "-o", "waits", "waits.c").must()
+    return workdir / "waits"
+
+
+class Started:
+    """A recorder whose program runs, until it is told to end."""
+
+    def __init__(self, exe, *options):
+        command = [UTRAIL, "record", *options, exe]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment(), start_new_session=True)
+
+    def wait_until_it_runs(self):
+        assert self.process.stdout.read(4) == b"runs"
+        return self
+
+    def end(self):
+        out, err = self.process.communicate(b"\n")
+        assert (self.process.returncode, err) == (0, b"")
+        return out
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def content(directory):
+    """All names below, and what is in the files."""
+    return {str(p.relative_to(directory)): p.read_bytes() if p.is_file() else None for p in Path(directory).rglob("*")}
+
+
+def refused(*words, options=()):
+    before = content(".")
+    result = utrail("record", *options, plain())
+    lines = result.err.splitlines()
+    assert result.status == 1 and result.out == "" and len(lines) == 1, result
+    assert lines[0].startswith("utrail: cannot ") and lines[0].endswith("use -d"), lines
+    for word in words:
+        assert word in lines[0]
+    assert content(".") == before
+
+
+def test_old_one_is_a_link(workdir):
+    utrail("record", "-d", "other", plain()).must()
+    utrail("record", plain()).must()
+    Path("uftrace.data.old").symlink_to("other")
+    refused("uftrace.data.old", "link")
+    Path("uftrace.data.old").unlink()
+    Path("uftrace.data.old").symlink_to("nowhere")
+    refused("uftrace.data.old", "link")
+    Path("uftrace.data.old").unlink()
+    utrail("record", plain()).must()
+    assert tree(Recording("other")) == tree(Recording("uftrace.data"))
+
+
+def test_a_link_in_the_place(workdir):
+    """It gets the other name; what it leads to stays, then and later."""
+    utrail("record", "-d", "other", plain()).must()
+    before = content("other")
+    Path("uftrace.data").symlink_to("other")
+    utrail("record", plain()).must()
+    assert Path("uftrace.data.old").is_symlink() and not Path("uftrace.data").is_symlink()
+    refused("uftrace.data.old", "link")
+    assert content("other") == before
+
+
+@pytest.mark.parametrize("name", ["precious", "info.bak", ".hidden", "notes.txt", "a.dat", "evil\x1b[5m\nname"])
+def test_files_of_the_user(workdir, name):
+    utrail("record", plain()).must()
+    (workdir / "uftrace.data" / name).write_text("mine")
+    utrail("record", plain()).must()
+    shown = name.replace("\x1b", "\\x1b").replace("\n", "\\x0a")
+    refused("uftrace.data.old", f"'{shown}'")
+    assert (workdir / "uftrace.data.old" / name).read_text() == "mine"
+    (workdir / "uftrace.data.old" / name).unlink()
+    utrail("record", plain()).must()
+
+
+def test_what_is_no_file(workdir):
+    """Directories, links and pipes with the names of files of recordings."""
+    utrail("record", plain()).must()
+    utrail("record", plain()).must()
+    old = workdir / "uftrace.data.old"
+    (workdir / "mine.sym").write_text("mine")
+    (old / "x.sym").symlink_to("../mine.sym")
+    refused("'x.sym'")
+    (old / "x.sym").unlink()
+    (old / "x.dbg").mkdir()
+    refused("'x.dbg'")
+    (old / "x.dbg").rmdir()
+    os.mkfifo(old / "7.dat")
+    refused("'7.dat'")
+    (old / "7.dat").unlink()
+    # uftrace's, which it leaves when it is killed.
+    os.mkfifo(old / ".channel")
+    utrail("record", plain()).must()
+    assert (workdir / "mine.sym").read_text() == "mine"
+
+
+@pytest.mark.parametrize("others", [{}, {"important.txt": "mine"}, {"info": "words\n"}, {"task.txt": "buy milk\n"}])
+@pytest.mark.parametrize("place", ["uftrace.data", "uftrace.data.old"])
+def test_options_do_not_make_a_recording(workdir, others, place):
+    if place != "uftrace.data":
+        utrail("record", plain()).must()
+    (workdir / place).mkdir()
+    for name, text in {"default.opts": "-t 1ms\n", **others}.items():
+        (workdir / place / name).write_text(text)
+    refused(place, "not a recording")
+
+
+def killed_early():
+    """What a recorder that was killed may leave, step by step."""
+    marker = {".info.tmp": ""}
+    yield {}
+    yield marker
+    yield {**marker, ".default.opts.tmp": ""}
+    yield {**marker, "default.opts": ""}
+    yield {**marker, "default.opts": "-t 1ms\n", "task.txt": "", "events.txt": "", ".events.txt.tmp": ""}
+    yield {".info.tmp": "Ftr", "default.opts": "", "task.txt": ""}
+    # uftrace writes info at last.
+    yield {"default.opts": "", "1.dat": "", "sid-0123456789abcdef.map": "",
+           "task.txt": 'SESS timestamp=1.000000001 pid=1 sid=0123456789abcdef exename="/bin/true"\n'}
+
+
+@pytest.mark.parametrize("files", killed_early())
+@pytest.mark.parametrize("place", ["uftrace.data", "uftrace.data.old"])
+def test_killed_early(workdir, place, files):
+    if place != "uftrace.data":
+        utrail("record", plain()).must()
+    (workdir / place).mkdir()
+    for name, text in files.items():
+        (workdir / place / name).write_text(text)
+    for _ in range(3):
+        utrail("record", plain()).must()
+    assert sorted(p for p in os.listdir() if p != "gmon.out") == ["uftrace.data", "uftrace.data.old"]
+    assert tree(Recording("uftrace.data")) == tree(Recording("uftrace.data.old"))
+    assert not [p for p in os.listdir("uftrace.data") if p.startswith(".")]
+
+
+@pytest.mark.needs_peer
+def test_those_of_uftrace(workdir):
+    exe = plain()
+    for _ in range(2):
+        peer("record", "-a", exe).must()
+    for _ in range(3):
+        utrail("record", exe).must()
+
+
+@pytest.mark.parametrize("options", [[], ["--keep-pid"], ["--flight=1m"]])
+def test_in_use(waits, options):
+    """The second one puts the first one's directory aside, where it goes on; a third one does not delete it."""
+    with Started(waits, *options) as first:
+        first.wait_until_it_runs()
+        utrail("record", plain()).must()
+        begun = sorted(os.listdir("uftrace.data.old"))
+        for _ in range(2):
+            result = utrail("record", plain())
+            assert result.status == 1 and result.out == ""
+            assert result.err == ("utrail: cannot replace 'uftrace.data.old': a recorder is still writing into it; wait for its end "
+                                  "or use -d\n")
+        assert set(begun) <= set(os.listdir("uftrace.data.old"))
+        assert tree(Recording("uftrace.data"))
+        first.end()
+    assert {"main", "step"} <= {r.name for task in Recording("uftrace.data.old").tasks.values() for r in task.records}
+    utrail("record", plain()).must()
+    assert tree(Recording("uftrace.data.old")) == tree(Recording("uftrace.data"))
+
+
+def test_in_use_until_it_is_killed(waits):
+    with Started(waits) as first:
+        first.wait_until_it_runs()
+        utrail("record", plain()).must()
+        os.kill(first.process.pid, signal.SIGKILL)
+        first.process.wait()
+        # The program has it no more than its recorder.
+        utrail("record", plain()).must()
+        os.killpg(first.process.pid, signal.SIGKILL)
+
+
+def test_a_directory_that_is_locked(workdir):
+    """By whomever, and not for good: it is waited for, for a while."""
+    utrail("record", plain()).must()
+    utrail("record", plain()).must()
+    with subprocess.Popen(["flock", "uftrace.data.old", "sh", "-c", "echo has it; read line"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"has it\n"
+        refused("uftrace.data.old", "still writing")
+        other.communicate(b"\n")
+    utrail("record", plain()).must()
+
+
+def test_the_program_gets_no_descriptor_of_it(workdir):
+    (workdir / "fds.c").write_text(
+        r"""
+        #include <dirent.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(void)
+        {
+            DIR *dir = opendir("/proc/self/fd");
+            char path[4096];
+            for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+                ssize_t len = readlinkat(dirfd(dir), e->d_name, path, sizeof(path) - 1);
+                if (len > 0) {
+                    path[len] = 0;
+                    puts(path);
+                }
+            }
+            return 0;
+        }"""
+    )
+    run("gcc", "-pg", "-O1", "-o", "fds", "fds.c").must()
+    for options in ([], ["--keep-pid"]):
+        out = utrail("record", *options, "./fds").must().out
+        assert "/proc/" in out and "uftrace.data" not in out
+
+
+@pytest.mark.parametrize("there", ["nothing", "a recording", "two recordings"])
+def test_at_the_same_instant(workdir, there):
+    """Each records all, or says in one line why not."""
+    exe = plain()
+    for _ in range({"nothing": 0, "a recording": 1, "two recordings": 2}[there]):
+        utrail("record", exe).must()
+    for _ in range(4):
+        command = [UTRAIL, "record", exe]
+        all_of_them = [
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) for _ in range(5)
+        ]
+        done = [(*p.communicate(), p.returncode) for p in all_of_them]
+        for out, err, status in done:
+            if status == 0:
+                assert (out, err) == ("done\n", "")
+                continue
+            assert status == 1 and out == "", (out, err)
+            assert err in (
+                "utrail: cannot replace 'uftrace.data.old': a recorder is still writing into it; wait for its end or use -d\n",
+                "utrail: cannot record into 'uftrace.data': others begin to record into it, too; use -d\n",
+            )
+        assert any(status == 0 for *_, status in done)
+        names = [name for name in os.listdir() if name != "gmon.out"]
+        assert set(names) <= {"uftrace.data", "uftrace.data.old"}
+        for name in names:
+            assert tree(Recording(name))
+
+
+def test_where_there_are_no_locks(workdir, waits):
+    (workdir / "nolock.c").write_text("#include <errno.h>\nint flock(int fd, int how) { errno = ENOLCK; return -1; }\n")
+    run("gcc", "-shared", "-fPIC", "-o", "nolock.so", "nolock.c").must()
+    exe = plain()
+    for _ in range(3):
+        utrail("record", exe, env={"LD_PRELOAD": workdir / "nolock.so"}).must()
+    assert tree(Recording("uftrace.data")) == tree(Recording("uftrace.data.old"))
+
+
+def test_slashes_at_the_end(workdir):
+    exe = plain()
+    for _ in range(3):
+        utrail("record", "-d", "place//", exe).must()
+    assert sorted(p for p in os.listdir() if p != "gmon.out") == ["place", "place.old"]
+
+
+def test_killed_while_it_deletes(workdir):
+    """Whatever is left, the next one goes on."""
+    run("gcc", "-O1", Path(__file__).parent / "src/odd/kill_at.c", "-o", "kill_at").must()
+    exe = plain()
+    utrail("record", exe).must()
+    shutil.copytree("uftrace.data", "kept")
+    env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
+    partly = 0
+    nr_files = len(os.listdir("kept"))
+    for number in range(1, 100000, 3):
+        for name in ("uftrace.data", "uftrace.data.old"):
+            shutil.rmtree(name, ignore_errors=True)
+            shutil.copytree("kept", name)
+        # As if it had been killed before that: nothing of info is left.
+        if number % 2:
+            for name in ("uftrace.data", "uftrace.data.old"):
+                (workdir / name / "info").rename(workdir / name / ".info.tmp")
+        result = run("./kill_at", number, UTRAIL, "record", exe, env=env)
+        if result.status == 77:
+            pytest.skip(f"cannot trace the recorder: {result.err.strip()}")
+        left = os.listdir("uftrace.data.old") if Path("uftrace.data.old").exists() else None
+        partly += left is not None and 0 < len(left) < nr_files
+        utrail("record", exe).must()
+        if left is not None and len(left) == nr_files and not Path("uftrace.data/info").exists():
+            continue
+        # It has begun to record: the other test looks at what comes then.
+        if result.status == 3 or (left is not None and partly and len(left) == nr_files):
+            break
+    assert partly > 1

@@ -1,0 +1,87 @@
+/* The names of the files that a data directory consists of (see datadir.h). */
+#include "utils/format/datadir.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+
+enum middle {
+	NOTHING,
+	NUMBER,	    /* of a task or a CPU */
+	SESSION_ID, /* 16 letters and digits */
+	ANYTHING,   /* the name of a module */
+};
+
+static const struct name_form {
+	const char *before;
+	enum middle middle;
+	const char *after;
+} forms[] = {
+	{ "info", NOTHING, "" },
+	{ "task.txt", NOTHING, "" },
+	{ "task", NOTHING, "" }, /* of early versions of uftrace */
+	{ "default.opts", NOTHING, "" },
+	{ "sid-", SESSION_ID, ".map" },
+	{ "", ANYTHING, ".sym" },
+	{ "", ANYTHING, ".dbg" },
+	{ "", NUMBER, ".dat" },
+	{ "perf-cpu", NUMBER, ".dat" },
+	{ "kernel-cpu", NUMBER, ".dat" },
+	{ "kernel_header", NOTHING, "" },
+	{ "kallsyms", NOTHING, "" },
+	{ "events.txt", NOTHING, "" },
+	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
+	/* Users write these for info and replay. */
+	{ "note.txt", NOTHING, "" },
+	{ "extern.dat", NOTHING, "" },
+};
+
+static bool is_middle(const char *text, size_t len, enum middle middle)
+{
+	static const char digits[] = "0123456789";
+	static const char letters[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	switch (middle) {
+	case NOTHING:
+		return len == 0;
+	case NUMBER:
+		return len > 0 && strspn(text, digits) == len;
+	case SESSION_ID:
+		return len == 16 && strspn(text, letters) >= len;
+	case ANYTHING:
+		return len > 0;
+	}
+	return false;
+}
+
+static bool has_form(const char *name, size_t len, const struct name_form *form)
+{
+	size_t before = strlen(form->before);
+	size_t after = strlen(form->after);
+
+	return len >= before + after && memcmp(name, form->before, before) == 0 &&
+	       memcmp(name + len - after, form->after, after) == 0 &&
+	       is_middle(name + before, len - before - after, form->middle);
+}
+
+static bool is_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (has_form(name, len, &forms[i]))
+			return true;
+	}
+	return false;
+}
+
+bool datadir_has_name(const char *name)
+{
+	size_t len = strlen(name);
+	size_t tmp = strlen(DATADIR_TMP(""));
+
+	if (is_name(name, len))
+		return true;
+	return len > tmp && name[0] == '.' && strcmp(name + len - strlen(".tmp"), ".tmp") == 0 &&
+	       is_name(name + 1, len - tmp);
+}
