@@ -133,8 +133,11 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 		s->bytes = 0;
 		return false;
 	}
-	if (s->bytes == 0)
-		s->before = before;
+	/*
+	 * The oldest segment's own number may be that of the next lap already, which the thread notes before it goes there.
+	 * So the newest one says it, of which the rest is told.
+	 */
+	s->before = before - MIN(before, s->bytes);
 	s->bytes += used;
 	return true;
 }
@@ -162,7 +165,8 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		s->bytes = 0;
 		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
 			is_whole = copy_segment(s, at, head);
-		if (is_whole)
+		if (is_whole && atomic_load_explicit(&s->ring->head, memory_order_acquire) <
+					last + (s->proc->nr_segments - 1) * segment_bytes)
 			return 0;
 	}
 	return -EAGAIN;
