@@ -12,6 +12,11 @@ PATH=/usr/bin:/bin:$PATH
 # A copy of the tree with a build of its own: the tree may be worked on meanwhile.
 copy=build-mutate/tree
 mkdir -p $copy
+exec 9> build-mutate/lock
+flock -n 9 || {
+	echo "misc/mutate.sh: another one is at work in build-mutate" >&2
+	exit 1
+}
 git ls-files -z --cached --others --exclude-standard | python3 -c '
 import filecmp, os, shutil, sys
 names = [n for n in sys.stdin.read().split("\0") if n and os.path.isfile(n)]
