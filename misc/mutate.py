@@ -451,7 +451,7 @@ class Runner:
             "UTRAIL_BUILD": str(home),
             "UTRAIL_TEST_CACHE": str(self.cache),
             "UTRAIL_TEST_MATRIX": "small",
-            "UTRAIL_TEST_LIMIT": "40",
+            "UTRAIL_TEST_LIMIT": "120",
             "TMPDIR": "/tmp",
         }
 
@@ -500,12 +500,17 @@ def main():
     parser.add_argument("-j", type=int, default=1, help="so many at a time")
     parser.add_argument("--list", action="store_true", help="only print them")
     parser.add_argument("--only", help="FILE:LINE, all faults of that line")
+    parser.add_argument("--again", type=Path, metavar="LOG", help="only what survived according to the output of another run")
     parser.add_argument("--no-e2e", action="store_true", help="unit tests and corpora only")
     parser.add_argument("--unchecked", action="store_true", help="do not run the tests without any fault first")
     args = parser.parse_args()
 
     if args.only:
         args.places, args.n = [args.only.rpartition(":")[0]], 0
+    again = None
+    if args.again:
+        again = set(re.findall(r"^survived +(.*?)(?:  \d+ s)?$", args.again.read_text(), re.M))
+        args.n = 0
     tree = args.tree.resolve()
     places = sources_of(tree, args.places or ROOMS)
     rng = random.Random(args.s)
@@ -514,6 +519,8 @@ def main():
         faults = [f for p in paths for f in faults_of(str(p.relative_to(tree)), p.read_text())]
         if args.only:
             faults = [f for f in faults if f.line == int(args.only.rpartition(":")[2])]
+        if again is not None:
+            faults = [f for f in faults if f"{f.path}:{f.line}: {f.what}" in again]
         if args.n:
             rng.shuffle(faults)
         share = (args.n * (i + 1) // len(places) - args.n * i // len(places)) or len(faults)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Would the tests notice? Small faults are put into the code, one at a time, and the tests run against each.
 #
-#   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--no-e2e]
+#   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
 # ROOM is a directory: libmcount utils/format utils/trace cmds/record (all four when nothing is said). Prints what no
 # test noticed. See doc/internals/mutation.md.
