@@ -545,10 +545,13 @@ def main():
     runner = Runner(build, e2e)
     scratch = build.work / f"run-{os.getpid()}"
     scratch.mkdir()
-    if not args.unchecked:
-        runner.check_clean(scratch)
     if tree.is_relative_to("/tmp"):
         sys.exit("misc/mutate.sh: the tree may not be in /tmp, where tests write")
+    status, out = in_sandbox(scratch, runner.cache, ["true"], LIMIT_S, {})
+    if status != 0:
+        sys.exit(f"misc/mutate.sh: cannot make name spaces of its own, which needs root: {out}")
+    if not args.unchecked:
+        runner.check_clean(scratch)
     numbers = itertools.count(1)
     total = {"noticed": 0, "survived": 0}
     survivors = []

@@ -160,6 +160,12 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
 		uint64_t last = head - head % segment_bytes;
 
+		/* No thread gets that far: the program has written there. */
+		if (head > INT64_MAX) {
+			s->bytes = 0;
+			return 0;
+		}
+
 		bool is_whole = false; /* the newest segment is what matters */
 
 		s->bytes = 0;

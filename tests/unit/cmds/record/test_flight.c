@@ -248,6 +248,27 @@ static void test_damaged_segments(void **unused)
 	}
 }
 
+/* A head that no thread gets to: the recorder neither counts up to it nor believes it. */
+static void test_damaged_heads(void **unused)
+{
+	static const uint64_t heads[] = { UINT64_MAX - 7, UINT64_MAX, UINT64_MAX / 2 + 1,
+					  INT64_MAX - 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct pair pair;
+		struct thread *t;
+
+		begin(&pair, 1 << 30);
+		t = pair_thread();
+		emit(t, 0, 5);
+		t->ring->head = heads[i];
+		assert_int_equal(flight_save_all(&pair.rec), 1);
+		assert_true(pair.rec.flight.bytes <=
+			    NR_SEGMENTS * RING_PAGE + sizeof(struct record));
+		end(&pair);
+	}
+}
+
 static void test_ring_without_a_task(void **unused)
 {
 	struct pair pair;
@@ -413,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_old_files_go),
 		cmocka_unit_test(test_same_task_again),
 		cmocka_unit_test(test_damaged_segments),
+		cmocka_unit_test(test_damaged_heads),
 		cmocka_unit_test(test_ring_without_a_task),
 		cmocka_unit_test(test_snapshots_of_a_running_thread),
 		cmocka_unit_test(test_shares),
