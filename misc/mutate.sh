@@ -1,7 +1,7 @@
 #!/bin/bash
 # Would the tests notice? Small faults are put into the code, one at a time, and the tests run against each.
 #
-#   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--no-e2e]
+#   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
 # ROOM is a directory: libmcount utils/format utils/trace cmds/record (all four when nothing is said). Prints what no
 # test noticed. See doc/internals/mutation.md.
@@ -12,6 +12,11 @@ PATH=/usr/bin:/bin:$PATH
 # A copy of the tree with a build of its own: the tree may be worked on meanwhile.
 copy=build-mutate/tree
 mkdir -p $copy
+exec 9> build-mutate/lock
+flock -n 9 || {
+	echo "misc/mutate.sh: another one is at work in build-mutate" >&2
+	exit 1
+}
 git ls-files -z --cached --others --exclude-standard | python3 -c '
 import filecmp, os, shutil, sys
 names = [n for n in sys.stdin.read().split("\0") if n and os.path.isfile(n)]

@@ -133,8 +133,11 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 		s->bytes = 0;
 		return false;
 	}
-	if (s->bytes == 0)
-		s->before = before;
+	/*
+	 * The oldest segment's own number may be that of the next lap already, which the thread notes before it goes there.
+	 * So the newest one says it, of which the rest is told.
+	 */
+	s->before = before - MIN(before, s->bytes);
 	s->bytes += used;
 	return true;
 }
@@ -157,12 +160,19 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
 		uint64_t last = head - head % segment_bytes;
 
+		/* No thread gets that far: the program has written there. */
+		if (head > INT64_MAX) {
+			s->bytes = 0;
+			return 0;
+		}
+
 		bool is_whole = false; /* the newest segment is what matters */
 
 		s->bytes = 0;
 		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
 			is_whole = copy_segment(s, at, head);
-		if (is_whole)
+		if (is_whole && atomic_load_explicit(&s->ring->head, memory_order_acquire) <
+					last + (s->proc->nr_segments - 1) * segment_bytes)
 			return 0;
 	}
 	return -EAGAIN;

@@ -79,8 +79,14 @@ static void test_full_and_free_again(void **unused)
 	const struct record expected[] = { entry(1), entry(2), lost(8), entry(6) };
 	struct room room;
 
+	mode_t mask = umask(0);
+	struct stat st;
+
 	begin(&room, 0);
 	append(&room, first, sizeof(first));
+	umask(mask);
+	assert_return_code(fstat(room.sink->data_fd, &st), errno);
+	assert_int_equal(st.st_mode & 07777, 0644);
 	assert_int_equal(room.sink->tid, TID);
 	assert_true(room.sink->is_open);
 	check(&room, expected, 2);

@@ -83,6 +83,17 @@ static void test_short_run(void **unused)
 	assert_int_equal(pair.rec.nr_tids, 1);
 	assert_int_equal(pair.rec.flight.nr, 1);
 	assert_int_equal(pair.rec.flight.bytes, 1001 * 16);
+
+	/* A file as others are: readable by all, written by its owner. */
+	char name[32];
+	struct stat st;
+	mode_t mask = umask(0);
+
+	flight_save_all(&pair.rec);
+	umask(mask);
+	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
+	assert_return_code(fstatat(pair.dir_fd, name, &st, 0), errno);
+	assert_int_equal(st.st_mode & 07777, 0644);
 	end(&pair);
 }
 
@@ -113,6 +124,27 @@ static void test_every_place(void **unused)
 			assert_in_range(found, per_ring - per_segment, per_ring);
 	}
 	assert_int_equal(pair.rec.write_error, 0);
+	end(&pair);
+}
+
+/* The thread is about to begin the next lap: it has noted that, and is not there yet. */
+static void test_next_lap_is_noted(void **unused)
+{
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	for (uint64_t lap = 1; lap <= 2; lap++) {
+		emit(t, (lap - 1) * NR_SEGMENTS * per_segment, lap * NR_SEGMENTS * per_segment);
+		t->ring->segment_before[0] = lap * NR_SEGMENTS * per_segment *
+					     sizeof(struct record);
+		flight_save_all(&pair.rec);
+		assert_int_equal(
+			check_file(&pair, t->ring->tid, lap * NR_SEGMENTS * per_segment - 1),
+			NR_SEGMENTS * per_segment);
+	}
 	end(&pair);
 }
 
@@ -212,6 +244,27 @@ static void test_damaged_segments(void **unused)
 		flight_save_all(&pair.rec);
 		assert_int_equal(check_file(&pair, t->ring->tid, per_segment * 10 + 4),
 				 per_segment * 5 + 5);
+		end(&pair);
+	}
+}
+
+/* A head that no thread gets to: the recorder neither counts up to it nor believes it. */
+static void test_damaged_heads(void **unused)
+{
+	static const uint64_t heads[] = { UINT64_MAX - 7, UINT64_MAX, UINT64_MAX / 2 + 1,
+					  INT64_MAX - 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct pair pair;
+		struct thread *t;
+
+		begin(&pair, 1 << 30);
+		t = pair_thread();
+		emit(t, 0, 5);
+		t->ring->head = heads[i];
+		assert_int_equal(flight_save_all(&pair.rec), 1);
+		assert_true(pair.rec.flight.bytes <=
+			    NR_SEGMENTS * RING_PAGE + sizeof(struct record));
 		end(&pair);
 	}
 }
@@ -376,10 +429,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_run),
 		cmocka_unit_test(test_every_place),
+		cmocka_unit_test(test_next_lap_is_noted),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_old_files_go),
 		cmocka_unit_test(test_same_task_again),
 		cmocka_unit_test(test_damaged_segments),
+		cmocka_unit_test(test_damaged_heads),
 		cmocka_unit_test(test_ring_without_a_task),
 		cmocka_unit_test(test_snapshots_of_a_running_thread),
 		cmocka_unit_test(test_shares),

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,30 @@ static void test_finding(void **unused)
 	pair_close(&pair);
 }
 
+/* What cannot be had is not half there. */
+static void test_no_descriptors(void **unused)
+{
+	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };
+	struct rlimit before;
+	struct pair pair;
+	int fd = -1;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	getrlimit(RLIMIT_NOFILE, &before);
+
+	int next = dup(pair.dir_fd);
+	struct rlimit limit = { next, before.rlim_max };
+
+	close(next);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	assert_null(process_create(&pair.rec, &hello, 4200001, &fd));
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(fd, -1);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
 /* Processes that are alive are counted, until they are retired; those that have ended are not. */
 static void test_counting(void **unused)
 {
@@ -217,11 +242,9 @@ static void test_retiring_takes_all(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_arenas),
-		cmocka_unit_test(test_finding),
-		cmocka_unit_test(test_counting),
-		cmocka_unit_test(test_retiring_takes_all),
+		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_arenas),
+		cmocka_unit_test(test_finding),	 cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_counting), cmocka_unit_test(test_retiring_takes_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

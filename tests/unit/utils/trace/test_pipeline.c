@@ -81,6 +81,32 @@ static void duration(void **state)
 	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
+/* Just as much is enough. */
+static void limits_are_inclusive(void **state)
+{
+	config.stages.time_filter_ns = 10;
+	check("a{b{}}", "a{b{}}");
+	config.stages.time_filter_ns = 11;
+	check("a{b{}}", "a{}");
+	config.stages.time_filter_ns = 30;
+	check("a{b{}}", "a{}");
+	config.stages.time_filter_ns = 31;
+	check("a{b{}}", "");
+	config.stages.time_filter_ns = 0;
+	config.stages.size_filter = 64;
+	check("a{B{}}", "a{}");
+	config.stages.size_filter = 16;
+	check("a{B{}}", "a{B{}}");
+	config.stages.size_filter = 0;
+	config.range.start.is_set = config.range.stop.is_set = true;
+	config.range.start.time_ns = 1010;
+	config.range.stop.time_ns = 1020;
+	check("a{b{}c{}}", "b{}");
+	config.range.start.time_ns = 1011;
+	config.range.stop.time_ns = 1029;
+	check("a{b{}c{}}", "}?");
+}
+
 static void exits_without_entries(void **state)
 {
 	check("3)c)b)a", "}?}?}?");
@@ -443,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup(library_calls_make_room, setup),
 		cmocka_unit_test_setup(size, setup),
 		cmocka_unit_test_setup(duration, setup),
+		cmocka_unit_test_setup(limits_are_inclusive, setup),
 		cmocka_unit_test_setup(exits_without_entries, setup),
 		cmocka_unit_test_setup(lost_records, setup),
 		cmocka_unit_test_setup(time_range, setup),
