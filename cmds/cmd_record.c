@@ -391,6 +391,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_losses(run, &rec);
 	if (!warn_about_filters(run, &rec))
 		warn_about_nothing(run, &rec);
+	if (run->debug.problem.code)
+		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);

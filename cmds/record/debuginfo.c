@@ -1,6 +1,7 @@
 /* Debug information of traced modules (see debuginfo.h). */
 #include "cmds/record/debuginfo.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,10 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 		free(file);
 		return NULL;
 	}
-	object_dwarf_load(path, &file->info, NULL);
+	struct uft_err err = { 0 };
+
+	if (object_dwarf_load(path, &file->info, &err) == -E2BIG && !debug->problem.code)
+		debug->problem = err;
 	file->next = debug->files;
 	debug->files = file;
 	return &file->info;

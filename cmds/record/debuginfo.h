@@ -7,9 +7,10 @@
 #include "utils/format/sym.h"
 #include "utils/object/dwarf_info.h"
 
-/* What was read so far. Starts as { 0 }, ends with debuginfo_deinit(). */
+/* What was read so far; @problem: the first there was. Starts as { 0 }, ends with debuginfo_deinit(). */
 struct debuginfo {
 	struct debuginfo_file *files;
+	struct uft_err problem;
 };
 
 void debuginfo_deinit(struct debuginfo *debug);

@@ -60,6 +60,55 @@ class TestGraph:
         assert "nothing is left to show: no call took 100s or longer (-t); the longest took " in result.err
 
 
+class TestGraphOfForkedChildren:
+    """A child that returns from none of the calls it found open says nothing of them; and the parent has left them by then."""
+
+    CODE = """
+        #include <pthread.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        static int ends[2];
+        /* In the child, before fork returns, and unseen: until the parent has ended. */
+        __attribute__((no_instrument_function)) static void wait_for_end(void)
+        {
+            char c;
+            long ret = SYS_close;
+            __asm__ volatile("syscall" : "+a"(ret) : "D"((long)ends[1]) : "rcx", "r11", "memory");
+            ret = SYS_read;
+            __asm__ volatile("syscall" : "+a"(ret) : "D"((long)ends[0]), "S"(&c), "d"(1L) : "rcx", "r11", "memory");
+        }
+        __attribute__((noinline)) int leaf(int n) { __asm__(""); return n + 1; }
+        int main(int argc, char *argv[])
+        {
+            if (pipe(ends) < 0 || pthread_atfork(NULL, NULL, wait_for_end) || fork())
+                return 0;
+            leaf(argc);
+            execl("/bin/true", "true", (char *)NULL);
+            return 1;
+        }
+    """
+
+    @pytest.fixture(scope="class")
+    def data(self, tmp_path_factory):
+        top = tmp_path_factory.mktemp("forked")
+        (top / "prog.c").write_text(self.CODE)
+        run("gcc", "-O1", "-pg", "-o", top / "prog", top / "prog.c").must()
+        utrail("record", "-d", top / "data", top / "prog").must()
+        return top / "data"
+
+    def test_graph(self, data):
+        text = utrail("graph", "-d", data, "leaf").must().out
+        assert re.search(r"backtrace #0: .*\n *\[0\] main .*\n *\[1\] leaf ", text) and "backtrace #1" not in text
+
+    def test_folded(self, data):
+        stacks = [line.rpartition(" ")[0] for line in utrail("dump", "--format=folded", "-d", data).must().out.splitlines()]
+        assert "prog;main;leaf" in stacks and "prog;main;execl" in stacks
+        assert not {"prog;leaf", "prog;execl"} & set(stacks)
+
+    def test_callers(self, data):
+        assert "nobody recorded" not in utrail("report", "--callers=leaf", "-d", data).must().out
+
+
 class TestGraphDiff:
     """Two programs that differ by a call."""
 

@@ -403,6 +403,40 @@ def make_specs():
         save("spec", f"other-{i}", bytes([7]) + text.encode())
 
 
+def make_dwarf():
+    """Trees of entries as fuzz_dwarf.c takes them: entry 0 is the unit; numbers count all that follow."""
+    struct_, member, func, param, base, union, derived, array, subrange = 0, 1, 2, 3, 4, 6, 7, 8, 9
+    space = 16
+    children, many, end = 64, 128, b"\x3f"
+
+    def entry(tag, values=b"", which=0):
+        return bytes([tag]) + struct.pack("<H", which) + values
+
+    def ref(number):
+        return struct.pack("<H", number)
+
+    def call(kind):
+        """A function with a parameter of type @kind."""
+        return entry(func | children, b"\0" + ref(kind)) + entry(param, b"\x09" + ref(kind)) + end
+
+    def named(kind, *rest):
+        return entry(kind | children, b"\x01\x04") + b"".join(rest) + end
+
+    field, nameless, parent = (b"\x09", 0), (b"", 1), (b"", 1)
+    for name, tag, (text, which) in [("holds-itself", member, field), ("holds-itself-nameless", member, nameless), ("is-its-parent", derived, parent)]:
+        one = entry(tag, text + ref(1), which)
+        save("dwarf", name, named(struct_, one) + call(1))
+        save("dwarf", name + "-often", named(struct_, one * 40) + call(1))
+    nested = [named(struct_, entry(member, b"\x09" + ref(1 + (i + 1) * 3), 0) + entry(member, b"\x09" + ref(1 + (i + 1) * 3), 0)) for i in range(40)]
+    save("dwarf", "twice-as-many-each", b"".join(nested) + named(struct_) + call(1))
+    save("dwarf", "array-of-itself", entry(array | children, ref(1), 1) + entry(subrange, b"\x03", 3) + end + named(struct_, entry(member, b"\x09" + ref(1))) + call(3))
+    save("dwarf", "sibling-behind", entry(struct_ | children, b"\x01\x04" + ref(1), 256) + entry(member, b"\x09" + ref(1) + ref(1), 256) + end + call(1))
+    save("dwarf", "deep", entry(space | children | many, b"\xff" + b"\x07", 2) + call(1))
+    save("dwarf", "many", entry(struct_ | children, b"\x01\x04") + entry(member | many, b"\xff" + b"\xff" + ref(1)) + end + call(1))
+    save("dwarf", "middle", named(struct_, entry(member, b"\x09" + ref(0x8801))) + call(0x9001))
+    save("dwarf", "plain", entry(base, b"\x04\x01\x0f") + named(union, entry(member, b"\x09" + ref(1))) + call(1) + call(2))
+
+
 def make_patterns():
     def pattern(text, names, how=0):
         return bytes([how, len(text)]) + text + names[0].ljust(24, b"a") + b"".join(bytes([len(n)]) + n for n in names[1:])
@@ -493,6 +527,7 @@ def main():
         make_names(work)
     make_words()
     make_specs()
+    make_dwarf()
     make_patterns()
     make_structs()
     make_control()

@@ -14,6 +14,17 @@
 #define PARAMS_MAX  255
 #define INLINED_MAX 256
 
+/*
+ * Entries that are looked at, and bytes of names that are kept, for each byte of debug information, and some more for
+ * small files. Compilers need a tenth of that at most; only who makes entries refer to each other over and over needs more.
+ */
+#define STEPS_PER_BYTE	8
+#define STEPS_MORE	(64U << 10)
+#define TEXT_PER_BYTE	16
+#define TEXT_MORE	(1U << 20)
+/* What a compressed section has room for. */
+#define COMPRESSED_MORE 8
+
 /* The name of a file as it is shown: relative to where the compiler ran, if it is below. */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
@@ -106,7 +117,7 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 {
 	Dwarf_Die child;
 
-	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+	if (nesting > NESTING_MAX || !dwarf_first(loader, die, &child))
 		return;
 	do {
 		int tag = dwarf_tag(&child);
@@ -115,7 +126,7 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 			add_inlined(loader, &child, func);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
 			find_inlined(loader, &child, func, nesting + 1);
-	} while (!loader->oom && dwarf_siblingof(&child, &child) == 0);
+	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
 /* The register that holds the parameter when the function begins at @pc, if it is one. */
@@ -138,7 +149,7 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return;
 	do {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || func->nr_params == PARAMS_MAX)
@@ -157,7 +168,7 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 
 		dwarf_type_of(loader, &child, &param->type);
 		param->reg = entry_register(&child, pc);
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 }
 
 /* Where the function begins; one in several parts (foo.cold) begins with the first. */
@@ -196,7 +207,7 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 {
 	Dwarf_Die child;
 
-	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+	if (nesting > NESTING_MAX || !dwarf_first(loader, die, &child))
 		return;
 	do {
 		switch (dwarf_tag(&child)) {
@@ -215,7 +226,7 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 		default:
 			break;
 		}
-	} while (!loader->oom && dwarf_siblingof(&child, &child) == 0);
+	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
 static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
@@ -224,7 +235,8 @@ static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
 	Dwarf_Die die;
 	uint8_t type;
 
-	while (!loader->oom && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+	while (!loader->oom && !loader->is_too_much &&
+	       dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type == DW_UT_compile)
 			walk(loader, &die, 0);
 	}
@@ -285,12 +297,20 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	const struct elf_file *from = &file;
 
 	if (!elf_section_by_name(&file, ".debug_info", &sec)) {
-		if (!debug_file_open(&file, path, &debug))
+		if (!debug_file_open(&file, path, &debug) ||
+		    !elf_section_by_name(&debug, ".debug_info", &sec))
 			return 0;
 		from = &debug;
 	}
 
-	struct dwarf_loader loader = { .info = info, .base = file.base };
+	uint64_t bytes = sec.data->d_size *
+			 (sec.head.sh_flags & SHF_COMPRESSED ? COMPRESSED_MORE : 1);
+	struct dwarf_loader loader = {
+		.info = info,
+		.base = file.base,
+		.steps = STEPS_PER_BYTE * bytes + STEPS_MORE,
+		.text_bytes = TEXT_PER_BYTE * bytes + TEXT_MORE,
+	};
 	Dwarf *dwarf = dwarf_begin_elf(from->elf, DWARF_C_READ, NULL);
 
 	if (!dwarf)
@@ -300,11 +320,22 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
 	strmap_deinit(&loader.keys);
+	for (size_t i = 0; i < loader.types.nr_slots; i++)
+		free(loader.types.slots[i].value);
+	strmap_deinit(&loader.types);
 	sort_funcs(info);
 	if (loader.oom) {
 		dwarf_info_deinit(info);
 		return err_set_errno(err, -ENOMEM, "cannot read the debug information of '%s'",
 				     path);
+	}
+	if (loader.is_too_much) {
+		dwarf_info_deinit(info);
+		return err_set(
+			err, -E2BIG,
+			"the debug information of '%s' refers to itself over and over: it is "
+			"left out",
+			path);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define SAME_NAMES   64
 #define FIELDS_MAX   64
 #define ELEMENTS_MAX 65535
+#define NAME_MAX     1024 /* longer ones are left out: many may share one */
 
 /* What is being made: "KEY BYTES field,field,..." without the key. */
 struct making {
@@ -64,12 +65,12 @@ static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *t
 }
 
 /* All elements of all dimensions; 0 when it is not known. */
-static uint32_t array_elements(Dwarf_Die *array)
+static uint32_t array_elements(struct dwarf_loader *loader, Dwarf_Die *array)
 {
 	Dwarf_Die child;
 	uint64_t total = 1;
 
-	if (dwarf_child(array, &child) != 0)
+	if (!dwarf_first(loader, array, &child))
 		return 0;
 	do {
 		Dwarf_Attribute attr;
@@ -85,7 +86,7 @@ static uint32_t array_elements(Dwarf_Die *array)
 		total *= is_count ? word : word + 1;
 		if (total > ELEMENTS_MAX)
 			return 0;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return total;
 }
 
@@ -140,7 +141,7 @@ static void put_name(struct making *m, Dwarf_Die *member, uint32_t offset)
 
 static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uint32_t offset)
 {
-	uint32_t nr = array_elements(array);
+	uint32_t nr = array_elements(m->loader, array);
 	struct dwarf_type element;
 	size_t start = m->text.len;
 
@@ -205,7 +206,7 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 {
 	Dwarf_Die child;
 
-	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+	if (nesting > NESTING_MAX || !dwarf_first(m->loader, die, &child))
 		return;
 	do {
 		int tag = dwarf_tag(&child);
@@ -217,9 +218,11 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 		    dwarf_has_flag(&child, DW_AT_declaration) ||
 		    dwarf_has_flag(&child, DW_AT_artificial))
 			continue;
-		if (m->nr < FIELDS_MAX)
+		const char *name = dwarf_diename(&child);
+
+		if (m->nr < FIELDS_MAX && (!name || strnlen(name, NAME_MAX) < NAME_MAX))
 			put_member(m, &child, base, nesting);
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(m->loader, &child));
 }
 
 /* Keeps "KEY @text"; types of the same name that differ have keys of their own. The key, or NULL. */
@@ -252,7 +255,7 @@ static const char *add_definition(struct dwarf_loader *loader, const char *name,
 		info->structs = structs;
 	if (!structs || !kept || !kept_key ||
 	    strmap_put(&loader->structs, kept_key, (void *)kept) < 0) {
-		loader->oom = true;
+		loader->oom |= !loader->is_too_much;
 		return NULL;
 	}
 	info->structs[info->nr_structs++] = kept;
@@ -285,16 +288,18 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
 	key = strmap_get(&loader->keys, place);
 	if (!key) {
+		const char *kept = dwarf_keep_text(loader, place, strlen(place));
+
+		/* One that holds itself, which no compiler makes, has no fields then. */
+		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
+			loader->oom |= !loader->is_too_much;
+			return NULL;
+		}
 		loader->nesting++;
 		key = define(loader, die, name, bytes);
 		loader->nesting--;
-
-		const char *kept = dwarf_keep_text(loader, place, strlen(place));
-
-		if (!key)
-			key = nothing;
-		if (!kept || strmap_put(&loader->keys, kept, (void *)key) < 0)
+		if (key && strmap_put(&loader->keys, kept, (void *)key) < 0)
 			loader->oom = true;
 	}
-	return *key ? key : NULL;
+	return key && *key ? key : NULL;
 }

@@ -13,6 +13,40 @@
 
 #define EIGHTBYTE 8U
 
+/* Bytes that are skipped from one entry to the next are work, too. */
+#define BYTES_PER_STEP 16
+/* No honest name of an enumerator or of all of them is longer. */
+#define ENUM_MAX       (64U << 10)
+
+static bool spend(struct dwarf_loader *loader, uint64_t steps)
+{
+	if (loader->steps <= steps) {
+		loader->is_too_much = true;
+		loader->steps = 0;
+		return false;
+	}
+	loader->steps -= steps;
+	return true;
+}
+
+bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child)
+{
+	return spend(loader, 1) && dwarf_child(die, child) == 0;
+}
+
+bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child)
+{
+	Dwarf_Die next;
+
+	/* DW_AT_sibling may lead anywhere. */
+	if (!spend(loader, 1) || dwarf_siblingof(child, &next) != 0 ||
+	    (uintptr_t)next.addr <= (uintptr_t)child->addr ||
+	    !spend(loader, ((uintptr_t)next.addr - (uintptr_t)child->addr) / BYTES_PER_STEP))
+		return false;
+	*child = next;
+	return true;
+}
+
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -114,7 +148,8 @@ static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf
 	}
 }
 
-static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting);
+static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+		     uint8_t classes[2], int nesting);
 
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 {
@@ -137,11 +172,12 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 	return true;
 }
 
-static void classify_members(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+			     uint8_t classes[2], int nesting)
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return;
 	do {
 		int tag = dwarf_tag(&child);
@@ -166,16 +202,16 @@ static void classify_members(Dwarf_Die *die, uint32_t offset, uint8_t classes[2]
 			return;
 		}
 		if (dwarf_type_die(&child, &type))
-			classify(&type, offset + at, classes, nesting + 1);
-	} while (dwarf_siblingof(&child, &child) == 0);
+			classify(loader, &type, offset + at, classes, nesting + 1);
+	} while (dwarf_next(loader, &child));
 }
 
-static uint32_t array_length(Dwarf_Die *die)
+static uint32_t array_length(struct dwarf_loader *loader, Dwarf_Die *die)
 {
 	Dwarf_Die child;
 	uint32_t total = 1;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return 0;
 	do {
 		Dwarf_Attribute attr;
@@ -194,24 +230,27 @@ static uint32_t array_length(Dwarf_Die *die)
 		total *= is_count ? word : word + 1;
 		if (total > 16)
 			return 0;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return total;
 }
 
 /* At most 16 elements: what has more is larger than what counts. */
-static void classify_array(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+			   uint8_t classes[2], int nesting)
 {
 	Dwarf_Die element;
-	uint32_t nr = array_length(die);
+	uint32_t nr = array_length(loader, die);
 
 	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
 		return;
 	for (uint32_t i = 0; i < nr; i++)
-		classify(&element, offset + i * dwarf_byte_size(&element), classes, nesting + 1);
+		classify(loader, &element, offset + i * dwarf_byte_size(&element), classes,
+			 nesting + 1);
 }
 
 /* psABI 3.2.3: the classes of what lies at @offset of the struct that is passed. */
-static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int nesting)
+static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+		     uint8_t classes[2], int nesting)
 {
 	Dwarf_Die type = *die;
 
@@ -224,10 +263,10 @@ static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int ne
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		classify_members(&type, offset, classes, nesting);
+		classify_members(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_array_type:
-		classify_array(&type, offset, classes, nesting);
+		classify_array(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_base_type:
 		/* Not aligned: packed. */
@@ -247,7 +286,8 @@ static void classify(Dwarf_Die *die, uint32_t offset, uint8_t classes[2], int ne
 }
 
 /* A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the purposes of calls". */
-static bool is_special_function(Dwarf_Die *func, const char *class_name)
+static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
+				const char *class_name)
 {
 	const char *name = dwarf_diename(func);
 	Dwarf_Attribute attr;
@@ -268,7 +308,7 @@ static bool is_special_function(Dwarf_Die *func, const char *class_name)
 	int nr = 0;
 	bool is_copy = false;
 
-	if (dwarf_child(func, &param) != 0)
+	if (!dwarf_first(loader, func, &param))
 		return false;
 	do {
 		Dwarf_Die type;
@@ -279,11 +319,11 @@ static bool is_special_function(Dwarf_Die *func, const char *class_name)
 		is_copy = dwarf_type_die(&param, &type) &&
 			  (dwarf_tag(&type) == DW_TAG_reference_type ||
 			   dwarf_tag(&type) == DW_TAG_rvalue_reference_type);
-	} while (dwarf_siblingof(&param, &param) == 0);
+	} while (dwarf_next(loader, &param));
 	return nr == 2 && is_copy;
 }
 
-static bool is_non_trivial(Dwarf_Die *die, int nesting)
+static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
@@ -297,7 +337,7 @@ static bool is_non_trivial(Dwarf_Die *die, int nesting)
 		if (word == DW_CC_pass_by_value)
 			return false;
 	}
-	if (nesting > NESTING_MAX || dwarf_child(die, &child) != 0)
+	if (nesting > NESTING_MAX || !dwarf_first(loader, die, &child))
 		return false;
 	do {
 		Dwarf_Die type;
@@ -306,24 +346,24 @@ static bool is_non_trivial(Dwarf_Die *die, int nesting)
 		if (dwarf_attr_integrate(&child, DW_AT_virtuality, &attr) &&
 		    dwarf_formudata(&attr, &word) == 0 && word != DW_VIRTUALITY_none)
 			return true;
-		if (is_special_function(&child, dwarf_diename(die)))
+		if (is_special_function(loader, &child, dwarf_diename(die)))
 			return true;
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
 		    !dwarf_has_flag(&child, DW_AT_external) && dwarf_type_die(&child, &type) &&
 		    dwarf_peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
 		    (dwarf_tag(&type) == DW_TAG_structure_type ||
 		     dwarf_tag(&type) == DW_TAG_class_type) &&
-		    is_non_trivial(&type, nesting + 1))
+		    is_non_trivial(loader, &type, nesting + 1))
 			return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return false;
 }
 
-static bool has_member(Dwarf_Die *die, const char *name)
+static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *name)
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
 		const char *found = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child)
@@ -331,45 +371,51 @@ static bool has_member(Dwarf_Die *die, const char *name)
 
 		if (found && strcmp(found, name) == 0)
 			return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return false;
 }
 
-static bool is_in_namespace(Dwarf_Die *die, const char *wanted)
+/* From the unit's root down: of each list the last entry that does not begin behind @die holds it. */
+static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
-	Dwarf_Die *scopes;
-	int nr = dwarf_getscopes_die(die, &scopes);
-	bool found = false;
+	Dwarf_Die at;
 
-	for (int i = 0; i < nr; i++) {
-		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_namespace
-					   ? dwarf_diename(&scopes[i])
-					   : NULL;
+	if (!dwarf_diecu(die, &at, NULL, NULL))
+		return false;
+	while ((uintptr_t)at.addr < (uintptr_t)die->addr) {
+		const char *name = dwarf_tag(&at) == DW_TAG_namespace ? dwarf_diename(&at) : NULL;
+		Dwarf_Die child;
 
-		found |= name && strcmp(name, wanted) == 0;
+		if (name && strcmp(name, wanted) == 0)
+			return true;
+		if (!dwarf_first(loader, &at, &child))
+			return false;
+		do {
+			at = child;
+		} while (dwarf_next(loader, &child) &&
+			 (uintptr_t)child.addr <= (uintptr_t)die->addr);
 	}
-	if (nr > 0)
-		free(scopes);
-	return found;
+	return false;
 }
 
 /*
  * Recognised by how they look inside: the layouts that libmcount/capture.c reads. clang only declares them, since the library
  * defines them.
  */
-static enum dwarf_kind kind_of_class(Dwarf_Die *die)
+static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
 	if (!name || strncmp(name, "basic_string<char,", 18) != 0)
 		return dwarf_has_flag(die, DW_AT_declaration) ? DWARF_UNKNOWN : DWARF_STRUCT;
 	if (dwarf_has_flag(die, DW_AT_declaration))
-		return is_in_namespace(die, "__cxx11") ? DWARF_STD_STRING
-		       : is_in_namespace(die, "__1")   ? DWARF_LLVM_STRING
-						       : DWARF_UNKNOWN;
-	if (dwarf_byte_size(die) == 32 && has_member(die, "_M_dataplus"))
+		return is_in_namespace(loader, die, "__cxx11") ? DWARF_STD_STRING
+		       : is_in_namespace(loader, die, "__1")   ? DWARF_LLVM_STRING
+							       : DWARF_UNKNOWN;
+	if (dwarf_byte_size(die) == 32 && has_member(loader, die, "_M_dataplus"))
 		return DWARF_STD_STRING;
-	if (dwarf_byte_size(die) == 24 && (has_member(die, "__r_") || has_member(die, "__rep_")))
+	if (dwarf_byte_size(die) == 24 &&
+	    (has_member(loader, die, "__r_") || has_member(loader, die, "__rep_")))
 		return DWARF_LLVM_STRING;
 	return DWARF_STRUCT;
 }
@@ -377,6 +423,13 @@ static enum dwarf_kind kind_of_class(Dwarf_Die *die)
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len)
 {
 	struct dwarf_info *info = loader->info;
+
+	if (loader->text_bytes < len) {
+		loader->is_too_much = true;
+		return NULL;
+	}
+	loader->text_bytes -= len;
+
 	char **texts = vec_grow(info->texts, info->nr_texts, sizeof(*texts));
 	char *copy = strndup(text, len);
 
@@ -400,13 +453,13 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
-static void put_enumerators(Dwarf_Die *die, struct strbuf *out)
+static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct strbuf *out)
 {
 	Dwarf_Die child;
 	int64_t next = 0;
 	bool is_first = true;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return;
 	do {
 		const char *name = dwarf_diename(&child);
@@ -417,12 +470,17 @@ static void put_enumerators(Dwarf_Die *die, struct strbuf *out)
 		    !dwarf_attr_integrate(&child, DW_AT_const_value, &attr) ||
 		    dwarf_formsdata(&attr, &value) < 0)
 			continue;
+		/* Many may share one long name: the text would be longer than the file. */
+		if (out->len + strlen(name) > ENUM_MAX) {
+			loader->is_too_much = true;
+			return;
+		}
 		strbuf_addf(out, "%s%s", is_first ? "" : ",", name);
 		if (value != next)
 			strbuf_addf(out, "=%lld", (long long)value);
 		next = (int64_t)((uint64_t)value + 1);
 		is_first = false;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 }
 
 static void add_enum(struct dwarf_loader *loader, Dwarf_Die *die, const char *name)
@@ -433,7 +491,7 @@ static void add_enum(struct dwarf_loader *loader, Dwarf_Die *die, const char *na
 	if (!name || strmap_get(&loader->enums, name))
 		return;
 	strbuf_addf(&text, "enum %s {", name);
-	put_enumerators(die, &text);
+	put_enumerators(loader, die, &text);
 	strbuf_addch(&text, '}');
 
 	const char **enums = vec_grow(info->enums, info->nr_enums, sizeof(*enums));
@@ -442,7 +500,7 @@ static void add_enum(struct dwarf_loader *loader, Dwarf_Die *die, const char *na
 	if (enums)
 		info->enums = enums;
 	if (!enums || !kept || strmap_put(&loader->enums, name, (void *)kept) < 0) {
-		loader->oom = true;
+		loader->oom |= !loader->is_too_much;
 		return;
 	}
 	enums[info->nr_enums++] = kept;
@@ -486,21 +544,45 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		if (is_x87(die))
 			type->classes[0] = DWARF_CLASS_MEMORY;
 		else
-			classify(die, 0, type->classes, 0);
+			classify(loader, die, 0, type->classes, 0);
 	}
 }
 
-static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
-	type->kind = kind_of_class(die);
+	type->kind = kind_of_class(loader, die);
 	type->name = keep_name(loader, dwarf_diename(die));
-	type->is_by_reference = is_non_trivial(die, 0);
-	classify(die, 0, type->classes, 0);
+	type->is_by_reference = is_non_trivial(loader, die, 0);
+	classify(loader, die, 0, type->classes, 0);
 	/* An empty class has a size, but is not passed. */
 	if (type->bytes == 1 && type->classes[0] == DWARF_CLASS_NONE)
 		type->bytes = 0;
 	if (type->bytes > 2 * EIGHTBYTE)
 		type->classes[0] = DWARF_CLASS_MEMORY;
+}
+
+/* Each is looked at once, however many functions and fields have it. */
+static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	char place[32];
+
+	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
+
+	struct dwarf_type *known = strmap_get(&loader->types, place);
+
+	if (!known) {
+		const char *key = dwarf_keep_text(loader, place, strlen(place));
+
+		classify_struct(loader, die, type);
+		known = malloc(sizeof(*known));
+		if (!known || !key || strmap_put(&loader->types, key, known) < 0) {
+			free(known);
+			loader->oom |= !loader->is_too_much;
+			return;
+		}
+		*known = *type;
+	}
+	*type = *known;
 	if (type->kind == DWARF_STRUCT && type->bytes)
 		type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
 }

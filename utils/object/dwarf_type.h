@@ -11,19 +11,36 @@
 /*
  * @enums: those that were seen, by name
  * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
+ * @types: what structs are, by the same place; of the heap
  * @nesting: of the struct that is being defined
+ * @steps: entries that may still be looked at, @text_bytes: of names that may still be kept; when either is used up, the
+ *         rest is not read, and @is_too_much
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
 	struct strmap enums;
 	struct strmap structs;
 	struct strmap keys;
+	struct strmap types;
 	unsigned nesting;
 	uint64_t base; /* of the module */
+	uint64_t steps;
+	uint64_t text_bytes;
+	bool is_too_much;
 	bool oom;
 };
 
-/* A copy of the first @len bytes of @text, which lives as long as loader->info; NULL and loader->oom without memory. */
+/*
+ * Entries refer to each other as the file says, which may be in circles: nobody walks through them but with these, which
+ * go forward only and count. False: there is none, or it is too much.
+ */
+bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
+bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
+
+/*
+ * A copy of the first @len bytes of @text, which lives as long as loader->info; NULL with loader->oom or loader->is_too_much
+ * when there is no room.
+ */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*

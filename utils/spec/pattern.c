@@ -27,10 +27,11 @@ static bool is_plain(const char *text)
 	return strpbrk(text, SPECIAL) == NULL || strncmp(text, "operator ", 9) == 0;
 }
 
-/* Whether the character in front of @at, and so the one at @at, may be absent. */
-static bool is_optional(char next)
+/* Whether the character in front of @next may be absent: "a+?" is an "(a+)?". */
+static bool is_optional(const char *next)
 {
-	return next == '?' || next == '*' || next == '{';
+	next += strspn(next, "+");
+	return *next == '?' || *next == '*' || *next == '{';
 }
 
 /*
@@ -49,7 +50,7 @@ static void find_literal(struct pattern *p)
 		size_t next = at + len;
 
 		/* `-` is special only inside of brackets, which are stepped over below. */
-		if (len && is_optional(text[next]))
+		if (len && is_optional(text + next))
 			len--;
 		if (len > p->literal_len) {
 			p->literal_at = at;

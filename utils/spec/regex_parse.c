@@ -10,7 +10,7 @@
 
 /* Steps that one byte of a name can cost: so many nodes of the text, and so many copies of them by repetitions. */
 #define NODES_MAX   32768
-#define COPIES_MAX  8192
+#define COPIES_MAX  2048
 #define DEPTH_MAX   64
 #define TIMES_MAX   32767
 #define CLASS_BYTES 32

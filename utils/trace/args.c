@@ -9,8 +9,35 @@
 
 static const struct func_args no_args;
 
-/* "name@items;name@items;..." into a map from name to items; the text stays in @kept. */
-static int load_table(struct strmap *map, char **kept, const char *text)
+/* One of those that are demangled alike is enough. */
+static int add_alike(struct strmap *alike, const char *mangled, char *items)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	if (strncmp(mangled, "_Z", 2) != 0)
+		return 0;
+	demangle(mangled, DEMANGLE_SIMPLE, &name);
+	if (strmap_get(alike, strbuf_str(&name)))
+		return 0;
+
+	char *key = strbuf_oom(&name) ? NULL : strdup(strbuf_str(&name));
+
+	if (!key || strmap_put(alike, key, items) < 0) {
+		free(key);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void alike_deinit(struct strmap *alike)
+{
+	for (size_t i = 0; i < alike->nr_slots; i++)
+		free((char *)alike->slots[i].key);
+	strmap_deinit(alike);
+}
+
+/* "name@items;name@items;..." into maps from name to items; the text stays in @kept. */
+static int load_table(struct strmap *map, struct strmap *alike, char **kept, const char *text)
 {
 	if (!text)
 		return 0;
@@ -24,7 +51,8 @@ static int load_table(struct strmap *map, char **kept, const char *text)
 		char *items = row;
 		char *name = strsep(&items, "@");
 
-		if (items && *name && strmap_put(map, name, items) < 0)
+		if (items && *name &&
+		    (strmap_put(map, name, items) < 0 || add_alike(alike, name, items) < 0))
 			return -ENOMEM;
 	}
 	return 0;
@@ -65,9 +93,11 @@ int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err
 	int ret = load_rules(book, info);
 
 	if (ret == 0)
-		ret = load_table(&book->args_auto, &book->tables[0], info->argauto);
+		ret = load_table(&book->args_auto, &book->args_alike, &book->tables[0],
+				 info->argauto);
 	if (ret == 0)
-		ret = load_table(&book->retval_auto, &book->tables[1], info->retauto);
+		ret = load_table(&book->retval_auto, &book->retval_alike, &book->tables[1],
+				 info->retauto);
 	if (ret == 0 && info->enumauto &&
 	    enum_defs_parse(&book->enums, info->enumauto, strlen(info->enumauto), NULL) == -ENOMEM)
 		ret = -ENOMEM;
@@ -91,6 +121,8 @@ void arg_book_close(struct arg_book *book)
 	argrules_deinit(&book->rules);
 	strmap_deinit(&book->args_auto);
 	strmap_deinit(&book->retval_auto);
+	alike_deinit(&book->args_alike);
+	alike_deinit(&book->retval_alike);
 	free(book->tables[0]);
 	free(book->tables[1]);
 	enum_defs_deinit(&book->enums);
@@ -112,25 +144,16 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
  * What a table says about a function: of its own name, or else of another one that is demangled alike, since
  * uftrace goes by those names: "operator delete" is one function to it.
  */
-static const char *auto_items(const struct strmap *table, const char *mangled)
+static const char *auto_items(const struct strmap *table, const struct strmap *alike,
+			      const char *mangled)
 {
-	struct strbuf wanted cleanup_strbuf = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
 	const char *items = strmap_get(table, mangled);
 
-	if (items || strncmp(mangled, "_Z", 2) != 0)
+	if (items || !alike->nr || strncmp(mangled, "_Z", 2) != 0)
 		return items;
-	demangle(mangled, DEMANGLE_SIMPLE, &wanted);
-	for (size_t i = 0; !items && i < table->nr_slots; i++) {
-		struct strbuf name cleanup_strbuf = { 0 };
-		const struct strmap_slot *slot = &table->slots[i];
-
-		if (!slot->key || strncmp(slot->key, "_Z", 2) != 0)
-			continue;
-		demangle(slot->key, DEMANGLE_SIMPLE, &name);
-		if (strcmp(strbuf_str(&name), strbuf_str(&wanted)) == 0)
-			items = slot->value;
-	}
-	return items;
+	demangle(mangled, DEMANGLE_SIMPLE, &name);
+	return strmap_get(alike, strbuf_str(&name));
 }
 
 /* "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or -ENOMEM. */
@@ -179,9 +202,11 @@ static int add_auto(struct arg_book *book, const struct func *func, int about,
 	int ret = dbg ? add_debug(book, dbg, about, out) : 0;
 
 	if (ret == 0 && (about & ARGRULES_ARGS) && out->args.nr == 0 && !(dbg && dbg->args))
-		ret = parse_items(book, auto_items(&book->args_auto, name), &out->args);
+		ret = parse_items(book, auto_items(&book->args_auto, &book->args_alike, name),
+				  &out->args);
 	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && !(dbg && dbg->retval))
-		ret = parse_items(book, auto_items(&book->retval_auto, name), &out->retval);
+		ret = parse_items(book, auto_items(&book->retval_auto, &book->retval_alike, name),
+				  &out->retval);
 	return ret;
 }
 

@@ -20,6 +20,7 @@ struct func_args {
  * debug information (.dbg) or else from tables of library functions.
  *
  * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables
+ * @args_alike, @retval_alike: the same by demangled name, of those that are mangled; names of the heap
  * @enums: those of the tables; the others are in the modules
  * @funcs: by id of the function: NULL: nobody asked yet; &no_args: nothing is known
  */
@@ -30,6 +31,8 @@ struct arg_book {
 	struct argrules rules;
 	struct strmap args_auto;
 	struct strmap retval_auto;
+	struct strmap args_alike;
+	struct strmap retval_alike;
 	char *tables[2];
 	struct enum_defs enums;
 	const struct func_args **funcs;
