@@ -1,0 +1,35 @@
+/* A program that says, in the memory it shares with the recorder, that a process is its child that is not. Its own end is ordinary. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/ring.h"
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) static void leaf(void)
+{
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	leaf();
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long start;
+
+		if (!strstr(line, "utrail-control") || sscanf(line, "%lx-", &start) != 1)
+			continue;
+
+		struct control_page *page = (struct control_page *)start;
+
+		for (int i = 0; i < argc - 1; i++)
+			page->fork_pids[i] = atoi(argv[i + 1]);
+		page->nr_forks = argc - 1;
+		puts("named");
+	}
+	return 3;
+}
