@@ -12,6 +12,7 @@
 
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
@@ -133,8 +134,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%s", rec->save_error.text);
 	if (atomic_load(&rec->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
+	/* Where nothing can be written no buffer is large enough. */
 	if (lost)
-		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
+		msg_warn(msg, "%llu records were lost%s", lost,
+			 write_error || atomic_load(&rec->is_full)
+				 ? ""
+				 : "; a larger buffer (-b) may help");
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "
@@ -153,8 +158,27 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
 			 rec->protected);
+	if (rec->talks.nr_dropped)
+		msg_warn(msg,
+			 "%u processes were not heard to the end and not traced: too many spoke to "
+			 "the recorder at the same time",
+			 rec->talks.nr_dropped);
+	if (rec->talks.nr_modules_left_out)
+		msg_warn(msg,
+			 "%llu libraries were left out: the program has reported more than can be "
+			 "kept",
+			 rec->talks.nr_modules_left_out);
+	if (rec->other_libc)
+		msg_warn(
+			msg,
+			"%u processes were not traced: their C library is not glibc (musl?), which "
+			"the probe needs",
+			rec->other_libc);
 	if (untraced)
-		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
+		msg_warn(msg,
+			 "%llu threads were not traced: too many at a time, or too little "
+			 "address space (ulimit -v)",
+			 untraced);
 }
 
 /*
@@ -207,6 +231,7 @@ static struct launch make_launch(const struct run *run)
 	}
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	getrlimit(RLIMIT_FSIZE, &launch.file_size);
+	getrlimit(RLIMIT_NOFILE, &launch.file_number);
 	return launch;
 }
 
@@ -226,7 +251,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
-	launch.socket_name = rec->socket_name;
+	launch.address = rec->address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
@@ -299,7 +324,7 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 {
 	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
 					     "pmu-branch" };
-	uint32_t failed = rec->control ? atomic_load(&rec->control->reads_failed) : 0;
+	uint32_t failed = rec->notes.reads_failed;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (failed & (1U << i))
@@ -308,13 +333,13 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 	}
 }
 
-/* By the end every library that was loaded has been seen. */
-static void warn_about_filters(const struct run *run, const struct recorder *rec)
+/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
+static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
 
 	if (!filter_has_unmatched(run->opts->filters))
-		return;
+		return false;
 	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
@@ -322,7 +347,23 @@ static void warn_about_filters(const struct run *run, const struct recorder *rec
 		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
 			func_names_add(&names, &symbols);
 	}
-	filter_warn_unmatched(run->opts, &names);
+	return filter_warn_unmatched(run->opts, &names);
+}
+
+/* Silence now would be a riddle when the recording is read. */
+static void warn_about_nothing(const struct run *run, const struct recorder *rec)
+{
+	struct strbuf options cleanup_strbuf = { 0 };
+
+	if (rec->nr_tids || !rec->processes)
+		return;
+	empty_add_options(run->opts, &options);
+	if (options.len)
+		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
+			 strbuf_str(&options));
+	else
+		msg_warn(&run->opts->msg,
+			 "nothing was recorded: the program made no call that can be seen");
 }
 
 /* What was written first will do when the disk is full by now: the program's status is what counts. */
@@ -355,11 +396,12 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	warn_about_filters(run, &rec);
+	if (!warn_about_filters(run, &rec))
+		warn_about_nothing(run, &rec);
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected) {
+	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */
@@ -442,7 +484,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.args = "PROGRAM [ARGUMENTS]",
+	.args = "PROGRAM [ARGUMENT...]",
 	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,

@@ -31,17 +31,17 @@ void channel_close(struct channel *ch)
 	channel_init(ch);
 }
 
-bool channel_open(struct channel *ch, const char *name)
+bool channel_open(struct channel *ch, const char *address)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(name);
+	size_t len = strcspn(address, ":");
 	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	struct ucred peer;
 	socklen_t peer_len = sizeof(peer);
 
 	if (len + 1 > sizeof(addr.sun_path))
 		return false;
-	memcpy(addr.sun_path + 1, name, len);
+	memcpy(addr.sun_path + 1, address, len);
 
 	ch->socket = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (ch->socket < 0)

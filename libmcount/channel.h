@@ -21,8 +21,8 @@ struct channel {
 
 void channel_init(struct channel *ch);
 
-/* Connect to the recorder's abstract socket @name, and see that it runs as our user or as root. */
-bool channel_open(struct channel *ch, const char *name);
+/* Connect to the recorder at @address ("name:secret"), and see that it runs as our user or as root. */
+bool channel_open(struct channel *ch, const char *address);
 
 bool channel_send(struct channel *ch, const void *packet, size_t len);
 

@@ -39,7 +39,10 @@ static void report(const struct thread *t, int sig, const siginfo_t *info)
 		.depth = t->top - t->frames,
 	};
 	crash.nr_frames = copy_frames(t, &crash);
-	if (channel_open(&ch, probe.socket_name))
+
+	struct control_hello hello = session_hello(CONTROL_ENDING);
+
+	if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)))
 		channel_send(&ch, &crash, sizeof(crash));
 }
 

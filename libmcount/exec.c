@@ -41,9 +41,9 @@ static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
-/* What a traced program's environment must have: LD_PRELOAD=<us>, and the variable with the socket's name. */
+/* What a traced program's environment must have: LD_PRELOAD=<us>, and the variable with the recorder's address. */
 static char preload[PRELOAD_LEN + 4096];
-static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.socket_name)];
+static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
 
 void exec_setup(void)
 {
@@ -59,7 +59,7 @@ void exec_setup(void)
 		return;
 	memcpy(preload + PRELOAD_LEN, value, len);
 	memcpy(preload, PRELOAD_NAME, PRELOAD_LEN);
-	stpcpy(stpcpy(socket_var, CONTROL_ENV_SOCKET "="), probe.socket_name);
+	stpcpy(stpcpy(socket_var, CONTROL_ENV_SOCKET "="), probe.address);
 }
 
 static bool begins_with(const char *var, const char *name, size_t len)

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_LIBMCOUNT_EXEC_H
 #define UTRAIL_LIBMCOUNT_EXEC_H
 
-/* COLD. Once, when probe.socket_name is known. */
+/* COLD. Once, when probe.address is known. */
 void exec_setup(void);
 
 #endif

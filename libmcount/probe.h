@@ -141,8 +141,7 @@ struct plan_table {
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @is_on: what the triggers trace_on and trace_off switch
- * @has_filter, @has_caller: some function has a rule with PLAN_FILTER, PLAN_CALLER;
- * @has_location: PLAN_LOCATION
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
  * @table: NULL while no function is listed
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
@@ -178,14 +177,19 @@ struct probe {
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 
-	struct control_page *control;
-	struct arena *arena;
-	uint64_t arena_bytes;
+	const struct control_page *control;
+	uint32_t nr_writers; /* of @control, at the beginning */
+	bool is_finished;    /* this process has asked for it; others may see it later */
+	struct arena *
+		arena; /* its header, always at this place; the rest is mapped as needed, see arena.h */
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
 	pthread_key_t thread_key;
-	char socket_name[CONTROL_NAME_SIZE]; /* of the recorder, in the abstract name space */
+	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	uint8_t token
+		[CONTROL_SECRET_BYTES]; /* of the last WELCOME; a forked child has its parent's */
 };
 
 extern struct probe probe;
@@ -249,7 +253,7 @@ struct thread *thread_begin(void);
 /* Any context. Nothing is to be recorded any more. */
 void probe_stop(void);
 
-/* Any context. The same for all processes of the recording: `finish`. */
+/* Any context. The same for all processes of the recording: `finish`. Waits a moment for the recorder to make it so. */
 void probe_finish(void);
 
 /* SLOW. A state with empty frames, in the list; NULL without memory. */
@@ -273,6 +277,9 @@ void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
+
+/* Any context. How each conversation begins. */
+struct control_hello session_hello(enum control_hello_kind kind);
 
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);

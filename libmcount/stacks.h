@@ -5,7 +5,7 @@
 #include "libmcount/probe.h"
 
 /*
- * A stack that the program has made has a thread state of its own, with a ring and a task id of its own (CONTROL_STACK_TID and
+ * A stack that the program has made has a thread state of its own, with a ring and a task id of its own (RING_FIRST_STACK_TID and
  * above): its calls go on when it is taken up again, be it by another thread. Switches are not seen when they happen, but by
  * the next call or return, whose slot lies elsewhere.
  *

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/units.h"
 #include "utils/trace/data.h"
@@ -15,15 +16,24 @@ struct crash {
 	struct crash *next;
 };
 
-void crash_keep(struct crash **list, const struct control_crash *report)
+/* Nobody reads more of them. */
+#define CRASHES_MAX 1000
+
+void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid)
 {
-	struct crash *crash = malloc(sizeof(*crash));
+	unsigned nr = 0;
+
+	for (; *list; list = &(*list)->next) {
+		if ((*list)->report.pid == pid || ++nr == CRASHES_MAX)
+			return;
+	}
+
+	struct crash *crash = calloc(1, sizeof(*crash));
 
 	if (!crash)
 		return;
-	*crash = (struct crash){ .report = *report };
-	while (*list)
-		list = &(*list)->next;
+	crash->report = *report;
+	crash->report.pid = pid;
 	*list = crash;
 }
 
@@ -58,7 +68,7 @@ static void add_frame(struct strbuf *text, const struct trace_data *data,
 
 	strbuf_addf(text, "\n  #%-3u", i);
 	if (name)
-		strbuf_addstr(text, name);
+		escape_addstr(text, MEDIUM_TERMINAL, name);
 	else
 		strbuf_addf(text, "<%llx>", (unsigned long long)frame->addr);
 	strbuf_addstr(text, ", for ");
@@ -81,7 +91,7 @@ static void print_crash(const struct control_crash *report, const struct trace_d
 		strbuf_addf(&text, "\n  and %u more around them",
 			    report->depth - report->nr_frames);
 	if (!strbuf_oom(&text))
-		msg_warn(msg, "%s", strbuf_str(&text));
+		msg_warn_lines(msg, &text);
 }
 
 void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg)

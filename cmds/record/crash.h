@@ -8,8 +8,11 @@
 /* One report; a list, oldest first, NULL when empty. */
 struct crash;
 
-/* Add @report to the list. Without memory it is dropped. */
-void crash_keep(struct crash **list, const struct control_crash *report);
+/*
+ * Add @report of process @pid, as it knows itself, to the list. Dropped without memory, when there is one of this process, and when there
+ * are a great many.
+ */
+void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid);
 
 /* One warning for each, with the names that the recording in @data_dir, complete by now, has for the addresses. */
 void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg);

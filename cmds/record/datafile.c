@@ -19,7 +19,7 @@ bool writer_may_write(struct recorder *rec, size_t len)
 	if (atomic_fetch_add(&rec->bytes_written, len) + len <= max && !atomic_load(&rec->is_full))
 		return true;
 	atomic_store(&rec->is_full, true);
-	atomic_store(&rec->control->finished, 1);
+	notes_finish_all(rec);
 	return false;
 }
 
@@ -110,11 +110,9 @@ static bool name_sink(struct recorder *rec, struct process *proc, struct ring *r
 	if (sink->tid)
 		return true;
 	/* Read once: it is the program's memory. */
-	sink->tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
-	if (sink->tid <= 0) {
-		sink->tid = 0;
+	sink->tid = tasks_claim(rec, proc, __atomic_load_n(&r->tid, __ATOMIC_RELAXED));
+	if (!sink->tid)
 		return false;
-	}
 	tasks_announce(rec, proc, sink->tid, r->start_ns);
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmds/record/peer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/header.h"
@@ -156,6 +157,7 @@ bool files_choose_name(int dir_fd, const char *path, const char *build_id, char 
 {
 	/* The name must be found by what map files say, where a path is a part of a line. */
 	struct strbuf escaped cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
 
 	text_put_name(&escaped, path, strlen(path));
 	path = strbuf_str(&escaped);
@@ -184,6 +186,7 @@ bool files_choose_name(int dir_fd, const char *path, const char *build_id, char 
 int files_publish(int dir_fd, const char *name, const void *data, size_t len, struct uft_err *err)
 {
 	char tmp[NAME_MAX + 8];
+	struct rights paused cleanup_rights_pause = rights_pause();
 
 	snprintf(tmp, sizeof(tmp), TMP_NAME("%s"), name);
 

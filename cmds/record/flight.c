@@ -194,12 +194,13 @@ static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
 
 	int ret = write_copy(s, fd);
 
-	if (ret < 0) {
+	if (ret == 0 && renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0)
+		ret = -errno;
+	if (ret < 0)
 		unlinkat(rec->dir_fd, tmp, 0);
-		return ret;
-	}
-	note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
-	return renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0 ? -errno : 0;
+	else
+		note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
+	return ret;
 }
 
 static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)
@@ -236,11 +237,12 @@ void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 	/* Read once: it is the program's memory. */
-	int32_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	int32_t tid = sink->tid ? sink->tid : tasks_claim(rec, proc, said);
 	uint64_t budget = flight_task_bytes(rec) / nr_tasks;
 	struct saving saving = { .proc = proc, .ring = r };
 
-	if (tid <= 0)
+	if (!tid)
 		return;
 	pthread_mutex_lock(&rec->flight_lock);
 

@@ -52,22 +52,46 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
+/* As uftrace does it, and as every tutorial has it: a file that is right here comes first. */
+static int find_here_or_in_path(const char *name, char *path)
+{
+	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
+								     : -ENAMETOOLONG;
+
+	if (here == 0 || here == -ENAMETOOLONG)
+		return here;
+
+	int found = find_in_path(name, path);
+
+	return found == -ENOENT && here == -EACCES ? here : found;
+}
+
 int launch_find_program(const char *name, char *path, struct uft_err *err)
 {
+	bool has_slash = strchr(name, '/');
 	int ret;
 
-	if (strchr(name, '/')) {
+	if (has_slash) {
 		ret = strlen(name) < PATH_MAX ? check_executable(name) : -ENAMETOOLONG;
 		if (ret == 0)
 			strcpy(path, name);
 	} else {
-		ret = find_in_path(name, path);
+		ret = *name ? find_here_or_in_path(name, path) : -ENOENT;
 	}
-	if (ret == -ENOENT && !strchr(name, '/'))
-		return err_set(err, ret, "cannot trace '%s': no such program in $PATH", name);
+	if (ret == -ENOENT && !has_slash)
+		return err_set(err, ret,
+			       "cannot trace '%s': there is no such program here or in $PATH",
+			       name);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot trace '%s'", name);
 	return 0;
+}
+
+bool launch_is_command(const char *name)
+{
+	char path[PATH_MAX];
+
+	return (strchr(name, '/') ? check_executable(name) : find_in_path(name, path)) == 0;
 }
 
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err)
@@ -118,8 +142,8 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	strbuf_addf(preload, "LD_PRELOAD=%s", launch->preload);
 	if (others && *others)
 		strbuf_addf(preload, ":%s", others);
-	if (launch->socket_name)
-		strbuf_addf(socket, CONTROL_ENV_SOCKET "=%s", launch->socket_name);
+	if (launch->address)
+		strbuf_addf(socket, CONTROL_ENV_SOCKET "=%s", launch->address);
 	while (environ[nr])
 		nr++;
 
@@ -136,7 +160,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 			env[used++] = environ[i];
 	}
 	env[used++] = preload->data;
-	if (launch->socket_name)
+	if (launch->address)
 		env[used++] = socket->data;
 	if (launch->no_binding)
 		env[used++] = "LD_BIND_NOT=1";
@@ -152,6 +176,7 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	setrlimit(RLIMIT_FSIZE, &launch->file_size);
 	if (launch->ignores_children)
 		signal(SIGCHLD, SIG_IGN);
+	setrlimit(RLIMIT_NOFILE, &launch->file_number);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	execve(launch->path, launch->argv, env);
@@ -183,14 +208,14 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 
 /* Of the recorder for the process that is to become the program. */
 struct release {
-	char socket_name[CONTROL_NAME_SIZE];
+	char address[CONTROL_ADDRESS_SIZE];
 };
 
 NORETURN static void wait_for_release(const struct launch *launch, int go_fd, int report_fd)
 {
 	struct strbuf preload = { 0 };
 	struct strbuf socket = { 0 };
-	struct launch with_socket = *launch;
+	struct launch with_address = *launch;
 	struct release release;
 	ssize_t n;
 
@@ -199,13 +224,13 @@ NORETURN static void wait_for_release(const struct launch *launch, int go_fd, in
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(release))
 		_exit(1); /* the recorder has said why */
-	with_socket.socket_name = release.socket_name;
+	with_address.address = release.address;
 
-	char **env = make_environment(&with_socket, &preload, &socket);
+	char **env = make_environment(&with_address, &preload, &socket);
 
 	if (!env)
 		_exit(1);
-	execute(&with_socket, env, report_fd);
+	execute(&with_address, env, report_fd);
 }
 
 int launch_fork_away(void)
@@ -272,7 +297,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 {
 	struct release release = { 0 };
 
-	snprintf(release.socket_name, sizeof(release.socket_name), "%s", launch->socket_name);
+	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
 	/* Somebody may have ended it while it waited. */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

@@ -12,22 +12,23 @@
 /*
  * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
  * @preload: the library to preload
- * @socket_name: the recorder's control socket, or NULL for a library that needs none
+ * @address: of the recorder (utils/format/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @ignores_children: SIGCHLD is ignored, as it was when we were started
- * @mask, @file_size: the signal mask and the limit on file sizes that the program is to begin with
+ * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to begin with
  */
 struct launch {
 	const char *path;
 	char **argv;
 	const char *preload;
-	const char *socket_name;
+	const char *address;
 	bool fixed_addresses;
 	bool no_binding;
 	bool ignores_children;
 	sigset_t mask;
 	struct rlimit file_size;
+	struct rlimit file_number;
 };
 
 /*
@@ -58,19 +59,22 @@ int launch_fork_away(void);
  * --keep-pid: change places. The caller becomes the program and a new process, which is no child of it and which this
  * returns 0 in, becomes the recorder. The caller waits in here for launch_release() by the recorder, then executes the
  * program; if the recorder ends before that, with a message or without, the caller ends with CMD_FAILED.
- * @launch needs no socket_name yet. Negative errno, in the caller: nothing has changed.
+ * @launch needs no address yet. Negative errno, in the caller: nothing has changed.
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
-/* In the recorder: let the program go, with that socket_name. 0, or negative errno when it cannot be executed. */
+/* In the recorder: let the program go, with that address. 0, or negative errno when it cannot be executed. */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Where @name is: as it is when it has a slash, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
+ * Where @name is: as it is when it has a slash, else in the working directory, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
  * text that says why it cannot be traced; @path has PATH_MAX bytes.
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
+
+/* Whether a shell would find the command @name: by its path, or in $PATH. */
+bool launch_is_command(const char *name);
 
 /*
  * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this

@@ -180,10 +180,8 @@ static int serve(void *arg, bool waits)
 static void look(void *arg)
 {
 	struct lifetime *life = arg;
-	struct stat memory;
 
-	if (fstat(life->rec->control_fd, &memory) == 0)
-		orphans_look(life->rec, life->rec->control, &memory);
+	orphans_look(life->rec);
 }
 
 static void stop_watching(struct recorder *rec, int fd, struct watcher *watcher)

@@ -20,7 +20,7 @@ struct orphan {
 	struct orphan *next;
 };
 
-bool process_has_mapped(pid_t pid, const struct stat *memory)
+bool process_has_mapped(pid_t pid, const struct memory_id *memory)
 {
 	char path[64];
 	char *line cleanup_free = NULL;
@@ -36,7 +36,7 @@ bool process_has_mapped(pid_t pid, const struct stat *memory)
 		unsigned long long inode;
 
 		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) == 3 &&
-		    inode == memory->st_ino && makedev(major, minor) == memory->st_dev)
+		    inode == memory->ino && makedev(major, minor) == memory->dev)
 			return true;
 	}
 	return false;
@@ -76,7 +76,7 @@ static bool has_ended(int pidfd)
 	return poll(&end, 1, 0) != 0;
 }
 
-static void watch(struct recorder *rec, pid_t pid, const struct stat *memory)
+static void watch(struct recorder *rec, pid_t pid, const struct memory_id *memory)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
@@ -102,45 +102,53 @@ static void watch(struct recorder *rec, pid_t pid, const struct stat *memory)
  * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
  * a fork that failed has none, so the wait has an end.
  */
-static void wait_for_newborns(struct control_page *page)
+static void wait_for_newborns(const struct recorder *rec)
 {
 	const struct timespec step = { 0, 1000000 };
 
-	for (int i = 0; i < 100; i++) {
-		if (atomic_load(&page->forks_noted) >= atomic_load(&page->forks_begun))
-			break;
+	for (int i = 0; i < 100 && notes_has_newborns(rec); i++)
 		nanosleep(&step, NULL);
-	}
 }
 
-static void look_once(struct recorder *rec, struct control_page *page, const struct stat *memory)
+/* Those that @parent or a child of it has noted. */
+static void look_at(struct recorder *rec, struct process *parent)
 {
-	uint32_t nr = MIN(atomic_load(&page->nr_forks), (uint32_t)CONTROL_FORKS);
+	struct arena_forks *forks = &parent->notes->forks;
+	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {
-		pid_t pid = atomic_exchange(&page->fork_pids[i], 0);
-
+		pid_t pid = atomic_load(&forks->pids[i]);
 		const struct process *known = pid > 0 ? process_find(rec, pid) : NULL;
 		bool is_known = (known && known->pidfd >= 0) || is_watched(rec, pid);
 
 		/* The recorder itself has it mapped, too. */
 		if (pid > 0 && pid != getpid() && !is_known)
-			watch(rec, pid, memory);
+			watch(rec, pid, &parent->memory);
 	}
+}
+
+static uint64_t count_forks(const struct recorder *rec)
+{
+	uint64_t nr = 0;
+
+	for (const struct process *p = rec->notes.first; p; p = p->next_noting)
+		nr += atomic_load(&p->notes->forks.nr);
+	return nr;
 }
 
 #define LOOKS_MAX 16
 
-void orphans_look(struct recorder *rec, struct control_page *page, const struct stat *memory)
+void orphans_look(struct recorder *rec)
 {
-	/* A child may fork and end while we look. The page is the program's, which could let us count for ever. */
+	/* A child may fork and end while we look. The notes are the program's, which could let us count for ever. */
 	for (int i = 0; i < LOOKS_MAX; i++) {
-		wait_for_newborns(page);
+		wait_for_newborns(rec);
 
-		uint32_t nr = atomic_load(&page->nr_forks);
+		uint64_t nr = count_forks(rec);
 
-		look_once(rec, page, memory);
-		if (atomic_load(&page->nr_forks) == nr)
+		for (struct process *p = rec->notes.first; p; p = p->next_noting)
+			look_at(rec, p);
+		if (count_forks(rec) == nr)
 			break;
 	}
 }

@@ -3,10 +3,8 @@
 #define UTRAIL_CMDS_RECORD_ORPHANS_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
-struct control_page;
 struct orphan;
 struct recorder;
 
@@ -15,14 +13,20 @@ struct orphans {
 	struct orphan *first;
 };
 
-/*
- * Watch the children that @page, shared memory of those who forked them, tells of, if they are alive. @memory is that memory's
- * fstat(2): whatever numbers stand in the page, only a process that has it mapped can have something to report.
- */
-void orphans_look(struct recorder *rec, struct control_page *page, const struct stat *memory);
+/* Which shared memory it is: what fstat(2) says of it, and proc(5) of those who have it mapped. */
+struct memory_id {
+	dev_t dev;
+	ino_t ino;
+};
 
-/* Whether @pid has the file @memory mapped. Not so when we may not know. */
-bool process_has_mapped(pid_t pid, const struct stat *memory);
+/*
+ * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
+ * process that has the memory mapped in which it stands can have something to report.
+ */
+void orphans_look(struct recorder *rec);
+
+/* Whether @pid has @memory mapped. Not so when we may not know. */
+bool process_has_mapped(pid_t pid, const struct memory_id *memory);
 
 /* Nobody waits for them any more. */
 void orphans_forget(struct recorder *rec);

@@ -385,6 +385,15 @@ bool settings_hold_back(const struct record_settings *settings)
 	return settings->threshold_ns || (uses & (TRIGGER_TIME | TRIGGER_CALLER));
 }
 
+bool settings_can_finish(const struct record_settings *settings)
+{
+	for (size_t i = 0; i < settings->filters->nr; i++) {
+		if (settings->filters->entries[i].spec.trigger.flags & TRIGGER_FINISH)
+			return true;
+	}
+	return settings->signals.finish != 0;
+}
+
 bool settings_are_selective(const struct record_settings *settings)
 {
 	const struct signal_switches *signals = &settings->signals;

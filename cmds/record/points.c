@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "cmds/record/files.h"
 #include "cmds/record/recorder.h"
+#include "cmds/record/peer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
@@ -76,6 +77,7 @@ int points_make_file(int dir_fd, struct uft_err *err)
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
 	int fd cleanup_fd = openat(points->dir_fd, "events.txt",
 				   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 

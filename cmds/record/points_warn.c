@@ -35,13 +35,14 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 void points_warn(const struct recorder *rec, const struct msg *msg)
 {
 	const struct points *points = &rec->points;
-	uint32_t failed = rec->control ? atomic_load(&rec->control->points_failed) : 0;
+	unsigned long long failed = rec->notes.points_failed;
 
 	strbuf_list_each (&points->complaints, complaint)
 		msg_warn(msg, "%s", complaint);
 	if (failed)
 		msg_warn(msg,
-			 "%u probes of the program could not be recorded: no memory near its code, "
+			 "%llu probes of the program could not be recorded: no memory near its "
+			 "code, "
 			 "or the code is not that of the file",
 			 failed);
 	if (points->error)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,9 +49,12 @@ static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 
 	struct arena *a = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	struct stat memory;
 
 	if (a == MAP_FAILED)
 		return false;
+	if (fstat(*fd, &memory) == 0)
+		proc->memory = (struct memory_id){ memory.st_dev, memory.st_ino };
 	a->nr_rings = proc->nr_rings;
 	a->nr_segments = proc->nr_segments;
 	a->segment_bytes = proc->segment_bytes;
@@ -67,7 +72,8 @@ static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
 static void watch_pid(struct recorder *rec, struct process *proc)
 {
 	proc->watcher = (struct watcher){ see_the_end, rec };
-	proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
+	if (proc->pidfd < 0)
+		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
 	if (proc->pidfd < 0)
 		return;
 	if (loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0) {
@@ -78,18 +84,9 @@ static void watch_pid(struct recorder *rec, struct process *proc)
 	proc->pidfd = -1;
 }
 
-static struct process **pid_place(struct recorder *rec, pid_t os_pid)
-{
-	return &rec->by_pid[(unsigned)os_pid % RECORDER_PID_PLACES];
-}
-
 struct process *process_find_os(struct recorder *rec, pid_t os_pid)
 {
-	for (struct process *p = *pid_place(rec, os_pid); p; p = p->next_pid) {
-		if (p->os_pid == os_pid)
-			return p;
-	}
-	return NULL;
+	return intmap_get(&rec->by_os_pid, (uint32_t)os_pid);
 }
 
 struct process *process_find(struct recorder *rec, pid_t pid)
@@ -97,13 +94,18 @@ struct process *process_find(struct recorder *rec, pid_t pid)
 	struct process *p = process_find_os(rec, pid);
 
 	/* Both views are the same but in a pid namespace of its own. */
-	if (p && p->pid == pid)
-		return p;
-	for (p = rec->processes; p; p = p->next) {
-		if (p->pid == pid)
-			return p;
-	}
-	return NULL;
+	return p && p->pid == pid ? p : intmap_get(&rec->by_pid, (uint32_t)pid);
+}
+
+/* Without memory it cannot be found, so that its children are nobody's. */
+static void index_process(struct recorder *rec, struct process *proc)
+{
+	uint64_t key;
+
+	memcpy(&key, proc->token, sizeof(key));
+	intmap_put(&rec->by_os_pid, (uint32_t)proc->os_pid, proc);
+	intmap_put(&rec->by_pid, (uint32_t)proc->pid, proc);
+	intmap_put(&rec->by_token, key, proc);
 }
 
 struct process *process_create(struct recorder *rec, const struct control_hello *hello, pid_t pid,
@@ -120,7 +122,8 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 	proc->time_ns = hello->time_ns;
 	proc->pidfd = -1;
 
-	if (make_arena(rec, proc, arena_fd))
+	if (getrandom(proc->token, sizeof(proc->token), 0) == sizeof(proc->token) &&
+	    make_arena(rec, proc, arena_fd))
 		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
 	if (!proc->sinks) {
 		process_destroy(proc);
@@ -143,13 +146,11 @@ void process_destroy(struct process *proc)
 
 void process_publish(struct recorder *rec, struct process *proc)
 {
-	struct process **place = pid_place(rec, proc->os_pid);
-
+	index_process(rec, proc);
+	notes_begin(rec, proc);
 	watch_pid(rec, proc);
 	proc->next = rec->processes;
 	rec->processes = proc;
-	proc->next_pid = *place;
-	*place = proc;
 	pthread_rwlock_wrlock(&rec->live_lock);
 	proc->next_live = rec->live;
 	rec->live = proc;
@@ -181,8 +182,7 @@ void process_retire(struct recorder *rec, struct process *proc)
 	/* From here on this thread is the only one that looks at it. */
 	take_from_writers(rec, proc);
 	writer_drain_all(rec, proc);
-	munmap(proc->arena, proc->arena_bytes);
-	proc->arena = NULL;
+	notes_end(rec, proc);
 	free(proc->sinks);
 	proc->sinks = NULL;
 }

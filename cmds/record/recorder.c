@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +48,15 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
+static uint32_t opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
+}
+
 static void make_plan(struct recorder *rec)
 {
 	const struct record_settings *set = rec->settings;
@@ -60,7 +70,8 @@ static void make_plan(struct recorder *rec)
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
-			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0),
+			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
+			 opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,
@@ -77,11 +88,34 @@ static void make_plan(struct recorder *rec)
 	}
 }
 
+/*
+ * Nobody can write to it any more but by our own mapping. Before Linux 5.1 there is no seal for that: then the descriptor that probes get is
+ * one for reading, and only our own user can have another one.
+ */
+static int close_control_page(struct recorder *rec)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	char path[64];
+
+	if (fcntl(rec->control_fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) == 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", rec->control_fd);
+
+	int fd = fcntl(rec->control_fd, F_ADD_SEALS, seals) < 0 || fchmod(rec->control_fd, 0400) < 0
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	close(rec->control_fd);
+	rec->control_fd = fd;
+	return 0;
+}
+
 static int make_control_page(struct recorder *rec, struct uft_err *err)
 {
 	rec->control_fd = memfd_create("utrail-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0 ||
-	    fcntl(rec->control_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	if (rec->control_fd < 0 || ftruncate(rec->control_fd, sizeof(struct control_page)) < 0)
 		return err_set_errno(err, -errno, "cannot create shared memory");
 
 	void *p = mmap(NULL, sizeof(struct control_page), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -91,7 +125,9 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 		return err_set_errno(err, -errno, "cannot map shared memory");
 	rec->control = p;
 	rec->control->recorder_pid = getpid();
-	return 0;
+	return close_control_page(rec) < 0
+		       ? err_set_errno(err, -errno, "cannot protect shared memory")
+		       : 0;
 }
 
 /* Shared memory counts as a file. It is address space for the most part, but the limit does not know that. */
@@ -107,11 +143,51 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
+/* Where probes find us, and what shows that they are ours. */
+static int make_address(struct recorder *rec, struct uft_err *err)
+{
+	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
+	int len;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return err_set_errno(err, -errno, "cannot make a secret");
+	memcpy(rec->secret, random + 1, sizeof(rec->secret));
+	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
+		 (unsigned long long)random[0]);
+	len = snprintf(rec->address, sizeof(rec->address), "%s:", rec->socket_name);
+	for (size_t i = 0; i < sizeof(rec->secret); i++)
+		len += snprintf(rec->address + len, sizeof(rec->address) - len, "%02x",
+				rec->secret[i]);
+	return 0;
+}
+
+/*
+ * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). This is also why a
+ * quarter of them is enough for conversations.
+ */
+#define FILES_WANTED 65536
+#define TALKS_MAX    4096
+
+static void raise_file_number(struct recorder *rec)
+{
+	struct rlimit limit;
+
+	rec->talks.max = 16;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur < FILES_WANTED) {
+		rlim_t before = limit.rlim_cur;
+
+		limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)FILES_WANTED);
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			limit.rlim_cur = before;
+	}
+	rec->talks.max = MAX(MIN(limit.rlim_cur / 4, (rlim_t)TALKS_MAX), (rlim_t)16);
+}
+
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
 		  struct uft_err *err)
 {
-	uint64_t random = 0;
-
 	*rec = (struct recorder){
 		.settings = settings,
 		.dir_fd = dir_fd,
@@ -119,6 +195,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.listen_fd = -1,
 		.service_fd = -1,
 		.program_fd = -1,
+		.talks.pause_fd = -1,
 		.loop = { .epoll_fd = -1 },
 		.control_fd = -1,
 	};
@@ -129,10 +206,9 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	if (check_file_limit(err) < 0)
 		return -EFBIG;
 	make_plan(rec);
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = recorder_now_ns(rec);
-	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
-		 (unsigned long long)random);
+	if (make_address(rec, err) < 0)
+		return err->code;
+	raise_file_number(rec);
 
 	rec->task_fd = openat(dir_fd, "task.txt", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (rec->task_fd < 0)
@@ -155,6 +231,7 @@ void recorder_stop(struct recorder *rec)
 {
 	for (struct process *p = rec->processes; p; p = p->next)
 		process_retire(rec, p);
+	notes_close(rec);
 	writers_stop(rec);
 	recorder_note_write_error(rec, perf_finish(&rec->perf));
 	recorder_note_write_error(rec, kernel_finish(&rec->kernel));
@@ -165,6 +242,7 @@ void recorder_close(struct recorder *rec)
 	writers_stop(rec);
 	perf_finish(&rec->perf);
 	kernel_finish(&rec->kernel);
+	notes_close(rec);
 	for (struct process *p = rec->processes, *next; p; p = next) {
 		next = p->next;
 		process_destroy(p);
@@ -174,9 +252,15 @@ void recorder_close(struct recorder *rec)
 		rec_session_destroy(s);
 	}
 	orphans_forget(rec);
+	strmap_deinit(&rec->modules_by_path);
 	known_modules_destroy(rec->known_modules);
+	intmap_deinit(&rec->by_os_pid);
+	intmap_deinit(&rec->by_pid);
+	intmap_deinit(&rec->by_token);
+	intmap_deinit(&rec->task_owners);
 	plan_binder_deinit(&rec->binder);
 	points_deinit(&rec->points);
+	control_close(rec);
 	service_close(rec);
 	crashes_destroy(rec->crashes);
 	if (rec->control)

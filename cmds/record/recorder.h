@@ -16,12 +16,16 @@
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
 #include "cmds/record/loop.h"
+#include "cmds/record/notes.h"
 #include "cmds/record/orphans.h"
+#include "cmds/record/peer.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
 #include "cmds/record/rules.h"
 #include "utils/base/err.h"
+#include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
 #include "utils/format/control.h"
 #include "utils/format/map.h"
 #include "utils/format/ring.h"
@@ -118,19 +122,24 @@ struct process {
 	pid_t os_pid; /* as we see it */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced; /* the FORK line; under recorder.task_lock */
+	bool announced;			     /* the FORK line; under recorder.task_lock */
+	uint8_t token[CONTROL_SECRET_BYTES]; /* who has it is this process, or was forked off it */
 	int pidfd;
 	struct session *session;
 	struct process *parent;
 	struct arena *arena;
 	uint64_t arena_bytes;
+	struct memory_id memory; /* of @arena */
 	uint32_t nr_rings;
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
-	struct process *next;	   /* in recorder.processes */
-	struct process *next_live; /* in recorder.live */
-	struct process *next_pid;  /* in its place of recorder.by_pid */
+	struct arena
+		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
+	struct process *next;	     /* in recorder.processes */
+	struct process *next_noting; /* in recorder.notes */
+	struct process *next_live;   /* in recorder.live */
+	struct process *next_told;   /* while it is announced */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -186,9 +195,34 @@ struct plan_binder {
 	struct plan_entries lists;
 };
 
-#define RECORDER_PID_PLACES 1024
-
 struct client;
+struct conversation;
+
+/* Conversations, by when they last said something. */
+struct talk_list {
+	struct conversation *oldest;
+	struct conversation *newest;
+	unsigned nr;
+};
+
+/*
+ * What of the control channel is open.
+ *
+ * @max: so many may be believed at a time
+ * @module_bytes: what they have reported so far
+ * @pause, @pause_fd: a timer: when it makes sense again to accept connections
+ * @nr_dropped, @nr_modules_left_out: what limits have cost
+ */
+struct talks {
+	struct talk_list strangers;
+	struct talk_list believed;
+	unsigned max;
+	size_t module_bytes;
+	struct watcher pause;
+	int pause_fd;
+	unsigned nr_dropped;
+	unsigned long long nr_modules_left_out;
+};
 
 struct recorder {
 	const struct record_settings *settings;
@@ -200,6 +234,10 @@ struct recorder {
 	struct watcher listener;
 	int listen_fd;
 	char socket_name[CONTROL_NAME_SIZE];
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	char address[CONTROL_ADDRESS_SIZE]; /* both, for the program's environment */
+	struct talks talks;
+	bool reads_as_peer; /* within rights_enter(): only what he may read is looked at */
 
 	struct watcher service;
 	int service_fd; /* -1: nobody can ask us for anything */
@@ -214,16 +252,23 @@ struct recorder {
 	int control_fd;
 	struct plan plan; /* the part that is the same for all processes */
 
-	/* All images, newest first, and by os_pid. Only the control thread looks; nothing is removed before the end. */
+	/*
+	 * All images, newest first; the newest by pid, as we see it and as it sees itself; all by the first half of their token. Only
+	 * the control thread looks; nothing is removed before the end.
+	 */
 	struct process *processes;
-	struct process *by_pid[RECORDER_PID_PLACES];
+	struct intmap by_os_pid;
+	struct intmap by_pid;
+	struct intmap by_token;
 
 	/* Those with an arena: what writers look at, under the lock for reading. */
 	pthread_rwlock_t live_lock;
 	struct process *live;
 
+	struct notes notes;
 	struct session *sessions;
 	struct known_module *known_modules;
+	struct strmap modules_by_path; /* the same */
 	struct plan_binder binder;
 	struct points points;
 	bool has_debug; /* there are .dbg files */
@@ -243,11 +288,14 @@ struct recorder {
 	int32_t *tids; /* of all tasks with records, some more than once */
 	size_t nr_tids;
 	size_t cap_tids;
+	struct intmap task_owners; /* the processes whose they are; under @task_lock */
+	int32_t nr_stack_tids;	   /* given away; under @task_lock */
 
 	struct crash *crashes;
 
-	unsigned declined;  /* processes that had too little address space to be traced */
-	unsigned protected; /* processes with a shadow stack */
+	unsigned declined;   /* processes that had too little address space to be traced */
+	unsigned protected;  /* processes with a shadow stack */
+	unsigned other_libc; /* processes whose C library is not glibc */
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
@@ -312,8 +360,8 @@ uint64_t recorder_now_ns(const struct recorder *rec);
 /* Open the abstract socket rec->socket_name and watch it: from here on probes are served. */
 int control_listen(struct recorder *rec, struct uft_err *err);
 
-/* Whether the peer of @fd is our user, or we are root; @pid: who it is. */
-bool control_is_allowed(int fd, pid_t *pid);
+/* Hang up on everybody. */
+void control_close(struct recorder *rec);
 
 /* --- service.c: what other commands ask for --- */
 
@@ -351,7 +399,6 @@ void process_retire(struct recorder *rec, struct process *proc);
 
 /* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to the recorder. */
 struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *exe);
-struct session *session_find(struct recorder *rec, const char sid[static SID_LEN]);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
 int session_add_module(struct session *s, const struct control_module *m);
@@ -375,8 +422,8 @@ int session_save_module(struct recorder *rec, const char *path, struct uft_err *
 int session_save_late(struct recorder *rec, struct session *s, const struct control_module *m,
 		      struct uft_err *err);
 
-/* Note where the stack is; while the process waits for its plan, since later it may be gone. */
-int session_add_stack(struct session *s);
+/* Note where the stack of process @os_pid is; while it waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s, pid_t os_pid);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err);
@@ -389,6 +436,12 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 		 struct symtab *out);
 
 /* --- tasks.c: task.txt --- */
+
+/*
+ * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot be one. That is @tid, if it is a thread of
+ * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another.
+ */
+int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid);
 
 /* First records of a task: make sure that its session, its process and itself stand in task.txt. */
 void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns);
@@ -426,6 +479,9 @@ int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr);
 
 /* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
 bool settings_hold_back(const struct record_settings *settings);
+
+/* Whether anything in the options lets a program end the recording. */
+bool settings_can_finish(const struct record_settings *settings);
 
 /* Whether the options say different things about different functions. */
 bool settings_are_selective(const struct record_settings *settings);
@@ -466,6 +522,12 @@ void sink_finish(struct recorder *rec, struct process *proc, struct ring *r,
 
 int writers_start(struct recorder *rec, struct uft_err *err);
 void writers_stop(struct recorder *rec);
+
+/*
+ * One look at all rings of writer @index: what is in whole segments is taken, and with @everything the rest, too. Rings whose
+ * threads have ended are given back. Returns the bytes taken.
+ */
+uint64_t writer_look(struct recorder *rec, unsigned index, bool everything);
 
 /* Up to which time of the recording's clock all records are in the files; see request.h. */
 uint64_t writers_complete_ns(const struct recorder *rec);

@@ -14,6 +14,8 @@
 #include "utils/base/fd.h"
 #include "utils/format/request.h"
 
+#define CLIENTS_MAX 64
+
 struct client {
 	struct watcher watcher;
 	int fd;
@@ -116,17 +118,38 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 	drop_client(rec, client);
 }
 
+/* What sudo says of who is behind it: the recording will be his (files_give_to_user()). */
+static bool is_behind_sudo(uid_t uid)
+{
+	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+	return user && *user && strtoul(user, NULL, 10) == uid;
+}
+
+/* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
+static bool may_ask(const struct recorder *rec, int fd)
+{
+	struct peer peer;
+	struct stat dir;
+	unsigned nr = 0;
+
+	for (const struct client *c = rec->clients; c; c = c->next)
+		nr++;
+	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
+	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
+		(fstat(rec->dir_fd, &dir) == 0 && dir.st_uid == peer.uid));
+}
+
 static void accept_client(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct recorder *rec = watcher->rec;
 	int fd cleanup_fd = accept4(rec->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
-	pid_t pid;
 
 	if (!client)
 		return;
 	*client = (struct client){ .watcher = { serve_client, rec }, .fd = fd };
-	if (!control_is_allowed(fd, &pid) || loop_watch(&rec->loop, fd, &client->watcher) < 0) {
+	if (!may_ask(rec, fd) || loop_watch(&rec->loop, fd, &client->watcher) < 0) {
 		free(client);
 		return;
 	}

@@ -46,15 +46,6 @@ struct session *rec_session_create(struct recorder *rec, pid_t pid, const char *
 	return s;
 }
 
-struct session *session_find(struct recorder *rec, const char sid[static SID_LEN])
-{
-	for (struct session *s = rec->sessions; s; s = s->next) {
-		if (memcmp(s->sid, sid, SID_LEN) == 0)
-			return s;
-	}
-	return NULL;
-}
-
 void rec_session_destroy(struct session *s)
 {
 	module_map_deinit(&s->map);
@@ -83,7 +74,7 @@ int session_add_module(struct session *s, const struct control_module *m)
  * uftrace guesses the kernel's base address from the stack's line (spec/data-format.md section 3) and takes a program
  * without one for a part of the kernel. So a process that hides its maps gets a usual one.
  */
-int session_add_stack(struct session *s)
+int session_add_stack(struct session *s, pid_t os_pid)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -95,7 +86,7 @@ int session_add_stack(struct session *s)
 		.path = "[stack]",
 	};
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
 	if (file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
 		for (size_t i = 0; i < map.nr; i++) {
@@ -114,22 +105,37 @@ static int compare_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+/* So many different files are looked at: programs may name as many as they like. */
+#define KNOWN_MODULES_MAX 262144
+
+/* Within rights_enter(): what somebody else's process has named may be a file that this one must not know of. */
+static bool may_read(const char *path)
+{
+	int fd cleanup_fd = file_open_regular(path, NULL);
+
+	return fd >= 0;
+}
+
 struct known_module *known_module_get(struct recorder *rec, const char *path)
 {
 	struct object_program program;
 	struct known_module *known;
 
-	if (path[0] != '/')
+	if (path[0] != '/' || (rec->reads_as_peer && !may_read(path)))
 		return NULL;
-	for (known = rec->known_modules; known; known = known->next) {
-		if (strcmp(known->path, path) == 0)
-			return known;
+	known = strmap_get(&rec->modules_by_path, path);
+	if (known)
+		return known;
+	if (rec->modules_by_path.nr >= KNOWN_MODULES_MAX) {
+		rec->talks.nr_modules_left_out++;
+		return NULL;
 	}
 
 	known = calloc(1, sizeof(*known));
 	if (known)
 		known->path = strdup(path);
-	if (!known || !known->path) {
+	if (!known || !known->path || strmap_put(&rec->modules_by_path, known->path, known) < 0) {
+		free(known ? known->path : NULL);
 		free(known);
 		return NULL;
 	}
@@ -195,8 +201,12 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	const struct sym_query query = { .path = path, .build_id = build_id, .any_path = true };
 	int ret = 0;
 
-	if (settings->syms_dir)
+	if (settings->syms_dir) {
+		/* Which the user has named, not the program. */
+		struct rights paused cleanup_rights_pause = rights_pause();
+
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
+	}
 	return ret == 0 ? object_symtab_load(path, out, NULL) : MIN(ret, 0);
 }
 

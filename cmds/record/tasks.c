@@ -64,13 +64,9 @@ static void announce_session(struct recorder *rec, struct session *s)
 	write_task(rec, s->pid, s->pid, s->time_ns);
 }
 
-static void announce_process(struct recorder *rec, struct process *proc)
+static void announce_one(struct recorder *rec, struct process *proc)
 {
-	if (proc->announced)
-		return;
 	proc->announced = true;
-	if (proc->parent)
-		announce_process(rec, proc->parent);
 	announce_session(rec, proc->session);
 	if (proc->is_fork) {
 		struct task_line line = {
@@ -82,6 +78,58 @@ static void announce_process(struct recorder *rec, struct process *proc)
 
 		write_line(rec, &line);
 	}
+}
+
+/* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
+static void announce_process(struct recorder *rec, struct process *proc)
+{
+	struct process *next = NULL;
+
+	for (; proc && !proc->announced; proc = proc->parent) {
+		proc->next_told = next;
+		next = proc;
+	}
+	for (; next; next = next->next_told)
+		announce_one(rec, next);
+}
+
+/* Whether task @tid is to be taken for one of @proc, which is what the kernel says of it. */
+static bool is_own_task(struct recorder *rec, const struct process *proc, int32_t tid,
+			enum peer_task task)
+{
+	const struct process *owner = intmap_get(&rec->task_owners, tid);
+
+	switch (task) {
+	case PEER_TASK_OWN:
+		return true;
+	case PEER_TASK_GONE:
+		return !owner || owner->os_pid == proc->os_pid;
+	case PEER_TASK_OTHERS:
+		break;
+	}
+	return false;
+}
+
+int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid)
+{
+	enum peer_task task = PEER_TASK_OTHERS;
+
+	if (tid <= 0 && tid != RING_TID_STACK)
+		return 0;
+	if (tid == proc->pid && proc->pid == proc->os_pid)
+		task = PEER_TASK_OWN; /* as was seen when it reported itself */
+	else if (tid > 0 && tid < RING_FIRST_STACK_TID)
+		task = peer_task(proc->os_pid, proc->pid, tid);
+
+	pthread_mutex_lock(&rec->task_lock);
+	if (is_own_task(rec, proc, tid, task))
+		intmap_put(&rec->task_owners, tid, proc);
+	else if (rec->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
+		tid = 0;
+	else
+		tid = RING_FIRST_STACK_TID + rec->nr_stack_tids++;
+	pthread_mutex_unlock(&rec->task_lock);
+	return tid;
 }
 
 void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns)

@@ -160,6 +160,25 @@ static int replace_log(struct recorder *rec, const struct log *log)
 	return 0;
 }
 
+/* Without memory they stay. */
+static void forget_owners(struct recorder *rec, const int32_t *kept, size_t nr_kept)
+{
+	struct intmap owners = { 0 };
+
+	for (size_t i = 0; i < rec->task_owners.nr_slots; i++) {
+		const struct intmap_slot *slot = &rec->task_owners.slots[i];
+		bool stays = slot->value &&
+			     (is_in(kept, nr_kept, slot->key) || is_alive(slot->key));
+
+		if (stays && intmap_put(&owners, slot->key, slot->value) < 0) {
+			intmap_deinit(&owners);
+			return;
+		}
+	}
+	intmap_deinit(&rec->task_owners);
+	rec->task_owners = owners;
+}
+
 static void forget_tids(struct recorder *rec, const int32_t *kept, size_t nr_kept)
 {
 	size_t nr = 0;
@@ -171,6 +190,7 @@ static void forget_tids(struct recorder *rec, const int32_t *kept, size_t nr_kep
 			rec->tids[nr++] = tid;
 	}
 	rec->nr_tids = nr;
+	forget_owners(rec, kept, nr_kept);
 }
 
 void tasks_clear(struct recorder *rec, int32_t *kept, size_t nr_kept)

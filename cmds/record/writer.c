@@ -165,6 +165,7 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 	uint64_t taken = 0;
 	bool has_ended = false;
 
+	notes_obey(rec, p);
 	for (uint32_t i = index; i < process_rings_in_use(p); i += rec->nr_writers) {
 		enum ring_state state = state_of(p, i);
 
@@ -177,8 +178,7 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 	return taken;
 }
 
-/* One look at all rings of writer @index. Returns the bytes taken. */
-static uint64_t scan(struct recorder *rec, unsigned index, bool everything)
+uint64_t writer_look(struct recorder *rec, unsigned index, bool everything)
 {
 	uint64_t taken = 0;
 
@@ -201,7 +201,7 @@ static uint64_t now_ns(void)
 static uint64_t flush_all(struct recorder *rec, unsigned index)
 {
 	uint64_t begun_ns = recorder_now_ns(rec);
-	uint64_t taken = scan(rec, index, true);
+	uint64_t taken = writer_look(rec, index, true);
 
 	/* Pairs with writers_complete_ns(): publishes what was written. */
 	atomic_store(&rec->flushed_ns[index], begun_ns);
@@ -236,15 +236,16 @@ static void *writer_main(void *arg)
 
 		if (flush)
 			last_flush = now;
-		if ((flush ? flush_all(rec, index) : scan(rec, index, false)) > 0)
+		if ((flush ? flush_all(rec, index) : writer_look(rec, index, false)) > 0)
 			continue;
 
 		/* Whoever wakes us meanwhile does not put off what is due for the others. */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 
-		/* Pairs with the producer: it adds to wake, then looks at sleeping. */
+		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);
-		futex(wake, FUTEX_WAIT, seen, &timeout);
+		if (writer_look(rec, index, false) == 0)
+			futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}
 	return NULL;

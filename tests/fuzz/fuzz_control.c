@@ -1,31 +1,105 @@
 /*
- * Fuzz target: what programs send to the recorder, over real sockets. The input is a list of packets: which of
- * four connections (and whether it is a new one), two bytes of length, the packet.
+ * Fuzz target: conversations with the recorder, over real sockets, of several processes. The input is a list of steps: who does what,
+ * with messages that are well-formed for the most part, so that what comes behind the checks of their bytes is reached: orders,
+ * lies, repetitions, ends.
  */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cmds/record/recorder.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 
-#define NR_CONNECTIONS 4
-#define NEW_CONNECTION 4 /* a bit above the connection's number */
+#define NR_PEERS       3
+#define NR_CONNECTIONS 6
 
-static int connect_to(const struct recorder *rec)
+/* The other processes: each connects when it is told to, and gives the connection to us, who speak for it. */
+struct other {
+	pid_t pid;
+	int fd;
+};
+
+static struct other others[NR_PEERS];
+
+static void send_fd(int to, int fd)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { "", 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = space,
+			      .msg_controllen = sizeof(space) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
-	FUZZ_CHECK(fd >= 0);
-	FUZZ_CHECK(connect(fd, (struct sockaddr *)&addr,
-			   offsetof(struct sockaddr_un, sun_path) + 1 + len) == 0);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	if (sendmsg(to, &msg, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+static int receive_fd(int from)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
+	char byte;
+	int fd;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = space,
+			      .msg_controllen = sizeof(space) };
+
+	FUZZ_CHECK(recvmsg(from, &msg, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&msg));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
 	return fd;
+}
+
+static void be_other(int fd)
+{
+	char name[CONTROL_NAME_SIZE] = "";
+	ssize_t len;
+
+	while ((len = recv(fd, name, sizeof(name), 0)) > 0) {
+		struct sockaddr_un addr = { .sun_family = AF_UNIX };
+		int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+		memcpy(addr.sun_path + 1, name, len);
+		if (s < 0 || connect(s, (struct sockaddr *)&addr,
+				     offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0)
+			_exit(1);
+		send_fd(fd, s);
+		close(s);
+	}
+	_exit(0);
+}
+
+static void make_others(void)
+{
+	for (size_t i = 0; i < NR_PEERS && !others[i].pid; i++) {
+		int fds[2];
+
+		FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
+		others[i] = (struct other){ fork(), fds[0] };
+		FUZZ_CHECK(others[i].pid >= 0);
+		if (others[i].pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			close(fds[0]);
+			be_other(fds[1]);
+		}
+		close(fds[1]);
+	}
+}
+
+static int connect_as(const struct recorder *rec, const struct other *other)
+{
+	FUZZ_CHECK(send(other->fd, rec->socket_name, strlen(rec->socket_name), 0) > 0);
+	return receive_fd(other->fd);
 }
 
 static void serve(struct recorder *rec)
@@ -34,34 +108,78 @@ static void serve(struct recorder *rec)
 		;
 }
 
-/* Session ids are random. "*" stands for the newest. */
-static void name_session(const struct recorder *rec, struct control_hello *hello, size_t len)
+static struct process *nth_process(const struct recorder *rec, unsigned n)
 {
-	if (len == sizeof(*hello) && hello->sid[0] == '*' && rec->sessions)
-		memcpy(hello->sid, rec->sessions->sid, SID_LEN);
+	struct process *p = rec->processes;
+
+	for (; p && n; n--)
+		p = p->next;
+	return p;
 }
 
-/* Modules are files that the recorder opens: an input must not choose any but these. */
-static void tame_module(struct control_module *m, size_t len)
+/* @how: 1: a wrong secret, 2: another's pid, 4: no known token; what is above: whose token */
+static void say_hello(const struct recorder *rec, int fd, const struct other *other, uint8_t kind,
+		      uint8_t how)
 {
-	static const char allowed[] = "/bin/true";
+	const struct process *owner = nth_process(rec, how >> 3);
+	struct control_hello hello = {
+		.h = control_header(CONTROL_HELLO),
+		.pid = other->pid + (how & 2 ? 1 : 0),
+		.ppid = owner ? owner->pid : 1,
+		.kind = kind % 8,
+		.time_ns = 5,
+	};
 
-	if (len <= sizeof(*m) ||
-	    (len - sizeof(*m) == sizeof(allowed) && memcmp(m->path, allowed, sizeof(allowed)) == 0))
-		return;
-	m->path[0] = '?';
+	memcpy(hello.secret, rec->secret, sizeof(hello.secret));
+	hello.secret[how % sizeof(hello.secret)] ^= how & 1;
+	memset(hello.token, how, sizeof(hello.token));
+	if (owner && !(how & 4))
+		memcpy(hello.token, owner->token, sizeof(hello.token));
+	send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-static void send_packet(const struct recorder *rec, int fd, struct fuzz_input *in)
+static void say_module(int fd, uint8_t which, uint16_t place)
+{
+	static const char *const paths[] = { "/bin/true",	"relative", "/nowhere/x.so",
+					     "/dev/zero",	"",	    "/",
+					     "/proc/self/fd/0", "[stack]\n" };
+	struct {
+		struct control_module m;
+		char path[64];
+	} packet = { .m = {
+			     .h = control_header(CONTROL_MODULE),
+			     .start = place * 4096ULL,
+			     .end = (place + (which >> 4)) * 4096ULL,
+			     .has_text = which >> 3 & 1,
+		     } };
+
+	snprintf(packet.m.path, sizeof(packet.path), "%s", paths[which % ARRAY_SIZE(paths)]);
+	send(fd, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1, MSG_NOSIGNAL);
+}
+
+static void say_crash(int fd, const struct other *other, uint8_t how)
+{
+	struct control_crash crash = {
+		.h = control_header(CONTROL_CRASH),
+		.pid = how & 1 ? 1 : other->pid,
+		.tid = other->pid,
+		.signal = how,
+		.nr_frames = how & 2 ? CONTROL_CRASH_FRAMES + 1 : 2,
+	};
+
+	send(fd, &crash, sizeof(crash), MSG_NOSIGNAL);
+}
+
+static void say_anything(int fd, struct fuzz_input *in)
 {
 	_Alignas(8) uint8_t packet[UINT16_MAX];
 	size_t len;
 	const uint8_t *bytes = fuzz_bytes(in, fuzz_u16(in), &len);
 
 	memcpy(packet, bytes, len);
-	name_session(rec, (struct control_hello *)packet, len);
-	tame_module((struct control_module *)packet, len);
-	/* The other side may have hung up. */
+	/* Modules are files that the recorder opens: an input must not choose any but ours. */
+	if (control_check(packet, len) == CONTROL_MODULE)
+		((struct control_module *)packet)->path[0] = '?';
 	send(fd, packet, len, MSG_NOSIGNAL);
 }
 
@@ -90,11 +208,88 @@ static void take_answers(int fd)
 	}
 }
 
+static unsigned count(const struct talk_list *list)
+{
+	return list->nr;
+}
+
+/* Whoever lied is not there. Nothing is counted that has gone. */
+static void check(const struct recorder *rec)
+{
+	for (const struct process *p = rec->processes; p; p = p->next) {
+		bool is_ours = false;
+
+		for (size_t i = 0; i < NR_PEERS; i++)
+			is_ours |= p->os_pid == others[i].pid;
+		FUZZ_CHECK(is_ours && p->pid == p->os_pid && p->session);
+		FUZZ_CHECK(!p->parent || p->parent->session == p->session);
+	}
+	FUZZ_CHECK(count(&rec->talks.strangers) + count(&rec->talks.believed) <= NR_CONNECTIONS);
+	FUZZ_CHECK(rec->talks.module_bytes == 0 || count(&rec->talks.believed));
+}
+
+enum step {
+	STEP_HELLO,
+	STEP_MODULE,
+	STEP_READY,
+	STEP_CRASH,
+	STEP_CLOSE,
+	STEP_ANYTHING,
+	STEP_END,
+	STEP_ANNOUNCE,
+	NR_STEPS
+};
+
+static void take_step(struct recorder *rec, int *fd, const struct other *other, enum step step,
+		      struct fuzz_input *in)
+{
+	const struct control_ready ready = { control_header(CONTROL_READY) };
+	uint8_t kind;
+	struct process *proc;
+
+	switch (step) {
+	case STEP_HELLO:
+		kind = fuzz_u8(in);
+		say_hello(rec, *fd, other, kind, fuzz_u8(in));
+		break;
+	case STEP_MODULE:
+		kind = fuzz_u8(in);
+		say_module(*fd, kind, fuzz_u16(in));
+		break;
+	case STEP_READY:
+		send(*fd, &ready, sizeof(ready), MSG_NOSIGNAL);
+		break;
+	case STEP_CRASH:
+		say_crash(*fd, other, fuzz_u8(in));
+		break;
+	case STEP_CLOSE:
+		close(*fd);
+		*fd = -1;
+		break;
+	case STEP_ANYTHING:
+		say_anything(*fd, in);
+		break;
+	case STEP_END:
+		proc = nth_process(rec, fuzz_u8(in));
+		if (proc)
+			process_retire(rec, proc);
+		break;
+	case STEP_ANNOUNCE:
+		proc = nth_process(rec, fuzz_u8(in));
+		if (proc)
+			tasks_announce(rec, proc, proc->pid + fuzz_u8(in), 7);
+		break;
+	case NR_STEPS:
+		break;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct filters no_filters = { 0 };
 	const struct watch_spec no_watch = { 0 };
 	const struct event_rules no_events = { 0 };
+	struct fuzz_input in = { data, size };
 	const struct record_settings settings = {
 		.filters = &no_filters,
 		.watch = &no_watch,
@@ -104,30 +299,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.use_libcalls = true,
 		.nest_libcalls = true,
 		.size_filter = 16,
+		.reports_crashes = fuzz_u8(&in) & 1,
 	};
-	struct fuzz_input in = { data, size };
 	struct recorder rec cleanup_recorder;
 	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1 };
+	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
+	make_others();
 	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
 	while (in.size) {
 		uint8_t which = fuzz_u8(&in);
 		int *fd = &connections[which % NR_CONNECTIONS];
+		const struct other *other = &others[which % NR_PEERS];
 
-		if (*fd >= 0 && which & NEW_CONNECTION) {
-			close(*fd);
-			*fd = -1;
-		}
 		if (*fd < 0)
-			*fd = connect_to(&rec);
-		send_packet(&rec, *fd, &in);
+			*fd = connect_as(&rec, other);
+		take_step(&rec, fd, other, which / NR_CONNECTIONS % NR_STEPS, &in);
 		serve(&rec);
-		take_answers(*fd);
+		if (*fd >= 0)
+			take_answers(*fd);
+		check(&rec);
 	}
 	for (size_t i = 0; i < NR_CONNECTIONS; i++)
 		cleanup_fd_fn(&connections[i]);
 	serve(&rec);
+	FUZZ_CHECK(rec.talks.module_bytes == 0);
 	recorder_stop(&rec);
 	return 0;
 }

@@ -385,14 +385,6 @@ def make_words():
         save("words", f"word-{i}", word.encode())
 
 
-def message(kind, body):
-    return struct.pack("<HHI", 0x7554, kind, 1) + body
-
-
-def packet(which, data):
-    return struct.pack("<BH", which, len(data)) + data
-
-
 def make_specs():
     """The first byte: which option (7: signals, watches, words), and 8 times how names are matched."""
     filters = ["main", "!ns::.*$;bar2", "f@depth=2,time=1.5ms,size=1k", "f@if:arg1==5&&arg2/u32>0x10||retval=~\"^a\"",
@@ -411,27 +403,63 @@ def make_specs():
         save("spec", f"other-{i}", bytes([7]) + text.encode())
 
 
+def make_patterns():
+    def pattern(text, names, how=0):
+        return bytes([how, len(text)]) + text + names[0].ljust(24, b"a") + b"".join(bytes([len(n)]) + n for n in names[1:])
+
+    many_a = b"a" * 23
+    texts = {
+        "reference": rb"(a*)\1x", "many-references": rb"(a*)(a*)(a*)\3\2\1b", "stars-in-stars": b"((a*)*)*b", "alternatives": b"(a|aa)+$",
+        "copies": b"(a|b)*a(a|b){200}", "too-many": b"((a{200}){200}){200}", "words": rb"\<a\b.\B_\>", "brackets": b"[]a-c^-][^]][---]",
+        "classes": b"[[:alpha:]_][[=a=]][[.-.]]", "bad-bracket": b"a[b", "bad-group": b"(a", "bad-start": b"*a", "anchors": b"(^a|b$)|^$",
+    }
+    for name, text in texts.items():
+        save("pattern", name, pattern(text, [many_a, b"abab", b"ab_ab a", b"]-"]))
+    save("pattern", "parts", pattern(bytes(range(31)), [b"ab", b"a", b"b_"], 5))
+
+
+def make_structs():
+    """Shapes: bytes of fields (kind, how, ...) per key; kind 0 is a struct K0, 10 is K1; how 2: of 24 bytes."""
+    save("structs", "holds-itself", bytes([1, 0, 2]))
+    save("structs", "holds-itself-often", bytes([40]) + bytes([0, 2]) * 40)
+    save("structs", "ring-of-two", bytes([3, 10, 2, 10, 2, 10, 2, 3, 0, 2, 0, 2, 0, 2]))
+    save("structs", "empty-ones", bytes([30]) + bytes([10, 12, 255]) * 30 + bytes([128, 0]))
+    save("structs", "all-kinds", bytes([10]) + bytes(v for kind in range(10) for v in (kind, 0)) + bytes([1, 4, 8, 3]))
+
+
 def make_control():
-    def hello(kind, sid=bytes(16), pid=1000):
-        return message(1, struct.pack("<iiIIQ", pid, 1, kind, 0, 5) + sid)
+    """Steps of fuzz_control.c: the first byte says who and what."""
+    hello, module, ready, crash, close, anything, end, announce = range(8)
+    fresh, fork, dlopen, ending = 1, 2, 3, 6
+    wrong_secret, wrong_pid, no_token = 1, 2, 4
 
-    def module(path, text=1):
-        return message(2, struct.pack("<QQQQiI", 0x1000, 0x9000, 0, 7, 1000, text) + path + b"\0")
+    def step(who, what, *args):
+        return bytes([what * 6 + who, *args])
 
-    ready = message(3, b"")
-    start = packet(0, hello(1)) + packet(0, module(b"/bin/true")) + packet(0, module(b"libx.so")) + packet(0, ready)
+    def talk(who, kind, how=0, modules=()):
+        return (step(who, hello, kind, how) + b"".join(step(who, module, m, i, 1) for i, m in enumerate(modules))
+                + step(who, ready))
+
+    start = b"\1" + talk(0, fresh, no_token, [0x18, 0x19])
     save("control", "exec", start)
-    save("control", "exec-twice", start + packet(4, hello(1)) + packet(4, ready))
-    save("control", "no-modules", packet(1, hello(1)) + packet(1, ready))
-    save("control", "fork-unknown", packet(1, hello(2, b"0123456789abcdef")) + packet(1, ready))
-    save("control", "dlopen-unknown", packet(2, hello(3, b"0123456789abcdef")) + packet(2, module(b"/bin/true")) +
-         packet(2, ready))
-    again = packet(1, module(b"/lib/late.so")) + packet(1, module(b"/bin/true")) + packet(1, ready)
-    save("control", "dlopen", start + packet(1, hello(3, b"*" * 16)) + again)
-    save("control", "fork", start + packet(1, hello(2, b"*" * 16, 1001)) + packet(1, ready))
-    save("control", "wrong-order", packet(0, ready) + packet(1, module(b"/bin/true")) + packet(2, message(9, b"x")))
-    save("control", "interleaved", packet(0, hello(1)) + packet(1, hello(1, pid=1001)) + packet(0, module(b"a")) +
-         packet(1, ready) + packet(0, ready))
+    save("control", "exec-twice", start + talk(0, fresh, no_token, [0x18]) + step(0, announce, 0, 0))
+    save("control", "no-modules", b"\0" + talk(0, fresh, no_token))
+    save("control", "fork", start + talk(1, fork) + step(1, announce, 0, 0) + step(0, end, 0) + step(0, end, 1))
+    save("control", "fork-of-nobody", b"\0" + talk(0, fork) + talk(1, fork, no_token))
+    save("control", "fork-of-itself", start + talk(0, fork))
+    save("control", "fork-after-exec", start + talk(0, fresh, no_token, [0x18]) + talk(1, fork, 1 << 3) + step(0, announce, 0, 1))
+    save("control", "chain", start + talk(1, fork) + talk(2, fork) + step(2, announce, 0, 0))
+    save("control", "dlopen", start + talk(0, dlopen, 0, [0x18, 0x1a]) + talk(1, dlopen, 0, [0x18]))
+    save("control", "dlopen-of-others", start + talk(1, fresh, no_token) + talk(1, dlopen, 1 << 3, [0x18]))
+    save("control", "crash", start + step(0, hello, ending, 0) + step(0, crash, 0) + step(0, hello, ending, 0) + step(0, crash, 1))
+    save("control", "crash-unasked", b"\0" + start[1:] + step(0, hello, ending, 0) + step(0, crash, 0))
+    save("control", "lies", b"\0" + talk(0, fresh, wrong_secret) + talk(1, fresh, wrong_pid) + talk(2, fresh, wrong_secret | wrong_pid))
+    save("control", "wrong-order", b"\0" + step(0, ready) + step(1, module, 0x18, 0, 0) + step(2, crash, 0) + step(0, hello, 4, 4)
+         + step(1, hello, fresh, 4) + step(1, hello, fresh, 4))
+    save("control", "interleaved", b"\0" + step(0, hello, fresh, 4) + step(3, hello, fresh, 4) + step(1, hello, fresh, 4)
+         + step(0, module, 0x18, 0, 0) + step(1, ready) + step(3, ready) + step(0, ready) + step(4, close))
+    save("control", "anything", start + step(1, anything, 3, 0) + b"abc" + step(1, anything, 0, 0) + step(2, anything, 8, 0)
+         + struct.pack("<HHI", 0x7554, 3, 4))
 
 
 def make_rings():
@@ -465,6 +493,8 @@ def main():
         make_names(work)
     make_words()
     make_specs()
+    make_patterns()
+    make_structs()
     make_control()
     make_rings()
     make_kernel()

@@ -9,7 +9,7 @@
 
 /*
  *  probe                                     recorder
- *  HELLO (who, why)                    ->
+ *  HELLO (who, why, the secret)        ->
  *  MODULE, once per loaded object      ->
  *  READY                               ->
  *                                      <-    WELCOME + descriptors (control page, arena, plan)
@@ -17,19 +17,26 @@
  *  HELLO, MODULE (new ones), READY     ->
  *                                      <-    PLAN + descriptor (plan of the new modules)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
- *  CRASH                               ->
+ *  HELLO, CRASH                        ->
  *
  * Each conversation has a connection of its own, closed at its end: the probe keeps no descriptor
  * that the program could close or replace. One message per packet; the packet's length is the
- * message's. The socket lives in the abstract name space (unix(7)), so nothing is left behind; its
- * name is in UTRAIL_SOCKET.
+ * message's. The socket lives in the abstract name space (unix(7)), so nothing is left behind.
+ *
+ * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by somebody who was, knows the
+ * secret: it is in UTRAIL_SOCKET, behind the socket's name ("name:secret in hex"), and in each HELLO. What a process may say of
+ * itself beyond that rests on its token, which WELCOME has brought and which only its forked children share
+ * (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 3
+#define CONTROL_VERSION 4
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
 #define CONTROL_NAME_SIZE  64 /* of the socket, with its NUL */
+
+#define CONTROL_SECRET_BYTES 16
+#define CONTROL_ADDRESS_SIZE (CONTROL_NAME_SIZE + 1 + 2 * CONTROL_SECRET_BYTES) /* with its NUL */
 
 enum control_type {
 	CONTROL_HELLO = 1,
@@ -50,10 +57,12 @@ enum control_hello_kind {
 	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
 	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
+	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
 
 	/* Fresh images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
 	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
+	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
 };
 
 struct control_hello {
@@ -62,9 +71,11 @@ struct control_hello {
 	int32_t ppid;
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
-	uint64_t time_ns;  /* CONTROL_FORK: when the fork returned in the child; else 0 */
-	char sid[SID_LEN]; /* CONTROL_EXEC: zeros; else the session it belongs to */
+	uint64_t time_ns; /* CONTROL_FORK: when the fork returned in the child; else 0 */
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	uint8_t token[CONTROL_SECRET_BYTES]; /* of the last WELCOME; zeros before it */
 };
+_Static_assert(sizeof(struct control_hello) == 64, "the same for all compilers");
 
 /* A loaded object: the first and last byte (exclusive) of its segments, and its path. */
 struct control_module {
@@ -84,6 +95,7 @@ struct control_ready {
 
 struct control_welcome {
 	struct control_header h;
+	uint8_t token[CONTROL_SECRET_BYTES];
 	struct plan plan;
 };
 
@@ -126,6 +138,50 @@ _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packe
 static inline struct control_header control_header(enum control_type type)
 {
 	return (struct control_header){ CONTROL_MAGIC, (uint16_t)type, CONTROL_VERSION };
+}
+
+static inline int control_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * Take "name:secret" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form. No libc: the probe
+ * does this in any process.
+ */
+static inline size_t control_address_parse(const char *address,
+					   uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	size_t len = 0;
+	const char *hex;
+
+	while (address[len] && address[len] != ':' && len < CONTROL_NAME_SIZE)
+		len++;
+	if (len >= CONTROL_NAME_SIZE || address[len] != ':')
+		return 0;
+	hex = address + len + 1;
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++) {
+		int high = control_hex_digit(hex[2 * i]);
+		int low = high < 0 ? -1 : control_hex_digit(hex[2 * i + 1]);
+
+		if (low < 0)
+			return 0;
+		secret[i] = high << 4 | low;
+	}
+	return hex[2 * CONTROL_SECRET_BYTES] ? 0 : len;
+}
+
+/* Whether two secrets are the same, in the same time wherever they differ. */
+static inline int control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
+				    const uint8_t b[CONTROL_SECRET_BYTES])
+{
+	unsigned differ = 0;
+
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
+		differ |= a[i] ^ b[i];
+	return differ == 0;
 }
 
 /*

@@ -34,6 +34,13 @@ enum ring_state {
 	RING_DONE = 2,	  /* the thread ended; the writer empties it, then makes it RING_FREE */
 };
 
+/*
+ * In place of a thread's id: the ring is of a stack that the program has made, and the recorder gives it an id. These begin at
+ * RING_FIRST_STACK_TID: above what the kernel gives to threads (2^22).
+ */
+#define RING_TID_STACK	     INT32_MIN
+#define RING_FIRST_STACK_TID 5000000
+
 /* What producer and consumer tell each other; each cache line has one writer. */
 struct ring {
 	/* Written by the owning process when it takes the ring (state last, release). */
@@ -51,7 +58,7 @@ struct ring {
 	_Atomic uint64_t lost;	    /* records dropped in all */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
-	uint32_t pad1;
+	uint32_t index;		    /* which ring it is; the owning process' own note */
 	uint64_t pad2[4];
 
 	/*
@@ -71,6 +78,29 @@ _Static_assert(sizeof(struct ring) <= RING_PAGE, "the ring's header fits its pag
 _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has its own line");
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
+/*
+ * Children of fork(2), which report themselves only when they have a record. Child number n of this process is at
+ * n % ARENA_FORKS of @pids, as it knows itself. A child that has not reported itself has the memory of its parent: what it forks in
+ * turn is noted there, too.
+ */
+#define ARENA_FORKS 960
+
+struct arena_forks {
+	_Atomic uint32_t begun; /* by the parent, before the fork */
+	_Atomic uint32_t noted; /* by the child, its pid is in @pids */
+	_Atomic uint32_t nr;
+	uint32_t pad;
+	_Atomic int32_t pids[ARENA_FORKS];
+};
+
+/*
+ * The first page, which the process may write to, like all of the arena. Neither side believes what stands there: the recorder has
+ * given the arena its shape, and the process has a copy of it from before anybody could change it.
+ *
+ * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
+ * @reads_failed: enum plan_read bits: what some thread cannot read
+ * @points_failed: points of a plan that could not be put into the program
+ */
 struct arena {
 	uint64_t magic;
 	uint32_t nr_rings;
@@ -80,6 +110,11 @@ struct arena {
 	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
+	_Atomic uint32_t finish_wanted;
+	_Atomic uint32_t reads_failed;
+	_Atomic uint32_t points_failed;
+	uint32_t pad1;
+	struct arena_forks forks;
 };
 _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");
 
@@ -105,38 +140,32 @@ static inline char *ring_data(struct ring *r)
 }
 
 /*
- * A page or three for the whole recording, shared by the recorder and all probes: how producers wake the
- * writers (ring i belongs to writer i % nr_writers), and which processes were forked off.
+ * What the recorder tells all probes. They have it mapped for reading, and cannot have it otherwise (F_SEAL_FUTURE_WRITE): what one
+ * process could write here, it would tell to all others.
  *
- * @fork_pids: the last children of fork(2), which report themselves only when they have a record.
- *             Child number n is at n % CONTROL_FORKS. The recorder looks here before it ends.
+ * Ring i belongs to writer i % nr_writers.
+ *
+ * @finished: by a trigger, a signal or the recorder: nothing more is recorded. A futex
  */
 #define CONTROL_WRITERS_MAX 64
-#define CONTROL_FORKS	    1024
-
-/* Task ids of stacks that programs have made begin here: above what the kernel gives to threads (2^22). */
-#define CONTROL_STACK_TID 5000000
 
 struct control_page {
-	uint32_t nr_writers;
-	_Atomic uint32_t nr_forks;
-	_Atomic uint32_t forks_begun; /* by the parent, before the fork */
-	_Atomic uint32_t forks_noted; /* by the child, its pid is in fork_pids */
+	uint32_t nr_writers; /* 1 to CONTROL_WRITERS_MAX */
 	int32_t recorder_pid;
-	_Atomic uint32_t
-		finished; /* by a trigger, a signal or the recorder: nothing more is recorded */
-	_Atomic uint32_t reads_failed;	/* enum plan_read bits: what some thread cannot read */
-	_Atomic uint32_t nr_stacks;	/* see CONTROL_STACK_TID */
-	_Atomic uint32_t points_failed; /* of a plan: that could not be put into the program */
-	uint32_t pad[7];
+	_Atomic uint32_t finished;
+	uint32_t pad[13];
 	struct {
-		_Atomic uint32_t wake;	   /* futex: a producer adds 1 when a segment is full */
+		/*
+		 * Futex. A producer looks at @sleeping when there is something to take, and wakes who waits at @wake; the writer
+		 * changes @sleeping before it looks for something to take for the last time. One that comes between that look and
+		 * the wait is missed, which costs no more than the time until the writer's own clock wakes it.
+		 */
+		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
 		uint32_t pad[14];
 	} writers[CONTROL_WRITERS_MAX];
-	_Atomic int32_t fork_pids[CONTROL_FORKS];
 };
-_Static_assert(__builtin_offsetof(struct control_page, fork_pids) == 64 + 64 * CONTROL_WRITERS_MAX,
+_Static_assert(sizeof(struct control_page) == 64 + 64 * CONTROL_WRITERS_MAX,
 	       "a cache line per writer");
 
 #endif

@@ -21,15 +21,16 @@ int main(int argc, char **argv)
 	while (maps && fgets(line, sizeof(line), maps)) {
 		unsigned long start;
 
-		if (!strstr(line, "utrail-control") || sscanf(line, "%lx-", &start) != 1)
+		if (!strstr(line, "utrail-arena") || sscanf(line, "%lx-", &start) != 1)
 			continue;
 
-		struct control_page *page = (struct control_page *)start;
+		struct arena_forks *forks = &((struct arena *)start)->forks;
 
 		for (int i = 0; i < argc - 1; i++)
-			page->fork_pids[i] = atoi(argv[i + 1]);
-		page->nr_forks = argc - 1;
+			forks->pids[i] = atoi(argv[i + 1]);
+		forks->nr = argc - 1;
 		puts("named");
+		break;
 	}
 	return 3;
 }

@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 		unsigned long start;
 		unsigned long end;
 
-		if ((strstr(line, "utrail-arena") || strstr(line, "utrail-control")) &&
+		if (strstr(line, "rw-s") &&
+		    (strstr(line, "utrail-arena") || strstr(line, "utrail-control")) &&
 		    sscanf(line, "%lx-%lx", &start, &end) == 2)
 			scribble((char *)start, end - start < 65536 ? end - start : 65536, how);
 	}

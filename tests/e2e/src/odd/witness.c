@@ -6,6 +6,7 @@
  * and TID.told: lines "at NS BYTES" (so many bytes were committed at that time), "tail BYTES" (so many the recorder had taken at the
  * end), and "done CALLS" (so many calls of leaf() had returned).
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #define BYTES	(64UL << 20)
 #define LOOKS	(1UL << 16)
 #define PADS	1024
+#define RINGS	16
 
 /* In memory that program and witness share. */
 struct counts {
@@ -50,7 +52,7 @@ struct seen {
 };
 
 static struct counts *counts;
-static struct seen all_seen[64];
+static struct seen all_seen[RINGS];
 static volatile sig_atomic_t is_over;
 
 __attribute__((noinline)) void leaf(void)
@@ -93,7 +95,14 @@ QUIET static struct arena *find_arena(void)
 	}
 	if (maps)
 		fclose(maps);
-	return (struct arena *)start;
+	if (!start)
+		return NULL;
+
+	/* The probe maps rings when threads take them: have the first ones mapped in a row. */
+	struct arena *arena = (struct arena *)start;
+	void *whole = mremap(arena, 0, arena_bytes(RINGS, arena->ring_stride), MREMAP_MAYMOVE);
+
+	return whole == MAP_FAILED ? NULL : whole;
 }
 
 /* The end of what was copied is good only if the producer has not come round to it meanwhile. */
@@ -183,13 +192,13 @@ QUIET static void witness(struct arena *arena, const char *dir)
 {
 	signal(SIGTERM, on_term);
 	while (!is_over) {
-		unsigned high = arena->high_water < 64 ? arena->high_water : 64;
+		unsigned high = arena->high_water < RINGS ? arena->high_water : RINGS;
 
 		for (unsigned i = 0; i < high; i++)
 			look_at(arena, arena_ring(arena, i), &all_seen[i]);
 		usleep(100);
 	}
-	for (unsigned i = 0; i < 64; i++) {
+	for (unsigned i = 0; i < RINGS; i++) {
 		if (all_seen[i].bytes)
 			tell(dir, arena_ring(arena, i), &all_seen[i]);
 	}

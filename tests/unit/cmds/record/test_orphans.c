@@ -4,20 +4,21 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmds/record/recorder.h"
 
-/* @page: shared memory, as the recorder and the program have it */
+/* @page: shared memory, as the recorder and the program have it: the notes of @parent, which has ended */
 struct place {
 	struct recorder rec;
-	struct control_page *page;
-	struct stat memory;
+	struct process parent;
+	struct arena *page;
 	pid_t traced, other; /* two processes: one has the page, one has not */
 };
 
-static pid_t fork_waiting(struct control_page *page)
+static pid_t fork_waiting(struct arena *page)
 {
 	int ready[2];
 	char byte;
@@ -48,9 +49,16 @@ static int setup(void **state)
 
 	assert_non_null(p);
 	assert_int_equal(ftruncate(fd, sizeof(*p->page)), 0);
-	assert_int_equal(fstat(fd, &p->memory), 0);
+
+	struct stat memory;
+
+	assert_int_equal(fstat(fd, &memory), 0);
+	p->parent.memory = (struct memory_id){ memory.st_dev, memory.st_ino };
 	p->page = mmap(NULL, sizeof(*p->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(p->page != MAP_FAILED);
+	p->parent.pidfd = -1;
+	p->parent.notes = p->page;
+	p->rec.notes.first = &p->parent;
 	close(fd);
 	assert_int_equal(loop_open(&p->rec.loop, NULL), 0);
 	p->traced = fork_waiting(NULL);
@@ -84,14 +92,14 @@ static int teardown(void **state)
 
 static void note(struct place *p, pid_t pid)
 {
-	uint32_t n = atomic_fetch_add(&p->page->nr_forks, 1);
+	uint32_t n = atomic_fetch_add(&p->page->forks.nr, 1);
 
-	atomic_store(&p->page->fork_pids[n % CONTROL_FORKS], pid);
+	atomic_store(&p->page->forks.pids[n % ARENA_FORKS], pid);
 }
 
 static void look(struct place *p)
 {
-	orphans_look(&p->rec, p->page, &p->memory);
+	orphans_look(&p->rec);
 }
 
 static void test_child_is_waited_for(void **state)
@@ -126,7 +134,7 @@ static void test_named_often(void **state)
 	struct place *p = *state;
 
 	for (int round = 0; round < 3; round++) {
-		for (int i = 0; i < 2 * CONTROL_FORKS; i++)
+		for (int i = 0; i < 2 * ARENA_FORKS; i++)
 			note(p, p->traced);
 		look(p);
 		assert_int_equal(p->rec.alive.nr_followed, 1);
@@ -152,8 +160,8 @@ static void test_more_than_there_is_room_for(void **state)
 {
 	struct place *p = *state;
 
-	atomic_store(&p->page->nr_forks, UINT32_MAX - 1);
-	atomic_store(&p->page->fork_pids[CONTROL_FORKS - 1], p->traced);
+	atomic_store(&p->page->forks.nr, UINT32_MAX - 1);
+	atomic_store(&p->page->forks.pids[ARENA_FORKS - 1], p->traced);
 	look(p);
 	assert_int_equal(p->rec.alive.nr_followed, 1);
 }
@@ -163,7 +171,7 @@ static void test_forks_that_do_not_come(void **state)
 {
 	struct place *p = *state;
 
-	atomic_store(&p->page->forks_begun, UINT32_MAX);
+	atomic_store(&p->page->forks.begun, UINT32_MAX);
 	note(p, p->traced);
 	look(p);
 	assert_int_equal(p->rec.alive.nr_followed, 1);

@@ -1,0 +1,430 @@
+/*
+ * A hostile client of the recorder. It speaks the protocol from a copy of its own, and does with what it gets what it should not be able
+ * to do.
+ *
+ *   attack [--as-nobody] ATTACK [ARGUMENT]
+ *
+ * It finds the recorder as anybody would: by /proc/net/unix; with UTRAIL_SOCKET in its environment it knows the secret, as what the
+ * traced program runs does. It prints what it was given: "refused", "served", or what came of it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* --- our copy of utils/format/control.h and ring.h --- */
+
+enum {
+	HELLO = 1,
+	MODULE,
+	READY,
+	WELCOME,
+	PLAN,
+	CRASH
+};
+enum {
+	EXEC = 1,
+	FORK,
+	DLOPEN,
+	ENDING = 6
+};
+
+struct header {
+	uint16_t magic, type;
+	uint32_t version;
+};
+
+struct hello {
+	struct header h;
+	int32_t pid, ppid;
+	uint32_t kind, pad;
+	uint64_t time_ns;
+	uint8_t secret[16], token[16];
+};
+
+struct module {
+	struct header h;
+	uint64_t start, end, load_bias, time_ns;
+	int32_t tid;
+	uint32_t has_text;
+	char path[7900];
+};
+
+struct crash {
+	struct header h;
+	int32_t pid, tid, signal, code;
+	uint64_t address, time_ns;
+	uint32_t depth, nr_frames;
+	uint64_t frames[512];
+};
+
+struct welcome_start {
+	struct header h;
+	uint8_t token[16];
+};
+
+struct ring {
+	uint32_t state;
+	int32_t tid;
+	uint64_t start_ns, pad0[6];
+	uint64_t head, lost, lost_told, pad1[5];
+	uint64_t tail, pad2[7];
+};
+
+struct arena {
+	uint64_t magic;
+	uint32_t nr_rings, nr_segments, segment_bytes, pad;
+	uint64_t ring_stride;
+	uint32_t high_water, threads_untraced, finish_wanted, reads_failed, points_failed, pad1;
+	uint32_t forks_begun, forks_noted, nr_forks, pad2;
+	int32_t fork_pids[960];
+};
+
+/* --- talking --- */
+
+static char name[128];
+static uint8_t secret[16];
+static int fds[3] = { -1, -1, -1 };
+static uint8_t token[16];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static struct header head(int type)
+{
+	return (struct header){ 0x7554, type, 4 };
+}
+
+static void find_recorder(void)
+{
+	const char *address = getenv("UTRAIL_SOCKET");
+	char line[512];
+	FILE *list = fopen("/proc/net/unix", "r");
+
+	if (address) {
+		const char *hex = strchr(address, ':');
+
+		if (!hex || hex - address >= (int)sizeof(name))
+			die("UTRAIL_SOCKET");
+		memcpy(name, address, hex - address);
+		for (int i = 0; i < 16; i++)
+			sscanf(hex + 1 + 2 * i, "%2hhx", &secret[i]);
+		return;
+	}
+	while (list && fgets(line, sizeof(line), list)) {
+		char *at = strstr(line, "@utrail-");
+
+		if (at && at[8] >= '0' && at[8] <= '9')
+			snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+	}
+	if (!name[0])
+		die("no recorder");
+}
+
+static int connect_to(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval limit = { 20, 0 };
+	int s = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	memcpy(addr.sun_path + 1, name, strlen(name));
+	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	if (connect(s, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)))
+		die("connect");
+	return s;
+}
+
+static void say(int s, const void *packet, size_t len)
+{
+	send(s, packet, len, MSG_NOSIGNAL);
+}
+
+static void say_hello(int s, int kind, int pid)
+{
+	struct hello hello = { .h = head(HELLO), .pid = pid, .ppid = getppid(), .kind = kind };
+
+	memcpy(hello.secret, secret, 16);
+	memcpy(hello.token, token, 16);
+	say(s, &hello, sizeof(hello));
+}
+
+static void say_module(int s, uint64_t start, const char *path)
+{
+	struct module m = { .h = head(MODULE), .start = start, .end = start + 4096, .has_text = 1 };
+
+	snprintf(m.path, sizeof(m.path), "%s", path);
+	say(s, &m, offsetof(struct module, path) + strlen(m.path) + 1);
+}
+
+/* Whether there was an answer other than to hang up. */
+static int get_answer(int s)
+{
+	static char packet[8192];
+	char space[CMSG_SPACE(sizeof(fds))];
+	struct iovec iov = { packet, sizeof(packet) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = space,
+			      .msg_controllen = sizeof(space) };
+	struct header ready = head(READY);
+	ssize_t len;
+
+	say(s, &ready, sizeof(ready));
+	len = recvmsg(s, &msg, 0);
+	if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		die("no answer");
+	if (len < (ssize_t)sizeof(struct welcome_start))
+		return 0;
+	if (CMSG_FIRSTHDR(&msg))
+		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)),
+		       CMSG_FIRSTHDR(&msg)->cmsg_len - CMSG_LEN(0));
+	if (((struct header *)packet)->type == WELCOME)
+		memcpy(token, ((struct welcome_start *)packet)->token, 16);
+	return 1;
+}
+
+static int talk(int kind, int pid, const char *path)
+{
+	int s = connect_to();
+
+	say_hello(s, kind, pid);
+	if (path)
+		say_module(s, 0x10000, path);
+	return get_answer(s);
+}
+
+static void tell(const char *what, int is_served)
+{
+	printf("%s: %s\n", what, is_served ? "served" : "refused");
+}
+
+static struct arena *be_traced(void)
+{
+	struct arena *a;
+
+	if (!talk(EXEC, getpid(), "/nowhere/attack"))
+		die("WELCOME");
+	a = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	if (a == MAP_FAILED)
+		die("arena");
+	return a;
+}
+
+/* --- attacks --- */
+
+static void say_everything(const char *arg)
+{
+	struct crash crash = { .h = head(CRASH), .pid = getppid(), .tid = getppid(), .signal = 11 };
+	int s = connect_to();
+
+	tell("a READY of nobody", get_answer(s));
+	tell("a fresh image", talk(EXEC, getpid(), "/bin/true"));
+	tell("the recorder's parent", talk(EXEC, getppid(), "/bin/true"));
+	tell("a child", talk(FORK, getpid(), NULL));
+	tell("a library", talk(DLOPEN, getpid(), "/bin/true"));
+	s = connect_to();
+	say_hello(s, ENDING, getpid());
+	say(s, &crash, sizeof(crash));
+	s = connect_to();
+	say(s, &crash, sizeof(crash));
+	memset(secret, 0xff, 16);
+	tell("another secret", talk(EXEC, getpid(), "/bin/true"));
+}
+
+static void say_pid(const char *arg)
+{
+	tell("another's pid", talk(EXEC, atoi(arg), "/bin/true"));
+	tell("our pid", talk(EXEC, getpid(), "/bin/true"));
+}
+
+static void say_token(const char *arg)
+{
+	uint8_t own[16];
+
+	tell("a child without a token", talk(FORK, getpid(), NULL));
+	tell("a library without a token", talk(DLOPEN, getpid(), "/bin/true"));
+	be_traced();
+	memcpy(own, token, 16);
+	tell("a library of our own", talk(DLOPEN, getpid(), "/bin/true"));
+	token[15] ^= 1;
+	tell("a library with a bit changed", talk(DLOPEN, getpid(), "/bin/true"));
+	memcpy(token, own, 16);
+	tell("our own child", talk(FORK, getpid(), NULL));
+}
+
+static int can_map(int fd)
+{
+	uint32_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return 0;
+	p[0] = 0; /* the number of writers, by which all probes divide */
+	return 1;
+}
+
+static void write_control(const char *arg)
+{
+	char path[64];
+	uint32_t *p;
+	int fd;
+
+	be_traced();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	fd = open(path, O_RDWR);
+	tell("map for writing", can_map(fds[0]));
+	tell("map for writing, opened again", fd >= 0 && can_map(fd));
+	tell("write", pwrite(fds[0], "\0\0\0\0", 4, 0) == 4);
+	tell("cut off", ftruncate(fds[0], 0) == 0);
+	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0);
+	tell("change the mapping",
+	     p != MAP_FAILED && mprotect(p, 4096, PROT_READ | PROT_WRITE) == 0);
+	tell("map for reading", p != MAP_FAILED && p[0] > 0);
+}
+
+static void want_finish(const char *arg)
+{
+	struct arena *a = be_traced();
+
+	a->finish_wanted = 1;
+	a->high_water = 1;
+	a->nr_rings = a->nr_segments = a->segment_bytes = 0;
+	a->ring_stride = 0;
+	/* Writers look at least ten times a second. */
+	usleep(500000);
+	tell("asked for the end", 1);
+}
+
+/* A ring that says it is of another process' thread, with a record of its own. */
+static void take_tid(const char *arg)
+{
+	struct arena *a = be_traced();
+	struct ring *r = (struct ring *)((char *)a + 4096);
+	uint64_t *record = (uint64_t *)((char *)r + 4096);
+
+	a->high_water = 1;
+	r->tid = atoi(arg);
+	r->start_ns = 1;
+	record[0] = 1;
+	record[1] = 0x5ULL << 3 | 0xbadc0deULL << 16;
+	r->head = 16;
+	__atomic_store_n(&r->state, 1, __ATOMIC_RELEASE);
+	tell("somebody's ring", 1);
+}
+
+/* More than the recorder should keep, and no READY. */
+static void flood(const char *arg)
+{
+	int nr = atoi(arg);
+	char path[7800];
+	int s = connect_to();
+
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	say_hello(s, EXEC, getpid());
+	for (int i = 0; i < nr; i++)
+		say_module(s, i * 4096ULL, path);
+	tell("all of them", 1);
+	fflush(stdout);
+	pause();
+}
+
+/* Connections without a word, of several processes; until somebody closes our input. */
+static void sit(const char *arg)
+{
+	int nr = atoi(arg);
+	struct rlimit limit;
+	char byte;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (int i = 0; i < nr / 8; i++) {
+		if (fork() == 0) {
+			for (int k = 0; k < 8; k++)
+				connect_to();
+			while (read(0, &byte, 1) > 0)
+				;
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < nr; i++)
+		connect_to();
+	printf("sitting\n");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		;
+}
+
+static void name_module(const char *arg)
+{
+	tell("a module", talk(EXEC, getpid(), arg));
+}
+
+static void say_crash(const char *arg)
+{
+	struct crash crash = { .h = head(CRASH), .pid = atoi(arg), .tid = atoi(arg), .signal = 11 };
+
+	be_traced();
+	for (int i = 0; i < 20; i++) {
+		int s = connect_to();
+
+		say_hello(s, ENDING, getpid());
+		say(s, &crash, sizeof(crash));
+		while (recv(s, &crash.tid, 0, 0) > 0)
+			;
+		close(s);
+	}
+	tell("crashes", 1);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *arg);
+} attacks[] = {
+	{ "everything", say_everything },
+	{ "pid", say_pid },
+	{ "token", say_token },
+	{ "control", write_control },
+	{ "finish", want_finish },
+	{ "tid", take_tid },
+	{ "flood", flood },
+	{ "sit", sit },
+	{ "module", name_module },
+	{ "crash", say_crash },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "--as-nobody") == 0) {
+		if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
+			die("setuid");
+		argc--;
+		argv++;
+	}
+	find_recorder();
+	for (size_t i = 0; argc > 1 && i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+		if (strcmp(argv[1], attacks[i].name) == 0) {
+			attacks[i].run(argc > 2 ? argv[2] : "0");
+			return 0;
+		}
+	}
+	fprintf(stderr, "no such attack\n");
+	return 2;
+}

@@ -1,0 +1,219 @@
+"""Somebody attacks the recorder, or other traced programs by way of it: another user, or a traced program itself (attack/attack.c)."""
+
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from tools import TOP, UTRAIL, environment, has_sanitizer, run, utrail, wait_until
+
+SOURCES = TOP / "tests/e2e/attack"
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be attacked by somebody else")
+
+
+@pytest.fixture(autouse=True)
+def programs(workdir):
+    run("gcc", "-O1", "-Wall", SOURCES / "attack.c", "-o", "attack").must()
+    run("gcc", "-pg", "-g", "-O1", SOURCES / "victim.c", "-o", "victim").must()
+
+
+def attack(*args, **kw):
+    """From outside."""
+    return run("./attack", *args, **kw)
+
+
+def from_inside(*args, options=(), status=42):
+    """What the attack has printed as a child of a traced program, and all that the recorder said."""
+    result = utrail("record", "-d", "data", *options, "./victim", "./attack", *args).must(status)
+    return result
+
+
+class Recording:
+    """A recorder at work, whose program waits until the end of the block."""
+
+    def __init__(self, *options, command=("./victim",), **kw):
+        self.args = [str(UTRAIL), "record", "-d", "data", *options, *command]
+        self.kw = kw
+
+    def __enter__(self):
+        self.proc = subprocess.Popen(self.args, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True, start_new_session=True, **self.kw)
+        wait_until(lambda: list(Path("data").glob("[0-9]*.dat")) or self.proc.poll() is not None)
+        return self
+
+    def __exit__(self, kind, value, trace):
+        Path("stop").touch()
+        try:
+            self.out, self.err = self.proc.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.proc.pid, signal.SIGKILL)
+            raise
+        if not kind:
+            assert self.proc.returncode == 42, self.err
+
+
+def functions(*args):
+    out = utrail("replay", "-d", "data", "-f", "none", *args).must().out
+    return re.findall(r"(\w+)\(\)", out)
+
+
+def is_whole():
+    names = functions()
+    return "before" in names and "after" in names
+
+
+@needs_root
+def test_a_stranger_is_not_served(workdir):
+    """Everybody can find the socket. Nobody gets an answer who does not know the secret."""
+    with Recording("--crash-report") as recording:
+        result = attack("--as-nobody", "everything").must()
+    assert "served" not in result.out and result.out.count("refused") == 6, result.out
+    assert is_whole()
+    assert len(list(Path("data").glob("sid-*.map"))) == 1
+    assert "ended by signal" not in recording.err
+
+
+def test_without_the_secret_the_own_user_is_a_stranger(workdir):
+    with Recording("--crash-report") as recording:
+        result = attack("everything").must()
+    assert "served" not in result.out, result.out
+    assert len(list(Path("data").glob("sid-*.map"))) == 1
+    assert "ended by signal" not in recording.err
+
+
+def test_the_secret_is_nowhere_to_be_seen(workdir):
+    """Neither in the list of sockets, nor in what is written, nor in arguments."""
+    with Recording() as recording:
+        pid = next(Path("data").glob("[0-9]*.dat")).stem
+        address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))
+        name, secret = address.split(b"=")[1].split(b":")
+        sockets = Path("/proc/net/unix").read_bytes()
+        arguments = Path(f"/proc/{recording.proc.pid}/cmdline").read_bytes()
+    assert len(secret) == 32 and name in sockets
+    assert secret not in sockets and secret not in arguments
+    assert not [f for f in Path("data").iterdir() if secret in f.read_bytes()]
+
+
+def test_nobody_is_somebody_else(workdir):
+    """The kernel says who speaks."""
+    result = from_inside("pid", "PID")
+    assert result.out == "another's pid: refused\nour pid: served\n"
+
+
+def test_only_the_own_session(workdir):
+    """What a process may say about modules and children rests on what it was given itself."""
+    result = from_inside("token")
+    assert result.out == (
+        "a child without a token: refused\na library without a token: refused\na library of our own: served\n"
+        "a library with a bit changed: refused\nour own child: refused\n"
+    )
+
+
+def test_what_all_share_is_for_reading(workdir):
+    """The number of writers, by which every probe divides, and whether the recording goes on."""
+    result = from_inside("control")
+    assert result.out == (
+        "map for writing: refused\nmap for writing, opened again: refused\nwrite: refused\ncut off: refused\n"
+        "change the mapping: refused\nmap for reading: served\n"
+    )
+    assert is_whole()
+
+
+def test_nobody_ends_the_recording_of_others(workdir):
+    """A process may ask for the end where an option says that programs may; and its own page's header is not believed."""
+    from_inside("finish")
+    assert is_whole()
+
+
+def test_where_an_option_says_so_a_process_ends_it_for_all(workdir):
+    from_inside("finish", options=["-T", "nothing@finish"])
+    names = functions()
+    assert "before" in names and "after" not in names
+
+
+def records(tid):
+    data = Path(f"data/{tid}.dat").read_bytes()
+    return [word >> 16 for _, word in struct.iter_unpack("<QQ", data[: len(data) // 16 * 16])]
+
+
+def test_no_records_in_the_file_of_others(workdir):
+    """They are kept, but under an id of their own."""
+    from_inside("tid", "PID")
+    files = {int(f.stem): records(f.stem) for f in Path("data").glob("[0-9]*.dat")}
+    assert files.pop(5000000) == [0xbadc0de]
+    assert files and not any(0xbadc0de in addresses for addresses in files.values())
+    assert is_whole()
+
+
+def test_a_crash_is_of_who_reports_it_and_only_when_asked_for(workdir):
+    result = from_inside("crash", "1")
+    assert "ended by signal" not in result.err
+    shutil.rmtree("data")
+    result = from_inside("crash", "1", options=["--crash-report"])
+    assert result.err.count("was ended by signal 11") == 1, result.err
+
+
+@needs_root
+def test_no_symbols_of_files_that_the_peer_may_not_read(workdir):
+    """A process of somebody else names a file: root's recorder looks at it with his eyes."""
+    os.chmod(workdir, 0o755)
+    shutil.copy("victim", "secrets")
+    os.chmod("secrets", 0o700)
+    result = utrail("record", "-d", "data", "./victim", "./attack", "--as-nobody", "module", workdir / "secrets").must(42)
+    assert result.out == "a module: served\n"
+    assert not Path("data/secrets.sym").exists()
+    # The same by root itself is nothing to be hidden.
+    utrail("record", "-d", "data2", "./victim", "./attack", "module", workdir / "secrets").must(42)
+    assert Path("data2/secrets.sym").exists()
+
+
+def memory_kb(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+
+
+@pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory is its own")
+def test_a_flood_of_modules_is_not_kept(workdir):
+    """Who does not come to an end with them costs no more than he may."""
+    with Recording() as recording:
+        pid = next(Path("data").glob("[0-9]*.dat")).stem
+        address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))
+        before = memory_kb(recording.proc.pid)
+        flood = subprocess.Popen(["./attack", "flood", "20000"], stdout=subprocess.PIPE,
+                                 env=environment(UTRAIL_SOCKET=address.decode().split("=")[1]))
+        assert flood.stdout.readline() == b"all of them: served\n"
+        # 160 MB were sent; the last of them may still be on their way.
+        after = memory_kb(recording.proc.pid)
+        flood.kill()
+        flood.communicate()
+    assert after - before < 64 << 10, f"{after - before} KB"
+    assert "libraries were left out" in recording.err
+
+
+@pytest.mark.parametrize("who", [[], pytest.param(["--as-nobody"], marks=needs_root)])
+def test_a_thousand_idle_connections(workdir, who):
+    """They keep nobody else from being recorded, though the recorder has few descriptors."""
+    Path("again.sh").write_text("#!/bin/sh\nwhile [ ! -e sitting ]; do sleep 0.05; done\n"
+                                "for i in 1 2 3 4 5; do ./victim /bin/true; done\nexit 42\n")
+    os.chmod("again.sh", 0o755)
+    limits = ["prlimit", "--nofile=256:256"]
+    proc = subprocess.Popen([*limits, UTRAIL, "record", "--force", "-d", "data", "./again.sh"], env=environment(),
+                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    crowd = None
+    try:
+        wait_until(lambda: Path("data/info").exists())
+        crowd = subprocess.Popen(["./attack", *who, "sit", "1000"], env=environment(), stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        assert crowd.stdout.readline() == "sitting\n"
+        Path("sitting").touch()
+        err = proc.communicate(timeout=120)[1]
+    finally:
+        proc.kill()
+        if crowd:
+            crowd.communicate()
+    assert proc.returncode == 42, err
+    assert functions().count("after") == 5

@@ -1,0 +1,29 @@
+/* A map from numbers to pointers, for tables that programs may make as long as they like. */
+#ifndef UTRAIL_BASE_INTMAP_H
+#define UTRAIL_BASE_INTMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+
+/* Open addressing, never more than half full. Values are borrowed. Starts as { 0 }, ends with intmap_deinit(). */
+struct intmap {
+	struct intmap_slot {
+		uint64_t key;
+		void *value; /* NULL: free */
+	} * slots;
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr;
+};
+
+void intmap_deinit(struct intmap *map);
+#define cleanup_intmap cleanup(intmap_deinit)
+
+/* The value of @key, or NULL. */
+void *intmap_get(const struct intmap *map, uint64_t key);
+
+/* Set the value of @key, which is not NULL. 0 or -ENOMEM. */
+int intmap_put(struct intmap *map, uint64_t key, void *value);
+
+#endif
