@@ -15,6 +15,7 @@
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/pager.h"
+#include "cmds/record/launch.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
@@ -116,12 +117,49 @@ static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
 	return status;
 }
 
+/* The signals that ask for the end. */
+static sigset_t interrupts(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&set, signals[i]);
+	return set;
+}
+
+/* Those that came while the recording was being finished were for the program, or for that. */
+static void forget_interrupts(void)
+{
+	const sigset_t set = interrupts();
+	const struct timespec no_time = { 0 };
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (sigtimedwait(&set, NULL, &no_time) > 0)
+		;
+}
+
+/* They are the program's business. */
+static void ignore_interrupts(void)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
+
 static int record_then_show(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	int status = record(opts, data_dir, err);
 
 	if (status < 0 || err->code || opts->nop || opts->list_functions)
 		return status;
+
+	const sigset_t set = interrupts();
+
+	forget_interrupts();
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 
 	int shown = show(opts, data_dir, err);
 
@@ -132,7 +170,7 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 static bool can_follow(const struct opts *opts)
 {
 	return !opts->live_at_end && !opts->live_report && !opts->flight_bytes && !opts->nop &&
-	       !opts->keep_pid && !opts->list_functions;
+	       !opts->list_functions;
 }
 
 #define LOOK_AGAIN_MS 10
@@ -153,16 +191,15 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 	return true;
 }
 
-/* The child's part: show what the parent records. What goes wrong with recording is said by the parent. */
+/* Another process' part: show what the recorder records. What goes wrong with recording is said by that one. */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
 {
 	struct opts view = view_options(opts, &cmd_replay, data_dir);
 	char done;
 
-	/* Ctrl-C is for the program, and then for the recorder. */
-	signal(SIGINT, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	ignore_interrupts();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))
 		return CMD_DONE;
@@ -175,15 +212,26 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	return CMD_DONE;
 }
 
-/* How the child ended that shows the calls. */
+/* How the child ended that shows the calls. The recording is complete: who interrupts now has seen enough. */
 static int wait_for_viewer(pid_t pid)
 {
+	sigset_t set = interrupts();
+	bool is_enough = false;
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
+	forget_interrupts();
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (pid_t ended; (ended = waitpid(pid, &status, WNOHANG)) != pid;) {
+		if (ended < 0)
 			return CMD_FAILED;
+		if (sigwaitinfo(&set, NULL) != SIGCHLD && !is_enough) {
+			is_enough = true;
+			kill(pid, SIGKILL);
+		}
 	}
+	if (is_enough)
+		return CMD_DONE;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
 }
 
@@ -273,25 +321,28 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	char top[PATH_MAX];
 	char data_dir[PATH_MAX + 8];
-	sigset_t blocked, before;
+	sigset_t blocked = interrupts(), before;
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	struct sigaction children;
+
+	sigaddset(&blocked, SIGCHLD);
+	/* Before there is anything to be left behind. */
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+
 	int ret = make_temp_dir(top, err);
 
 	if (ret < 0)
 		return ret;
 	snprintf(data_dir, sizeof(data_dir), "%s/data", top);
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&blocked, signals[i]);
-	sigprocmask(SIG_BLOCK, &blocked, &before);
-	signal(SIGCHLD, SIG_DFL);
+	sigaction(SIGCHLD, &by_default, &children);
 	fflush(stdout);
 
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		sigaction(SIGCHLD, &children, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return record_and_show(opts, data_dir, err);
 	}
@@ -304,6 +355,93 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	return ret;
 }
 
+/*
+ * --keep-pid: show the calls, and clean up behind those who show and record, however they end. This process is nobody's child, and
+ * interrupts are blocked. @over_fd comes to its end with the recorder's part.
+ */
+static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
+		       const sigset_t *before, struct uft_err *err)
+{
+	/* The program has ended before the last is shown, and the terminal is somebody else's by then: that is no place for a pager. */
+	struct opts quiet = *opts;
+	char done;
+
+	quiet.use_pager = false;
+	signal(SIGCHLD, SIG_DFL);
+
+	pid_t viewer = fork();
+
+	if (viewer == 0) {
+		sigprocmask(SIG_SETMASK, before, NULL);
+		if (can_follow(opts))
+			return show_while_recording(&quiet, data_dir, over_fd, err);
+		ignore_interrupts();
+		return read(over_fd, &done, 1) == 1 ? show(&quiet, data_dir, err) : CMD_DONE;
+	}
+	while (viewer > 0 && waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
+		;
+	while (read(over_fd, &done, 1) > 0)
+		;
+	if (*top) {
+		remove_dir(data_dir);
+		rmdir(top);
+	}
+	return CMD_DONE;
+}
+
+/*
+ * --keep-pid: this process becomes the program, so that it can neither show nor clean up, nor have children that do: the program's
+ * wait(2) would meet them. Its status is the program's, without us.
+ */
+static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
+{
+	char top[PATH_MAX] = "";
+	char data_dir[PATH_MAX + 8];
+	int over[2], shown[2] = { -1, -1 };
+	const sigset_t set = interrupts();
+	sigset_t before;
+
+	/* Until there is somebody to clean up. */
+	sigprocmask(SIG_BLOCK, &set, &before);
+
+	int ret = opts->live_record ? 0 : make_temp_dir(top, err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(data_dir, sizeof(data_dir), "%s%s", *top ? top : opts->data_dir,
+		 *top ? "/data" : "");
+	fflush(stdout);
+	if (pipe2(over, O_CLOEXEC) == 0)
+		ret = pipe2(shown, O_CLOEXEC) == 0 ? launch_fork_away() : -errno;
+	else
+		ret = -errno;
+	if (ret < 0) {
+		if (*top)
+			rmdir(top);
+		return err_set_errno(err, ret, "cannot start showing calls");
+	}
+
+	int over_fd cleanup_fd = over[ret ? 0 : 1];
+	int shown_fd cleanup_fd = shown[ret ? 1 : 0];
+
+	close(over[ret ? 1 : 0]);
+	close(shown[ret ? 0 : 1]);
+	if (ret)
+		return show_beside(opts, data_dir, top, over_fd, &before, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+
+	int status = record(opts, data_dir, err);
+	char done;
+
+	/* This is the recorder; or nobody has become the program, and here is who was to become it. */
+	if (status >= 0 && !err->code)
+		fd_write_all(over_fd, "", 1);
+	close(take_fd(&over_fd));
+	while (read(shown_fd, &done, 1) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
 static int check_live(const struct opts *opts, struct uft_err *err)
 {
 	const struct opts report = report_options(opts, opts->data_dir);
@@ -314,6 +452,8 @@ static int check_live(const struct opts *opts, struct uft_err *err)
 
 static int run_live(const struct opts *opts, struct uft_err *err)
 {
+	if (opts->keep_pid && !opts->nop && !opts->list_functions)
+		return live_in_kept_pid(opts, err);
 	if (opts->live_record || opts->list_functions)
 		return record_and_show(opts, opts->data_dir, err);
 	return live_in_temp_dir(opts, err);

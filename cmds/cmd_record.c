@@ -222,6 +222,13 @@ static struct launch make_launch(const struct run *run)
 		.no_binding = run->opts->no_pltbind,
 	};
 
+	struct sigaction children;
+
+	/* We want to know how the program ends. */
+	if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN) {
+		launch.ignores_children = true;
+		signal(SIGCHLD, SIG_DFL);
+	}
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	getrlimit(RLIMIT_FSIZE, &launch.file_size);
 	getrlimit(RLIMIT_NOFILE, &launch.file_number);

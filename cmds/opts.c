@@ -306,7 +306,7 @@ const struct opt_row opts_table[] = {
 	{ "force", 0, NULL, "run the program even if nothing in it can be traced",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(force) },
 	{ "keep-pid", 0, NULL, "run the program in the process that was started, the recorder in another",
-	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(keep_pid) },
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(keep_pid) },
 	{ "kernel-buffer", 0, "SIZE", "size of the kernel's buffer of each CPU, for its events (default: 1408k)",
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(kernel_buffer_bytes), .min = 1, .max = 1ULL << 30 },
 	{ "libmcount-path", 0, "PATH", "take libmcount.so from this directory",

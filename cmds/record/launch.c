@@ -174,6 +174,8 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 	setrlimit(RLIMIT_FSIZE, &launch->file_size);
+	if (launch->ignores_children)
+		signal(SIGCHLD, SIG_IGN);
 	setrlimit(RLIMIT_NOFILE, &launch->file_number);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
@@ -231,10 +233,9 @@ NORETURN static void wait_for_release(const struct launch *launch, int go_fd, in
 	execute(&with_address, env, report_fd);
 }
 
-/* Become a process that the program does not know: its wait(2) must not meet a recorder. */
-static int fork_away(void)
+int launch_fork_away(void)
 {
-	int status;
+	int status = 0;
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -260,7 +261,7 @@ int launch_change_places(const struct launch *launch, struct launched *program, 
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
 		ret = -errno;
 	if (ret == 0)
-		ret = fork_away();
+		ret = launch_fork_away();
 	if (ret < 0) {
 		close_both(go);
 		close_both(report);
@@ -298,8 +299,14 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
+	/* Somebody may have ended it while it waited. */
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+
+	sigaction(SIGPIPE, &ignore, &before);
+
 	ssize_t n = write(program->go, &release, sizeof(release));
 
+	sigaction(SIGPIPE, &before, NULL);
 	close(program->go);
 	if (n != sizeof(release))
 		return err_set_errno(err, -EPIPE, "cannot run '%s'", launch->path);

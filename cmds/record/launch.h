@@ -15,6 +15,7 @@
  * @address: of the recorder (utils/format/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
+ * @ignores_children: SIGCHLD is ignored, as it was when we were started
  * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to begin with
  */
 struct launch {
@@ -24,6 +25,7 @@ struct launch {
 	const char *address;
 	bool fixed_addresses;
 	bool no_binding;
+	bool ignores_children;
 	sigset_t mask;
 	struct rlimit file_size;
 	struct rlimit file_number;
@@ -46,6 +48,12 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 
 /* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/*
+ * Fork a process that the caller's wait(2) does not meet, so that a program that the caller becomes does not, either. 0, in the new
+ * process 1, or negative errno.
+ */
+int launch_fork_away(void);
 
 /*
  * --keep-pid: change places. The caller becomes the program and a new process, which is no child of it and which this

@@ -239,7 +239,8 @@ static void *writer_main(void *arg)
 		if ((flush ? flush_all(rec, index) : writer_look(rec, index, false)) > 0)
 			continue;
 
-		struct timespec timeout = { 0, interval_ns };
+		/* Whoever wakes us meanwhile does not put off what is due for the others. */
+		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 
 		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);

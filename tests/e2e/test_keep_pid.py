@@ -1,23 +1,24 @@
-"""record --keep-pid: whoever started us deals with the program itself."""
+"""record and live --keep-pid: whoever started us deals with the program itself."""
 
 import os
 import signal
 import subprocess
 from collections import Counter
 
+import pytest
 from data import ENTRY, Recording
 from programs import Variant, build, program
-from tools import UTRAIL, environment, run, utrail
+from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
 
 PG = Variant("gcc", "pg", "O2")
 
 
-def start(*args, **kw):
+def start(*args, command="record", env={}, **kw):
     return subprocess.Popen(
-        [UTRAIL, "record", "--keep-pid", *args],
+        [UTRAIL, command, "--keep-pid", *args],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(),
+        env=environment(**env),
         text=True,
         **kw,
     )
@@ -73,3 +74,60 @@ def test_fork_in_a_kept_pid():
         for d in ("uftrace.data", "plain.data")
     ]
     assert calls[0] == calls[1] and calls[0]["main"] == 1
+
+
+@pytest.fixture
+def temp(tmp_path):
+    """Where live makes its directory, and nobody else has anything."""
+    (tmp_path / "temp").mkdir()
+    return tmp_path / "temp"
+
+
+def calls_of(text):
+    return [line.partition("|")[2].strip() for line in text.splitlines() if "|" in line]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-follow"], ["--report"], ["--flight=1m"]], ids=" ".join)
+def test_live(temp, options):
+    """The program is the process that was started; what it did is shown, whole, and nothing is left behind."""
+    exe = build(program("fork"), PG)
+    bare = run(exe)
+    proc = start("--no-libcall", "--no-event", *options, exe, command="live", env={"TMPDIR": temp}, stdin=subprocess.DEVNULL)
+    out, err = proc.communicate(timeout=LIMIT_S)  # until the viewer has closed them, too
+    assert (proc.returncode, err) == (bare.status, "")
+    utrail("record", "--no-libcall", "--no-event", exe)
+    for line in set(calls_of(utrail("replay", "--no-event").must().out)):
+        assert line in out
+    wait_until(lambda: not os.listdir(temp))
+
+
+def test_live_has_the_pid_and_the_status(temp):
+    proc = start("--force", "sh", "-c", "echo $$; exit 7", command="live", env={"TMPDIR": temp})
+    out, err = proc.communicate(timeout=LIMIT_S)
+    assert proc.returncode == 7 and out.split()[0] == str(proc.pid)
+    proc = start("--force", "sh", "-c", "kill -9 $$", command="live", env={"TMPDIR": temp})
+    proc.communicate(timeout=LIMIT_S)
+    assert proc.returncode == -signal.SIGKILL
+    wait_until(lambda: not os.listdir(temp))
+
+
+def test_live_program_has_no_child_it_does_not_know(temp):
+    script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
+    proc = start("--force", "/usr/bin/python3", "-c", script, command="live", env={"TMPDIR": temp})
+    assert proc.communicate(timeout=LIMIT_S)[0].count("none\n") == 1
+    assert proc.returncode == 0
+
+
+def test_live_keeps_what_it_is_told_to():
+    exe = build(program("many_calls"), PG)
+    proc = start("--record", "--no-libcall", "--no-event", exe, command="live")
+    out, err = proc.communicate(timeout=LIMIT_S)
+    assert (proc.returncode, err) == (0, "")
+    assert out.endswith(utrail("replay", "--no-event").must().out[-2000:])
+
+
+def test_live_errors_are_told_once(temp):
+    for args in (["./missing"], ["/bin/true"]):
+        result = utrail("live", "--keep-pid", *args, env={"TMPDIR": temp}).must(1)
+        assert result.out == "" and result.err.count("utrail: ") == 1
+        assert not os.listdir(temp)

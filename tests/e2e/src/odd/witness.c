@@ -1,0 +1,234 @@
+/*
+ * Four threads that call for ever, and a process beside them that sees what they commit: it has their arena mapped, too, copies
+ * each record as soon as the ring's head has passed it, and notes when it saw that. Nobody whom a test kills takes that along.
+ *
+ * witness DIR: says the pids of the witness and of the program. On SIGTERM the witness writes into DIR, for each thread, TID.seen (the bytes)
+ * and TID.told: lines "at NS BYTES" (so many bytes were committed at that time), "tail BYTES" (so many the recorder had taken at the
+ * end), and "done CALLS" (so many calls of leaf() had returned).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "utils/format/ring.h"
+
+#define QUIET	__attribute__((noinline, no_instrument_function))
+#define THREADS 4
+#define BYTES	(64UL << 20)
+#define LOOKS	(1UL << 16)
+#define PADS	1024
+#define RINGS	16
+
+/* In memory that program and witness share. */
+struct counts {
+	_Atomic int tids[THREADS];
+	_Atomic unsigned long done[THREADS];
+};
+
+struct look {
+	unsigned long time_ns;
+	unsigned long bytes;
+};
+
+/* Of one ring. @position: of the ring, up to which @bytes are copied; @pads: where segments ended, and what was left free there */
+struct seen {
+	int tid;
+	int is_over;
+	unsigned long position;
+	unsigned long bytes;
+	char *data;
+	struct look *looks;
+	unsigned long nr_looks;
+	unsigned long pad_ends[PADS], pads[PADS];
+	unsigned nr_pads;
+};
+
+static struct counts *counts;
+static struct seen all_seen[RINGS];
+static volatile sig_atomic_t is_over;
+
+__attribute__((noinline)) void leaf(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+QUIET static void *run(void *arg)
+{
+	unsigned long number = (unsigned long)arg;
+
+	counts->tids[number] = syscall(SYS_gettid);
+	for (;;) {
+		for (int i = 0; i < 30; i++) {
+			leaf();
+			atomic_fetch_add(&counts->done[number], 1);
+		}
+		usleep(100 + 300 * number); /* so that their segments are full at different times */
+	}
+	return NULL;
+}
+
+QUIET static unsigned long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000UL + now.tv_nsec;
+}
+
+QUIET static struct arena *find_arena(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start = 0;
+	char line[512];
+
+	while (maps && !start && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "utrail-arena"))
+			sscanf(line, "%lx-", &start);
+	}
+	if (maps)
+		fclose(maps);
+	if (!start)
+		return NULL;
+
+	/* The probe maps rings when threads take them: have the first ones mapped in a row. */
+	struct arena *arena = (struct arena *)start;
+	void *whole = mremap(arena, 0, arena_bytes(RINGS, arena->ring_stride), MREMAP_MAYMOVE);
+
+	return whole == MAP_FAILED ? NULL : whole;
+}
+
+/* The end of what was copied is good only if the producer has not come round to it meanwhile. */
+QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *seen)
+{
+	unsigned long ring_bytes = (unsigned long)arena->nr_segments * arena->segment_bytes;
+	unsigned long head = atomic_load(&ring->head);
+	unsigned long position = seen->position, bytes = seen->bytes, time_ns = now_ns();
+	unsigned nr_pads = seen->nr_pads;
+
+	if (seen->is_over || !head)
+		return;
+	if (!seen->tid) {
+		seen->tid = ring->tid;
+		seen->data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		seen->looks = calloc(LOOKS, sizeof(*seen->looks));
+	}
+	seen->is_over = head < position || ring->tid != seen->tid;
+	while (!seen->is_over && position < head) {
+		unsigned long place = position % ring_bytes,
+			      in_segment = place % arena->segment_bytes;
+		unsigned long end = position - in_segment + arena->segment_bytes;
+		unsigned long len = head - position;
+
+		if (head >= end) {
+			len = ring->segment_used[place / arena->segment_bytes] - in_segment;
+			seen->pad_ends[nr_pads] = end;
+			seen->pads[nr_pads++] = end - position - len;
+		}
+		if (bytes + len > BYTES || nr_pads == PADS || seen->nr_looks == LOOKS) {
+			seen->is_over = 1;
+			return;
+		}
+		memcpy(seen->data + bytes, ring_data(ring) + place, len);
+		bytes += len;
+		position = head >= end ? end : head;
+	}
+	if (seen->is_over || position == seen->position)
+		return;
+	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes) {
+		/* Also when the ring is somebody else's by now. */
+		seen->is_over = 1;
+		return;
+	}
+	seen->position = position;
+	seen->bytes = bytes;
+	seen->nr_pads = nr_pads;
+	seen->looks[seen->nr_looks++] = (struct look){ time_ns, bytes };
+}
+
+QUIET static FILE *create(const char *dir, int tid, const char *what)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%d.%s", dir, tid, what);
+	return fopen(path, "w");
+}
+
+QUIET static void tell(const char *dir, struct ring *ring, const struct seen *seen)
+{
+	FILE *data = create(dir, seen->tid, "seen");
+	FILE *told = create(dir, seen->tid, "told");
+	unsigned long taken = atomic_load(&ring->tail), padding = 0;
+
+	fwrite(seen->data, 1, seen->bytes, data);
+	for (unsigned long i = 0; i < seen->nr_looks; i++)
+		fprintf(told, "at %lu %lu\n", seen->looks[i].time_ns, seen->looks[i].bytes);
+	for (unsigned i = 0; i < seen->nr_pads && seen->pad_ends[i] <= taken; i++)
+		padding += seen->pads[i];
+	if (taken <= seen->position)
+		fprintf(told, "tail %lu\n", taken - padding);
+	for (int i = 0; i < THREADS; i++) {
+		if (counts->tids[i] == seen->tid)
+			fprintf(told, "done %lu\n", counts->done[i]);
+	}
+	fclose(data);
+	fclose(told);
+}
+
+QUIET static void on_term(int sig)
+{
+	is_over = 1;
+}
+
+QUIET static void witness(struct arena *arena, const char *dir)
+{
+	signal(SIGTERM, on_term);
+	while (!is_over) {
+		unsigned high = arena->high_water < RINGS ? arena->high_water : RINGS;
+
+		for (unsigned i = 0; i < high; i++)
+			look_at(arena, arena_ring(arena, i), &all_seen[i]);
+		usleep(100);
+	}
+	for (unsigned i = 0; i < RINGS; i++) {
+		if (all_seen[i].bytes)
+			tell(dir, arena_ring(arena, i), &all_seen[i]);
+	}
+	_exit(0);
+}
+
+QUIET int main(int argc, char **argv)
+{
+	struct arena *arena = find_arena();
+	pthread_t thread;
+
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (!arena)
+		return 1;
+
+	/* Not by libc: the probe would take it for a child that is to be recorded. */
+	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0) {
+		/* Of a group and without an output that others wait for. */
+		setsid();
+		close(1);
+		close(2);
+		witness(arena, argv[1]);
+	}
+	printf("%ld %d\n", pid, getpid());
+	fflush(stdout);
+	for (unsigned long i = 0; i < THREADS; i++)
+		pthread_create(&thread, NULL, run, (void *)i);
+	for (;;)
+		pause();
+}
