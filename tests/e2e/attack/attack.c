@@ -27,8 +27,20 @@
 
 /* --- our copy of utils/format/control.h and ring.h --- */
 
-enum { HELLO = 1, MODULE, READY, WELCOME, PLAN, CRASH };
-enum { EXEC = 1, FORK, DLOPEN, ENDING = 6 };
+enum {
+	HELLO = 1,
+	MODULE,
+	READY,
+	WELCOME,
+	PLAN,
+	CRASH
+};
+enum {
+	EXEC = 1,
+	FORK,
+	DLOPEN,
+	ENDING = 6
+};
 
 struct header {
 	uint16_t magic, type;
@@ -180,7 +192,8 @@ static int get_answer(int s)
 	if (len < (ssize_t)sizeof(struct welcome_start))
 		return 0;
 	if (CMSG_FIRSTHDR(&msg))
-		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)), CMSG_FIRSTHDR(&msg)->cmsg_len - CMSG_LEN(0));
+		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)),
+		       CMSG_FIRSTHDR(&msg)->cmsg_len - CMSG_LEN(0));
 	if (((struct header *)packet)->type == WELCOME)
 		memcpy(token, ((struct welcome_start *)packet)->token, 16);
 	return 1;
@@ -279,7 +292,8 @@ static void write_control(const char *arg)
 	tell("write", pwrite(fds[0], "\0\0\0\0", 4, 0) == 4);
 	tell("cut off", ftruncate(fds[0], 0) == 0);
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fds[0], 0);
-	tell("change the mapping", p != MAP_FAILED && mprotect(p, 4096, PROT_READ | PROT_WRITE) == 0);
+	tell("change the mapping",
+	     p != MAP_FAILED && mprotect(p, 4096, PROT_READ | PROT_WRITE) == 0);
 	tell("map for reading", p != MAP_FAILED && p[0] > 0);
 }
 
@@ -384,9 +398,15 @@ static const struct {
 	const char *name;
 	void (*run)(const char *arg);
 } attacks[] = {
-	{ "everything", say_everything }, { "pid", say_pid },	     { "token", say_token },
-	{ "control", write_control },	  { "finish", want_finish }, { "tid", take_tid },
-	{ "flood", flood },		  { "sit", sit },	     { "module", name_module },
+	{ "everything", say_everything },
+	{ "pid", say_pid },
+	{ "token", say_token },
+	{ "control", write_control },
+	{ "finish", want_finish },
+	{ "tid", take_tid },
+	{ "flood", flood },
+	{ "sit", sit },
+	{ "module", name_module },
 	{ "crash", say_crash },
 };
 
