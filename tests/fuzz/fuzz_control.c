@@ -57,6 +57,8 @@ static int receive_fd(int from)
 
 	FUZZ_CHECK(recvmsg(from, &msg, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&msg));
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	/* The other has closed its own: when we close ours, the connection ends. */
+	FUZZ_CHECK(recv(from, &byte, 1, 0) == 1);
 	return fd;
 }
 
@@ -75,6 +77,8 @@ static void be_other(int fd)
 			_exit(1);
 		send_fd(fd, s);
 		close(s);
+		if (send(fd, "", 1, MSG_NOSIGNAL) != 1)
+			_exit(1);
 	}
 	_exit(0);
 }

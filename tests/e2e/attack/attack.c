@@ -377,6 +377,20 @@ static void name_module(const char *arg)
 	tell("a module", talk(EXEC, getpid(), arg));
 }
 
+/* Of a name of its own each. */
+static void name_many(const char *arg)
+{
+	char path[64];
+	int s = connect_to();
+
+	say_hello(s, EXEC, getpid());
+	for (int i = 0; i < atoi(arg); i++) {
+		snprintf(path, sizeof(path), "/nowhere/lib%d.so", i);
+		say_module(s, 4096ULL + i * 8192ULL, path);
+	}
+	tell("many modules", get_answer(s));
+}
+
 static void say_crash(const char *arg)
 {
 	struct crash crash = { .h = head(CRASH), .pid = atoi(arg), .tid = atoi(arg), .signal = 11 };
@@ -408,6 +422,7 @@ static const struct {
 	{ "sit", sit },
 	{ "module", name_module },
 	{ "crash", say_crash },
+	{ "many", name_many },
 };
 
 int main(int argc, char **argv)
