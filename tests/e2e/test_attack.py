@@ -126,7 +126,8 @@ def test_what_all_share_is_for_reading(workdir):
 
 def test_nobody_ends_the_recording_of_others(workdir):
     """A process may ask for the end where an option says that programs may; and its own page's header is not believed."""
-    from_inside("finish")
+    # Where functions are told apart, each call looks whether it is over.
+    from_inside("finish", options=["-T", "nothing@color=red"])
     assert is_whole()
 
 
