@@ -3,6 +3,7 @@
  * with messages that are well-formed for the most part, so that what comes behind the checks of their bytes is reached: orders,
  * lies, repetitions, ends.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -49,16 +50,22 @@ static int receive_fd(int from)
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
 	char byte;
 	int fd;
+	ssize_t len;
 	struct iovec iov = { &byte, 1 };
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = space,
 			      .msg_controllen = sizeof(space) };
 
-	FUZZ_CHECK(recvmsg(from, &msg, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&msg));
+	/* libFuzzer has a timer. */
+	while ((len = recvmsg(from, &msg, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	FUZZ_CHECK(len == 1 && CMSG_FIRSTHDR(&msg));
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
 	/* The other has closed its own: when we close ours, the connection ends. */
-	FUZZ_CHECK(recv(from, &byte, 1, 0) == 1);
+	while ((len = recv(from, &byte, 1, 0)) < 0 && errno == EINTR)
+		;
+	FUZZ_CHECK(len == 1);
 	return fd;
 }
 
