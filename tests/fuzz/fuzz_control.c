@@ -154,9 +154,9 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 	static const char *const paths[] = { "/bin/true",	"relative", "/nowhere/x.so",
 					     "/dev/zero",	"",	    "/",
 					     "/proc/self/fd/0", "[stack]\n" };
-	struct {
+	union {
 		struct control_module m;
-		char path[64];
+		char bytes[sizeof(struct control_module) + 64];
 	} packet = { .m = {
 			     .h = control_header(CONTROL_MODULE),
 			     .start = place * 4096ULL,
@@ -164,7 +164,7 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 			     .has_text = which >> 3 & 1,
 		     } };
 
-	snprintf(packet.m.path, sizeof(packet.path), "%s", paths[which % ARRAY_SIZE(paths)]);
+	strcpy(packet.m.path, paths[which % ARRAY_SIZE(paths)]);
 	send(fd, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1, MSG_NOSIGNAL);
 }
 

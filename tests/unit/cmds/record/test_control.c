@@ -43,9 +43,9 @@ static struct control_hello make_hello(const struct recorder *rec, enum control_
 
 static void say_module(int fd, const char *path)
 {
-	struct {
+	union {
 		struct control_module m;
-		char path[256];
+		char bytes[sizeof(struct control_module) + 64];
 	} packet = { .m = { .h = control_header(CONTROL_MODULE),
 			    .start = 4096,
 			    .end = 8192,
