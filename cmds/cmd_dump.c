@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "config.h"
@@ -58,7 +59,10 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	watch_begin(&watch, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, err);
 	reader_warn_kernel(opts, data, &pipe);
-	return watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
+	ret = watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
+	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))
+		empty_explain(opts, &pipe);
+	return ret;
 }
 
 static int dump_files(const struct opts *opts, struct trace_data *data, struct sink *sink,

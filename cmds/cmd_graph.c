@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "utils/export/export.h"
@@ -39,7 +40,7 @@ static int graph_calls(const struct graph *graph, const struct opts *opts, struc
 	if (ret == 0)
 		ret = graph_show(graph, &tree, sink, err);
 	if (ret == 0)
-		msg_warn(&opts->msg, "no calls are left to show: please check the filters");
+		empty_explain(opts, pipe);
 	return ret;
 }
 

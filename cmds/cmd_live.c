@@ -63,6 +63,14 @@ static int show_report(const struct opts *opts, char *data_dir, struct uft_err *
 	return status;
 }
 
+/* Nothing to show is not a failure: `record` has said why. */
+static int replay(const struct opts *view, struct uft_err *err)
+{
+	int status = cmd_replay.run(view, err);
+
+	return status == CMD_NO_DATA && !err->code ? CMD_DONE : status;
+}
+
 static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	struct opts view = view_options(opts, &cmd_replay, data_dir);
@@ -73,7 +81,7 @@ static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
 	if (opts->live_report)
 		status = show_report(opts, data_dir, err);
 	if (status == CMD_DONE)
-		status = cmd_replay.run(&view, err);
+		status = replay(&view, err);
 	pager_close(&pager);
 	return status;
 }
@@ -159,7 +167,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	if (!wait_for_recorder(data_dir, over_fd))
 		return CMD_DONE;
 
-	int status = cmd_replay.run(&view, err);
+	int status = replay(&view, err);
 
 	if (read(over_fd, &done, 1) == 1)
 		return status;

@@ -12,6 +12,7 @@
 
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
@@ -101,12 +102,7 @@ static void block_signals(const struct run *run)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	if (run->settings.flight_bytes)
-		sigaddset(&set, SIGUSR1);
+	recorder_signals(&run->settings, &set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -138,8 +134,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%s", rec->save_error.text);
 	if (atomic_load(&rec->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
+	/* Where nothing can be written no buffer is large enough. */
 	if (lost)
-		msg_warn(msg, "%llu records were lost; a larger buffer (-b) may help", lost);
+		msg_warn(msg, "%llu records were lost%s", lost,
+			 write_error || atomic_load(&rec->is_full)
+				 ? ""
+				 : "; a larger buffer (-b) may help");
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "
@@ -168,8 +168,17 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu libraries were left out: the program has reported more than can be "
 			 "kept",
 			 rec->talks.nr_modules_left_out);
+	if (rec->other_libc)
+		msg_warn(
+			msg,
+			"%u processes were not traced: their C library is not glibc (musl?), which "
+			"the probe needs",
+			rec->other_libc);
 	if (untraced)
-		msg_warn(msg, "%llu threads were not traced: too many at a time", untraced);
+		msg_warn(msg,
+			 "%llu threads were not traced: too many at a time, or too little "
+			 "address space (ulimit -v)",
+			 untraced);
 }
 
 /*
@@ -245,23 +254,32 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	ret = recorder_run(rec, program->pid, &run->status, &run->usage, err);
+	ret = recorder_run(rec, program->pid, &run->end, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
 	return ret;
 }
 
-/* The shell's convention: the program's own status, or 128 + the signal that ended it. */
+/* The shell's convention: the program's own status, or 128 + the signal that ended it, or the recording of it. */
 static int exit_status(const struct run *run)
 {
-	if (run->status == RECORDER_STATUS_UNKNOWN)
-		return CMD_DONE;
-	if (WIFSIGNALED(run->status)) {
-		msg_warn(&run->opts->msg, "child terminated by signal: %d: %s",
-			 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
-		return 128 + WTERMSIG(run->status);
+	const struct msg *msg = &run->opts->msg;
+	int status = run->end.status;
+
+	if (run->end.given_up) {
+		msg_warn(msg,
+			 "the recording ended with signal %d: %s; the program goes on (pid %d)",
+			 run->end.given_up, strsignal(run->end.given_up), run->program_process.pid);
+		return 128 + run->end.given_up;
 	}
-	return WEXITSTATUS(run->status);
+	if (status == RECORDER_STATUS_UNKNOWN)
+		return CMD_DONE;
+	if (WIFSIGNALED(status)) {
+		msg_warn(msg, "child terminated by signal: %d: %s", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
 }
 
 static void print_seconds(const char *label, uint64_t ns)
@@ -278,8 +296,8 @@ static uint64_t timeval_ns(struct timeval tv)
 static void print_times(const struct run *run)
 {
 	print_seconds("elapsed time", run->elapsed_ns);
-	print_seconds("system time", timeval_ns(run->usage.ru_stime));
-	print_seconds("user time", timeval_ns(run->usage.ru_utime));
+	print_seconds("system time", timeval_ns(run->end.usage.ru_stime));
+	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
 /* -finstrument-functions announces calls with an address and nothing else. */
@@ -308,13 +326,13 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 	}
 }
 
-/* By the end every library that was loaded has been seen. */
-static void warn_about_filters(const struct run *run, const struct recorder *rec)
+/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
+static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
 
 	if (!filter_has_unmatched(run->opts->filters))
-		return;
+		return false;
 	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
@@ -322,7 +340,23 @@ static void warn_about_filters(const struct run *run, const struct recorder *rec
 		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
 			func_names_add(&names, &symbols);
 	}
-	filter_warn_unmatched(run->opts, &names);
+	return filter_warn_unmatched(run->opts, &names);
+}
+
+/* Silence now would be a riddle when the recording is read. */
+static void warn_about_nothing(const struct run *run, const struct recorder *rec)
+{
+	struct strbuf options cleanup_strbuf = { 0 };
+
+	if (rec->nr_tids || !rec->processes)
+		return;
+	empty_add_options(run->opts, &options);
+	if (options.len)
+		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
+			 strbuf_str(&options));
+	else
+		msg_warn(&run->opts->msg,
+			 "nothing was recorded: the program made no call that can be seen");
 }
 
 /* What was written first will do when the disk is full by now: the program's status is what counts. */
@@ -355,11 +389,12 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
-	warn_about_filters(run, &rec);
+	if (!warn_about_filters(run, &rec))
+		warn_about_nothing(run, &rec);
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected) {
+	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. */
@@ -388,7 +423,7 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
-	while (wait4(child.pid, &run->status, 0, &run->usage) < 0 && errno == EINTR)
+	while (wait4(child.pid, &run->end.status, 0, &run->end.usage) < 0 && errno == EINTR)
 		;
 	run->elapsed_ns = since_ns(run->started);
 	if (run->opts->show_time)
@@ -442,7 +477,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.args = "PROGRAM [ARGUMENTS]",
+	.args = "PROGRAM [ARGUMENT...]",
 	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/follow.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
@@ -69,8 +70,11 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	if (follow)
 		reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, &pipe);
-	if (ret == CMD_DONE)
+	if (ret == CMD_DONE) {
 		note_unknown_payload(opts, &pipe);
+		if (!atomic_load(&pipe.has_shown))
+			empty_explain(opts, &pipe);
+	}
 	return ret;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "utils/view/report.h"
@@ -83,7 +84,10 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
 	if (ret == 0)
 		ret = report_show(&report, &agg, &sink, err);
-	return watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	if (ret == CMD_DONE && !agg.nr_rows)
+		empty_explain(opts, &pipe);
+	return ret;
 }
 
 /* A recording that is compared: what is known of it. */
@@ -227,8 +231,6 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct strbuf page cleanup_strbuf = { 0 };
-
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
 
@@ -238,14 +240,11 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 		ret = reader_open_sink(&sink, err);
 	if (ret < 0)
 		return ret;
-	color_page_begin(&page, opts->color_mode);
-	sink_puts(&sink, strbuf_str(&page));
+	sink_page_begin(&sink, opts->color_mode);
 	watch_begin(&watch, opts, &pipe, true);
 	ret = is_pairs ? report_pairs(opts, &pipe, &sink, err)
 		       : report_calls(opts, &pipe, &sink, err);
-	strbuf_reset(&page);
-	color_page_end(&page, opts->color_mode);
-	sink_puts(&sink, strbuf_str(&page));
+	sink_page_end(&sink, opts->color_mode);
 	return watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
 }
 

@@ -15,7 +15,7 @@ static int run_snapshot(const struct opts *opts, struct uft_err *err)
 		ret = answer.error;
 	switch (ret) {
 	case 0:
-		printf("saved what %u tasks did last into '%s'\n", answer.nr_tasks, dir);
+		msg_list("saved what %u tasks did last into '%s'", answer.nr_tasks, dir);
 		return CMD_DONE;
 	case -ENOTCONN:
 		return err_set(err, ret, "cannot save '%s': no utrail is recording into it", dir);

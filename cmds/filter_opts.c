@@ -14,9 +14,11 @@ static const char *const option_names[] = {
 	[SPEC_LOCATION] = "loc-filter",
 };
 
-const char *filter_option_name(enum spec_option option)
+struct typed_spec filter_as_typed(enum spec_option option, const char *text)
 {
-	return option_names[option];
+	if (option == SPEC_FILTER && *text == '!')
+		return (struct typed_spec){ "notrace", text + 1 };
+	return (struct typed_spec){ option_names[option], text };
 }
 
 /* The order in which options count, whatever the order on the command line (spec/cli.md section 4.1). */
@@ -103,6 +105,7 @@ int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
+		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 		struct uft_err why = { 0 };
 
 		if ((entry->spec.trigger.flags & TRIGGER_IF) &&
@@ -110,8 +113,7 @@ int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
 			return err_set(err, -ERR_USAGE,
 				       "option '--%s': '%s': %s: record the values, and give the "
 				       "condition when reading",
-				       filter_option_name(entry->option), entry->spec.text,
-				       why.text);
+				       typed.option, typed.text, why.text);
 	}
 	return 0;
 }

@@ -17,7 +17,11 @@ void filter_opts_free(struct opts *opts);
 /* Whether all conditions can be judged when the function begins, as recording needs. -ERR_USAGE names the one that cannot. */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 
-/* "filter" for SPEC_FILTER, as after `--`. */
-const char *filter_option_name(enum spec_option option);
+/* A spec as it was typed: "option '--notrace': 'memcpy'" is @option "notrace" and @text "memcpy", though it is kept as "!memcpy". */
+struct typed_spec {
+	const char *option; /* as after `--` */
+	const char *text;
+};
+struct typed_spec filter_as_typed(enum spec_option option, const char *text);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
 #include "utils/base/nearest.h"
 
@@ -25,17 +26,17 @@ void filter_warn_ignored(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
+		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 
 		if (entry->spec.ignored)
 			msg_warn(&opts->msg,
 				 "option '--%s': '%s': action '%s' has no effect here: use "
 				 "--trigger",
-				 filter_option_name(entry->option), entry->spec.text,
-				 entry->spec.ignored);
+				 typed.option, typed.text, entry->spec.ignored);
 		if (entry->spec.module_kind == MODULE_KERNEL)
 			msg_warn(&opts->msg,
 				 "option '--%s': '%s': functions of the kernel are not recorded",
-				 filter_option_name(entry->option), entry->spec.text);
+				 typed.option, typed.text);
 	}
 }
 
@@ -97,41 +98,43 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 		strbuf_addf(out, " (did you mean the action '%s'?)", near.best[0].word);
 }
 
-/* Without any function to opt in to, everything is in. */
-static bool has_filter(const struct filters *filters)
+/* Does nothing get through, since no spec of the kinds that let something in (filters_opt_in()) matches? */
+static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {
 	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
 
-		if (entry->has_match && entry->spec.trigger.flags & TRIGGER_FILTER)
-			return true;
+		if (entry->has_match)
+			kinds &= ~entry->spec.trigger.flags;
 	}
-	return false;
+	return kinds != 0;
 }
 
 /* Who gives a list of a thousand names has an old list; that much can be said in fewer lines. */
 #define WARNINGS_MAX 8
 
-void filter_warn_unmatched(const struct opts *opts, const struct func_names *names)
+bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)
 {
 	size_t nr = 0;
 	const struct filters *filters = opts->filters;
-	bool all_are_in = !has_filter(filters);
+	const uint32_t kinds = filters_opt_in(filters);
+	const bool is_empty = all_is_out(filters, kinds);
 
 	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
+		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 		struct strbuf text cleanup_strbuf = { 0 };
 
 		if (!is_unmatched(entry) || ++nr > WARNINGS_MAX)
 			continue;
-		strbuf_addf(&text, "option '--%s': no %s matches '%s'",
-			    filter_option_name(entry->option),
+		strbuf_addf(&text, "option '--%s': no %s matches '%s'", typed.option,
 			    entry->option == SPEC_LOCATION ? "source file of a function"
 							   : "function",
-			    entry->spec.text);
+			    typed.text);
 		add_action(&entry->spec, &text);
-		if (all_are_in && entry->spec.trigger.flags & TRIGGER_FILTER)
-			strbuf_addstr(&text, ", so that nothing is left out");
+		if (is_empty && entry->spec.trigger.flags & kinds)
+			strbuf_addf(&text, ", so that nothing is %s",
+				    opts->cmd->reads_data ? "shown" : "recorded");
 		if (entry->spec.module_kind != MODULE_NAMED)
 			add_nearest(&entry->spec, names, &text);
 		msg_warn(&opts->msg, "%s", strbuf_str(&text));
@@ -139,4 +142,5 @@ void filter_warn_unmatched(const struct opts *opts, const struct func_names *nam
 	if (nr > WARNINGS_MAX)
 		msg_warn(&opts->msg, "nor does any function match %zu more of them",
 			 nr - WARNINGS_MAX);
+	return nr && is_empty;
 }

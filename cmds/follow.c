@@ -70,7 +70,7 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 	       !data_has_records(data))
 		rest();
 	if (ret == 0)
-		ret = reader_check_records(data, err);
+		ret = reader_check_records(data, opts, err);
 	if (ret)
 		data_close(data);
 	return ret;

@@ -3,11 +3,25 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "config.h"
 
-#define HELP_COLUMN 30
-#define HELP_WIDTH  80
+#define HELP_COLUMN    30
+/* Where nobody knows how wide the terminal is; and what is still a line to read. */
+#define HELP_WIDTH     80
+#define HELP_WIDTH_MIN 60
+#define HELP_WIDTH_MAX 120
+
+static size_t help_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return HELP_WIDTH;
+	return MAX(HELP_WIDTH_MIN, MIN((int)size.ws_col, HELP_WIDTH_MAX));
+}
 
 void help_version(struct strbuf *out)
 {
@@ -50,14 +64,14 @@ void help_option_names(const struct opt_row *row, struct strbuf *out)
 }
 
 /* @text in the right-hand column, broken between words. */
-static void add_wrapped(const char *text, struct strbuf *out)
+static void add_wrapped(const char *text, size_t width, struct strbuf *out)
 {
 	size_t column = HELP_COLUMN;
 
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (column > HELP_COLUMN && column + 1 + word > HELP_WIDTH) {
+		if (column > HELP_COLUMN && column + 1 + word > width) {
 			strbuf_addch(out, '\n');
 			strbuf_addchars(out, ' ', HELP_COLUMN);
 			column = HELP_COLUMN;
@@ -73,7 +87,7 @@ static void add_wrapped(const char *text, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
-static void add_option(const struct opt_row *row, struct strbuf *out)
+static void add_option(const struct opt_row *row, size_t width, struct strbuf *out)
 {
 	size_t start = out->len;
 
@@ -87,10 +101,10 @@ static void add_option(const struct opt_row *row, struct strbuf *out)
 		used = 0;
 	}
 	strbuf_addchars(out, ' ', HELP_COLUMN - used);
-	add_wrapped(row->help, out);
+	add_wrapped(row->help, width, out);
 }
 
-static void add_group(int group, unsigned cmds, struct strbuf *out)
+static void add_group(int group, unsigned cmds, size_t width, struct strbuf *out)
 {
 	bool has_title = false;
 
@@ -102,7 +116,7 @@ static void add_group(int group, unsigned cmds, struct strbuf *out)
 		if (!has_title)
 			strbuf_addf(out, "\n%s:\n", opts_group_title(group));
 		has_title = true;
-		add_option(row, out);
+		add_option(row, width, out);
 	}
 }
 
@@ -114,7 +128,9 @@ void help_full(const struct cmd *cmd, struct strbuf *out)
 	} else {
 		help_usage(out);
 	}
+	const size_t width = help_width();
+
 	for (int group = 0; opts_group_title(group); group++)
-		add_group(group, cmd ? cmd->bit : ~0U, out);
+		add_group(group, cmd ? cmd->bit : ~0U, width, out);
 	strbuf_addf(out, "\nSee utrail%s%s(1).\n", cmd ? "-" : "", cmd ? cmd->name : "");
 }

@@ -43,7 +43,7 @@ static void list_kernel_events(const struct opts *opts)
 		char *event cleanup_free = text_dup(&name);
 
 		if (event && is_wanted(opts, EVENT_OF_KERNEL, event))
-			printf("[kernel event] %s\n", event);
+			msg_list("[kernel event] %s", event);
 	}
 }
 
@@ -73,7 +73,7 @@ static int list_probes(const struct opts *opts, const char *path, struct uft_err
 
 		strbuf_addf(&name, "%s:%s", probe->provider, probe->name);
 		if (is_wanted(opts, EVENT_OF_PROGRAM, strbuf_str(&name)) && !is_told(&probes, i))
-			printf("[SDT event] %s %s\n", strbuf_str(&name), probe->args);
+			msg_list("[SDT event] %s %s", strbuf_str(&name), probe->args);
 	}
 	return ret;
 }

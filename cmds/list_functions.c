@@ -75,7 +75,7 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	for (size_t i = 0; i < nr; i++) {
 		/* Several functions may have one name: templates, static ones. */
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			puts(names[i]);
+			msg_list("%s", names[i]);
 	}
 	return CMD_DONE;
 }

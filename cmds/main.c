@@ -1,24 +1,40 @@
 /* The program: parse the command line, run the command, say what went wrong, choose the status. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/complete.h"
 #include "cmds/help.h"
 #include "cmds/list_events.h"
 #include "cmds/msg.h"
 #include "cmds/opts.h"
 #include "cmds/pager.h"
+#include "cmds/record/launch.h"
 #include "utils/base/cleanup.h"
+
+/* A variable by which users say something about all programs (no-color.org, bixense.com/clicolors): not empty, and not "0". */
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
 
 static bool wants_color(const struct opts *opts, int fd)
 {
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
 	if (opts->color != OPTS_COLOR_AUTO)
 		return opts->color == OPTS_COLOR_ON;
-
-	const char *term = getenv("TERM");
+	if (no_color && *no_color)
+		return false;
+	if (is_set("CLICOLOR_FORCE"))
+		return true;
 
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
@@ -52,7 +68,7 @@ static int print_text(const struct strbuf *text, int status)
 	return status;
 }
 
-static int show_text(const struct opts *opts)
+static int show_text(const struct opts *opts, struct pager *pager)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -63,30 +79,54 @@ static int show_text(const struct opts *opts)
 	} else {
 		help_usage(&text);
 	}
+	/* Not before: with the pager in between nobody can tell how wide the terminal is. */
+	if (opts->show == OPTS_SHOW_HELP)
+		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
 }
 
-static int show_what_is_missing(const struct opts *opts)
+/* `record -F ./abc`: the option has taken the program's name for its argument. */
+static int report_no_program(const struct opts *opts, struct uft_err *err)
+{
+	const char *name = opts->cmd ? opts->cmd->name : "utrail";
+	char path[PATH_MAX];
+
+	if (opts->last && launch_find_program(opts->last_text, path, &(struct uft_err){ 0 }) == 0)
+		return err_set(
+			err, -ERR_USAGE,
+			"%s needs a program to run: '%s' was taken for the %s of option '--%s'",
+			name, opts->last_text, opts->last->arg, opts->last->name);
+	return err_set(err, -ERR_USAGE,
+		       "%s needs a program to run: utrail %s [OPTION...] PROGRAM [ARGUMENT...]",
+		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
+}
+
+/* Nothing was asked for. */
+static int show_usage(void)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	help_usage(&text);
-	return print_text(&text, opts->argc <= 1 ? CMD_DONE : CMD_FAILED);
+	return print_text(&text, CMD_DONE);
 }
 
 static int run_command(const struct opts *opts, struct pager *pager, struct uft_err *err)
 {
 	const struct cmd *cmd = opts->cmd;
 
-	if (opts->show) {
-		if (opts->show == OPTS_SHOW_HELP)
-			pager_open(pager, opts);
-		return show_text(opts);
+	if (opts->show)
+		return show_text(opts, pager);
+	if (cmd && opts->complete) {
+		complete_print(opts);
+		return CMD_DONE;
 	}
 	if (cmd && cmd->needs_program && opts->list_events)
 		return list_events(opts, err);
+	if (!cmd && opts->argc <= 1)
+		return show_usage();
 	if (!cmd || (cmd->needs_program && opts->nr_args == 0))
-		return show_what_is_missing(opts);
+		return report_no_program(opts, err);
+	opts_warn_unused(opts);
 	if (!cmd->args && opts->nr_args)
 		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
 			 opts->args[0], cmd->name);

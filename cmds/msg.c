@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/nearest.h"
 #include "utils/base/strbuf.h"
 
@@ -31,16 +32,32 @@ static const char *domain_text(enum msg_domain domain)
 }
 
 /* One line in one write, so that lines of several processes do not mix. */
-static void put_line(const struct msg *msg, const char *prefix, const char *fmt, va_list ap)
+static void write_line(const struct msg *msg, const char *prefix, const struct strbuf *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 	FILE *to = msg->file ? msg->file : stderr;
 
 	strbuf_addstr(&line, prefix);
-	strbuf_vaddf(&line, fmt, ap);
+	strbuf_add(&line, strbuf_str(text), text->len);
 	strbuf_addch(&line, '\n');
 	fputs(strbuf_str(&line), to);
 	fflush(to);
+}
+
+/* It stays one line whatever names are in it. The prefix is ours. */
+static void put_line(const struct msg *msg, const char *prefix, const char *fmt, va_list ap)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct strbuf shown cleanup_strbuf = { 0 };
+
+	strbuf_vaddf(&text, fmt, ap);
+	escape_add(&shown, MEDIUM_TERMINAL, strbuf_str(&text), text.len);
+	write_line(msg, prefix, &shown);
+}
+
+static const char *warn_prefix(const struct msg *msg)
+{
+	return msg->has_color && !msg->file ? "\033[33mWARN\033[0m: " : "WARN: ";
 }
 
 void msg_warn(const struct msg *msg, const char *fmt, ...)
@@ -50,8 +67,27 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	if (msg->is_muted)
 		return;
 	va_start(ap, fmt);
-	put_line(msg, msg->has_color && !msg->file ? "\033[33mWARN\033[0m: " : "WARN: ", fmt, ap);
+	put_line(msg, warn_prefix(msg), fmt, ap);
 	va_end(ap);
+}
+
+void msg_warn_lines(const struct msg *msg, const struct strbuf *text)
+{
+	if (!msg->is_muted)
+		write_line(msg, warn_prefix(msg), text);
+}
+
+void msg_list(const char *fmt, ...)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct strbuf line cleanup_strbuf = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	escape_add(&line, MEDIUM_TERMINAL, strbuf_str(&text), text.len);
+	puts(strbuf_str(&line));
 }
 
 void msg_line(const struct msg *msg, const char *fmt, ...)

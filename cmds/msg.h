@@ -7,6 +7,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 /* What a debug message is about; the words of --debug-domain (the peer's names). */
 enum msg_domain {
@@ -49,6 +50,12 @@ void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /* "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+
+/* A warning of several lines; what is not ours in @text has been escaped (MEDIUM_TERMINAL). */
+void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
+
+/* A line on stdout, of what is listed: names and numbers. */
+void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
 /* Printed when -v was given @level times, or --debug-domain names @domain with that level. */
 void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)

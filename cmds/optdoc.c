@@ -71,22 +71,148 @@ static void add_roff_commands(struct strbuf *out)
 	}
 }
 
+/* What may stand for the argument of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir", "file", or "" where nobody knows. */
+static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
+{
+	static const struct {
+		const char *arg;
+		const char *kind;
+	} kinds[] = {
+		{ "DIR", "dir" },	   { "PATH", "dir" },	      { "FILE", "file" },
+		{ "EVENT", "ask events" }, { "FIELD", "ask fields" }, { "FUNC", "ask functions" },
+		{ "KEY", "ask keys" },	   { "TID", "ask tids" },
+	};
+
+	if (row->kind == OPT_WORD) {
+		strbuf_addstr(out, "words");
+		for (const struct opt_word *w = row->words; w->word; w++) {
+			if (!w->is_alias)
+				strbuf_addf(out, " %s", w->word);
+		}
+		return;
+	}
+	if (row->kind == OPT_BOOL) {
+		strbuf_addstr(out, "words on off");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t len = strlen(kinds[i].arg);
+
+		/* "FUNC[@...]", "KEY,...", but not "FILE[@hide]", a part of a path, nor "PATHS" */
+		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
+		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&
+		    !(row->arg[len] == '[' && strcmp(kinds[i].kind, "file") == 0)) {
+			strbuf_addstr(out, kinds[i].kind);
+			return;
+		}
+	}
+}
+
 static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 {
 	strbuf_addf(out, "\t[--%s]='", row->name);
-	if (row->kind == OPT_WORD) {
-		for (const struct opt_word *w = row->words; w->word; w++) {
-			if (!w->is_alias)
-				strbuf_addf(out, "%s ", w->word);
-		}
-	} else if (row->kind == OPT_BOOL) {
-		strbuf_addstr(out, "on off ");
-	} else if (strcmp(row->arg, "DIR") == 0 || strcmp(row->arg, "PATH") == 0) {
-		strbuf_addstr(out, "@dir");
-	} else if (strcmp(row->arg, "FILE") == 0) {
-		strbuf_addstr(out, "@file");
+	add_argument_kind(row, out);
+	strbuf_addstr(out, "'\n");
+}
+
+/* Within single quotes of a shell, which end where @text has one; @special: what needs a backslash besides. */
+static void add_quoted(const char *text, const char *special, struct strbuf *out)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			strbuf_addstr(out, "'\\''");
+		else if (strchr(special, *text))
+			strbuf_addf(out, "\\%c", *text);
+		else
+			strbuf_addch(out, *text);
+	}
+}
+
+/* "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", as zsh's _arguments wants it. */
+static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
+{
+	struct strbuf kind cleanup_strbuf = { 0 };
+	bool repeats = row->kind == OPT_LIST || row->kind == OPT_COUNT || row->kind == OPT_SET;
+
+	strbuf_addstr(out, "\t");
+	if (repeats)
+		strbuf_addstr(out, "\\*");
+	else if (row->letter)
+		strbuf_addf(out, "'(-%c --%s)'", row->letter, row->name);
+	if (row->letter)
+		strbuf_addf(out, "{-%c%s,--%s%s}", row->letter, row->arg ? "+" : "", row->name,
+			    row->arg ? "=" : "");
+	else
+		strbuf_addf(out, "--%s%s", row->name, row->arg ? "=" : "");
+	strbuf_addstr(out, "'[");
+	add_quoted(row->help, "[]\\:", out);
+	strbuf_addch(out, ']');
+	if (row->arg) {
+		add_argument_kind(row, &kind);
+		strbuf_addch(out, ':');
+		add_quoted(row->arg, ":\\", out);
+		strbuf_addf(out, ": _utrail_argument %s", strbuf_str(&kind));
 	}
 	strbuf_addstr(out, "'\n");
+}
+
+static void add_zsh_tables(struct strbuf *out)
+{
+	strbuf_addstr(out, "local -a _utrail_commands=(\n");
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		strbuf_addf(out, "\t'%s:", (*cmd)->name);
+		add_quoted((*cmd)->help, ":\\", out);
+		strbuf_addstr(out, "'\n");
+	}
+	strbuf_addstr(out, ")\n");
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		strbuf_addf(out, "local -a _utrail_options_%s=(\n", (*cmd)->name);
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			if (opts_table[i].cmds & (*cmd)->bit)
+				add_zsh_option(&opts_table[i], out);
+		}
+		strbuf_addstr(out, ")\n");
+	}
+}
+
+static void add_fish_option(const struct cmd *cmd, const struct opt_row *row, struct strbuf *out)
+{
+	struct strbuf kind cleanup_strbuf = { 0 };
+	const char *text;
+
+	strbuf_addf(out, "complete -c utrail -n '__utrail_is %s' -l %s", cmd->name, row->name);
+	if (row->letter)
+		strbuf_addf(out, " -s %c", row->letter);
+	if (row->arg) {
+		add_argument_kind(row, &kind);
+		text = strbuf_str(&kind);
+		if (strcmp(text, "file") == 0)
+			strbuf_addstr(out, " -r -F");
+		else if (strcmp(text, "dir") == 0)
+			strbuf_addstr(out, " -x -a '(__fish_complete_directories)'");
+		else if (strncmp(text, "words ", 6) == 0)
+			strbuf_addf(out, " -x -a '%s'", text + 6);
+		else if (strncmp(text, "ask ", 4) == 0)
+			strbuf_addf(out, " -x -a '(__utrail_ask %s)'", text + 4);
+		else
+			strbuf_addstr(out, " -x");
+	}
+	strbuf_addstr(out, " -d '");
+	for (text = row->help; *text; text++)
+		strbuf_addf(out, *text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
+	strbuf_addstr(out, "'\n");
+}
+
+static void add_fish_tables(struct strbuf *out)
+{
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		strbuf_addf(out, "complete -c utrail -f -n __utrail_has_no_command -a %s -d '%s'\n",
+			    (*cmd)->name, (*cmd)->help);
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			if (opts_table[i].cmds & (*cmd)->bit)
+				add_fish_option(*cmd, &opts_table[i], out);
+		}
+	}
 }
 
 /* Options by command, what their arguments can be, and what the letters stand for. */
@@ -104,12 +230,12 @@ static void add_bash_tables(struct strbuf *out)
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_arguments=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].arg)
+		if (opts_table[i].arg && opts_table[i].cmds)
 			add_bash_words(&opts_table[i], out);
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].letter)
+		if (opts_table[i].letter && opts_table[i].cmds)
 			strbuf_addf(out, "\t[-%c]=--%s\n", opts_table[i].letter,
 				    opts_table[i].name);
 	}
@@ -119,8 +245,9 @@ static void add_bash_tables(struct strbuf *out)
 /* What stands for the word at @at of the template; its length in the template, 0: no such word. */
 static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
-	static const char *const words[] = { "@OPTIONS@\n", "@COMMANDS@\n", "@TABLES@\n",
-					     "@VERSION@" };
+	static const char *const words[] = { "@OPTIONS@\n",    "@COMMANDS@\n", "@TABLES@\n",
+					     "@VERSION@",      "@ZSH@\n",      "@FISH@\n",
+					     "@COMMAND_WORDS@" };
 	size_t which = 0;
 
 	while (which < ARRAY_SIZE(words) && strncmp(at, words[which], strlen(words[which])) != 0)
@@ -137,6 +264,16 @@ static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
 		break;
 	case 3:
 		strbuf_addstr(out, UTRAIL_VERSION);
+		break;
+	case 4:
+		add_zsh_tables(out);
+		break;
+	case 5:
+		add_fish_tables(out);
+		break;
+	case 6:
+		for (const struct cmd *const *each = all_cmds; *each; each++)
+			strbuf_addf(out, "%s%s", each == all_cmds ? "" : " ", (*each)->name);
 		break;
 	default:
 		return 0;

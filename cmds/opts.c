@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "cmds/cmd.h"
+#include "cmds/complete.h"
 #include "cmds/filter_opts.h"
+#include "cmds/lacking.h"
 #include "cmds/record/flight.h"
 #include "utils/export/export.h"
 
@@ -69,6 +71,12 @@ const struct opt_word opts_format_words[] = {
 	EXPORTERS(EXPORT_WORD)
 #undef EXPORT_WORD
 		{ NULL },
+};
+
+static const struct opt_word complete_words[] = {
+	{ "events", OPTS_COMPLETE_EVENTS },	  { "fields", OPTS_COMPLETE_FIELDS },
+	{ "functions", OPTS_COMPLETE_FUNCTIONS }, { "keys", OPTS_COMPLETE_KEYS },
+	{ "tids", OPTS_COMPLETE_TIDS },		  { NULL },
 };
 
 static const struct opt_word match_words[] = {
@@ -244,6 +252,16 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
+/* An option of uftrace's that utrail has not: it means nothing for any command, so that nothing lists it. */
+#define LACKING(name, letter, arg, instead)                                                 \
+	{                                                                                   \
+		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = lacking_refuse \
+	}
+#define KERNEL_INSTEAD \
+	"tracepoints of the kernel are recorded with -E 'NAME@kernel' (--list-event lists them)"
+#define NETWORK_INSTEAD \
+	"record where the program runs, copy the data directory, and read it with -d"
+
 /* clang-format off */
 const struct opt_row opts_table[] = {
 	{ "help", 'h', NULL, "show what can be asked for, and exit",
@@ -266,6 +284,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_COMMON, ALL, OPT_STRING, MEMBER(opt_file) },
 	{ "color", 0, "WHEN", "use colours: on, off or auto (default: auto, on a terminal)",
 	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(color), .words = color_words },
+	{ "complete", 0, "WHAT", "print words for the completion of shells: events, fields, functions, keys or tids",
+	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(complete), .words = complete_words },
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
 	  GROUP_COMMON, ALL, OPT_FALSE, MEMBER(use_pager) },
 
@@ -355,7 +375,7 @@ const struct opt_row opts_table[] = {
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
 	  GROUP_SELECT, CALL, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
 	{ "time-filter", 't', "TIME", "only calls that took TIME or longer, and their callers",
-	  GROUP_SELECT, CALL, OPT_SET, .set = set_time_filter },
+	  GROUP_SELECT, CALL, OPT_SET, .is_recorded = true, .set = set_time_filter },
 	{ "size-filter", 'Z', "SIZE", "only functions of SIZE bytes or more",
 	  GROUP_SELECT, CALL, OPT_SIZE, MEMBER(size_filter), .min = 1, .max = INT64_MAX },
 	{ "time-range", 'r', "FROM~TO",
@@ -448,10 +468,25 @@ const struct opt_row opts_table[] = {
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },
 	{ "system", 0, NULL, "show this machine; needs no data",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_system) },
+
+	LACKING("agent", 'g', NULL, "--signal switches a recording on and off, and 'utrail snapshot' saves one that runs with --flight"),
+	LACKING("pid", 'p', "PID", "a program that runs already cannot be recorded; start it with 'utrail record'"),
+	LACKING("host", 0, "HOST", NETWORK_INSTEAD),
+	LACKING("port", 0, "PORT", NETWORK_INSTEAD),
+	LACKING("run-cmd", 0, "CMDLINE", NETWORK_INSTEAD),
+	LACKING("kernel", 'k', NULL, KERNEL_INSTEAD),
+	LACKING("kernel-depth", 'K', "DEPTH", KERNEL_INSTEAD),
+	LACKING("kernel-full", 0, NULL, KERNEL_INSTEAD),
+	LACKING("kernel-only", 0, NULL, KERNEL_INSTEAD),
+	LACKING("kernel-skip-out", 0, NULL, KERNEL_INSTEAD),
+	LACKING("patch", 'P', "FUNC", "compile the program with -pg, or record the library calls of one as it is with --force"),
+	LACKING("unpatch", 'U', "FUNC", "functions are left out with -N"),
+	LACKING("script", 'S', "SCRIPT", "'utrail dump --format=jsonl' writes a line of JSON for each call, for a script of any language"),
 };
 /* clang-format on */
 
 const size_t opts_table_nr = ARRAY_SIZE(opts_table);
+_Static_assert(ARRAY_SIZE(opts_table) <= OPTS_ROWS_MAX, "each row has its place in opts.given");
 
 const char *opts_group_title(int group)
 {
@@ -487,7 +522,6 @@ void opts_deinit(struct opts *opts)
 {
 	optparse_free(opts_table, opts_table_nr, opts);
 	words_deinit(&opts->file_words);
-	words_deinit(&opts->default_words);
 	free(opts->data_dir);
 	free(opts->tids);
 	filter_opts_free(opts);

@@ -62,6 +62,7 @@ enum opts_full {
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"
 #define OPTS_DEFAULT_DEPTH 1024
+#define OPTS_ROWS_MAX	   192
 
 /*
  * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands get it
@@ -75,7 +76,16 @@ struct opts {
 	int nr_args;
 	char **args; /* of PROGRAM: its name and arguments; NULL-terminated as argv is */
 	const struct cmd *cmd;
-	int show; /* enum opts_show */
+	int show;     /* enum opts_show */
+	int complete; /* enum opts_complete */
+
+	/*
+	 * Of the command line, not of option files: which options there were, by index of opts_table; and the last one whose
+	 * argument was a word of its own, NULL without any.
+	 */
+	bool given[OPTS_ROWS_MAX];
+	const struct opt_row *last;
+	const char *last_text;
 
 	/* all commands */
 	char *data_dir; /* heap; without a trailing slash */
@@ -84,7 +94,6 @@ struct opts {
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
 	struct words file_words;    /* what strings of an option file point into */
-	struct words default_words; /* and those of default.opts */
 	int color;		    /* enum opts_color; what came out of it is @color_mode */
 	enum color_mode color_mode; /* of stdout; decided by main() */
 	bool use_pager;
@@ -186,10 +195,14 @@ void opts_deinit(struct opts *opts);
 
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
- * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is neither.
+ * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is neither. The words
+ * `help [COMMAND]` and `version` are the options --help and --version.
  * 0, -ENOMEM, or -ERR_USAGE with the line to print.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
+
+/* Say which options of the command line mean nothing for the command. */
+void opts_warn_unused(const struct opts *opts);
 
 /* The whole table, for help text, man pages, completion and the tests that hold them together. */
 extern const struct opt_row opts_table[];

@@ -7,6 +7,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
+#include "cmds/lacking.h"
 #include "cmds/opts.h"
 #include "cmds/reader.h"
 #include "utils/export/export.h"
@@ -81,6 +82,8 @@ static int check_together(const struct opts *opts, struct uft_err *err)
  * One list of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
  *
  * @args, @nr_args: what is left: PROGRAM and its arguments
+ * @ended: "--" came before them
+ * @is_typed: it is the command line, and not of a file
  */
 struct line {
 	int argc;
@@ -88,12 +91,21 @@ struct line {
 	const struct cmd *cmd; /* NULL when none is named */
 	char **args;
 	int nr_args;
+	bool ended;
+	bool is_typed;
 };
 
 /* @first: the index of the first word */
 static int parse_line(struct opts *opts, struct line *line, int first, struct uft_err *err)
 {
-	struct optparse parse = { opts_table, opts_table_nr, line->argv, line->argc, first, false };
+	struct optparse parse = {
+		.rows = opts_table,
+		.nr = opts_table_nr,
+		.argv = line->argv,
+		.argc = line->argc,
+		.next = first,
+		.given = line->is_typed ? opts->given : NULL,
+	};
 	int rc = optparse_run(&parse, opts, err);
 
 	if (rc < 0)
@@ -107,6 +119,11 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 		rc = optparse_run(&parse, opts, err);
 	line->args = line->argv + parse.next;
 	line->nr_args = line->argc - parse.next;
+	line->ended = parse.ended;
+	if (line->is_typed) {
+		opts->last = parse.last;
+		opts->last_text = parse.last_text;
+	}
 	return rc;
 }
 
@@ -170,40 +187,52 @@ static int parse_with_file(struct opts *opts, struct line *line, struct uft_err 
 }
 
 /*
- * What was recorded with some options is to be read with them, too (spec/data-format.md section 12): the file's words come
- * behind those of the user, so a time filter or range that he gives is left as it is.
+ * What was recorded with some options is to be read with them, too: the file's words come behind those of the user, so a
+ * time filter or range that he gives is left as it is. But a recording may be a stranger's, and what a stranger says is
+ * not the user's wish: nothing is taken but what `record` itself writes there.
  */
+static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
+			     struct uft_err *err)
+{
+	struct optparse parse = { opts_table, opts_table_nr, words->words, words->nr, 0, false };
+	struct strbuf ignored cleanup_strbuf = { 0 };
+	const uint64_t time_filter_ns = opts->time_filter_ns;
+	const struct time_range range = opts->range;
+	int ret;
+
+	opts->time_filter_ns = 0;
+	opts->range = (struct time_range){ 0 };
+	ret = optparse_run_recorded(&parse, opts, &ignored, err);
+	if (time_filter_ns || range.start.is_set || range.stop.is_set) {
+		opts->time_filter_ns = time_filter_ns;
+		opts->range = range;
+	}
+	if (ret == 0 && ignored.len)
+		msg_warn(&opts->msg, "in '%s' is what no recorder writes there: ignored: %s", path,
+			 strbuf_str(&ignored));
+	return ret;
+}
+
 static int apply_default_opts(struct opts *opts, struct uft_err *err)
 {
-	struct line line = { 0 };
-	const struct opts given = *opts;
+	struct words words cleanup_words = { 0 };
+	struct uft_err why = { 0 };
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/default.opts", reader_data_dir(opts)) >= PATH_MAX)
 		return 0;
 
-	struct uft_err why = { 0 };
-	int ret = read_words(path, &opts->default_words, &why);
+	int ret = read_words(path, &words, &why);
 
 	if (ret == -ENOENT || ret == -ENOTDIR)
 		return 0;
-	if (ret < 0)
+	if (ret == -ENOMEM)
 		return err_set(err, ret, "%s", why.text);
-	line.argc = opts->default_words.nr;
-	line.argv = opts->default_words.words;
-	opts->time_filter_ns = 0;
-	opts->range = (struct time_range){ 0 };
-	ret = line.argc ? parse_line(opts, &line, 0, &why) : 0;
-	if (ret == 0 && (line.cmd || line.nr_args))
-		ret = err_set(&why, -EINVAL, "'%s' is no option",
-			      line.cmd ? line.cmd->name : line.args[0]);
-	if (ret < 0)
-		return err_set(err, ret, "in '%s': %s", path, why.text);
-	if (given.time_filter_ns || given.range.start.is_set || given.range.stop.is_set) {
-		opts->time_filter_ns = given.time_filter_ns;
-		opts->range = given.range;
+	if (ret < 0) {
+		msg_warn(&opts->msg, "%s: its options are ignored", why.text);
+		return 0;
 	}
-	return 0;
+	return take_default_opts(opts, &words, path, err);
 }
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
@@ -217,17 +246,40 @@ static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 	opts->msg.is_muted = false;
 	if (ret == 0 && !has_file) {
 		start_again(opts);
-		*line = (struct line){ line->argc, line->argv, NULL, NULL, 0 };
+		*line = (struct line){ line->argc, line->argv, .is_typed = true };
 		return parse_line(opts, line, 1, err);
 	}
 	return ret < 0 ? ret : parse_with_file(opts, line, err);
 }
 
+/* `help [COMMAND]` and `version`: what people type before they know that these are options. */
+static bool take_question(struct opts *opts, struct line *line)
+{
+	const char *word = line->args[0];
+
+	if (strcmp(word, "help") != 0 && strcmp(word, "version") != 0)
+		return false;
+	opts->show = strcmp(word, "help") == 0 ? OPTS_SHOW_HELP : OPTS_SHOW_VERSION;
+	line->cmd = line->nr_args > 1 ? cmd_find(line->args[1]) : NULL;
+	line->nr_args = 0;
+	return true;
+}
+
+/* The first word names no command: is it a program's name? */
+static int judge_first_word(struct opts *opts, struct line *line, struct uft_err *err)
+{
+	if (line->cmd || !line->nr_args || line->ended || take_question(opts, line))
+		return 0;
+	return lacking_check_command(line->args[0], err);
+}
+
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 {
-	struct line line = { .argc = argc, .argv = argv };
+	struct line line = { .argc = argc, .argv = argv, .is_typed = true };
 	int ret = parse_all(opts, &line, err);
 
+	if (ret == 0)
+		ret = judge_first_word(opts, &line, err);
 	if (ret < 0)
 		return ret;
 	opts->cmd = line.cmd				? line.cmd
@@ -242,11 +294,20 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 		if (!opts->data_dir)
 			return err_set_errno(err, -ENOMEM, "cannot read the command line");
 	}
-	if (opts->cmd && opts->cmd->reads_data)
+	if (opts->cmd && opts->cmd->reads_data && !opts->show)
 		ret = apply_default_opts(opts, err);
 	if (ret == 0)
 		ret = filter_opts_parse(opts, err);
 	if (ret < 0)
 		return ret;
 	return opts->cmd ? check_together(opts, err) : 0;
+}
+
+void opts_warn_unused(const struct opts *opts)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts->given[i] && !(opts_table[i].cmds & opts->cmd->bit))
+			msg_warn(&opts->msg, "option '--%s' means nothing for %s: it is ignored",
+				 opts_table[i].name, opts->cmd->name);
+	}
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/opts.h"
+#include "cmds/record/launch.h"
 #include "utils/base/cleanup.h"
 
 static const char *pager_command(void)
@@ -70,12 +71,32 @@ static NORETURN void run_pager(const char *command, int input)
 	_exit(127);
 }
 
+/* The shell would say that it finds no such command, and the output would be lost. */
+static bool is_there(const char *command)
+{
+	size_t len = strcspn(command, " \t");
+	char *name cleanup_free = strndup(command, len);
+
+	/* What is more than words is the shell's to judge. */
+	if (!name || strpbrk(name, "=$`\"'\\|&;<>(){}~*?[#"))
+		return true;
+	return launch_is_command(name);
+}
+
 void pager_open(struct pager *pager, const struct opts *opts)
 {
 	const char *command = pager_command();
 	int ends[2];
 
-	if (!opts->use_pager || !command || !isatty(STDOUT_FILENO) || pipe2(ends, O_CLOEXEC) < 0)
+	if (!opts->use_pager || !command || !isatty(STDOUT_FILENO))
+		return;
+	if (!is_there(command)) {
+		msg_warn(&opts->msg,
+			 "cannot run the pager '%s' ($PAGER): the output is shown as it is",
+			 command);
+		return;
+	}
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
 
 	int input cleanup_fd = ends[0];

@@ -11,6 +11,7 @@
 #include "cmds/cmd.h"
 #include "cmds/event_warn.h"
 #include "cmds/filter_warn.h"
+#include "cmds/near_data.h"
 #include "utils/base/fd.h"
 #include "utils/view/kernelfields.h"
 
@@ -41,6 +42,15 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
+/* Without a directory, or with one that is no recording, say where there is one. */
+static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
+{
+	if (ret == -ENOENT || ret == -ENOTDIR)
+		near_data_add(reader_data_dir(opts), strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0,
+			      err);
+	return CMD_NO_DATA;
+}
+
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err)
 {
 	const char *dir = reader_data_dir(opts);
@@ -52,9 +62,8 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 	if (ret < 0)
 		return ret;
 	ret = data_open(data, dir, opts->demangle, err);
-
 	if (ret < 0)
-		return CMD_NO_DATA;
+		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
 	return 0;
 }
@@ -67,16 +76,22 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 		return ret;
 	ret = data_open_growing(data, reader_data_dir(opts), opts->demangle, err);
 	if (ret < 0)
-		return CMD_NO_DATA;
+		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
 	return 0;
 }
 
-int reader_check_records(const struct trace_data *data, struct uft_err *err)
+int reader_check_records(const struct trace_data *data, const struct opts *opts,
+			 struct uft_err *err)
 {
 	if (data_has_records(data))
 		return 0;
-	err_set_errno(err, -ENODATA, "cannot read '%s': it has no records of any task", data->dir);
+	/* `live` has said it when it recorded. */
+	if (opts->view_actions != UINT32_MAX)
+		return CMD_NO_DATA;
+	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s", data->dir,
+		data->info.cmdline ? "; it was made by: " : "",
+		data->info.cmdline ? data->info.cmdline : "");
 	return CMD_NO_DATA;
 }
 
@@ -86,7 +101,7 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 
 	if (ret)
 		return ret;
-	ret = reader_check_records(data, err);
+	ret = reader_check_records(data, opts, err);
 	if (ret)
 		data_close(data);
 	return ret;

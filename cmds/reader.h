@@ -25,8 +25,9 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 /* The same for a recording that must have records: -ENODATA is a failure. */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* 0 when it has records, else CMD_NO_DATA with @err. */
-int reader_check_records(const struct trace_data *data, struct uft_err *err);
+/* 0 when it has records, else CMD_NO_DATA with @err; without a word in the second half of `live`. */
+int reader_check_records(const struct trace_data *data, const struct opts *opts,
+			 struct uft_err *err);
 
 /* What the options select. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);

@@ -386,6 +386,13 @@ static void look(void *arg)
 		fault_state = FAULT_GUARDED;
 }
 
+void fault_look(void)
+{
+	struct look l;
+
+	slow_call(look, &l);
+}
+
 struct copy {
 	void *to;
 	const void *from;

@@ -28,6 +28,9 @@ void fault_watch_crashes(void);
 /* COLD. Signal @sig comes to us first: see switches.h. */
 void fault_watch_signal(int sig);
 
+/* HOT, rarely: find out what would become of a fault in this thread, and note it in fault_state. */
+void fault_look(void);
+
 /* The ways around fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);

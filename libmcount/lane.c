@@ -1,4 +1,6 @@
 /* The lane: where calls of a signal handler go that interrupted a hook of the same thread. */
+#include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -137,42 +139,76 @@ static void set_mark(struct lane *lane, const char *at, uint64_t from)
 	guard_barrier();
 }
 
-static void move_records(struct thread *t, struct lane *lane, const char *end)
+/* Until all is moved, with what handlers add meanwhile. */
+static const char *move_records(struct thread *t, struct lane *lane)
 {
 	const struct lane_mark *mark = &lane->marks[lane->mark];
 	const char *at = mark->at ? mark->at : lane->records;
 
-	if (mark->at && at < end && ring_position(t) != mark->from)
+	if (mark->at && at < t->lane->at && ring_position(t) != mark->from)
 		at += emit_lane_bytes(at);
-	while (at < end) {
+	while (at < __atomic_load_n(&t->lane->at, __ATOMIC_RELAXED)) {
 		set_mark(lane, at, ring_position(t));
 		move_record(t, (const struct record *)at);
 		guard_barrier();
 		at += emit_lane_bytes(at);
 	}
+	/* Should this begin again, it begins here. */
+	set_mark(lane, at, ring_position(t));
+	return at;
 }
 
+bool lane_quiet_begin(uint64_t *mask)
+{
+	uint64_t all = UINT64_MAX;
+
+	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)) == 0;
+}
+
+void lane_quiet_end(uint64_t mask)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+bool lane_needs_quiet(const struct thread *t)
+{
+	const struct thread *lane = t->lane;
+
+	return lane && lane->end - lane->at < LANE_BYTES / 2;
+}
+
+/* The lane is empty from its beginning on, if nobody has added anything to what was moved. */
+static bool empty_at(struct thread *t, const char *at)
+{
+	struct thread *lane = t->lane;
+	uint64_t mask;
+	bool is_quiet = lane_quiet_begin(&mask);
+	bool is_done = lane->at == at;
+
+	if (is_done) {
+		t->has_lane_records = 0;
+		lane_reset(lane);
+	}
+	if (is_quiet)
+		lane_quiet_end(mask);
+	return is_done;
+}
+
+/* Without slow_call(), for which a handler's stack may be too small: libc's syscall() touches no vector register. */
 void lane_flush(struct thread *t)
 {
 	struct thread *lane = t->lane;
-	const char *records = lane_memory(lane)->records;
+	int saved = errno;
 
-	/* A handler that comes while this runs is counted as lost. */
-	lane->busy = 1;
-	guard_barrier();
-
-	const char *end = lane->at;
-
-	if (end > records && t->planned)
+	if (lane->at > lane_memory(lane)->records && t->planned)
 		planned_write_entries(t, t->top);
-	else if (end > records && t->top > t->written)
+	else if (lane->at > lane_memory(lane)->records && t->top > t->written)
 		frames_write_entries(t, t->top);
-	move_records(t, lane_memory(lane), end);
+	/* Handlers that had to wait for empty_at() have come by then. */
+	while (!empty_at(t, move_records(t, lane_memory(lane))) || t->has_lane_records)
+		;
 	note_lost(t, atomic_exchange(&lane->ring->lost, 0));
-	t->has_lane_records = 0;
-	lane_reset(lane);
-	guard_barrier();
-	lane->busy = 0;
+	errno = saved;
 }
 
 void lane_give_up(struct thread *t)
@@ -191,5 +227,7 @@ void lane_give_up(struct thread *t)
 	lane->busy = 1;
 	guard_barrier();
 	frames_leave_inside(lane, INT64_MAX);
+	guard_barrier();
+	lane->busy = 0;
 	lane_flush(t);
 }

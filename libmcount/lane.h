@@ -13,4 +13,14 @@ void lane_flush(struct thread *t);
 /* COLD. The handler jumps out for good: the lane's open frames are over, and its records go to the ring. */
 void lane_give_up(struct thread *t);
 
+/*
+ * Keep signal handlers from running in this thread until lane_quiet_end(), which gets what @mask was set to. False when that is
+ * not possible. Both may change errno.
+ */
+bool lane_quiet_begin(uint64_t *mask);
+void lane_quiet_end(uint64_t mask);
+
+/* SLOW. @t waits inside of a hook: whether what handlers call meanwhile would soon find no place. */
+bool lane_needs_quiet(const struct thread *t);
+
 #endif

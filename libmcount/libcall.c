@@ -17,7 +17,9 @@
  * happens when, how, and with the same error messages as without us.
  */
 
-#define CALLS_MAX (1U << 20) /* address space set aside, in sites */
+/* Address space set aside, in sites: for what later modules bring, too. It does not grow, since sites stay where they are. */
+#define CALLS_ROOM 65536
+#define CALLS_MAX  (1U << 20)
 
 /* Stubs of one batch of sites: the cell they jump through, then the stubs. */
 struct stub_page {
@@ -27,19 +29,22 @@ struct stub_page {
 };
 
 static uint32_t nr_calls;
+static uint32_t room_calls;
 
 /* The sites are in one array, so that a stub needs only an index; untouched room costs nothing. */
 static bool reserve_sites(uint32_t nr)
 {
-	if (!probe.calls) {
-		void *p = mmap(NULL, CALLS_MAX * sizeof(struct call_site), PROT_READ | PROT_WRITE,
+	if (!probe.calls && nr <= CALLS_MAX) {
+		uint32_t room = MIN(MAX(4 * nr, (uint32_t)CALLS_ROOM), CALLS_MAX);
+		void *p = mmap(NULL, room * sizeof(struct call_site), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p == MAP_FAILED)
 			return false;
 		probe.calls = p;
+		room_calls = room;
 	}
-	return nr <= CALLS_MAX - nr_calls;
+	return nr <= room_calls - nr_calls;
 }
 
 static struct stub_page *write_stubs(uint32_t first, uint32_t nr)

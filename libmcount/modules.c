@@ -227,25 +227,38 @@ static bool add_funcs(const struct plan_func *funcs, uint32_t nr)
 }
 
 /*
- * Rules are found by index, so they stay where they are while more are added; untouched room costs nothing.
+ * Rules are found by index. When the room is used up a larger copy takes the list's place; whoever looks at the old one at that
+ * moment may go on with it, since entries do not change. Room has a power of two of entries.
  */
-#define LIST_MAX (1U << 20) /* entries */
+#define LIST_ROOM 4096U
+#define LIST_MAX  (1U << 20)
+
+static uint32_t list_room(uint32_t nr)
+{
+	uint32_t room = LIST_ROOM;
+
+	while (room < nr)
+		room *= 2;
+	return room;
+}
 
 /* Append @nr entries of @size bytes to *@list, which has *@have. */
 static bool add_to_list(void **list, uint32_t *have, const void *entries, uint32_t nr, size_t size)
 {
 	if (!nr)
 		return true;
-	if (!*list) {
-		void *p = mmap(NULL, LIST_MAX * size, PROT_READ | PROT_WRITE,
+	if (nr > LIST_MAX - *have)
+		return false;
+	if (!*list || list_room(*have + nr) > list_room(*have)) {
+		void *p = mmap(NULL, list_room(*have + nr) * size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p == MAP_FAILED)
 			return false;
-		*list = p;
+		if (*have)
+			memcpy(p, *list, *have * size);
+		__atomic_store_n(list, p, __ATOMIC_RELEASE);
 	}
-	if (nr > LIST_MAX - *have)
-		return false;
 	memcpy((char *)*list + *have * size, entries, nr * size);
 	*have += nr;
 	return true;
@@ -273,15 +286,6 @@ static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
 			return true;
 	}
 	return false;
-}
-
-static void note_kinds(const struct plan_rule *rules, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		probe.has_filter |= (rules[i].flags & PLAN_FILTER) != 0;
-		probe.has_caller |= (rules[i].flags & PLAN_CALLER) != 0;
-		probe.has_location |= (rules[i].flags & PLAN_LOCATION) != 0;
-	}
 }
 
 bool modules_adopt_plan(int fd, const struct plan_counts *nr)
@@ -328,7 +332,6 @@ bool modules_adopt_plan(int fd, const struct plan_counts *nr)
 		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
 
 	if (good) {
-		note_kinds(rules, nr->rules);
 		libcall_hook(calls, nr->calls);
 		points_adopt(points, nr->points);
 	}

@@ -279,17 +279,12 @@ static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return 1;
 }
 
-/* What may be of interest; not inline, so that the way of all else is short. */
-__attribute__((noinline)) static uint32_t enter_maybe(struct thread *t, uint64_t *slot,
-						      uint64_t addr, const struct arch_regs *regs)
+NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
 {
 	struct decision d;
 	uint32_t replaced = 0;
 
-	if (likely(planned_fast_enter(t, (uint64_t)slot, *slot, addr, regs))) {
-		*slot = (uint64_t)arch_return_trampoline;
-		return 1;
-	}
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
 	decide(t, addr, slot, regs, &d);
@@ -298,6 +293,24 @@ __attribute__((noinline)) static uint32_t enter_maybe(struct thread *t, uint64_t
 	if (unlikely(d.finishes))
 		finish(t);
 	return replaced;
+}
+
+/* Not the common case. What needs most of the program's stack is done before the decision takes its share of it. */
+NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
+					const struct arch_regs *regs)
+{
+	planned_prepare(t);
+	return enter_decided(t, slot, addr, regs);
+}
+
+/* What may be of interest; not inline, so that the way of all else is short. */
+NOINLINE static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
+				     const struct arch_regs *regs)
+{
+	if (unlikely(!planned_fast_enter(t, (uint64_t)slot, *slot, addr, regs)))
+		return enter_prepared(t, slot, addr, regs);
+	*slot = (uint64_t)arch_return_trampoline;
+	return 1;
 }
 
 /* HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they cost. */

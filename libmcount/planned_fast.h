@@ -4,6 +4,7 @@
 
 #include "libmcount/capture.h"
 #include "libmcount/fast.h"
+#include "libmcount/fault.h"
 #include "libmcount/planned.h"
 
 /*
@@ -144,6 +145,9 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 			return false;
 		if (regs)
 			capture = func->capture;
+		/* Which costs a lot of stack: see planned_prepare(). */
+		if (capture != PLAN_NO_CAPTURE && unlikely(fault_state == FAULT_UNKNOWN))
+			return false;
 	}
 	if (probe.has_filter && next.in == 0)
 		return false;

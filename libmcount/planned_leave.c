@@ -86,11 +86,8 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 		note_lost(t, 1);
 }
 
-void planned_leave_top(struct thread *t, const struct arch_regs *regs)
+NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *regs)
 {
-	if (likely(planned_fast_leave(t, regs)))
-		return;
-
 	struct planned *p = t->planned;
 	struct frame *f = t->top;
 	struct planned_frame *pf = planned_frame_of(t, f);
@@ -112,4 +109,17 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 			return;
 	}
 	planned_put_exit(t, f, pf, now_ns, regs);
+}
+
+/* Not the common case; as in planned.c. */
+NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
+{
+	planned_prepare(t);
+	leave_decided(t, regs);
+}
+
+void planned_leave_top(struct thread *t, const struct arch_regs *regs)
+{
+	if (unlikely(!planned_fast_leave(t, regs)))
+		leave_prepared(t, regs);
 }

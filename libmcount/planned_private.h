@@ -18,6 +18,26 @@ static inline bool has_args_room(struct planned *p)
 	return likely(p->args_bytes - p->args_top >= CAPTURE_ROOM);
 }
 
+/*
+ * HOT: make room for a record with all that may belong to it, where arguments are recorded. That may be SLOW, and what is SLOW saves vector
+ * registers on the program's stack, which may be small: so it happens here and not below the functions that capture. It need
+ * not succeed. A forked child that has nothing to tell does not report itself for it.
+ */
+static inline void planned_prepare(struct thread *t)
+{
+	uint64_t bytes = sizeof(struct record) + CAPTURE_ROOM;
+
+	if (!probe.nr_steps || atomic_load_explicit(&probe.forked, memory_order_relaxed))
+		return;
+	if (unlikely((uint64_t)(t->end - t->at) < bytes))
+		ring_make_room(t, bytes);
+	if (unlikely(!t->planned->args))
+		slow_call(planned_make_args, t->planned);
+	if (unlikely(fault_state == FAULT_UNKNOWN))
+		fault_look();
+	hot_clock(t);
+}
+
 /* What PLAN_READ reads; SLOW, by slow_call(). */
 struct take_reading {
 	uint32_t what;

@@ -342,7 +342,7 @@ void points_adopt(const struct plan_point *points, uint32_t nr)
 	if (!nr)
 		return;
 	if (!reserve_points(nr)) {
-		atomic_fetch_add(&probe.notes->points_failed, nr);
+		atomic_fetch_add(&probe.arena->points_failed, nr);
 		return;
 	}
 	for (uint32_t start = 0; start < nr;) {
@@ -353,7 +353,7 @@ void points_adopt(const struct plan_point *points, uint32_t nr)
 		nr_points += a.nr;
 		a.failed = a.nr;
 		dl_iterate_phdr(adopt_module, &a);
-		atomic_fetch_add(&probe.notes->points_failed, a.failed);
+		atomic_fetch_add(&probe.arena->points_failed, a.failed);
 	}
 }
 

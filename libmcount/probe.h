@@ -141,8 +141,7 @@ struct plan_table {
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @is_on: what the triggers trace_on and trace_off switch
- * @has_filter, @has_caller: some function has a rule with PLAN_FILTER, PLAN_CALLER;
- * @has_location: PLAN_LOCATION
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
  * @table: NULL while no function is listed
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
@@ -181,10 +180,8 @@ struct probe {
 	const struct control_page *control;
 	uint32_t nr_writers; /* of @control, at the beginning */
 	bool is_finished;    /* this process has asked for it; others may see it later */
-	struct arena *arena;
 	struct arena *
-		notes; /* its first page, mapped for itself: always there, also while @arena is replaced */
-	uint64_t arena_bytes;
+		arena; /* its header, always at this place; the rest is mapped as needed, see arena.h */
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;

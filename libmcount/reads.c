@@ -73,7 +73,7 @@ static bool open_group(struct counter_group *g, unsigned index)
 	if (g->failed && g->leader >= 0)
 		syscall(SYS_close, g->leader);
 	if (g->failed)
-		atomic_fetch_or(&probe.notes->reads_failed, counters[index].bit);
+		atomic_fetch_or(&probe.arena->reads_failed, counters[index].bit);
 	return g->is_open;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot.h"
+#include "libmcount/lane.h"
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
@@ -18,9 +19,15 @@
  * When the recorder was stopped or is gone, records are dropped and counted until there is room again; and so when it
  * looks alive but has done nothing for very long.
  */
-#define WAIT_STEP_NS   10000000
-#define STEPS_PER_LOOK 100 /* how often the recorder's state is looked at */
-#define WAIT_STEPS     3000
+#define WAIT_STEP_NS 10000000
+#define LOOK_NS	     1000000000ULL /* how often the recorder's state is looked at */
+#define WAIT_NS	     30000000000ULL
+
+/*
+ * One step of waiting may be short (signals end it) and counts for what it took; but not for more than this: who was stopped
+ * together with the recorder has not waited in vain.
+ */
+#define STEP_MAX_NS 100000000ULL
 
 /*
  * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
@@ -36,8 +43,7 @@ static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
 
 void ring_wake_writer(struct ring *r)
 {
-	uint64_t index = ((char *)r - ((char *)probe.arena + RING_PAGE)) / probe.arena->ring_stride;
-	uint32_t writer = index % probe.nr_writers;
+	uint32_t writer = r->index % probe.nr_writers;
 
 	/* Between what was stored for the writer to find, and the load; the writer has one between its store and its last look. */
 	atomic_thread_fence(memory_order_seq_cst);
@@ -107,31 +113,61 @@ static bool is_worth_waiting(void)
 	return probe.tracing && state != 'T' && state != 't';
 }
 
+/* A time that nobody sets. libc reads it without a system call, which a filter might forbid. */
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Sleep until there is room, or for a step. How long that took. */
+static uint64_t wait_a_step(struct thread *t, uint64_t position)
+{
+	struct ring *r = t->ring;
+	uint64_t before_ns = monotonic_ns();
+	uint32_t room = atomic_load(&r->room);
+	struct timespec step = { 0, WAIT_STEP_NS };
+	uint64_t mask;
+	bool is_masked = lane_needs_quiet(t) && lane_quiet_begin(&mask);
+
+	atomic_store(&r->waiting, 1);
+	if (!has_room(r, position))
+		futex(&r->room, FUTEX_WAIT, room, &step);
+	atomic_store(&r->waiting, 0);
+	if (is_masked)
+		lane_quiet_end(mask);
+
+	uint64_t took_ns = monotonic_ns() - before_ns;
+
+	return MIN(took_ns, STEP_MAX_NS);
+}
+
 static bool wait_for_room(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+	uint64_t look_ns = LOOK_NS;
 
-	for (int idle = 0; idle < WAIT_STEPS;) {
-		uint32_t room = atomic_load(&r->room);
-		struct timespec step = { 0, WAIT_STEP_NS };
-
-		atomic_store(&r->waiting, 1);
-		if (has_room(r, position)) {
-			atomic_store(&r->waiting, 0);
-			return true;
-		}
-		futex(&r->room, FUTEX_WAIT, room, &step);
-		atomic_store(&r->waiting, 0);
-		if (has_room(r, position))
-			return true;
-
+	for (uint64_t idle_ns = 0; idle_ns < WAIT_NS;) {
+		uint64_t took_ns = wait_a_step(t, position);
 		uint64_t now = atomic_load_explicit(&r->tail, memory_order_acquire);
 
-		idle = now == tail ? idle + 1 : 0;
-		tail = now;
-		if (idle && idle % STEPS_PER_LOOK == 0 && !is_worth_waiting())
+		if (has_room(r, position))
+			return true;
+		if (now != tail) {
+			tail = now;
+			idle_ns = 0;
+			look_ns = LOOK_NS;
+			continue;
+		}
+		idle_ns += took_ns;
+		if (idle_ns < look_ns)
+			continue;
+		if (!is_worth_waiting())
 			break;
+		look_ns += LOOK_NS;
 	}
 	t->stalled_tail = tail + 1;
 	return false;
@@ -218,17 +254,20 @@ void note_lost(struct thread *t, uint32_t count)
 				      memory_order_relaxed);
 }
 
-/* What was lost so far, as the first record of a fresh segment. */
-static void put_lost(struct thread *t)
+/* How many records were lost that no LOST record tells of. */
+static uint64_t count_untold(const struct ring *r)
+{
+	return atomic_load_explicit(&r->lost, memory_order_relaxed) -
+	       atomic_load_explicit(&r->lost_told, memory_order_relaxed);
+}
+
+static void put_lost(struct thread *t, uint64_t untold)
 {
 	struct ring *r = t->ring;
-	uint64_t lost = atomic_load_explicit(&r->lost, memory_order_relaxed);
 	uint64_t told = atomic_load_explicit(&r->lost_told, memory_order_relaxed);
 
-	if (lost == told)
-		return;
-	atomic_store_explicit(&r->lost_told, lost, memory_order_relaxed);
-	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, lost - told)));
+	atomic_store_explicit(&r->lost_told, told + untold, memory_order_relaxed);
+	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, untold)));
 }
 
 struct make_room {
@@ -252,9 +291,14 @@ static void make_room(void *arg)
 		session_report_fork(t);
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
-	if (!next_segment(t, m->len))
+
+	/* What was lost is told in front of the next record, in the room that is asked for here. */
+	uint64_t untold = count_untold(t->ring);
+
+	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
 		return;
-	put_lost(t);
+	if (untold)
+		put_lost(t, untold);
 	m->done = true;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmcount/arena.h"
 #include "libmcount/backtrace.h"
 #include "libmcount/channel.h"
 #include "libmcount/exec.h"
@@ -41,54 +42,15 @@ static const struct control_page *map_control(int fd)
 	return page;
 }
 
-/* Map the first page of an arena, in place of a former one's: other threads may be writing there. */
-static bool map_notes(int fd)
-{
-	struct arena *before = probe.notes;
-	void *p = (void *)syscall(SYS_mmap, before, RING_PAGE, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | (before ? MAP_FIXED : 0), fd, 0L);
-
-	if (p == MAP_FAILED)
-		return false;
-	syscall(SYS_madvise, p, RING_PAGE, MADV_DONTDUMP);
-	probe.notes = p;
-	return true;
-}
-
-/* Map the whole of a descriptor that the recorder sent; NULL when that fails. */
-static void *map_shared(int fd, uint64_t *bytes)
-{
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
-		return NULL;
-
-	void *p = (void *)syscall(SYS_mmap, NULL, st.st_size, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_NORESERVE, fd, 0L);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	/* Records do not belong into core dumps. */
-	syscall(SYS_madvise, p, st.st_size, MADV_DONTDUMP);
-	*bytes = st.st_size;
-	return p;
-}
-
 /* Take over what WELCOME brought. False when the arena cannot be mapped: then nothing is traced. */
 static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 {
-	uint64_t bytes;
-
 	if (!probe.control)
 		probe.control = map_control(fds[CONTROL_FD_PAGE]);
 
-	struct arena *a = map_shared(fds[CONTROL_FD_ARENA], &bytes);
-
-	if (!a || !probe.control || a->magic != ARENA_MAGIC || !map_notes(fds[CONTROL_FD_ARENA]))
+	if (!probe.control || !arena_adopt(fds[CONTROL_FD_ARENA]))
 		return false;
 	probe.nr_writers = probe.control->nr_writers;
-	probe.arena = a;
-	probe.arena_bytes = bytes;
 	return true;
 }
 
@@ -120,27 +82,50 @@ static bool report_exec(struct channel *ch, struct control_welcome *welcome)
 }
 
 /*
- * Our shared memory is address space, gigabytes of it (utils/format/ring.h). A process that was given little of that
- * (ulimit -v) needs it all for itself: it is left alone, and the recorder is told.
+ * A ring, frames and tables, and as much again that the program has to itself. A process that was given less address space
+ * (ulimit -v) is left alone, and the recorder is told.
  */
-#define ADDRESS_SPACE_NEEDED (64ULL << 30)
+#define ADDRESS_SPACE_NEEDED (32UL << 20)
 
 static bool has_address_space(void)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       limit.rlim_cur >= ADDRESS_SPACE_NEEDED;
+	if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+
+	void *p = (void *)syscall(SYS_mmap, NULL, ADDRESS_SPACE_NEEDED, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	syscall(SYS_munmap, p, ADDRESS_SPACE_NEEDED);
+	return true;
+}
+
+/*
+ * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the probe knows. It is loaded into
+ * programs of others, too (a traced program starts one), and must do nothing there; what not all of them have are weak references.
+ */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+/* Why this process cannot be traced; 0 when it can. */
+static enum control_hello_kind why_not(void)
+{
+	if (!gnu_get_libc_version)
+		return CONTROL_OTHER_LIBC;
+	if (arch_has_shadow_stack())
+		return CONTROL_SHADOW_STACK;
+	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
 /* Tell the recorder when this process cannot be traced. */
 static bool decline(struct channel *ch)
 {
-	enum control_hello_kind why = arch_has_shadow_stack() ? CONTROL_SHADOW_STACK
-							      : CONTROL_NO_ADDRESS_SPACE;
+	enum control_hello_kind why = why_not();
 	struct control_hello hello = session_hello(why);
 
-	if (why == CONTROL_NO_ADDRESS_SPACE && has_address_space())
+	if (!why)
 		return false;
 	/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
 	if (channel_send(ch, &hello, sizeof(hello)))
@@ -164,7 +149,7 @@ void probe_finish(void)
 
 	probe.is_finished = true;
 	probe_stop();
-	atomic_store(&probe.notes->finish_wanted, 1);
+	atomic_store(&probe.arena->finish_wanted, 1);
 	/* Any writer will do. */
 	syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
@@ -195,8 +180,11 @@ __attribute__((constructor)) static void session_begin(void)
 	probe.plan = welcome.plan;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	/* Without rules nothing ever switches it on. */
+	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
+	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
+	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
 	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
 	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
 	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
@@ -229,14 +217,12 @@ __attribute__((destructor)) static void session_end(void)
 	t->busy = 0;
 }
 
-/* The child's report; its arena replaces the parent's, whose mapping goes. */
+/* The child's report; its arena replaces the parent's. */
 static bool report_fork(void)
 {
 	struct control_hello hello = session_hello(CONTROL_FORK);
 	struct control_welcome welcome;
 	struct channel ch cleanup(channel_close);
-	struct arena *old = probe.arena;
-	uint64_t old_bytes = probe.arena_bytes;
 
 	channel_init(&ch);
 	if (!channel_open(&ch, probe.address) || !channel_send(&ch, &hello, sizeof(hello)) ||
@@ -244,7 +230,6 @@ static bool report_fork(void)
 	    !adopt_arena(ch.fds))
 		return false;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
-	syscall(SYS_munmap, old, old_bytes);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/arena.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/stacks.h"
@@ -50,31 +51,26 @@ static pid_t current_tid(void)
 void thread_take_ring(struct thread *t)
 {
 	struct arena *a = probe.arena;
+	struct ring *r = arena_claim_ring();
 
-	for (uint32_t i = 0; i < a->nr_rings; i++) {
-		struct ring *r = arena_ring(a, i);
-		uint32_t expected = RING_FREE;
-
-		/* Past the high-water mark nothing was ever used: look without touching the page. */
-		if (atomic_load(&r->state) != RING_FREE ||
-		    !atomic_compare_exchange_strong(&r->state, &expected, RING_CLAIMED))
-			continue;
-
-		uint32_t high = atomic_load(&a->high_water);
-
-		while (high <= i && !atomic_compare_exchange_weak(&a->high_water, &high, i + 1))
-			;
-		r->tid = t->is_made ? RING_TID_STACK : current_tid();
-		r->start_ns = clock_kernel_ns();
-		t->ring = r;
-		t->at = t->end = NULL;
-		t->position = 0;
-		t->stalled_tail = 0;
-		/* Publishes tid and start_ns to the writer. */
-		atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
+	if (!r) {
+		atomic_fetch_add(&a->threads_untraced, 1);
 		return;
 	}
-	atomic_fetch_add(&a->threads_untraced, 1);
+
+	uint32_t high = atomic_load(&a->high_water);
+
+	while (high <= r->index &&
+	       !atomic_compare_exchange_weak(&a->high_water, &high, r->index + 1))
+		;
+	r->tid = t->is_made ? RING_TID_STACK : current_tid();
+	r->start_ns = clock_kernel_ns();
+	t->ring = r;
+	t->at = t->end = NULL;
+	t->position = 0;
+	t->stalled_tail = 0;
+	/* Publishes tid and start_ns to the writer. */
+	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
 
 struct thread *thread_make_state(void)
@@ -231,7 +227,7 @@ static void thread_end(void *arg)
 void thread_before_fork(void)
 {
 	if (probe.ready)
-		atomic_fetch_add(&probe.notes->forks.begun, 1);
+		atomic_fetch_add(&probe.arena->forks.begun, 1);
 }
 
 /* COLD, in the child of fork(2), which has only this thread. */
@@ -248,7 +244,7 @@ void thread_after_fork(void)
 	modules_after_fork();
 	reads_after_fork();
 
-	struct arena_forks *forks = &probe.notes->forks;
+	struct arena_forks *forks = &probe.arena->forks;
 	uint32_t n = atomic_fetch_add(&forks->nr, 1);
 
 	atomic_store(&forks->pids[n % ARENA_FORKS], probe.pid);
@@ -273,8 +269,17 @@ void thread_after_fork(void)
 		t->written = t->top;
 }
 
+/*
+ * What glibc's pthread_atfork() calls. That function is linked into each library, and with it a reference that other C libraries'
+ * dynamic linkers would not get over.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 void thread_setup(void)
 {
 	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
-	pthread_atfork(thread_before_fork, NULL, thread_after_fork);
+	if (__register_atfork)
+		__register_atfork(thread_before_fork, NULL, thread_after_fork, &__dso_handle);
 }

@@ -3,8 +3,10 @@
 #
 #   misc/test.sh            all of it
 #   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang sanitize
+#   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
-# The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/.
+# The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
+# all stages passed is in build-logs/passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . misc/packages.sh
@@ -113,6 +115,21 @@ stage_e2e() {
 	suite e2e pytest tests/e2e
 }
 
+# What misc/mutate.sh measures (doc/internals/mutation.md).
+stage_fast() {
+	stage_gcc || return
+	stage_unit
+	stage_fuzz
+	stage_rules
+	while read -r line; do
+		case $line in '#'* | '') continue ;; esac
+		name=${line#tests/e2e/test_}
+		# The line's words, some of them in quotes.
+		eval "words=($line)"
+		UTRAIL_TEST_MATRIX=small suite "fast-${name%%.py*}" pytest "${words[@]}" < /dev/null
+	done < misc/fast-e2e.txt
+}
+
 stage_real() {
 	suite real meson test -C build --no-rebuild --verbose --suite real
 }
@@ -137,7 +154,30 @@ stage_sanitize() {
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
-for stage in ${*:-gcc unit fuzz rules e2e real clang sanitize}; do
+# The commit that the tree is equal to; nothing when the tree has anything else in it, or git cannot say.
+clean_commit() {
+	changes=$(git status --porcelain 2> /dev/null) && [ -z "$changes" ] && git rev-parse HEAD
+}
+
+# What build-logs/passed says is true at any moment: all stages passed in one run, which began and ended with that commit.
+note_passed() {
+	commit=$(clean_commit)
+	if [ "$failed" != 0 ]; then
+		[ "$(cat "$logs/passed" 2> /dev/null)" != "$commit_before" ] || rm -f "$logs/passed"
+	elif [ "$stages" != "$all_stages" ]; then
+		:
+	elif [ -z "$commit" ] || [ "$commit" != "$commit_before" ]; then
+		echo "build-logs/passed is as it was: the tree is not that of a commit, or changed meanwhile"
+	else
+		echo "$commit" > "$logs/passed"
+	fi
+}
+
+all_stages="gcc unit fuzz rules e2e real clang sanitize"
+stages=${*:-$all_stages}
+commit_before=$(clean_commit)
+
+for stage in $stages; do
 	if ! declare -F "stage_$stage" > /dev/null; then
 		echo "misc/test.sh: no stage '$stage'" >&2
 		exit 2
@@ -147,6 +187,7 @@ for stage in ${*:-gcc unit fuzz rules e2e real clang sanitize}; do
 	echo "-- $stage: $((SECONDS - started)) s"
 done
 
+note_passed
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"

@@ -164,6 +164,7 @@ static bool is_believable(struct recorder *rec, struct conversation *talk)
 	case CONTROL_EXEC:
 	case CONTROL_NO_ADDRESS_SPACE:
 	case CONTROL_SHADOW_STACK:
+	case CONTROL_OTHER_LIBC:
 		return true;
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
@@ -175,6 +176,23 @@ static bool is_believable(struct recorder *rec, struct conversation *talk)
 }
 
 /* False when there is nothing more to say. */
+/* Is it one that cannot be traced, and that only says why? */
+static bool count_declined(struct recorder *rec, uint32_t kind)
+{
+	switch (kind) {
+	case CONTROL_NO_ADDRESS_SPACE:
+		rec->declined++;
+		return true;
+	case CONTROL_SHADOW_STACK:
+		rec->protected ++;
+		return true;
+	case CONTROL_OTHER_LIBC:
+		rec->other_libc++;
+		return true;
+	}
+	return false;
+}
+
 static bool take_hello(struct recorder *rec, struct conversation *talk, const void *packet)
 {
 	if (talk->is_believed)
@@ -183,10 +201,7 @@ static bool take_hello(struct recorder *rec, struct conversation *talk, const vo
 	if (!is_believable(rec, talk) ||
 	    count_peer(&rec->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	rec->declined += talk->hello.kind == CONTROL_NO_ADDRESS_SPACE;
-	rec->protected += talk->hello.kind == CONTROL_SHADOW_STACK;
-	if (talk->hello.kind == CONTROL_NO_ADDRESS_SPACE ||
-	    talk->hello.kind == CONTROL_SHADOW_STACK)
+	if (count_declined(rec, talk->hello.kind))
 		return false;
 	if (rec->talks.believed.nr >= rec->talks.max)
 		drop_talk(rec, rec->talks.believed.oldest);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/units.h"
 #include "utils/trace/data.h"
@@ -67,7 +68,7 @@ static void add_frame(struct strbuf *text, const struct trace_data *data,
 
 	strbuf_addf(text, "\n  #%-3u", i);
 	if (name)
-		strbuf_addstr(text, name);
+		escape_addstr(text, MEDIUM_TERMINAL, name);
 	else
 		strbuf_addf(text, "<%llx>", (unsigned long long)frame->addr);
 	strbuf_addstr(text, ", for ");
@@ -90,7 +91,7 @@ static void print_crash(const struct control_crash *report, const struct trace_d
 		strbuf_addf(&text, "\n  and %u more around them",
 			    report->depth - report->nr_frames);
 	if (!strbuf_oom(&text))
-		msg_warn(msg, "%s", strbuf_str(&text));
+		msg_warn_lines(msg, &text);
 }
 
 void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg)

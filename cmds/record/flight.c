@@ -194,12 +194,13 @@ static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
 
 	int ret = write_copy(s, fd);
 
-	if (ret < 0) {
+	if (ret == 0 && renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0)
+		ret = -errno;
+	if (ret < 0)
 		unlinkat(rec->dir_fd, tmp, 0);
-		return ret;
-	}
-	note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
-	return renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0 ? -errno : 0;
+	else
+		note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
+	return ret;
 }
 
 static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)

@@ -191,7 +191,8 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err)
 {
-	struct info info cleanup_info = { .exit_status = run->status, .mask = INFO_EXIT_STATUS };
+	struct info info cleanup_info = { .exit_status = run->end.status,
+					  .mask = INFO_EXIT_STATUS };
 	int ret = describe_program(run, &info);
 
 	if (ret == 0)
@@ -202,8 +203,8 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 		ret = sysinfo_add_machine(&info);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot write 'info'");
-	if (run->status != RECORDER_STATUS_UNKNOWN)
-		sysinfo_add_usage(&info, &run->usage);
+	if (run->end.status != RECORDER_STATUS_UNKNOWN)
+		sysinfo_add_usage(&info, &run->end.usage);
 	return write_info(run, &info, err);
 }
 

@@ -52,22 +52,46 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
+/* As uftrace does it, and as every tutorial has it: a file that is right here comes first. */
+static int find_here_or_in_path(const char *name, char *path)
+{
+	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
+								     : -ENAMETOOLONG;
+
+	if (here == 0 || here == -ENAMETOOLONG)
+		return here;
+
+	int found = find_in_path(name, path);
+
+	return found == -ENOENT && here == -EACCES ? here : found;
+}
+
 int launch_find_program(const char *name, char *path, struct uft_err *err)
 {
+	bool has_slash = strchr(name, '/');
 	int ret;
 
-	if (strchr(name, '/')) {
+	if (has_slash) {
 		ret = strlen(name) < PATH_MAX ? check_executable(name) : -ENAMETOOLONG;
 		if (ret == 0)
 			strcpy(path, name);
 	} else {
-		ret = find_in_path(name, path);
+		ret = *name ? find_here_or_in_path(name, path) : -ENOENT;
 	}
-	if (ret == -ENOENT && !strchr(name, '/'))
-		return err_set(err, ret, "cannot trace '%s': no such program in $PATH", name);
+	if (ret == -ENOENT && !has_slash)
+		return err_set(err, ret,
+			       "cannot trace '%s': there is no such program here or in $PATH",
+			       name);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot trace '%s'", name);
 	return 0;
+}
+
+bool launch_is_command(const char *name)
+{
+	char path[PATH_MAX];
+
+	return (strchr(name, '/') ? check_executable(name) : find_in_path(name, path)) == 0;
 }
 
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,9 +49,12 @@ static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 
 	struct arena *a = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	struct stat memory;
 
 	if (a == MAP_FAILED)
 		return false;
+	if (fstat(*fd, &memory) == 0)
+		proc->memory = (struct memory_id){ memory.st_dev, memory.st_ino };
 	a->nr_rings = proc->nr_rings;
 	a->nr_segments = proc->nr_segments;
 	a->segment_bytes = proc->segment_bytes;
@@ -70,8 +74,14 @@ static void watch_pid(struct recorder *rec, struct process *proc)
 	proc->watcher = (struct watcher){ see_the_end, rec };
 	if (proc->pidfd < 0)
 		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
-	if (proc->pidfd >= 0 && loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0)
-		rec->nr_alive++;
+	if (proc->pidfd < 0)
+		return;
+	if (loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0) {
+		alive_add(&rec->alive);
+		return;
+	}
+	close(proc->pidfd);
+	proc->pidfd = -1;
 }
 
 struct process *process_find_os(struct recorder *rec, pid_t os_pid)
@@ -165,7 +175,7 @@ void process_retire(struct recorder *rec, struct process *proc)
 		loop_unwatch(&rec->loop, proc->pidfd, &proc->watcher);
 		close(proc->pidfd);
 		proc->pidfd = -1;
-		rec->nr_alive--;
+		alive_remove(&rec->alive);
 	}
 	if (!proc->arena)
 		return;

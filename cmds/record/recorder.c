@@ -1,18 +1,14 @@
-/* The recorder's life: set up, serve probes until the program has ended, take what is left. */
+/* The recorder's life: set up, and, behind recorder_run() (lifetime.c), take what is left. */
 #include "cmds/record/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +48,15 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
+static uint32_t opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
+}
+
 static void make_plan(struct recorder *rec)
 {
 	const struct record_settings *set = rec->settings;
@@ -65,7 +70,8 @@ static void make_plan(struct recorder *rec)
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
-			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0),
+			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
+			 opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,
@@ -221,215 +227,6 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	return ret;
 }
 
-/* A forked child that has not reported itself yet but may: it still carries the probe. */
-static bool may_still_report(pid_t pid)
-{
-	char path[64];
-	struct strbuf maps cleanup_strbuf = { 0 };
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return file_read_all(path, 64 << 20, &maps, NULL) == 0 &&
-	       strstr(strbuf_str(&maps), "/libmcount.so") != NULL;
-}
-
-struct orphan {
-	struct watcher watcher;
-	int pidfd;
-};
-
-static void orphan_ended(struct watcher *watcher, uint32_t epoll_events)
-{
-	struct orphan *o = container_of(watcher, struct orphan, watcher);
-
-	loop_unwatch(&watcher->rec->loop, o->pidfd, watcher);
-	close(o->pidfd);
-	watcher->rec->nr_alive--;
-	free(o);
-}
-
-/*
- * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
- * a fork that failed has none, so the wait has an end.
- */
-static void wait_for_newborns(const struct recorder *rec)
-{
-	const struct timespec step = { 0, 1000000 };
-
-	for (int i = 0; i < 100; i++) {
-		if (!notes_has_newborns(rec))
-			break;
-		nanosleep(&step, NULL);
-	}
-}
-
-/* Children that @forks tells of. */
-static void watch_forks(struct recorder *rec, struct arena_forks *forks)
-{
-	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
-
-	for (uint32_t i = 0; i < nr; i++) {
-		pid_t pid = atomic_exchange(&forks->pids[i], 0);
-
-		if (!pid || process_find(rec, pid) || !may_still_report(pid))
-			continue;
-
-		struct orphan *o = malloc(sizeof(*o));
-
-		if (!o)
-			continue;
-		*o = (struct orphan){ { orphan_ended, rec }, syscall(SYS_pidfd_open, pid, 0) };
-		if (o->pidfd < 0 || loop_watch(&rec->loop, o->pidfd, &o->watcher) < 0)
-			free(o);
-		else
-			rec->nr_alive++;
-	}
-}
-
-/* Wait for children that were forked off and are alive, as for the processes we know. */
-static void watch_orphans(struct recorder *rec)
-{
-	wait_for_newborns(rec);
-	for (struct process *p = rec->notes.first; p; p = p->next_noting)
-		watch_forks(rec, &p->notes->forks);
-}
-
-struct run {
-	struct recorder *rec;
-	struct watcher signals;
-	struct watcher program;
-	int signal_fd;
-	bool is_parent; /* of @child; not so with --keep-pid */
-	pid_t child;
-	bool child_ended;
-	bool interrupted;
-	int status;
-	struct rusage usage;
-};
-
-static void reap_child(struct run *run)
-{
-	if (run->is_parent && !run->child_ended &&
-	    wait4(run->child, &run->status, WNOHANG, &run->usage) == run->child)
-		run->child_ended = true;
-}
-
-/*
- * An interrupt from the terminal reaches the program by itself; one that somebody sent to us is
- * passed on. A second one ends the recording, whatever the program does.
- */
-static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
-{
-	struct run *run = container_of(watcher, struct run, signals);
-	struct signalfd_siginfo info;
-
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		if (info.ssi_signo == SIGUSR1) {
-			unsigned nr_tasks;
-
-			service_save(run->rec, &nr_tasks);
-			continue;
-		}
-		if (run->interrupted || run->child_ended)
-			run->rec->nr_alive = 0;
-		if (run->interrupted)
-			run->child_ended = true;
-		run->interrupted = true;
-		if (info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE)
-			kill(run->child, info.ssi_signo);
-	}
-	reap_child(run);
-}
-
-static void program_ended(struct watcher *watcher, uint32_t epoll_events)
-{
-	struct run *run = container_of(watcher, struct run, program);
-
-	loop_unwatch(&run->rec->loop, run->rec->program_fd, watcher);
-	run->child_ended = true;
-}
-
-static int open_signals(struct run *run, struct uft_err *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	if (run->rec->settings->flight_bytes)
-		sigaddset(&set, SIGUSR1);
-	run->signals = (struct watcher){ serve_signals, run->rec };
-	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (run->signal_fd < 0)
-		return err_set_errno(err, -errno, "cannot watch signals");
-
-	int ret = loop_watch(&run->rec->loop, run->signal_fd, &run->signals);
-
-	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
-}
-
-/* Whose child it is, and how to see that it has ended. */
-static int watch_program(struct run *run, struct uft_err *err)
-{
-	struct recorder *rec = run->rec;
-	siginfo_t unused;
-
-	run->program = (struct watcher){ program_ended, rec };
-	rec->program_fd = syscall(SYS_pidfd_open, run->child, 0);
-	run->is_parent = waitid(P_PID, run->child, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
-	if (run->is_parent)
-		return 0;
-	run->status = RECORDER_STATUS_UNKNOWN;
-	if (rec->program_fd < 0 && errno == ESRCH)
-		run->child_ended = true;
-	else if (rec->program_fd < 0 || loop_watch(&rec->loop, rec->program_fd, &run->program) < 0)
-		return err_set_errno(err, -errno, "cannot watch the program");
-	return 0;
-}
-
-#define LAST_ROUNDS 16
-
-static bool program_is_over(struct run *run)
-{
-	if (!run->child_ended || run->rec->nr_alive)
-		return false;
-	watch_orphans(run->rec);
-	return run->rec->nr_alive == 0;
-}
-
-int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
-		 struct uft_err *err)
-{
-	struct run run = { .rec = rec, .child = child, .signal_fd = -1 };
-	int ret = open_signals(&run, err);
-	unsigned last_rounds = 0;
-
-	if (ret == 0)
-		ret = watch_program(&run, err);
-	reap_child(&run);
-	while (ret == 0) {
-		bool is_over = program_is_over(&run);
-		int nr = loop_serve(&rec->loop, is_over ? 0 : -1);
-
-		if (nr < 0)
-			ret = err_set_errno(err, nr, "cannot wait for the program");
-		/* The last words of the processes may still be on their way, but nobody speaks for ever. */
-		if (is_over && (nr <= 0 || ++last_rounds == LAST_ROUNDS))
-			break;
-	}
-	if (run.signal_fd >= 0) {
-		loop_unwatch(&rec->loop, run.signal_fd, &run.signals);
-		close(run.signal_fd);
-	}
-	if (rec->program_fd >= 0)
-		loop_unwatch(&rec->loop, rec->program_fd, &run.program);
-	*status = run.status;
-	*usage = run.usage;
-	return ret;
-}
-
 void recorder_stop(struct recorder *rec)
 {
 	for (struct process *p = rec->processes; p; p = p->next)
@@ -454,6 +251,7 @@ void recorder_close(struct recorder *rec)
 		next = s->next;
 		rec_session_destroy(s);
 	}
+	orphans_forget(rec);
 	strmap_deinit(&rec->modules_by_path);
 	known_modules_destroy(rec->known_modules);
 	intmap_deinit(&rec->by_os_pid);

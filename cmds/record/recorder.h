@@ -3,18 +3,21 @@
 #define UTRAIL_CMDS_RECORD_RECORDER_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "cmds/record/alive.h"
 #include "cmds/record/captures.h"
 #include "cmds/record/crash.h"
 #include "cmds/record/flight.h"
 #include "cmds/record/kernel.h"
 #include "cmds/record/loop.h"
 #include "cmds/record/notes.h"
+#include "cmds/record/orphans.h"
 #include "cmds/record/peer.h"
 #include "cmds/record/perf.h"
 #include "cmds/record/points.h"
@@ -126,6 +129,7 @@ struct process {
 	struct process *parent;
 	struct arena *arena;
 	uint64_t arena_bytes;
+	struct memory_id memory; /* of @arena */
 	uint32_t nr_rings;
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
@@ -241,6 +245,9 @@ struct recorder {
 
 	int program_fd; /* pidfd of the program, from recorder_run() on */
 
+	struct alive alive;
+	struct orphans orphans;
+
 	struct control_page *control;
 	int control_fd;
 	struct plan plan; /* the part that is the same for all processes */
@@ -264,8 +271,7 @@ struct recorder {
 	struct strmap modules_by_path; /* the same */
 	struct plan_binder binder;
 	struct points points;
-	bool has_debug;	   /* there are .dbg files */
-	unsigned nr_alive; /* processes with a pidfd */
+	bool has_debug; /* there are .dbg files */
 
 	struct perf perf;     /* no CPUs when there are no events */
 	struct kernel kernel; /* the same */
@@ -287,8 +293,9 @@ struct recorder {
 
 	struct crash *crashes;
 
-	unsigned declined;  /* processes that had too little address space to be traced */
-	unsigned protected; /* processes with a shadow stack */
+	unsigned declined;   /* processes that had too little address space to be traced */
+	unsigned protected;  /* processes with a shadow stack */
+	unsigned other_libc; /* processes whose C library is not glibc */
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
@@ -307,14 +314,34 @@ struct recorder {
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
 		  struct uft_err *err);
 
+/* --- lifetime.c --- */
+
+#define RECORDER_STATUS_UNKNOWN -1
+
+/*
+ * How the program ended.
+ *
+ * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its status), or still runs
+ * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
+ * @usage: its resources
+ */
+struct recorder_end {
+	int status;
+	int given_up;
+	struct rusage usage;
+};
+
+/*
+ * The signals that a recorder of these settings serves by a descriptor: to be blocked before it starts a thread. Of those that ask
+ * for the end, a hang-up is left out when it is ignored (nohup(1)).
+ */
+void recorder_signals(const struct record_settings *settings, sigset_t *set);
+
 /*
  * Serve probes until the program @child has ended and so have all traced processes it left behind, or until
- * a second interrupt. The program's wait(2) status goes to @status and its resources to @usage.
+ * there were interrupts enough (alive.h).
  */
-#define RECORDER_STATUS_UNKNOWN -1 /* @child is no child of ours: its parent gets its status */
-
-int recorder_run(struct recorder *rec, pid_t child, int *status, struct rusage *usage,
-		 struct uft_err *err);
+int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
 /* Take what is left in all rings and end the writers. */
 void recorder_stop(struct recorder *rec);
@@ -495,6 +522,12 @@ void sink_finish(struct recorder *rec, struct process *proc, struct ring *r,
 
 int writers_start(struct recorder *rec, struct uft_err *err);
 void writers_stop(struct recorder *rec);
+
+/*
+ * One look at all rings of writer @index: what is in whole segments is taken, and with @everything the rest, too. Rings whose
+ * threads have ended are given back. Returns the bytes taken.
+ */
+uint64_t writer_look(struct recorder *rec, unsigned index, bool everything);
 
 /* Up to which time of the recording's clock all records are in the files; see request.h. */
 uint64_t writers_complete_ns(const struct recorder *rec);

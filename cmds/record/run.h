@@ -26,8 +26,7 @@ struct run {
 	int dir_fd;
 	struct timespec started;
 	uint64_t elapsed_ns;
-	int status;
-	struct rusage usage;
+	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;
 	bool has_debug;	 /* there are .dbg files */

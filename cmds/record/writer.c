@@ -178,8 +178,7 @@ static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned i
 	return taken;
 }
 
-/* One look at all rings of writer @index. Returns the bytes taken. */
-static uint64_t scan(struct recorder *rec, unsigned index, bool everything)
+uint64_t writer_look(struct recorder *rec, unsigned index, bool everything)
 {
 	uint64_t taken = 0;
 
@@ -202,7 +201,7 @@ static uint64_t now_ns(void)
 static uint64_t flush_all(struct recorder *rec, unsigned index)
 {
 	uint64_t begun_ns = recorder_now_ns(rec);
-	uint64_t taken = scan(rec, index, true);
+	uint64_t taken = writer_look(rec, index, true);
 
 	/* Pairs with writers_complete_ns(): publishes what was written. */
 	atomic_store(&rec->flushed_ns[index], begun_ns);
@@ -237,14 +236,14 @@ static void *writer_main(void *arg)
 
 		if (flush)
 			last_flush = now;
-		if ((flush ? flush_all(rec, index) : scan(rec, index, false)) > 0)
+		if ((flush ? flush_all(rec, index) : writer_look(rec, index, false)) > 0)
 			continue;
 
 		struct timespec timeout = { 0, interval_ns };
 
 		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);
-		if (scan(rec, index, false) == 0)
+		if (writer_look(rec, index, false) == 0)
 			futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}

@@ -230,7 +230,8 @@ def test_kernel_functions():
             spec = f"second@{word}" + (",depth=1" if option == "-T" else "")
             result = record(exe_of("filtered"), option, spec)
             assert f"{spec}': functions of the kernel are not recorded" in result.err
-            assert len(result.err.splitlines()) == 1
+            # -H is for reading, and that is said, too.
+            assert len(result.err.splitlines()) == (2 if option == "-H" else 1)
             assert replay() == plain
             assert utrail("replay", "-d", "data", option, spec, "-f", "none").must().out.count("second() {") == 2
 
@@ -262,7 +263,7 @@ class TestConditions:
         [
             ("retval==0", "return values cannot be known when the function begins"),
             ("arg1>0&&retval>1.5", "return values cannot be known when the function begins"),
-            (r'arg1=~"(a)\\1"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
+            (r'arg1=~"(a)\\w"', "is too much for a regular expression while recording: it has an escaped letter or digit"),
             ('arg1=~"a{99}"', "it is too long"),
         ],
     )
@@ -271,6 +272,25 @@ class TestConditions:
         assert result.status == 2
         assert says in result.err and "give the condition when reading" in result.err
         assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
+
+
+class TestReferences:
+    """Nobody finds them in reasonable time: refused wherever a pattern can stand, and left out where it is not the user's."""
+
+    @pytest.mark.parametrize("options", [["-F", r"(a)\1"], ["-N", r"(.*)\1$"], ["-T", r"(a)\1@trace"], ["-L", r"(a)\1"],
+                                         ["-F", r'second@if:arg1=~"(a)\\1"']])
+    @pytest.mark.parametrize("command", [["record", "true"], ["replay"]])
+    def test_refused(self, workdir, command, options):
+        result = utrail(*command[:1], "-d", "data", *options, *command[1:])
+        assert result.status == 2 and "refers back to a group" in result.err
+        assert len(result.err.splitlines()) == 1 and not (workdir / "data").exists()
+
+    def test_of_a_recording(self, workdir):
+        record(exe_of("filtered"), "-A", "second@arg1")
+        expected = replay()
+        info = workdir / "data/info"
+        info.write_bytes(info.read_bytes().replace(b"second@arg1", b"(s*)\\1@arg1"))
+        assert "second(" in expected and "second(1" not in replay()
 
 
 class TestEvents:
@@ -353,12 +373,24 @@ def test_recover(method, monkeypatch):
 class TestMessages:
     def test_unmatched(self):
         result = record(exe_of("filtered"), "-F", "secnd", "-N", "nothing_like_this")
-        assert "no function matches 'secnd', so that nothing is left out; the nearest: second" in result.err
-        assert "no function matches '!nothing_like_this'" in result.err
-        assert "main() {" in replay(), "everything is recorded"
+        assert "no function matches 'secnd', so that nothing is recorded; the nearest: second" in result.err
+        assert "option '--notrace': no function matches 'nothing_like_this'" in result.err
+        assert "it has no records of any task" in utrail("replay", "-d", "data").must(255).err
+        record(exe_of("filtered"))
         result = utrail("replay", "-d", "data", "-F", "secnd").must()
-        assert "no function matches 'secnd'" in result.err
-        assert "main() {" in result.out
+        assert "no function matches 'secnd', so that nothing is shown; the nearest: second" in result.err
+        assert "main" not in result.out
+
+    @pytest.mark.parametrize("option", ["-F", "-C"])
+    def test_program_that_has_no_such_function(self, option):
+        """Of a script of several programs only those are recorded that have what was asked for."""
+        exe = exe_of("filtered")
+        result = utrail("record", "--no-event", "-d", "data", "--force", option, "second", "sh", "-c", f"true; {exe}; true").must()
+        assert result.err == ""
+        shown = replay()
+        assert "second()" in shown
+        names = set(re.findall(r"(\w+)\(", shown))
+        assert names <= {"main", "first", "second", "third", "fourth", "fifth", "again", "usleep", "puts"}, names
 
     def test_unknown_module(self):
         result = record(exe_of("filtered"), "-T", "second@backtrac")
@@ -442,6 +474,29 @@ class TestOptionFiles:
         assert replay() == replay("-t", "1ms")
         assert "fifth" in replay("-t", "1ns"), "what the user says counts"
         assert "fifth" in replay("-r", "~1s")
+
+    @pytest.mark.parametrize("command", ["replay", "report", "graph", "dump", "info"])
+    def test_default_opts_of_a_stranger(self, workdir, command):
+        """Only what `record` writes is taken: no files to write to, no other directories, no patterns."""
+        record(exe_of("filtered"))
+        expected = utrail(command, "-d", "data", "-t", "1ms").must().out
+        log = workdir / "log"
+        text = f"--logfile={log} -d nowhere --opt-file=nowhere -F '((' -t 1ms -t nonsense --no-such-option text -D0 -vvv -- -d x\n"
+        (workdir / "data/default.opts").write_text(text)
+        result = utrail(command, "-d", "data").must()
+        assert result.out == expected
+        assert not log.exists()
+        assert result.err.count("\n") == 1, result.err
+        for name in ("--logfile", "--data", "--opt-file", "--filter", "--depth", "--verbose", "no options"):
+            assert name in result.err
+        assert "--time-filter with a wrong argument" in result.err
+
+    def test_default_opts_that_cannot_be_read(self, workdir):
+        record(exe_of("filtered"))
+        expected = utrail("replay", "-d", "data").must().out
+        (workdir / "data/default.opts").write_text("-t '1ms")
+        result = utrail("replay", "-d", "data").must()
+        assert result.out == expected and "the quote has no end" in result.err
 
 
 class TestSymbolFolder:

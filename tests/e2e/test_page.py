@@ -92,7 +92,7 @@ class TestPage:
 
     def test_strange_names(self, browser, strange_names):  # noqa: F811
         open_page(browser, strange_names, "page-names")
-        assert {'say "hi"', "back\\slash; <b>&amp;", "tab\there größe"} <= set(counted(browser))
+        assert {'say "hi"', "back\\slash; <b>&amp;", "tab\\x09here größe"} <= set(counted(browser))
         js(browser, "utrail.show('table'); utrail.drawNow()")
         assert 'say "hi"' in browser.find_element("id", "table").text
 

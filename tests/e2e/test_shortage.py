@@ -10,7 +10,7 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, LOST, Recording
-from programs import METHODS, Variant, build, program
+from programs import METHODS, SOURCES, Program, Variant, build, program
 from tools import BUILD, UTRAIL, has_sanitizer, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
@@ -48,6 +48,7 @@ def test_disk_full(small_disk, variant, options):
     result = utrail("record", "--no-libcall", "--no-event", *options, "-d", directory, exe)
     assert (result.status, result.out) == (0, "done\n"), result.err
     assert "No space left on device" in result.err
+    assert "larger buffer" not in result.err, "no buffer is large enough for a disk that is full"
     written, lost = calls_and_losses(result, directory)
     assert written > 10000 and lost > 10000
     assert written + lost == 2 * 100001
@@ -181,3 +182,20 @@ def test_no_proc(workdir, variant, who):
     if who == "program":
         shown = [tree for tree in shown if tree]  # umount(8), started by the recorded shell, is a task without calls
     assert shown == ["main{a{b{c{}}}b{c{}}c{}}"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS[:1], ids=str)
+def test_slow_disk_under_a_storm_of_signals(workdir, variant):
+    """What counts is how long a thread has waited for the writer, not how often a signal ended its sleep."""
+    exe = build(Program.read(SOURCES / "hostile" / "storm_shared.c"), variant)
+    slow = workdir / "slow_disk.so"
+    compile_ = ["gcc", "-shared", "-fPIC", "-O1", SOURCES / "hostile" / "slow_disk.c", "-o", slow]
+    subprocess.run(compile_, check=True)
+    counter = workdir / "handled"
+    result = run(
+        *(UTRAIL, "record", "--no-libcall", "--no-event", "-b", "16k", exe, counter),
+        env={"LD_PRELOAD": slow, "HANDLED": counter},
+    ).must()
+    written, lost = calls_and_losses(result)
+    handled = int(result.out)
+    assert (written, lost) == (2 * (1 + 100000 + handled), 0)

@@ -403,6 +403,30 @@ def make_specs():
         save("spec", f"other-{i}", bytes([7]) + text.encode())
 
 
+def make_patterns():
+    def pattern(text, names, how=0):
+        return bytes([how, len(text)]) + text + names[0].ljust(24, b"a") + b"".join(bytes([len(n)]) + n for n in names[1:])
+
+    many_a = b"a" * 23
+    texts = {
+        "reference": rb"(a*)\1x", "many-references": rb"(a*)(a*)(a*)\3\2\1b", "stars-in-stars": b"((a*)*)*b", "alternatives": b"(a|aa)+$",
+        "copies": b"(a|b)*a(a|b){200}", "too-many": b"((a{200}){200}){200}", "words": rb"\<a\b.\B_\>", "brackets": b"[]a-c^-][^]][---]",
+        "classes": b"[[:alpha:]_][[=a=]][[.-.]]", "bad-bracket": b"a[b", "bad-group": b"(a", "bad-start": b"*a", "anchors": b"(^a|b$)|^$",
+    }
+    for name, text in texts.items():
+        save("pattern", name, pattern(text, [many_a, b"abab", b"ab_ab a", b"]-"]))
+    save("pattern", "parts", pattern(bytes(range(31)), [b"ab", b"a", b"b_"], 5))
+
+
+def make_structs():
+    """Shapes: bytes of fields (kind, how, ...) per key; kind 0 is a struct K0, 10 is K1; how 2: of 24 bytes."""
+    save("structs", "holds-itself", bytes([1, 0, 2]))
+    save("structs", "holds-itself-often", bytes([40]) + bytes([0, 2]) * 40)
+    save("structs", "ring-of-two", bytes([3, 10, 2, 10, 2, 10, 2, 3, 0, 2, 0, 2, 0, 2]))
+    save("structs", "empty-ones", bytes([30]) + bytes([10, 12, 255]) * 30 + bytes([128, 0]))
+    save("structs", "all-kinds", bytes([10]) + bytes(v for kind in range(10) for v in (kind, 0)) + bytes([1, 4, 8, 3]))
+
+
 def make_control():
     """Steps of fuzz_control.c: the first byte says who and what."""
     hello, module, ready, crash, close, anything, end, announce = range(8)
@@ -469,6 +493,8 @@ def main():
         make_names(work)
     make_words()
     make_specs()
+    make_patterns()
+    make_structs()
     make_control()
     make_rings()
     make_kernel()

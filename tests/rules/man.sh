@@ -3,6 +3,12 @@
 command -v groff >/dev/null || { echo "groff is not installed"; exit 77; }
 for page in "$@"; do
 	complaints=$(groff -ww -man -Tutf8 "$page" 2>&1 >/dev/null)
+	# As people read them, on narrow terminals, too.
+	if command -v man >/dev/null; then
+		for width in 60 80 120; do
+			complaints=$complaints$(MANWIDTH=$width man --warnings -l "$page" 2>&1 >/dev/null)
+		done
+	fi
 	if [ -n "$complaints" ]; then
 		echo "$page: $complaints"
 		failed=1

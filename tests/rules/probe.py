@@ -2,6 +2,9 @@
 """The probe needs libc and nothing else, and exports what its version script names and no more. What can be reached by an
 indirect branch begins with a landing pad (IBT), and its own branches back into the program are exempt from needing one.
 
+It is preloaded into programs of other C libraries, too, whose dynamic linkers end the program when a name is missing: what it
+must find there is in a list, all else is a weak reference.
+
 usage: probe.py LIBMCOUNT VERSION_SCRIPT
 """
 import re
@@ -16,6 +19,21 @@ def run(*args):
 # What the program reaches by other ways than calls of exported functions: GOT slots lead to the first.
 LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
                 "arch_point"}
+
+# In musl's libc.so of 2011 and in today's, and in glibc since 2.34.
+EVERYWHERE = set("""
+    __environ __errno_location clock_gettime dl_iterate_phdr dlsym environ fstat getauxval getenv geteuid getpid getppid
+    getrlimit getsockopt getuid memcpy mmap mprotect munmap pthread_key_create pthread_mutex_init pthread_mutex_lock
+    pthread_mutex_unlock pthread_self pthread_setspecific readlink realpath sched_yield setsockopt sigaddset sigdelset
+    sigemptyset sigismember snprintf stpcpy strcmp strcpy strcspn strlen strncmp strnlen strrchr strstr syscall sysconf
+""".split())
+
+
+def missing_elsewhere(library):
+    """Names that must be found when the library is loaded, and that only some C libraries have."""
+    lines = (line.split() for line in run("nm", "-D", "--undefined-only", library).splitlines())
+    strong = {words[-1].split("@")[0] for words in lines if words[-2] == "U"}
+    return sorted(strong - EVERYWHERE)
 
 
 def branch_problems(library, exported):
@@ -58,6 +76,8 @@ def main():
     for library in needed:
         if not re.match(r"(libc\.so|ld-linux)", library):
             problems.append(f"needs {library}")
+    for name in missing_elsewhere(sys.argv[1]):
+        problems.append(f"{name}: a reference that is not weak, to what not every C library has")
     for name in sorted(exported ^ named):
         problems.append(f"{name}: exported or in the version script, not both")
     if "x86-64" in run("objdump", "-f", sys.argv[1]):

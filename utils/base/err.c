@@ -5,23 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the user typed, and what a file holds, may be anything: an error is one line of text. */
-static void put_text(struct uft_err *err, const char *fmt, va_list ap)
-{
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	for (char *at = err->text; *at; at++) {
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = ' ';
-	}
-}
-
 int err_set(struct uft_err *err, int code, const char *fmt, ...)
 {
 	if (err && !err->code) {
 		va_list ap;
 
 		va_start(ap, fmt);
-		put_text(err, fmt, ap);
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
 		err->code = code;
 	}
@@ -35,7 +25,7 @@ int err_set_errno(struct uft_err *err, int code, const char *fmt, ...)
 		va_list ap;
 
 		va_start(ap, fmt);
-		put_text(err, fmt, ap);
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
 		/* The GNU strerror_r() returns the text, which need not be in the buffer. */
 		const char *text = strerror_r(-code, reason, sizeof(reason));
@@ -57,7 +47,7 @@ void err_prefix(struct uft_err *err, const char *fmt, ...)
 
 	memcpy(inner, err->text, sizeof(inner));
 	va_start(ap, fmt);
-	put_text(err, fmt, ap);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 
 	size_t used = strlen(err->text);

@@ -16,7 +16,8 @@
  * Filled by the function that saw the failure; callers on the way up add context in front.
  *
  * @code: negative errno of the first failure, 0 while nothing has failed
- * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such file"
+ * @text: without a newline of ours and without a program name, e.g. "cannot open 'x': No such file"; names in it are as they
+ *        are: who prints it escapes them (cmds/msg.c)
  *
  * Storage belongs to the caller, who starts it as { 0 }. Every function accepts NULL for "not
  * interested". Text that does not fit is cut, never an error.

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "utils/base/nearest.h"
-#include "utils/base/strbuf.h"
 #include "utils/base/units.h"
 
 bool parse_bool(const char *text, bool *value)
@@ -203,7 +202,17 @@ static int take_argument(struct optparse *p, const struct opt_row *row, const ch
 		return err_set(err, -ERR_USAGE, "option '--%s' needs an argument: %s", row->name,
 			       row->arg);
 	*text = p->argv[p->next++];
+	p->last = row;
+	p->last_text = *text;
 	return 0;
+}
+
+static int store(struct optparse *p, const struct opt_row *row, const char *text, void *target,
+		 struct uft_err *err)
+{
+	if (p->given)
+		p->given[row - p->rows] = true;
+	return opt_store(row, text, target, err);
 }
 
 static int take_long(struct optparse *p, const char *word, void *target, struct uft_err *err)
@@ -222,7 +231,7 @@ static int take_long(struct optparse *p, const char *word, void *target, struct 
 		if (rc < 0)
 			return rc;
 	}
-	return opt_store(row, text, target, err);
+	return store(p, row, text, target, err);
 }
 
 static const struct opt_row *find_letter(const struct optparse *p, char letter)
@@ -253,7 +262,7 @@ static int take_letters(struct optparse *p, const char *letters, void *target, s
 				return rc;
 		}
 
-		int rc = opt_store(row, text, target, err);
+		int rc = store(p, row, text, target, err);
 
 		if (rc < 0 || row->arg)
 			return rc;
@@ -283,6 +292,84 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err)
 		if (rc < 0)
 			return rc;
 	}
+	return 0;
+}
+
+/* "--data=x", "--data" or "-d...": the row; @text: the argument, if it is in the same word. */
+static const struct opt_row *find_exact(const struct optparse *p, const char *word,
+					const char **text)
+{
+	size_t len = strcspn(word, "=");
+
+	*text = NULL;
+	if (word[0] != '-' || !word[1])
+		return NULL;
+	if (word[1] != '-') {
+		const struct opt_row *row = find_letter(p, word[1]);
+
+		*text = row && row->arg && word[2] ? word + 2 : NULL;
+		return row;
+	}
+	for (size_t i = 0; i < p->nr; i++) {
+		if (strncmp(p->rows[i].name, word + 2, len - 2) == 0 && !p->rows[i].name[len - 2]) {
+			*text = word[len] ? word + len + 1 : NULL;
+			return &p->rows[i];
+		}
+	}
+	return NULL;
+}
+
+/* Is @item, which is none of the others cut short, one of the items in @list? */
+static bool has_item(const struct strbuf *list, const char *item)
+{
+	size_t len = strlen(item);
+
+	for (const char *at = strbuf_str(list); (at = strstr(at, item)) != NULL; at += len) {
+		if (at[len] == ',' || at[len] == '\0')
+			return true;
+	}
+	return false;
+}
+
+/* Once each: there may be many. */
+static void add_ignored(struct strbuf *ignored, const char *dashes, const char *name,
+			const char *what)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "%s%s%s", dashes, name, what);
+	if (!has_item(ignored, strbuf_str(&text)))
+		strbuf_addf(ignored, "%s%s", ignored->len ? ", " : "", strbuf_str(&text));
+}
+
+int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
+			  struct uft_err *err)
+{
+	while (p->next < p->argc) {
+		const char *text;
+		const struct opt_row *row = find_exact(p, p->argv[p->next++], &text);
+		struct uft_err why = { 0 };
+
+		if (!row) {
+			add_ignored(ignored, "", "words that are no options", "");
+			continue;
+		}
+
+		int rc = row->arg ? take_argument(p, row, &text, &why) : 0;
+
+		if (!row->is_recorded) {
+			add_ignored(ignored, "--", row->name, "");
+			continue;
+		}
+		if (rc == 0)
+			rc = opt_store(row, text, target, &why);
+		if (rc == -ENOMEM)
+			return err_set(err, -ENOMEM, "cannot read options: no memory");
+		if (rc < 0)
+			add_ignored(ignored, "--", row->name, " with a wrong argument");
+	}
+	if (strbuf_oom(ignored))
+		return err_set(err, -ENOMEM, "cannot read options: no memory");
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/strbuf.h"
 
 /* What an option does to the member at @offset of the target; the last one given wins. */
 enum opt_kind {
@@ -40,6 +41,7 @@ struct opt_word {
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: which heading it stands under; meaning is the table owner's
  * @cmds: for which commands it means something; meaning is the table owner's
+ * @is_recorded: `record` writes it into data directories, from where readers take it: its argument can do no harm
  * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
  */
 struct opt_row {
@@ -56,12 +58,15 @@ struct opt_row {
 	uint64_t min;
 	uint64_t max;
 	const struct opt_word *words;
+	bool is_recorded;
 	int (*set)(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
 };
 
 /*
  * @next: index in @argv of the next word to look at; the caller starts it at 1
  * @ended: "--" was met: what follows is no option, whatever it looks like
+ * @given: by index of @rows: set when the option was there; may be NULL
+ * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -70,6 +75,9 @@ struct optparse {
 	int argc;
 	int next;
 	bool ended;
+	bool *given;
+	const struct opt_row *last;
+	const char *last_text;
 };
 
 /*
@@ -78,6 +86,14 @@ struct optparse {
  * expected or the nearest names; -ENOMEM. Long names may be cut as long as they are unambiguous.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
+
+/*
+ * The same for all words of a file that anybody may have written: only options that are is_recorded, by their whole names
+ * and with arguments that are right, are taken. The others are named in @ignored, separated by ", ", in words of the
+ * table and not in those of the file. 0 or -ENOMEM.
+ */
+int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
+			  struct uft_err *err);
 
 /* Store @text as if the option had been given with it. Errors as above. */
 int opt_store(const struct opt_row *row, const char *text, void *target, struct uft_err *err);

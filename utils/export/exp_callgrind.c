@@ -5,21 +5,13 @@
 
 #include "utils/view/callers.h"
 #include "utils/export/export.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
 /* A name ends with its line. */
 static void put_name(struct export *ex, const char *name)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	text_put_utf8(&text, name, strlen(name));
-	for (size_t i = 0; i < text.len; i++) {
-		if ((unsigned char)text.data[i] < ' ')
-			text.data[i] = ' ';
-	}
-	sink_put(ex->sink, strbuf_str(&text), text.len);
-	sink_puts(ex->sink, "\n");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\n");
 }
 
 /* What a function takes itself, over all callers. */
@@ -82,23 +74,24 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 	return all;
 }
 
-static void put_object(struct export *ex, const char *key, const struct func *func)
+static void put_object(struct export *ex, const struct func *func)
 {
-	sink_puts(ex->sink, key);
 	put_name(ex, func->module ? func->module->basename : "???");
 }
 
 static void put_function(struct export *ex, const struct callers *callers, const struct own *own)
 {
-	put_object(ex, "\nob=", own->func);
-	sink_puts(ex->sink, "fl=???\nfn=");
+	sink_lit(ex->sink, "\nob=");
+	put_object(ex, own->func);
+	sink_lit(ex->sink, "fl=???\nfn=");
 	put_name(ex, own->func->name);
 	sink_putf(ex->sink, "0 %llu\n", (unsigned long long)positive(own->self_ns));
 	for (size_t i = own->first; i < own->first + own->nr; i++) {
 		const struct call_pair *pair = &callers->pairs[i];
 
-		put_object(ex, "cob=", pair->callee);
-		sink_puts(ex->sink, "cfi=???\ncfn=");
+		sink_lit(ex->sink, "cob=");
+		put_object(ex, pair->callee);
+		sink_lit(ex->sink, "cfi=???\ncfn=");
 		put_name(ex, pair->callee->name);
 		sink_putf(ex->sink, "calls=%llu 0\n0 %llu\n", (unsigned long long)pair->calls,
 			  (unsigned long long)positive(pair->total_ns));
@@ -121,9 +114,9 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	for (size_t i = 0; i < nr; i++)
 		sum_ns += positive(all[i].self_ns);
-	sink_puts(ex->sink, "# callgrind format\nversion: 1\ncreator: ");
+	sink_lit(ex->sink, "# callgrind format\nversion: 1\ncreator: ");
 	put_name(ex, ex->config->tool);
-	sink_puts(ex->sink, "cmd: ");
+	sink_lit(ex->sink, "cmd: ");
 	put_name(ex, title_cmdline(ex->pipe->data));
 	sink_putf(ex->sink,
 		  "positions: line\nevent: ns : Wall time (ns)\nevents: ns\nsummary: %llu\n",
@@ -136,5 +129,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 
 const struct exporter exp_callgrind = {
 	.name = "callgrind",
+	.medium = MEDIUM_CALLGRIND,
 	.show = show,
 };

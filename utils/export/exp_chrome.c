@@ -38,7 +38,7 @@ static void configure(struct pipeline_config *config)
 
 static void make_name(const struct func *func, struct strbuf *out)
 {
-	text_put_json(out, func->name, func->name_len);
+	escape_add(out, MEDIUM_JSON, func->name, func->name_len);
 	strbuf_addstr(out, "\"}");
 }
 
@@ -52,16 +52,14 @@ static void make_task(struct task_text *text, const struct task *task)
 
 static void put_task_name(struct export *ex, const struct task *task, const char *kind)
 {
-	struct strbuf name cleanup_strbuf = { 0 };
-	const char *comm = task_name_at(task, UINT64_MAX);
-
-	text_put_json(&name, comm, strlen(comm));
 	sink_putf(ex->sink, "{\"ts\":0,\"ph\":\"M\",\"pid\":%d", task->pid);
 	if (task->tid != task->pid)
 		sink_putf(ex->sink, ",\"tid\":%d", task->tid);
-	sink_putf(ex->sink, ",\"name\":\"%s\",\"args\":{\"name\":\"[%d] ", kind, task->tid);
-	sink_put(ex->sink, strbuf_str(&name), name.len);
-	sink_puts(ex->sink, "\"}}");
+	sink_lit(ex->sink, ",\"name\":\"");
+	sink_str(ex->sink, kind);
+	sink_putf(ex->sink, "\",\"args\":{\"name\":\"[%d] ", task->tid);
+	sink_str(ex->sink, task_name_at(task, UINT64_MAX));
+	sink_lit(ex->sink, "\"}}");
 }
 
 static bool is_first_of_process(const struct pipeline *pipe, size_t index)
@@ -84,15 +82,15 @@ static int begin(struct export *ex, struct uft_err *err)
 	chrome->tasks = calloc(pipe->data->nr_tasks + 1, sizeof(*chrome->tasks));
 	if (ret < 0 || !chrome->tasks)
 		return err_set_errno(err, -ENOMEM, "cannot export");
-	sink_puts(ex->sink, "{\"traceEvents\":[");
+	sink_lit(ex->sink, "{\"traceEvents\":[");
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
 		const struct task *task = pipe->lanes[i].task;
 
 		make_task(&chrome->tasks[task->index], task);
-		sink_puts(ex->sink, i ? ",\n" : "\n");
+		sink_either(ex->sink, i, ",\n", "\n");
 		if (is_first_of_process(pipe, i)) {
 			put_task_name(ex, task, "process_name");
-			sink_puts(ex->sink, ",\n");
+			sink_lit(ex->sink, ",\n");
 		}
 		put_task_name(ex, task, "thread_name");
 	}
@@ -128,7 +126,7 @@ static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
 
 static void put_long_name(struct export *ex, const struct func_text *name)
 {
-	sink_put(ex->sink, name->text, name->len);
+	sink_put_raw(ex->sink, name->text, name->len);
 }
 
 static int put_edge(struct export *ex, const struct task_text *task, uint64_t time_ns,
@@ -161,21 +159,19 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	struct chrome *chrome = ex->state;
 	const struct func_text *name = func_texts_get(&chrome->names, edge->func);
 	struct strbuf payload cleanup_strbuf = { 0 };
-	struct strbuf json cleanup_strbuf = { 0 };
 
 	if (!name)
 		return -ENOMEM;
 	if (!export_put_payload(ex, task, event, &payload))
 		return put_edge(ex, &chrome->tasks[task->index], event->time_ns, edge);
-	text_put_json(&json, strbuf_str(&payload), payload.len);
 	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128), event->time_ns));
-	sink_puts(ex->sink, edge->is_begin ? ",\"ph\":\"B" : ",\"ph\":\"E");
-	sink_put(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);
-	sink_put(ex->sink, name->text, name->len - 1);
-	sink_puts(ex->sink,
-		  edge->is_begin ? ",\"args\":{\"arguments\":\"" : ",\"args\":{\"retval\":\"");
-	sink_put(ex->sink, strbuf_str(&json), json.len);
-	sink_puts(ex->sink, "\"}}");
+	sink_either(ex->sink, edge->is_begin, ",\"ph\":\"B", ",\"ph\":\"E");
+	sink_put_raw(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);
+	sink_put_raw(ex->sink, name->text, name->len - 1);
+	sink_either(ex->sink, edge->is_begin, ",\"args\":{\"arguments\":\"",
+		    ",\"args\":{\"retval\":\"");
+	sink_text(ex->sink, strbuf_str(&payload), payload.len);
+	sink_lit(ex->sink, "\"}}");
 	return 0;
 }
 
@@ -202,22 +198,16 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-static void put_entry(struct export *ex, const char *key, const char *value, const char *end)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	text_put_json(&text, value, strlen(value));
-	sink_putf(ex->sink, "\"%s\":\"", key);
-	sink_put(ex->sink, strbuf_str(&text), text.len);
-	sink_puts(ex->sink, end);
-}
-
 static int end(struct export *ex, struct uft_err *err)
 {
-	sink_puts(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
-	put_entry(ex, "version", ex->config->tool, "\",\n");
-	put_entry(ex, "recorded_time", title_date(ex->pipe->data), "\",\n");
-	put_entry(ex, "command_line", title_cmdline(ex->pipe->data), "\"\n} }\n");
+	sink_lit(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
+	sink_lit(ex->sink, "\"version\":");
+	export_put_json(ex, ex->config->tool);
+	sink_lit(ex->sink, ",\n\"recorded_time\":");
+	export_put_json(ex, title_date(ex->pipe->data));
+	sink_lit(ex->sink, ",\n\"command_line\":");
+	export_put_json(ex, title_cmdline(ex->pipe->data));
+	sink_lit(ex->sink, "\n} }\n");
 	return 0;
 }
 
@@ -232,6 +222,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_chrome = {
 	.name = "chrome",
+	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct chrome),
 	.configure = configure,
 	.begin = begin,

@@ -8,7 +8,6 @@
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
 #include "utils/export/payloads.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
 /*
@@ -101,11 +100,11 @@ static int begin(struct export *ex, struct uft_err *err)
 		"\"threadCPUDelta\":\"ns\"},\"product\":",
 		(unsigned long long)start_ms);
 	export_put_json(ex, title_recording(ex->pipe->data));
-	sink_puts(ex->sink, ",\"importedFrom\":");
+	sink_lit(ex->sink, ",\"importedFrom\":");
 	export_put_json(ex, ex->config->tool);
-	sink_puts(ex->sink, ",\"arguments\":");
+	sink_lit(ex->sink, ",\"arguments\":");
 	export_put_json(ex, title_cmdline(ex->pipe->data));
-	sink_puts(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
+	sink_lit(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
 	return 0;
 }
 
@@ -151,7 +150,7 @@ static int note_start(struct firefox *f)
 static void add_member(struct strbuf *out, const char *name, const char *text)
 {
 	strbuf_addf(out, ",\"%s\":\"", name);
-	text_put_json(out, text, strlen(text));
+	escape_addstr(out, MEDIUM_JSON, text);
 	strbuf_addch(out, '"');
 }
 
@@ -199,28 +198,32 @@ static void put_sample(struct export *ex, uint64_t now_ns)
 
 static void put_column(struct export *ex, const char *name, struct strbuf *column)
 {
-	sink_putf(ex->sink, "\"%s\":[", name);
-	sink_put(ex->sink, strbuf_str(column), column->len);
-	sink_puts(ex->sink, "],");
+	sink_lit(ex->sink, "\"");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\":[");
+	sink_put_made(ex->sink, column);
+	sink_lit(ex->sink, "],");
 	strbuf_reset(column);
 }
 
 /* @count times the same in a column. */
 static void put_same(struct export *ex, const char *name, const char *value, size_t count)
 {
-	sink_putf(ex->sink, "\"%s\":[", name);
+	sink_lit(ex->sink, "\"");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\":[");
 	for (size_t i = 0; i < count; i++) {
-		sink_puts(ex->sink, i ? "," : "");
-		sink_puts(ex->sink, value);
+		sink_either(ex->sink, i, ",", "");
+		sink_str(ex->sink, value);
 	}
-	sink_puts(ex->sink, "],");
+	sink_lit(ex->sink, "],");
 }
 
 static void put_markers(struct export *ex)
 {
 	struct firefox *f = ex->state;
 
-	sink_puts(ex->sink, "\"markers\":{");
+	sink_lit(ex->sink, "\"markers\":{");
 	put_column(ex, "data", &f->markers.data);
 	put_column(ex, "name", &f->markers.names);
 	put_column(ex, "startTime", &f->markers.starts);
@@ -240,23 +243,26 @@ static void put_thread(struct export *ex)
 
 	add_ms(&from, f->task_start_ns);
 	add_ms(&to, f->last_ns);
-	sink_puts(ex->sink, f->has_thread ? ",\n{\"name\":" : "\n{\"name\":");
+	sink_either(ex->sink, f->has_thread, ",\n{\"name\":", "\n{\"name\":");
 	export_put_json(ex, task_name_at(task, UINT64_MAX));
-	sink_puts(ex->sink, ",\"processName\":");
+	sink_lit(ex->sink, ",\"processName\":");
 	export_put_json(ex, title_program(task_session(task, UINT64_MAX)));
+	sink_lit(ex->sink, ",\"isMainThread\":");
+	sink_either(ex->sink, task->pid == task->tid, "true", "false");
 	sink_putf(ex->sink,
-		  ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
-		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%s,"
-		  "\"unregisterTime\":%s,\"pausedRanges\":[],\"showMarkersInTimeline\":true,"
-		  "\"samples\":{",
-		  task->pid == task->tid ? "true" : "false", task->pid, task->tid,
-		  strbuf_str(&from), strbuf_str(&to));
+		  ",\"pid\":\"%d\",\"tid\":%d,\"processType\":\"default\","
+		  "\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":",
+		  task->pid, task->tid);
+	sink_put_made(ex->sink, &from);
+	sink_lit(ex->sink, ",\"unregisterTime\":");
+	sink_put_made(ex->sink, &to);
+	sink_lit(ex->sink, ",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\"samples\":{");
 	put_column(ex, "stack", &f->stacks);
 	put_column(ex, "time", &f->times);
 	put_column(ex, "weight", &f->weights);
 	sink_putf(ex->sink, "\"weightType\":\"tracing-ms\",\"length\":%zu},", f->nr_samples);
 	put_markers(ex);
-	sink_puts(ex->sink, "}");
+	sink_lit(ex->sink, "}");
 	f->nr_samples = 0;
 	f->has_thread = true;
 }
@@ -322,10 +328,14 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 
 static void put_numbers(struct export *ex, const char *name, size_t count)
 {
-	sink_putf(ex->sink, "\"%s\":[", name);
-	for (size_t i = 0; i < count; i++)
-		sink_putf(ex->sink, i ? ",%zu" : "%zu", i);
-	sink_puts(ex->sink, "],");
+	sink_lit(ex->sink, "\"");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\":[");
+	for (size_t i = 0; i < count; i++) {
+		sink_either(ex->sink, i, ",", "");
+		sink_putf(ex->sink, "%zu", i);
+	}
+	sink_lit(ex->sink, "],");
 }
 
 static unsigned category_of(const struct func *func)
@@ -344,13 +354,15 @@ static void put_tables(struct export *ex)
 	struct firefox *f = ex->state;
 	size_t nr = f->numbers.nr;
 
-	sink_puts(ex->sink, "\"frameTable\":{");
+	sink_lit(ex->sink, "\"frameTable\":{");
 	put_same(ex, "address", "-1", nr);
 	put_same(ex, "inlineDepth", "0", nr);
-	sink_puts(ex->sink, "\"category\":[");
-	for (size_t i = 0; i < nr; i++)
-		sink_putf(ex->sink, i ? ",%u" : "%u", category_of(f->numbers.funcs[i]));
-	sink_puts(ex->sink, "],");
+	sink_lit(ex->sink, "\"category\":[");
+	for (size_t i = 0; i < nr; i++) {
+		sink_either(ex->sink, i, ",", "");
+		sink_putf(ex->sink, "%u", category_of(f->numbers.funcs[i]));
+	}
+	sink_lit(ex->sink, "],");
 	put_same(ex, "subcategory", "0", nr);
 	put_numbers(ex, "func", nr);
 	for (size_t i = 0; i < ARRAY_SIZE(frame_nulls); i++)
@@ -371,21 +383,21 @@ static int end(struct export *ex, struct uft_err *err)
 
 	int ret = f->task ? end_thread(ex) : 0;
 
-	sink_puts(ex->sink, "\n],\n\"shared\":{\"stackTable\":{");
+	sink_lit(ex->sink, "\n],\n\"shared\":{\"stackTable\":{");
 	put_column(ex, "frame", &f->frames);
 	put_column(ex, "prefix", &f->prefixes);
 	sink_putf(ex->sink, "\"length\":%llu},\n", (unsigned long long)f->nr_stacks);
 	put_tables(ex);
-	sink_puts(ex->sink, "\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],"
-			    "\"type\":[]},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
-			    "\"name\":[],\"functionSize\":[],\"length\":0},\n"
-			    "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
-			    "\"stringArray\":[");
+	sink_lit(ex->sink, "\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],"
+			   "\"type\":[]},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
+			   "\"name\":[],\"functionSize\":[],\"length\":0},\n"
+			   "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
+			   "\"stringArray\":[");
 	for (size_t i = 0; i < f->numbers.nr; i++) {
-		sink_puts(ex->sink, i ? "," : "");
+		sink_either(ex->sink, i, ",", "");
 		export_put_json(ex, f->numbers.funcs[i]->name);
 	}
-	sink_puts(ex->sink, "]}}\n");
+	sink_lit(ex->sink, "]}}\n");
 	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||
 	    strbuf_oom(&f->markers.starts) || strbuf_oom(&f->markers.ends) ||
 	    strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
@@ -412,6 +424,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_firefox = {
 	.name = "firefox",
+	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct firefox),
 	.configure = nest_configure_by_task,
 	.begin = begin,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "utils/export/export.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
 /* A flame graph of more samples than this is none the better for it. */
@@ -17,13 +16,7 @@ static void put_name(struct strbuf *out, const char *name)
 {
 	size_t start = out->len;
 
-	text_put_utf8(out, name, strlen(name));
-	for (size_t i = start; i < out->len; i++) {
-		if (out->data[i] == ';')
-			out->data[i] = ':';
-		else if ((unsigned char)out->data[i] < ' ')
-			out->data[i] = ' ';
-	}
+	escape_addstr(out, MEDIUM_FOLDED, name);
 
 	size_t digits = out->len;
 
@@ -35,7 +28,7 @@ static void put_name(struct strbuf *out, const char *name)
 
 static void put_line(struct export *ex, const struct strbuf *path, uint64_t count)
 {
-	sink_put(ex->sink, strbuf_str(path), path->len);
+	sink_put_made(ex->sink, path);
 	sink_putf(ex->sink, " %llu\n", (unsigned long long)count);
 }
 
@@ -127,6 +120,7 @@ static int show_flame_graph(struct export *ex, struct tree *tree, struct uft_err
 
 const struct exporter exp_flame_graph = {
 	.name = "flame-graph",
+	.medium = MEDIUM_FOLDED,
 	.show = show_flame_graph,
 };
 
@@ -151,5 +145,6 @@ static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err
 
 const struct exporter exp_folded = {
 	.name = "folded",
+	.medium = MEDIUM_FOLDED,
 	.show = show_folded,
 };

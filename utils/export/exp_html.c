@@ -61,16 +61,12 @@ struct html {
 /* JSON within a script element: nothing that could end it. */
 static void add_string(struct strbuf *out, const char *text)
 {
-	struct strbuf json cleanup_strbuf = { 0 };
+	struct strbuf shown cleanup_strbuf = { 0 };
 
-	text_put_json(&json, text, strlen(text));
+	/* The page shows what it gets: hidden characters are made visible here. */
+	escape_addstr(&shown, MEDIUM_TERMINAL, text);
 	strbuf_addch(out, '"');
-	for (size_t i = 0; i < json.len; i++) {
-		if (json.data[i] == '<')
-			strbuf_addstr(out, "\\u003c");
-		else
-			strbuf_addch(out, json.data[i]);
-	}
+	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
 	strbuf_addch(out, '"');
 }
 
@@ -78,7 +74,7 @@ static int begin(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 
-	sink_put(ex->sink, page_head, page_head_len);
+	sink_put_raw(ex->sink, page_head, page_head_len);
 	return export_nest_init(ex, &html->nest, err);
 }
 
@@ -196,8 +192,8 @@ static void end_task(struct export *ex)
 		return;
 	put_slices(html);
 	sink_putf(ex->sink, "<script type=\"text/plain\" id=\"task%zu\">", html->nr_tasks);
-	sink_put(ex->sink, strbuf_str(&html->base64), html->base64.len);
-	sink_puts(ex->sink, "</script>\n");
+	sink_put_made(ex->sink, &html->base64);
+	sink_lit(ex->sink, "</script>\n");
 	strbuf_addf(&html->tasks, "%s{\"pid\":%d,\"tid\":%d,\"calls\":%zu,\"start\":%llu,\"name\":",
 		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr,
 		    (unsigned long long)html->slices[0].start_ns);
@@ -281,7 +277,7 @@ static void put_meta(struct export *ex)
 		add_string(&meta, html->texts[i]);
 	}
 	strbuf_addstr(&meta, "]}</script>\n");
-	sink_put(ex->sink, strbuf_str(&meta), meta.len);
+	sink_put_made(ex->sink, &meta);
 }
 
 static int end(struct export *ex, struct uft_err *err)
@@ -291,7 +287,7 @@ static int end(struct export *ex, struct uft_err *err)
 	if (html->task)
 		end_task(ex);
 	put_meta(ex);
-	sink_put(ex->sink, page_tail, page_tail_len);
+	sink_put_raw(ex->sink, page_tail, page_tail_len);
 	return 0;
 }
 
@@ -315,6 +311,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_html = {
 	.name = "html",
+	.medium = MEDIUM_SCRIPT,
 	.state_bytes = sizeof(struct html),
 	.configure = nest_configure_by_task,
 	.begin = begin,

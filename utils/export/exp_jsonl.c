@@ -30,7 +30,7 @@ static void configure(struct pipeline_config *config)
 
 static void make_name(const struct func *func, struct strbuf *out)
 {
-	text_put_json(out, func->name, func->name_len);
+	escape_add(out, MEDIUM_JSON, func->name, func->name_len);
 	strbuf_addstr(out, "\"");
 }
 
@@ -74,7 +74,9 @@ static char *put_signed(char *to, uint64_t v)
 
 static void put_member(struct export *ex, const char *name, const char *text)
 {
-	sink_putf(ex->sink, ",\"%s\":", name);
+	sink_lit(ex->sink, ",\"");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\":");
 	export_put_json(ex, text);
 }
 
@@ -125,13 +127,13 @@ static int put_call(struct export *ex, const struct task *task, const struct eve
 		to = copy_over(to, name->text, name->len);
 	} else {
 		sink_done(ex->sink, to);
-		sink_put(ex->sink, name->text, name->len);
+		sink_put_raw(ex->sink, name->text, name->len);
 		to = sink_room(ex->sink, 16);
 	}
 	sink_done(ex->sink, to);
 	if (event->type == EVENT_EXIT)
 		put_payload(ex, task, event);
-	sink_puts(ex->sink, "}\n");
+	sink_lit(ex->sink, "}\n");
 	return 0;
 }
 
@@ -140,17 +142,13 @@ static void put_event(struct export *ex, const struct task *task, const struct e
 	struct jsonl *j = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
-	struct strbuf line cleanup_strbuf = { 0 };
 
 	event_put_name(&j->events, event, &name);
 	event_put_data(&j->events, task, event, &data);
 	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
-	strbuf_addstr(&line, ",\"event\":\"");
-	text_put_json(&line, strbuf_str(&name), name.len);
-	strbuf_addstr(&line, "\",\"data\":\"");
-	text_put_json(&line, strbuf_str(&data), data.len);
-	strbuf_addstr(&line, "\"}\n");
-	sink_put(ex->sink, strbuf_str(&line), line.len);
+	put_member(ex, "event", strbuf_str(&name));
+	put_member(ex, "data", strbuf_str(&data));
+	sink_lit(ex->sink, "}\n");
 }
 
 static void put_lost(struct export *ex, const struct task *task, const struct event *event)
@@ -194,6 +192,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_jsonl = {
 	.name = "jsonl",
+	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct jsonl),
 	.configure = configure,
 	.begin = begin,

@@ -1,35 +1,16 @@
 /* Exporter: a web page with the call tree as a mermaid flow chart. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/export/export.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
-
-/* mermaid itself decodes entities with # in place of &; the browser those with &. */
-static void put_name(struct export *ex, const char *name)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	text_put_html(&text, name, strlen(name));
-
-	for (size_t i = 0; i < text.len; i++) {
-		if (strncmp(text.data + i, "&quot;", 6) == 0) {
-			sink_puts(ex->sink, "#quot;");
-			i += 5;
-		} else {
-			sink_put(ex->sink, text.data[i] == '\n' ? " " : &text.data[i], 1);
-		}
-	}
-}
 
 static void put_node(struct export *ex, size_t depth, size_t id, const char *name)
 {
 	sink_putf(ex->sink, "%zu_%zu[\"", depth, id);
-	put_name(ex, name);
-	sink_puts(ex->sink, "\"]");
+	sink_str(ex->sink, name);
+	sink_lit(ex->sink, "\"]");
 }
 
 /* Nodes are numbered as they come; @ids: by depth, of the calls around the current one. */
@@ -77,12 +58,12 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 		}
 		if (set_id(numbers, depth, ++numbers->last) < 0)
 			return -ENOMEM;
-		sink_puts(ex->sink, "  ");
+		sink_lit(ex->sink, "  ");
 		put_node(ex, depth - 1, numbers->ids[depth - 1],
 			 node->parent == root ? program : node->parent->func->name);
 		sink_putf(ex->sink, " -->|%llu| ", (unsigned long long)node->calls);
 		put_node(ex, depth, numbers->ids[depth], node->func->name);
-		sink_puts(ex->sink, ";\n");
+		sink_lit(ex->sink, ";\n");
 	}
 	numbers->last++;
 	return 0;
@@ -90,26 +71,29 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	sink_puts(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
-	put_name(ex, title_recording(ex->pipe->data));
-	sink_puts(ex->sink, "</title>\n</head>\n<body>\n<h2>Calls of ");
-	put_name(ex, title_recording(ex->pipe->data));
-	sink_puts(ex->sink, "</h2>\n<div class=\"mermaid\" id=\"mermaid_graph\">\nflowchart TB\n");
+	/* The head is the browser's alone. */
+	ex->sink->medium = MEDIUM_HTML;
+	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
+	sink_str(ex->sink, title_recording(ex->pipe->data));
+	sink_lit(ex->sink, "</title>\n</head>\n<body>\n<h2>Calls of ");
+	sink_str(ex->sink, title_recording(ex->pipe->data));
+	sink_lit(ex->sink, "</h2>\n<div class=\"mermaid\" id=\"mermaid_graph\">\nflowchart TB\n");
+	ex->sink->medium = MEDIUM_MERMAID;
 }
 
 /* Drawing is done by a script from the network; without one the page shows the text. */
-static const char tail[] =
-	"</div>\n"
-	"<script src=\"https://cdn.jsdelivr.net/npm/mermaid/dist/mermaid.min.js\"></script>\n"
-	"<script>\n"
-	"if (window.mermaid)\n"
-	"\tmermaid.initialize({ startOnLoad: true, maxTextSize: 1e8, maxEdges: 1e6,\n"
-	"\t\tflowchart: { useMaxWidth: false } });\n"
-	"else\n"
-	"\tdocument.getElementById('mermaid_graph').style.whiteSpace = 'pre';\n"
-	"</script>\n"
-	"</body>\n"
-	"</html>\n";
+#define TAIL                                                                                   \
+	"</div>\n"                                                                             \
+	"<script src=\"https://cdn.jsdelivr.net/npm/mermaid/dist/mermaid.min.js\"></script>\n" \
+	"<script>\n"                                                                           \
+	"if (window.mermaid)\n"                                                                \
+	"\tmermaid.initialize({ startOnLoad: true, maxTextSize: 1e8, maxEdges: 1e6,\n"         \
+	"\t\tflowchart: { useMaxWidth: false } });\n"                                          \
+	"else\n"                                                                               \
+	"\tdocument.getElementById('mermaid_graph').style.whiteSpace = 'pre';\n"               \
+	"</script>\n"                                                                          \
+	"</body>\n"                                                                            \
+	"</html>\n"
 
 static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 {
@@ -122,12 +106,13 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 		ret = put_edges(ex, tree->roots[i],
 				title_program(i < data->nr_sessions ? data->sessions[i] : NULL),
 				&numbers);
-	sink_puts(ex->sink, tail);
+	sink_lit(ex->sink, TAIL);
 	free(numbers.ids);
 	return ret < 0 ? err_set_errno(err, ret, "cannot export") : 0;
 }
 
 const struct exporter exp_mermaid = {
 	.name = "mermaid",
+	.medium = MEDIUM_MERMAID,
 	.show = show,
 };

@@ -93,15 +93,15 @@ static void write_packet(struct export *ex)
 	struct strbuf *packet = &p->packet;
 	uint8_t head[1 + VARINT_MAX] = { TRACE_PACKET << 3 | 2 };
 
-	sink_put(ex->sink, (const char *)head, put_varint(head + 1, packet->len) - head);
-	sink_put(ex->sink, strbuf_str(packet), packet->len);
+	sink_put_raw(ex->sink, head, put_varint(head + 1, packet->len) - head);
+	sink_put_made(ex->sink, packet);
 	strbuf_reset(packet);
 }
 
 static const char *utf8(struct perfetto *p, const char *text, size_t len)
 {
 	strbuf_reset(&p->text);
-	text_put_utf8(&p->text, text, len);
+	escape_add(&p->text, MEDIUM_BINARY, text, len);
 	return strbuf_str(&p->text);
 }
 
@@ -383,6 +383,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_perfetto = {
 	.name = "perfetto",
+	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.state_bytes = sizeof(struct perfetto),
 	.configure = nest_configure_by_task,

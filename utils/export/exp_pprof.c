@@ -6,7 +6,6 @@
 #include "utils/export/export.h"
 #include "utils/export/numbers.h"
 #include "utils/export/proto.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
 /* Of longer paths the innermost calls are written: a sample names all of its path. */
@@ -65,8 +64,8 @@ static void write_part(struct export *ex, unsigned field)
 	uint8_t head[2 * VARINT_MAX];
 	uint8_t *end = put_varint(put_varint(head, field << 3 | 2), p->part.len);
 
-	sink_put(ex->sink, (const char *)head, end - head);
-	sink_put(ex->sink, strbuf_str(&p->part), p->part.len);
+	sink_put_raw(ex->sink, head, end - head);
+	sink_put_made(ex->sink, &p->part);
 	strbuf_reset(&p->part);
 }
 
@@ -74,7 +73,7 @@ static void write_string(struct export *ex, const char *text)
 {
 	struct pprof *p = ex->state;
 
-	text_put_utf8(&p->part, text, strlen(text));
+	escape_addstr(&p->part, MEDIUM_BINARY, text);
 	write_part(ex, PROFILE_STRING);
 }
 
@@ -82,8 +81,7 @@ static void write_uint(struct export *ex, unsigned field, uint64_t v)
 {
 	uint8_t bytes[2 * VARINT_MAX];
 
-	sink_put(ex->sink, (const char *)bytes,
-		 put_varint(put_varint(bytes, field << 3), v) - bytes);
+	sink_put_raw(ex->sink, bytes, put_varint(put_varint(bytes, field << 3), v) - bytes);
 }
 
 static void write_type(struct export *ex, unsigned field, unsigned type, unsigned unit)
@@ -202,6 +200,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_pprof = {
 	.name = "pprof",
+	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.state_bytes = sizeof(struct pprof),
 	.deinit = deinit,

@@ -28,12 +28,12 @@ static int begin(struct export *ex, struct uft_err *err)
 {
 	struct speedscope *s = ex->state;
 
-	sink_puts(ex->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-			    "\"exporter\":");
+	sink_lit(ex->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+			   "\"exporter\":");
 	export_put_json(ex, ex->config->tool);
-	sink_puts(ex->sink, ",\n\"name\":");
+	sink_lit(ex->sink, ",\n\"name\":");
 	export_put_json(ex, title_recording(ex->pipe->data));
-	sink_puts(ex->sink, ",\n\"profiles\":[");
+	sink_lit(ex->sink, ",\n\"profiles\":[");
 	return export_nest_init(ex, &s->nest, err);
 }
 
@@ -69,7 +69,7 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	s->first_ns = MIN(ex->pipe->first_ns, time_ns);
 	s->last_ns = time_ns - s->first_ns;
 	s->has_event = false;
-	sink_puts(ex->sink, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
+	sink_lit(ex->sink, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
 	strbuf_addf(&name, "%s (%d)", task_name_at(task, UINT64_MAX), task->pid);
 	if (task->tid != task->pid)
 		strbuf_addf(&name, " / %d", task->tid);
@@ -100,7 +100,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	if (span->task != s->task) {
 		if (s->task) {
 			ret = end_task(ex);
-			sink_puts(ex->sink, ",");
+			sink_lit(ex->sink, ",");
 		}
 		begin_task(ex, span->task, span->events[0].time_ns);
 	}
@@ -123,13 +123,13 @@ static int end(struct export *ex, struct uft_err *err)
 
 	if (s->task && end_task(ex) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot export");
-	sink_puts(ex->sink, "\n],\n\"shared\":{\"frames\":[");
+	sink_lit(ex->sink, "\n],\n\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < s->numbers.nr; i++) {
-		sink_puts(ex->sink, i ? ",\n{\"name\":" : "\n{\"name\":");
+		sink_either(ex->sink, i, ",\n{\"name\":", "\n{\"name\":");
 		export_put_json(ex, s->numbers.funcs[i]->name);
-		sink_puts(ex->sink, "}");
+		sink_lit(ex->sink, "}");
 	}
-	sink_puts(ex->sink, "\n]}}\n");
+	sink_lit(ex->sink, "\n]}}\n");
 	return 0;
 }
 
@@ -143,6 +143,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_speedscope = {
 	.name = "speedscope",
+	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct speedscope),
 	.configure = nest_configure_by_task,
 	.begin = begin,

@@ -11,7 +11,6 @@
 #include "utils/export/nest.h"
 #include "utils/export/payloads.h"
 #include "utils/view/eventtext.h"
-#include "utils/view/texts.h"
 #include "utils/view/titles.h"
 
 /* The names are those of Perfetto's trace_processor as far as it has them. */
@@ -135,7 +134,7 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const char *text)
 {
 	strbuf_reset(&s->text);
-	text_put_utf8(&s->text, text, strlen(text));
+	escape_addstr(&s->text, MEDIUM_BINARY, text);
 	sqlite3_bind_text(put, at, strbuf_str(&s->text), s->text.len, SQLITE_TRANSIENT);
 }
 
@@ -381,7 +380,7 @@ static int copy_out(struct export *ex, struct uft_err *err)
 	if (lseek(s->fd, 0, SEEK_SET) < 0)
 		return err_set_errno(err, -errno, "cannot read the database");
 	while ((len = read(s->fd, buf, sizeof(buf))) > 0 && !ex->sink->failed)
-		sink_put(ex->sink, buf, len);
+		sink_put_raw(ex->sink, buf, len);
 	return len < 0 ? err_set_errno(err, -errno, "cannot read the database") : 0;
 }
 
@@ -413,6 +412,7 @@ static void deinit(struct export *ex)
 
 const struct exporter exp_sqlite = {
 	.name = "sqlite",
+	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.state_bytes = sizeof(struct sqlite_export),
 	.configure = nest_configure_by_task,

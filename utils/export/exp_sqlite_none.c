@@ -11,6 +11,7 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 
 const struct exporter exp_sqlite = {
 	.name = "sqlite",
+	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.show = show,
 };

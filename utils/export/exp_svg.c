@@ -4,6 +4,7 @@
 #include "utils/export/export.h"
 #include "utils/view/svg.h"
 #include "utils/view/titles.h"
+#include "utils/view/texts.h"
 
 static uint64_t positive(uint64_t ns)
 {
@@ -22,7 +23,7 @@ static void put_color(const struct tree_node *node, struct sink *sink)
 	uint32_t hash = 2166136261;
 
 	if (strncmp(name, "linux:schedule", 14) == 0) {
-		sink_puts(sink, "#cfd4db");
+		sink_lit(sink, "#cfd4db");
 		return;
 	}
 	for (; *name; name++)
@@ -33,7 +34,7 @@ static void put_color(const struct tree_node *node, struct sink *sink)
 
 static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sink)
 {
-	svg_put_text(node->func->name, node->func->name_len, sink);
+	sink_func(sink, node->func);
 	sink_putf(sink, ": %llu calls, ", (unsigned long long)node->calls);
 	svg_put_time(positive(node->total_ns), sink);
 	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive(node->total_ns) / all);
@@ -51,5 +52,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 
 const struct exporter exp_svg = {
 	.name = "svg",
+	.medium = MEDIUM_HTML,
 	.show = show,
 };

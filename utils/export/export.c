@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "utils/view/argtext.h"
-#include "utils/view/texts.h"
 
 #define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
 EXPORTERS(EXPORTER_DECLARE)
@@ -45,12 +44,9 @@ int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err 
 
 void export_put_json(const struct export *ex, const char *text)
 {
-	struct strbuf json cleanup_strbuf = { 0 };
-
-	strbuf_addch(&json, '"');
-	text_put_json(&json, text, strlen(text));
-	strbuf_addch(&json, '"');
-	sink_put(ex->sink, strbuf_str(&json), json.len);
+	sink_lit(ex->sink, "\"");
+	sink_str(ex->sink, text);
+	sink_lit(ex->sink, "\"");
 }
 
 static int pass_events(void *self, const struct event_span *span, struct uft_err *err)
@@ -108,6 +104,7 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 
 	if (!ex.state)
 		return err_set_errno(err, -ENOMEM, "cannot export");
+	sink->medium = exporter->medium;
 
 	int ret = exporter->show ? run_tree(&ex, err) : run_stream(&ex, err);
 

@@ -64,6 +64,7 @@ struct export
  * One format. There are two ways to write one: from the stream of events, with @events and what of
  * @begin and @end is needed, or from the finished call tree, with @show.
  *
+ * @medium: the language of its texts, of which sink_str() makes what is not ours
  * @is_binary: nothing for a terminal
  * @state_bytes: of ex->state
  * @configure: what the pipeline has to do; NULL for those from the call tree
@@ -73,6 +74,7 @@ struct export
  */
 struct exporter {
 	const char *name;
+	enum medium medium;
 	bool is_binary;
 	size_t state_bytes;
 	void (*configure)(struct pipeline_config *config);
@@ -102,7 +104,7 @@ bool export_put_payload(const struct export *ex, const struct task *task, const 
 /* Begin @nest for what the user chose; ends with nest_deinit(). */
 int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
 
-/* @text as a JSON string, with quotes around it. */
+/* @text as a JSON string, with quotes around it; of exporters whose medium that is. */
 void export_put_json(const struct export *ex, const char *text);
 
 #endif

@@ -20,7 +20,7 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 
 /* Numbers of any kind but zigzag ones; negative ones as 64 bits. */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
-/* Strings have to be valid UTF-8, see text_put_utf8(). */
+/* Strings have to be valid UTF-8, see MEDIUM_BINARY. */
 void proto_add_bytes(struct strbuf *out, unsigned field, const void *data, size_t len);
 void proto_add_str(struct strbuf *out, unsigned field, const char *text);
 /* A message inside of one. */

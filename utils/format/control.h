@@ -62,6 +62,7 @@ enum control_hello_kind {
 	/* Fresh images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
 	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
+	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
 };
 
 struct control_hello {

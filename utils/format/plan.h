@@ -23,6 +23,10 @@ enum plan_flags {
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
+	/* Nothing is recorded but what a rule of that kind lets in, if this process has one: enum plan_rule_flags */
+	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
+	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
+	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
 };
 
 /* What a rule says; members of struct plan_rule count only with their flag. */

@@ -58,7 +58,7 @@ struct ring {
 	_Atomic uint64_t lost;	    /* records dropped in all */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
-	uint32_t pad1;
+	uint32_t index;		    /* which ring it is; the owning process' own note */
 	uint64_t pad2[4];
 
 	/*

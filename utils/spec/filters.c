@@ -138,6 +138,19 @@ static bool matches(const struct spec *spec, const struct filter_subject *subjec
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
+uint32_t filters_opt_in(const struct filters *filters)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < filters->nr; i++) {
+		const struct spec *spec = &filters->entries[i].spec;
+
+		if (spec->module_kind != MODULE_KERNEL)
+			flags |= spec->trigger.flags;
+	}
+	return flags & (TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION);
+}
+
 void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject)
 {

@@ -44,6 +44,12 @@ void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
 
 /*
+ * What there must be before anything is kept, as enum trigger_flags: of TRIGGER_FILTER, TRIGGER_CALLER and TRIGGER_LOCATION those
+ * that some spec asks for. A spec that matches nothing counts: then nothing is kept. Functions of the kernel are another matter.
+ */
+uint32_t filters_opt_in(const struct filters *filters);
+
+/*
  * A function, as filters see it.
  *
  * @name: demangled, with its length

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPECIAL ".?*+-^$|()[]{}"
+
+/* fnmatch(3) takes time that grows with the name's length only, but a call of itself for each `*`. */
+#define GLOB_MAX 4096U
 
 const char *pattern_match_name(enum pattern_match match)
 {
@@ -75,153 +77,18 @@ static void find_literal(struct pattern *p)
 	}
 }
 
-/*
- * regcomp(3) makes copies of what is repeated, so that "a++++..." or "((a{99}){99}){99}" takes all memory there is; and
- * patterns come from recordings, too. The number of copies, about; and of those that repetitions alone make, whose time grows
- * with the square: a third of a second for a thousand. It grows faster yet with repetitions of repetitions ("a?*?+").
- */
-#define COPIES_MAX   100000U
-#define REPEATED_MAX 1000U
-#define NESTING_MAX  32
-#define STACKED_MAX  6
-
-struct copies {
-	uint64_t sums[NESTING_MAX + 1]; /* by group that is open */
-	unsigned depth;
-	uint64_t last; /* of what a repetition would be about */
-	uint64_t repeated;
-	/* Repetitions of each other: about the last atom, and the most within each group that is open. */
-	unsigned stacked;
-	unsigned most_stacked[NESTING_MAX + 1];
-};
-
-static void add_atom(struct copies *c, uint64_t copies)
-{
-	c->last = copies;
-	c->sums[c->depth] += copies;
-	c->stacked = 0;
-}
-
-static void repeat_atom(struct copies *c, uint64_t times)
-{
-	uint64_t more = c->last * (times > 1 ? times - 1 : 0);
-
-	c->last += more;
-	c->sums[c->depth] += more;
-	c->repeated += more;
-	c->stacked++;
-	c->most_stacked[c->depth] = MAX(c->most_stacked[c->depth], c->stacked);
-}
-
-static void open_group(struct copies *c)
-{
-	c->depth++;
-	c->sums[c->depth] = 0;
-	c->most_stacked[c->depth] = 0;
-}
-
-/* It is an atom of the group around it, as deep in repetitions as what it holds. */
-static void close_group(struct copies *c)
-{
-	unsigned stacked = c->most_stacked[c->depth];
-	uint64_t copies = c->sums[c->depth];
-
-	if (c->depth == 0)
-		return;
-	c->depth--;
-	add_atom(c, copies + 1);
-	c->stacked = stacked;
-	c->most_stacked[c->depth] = MAX(c->most_stacked[c->depth], stacked);
-}
-
-static bool has_too_many(const struct copies *c)
-{
-	return c->depth > NESTING_MAX - 1 || c->sums[c->depth] > COPIES_MAX ||
-	       c->repeated > REPEATED_MAX || c->stacked > STACKED_MAX;
-}
-
-/* "{m,n}" at @at; where it ends. */
-static const char *count_interval(struct copies *c, const char *at)
-{
-	char *end;
-	uint64_t low = MIN(strtoull(at + 1, &end, 10), (unsigned long long)COPIES_MAX);
-	uint64_t high = low;
-
-	if (*end == ',')
-		high = MAX(low + 1,
-			   MIN(strtoull(end + 1, &end, 10), (unsigned long long)COPIES_MAX));
-	repeat_atom(c, high);
-	return *end == '}' ? end : at;
-}
-
-/* A bracket expression at @at; its last character. */
-static const char *skip_bracket(const char *at)
-{
-	const char *end = at + 1 + (at[1] == '^');
-	const char *close = *end ? strchr(end + 1, ']') : NULL;
-
-	return close ? close : at;
-}
-
-static bool is_too_large(const char *text)
-{
-	struct copies c = { 0 };
-
-	for (const char *at = text; *at; at++) {
-		switch (*at) {
-		case '(':
-			open_group(&c);
-			break;
-		case ')':
-			close_group(&c);
-			break;
-		case '+':
-			repeat_atom(&c, 2);
-			break;
-		case '*':
-		case '?':
-			repeat_atom(&c, 1);
-			break;
-		case '|':
-			break;
-		case '{':
-			at = count_interval(&c, at);
-			break;
-		case '[':
-			add_atom(&c, 1);
-			at = skip_bracket(at);
-			break;
-		case '\\':
-			add_atom(&c, 1);
-			at += at[1] != '\0';
-			break;
-		default:
-			add_atom(&c, 1);
-			break;
-		}
-		if (has_too_many(&c))
-			return true;
-	}
-	return false;
-}
-
 static int compile(struct pattern *p, struct uft_err *err)
 {
-	if (is_too_large(p->text))
-		return err_set(err, -ERR_USAGE, "pattern '%s': it repeats too much", p->text);
+	struct uft_err why = { 0 };
 
-	int code = regcomp(&p->regex, p->text, REG_EXTENDED | REG_NOSUB);
-	char why[128];
-
-	if (code == 0) {
-		p->has_regex = true;
+	p->regex = regex_create(p->text, &why);
+	if (p->regex) {
 		find_literal(p);
 		return 0;
 	}
-	regerror(code, &p->regex, why, sizeof(why));
-	if (code == REG_ESPACE)
+	if (why.code == -ENOMEM)
 		return err_set_errno(err, -ENOMEM, "cannot compile '%s'", p->text);
-	return err_set(err, -ERR_USAGE, "'%s' is not a regular expression: %s", p->text, why);
+	return err_set(err, -ERR_USAGE, "'%s' is not a regular expression: %s", p->text, why.text);
 }
 
 static int init(struct pattern *p, const char *text, size_t len, bool can_be_plain,
@@ -234,6 +101,10 @@ static int init(struct pattern *p, const char *text, size_t len, bool can_be_pla
 		p->match = MATCH_SIMPLE;
 
 	int ret = p->match == MATCH_REGEX ? compile(p, err) : 0;
+
+	if (p->match == MATCH_GLOB && strlen(p->text) > GLOB_MAX)
+		ret = err_set(err, -ERR_USAGE, "pattern '%.32s...' is too long: expected %u bytes",
+			      p->text, GLOB_MAX);
 
 	if (ret < 0)
 		pattern_deinit(p);
@@ -255,8 +126,7 @@ int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct u
 
 void pattern_deinit(struct pattern *p)
 {
-	if (p->has_regex)
-		regfree(&p->regex);
+	regex_destroy(p->regex);
 	free(p->text);
 	*p = (struct pattern){ 0 };
 }
@@ -283,5 +153,5 @@ bool pattern_matches(const struct pattern *p, const char *name, size_t len)
 	case MATCH_REGEX:
 		break;
 	}
-	return has_literal(p, name, len) && regexec(&p->regex, name, 0, NULL, 0) == 0;
+	return has_literal(p, name, len) && regex_finds(p->regex, name, len);
 }

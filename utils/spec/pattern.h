@@ -2,12 +2,12 @@
 #ifndef UTRAIL_SPEC_PATTERN_H
 #define UTRAIL_SPEC_PATTERN_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/err.h"
+#include "utils/spec/regex.h"
 
 /* How a pattern is to be read; what --match says (spec/cli.md section 4.1). */
 enum pattern_match {
@@ -24,7 +24,7 @@ const char *pattern_match_name(enum pattern_match match);
  * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
  * @prefix_len: so many characters behind a leading `^` begin every matching name
- * @has_regex: @regex is compiled
+ * @regex: compiled; NULL: it is none
  */
 struct pattern {
 	char *text;
@@ -32,8 +32,7 @@ struct pattern {
 	size_t literal_at;
 	size_t literal_len;
 	size_t prefix_len;
-	bool has_regex;
-	regex_t regex;
+	struct regex *regex;
 };
 
 /*
@@ -48,7 +47,7 @@ int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct u
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
-/* Whether @name matches. Cost: of most names that do not, a memory search. */
+/* Whether @name matches. Cost: of most names that do not, a memory search; of none more than its length allows. */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
 #endif

@@ -230,6 +230,10 @@ static struct part repeat(struct parse *p, const char *start, struct part once)
 	if (!parse_interval(p, &low, &high))
 		return empty;
 
+	/* Nothing, however often: "(((){255}){255}){255}" would be read again and again. */
+	if (!once.first)
+		return empty;
+
 	const char *behind = p->at;
 	long copies = high < 0 ? MAX(low, 1L) : high;
 

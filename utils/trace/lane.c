@@ -313,6 +313,17 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
+/* For who wants to know whether anything is left: what is hidden is nothing to see. */
+static void note_shown(struct lane *lane)
+{
+	for (size_t i = 0; i < lane->nr; i++) {
+		if (lane->events[i].type == EVENT_HIDDEN || (lane->events[i].flags & EVENT_OFF))
+			continue;
+		atomic_store_explicit(&lane->pipe->has_shown, true, memory_order_relaxed);
+		return;
+	}
+}
+
 int lane_fill(struct lane *lane, struct uft_err *err)
 {
 	ssize_t nr = 0;
@@ -329,5 +340,7 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 	if (nr == 0 && lane->is_finished)
 		lane_release(lane);
 	lane->nr = nr;
+	if (!atomic_load_explicit(&lane->pipe->has_shown, memory_order_relaxed))
+		note_shown(lane);
 	return nr > 0;
 }

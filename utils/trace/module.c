@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
 #include "utils/object/srcline.h"
@@ -187,24 +188,32 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 		set->cap_funcs = cap;
 	}
 
+	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);
-	struct func *func = calloc(1,
-				   sizeof(*func) + 2 * len + sizeof("();") + 1 + FUNC_TEXT_SLACK);
 
-	if (!func || len > UINT32_MAX / 2) {
+	/* Once here, so that views need not look at names in each of their lines. */
+	escape_addstr(&shown, MEDIUM_TERMINAL, name);
+
+	size_t shown_len = shown.len;
+
+	strbuf_addstr(&shown, wants_brackets(name) ? "();" : ";");
+
+	struct func *func = calloc(1, sizeof(*func) + shown.len + 1 + len + 1 + FUNC_TEXT_SLACK);
+
+	if (!func || strbuf_oom(&shown) || shown.len > UINT32_MAX / 2) {
 		free(func);
 		return NULL;
 	}
 
-	char *text = (char *)(func + 1);
-	int call_len = sprintf(text, "%s%s;", name, wants_brackets(name) ? "()" : "");
-	char *kept = memcpy(text + call_len + 1, name, len + 1);
+	char *text = memcpy((char *)(func + 1), shown.data, shown.len + 1);
+	char *kept = memcpy(text + shown.len + 1, name, len + 1);
 
 	*func = (struct func){
 		.name = kept,
 		.name_len = len,
 		.call_text = text,
-		.call_len = call_len,
+		.shown_len = shown_len,
+		.call_len = shown.len,
 		.id = set->nr_funcs,
 	};
 	set->funcs[set->nr_funcs++] = func;
@@ -215,6 +224,19 @@ static bool is_exec_name(const char *name)
 {
 	static const char *const names[] = { "execl",  "execle", "execlp",  "execv",
 					     "execve", "execvp", "execvpe", "fexecve" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_fork_name(const char *name)
+{
+	static const char *const names[] = { "fork",	"vfork",   "_Fork",
+					     "__fork",	"__vfork", "__libc_fork",
+					     "forkpty", "daemon",  "clone" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strcmp(name, names[i]) == 0)
@@ -240,6 +262,7 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
+	(*slot)->is_fork = is_fork_name(sym->name);
 	return *slot;
 }
 

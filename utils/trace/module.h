@@ -19,8 +19,8 @@
  * index their own arrays with @id. Lives as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address no symbol covers
- * @call_text: "name();" as a leaf without arguments is shown; its first @call_len - 1 bytes
- *             are "name()"
+ * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first @shown_len bytes are the
+ *             name, its first @call_len - 1 bytes "name()"
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
@@ -28,10 +28,12 @@ struct func {
 	const char *name;
 	const char *call_text;
 	uint32_t name_len;
+	uint32_t shown_len;
 	uint32_t call_len;
 	uint32_t id;
 	bool is_libcall; /* an entry of a PLT */
 	bool is_exec;	 /* a library call that puts another program in place of this one */
+	bool is_fork;	 /* by its name: two processes return from it */
 	const struct symbol *sym;
 	const struct module *module;
 };

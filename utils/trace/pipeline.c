@@ -297,6 +297,7 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 		} while (ret > 0);
 	}
 	close_lanes(pipe);
+	atomic_store(&pipe->has_shown, false);
 	call_filter_sort_switches(&pipe->filter);
 	return ret;
 }

@@ -116,6 +116,7 @@ struct lane {
  * @config: as given; what stg_filter does is taken out of it when @is_filtered
  * @broken: the first damaged file; the others were read on
  * @is_stopped: others may set it: the records end where they are now
+ * @has_shown: something has passed all stages
  * @read_bytes: how much of them was read so far
  */
 struct pipeline {
@@ -143,6 +144,7 @@ struct pipeline {
 	size_t nr_lanes;
 	struct uft_err broken;
 	atomic_bool is_stopped;
+	atomic_bool has_shown;
 	atomic_uint_fast64_t read_bytes;
 };
 

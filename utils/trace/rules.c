@@ -102,6 +102,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		if (filters->entries[i].has_match || data->growth)
 			rules->uses |= filters->entries[i].spec.trigger.flags & actions;
 	}
+	rules->uses |= filters_opt_in(filters) & actions;
 	return ret;
 }
 

@@ -11,6 +11,8 @@
 #define ARGS_TEXT_MAX	1024
 /* The fields of all structs among them. */
 #define FIELDS_TEXT_MAX 256
+/* And their number: a field has a name and a sign at least, so that honest structs run out of text first. */
+#define FIELDS_MAX	256
 /* From here on a number says more in hexadecimal. */
 #define DECIMAL_MAX	100000
 
@@ -34,6 +36,7 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 		.specs = specs->specs,
 		.nr = is_entry ? specs->nr : 1,
 		.budget = FIELDS_TEXT_MAX,
+		.fields = FIELDS_MAX,
 	};
 	return specs->nr > 0;
 }
@@ -110,42 +113,60 @@ static void put_integer(const struct subject *s, const struct argspec *spec,
 	}
 }
 
-static void put_escaped(char c, struct strbuf *out)
+void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out)
+{
+	enum medium medium = s->text->color == COLOR_MODE_HTML ? MEDIUM_HTML : MEDIUM_TERMINAL;
+
+	escape_add(out, medium, text, len);
+}
+
+void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out)
+{
+	argtext_put_text(s, name, strlen(name), out);
+}
+
+/* What C has a short escape for, and the peer shows by it. */
+static const char *short_escape(char c)
 {
 	switch (c) {
 	case '\0':
-		strbuf_addstr(out, "\\0");
-		break;
+		return "\\0";
 	case '\b':
-		strbuf_addstr(out, "\\b");
-		break;
+		return "\\b";
 	case '\n':
-		strbuf_addstr(out, "\\n");
-		break;
+		return "\\n";
 	default:
-		strbuf_addch(out, c);
-		break;
+		return NULL;
 	}
+}
+
+/* The inside of a string or of a character constant. */
+static void put_escaped(const struct subject *s, const char *text, size_t len, struct strbuf *out)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *escape = short_escape(text[i]);
+
+		if (!escape)
+			continue;
+		argtext_put_text(s, text + start, i - start, out);
+		strbuf_addstr(out, escape);
+		start = i + 1;
+	}
+	argtext_put_text(s, text + start, len - start, out);
 }
 
 static void put_string(const struct subject *s, const struct argspec *spec,
 		       const struct arg_value *value, struct strbuf *out)
 {
-	bool is_plain = true;
-
 	if (arg_value_is_null(value)) {
 		strbuf_addstr(out, "NULL");
 		return;
 	}
-	/* Not ASCII: whatever the terminal makes of it. */
-	for (size_t i = 0; i < value->len; i++)
-		is_plain &= value->data[i] < 0x80;
 	color_begin(out, s->text->color, COLOR_MAGENTA);
 	strbuf_addch(out, '"');
-	if (!is_plain)
-		strbuf_add(out, value->data, value->len);
-	for (size_t i = 0; is_plain && i < value->len; i++)
-		put_escaped(value->data[i], out);
+	put_escaped(s, (const char *)value->data, value->len, out);
 	strbuf_addch(out, '"');
 	color_end(out, s->text->color);
 	if (spec->type.format == ARG_STD_STRING)
@@ -156,7 +177,7 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 {
 	color_begin(out, s->text->color, COLOR_MAGENTA);
 	strbuf_addch(out, '\'');
-	put_escaped(value->len ? (char)value->data[0] : '\0', out);
+	put_escaped(s, value->len ? (const char *)value->data : "", 1, out);
 	strbuf_addch(out, '\'');
 	color_end(out, s->text->color);
 }
@@ -222,7 +243,8 @@ static void put_pointer(const struct subject *s, const struct arg_value *value, 
 		return;
 	}
 	color_begin(out, s->text->color, COLOR_CYAN);
-	strbuf_addf(out, "%s%s", s->text->color == COLOR_MODE_HTML ? "&amp;" : "&", symbol->name);
+	argtext_put_name(s, "&", out);
+	argtext_put_name(s, symbol->name, out);
 	color_end(out, s->text->color);
 }
 
@@ -233,7 +255,7 @@ static void put_enum_names(const struct subject *s, const char *names, struct st
 		size_t len = strcspn(at, "|");
 
 		color_begin(out, s->text->color, COLOR_BLUE);
-		strbuf_add(out, at, len);
+		argtext_put_text(s, at, len, out);
 		color_end(out, s->text->color);
 		at += len;
 		if (!*at++)
@@ -267,7 +289,7 @@ static void put_struct(struct subject *s, const struct argspec *spec, const stru
 	/* The compiler's names of lambdas say nothing. */
 	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
 		color_begin(out, s->text->color, COLOR_CYAN);
-		strbuf_addstr(out, spec->name);
+		argtext_put_name(s, spec->name, out);
 		color_end(out, s->text->color);
 	}
 	if (spec->type.size)
@@ -371,7 +393,9 @@ static void put_raw_bytes(const struct arg_value *value, struct strbuf *out)
 static void put_raw_enum(const struct subject *s, const struct argspec *spec,
 			 const struct arg_value *value, struct strbuf *out)
 {
-	strbuf_addf(out, "enum %s: ", spec->name);
+	strbuf_addstr(out, "enum ");
+	argtext_put_name(s, spec->name, out);
+	strbuf_addstr(out, ": ");
 	put_enum(s, spec, value, out);
 	strbuf_addf(out, " (%lld)", (long long)load_signed(s, value));
 }
@@ -384,8 +408,11 @@ static void put_raw_pointer(const struct subject *s, const struct arg_value *val
 
 	strbuf_addstr(out, "p: ");
 	put_hex(addr, out);
-	if (symbol)
-		strbuf_addf(out, " (&%s)", symbol->name);
+	if (symbol) {
+		strbuf_addstr(out, " (&");
+		argtext_put_name(s, symbol->name, out);
+		strbuf_addch(out, ')');
+	}
 }
 
 /* "d64: 0x0000000000000001": the letter of the format and the width in bits. */
@@ -423,7 +450,7 @@ static void put_raw_value(const struct subject *s, const struct argspec *spec,
 		if (arg_value_is_null(value))
 			strbuf_addstr(out, "NULL");
 		else
-			strbuf_add(out, value->data, value->len);
+			argtext_put_text(s, (const char *)value->data, value->len, out);
 		break;
 	case ARG_FLOAT:
 		put_raw_float(s, value, out);
@@ -435,7 +462,9 @@ static void put_raw_value(const struct subject *s, const struct argspec *spec,
 		put_raw_enum(s, spec, value, out);
 		break;
 	case ARG_STRUCT:
-		strbuf_addf(out, "struct %s:", spec->name ? spec->name : "");
+		strbuf_addstr(out, "struct ");
+		argtext_put_name(s, spec->name ? spec->name : "", out);
+		strbuf_addch(out, ':');
 		put_raw_bytes(value, out);
 		break;
 	default:

@@ -3,10 +3,14 @@
 #define UTRAIL_VIEW_ARGTEXT_H
 
 #include "utils/base/color.h"
+#include "utils/base/escape.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/event.h"
 
-/* @color: of strings, symbols and enums */
+/*
+ * @color: of strings, symbols and enums; with it is told what the text is for: a page or a terminal. Exporters, which have no colours,
+ *         get it as a terminal shows it.
+ */
 struct argtext {
 	struct trace_data *data;
 	enum color_mode color;

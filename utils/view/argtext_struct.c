@@ -7,6 +7,10 @@
 
 /* Elements of an array that are shown. */
 #define ELEMENTS_MAX 8
+/* Recorders write nothing deeper (utils/object/dwarf_struct.c); a file of somebody else may have structs that hold themselves. */
+#define NESTING_MAX  8
+/* A name is cut there: no more of it would be seen. */
+#define NAME_MAX     256
 
 /* The bits of a bit-field, in @bytes: little-endian machines count them from the lowest on. */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
@@ -80,7 +84,7 @@ static void put_field(struct subject *s, const struct struct_field *field, const
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
-	strbuf_addstr(out, field->name);
+	argtext_put_text(s, field->name, strnlen(field->name, NAME_MAX), out);
 	strbuf_addch(out, '=');
 	if (field->count)
 		put_array(s, field, value.data, out);
@@ -94,22 +98,26 @@ void argtext_put_fields(struct subject *s, const struct argspec *spec,
 	const struct struct_def *def = arg_book_struct(s->event->func, spec);
 
 	/* Bit-fields and the like are laid out as on the machines that utrail records on. */
-	if (!def || value->len < def->bytes || s->text->data->is_big_endian) {
+	if (!def || value->len < def->bytes || s->text->data->is_big_endian ||
+	    s->nesting == NESTING_MAX) {
 		strbuf_addstr(out, "{...}");
 		return;
 	}
 	strbuf_addch(out, '{');
+	s->nesting++;
 	for (size_t i = 0; i < def->nr; i++) {
 		size_t start = out->len;
 
 		if (i)
 			strbuf_addstr(out, ", ");
-		if (s->budget == 0) {
+		if (s->budget == 0 || s->fields == 0) {
 			strbuf_addstr(out, "...");
 			break;
 		}
+		s->fields--;
 		put_field(s, &def->fields[i], value->data, out);
 		s->budget -= MIN(s->budget, out->len - start);
 	}
+	s->nesting--;
 	strbuf_addch(out, '}');
 }

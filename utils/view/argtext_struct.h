@@ -8,7 +8,7 @@
 
 /*
  * Whose values these are; @specs: @nr of them, one behind the other in the payload. @budget: bytes of text that fields of structs may
- * still have.
+ * still have; @fields: so many may still be shown, and so often may what is not; @nesting: of structs around the value.
  */
 struct subject {
 	const struct argtext *text;
@@ -17,9 +17,15 @@ struct subject {
 	const struct argspec *specs;
 	size_t nr;
 	size_t budget;
+	unsigned fields;
+	unsigned nesting;
 };
 
 /* Append one value, of whatever type. */
+/* Text that is not ours, as the medium shows it that the colours are for. */
+void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
+void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
+
 void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 

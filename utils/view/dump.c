@@ -14,6 +14,7 @@
 #include "utils/trace/cpu_files.h"
 #include "utils/view/argtext.h"
 #include "utils/view/eventtext.h"
+#include "utils/view/texts.h"
 
 #define PERF_FILE_MAX_BYTES (1UL << 30)
 #define TASK_FILE_MAX_BYTES (1UL << 30)
@@ -48,13 +49,16 @@ static void put_mask(struct sink *sink, uint64_t mask, const char *const *names,
 	for (size_t i = 0; i < nr; i++) {
 		if (!(mask & 1ULL << i))
 			continue;
-		sink_putf(sink, "%s%s", is_first ? "" : " | ", names[i]);
+		sink_either(sink, is_first, "", " | ");
+		sink_str(sink, names[i]);
 		is_first = false;
 	}
 	mask &= ~((1ULL << nr) - 1);
-	if (mask)
-		sink_putf(sink, "%s%#llx", is_first ? "" : " | ", (unsigned long long)mask);
-	sink_puts(sink, ")\n");
+	if (mask) {
+		sink_either(sink, is_first, "", " | ");
+		sink_putf(sink, "%#llx", (unsigned long long)mask);
+	}
+	sink_lit(sink, ")\n");
 }
 
 /* " <offset>: xx xx ...", 16 bytes per row, a wider gap in the middle. */
@@ -62,36 +66,39 @@ static void put_bytes(struct sink *sink, uint64_t offset, const uint8_t *bytes, 
 {
 	for (size_t row = 0; row < len; row += 16) {
 		sink_putf(sink, " <%016llx>:", (unsigned long long)offset + row);
-		for (size_t i = row; i < len && i < row + 16; i++)
-			sink_putf(sink, "%s%02x", i - row == 8 ? "  " : " ", bytes[i]);
-		sink_puts(sink, "\n");
+		for (size_t i = row; i < len && i < row + 16; i++) {
+			sink_either(sink, i - row == 8, "  ", " ");
+			sink_putf(sink, "%02x", bytes[i]);
+		}
+		sink_lit(sink, "\n");
 	}
 }
 
+#define HEADER_PREFIX "uftrace file header:"
+
 static void show_header(struct dump *dump)
 {
-	static const char prefix[] = "uftrace file header:";
 	const struct data_header *header = &dump->data->header;
 	struct sink *sink = dump->sink;
 	uint8_t bytes[HEADER_SIZE];
 
 	header_encode(header, bytes);
-	sink_putf(sink, "%s magic         = ", prefix);
+	sink_lit(sink, HEADER_PREFIX " magic         = ");
 	for (size_t i = 0; i < 8; i++)
 		sink_putf(sink, "%02x", bytes[i]);
-	sink_putf(sink, "\n%s version       = %u\n", prefix, header->version);
-	sink_putf(sink, "%s header size   = %u\n", prefix, header->header_size);
-	sink_putf(sink, "%s endian        = %u (%s)\n", prefix, header->endian,
-		  header->endian == HEADER_BIG_ENDIAN ? "big" : "little");
-	sink_putf(sink, "%s class         = %u (%d bit)\n", prefix, header->elf_class,
+	sink_putf(sink, "\n" HEADER_PREFIX " version       = %u\n", header->version);
+	sink_putf(sink, HEADER_PREFIX " header size   = %u\n", header->header_size);
+	sink_putf(sink, HEADER_PREFIX " endian        = %u ", header->endian);
+	sink_either(sink, header->endian == HEADER_BIG_ENDIAN, "(big)\n", "(little)\n");
+	sink_putf(sink, HEADER_PREFIX " class         = %u (%d bit)\n", header->elf_class,
 		  header->elf_class == HEADER_CLASS_32 ? 32 : 64);
-	sink_putf(sink, "%s features      = ", prefix);
+	sink_lit(sink, HEADER_PREFIX " features      = ");
 	put_mask(sink, header->feat_mask, feature_names, ARRAY_SIZE(feature_names));
-	sink_putf(sink, "%s info          = ", prefix);
+	sink_lit(sink, HEADER_PREFIX " info          = ");
 	put_mask(sink, header->info_mask, info_names, ARRAY_SIZE(info_names));
 	if (dump->config->is_verbose)
 		put_bytes(sink, 0, bytes, sizeof(bytes));
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 static void show_task_line(struct sink *sink, const struct task_line *line)
@@ -100,9 +107,11 @@ static void show_task_line(struct sink *sink, const struct task_line *line)
 		  (unsigned long long)(line->time_ns % 1000000000));
 	switch (line->type) {
 	case TASK_LINE_SESSION:
-		sink_putf(sink, "session of task %d: %s (", line->pid, line->sid);
-		sink_put(sink, line->path, line->path_len);
-		sink_puts(sink, ")\n");
+		sink_putf(sink, "session of task %d: ", line->pid);
+		sink_str(sink, line->sid);
+		sink_lit(sink, " (");
+		sink_text(sink, line->path, line->path_len);
+		sink_lit(sink, ")\n");
 		break;
 	case TASK_LINE_TASK:
 		sink_putf(sink, "task tid %d (pid %d)\n", line->tid, line->pid);
@@ -113,8 +122,8 @@ static void show_task_line(struct sink *sink, const struct task_line *line)
 	case TASK_LINE_DLOPEN:
 		sink_putf(sink, "dlopen of task %d: %llx (", line->tid,
 			  (unsigned long long)line->base);
-		sink_put(sink, line->path, line->path_len);
-		sink_puts(sink, ")\n");
+		sink_text(sink, line->path, line->path_len);
+		sink_lit(sink, ")\n");
 		break;
 	}
 }
@@ -137,14 +146,16 @@ static int show_task_log(struct dump *dump, struct uft_err *err)
 	sink_putf(dump->sink, "%zu tasks found\n", dump->data->nr_tasks);
 	while (task_txt_next(&in, &line, NULL) > 0)
 		show_task_line(dump->sink, &line);
-	sink_puts(dump->sink, "\n");
+	sink_lit(dump->sink, "\n");
 	return 0;
 }
 
 static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const char *kind)
 {
-	sink_putf(dump->sink, "%llu.%09llu  %7d: [%s] ", (unsigned long long)(time_ns / 1000000000),
-		  (unsigned long long)(time_ns % 1000000000), tid, kind);
+	sink_putf(dump->sink, "%llu.%09llu  %7d: [", (unsigned long long)(time_ns / 1000000000),
+		  (unsigned long long)(time_ns % 1000000000), tid);
+	sink_str(dump->sink, kind);
+	sink_lit(dump->sink, "] ");
 }
 
 /* "name: data" below an event that has a payload. */
@@ -164,17 +175,17 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 		struct argtext args = { dump->data, COLOR_MODE_OFF };
 
 		argtext_put_raw(&args, task, event, &text);
-		sink_puts(dump->sink, strbuf_str(&text));
+		sink_put_made(dump->sink, &text);
 		return;
 	}
 	event_put_name(&dump->texts, event, &name);
 	event_put_raw_data(&dump->texts, task, event, &text);
 	if (text.len) {
-		sink_puts(dump->sink, "  ");
-		sink_puts(dump->sink, strbuf_str(&name));
-		sink_puts(dump->sink, ": ");
-		sink_puts(dump->sink, strbuf_str(&text));
-		sink_puts(dump->sink, "\n");
+		sink_lit(dump->sink, "  ");
+		sink_text(dump->sink, strbuf_str(&name), name.len);
+		sink_lit(dump->sink, ": ");
+		sink_text(dump->sink, strbuf_str(&text), text.len);
+		sink_lit(dump->sink, "\n");
 	}
 }
 
@@ -188,7 +199,7 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 	case EVENT_EXIT:
 		put_prefix(dump, event->time_ns, task->tid,
 			   event->type == EVENT_ENTRY ? "entry" : "exit ");
-		sink_put(sink, event->func->name, event->func->name_len);
+		sink_func(sink, event->func);
 		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
 			  event->indent);
 		break;
@@ -200,7 +211,7 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 	default:
 		event_put_name(&dump->texts, event, &name);
 		put_prefix(dump, event->time_ns, task->tid, "event");
-		sink_puts(sink, strbuf_str(&name));
+		sink_text(sink, strbuf_str(&name), name.len);
 		sink_putf(sink, "(%llx) depth: %u\n", (unsigned long long)event->addr,
 			  event->indent);
 		break;
@@ -211,13 +222,9 @@ static void show_record(struct dump *dump, const struct task *task, const struct
 
 static void show_backwards(struct sink *sink)
 {
-	static const char text[] = "* inverted time - data seems broken *";
-
-	sink_puts(sink, "\n");
-	sink_fill(sink, '*', sizeof(text) - 1);
-	sink_putf(sink, "\n%s\n", text);
-	sink_fill(sink, '*', sizeof(text) - 1);
-	sink_puts(sink, "\n\n");
+	sink_lit(sink, "\n*************************************\n"
+		       "* inverted time - data seems broken *\n"
+		       "*************************************\n\n");
 }
 
 static bool is_in_range(const struct dump *dump, uint64_t time_ns)
@@ -371,7 +378,8 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	if (content.len == 0)
 		return 0;
 	/* The peer sets the first CPU's file apart, not the first file. */
-	sink_putf(dump->sink, "%sreading perf-cpu%u.dat\n", cpu == 0 ? "\n" : "", cpu);
+	sink_either(dump->sink, cpu == 0, "\n", "");
+	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 
 	const uint8_t *bytes = (const uint8_t *)content.data;
 	struct perf_record rec;
@@ -390,7 +398,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 		event_put_name(&dump->texts, &event, &name);
 		put_prefix(dump, rec.time_ns, rec.tid, "event");
-		sink_puts(dump->sink, strbuf_str(&name));
+		sink_text(dump->sink, strbuf_str(&name), name.len);
 		sink_putf(dump->sink, "(%u)\n", ids[rec.type]);
 		if (dump->config->is_verbose)
 			put_bytes(dump->sink, at, bytes + at, len);
@@ -431,10 +439,11 @@ static void show_kernel_record(struct dump *dump, const struct task *task,
 	event_put_name(&dump->texts, &event, &name);
 	event_put_raw_data(&dump->texts, task, &event, &text);
 	put_prefix(dump, rec->time_ns, task->tid, "event");
-	sink_puts(dump->sink, strbuf_str(&name));
-	sink_putf(dump->sink, "(%u)%s", rec->id, text.len ? " " : "");
-	sink_puts(dump->sink, strbuf_str(&text));
-	sink_puts(dump->sink, "\n");
+	sink_text(dump->sink, strbuf_str(&name), name.len);
+	sink_putf(dump->sink, "(%u)", rec->id);
+	sink_either(dump->sink, text.len, " ", "");
+	sink_text(dump->sink, strbuf_str(&text), text.len);
+	sink_lit(dump->sink, "\n");
 }
 
 /* @offset: of the page in its file */
@@ -448,7 +457,7 @@ static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len
 	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
 		return;
 	if (page.missed == UINT64_MAX)
-		sink_puts(dump->sink, "events were lost here\n");
+		sink_lit(dump->sink, "events were lost here\n");
 	else if (page.missed)
 		sink_putf(dump->sink, "%llu events were lost here\n",
 			  (unsigned long long)page.missed);
@@ -492,7 +501,7 @@ static int show_kernel_files(struct dump *dump, struct uft_err *err)
 				   : 0;
 
 	if (nr_cpus)
-		sink_puts(dump->sink, "\n");
+		sink_lit(dump->sink, "\n");
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		struct uft_err why = { 0 };
 		int ret = show_kernel_file(dump, cpu, &why);

@@ -9,6 +9,7 @@
 #include "utils/view/graph_columns.h"
 #include "utils/view/number.h"
 #include "utils/view/source.h"
+#include "utils/view/texts.h"
 
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err)
 {
@@ -36,15 +37,15 @@ static bool has_siblings(const struct tree_node *node)
 static void put_node(const struct tree_node *node, const char *name, struct sink *sink)
 {
 	sink_putf(sink, "(%llu) ", (unsigned long long)node->calls);
-	sink_puts(sink, name);
+	sink_str(sink, name);
 }
 
 /* Between two children of the same caller. */
 static void put_gap(const struct graph *graph, const struct strbuf *indent, struct sink *sink)
 {
 	graph_put_cells(graph, NULL, sink);
-	sink_put(sink, strbuf_str(indent), indent->len);
-	sink_puts(sink, " | \n");
+	sink_put_made(sink, indent);
+	sink_lit(sink, " | \n");
 }
 
 static void put_line(const struct graph *graph, const struct tree_node *node,
@@ -53,13 +54,13 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 	const struct graph_row row = { .node = node };
 
 	graph_put_cells(graph, &row, sink);
-	sink_put(sink, strbuf_str(indent), indent->len);
+	sink_put_made(sink, indent);
 	if (has_siblings(node))
-		sink_puts(sink, " +-");
+		sink_lit(sink, " +-");
 	put_node(node, node->func->name, sink);
 	if (graph->config.source)
 		source_put(graph->config.source, node->func, graph->config.color, " [", "]", sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 /*
@@ -97,23 +98,25 @@ static int put_tree(const struct graph *graph, const struct tree_node *top, cons
 {
 	const struct graph_row row = { .node = top };
 
-	sink_puts(sink, "========== FUNCTION CALL GRAPH ==========\n");
+	sink_lit(sink, "========== FUNCTION CALL GRAPH ==========\n");
 	graph_put_header(graph, sink);
 	graph_put_cells(graph, &row, sink);
 	put_node(top, name, sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 
 	int ret = put_below(graph, top, sink);
 
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 	return ret;
 }
 
 static void put_title(const char *name, const struct session *session, struct sink *sink)
 {
-	sink_puts(sink, "# Function Call Graph for '");
-	sink_puts(sink, name);
-	sink_putf(sink, "' (session: %s)\n", session ? session->sid : "none");
+	sink_lit(sink, "# Function Call Graph for '");
+	sink_str(sink, name);
+	sink_lit(sink, "' (session: ");
+	sink_str(sink, session ? session->sid : "none");
+	sink_lit(sink, ")\n");
 }
 
 static int show_program(const struct graph *graph, const struct session *session,
@@ -194,7 +197,7 @@ static int put_path(const struct tree_node *node, struct sink *sink)
 		path[i] = node;
 	for (size_t i = 0; i < depth; i++) {
 		sink_putf(sink, "   [%zu] ", i);
-		sink_puts(sink, path[i]->func->name);
+		sink_func(sink, path[i]->func);
 		sink_putf(sink, " (%#llx)\n", (unsigned long long)path[i]->addr);
 	}
 	return 0;
@@ -205,7 +208,7 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 {
 	int ret = 0;
 
-	sink_puts(sink, "=============== BACKTRACE ===============\n");
+	sink_lit(sink, "=============== BACKTRACE ===============\n");
 	for (size_t i = 0; ret == 0 && i < found->nr; i++) {
 		const struct tree_node *node = found->nodes[i];
 
@@ -213,9 +216,9 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 			  (unsigned long long)node->calls);
 		sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES),
 					       time_abs(node->total_ns), graph->config.color));
-		sink_puts(sink, "\n");
+		sink_lit(sink, "\n");
 		ret = put_path(node, sink);
-		sink_puts(sink, "\n");
+		sink_lit(sink, "\n");
 	}
 	return ret;
 }
@@ -312,18 +315,13 @@ static int show_sessions(const struct graph *graph, const struct tree *tree, str
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
-	color_page_begin(&page, graph->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_begin(sink, graph->config.color);
 
 	int ret = show_sessions(graph, tree, sink);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot show the call tree");
-	strbuf_reset(&page);
-	color_page_end(&page, graph->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_end(sink, graph->config.color);
 	if (ret == 0 && graph->config.func)
 		return err_set(err, -ENOENT, "cannot find graph for '%s': it was not called",
 			       graph->config.func);

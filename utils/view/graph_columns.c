@@ -128,16 +128,16 @@ void graph_put_header(const struct graph *graph, struct sink *sink)
 
 	if (graph->columns.nr == 0)
 		return;
-	sink_puts(sink, "#");
+	sink_lit(sink, "#");
 	for (size_t i = 0; i < graph->columns.nr; i++) {
-		sink_puts(sink, i ? "  " : " ");
-		sink_puts(sink, table->columns[graph->columns.columns[i]].column.header);
+		sink_either(sink, i, "  ", " ");
+		sink_str(sink, table->columns[graph->columns.columns[i]].column.header);
 	}
-	sink_puts(sink, "   ");
-	sink_puts(sink, table->name_header);
+	sink_lit(sink, "   ");
+	sink_str(sink, table->name_header);
 	if (graph->config.source && !graph->config.is_by_task)
 		source_put_word(" [SOURCE]", graph->config.color, sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink)
@@ -149,11 +149,11 @@ void graph_put_cells(const struct graph *graph, const struct graph_row *row, str
 	for (size_t i = 0; i < graph->columns.nr; i++) {
 		const struct graph_column *column = &table->columns[graph->columns.columns[i]];
 
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		if (row)
 			column->put(row, graph->config.color, sink);
 		else
 			sink_fill(sink, ' ', strlen(column->column.header));
 	}
-	sink_puts(sink, " : ");
+	sink_lit(sink, " : ");
 }

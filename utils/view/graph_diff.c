@@ -11,6 +11,7 @@
 #include "utils/view/number.h"
 #include "utils/view/svg.h"
 #include "utils/view/titles.h"
+#include "utils/view/texts.h"
 
 /* From here on a change stands out. */
 #define LARGE_CHANGE_NS 100000
@@ -96,7 +97,7 @@ static int compare_nodes(const void *a, const void *b)
 static void put_time_or_blank(const struct tree_node *node, enum color_mode color,
 			      struct sink *sink)
 {
-	sink_puts(sink, "  ");
+	sink_lit(sink, "  ");
 	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), total_of(node), color));
 }
 
@@ -123,14 +124,14 @@ static void put_change(int64_t change, enum color_mode color, struct sink *sink)
 	strbuf_addstr(&text, cell + blanks);
 	if (is_large)
 		color_end(&text, color);
-	sink_put(sink, strbuf_str(&text), text.len);
+	sink_put_made(sink, &text);
 }
 
-static char mark_of(const struct tree_node *node)
+static const char *mark_of(const struct tree_node *node)
 {
 	if (!base_of(node))
-		return '+';
-	return pair_of(node) ? ' ' : '-';
+		return "+";
+	return pair_of(node) ? " " : "-";
 }
 
 static void put_line(const struct tree_node *node, const struct strbuf *indent,
@@ -139,19 +140,19 @@ static void put_line(const struct tree_node *node, const struct strbuf *indent,
 	uint64_t base_calls = calls_of(base_of(node));
 	uint64_t pair_calls = calls_of(pair_of(node));
 
-	sink_putf(sink, "%c", mark_of(node));
+	sink_str(sink, mark_of(node));
 	put_time_or_blank(base_of(node), config->color, sink);
 	put_time_or_blank(pair_of(node), config->color, sink);
 	put_change(change_of(node), config->color, sink);
-	sink_puts(sink, " : ");
-	sink_put(sink, strbuf_str(indent), indent->len);
+	sink_lit(sink, " : ");
+	sink_put_made(sink, indent);
 	if (base_calls == pair_calls)
 		sink_putf(sink, "(%llu) ", (unsigned long long)base_calls);
 	else
 		sink_putf(sink, "(%llu -> %llu) ", (unsigned long long)base_calls,
 			  (unsigned long long)pair_calls);
-	sink_puts(sink, node->func->name);
-	sink_puts(sink, "\n");
+	sink_func(sink, node->func);
+	sink_lit(sink, "\n");
 }
 
 static int put_text(const struct tree_node *root, const struct graph_diff_config *config,
@@ -160,7 +161,7 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 	struct strbuf indent cleanup_strbuf = { 0 };
 	const struct tree_node *node = root->first;
 
-	sink_puts(sink, "#   BASE TIME   PAIR TIME   DIFFERENCE   FUNCTION\n");
+	sink_lit(sink, "#   BASE TIME   PAIR TIME   DIFFERENCE   FUNCTION\n");
 	while (node) {
 		put_line(node, &indent, config, sink);
 		if (node->first) {
@@ -190,7 +191,7 @@ static void picture_color(const struct tree_node *node, struct sink *sink)
 	double strength = MIN(part < 0 ? -part : part, 1.0);
 
 	if (strength < 0.01)
-		sink_puts(sink, "#e2e2de");
+		sink_lit(sink, "#e2e2de");
 	else
 		sink_putf(sink, "hsl(%d,%d%%,%d%%)", part > 0 ? 4 : 212, (int)(45 + 40 * strength),
 			  (int)(88 - 30 * strength));
@@ -200,14 +201,14 @@ static void picture_tip(const struct tree_node *node, uint64_t all, struct sink 
 {
 	int64_t change = change_of(node);
 
-	svg_put_text(node->func->name, node->func->name_len, sink);
+	sink_func(sink, node->func);
 	sink_putf(sink, ": %llu calls, ", (unsigned long long)calls_of(base_of(node)));
 	svg_put_time(total_of(base_of(node)), sink);
 	sink_putf(sink, "; then %llu calls, ", (unsigned long long)calls_of(pair_of(node)));
 	svg_put_time(total_of(pair_of(node)), sink);
-	sink_puts(sink, change < 0 ? " (-" : " (+");
+	sink_either(sink, change < 0, " (-", " (+");
 	svg_put_time(change < 0 ? -(uint64_t)change : (uint64_t)change, sink);
-	sink_puts(sink, ")");
+	sink_lit(sink, ")");
 }
 
 static void put_picture(const struct tree *both, const struct trace_data *base,
@@ -224,31 +225,26 @@ static void put_picture(const struct tree *both, const struct trace_data *base,
 static void put_titles(const struct trace_data *base, const struct trace_data *pair,
 		       struct sink *sink)
 {
-	sink_puts(sink, "# Difference of call graphs\n#  base: ");
-	sink_puts(sink, base->dir);
-	sink_puts(sink, "\n#  pair: ");
-	sink_puts(sink, pair->dir);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "# Difference of call graphs\n#  base: ");
+	sink_str(sink, base->dir);
+	sink_lit(sink, "\n#  pair: ");
+	sink_str(sink, pair->dir);
+	sink_lit(sink, "\n");
 }
 
 static int show(const struct graph_diff_config *config, const struct tree *both,
 		const struct trace_data *base, const struct trace_data *pair, struct sink *sink)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
 	if (config->is_picture) {
 		put_picture(both, base, pair, sink);
 		return 0;
 	}
-	color_page_begin(&page, config->color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_begin(sink, config->color);
 	put_titles(base, pair, sink);
 
 	int ret = put_text(both->roots[0], config, sink);
 
-	strbuf_reset(&page);
-	color_page_end(&page, config->color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_end(sink, config->color);
 	return ret;
 }
 

@@ -125,9 +125,9 @@ static void put_gap(const struct graph *graph, const struct strbuf *indent, cons
 		    struct sink *sink)
 {
 	graph_put_cells(graph, NULL, sink);
-	sink_put(sink, strbuf_str(indent), indent->len);
-	sink_puts(sink, text);
-	sink_puts(sink, "\n");
+	sink_put_made(sink, indent);
+	sink_str(sink, text);
+	sink_lit(sink, "\n");
 }
 
 static void put_task(const struct graph *graph, const struct graph_tasks *tasks,
@@ -142,10 +142,10 @@ static void put_task(const struct graph *graph, const struct graph_tasks *tasks,
 	if (node->parent != top && is_process(node->task))
 		put_gap(graph, indent, " |    ", sink);
 	graph_put_cells(graph, &row, sink);
-	sink_put(sink, strbuf_str(indent), indent->len);
-	sink_puts(sink, connection(node, top));
-	sink_puts(sink, task_name_at(node->task, UINT64_MAX));
-	sink_puts(sink, "\n");
+	sink_put_made(sink, indent);
+	sink_str(sink, connection(node, top));
+	sink_str(sink, task_name_at(node->task, UINT64_MAX));
+	sink_lit(sink, "\n");
 }
 
 static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
@@ -182,21 +182,16 @@ int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks,
 	size_t nr = tasks->pipe->data->nr_tasks;
 	struct task_node *nodes cleanup_free = calloc(nr + 1, sizeof(*nodes));
 	struct task_node *top = nodes;
-	struct strbuf page cleanup_strbuf = { 0 };
-
 	if (!nodes)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", nr);
 	collect(tasks, nodes + 1, top);
-	color_page_begin(&page, graph->config.color);
-	sink_puts(sink, strbuf_str(&page));
-	sink_puts(sink, "========== TASK GRAPH ==========\n");
+	sink_page_begin(sink, graph->config.color);
+	sink_lit(sink, "========== TASK GRAPH ==========\n");
 	graph_put_header(graph, sink);
 
 	int ret = put_tasks(graph, tasks, top, sink);
 
-	sink_puts(sink, "\n");
-	strbuf_reset(&page);
-	color_page_end(&page, graph->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_lit(sink, "\n");
+	sink_page_end(sink, graph->config.color);
 	return ret < 0 ? err_set_errno(err, ret, "cannot show %zu tasks", nr) : 0;
 }

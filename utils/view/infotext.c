@@ -162,9 +162,11 @@ static const struct info_row program_rows[] = {
 
 static void put_line(struct sink *sink, const char *lead, const char *label, const char *value)
 {
-	sink_putf(sink, "%s%-20s: ", lead, label);
-	sink_puts(sink, value);
-	sink_puts(sink, "\n");
+	sink_str(sink, lead);
+	sink_str_padded(sink, label, 20);
+	sink_lit(sink, ": ");
+	sink_str(sink, value);
+	sink_lit(sink, "\n");
 }
 
 static void put_rows(struct sink *sink, const char *lead, const struct info_row *rows, size_t nr,
@@ -183,9 +185,11 @@ static void put_rows(struct sink *sink, const char *lead, const struct info_row 
 
 static void put_title(struct sink *sink, const char *title)
 {
-	sink_putf(sink, "# %s\n# ", title);
+	sink_lit(sink, "# ");
+	sink_str(sink, title);
+	sink_lit(sink, "\n# ");
 	sink_fill(sink, '=', strlen(title));
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 /* "11525(fk), 11527(fk)" */
@@ -208,6 +212,21 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
+/* The only text of several lines: its line ends and tabs stay. */
+static void put_lines(struct sink *sink, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		size_t end = at;
+
+		while (end < len && text[end] != '\n' && text[end] != '\t')
+			end++;
+		sink_text(sink, text + at, end - at);
+		if (end < len)
+			sink_either(sink, text[end] == '\n', "\n", "\t");
+		at = end + 1;
+	}
+}
+
 static int put_note(const struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
 	struct strbuf note cleanup_strbuf = { 0 };
@@ -222,9 +241,9 @@ static int put_note(const struct trace_data *data, struct sink *sink, struct uft
 		return 0;
 	if (ret < 0)
 		return err_set(err, ret, "%s", why.text);
-	sink_puts(sink, "#\n");
+	sink_lit(sink, "#\n");
 	put_title(sink, "extra note information");
-	sink_put(sink, strbuf_str(&note), note.len);
+	put_lines(sink, strbuf_str(&note), note.len);
 	return 0;
 }
 
@@ -240,12 +259,12 @@ int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 	put_title(sink, "system information");
 	put_rows(sink, "# ", recording_rows, ARRAY_SIZE(recording_rows), &data->info);
 	put_rows(sink, "# ", machine_rows, ARRAY_SIZE(machine_rows), &data->info);
-	sink_puts(sink, "#\n");
+	sink_lit(sink, "#\n");
 	put_title(sink, "process information");
 	put_tasks(data, sink);
 	put_rows(sink, "# ", program_rows, ARRAY_SIZE(program_rows), &data->info);
 	ret = put_note(data, sink, err);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 	if (ret == 0 && broken.code)
 		ret = err_set(err, broken.code, "%s", broken.text);
 	return ret;
@@ -278,18 +297,18 @@ int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *
 
 	if (ret < 0)
 		return ret;
-	sink_puts(sink,
-		  "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
+	sink_lit(sink, "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		const struct task *task = &data->tasks[i];
 		uint64_t time_ns = first_sign(task, &perf.queues[i]);
 
-		sink_putf(sink, "%14llu.%09llu  %c%c     [%7d]  %-16s   %8.3f MB\n",
-			  (unsigned long long)(time_ns / 1000000000),
-			  (unsigned long long)(time_ns % 1000000000),
-			  task->pid == task->tid ? 'F' : ' ', task->has_session ? 'S' : ' ',
-			  task->tid, task_name_at(task, UINT64_MAX),
-			  (double)(task->data_bytes * 1000 >> 20) / 1000);
+		sink_putf(sink, "%14llu.%09llu  ", (unsigned long long)(time_ns / 1000000000),
+			  (unsigned long long)(time_ns % 1000000000));
+		sink_either(sink, task->pid == task->tid, "F", " ");
+		sink_either(sink, task->has_session, "S", " ");
+		sink_putf(sink, "     [%7d]  ", task->tid);
+		sink_str_padded(sink, task_name_at(task, UINT64_MAX), 16);
+		sink_putf(sink, "   %8.3f MB\n", (double)(task->data_bytes * 1000 >> 20) / 1000);
 	}
 	return broken.code ? err_set(err, broken.code, "%s", broken.text) : 0;
 }
@@ -305,7 +324,7 @@ static void put_symbols(const struct trace_data *data, const struct symtab *tab,
 			continue;
 		demangle(sym->name, data->modules.demangle, &name);
 		sink_putf(sink, "[%2zu] %#llx: ", i, (unsigned long long)sym->addr);
-		sink_puts(sink, strbuf_str(&name));
+		sink_text(sink, strbuf_str(&name), name.len);
 		sink_putf(sink, " (size: %llu)\n", (unsigned long long)sym->size);
 	}
 }
@@ -333,9 +352,9 @@ int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err
 
 	if (ret < 0)
 		return ret;
-	sink_puts(sink, "Normal symbols\n==============\n");
+	sink_lit(sink, "Normal symbols\n==============\n");
 	put_symbols(data, tab, false, sink);
-	sink_puts(sink, "\n\nDynamic symbols\n===============\n");
+	sink_lit(sink, "\n\nDynamic symbols\n===============\n");
 	put_symbols(data, tab, true, sink);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "utils/view/replay_columns.h"
 #include "utils/view/replay_lines.h"
+#include "utils/view/texts.h"
 
 int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
 		struct sink *sink, struct uft_err *err)
@@ -18,7 +19,6 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 		.args = { pipe->data, config->color },
 	};
 
-	struct strbuf page cleanup_strbuf = { 0 };
 	int ret = replay_columns_init(replay, err);
 
 	if (ret == 0)
@@ -29,8 +29,10 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 	}
 	if (pipe->filter.rules.uses & (TRIGGER_COLOR | TRIGGER_BACKTRACE))
 		replay->rules = &pipe->filter.rules;
-	color_page_begin(&page, config->color);
-	sink_puts(sink, strbuf_str(&page));
+	replay->shows_plain_calls = !config->shows_libname && !replay->rules &&
+				    !config->shows_source && !config->shows_inlined &&
+				    config->color != COLOR_MODE_HTML;
+	sink_page_begin(sink, config->color);
 	return 0;
 }
 
@@ -113,11 +115,11 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 		replay_show_backwards(replay, 0);
 	if (event->type == EVENT_ENTRY) {
 		sink_putf(sink, "[%llu] ==> %d/%u: ip (", nr, task->tid, event->indent);
-		sink_put(sink, event->func->name, event->func->name_len);
+		sink_func(sink, event->func);
 		sink_putf(sink, "), time (%llu)\n", time_ns);
 	} else if (event->type == EVENT_EXIT) {
 		sink_putf(sink, "[%llu] <== %d/%u: ip (", nr, task->tid, event->indent);
-		sink_put(sink, event->func->name, event->func->name_len);
+		sink_func(sink, event->func);
 		sink_putf(sink, "), time (%llu:%llu)\n", time_ns,
 			  (unsigned long long)event->total_ns);
 	} else if (event->type == EVENT_LOST) {
@@ -138,7 +140,7 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 			strbuf_addch(&text, ')');
 		}
 		sink_putf(sink, "[%llu] !!! %d: ", nr, task ? task->tid : 0);
-		sink_puts(sink, strbuf_str(&text));
+		sink_text(sink, strbuf_str(&text), text.len);
 		sink_putf(sink, " time (%llu)\n", time_ns);
 	}
 }
@@ -254,10 +256,10 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 		if (!is_remaining(replay, &calls->frames[k]))
 			continue;
 		sink_putf(replay->sink, "[%zu] ", k);
-		sink_puts(replay->sink, calls->frames[k].func->name);
-		sink_puts(replay->sink, "\n");
+		sink_func(replay->sink, calls->frames[k].func);
+		sink_lit(replay->sink, "\n");
 	}
-	sink_puts(replay->sink, "\n");
+	sink_lit(replay->sink, "\n");
 }
 
 /* One block per task that has not left all its functions (section 2.3). */
@@ -275,10 +277,10 @@ static void show_remaining(struct replay *replay)
 			continue;
 		if (!has_title) {
 			has_title = true;
-			sink_puts(replay->sink,
-				  "\nuftrace stopped tracing with remaining functions\n");
+			sink_lit(replay->sink,
+				 "\nuftrace stopped tracing with remaining functions\n");
 			sink_fill(replay->sink, '=', 48);
-			sink_puts(replay->sink, "\n");
+			sink_lit(replay->sink, "\n");
 		}
 		show_remaining_of(replay, calls);
 	}
@@ -298,15 +300,12 @@ static bool has_records(const struct pipeline *pipe)
 
 void replay_finish(struct replay *replay)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
 	show_pending(replay);
 	/* Without any record an empty line says so. */
 	if (!replay->has_header && !has_records(replay->pipe))
-		sink_puts(replay->sink, "\n");
+		sink_lit(replay->sink, "\n");
 	else if (!replay->has_header)
 		replay_show_header(replay);
 	show_remaining(replay);
-	color_page_end(&page, replay->config.color);
-	sink_puts(replay->sink, strbuf_str(&page));
+	sink_page_end(replay->sink, replay->config.color);
 }

@@ -37,6 +37,7 @@ struct replay_config {
  * @has_sites: there was such an event
  * @rules: what color and backtrace say; NULL when nothing does
  * @is_plain: the columns are the default ones, in no colour
+ * @shows_plain_calls: func->call_text is all there is to say of a call that has no arguments
  */
 struct replay {
 	struct replay_config config;
@@ -59,6 +60,7 @@ struct replay {
 	bool has_sites;
 	struct func_rules *rules;
 	bool is_plain;
+	bool shows_plain_calls;
 	uint32_t *task_columns; /* by task->index: one more than its --column-view; 0: none yet */
 	uint32_t nr_task_columns;
 	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */

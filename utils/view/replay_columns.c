@@ -61,19 +61,34 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 	return put_time(to, time_abs(row->time_ns - replay->pipe->first_ns));
 }
 
-/* @text cut to @width and right-aligned in it. */
-static char *put_text(char *to, const char *text, size_t width)
+/* The longest text of a cell, and the longest escape of one byte of it. */
+#define TEXT_WIDTH_MAX	 16
+#define ESCAPE_MAX_BYTES 6
+_Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");
+
+/* @text cut to @width and right-aligned in it. What is escaped may be wider. */
+static char *put_text(struct replay *replay, char *to, const char *text, size_t width)
 {
 	size_t len = strnlen(text, width);
 
-	memset(to, ' ', width - len);
-	memcpy(to + width - len, text, len);
-	return to + width;
+	if (likely(escape_is_plain(replay->sink->medium, text, len))) {
+		memset(to, ' ', width - len);
+		memcpy(to + width - len, text, len);
+		return to + width;
+	}
+
+	struct strbuf escaped cleanup_strbuf = { 0 };
+
+	escape_add(&escaped, replay->sink->medium, text, escape_cut(text, width));
+	len = MIN(escaped.len, (size_t)CELL_MAX_BYTES);
+	memset(to, ' ', width);
+	to += width > len ? width - len : 0;
+	return memcpy(to, strbuf_str(&escaped), len) + len;
 }
 
 static char *put_task(struct replay *replay, const struct replay_row *row, char *to)
 {
-	return put_text(to, task_name_at(row->task, row->time_ns), 15);
+	return put_text(replay, to, task_name_at(row->task, row->time_ns), 15);
 }
 
 static char *put_module(struct replay *replay, const struct replay_row *row, char *to)
@@ -81,10 +96,10 @@ static char *put_module(struct replay *replay, const struct replay_row *row, cha
 	const struct func *func = row->event->func;
 
 	if (row->event->type == EVENT_LOST)
-		return put_text(to, "", 16);
+		return put_text(replay, to, "", 16);
 	if (row->event->type > EVENT_EXIT)
-		return put_text(to, "[event]", 16);
-	return put_text(to, func->module ? func->module->basename : "[unknown]", 16);
+		return put_text(replay, to, "[event]", 16);
+	return put_text(replay, to, func->module ? func->module->basename : "[unknown]", 16);
 }
 
 enum {
@@ -207,13 +222,13 @@ void replay_put_header(struct replay *replay)
 	if (columns->nr == 0)
 		return;
 	for (size_t i = 0; i < columns->nr; i++) {
-		sink_puts(replay->sink, i ? " " : "#");
-		sink_puts(replay->sink, replay_columns[columns->columns[i]].column.header);
+		sink_either(replay->sink, i, " ", "#");
+		sink_str(replay->sink, replay_columns[columns->columns[i]].column.header);
 	}
-	sink_puts(replay->sink, "   FUNCTION");
+	sink_lit(replay->sink, "   FUNCTION");
 	if (replay->config.shows_source)
 		source_put_word(" [SOURCE]", replay->config.color, replay->sink);
-	sink_puts(replay->sink, "\n");
+	sink_lit(replay->sink, "\n");
 }
 
 /* "_blanks_ | " */

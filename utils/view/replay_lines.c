@@ -8,6 +8,7 @@
 #include "utils/view/number.h"
 #include "utils/view/replay_columns.h"
 #include "utils/view/source.h"
+#include "utils/view/texts.h"
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
@@ -46,25 +47,19 @@ static char *put_indent(char *to, size_t bytes)
 
 static void put_color(struct replay *replay, enum color color)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	color_begin(&text, replay->config.color, color);
-	sink_puts(replay->sink, strbuf_str(&text));
+	sink_color_begin(replay->sink, replay->config.color, color);
 }
 
 static void end_color(struct replay *replay)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	color_end(&text, replay->config.color);
-	sink_puts(replay->sink, strbuf_str(&text));
+	sink_color_end(replay->sink, replay->config.color);
 }
 
 void replay_show_header(struct replay *replay)
 {
 	replay->has_header = true;
 	if (replay->config.is_flat)
-		sink_puts(replay->sink, "\n");
+		sink_lit(replay->sink, "\n");
 	else
 		replay_put_header(replay);
 }
@@ -93,7 +88,7 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 	return put_indent(replay_put_cells(replay, row, bytes + NAME_ROOM), bytes);
 }
 
-/* The name of a call up to its brackets, for lines that need more than func->call_text. */
+/* The name of a call with its brackets, for lines that need more than func->call_text. */
 static size_t name_len_of_call(const struct func *func)
 {
 	/* "name();" or, with brackets in the name already, "name(...);" */
@@ -133,12 +128,12 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 	/* These lines are no step in time. */
 	replay->line_ns[task->index] = last_ns;
 	if (replay->columns.nr == 0)
-		sink_puts(replay->sink, " ");
+		sink_lit(replay->sink, " ");
 	put_color(replay, COLOR_GRAY);
-	sink_puts(replay->sink, path->depth < 10 ? "/* [ " : "/* [");
+	sink_either(replay->sink, path->depth < 10, "/* [ ", "/* [");
 	sink_putf(replay->sink, "%zu] ", path->depth);
-	sink_puts(replay->sink, path->func->name);
-	sink_puts(replay->sink, " */\n");
+	sink_func(replay->sink, path->func);
+	sink_lit(replay->sink, " */\n");
 	end_color(replay);
 }
 
@@ -167,11 +162,11 @@ static void put_name(struct replay *replay, const struct func *func)
 	const struct trigger *rule = replay->rules ? func_rule(replay->rules, 0, func) : NULL;
 
 	if (!rule || !(rule->flags & TRIGGER_COLOR)) {
-		sink_put(replay->sink, func->name, func->name_len);
+		sink_func(replay->sink, func);
 		return;
 	}
 	put_color(replay, rule->color);
-	sink_put(replay->sink, func->name, func->name_len);
+	sink_func(replay->sink, func);
 	end_color(replay);
 }
 
@@ -185,16 +180,15 @@ static void put_call_name(struct replay *replay, const struct task *task, const 
 		lib = library_of(replay, task, event);
 	put_name(replay, func);
 	if (lib) {
-		sink_puts(replay->sink, "@");
-		sink_puts(replay->sink, lib);
+		sink_lit(replay->sink, "@");
+		sink_str(replay->sink, lib);
 	}
 	strbuf_reset(&replay->text);
 	if (replay->config.shows_args &&
 	    argtext_put_args(&replay->args, task, event, &replay->text))
-		sink_put(replay->sink, strbuf_str(&replay->text), replay->text.len);
-	else
-		sink_put(replay->sink, func->call_text + func->name_len,
-			 name_len_of_call(func) - func->name_len);
+		sink_put_made(replay->sink, &replay->text);
+	else if (name_len_of_call(func) > func->shown_len)
+		sink_lit(replay->sink, "()");
 }
 
 /* " = value", if the call returned one that was recorded. */
@@ -204,8 +198,8 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 	if (!replay->config.shows_args || !exit->data ||
 	    !argtext_put_retval(&replay->args, task, exit, &replay->text))
 		return false;
-	sink_puts(replay->sink, " = ");
-	sink_put(replay->sink, strbuf_str(&replay->text), replay->text.len);
+	sink_lit(replay->sink, " = ");
+	sink_put_made(replay->sink, &replay->text);
 	return true;
 }
 
@@ -289,14 +283,13 @@ static void end_call_line(struct replay *replay, const struct task *task, const 
 	if (replay->config.shows_inlined && replay->config.shows_comments)
 		source_put_inlined(&replay->pipe->data->modules, func, replay->config.color,
 				   replay->sink);
-	sink_puts(replay->sink, "\n");
+	sink_lit(replay->sink, "\n");
 }
 
 /* Whether func->call_text is all there is to say. */
 static inline bool is_plain_call(const struct replay *replay, const struct event *entry)
 {
-	return entry->func->call_len < NAME_MAX_BYTES && !replay->config.shows_libname &&
-	       !replay->rules && !replay->config.shows_source && !replay->config.shows_inlined &&
+	return entry->func->call_len < NAME_MAX_BYTES && replay->shows_plain_calls &&
 	       !replay->has_sites && !entry->data;
 }
 
@@ -308,10 +301,10 @@ static void put_comment_name(struct replay *replay, const struct task *task,
 
 	if (replay->config.shows_libname && func->is_libcall)
 		lib = library_of(replay, task, event);
-	sink_put(replay->sink, func->name, func->name_len);
+	sink_func(replay->sink, func);
 	if (lib) {
-		sink_puts(replay->sink, "@");
-		sink_puts(replay->sink, lib);
+		sink_lit(replay->sink, "@");
+		sink_str(replay->sink, lib);
 	}
 }
 
@@ -336,7 +329,7 @@ static void show_leaf(struct replay *replay, const struct task *task, const stru
 	sink_done(replay->sink, to);
 	put_call_name(replay, task, entry);
 	put_retval(replay, task, exit);
-	sink_puts(replay->sink, ";");
+	sink_lit(replay->sink, ";");
 	end_call_line(replay, task, entry);
 }
 
@@ -359,7 +352,7 @@ static void show_entry(struct replay *replay, const struct task *task, const str
 	}
 	sink_done(replay->sink, to);
 	put_call_name(replay, task, event);
-	sink_puts(replay->sink, " {");
+	sink_lit(replay->sink, " {");
 	end_call_line(replay, task, event);
 }
 
@@ -371,26 +364,26 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 	char *to = begin_line(replay, &row, event->indent);
 
 	*to++ = '}';
-	if (likely(func->name_len < NAME_MAX_BYTES && replay->config.shows_comments &&
+	if (likely(func->shown_len < NAME_MAX_BYTES && replay->config.shows_comments &&
 		   !replay->config.shows_libname && replay->config.color == COLOR_MODE_OFF &&
 		   !event->data)) {
 		memcpy(to, " /* ", 4);
-		to = copy_over(to + 4, func->name, func->name_len);
+		to = copy_over(to + 4, func->call_text, func->shown_len);
 		memcpy(to, " */\n", 4);
 		sink_done(replay->sink, to + 4);
 		return;
 	}
 	sink_done(replay->sink, to);
 	if (put_retval(replay, task, event))
-		sink_puts(replay->sink, ";");
+		sink_lit(replay->sink, ";");
 	if (replay->config.shows_comments) {
 		put_color(replay, COLOR_GRAY);
-		sink_puts(replay->sink, " /* ");
+		sink_lit(replay->sink, " /* ");
 		put_comment_name(replay, task, event);
-		sink_puts(replay->sink, " */");
+		sink_lit(replay->sink, " */");
 		end_color(replay);
 	}
-	sink_puts(replay->sink, "\n");
+	sink_lit(replay->sink, "\n");
 }
 
 /* A line that is all comment: the colour goes over the line's end, as with the peer. */
@@ -403,22 +396,22 @@ static void show_note(struct replay *replay, const struct replay_row *row, unsig
 	sink_done(replay->sink, to - indent_bytes(replay, row->task, 0));
 	put_color(replay, color);
 	sink_fill(replay->sink, ' ', bytes);
-	sink_puts(replay->sink, "/* ");
+	sink_lit(replay->sink, "/* ");
 	if (color == COLOR_GREEN) {
 		end_color(replay);
 		put_color(replay, color);
 	}
-	sink_puts(replay->sink, name);
+	sink_str(replay->sink, name);
 	if (color == COLOR_GREEN) {
 		end_color(replay);
 		put_color(replay, color);
 	}
 	if (*data) {
-		sink_puts(replay->sink, " (");
-		sink_puts(replay->sink, data);
-		sink_puts(replay->sink, ")");
+		sink_lit(replay->sink, " (");
+		sink_str(replay->sink, data);
+		sink_lit(replay->sink, ")");
 	}
-	sink_puts(replay->sink, " */\n");
+	sink_lit(replay->sink, " */\n");
 	end_color(replay);
 }
 
@@ -456,7 +449,7 @@ void replay_show_backwards(struct replay *replay, unsigned indent)
 	sink_done(replay->sink, to);
 	put_color(replay, COLOR_RED);
 	sink_fill(replay->sink, ' ', MIN(indent * 2UL + 3, INDENT_MAX_BYTES));
-	sink_puts(replay->sink, "/* inverted time: broken data? */\n");
+	sink_lit(replay->sink, "/* inverted time: broken data? */\n");
 	end_color(replay);
 }
 

@@ -172,22 +172,22 @@ static void put_header(const struct report *report, const struct report_layout *
 	for (size_t i = 0; i < columns->nr; i++) {
 		const struct report_column *column = &table->columns[columns->columns[i]];
 
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		report_put_header_cell(column, layout, sink);
 	}
-	sink_puts(sink, "  ");
-	sink_puts(sink, table->name_header);
+	sink_lit(sink, "  ");
+	sink_str(sink, table->name_header);
 	if (shows_source(report))
 		source_put_word(" [Source]", report->config.color, sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 	for (size_t i = 0; i < columns->nr; i++) {
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		sink_fill(sink, '=',
 			  report_column_width(&table->columns[columns->columns[i]], layout));
 	}
-	sink_puts(sink, "  ");
+	sink_lit(sink, "  ");
 	sink_fill(sink, '=', NAME_UNDERLINE);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 static void put_row(const struct report *report, const struct report_layout *layout,
@@ -196,29 +196,29 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	const struct report_table *table = report_table_of(&report->config);
 
 	for (size_t i = 0; i < report->columns.nr; i++) {
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		table->columns[report->columns.columns[i]].put(row, layout, sink);
 	}
-	sink_puts(sink, "  ");
+	sink_lit(sink, "  ");
 	table->put_name(row, sink);
 	if (shows_source(report))
 		source_put(report->config.source, row->func, report->config.color, " [", "]", sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 static void put_csv_header(const struct report *report, struct sink *sink)
 {
 	const struct report_table *table = report_table_of(&report->config);
 
-	sink_puts(sink, "#");
+	sink_lit(sink, "#");
 	for (size_t i = 0; i < report->columns.nr; i++) {
 		const char *header = table->columns[report->columns.columns[i]].column.header;
 
-		sink_puts(sink, header + strspn(header, " "));
-		sink_puts(sink, ",");
+		sink_str(sink, header + strspn(header, " "));
+		sink_lit(sink, ",");
 	}
-	sink_puts(sink, table->name_header);
-	sink_puts(sink, "\n");
+	sink_str(sink, table->name_header);
+	sink_lit(sink, "\n");
 }
 
 static void put_csv_row(const struct report *report, const struct report_layout *layout,
@@ -228,10 +228,10 @@ static void put_csv_row(const struct report *report, const struct report_layout 
 
 	for (size_t i = 0; i < report->columns.nr; i++) {
 		table->columns[report->columns.columns[i]].put_csv(row, layout, sink);
-		sink_puts(sink, ",");
+		sink_lit(sink, ",");
 	}
 	table->put_csv_name(row, sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 static size_t collect_funcs(struct aggregate *agg, struct report_row *rows)
@@ -262,8 +262,6 @@ static size_t collect_tasks(struct aggregate *agg, struct report_row *rows)
 int report_show(const struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
-
 	if (aggregate_by_name(agg) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot add up calls");
 
@@ -279,6 +277,7 @@ int report_show(const struct report *report, struct aggregate *agg, struct sink 
 
 	report_measure(rows, nr, &layout);
 	if (report->config.format == REPORT_CSV) {
+		sink->medium = MEDIUM_CSV;
 		put_csv_header(report, sink);
 		for (size_t i = 0; i < nr; i++)
 			put_csv_row(report, &layout, &rows[i], sink);
@@ -286,13 +285,10 @@ int report_show(const struct report *report, struct aggregate *agg, struct sink 
 	}
 	if (report->config.format == REPORT_JSON)
 		return report_put_json(report, &layout, rows, nr, sink, err);
-	color_page_begin(&page, report->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_begin(sink, report->config.color);
 	put_header(report, &layout, sink);
 	for (size_t i = 0; i < nr; i++)
 		put_row(report, &layout, &rows[i], sink);
-	strbuf_reset(&page);
-	color_page_end(&page, report->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_end(sink, report->config.color);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utils/view/number.h"
+#include "utils/view/texts.h"
 
 #define CPU_LIST_MIN 8
 #define CPU_LIST_MAX 20
@@ -124,7 +125,7 @@ static int compare_func(const struct report_row *x, const struct report_row *y)
 
 static void put_func_name(const struct report_row *row, struct sink *sink)
 {
-	sink_put(sink, row->func->name, row->func->name_len);
+	sink_func(sink, row->func);
 }
 
 static unsigned count_cpus(const struct call_stats *stats)
@@ -148,7 +149,7 @@ static void put_centred(const char *text, unsigned width, struct sink *sink)
 	unsigned blanks = len < width ? width - len : 0;
 
 	sink_fill(sink, ' ', blanks / 2);
-	sink_put(sink, text, len);
+	sink_str(sink, text);
 	sink_fill(sink, ' ', blanks - blanks / 2);
 }
 
@@ -187,7 +188,7 @@ static void csv_cpu_mask(const struct report_row *row, const struct report_layou
 	char text[CPU_WORDS * 16 + 1];
 
 	make_mask(row->stats, layout, text);
-	sink_puts(sink, text);
+	sink_str(sink, text);
 }
 
 static void put_cpu_mask(const struct report_row *row, const struct report_layout *layout,
@@ -228,7 +229,7 @@ static void csv_cpu_list(const struct report_row *row, const struct report_layou
 	char text[CPU_LIST_MAX + 1];
 
 	make_list(row->stats, text);
-	sink_puts(sink, text);
+	sink_str(sink, text);
 }
 
 static void put_cpu_list(const struct report_row *row, const struct report_layout *layout,
@@ -342,12 +343,12 @@ static int compare_task_name(const struct report_row *x, const struct report_row
 
 static void put_task_name(const struct report_row *row, struct sink *sink)
 {
-	sink_putf(sink, "%-16s", last_name(row->task));
+	sink_str_padded(sink, last_name(row->task), 16);
 }
 
 static void csv_task_name(const struct report_row *row, struct sink *sink)
 {
-	sink_puts(sink, last_name(row->task));
+	sink_str(sink, last_name(row->task));
 }
 
 static const struct report_column task_columns[] = {

@@ -179,15 +179,18 @@ static int compare_rows(const void *a, const void *b, void *arg)
 
 static void put_titles(const struct aggregate *aggs, size_t nr, struct sink *sink)
 {
-	sink_puts(sink, "#\n# uftrace diff\n");
+	sink_lit(sink, "#\n# uftrace diff\n");
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_data *data = aggs[i].pipe->data;
 
-		sink_putf(sink, "#  [%zu] %s: %s\t(from ", i, i ? "diff" : "base", data->dir);
-		sink_puts(sink, data->info.cmdline ? data->info.cmdline : "?");
-		sink_puts(sink, ")\n");
+		sink_putf(sink, "#  [%zu] ", i);
+		sink_either(sink, i, "diff: ", "base: ");
+		sink_str(sink, data->dir);
+		sink_lit(sink, "\t(from ");
+		sink_str(sink, data->info.cmdline ? data->info.cmdline : "?");
+		sink_lit(sink, ")\n");
 	}
-	sink_puts(sink, "#\n");
+	sink_lit(sink, "#\n");
 }
 
 static void add_side(struct side *side, const struct func_row *row, unsigned nr_runs)
@@ -248,7 +251,6 @@ static size_t join(struct aggregate *aggs, size_t nr_aggs, struct diff_row *rows
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err)
 {
-	struct strbuf page cleanup_strbuf = { 0 };
 	size_t nr_rows = 0;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -272,12 +274,9 @@ int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, siz
 	case REPORT_TEXT:
 		break;
 	}
-	color_page_begin(&page, diff->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_begin(sink, diff->config.color);
 	put_titles(aggs, nr, sink);
 	report_diff_put_table(diff, rows, nr_rows, sink);
-	strbuf_reset(&page);
-	color_page_end(&page, diff->config.color);
-	sink_puts(sink, strbuf_str(&page));
+	sink_page_end(sink, diff->config.color);
 	return 0;
 }

@@ -19,14 +19,11 @@
 static void put_colored(const struct report_diff *diff, int color, const char *text,
 			struct sink *sink)
 {
-	struct strbuf out cleanup_strbuf = { 0 };
-
 	if (color >= 0)
-		color_begin(&out, diff->config.color, color);
-	strbuf_addstr(&out, text);
+		sink_color_begin(sink, diff->config.color, color);
+	sink_str(sink, text);
 	if (color >= 0)
-		color_end(&out, diff->config.color);
-	sink_put(sink, strbuf_str(&out), out.len);
+		sink_color_end(sink, diff->config.color);
 }
 
 /* -1: in no colour. */
@@ -44,7 +41,7 @@ static int color_of_change(double change, double small, double large)
 static void put_time_value(const struct report_diff *diff, double ns, struct sink *sink)
 {
 	if (ns == 0)
-		sink_puts(sink, "         -");
+		sink_lit(sink, "         -");
 	else
 		sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), fabs(ns),
 					       diff->config.color));
@@ -58,7 +55,7 @@ static void put_time_change(const struct report_diff *diff, double change, struc
 	uint64_t ns = fabs(change);
 
 	if (ns == 0) {
-		sink_puts(sink, "       0 us");
+		sink_lit(sink, "       0 us");
 		return;
 	}
 	*put_time(cell, ns) = '\0';
@@ -69,11 +66,11 @@ static void put_time_change(const struct report_diff *diff, double change, struc
 		 cell + blanks);
 	sink_fill(sink, ' ', blanks);
 	put_colored(diff, color_of_change(change, SMALL_CHANGE_NS, LARGE_CHANGE_NS), number, sink);
-	sink_puts(sink, " ");
+	sink_lit(sink, " ");
 	/* The unit in its own colour. */
 	char *end = put_time_color(cell, ns, diff->config.color);
 
-	sink_put(sink, cell + 8, end - cell - 8);
+	sink_put_raw(sink, cell + 8, end - cell - 8);
 }
 
 static void put_percent(const struct report_diff *diff, double base, double pair, int width,
@@ -83,7 +80,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		sink_putf(sink, "%*s", width, "N/A");
+		sink_str_padded(sink, "N/A", -width);
 		return;
 	}
 	snprintf(text, sizeof(text), "%+7.2f%%", percent);
@@ -96,9 +93,9 @@ static void put_time_cell(const struct report_diff *diff, double base, double pa
 {
 	if (!diff->is_compact) {
 		put_time_value(diff, base, sink);
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		put_time_value(diff, pair, sink);
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 	}
 	if (diff->is_percent)
 		put_percent(diff, base, pair, diff->is_compact ? COMPACT_WIDTH : 8, sink);
@@ -113,7 +110,7 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	long long change = llround(pair) - llround(base);
 
 	if (diff->is_compact)
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 	else
 		sink_putf(sink, "%10lld  %9lld  ", llround(base), llround(pair));
 	snprintf(text, sizeof(text), "%+9lld", change);
@@ -165,19 +162,20 @@ static void put_header(const struct report_diff *diff, struct sink *sink)
 
 		snprintf(title, sizeof(title), "%s%s", field->column.header,
 			 diff->is_compact ? "" : " (diff)");
-		sink_putf(sink, "   %*s", width_of(diff, field), title);
+		sink_lit(sink, "   ");
+		sink_str_padded(sink, title, -width_of(diff, field));
 	}
-	sink_puts(sink, "   Function");
+	sink_lit(sink, "   Function");
 	if (diff->config.shows_source)
 		source_put_word(" [Source]", diff->config.color, sink);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 	for (size_t i = 0; i < diff->columns.nr; i++) {
-		sink_puts(sink, "   ");
+		sink_lit(sink, "   ");
 		sink_fill(sink, '=', width_of(diff, &diff_fields[diff->columns.columns[i]]));
 	}
-	sink_puts(sink, "   ");
+	sink_lit(sink, "   ");
 	sink_fill(sink, '=', NAME_UNDERLINE);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 void report_diff_put_table(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
@@ -186,33 +184,42 @@ void report_diff_put_table(const struct report_diff *diff, const struct diff_row
 	put_header(diff, sink);
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < diff->columns.nr; k++) {
-			sink_puts(sink, "   ");
+			sink_lit(sink, "   ");
 			put_cell(diff, &diff_fields[diff->columns.columns[k]], &rows[i], sink);
 		}
-		sink_puts(sink, "   ");
-		sink_puts(sink, rows[i].func->name);
+		sink_lit(sink, "   ");
+		sink_func(sink, rows[i].func);
 		if (diff->config.shows_source)
 			source_put(rows[i].modules, rows[i].func, diff->config.color, " [", "]",
 				   sink);
-		sink_puts(sink, "\n");
+		sink_lit(sink, "\n");
 	}
 }
 
 static void put_exact(const struct diff_field *field, double value, struct sink *sink)
 {
-	sink_putf(sink, field->kind == FIELD_DEVIATION ? "%.2f" : "%.0f", value);
+	if (field->kind == FIELD_DEVIATION)
+		sink_putf(sink, "%.2f", value);
+	else
+		sink_putf(sink, "%.0f", value);
 }
 
 void report_diff_put_csv(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
 			 struct sink *sink)
 {
-	sink_puts(sink, "#");
+	sink->medium = MEDIUM_CSV;
+	sink_lit(sink, "#");
 	for (size_t k = 0; k < diff->columns.nr; k++) {
 		const char *name = diff_fields[diff->columns.columns[k]].column.header;
 
-		sink_putf(sink, "%s (base),%s (pair),%s (diff),", name, name, name);
+		sink_str(sink, name);
+		sink_lit(sink, " (base),");
+		sink_str(sink, name);
+		sink_lit(sink, " (pair),");
+		sink_str(sink, name);
+		sink_lit(sink, " (diff),");
 	}
-	sink_puts(sink, "Function\n");
+	sink_lit(sink, "Function\n");
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < diff->columns.nr; k++) {
 			const struct diff_field *field = &diff_fields[diff->columns.columns[k]];
@@ -220,43 +227,42 @@ void report_diff_put_csv(const struct report_diff *diff, const struct diff_row *
 			double pair = field->value(&rows[i].pair);
 
 			put_exact(field, base, sink);
-			sink_puts(sink, ",");
+			sink_lit(sink, ",");
 			put_exact(field, pair, sink);
-			sink_puts(sink, ",");
+			sink_lit(sink, ",");
 			put_exact(field, pair - base, sink);
-			sink_puts(sink, ",");
+			sink_lit(sink, ",");
 		}
-		sink_puts(sink, rows[i].func->name);
-		sink_puts(sink, "\n");
+		sink_func(sink, rows[i].func);
+		sink_lit(sink, "\n");
 	}
 }
 
 void report_diff_put_json(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
 			  struct sink *sink)
 {
-	struct strbuf name cleanup_strbuf = { 0 };
-
-	sink_puts(sink, "[");
+	sink->medium = MEDIUM_JSON;
+	sink_lit(sink, "[");
 	for (size_t i = 0; i < nr; i++) {
-		sink_puts(sink, i ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-		strbuf_reset(&name);
-		text_put_json(&name, rows[i].func->name, rows[i].func->name_len);
-		sink_put(sink, strbuf_str(&name), name.len);
-		sink_puts(sink, "\"");
+		sink_either(sink, i, ",\n{\"name\":\"", "\n{\"name\":\"");
+		sink_func(sink, rows[i].func);
+		sink_lit(sink, "\"");
 		for (size_t k = 0; k < diff->columns.nr; k++) {
 			const struct diff_field *field = &diff_fields[diff->columns.columns[k]];
 			double base = field->value(&rows[i].base);
 			double pair = field->value(&rows[i].pair);
 
-			sink_putf(sink, ",\"%s\":{\"base\":", field->column.name);
+			sink_lit(sink, ",\"");
+			sink_str(sink, field->column.name);
+			sink_lit(sink, "\":{\"base\":");
 			put_exact(field, base, sink);
-			sink_puts(sink, ",\"pair\":");
+			sink_lit(sink, ",\"pair\":");
 			put_exact(field, pair, sink);
-			sink_puts(sink, ",\"diff\":");
+			sink_lit(sink, ",\"diff\":");
 			put_exact(field, pair - base, sink);
-			sink_puts(sink, "}");
+			sink_lit(sink, "}");
 		}
-		sink_puts(sink, "}");
+		sink_lit(sink, "}");
 	}
-	sink_puts(sink, "\n]\n");
+	sink_lit(sink, "\n]\n");
 }

@@ -17,7 +17,7 @@ static int not_called(const char *name, struct uft_err *err)
 
 static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
 {
-	sink_puts(sink, "  ");
+	sink_lit(sink, "  ");
 	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), time_abs(ns), color));
 }
 
@@ -59,10 +59,10 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 	if (!was_called)
 		return not_called(name, err);
 	qsort(callers.pairs, callers.nr, sizeof(*callers.pairs), compare_pairs);
-	sink_putf(sink, "  Total time   Self time       Calls  %s",
-		  kind == REPORT_CALLERS ? "Caller of " : "Callee of ");
-	sink_puts(sink, name);
-	sink_puts(sink, "\n  ==========  ==========  ==========  ====================\n");
+	sink_lit(sink, "  Total time   Self time       Calls  ");
+	sink_either(sink, kind == REPORT_CALLERS, "Caller of ", "Callee of ");
+	sink_str(sink, name);
+	sink_lit(sink, "\n  ==========  ==========  ==========  ====================\n");
 	for (size_t i = 0; i < callers.nr; i++) {
 		const struct call_pair *pair = &callers.pairs[i];
 
@@ -71,8 +71,8 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 		put_ns(pair->total_ns, color, sink);
 		put_ns(pair->self_ns, color, sink);
 		sink_putf(sink, "  %10llu  ", (unsigned long long)pair->calls);
-		sink_puts(sink, other_of(pair, kind));
-		sink_puts(sink, "\n");
+		sink_str(sink, other_of(pair, kind));
+		sink_lit(sink, "\n");
 	}
 	return 0;
 }
@@ -150,7 +150,7 @@ static void put_power(const struct calls_of_func *calls, unsigned power, uint64_
 	sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
 	/* What is there is seen, however little it is. */
 	sink_fill(sink, '#', ((unsigned __int128)nr * BAR_WIDTH + most - 1) / most);
-	sink_puts(sink, "\n");
+	sink_lit(sink, "\n");
 }
 
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
@@ -171,9 +171,9 @@ int report_histogram(const struct calls_of_func *calls, enum color_mode color, s
 			last = i;
 		}
 	}
-	sink_puts(sink, "        From     Up to       Calls  Total time of ");
-	sink_puts(sink, calls->name);
-	sink_puts(sink, "\n  ==========  ==========  ==========  ====================\n");
+	sink_lit(sink, "        From     Up to       Calls  Total time of ");
+	sink_str(sink, calls->name);
+	sink_lit(sink, "\n  ==========  ==========  ==========  ====================\n");
 	for (unsigned i = first; i <= last; i++)
 		put_power(calls, i, most, color, sink);
 	return 0;
@@ -186,17 +186,21 @@ static void put_quoted(const char *text, struct sink *sink)
 				    "0123456789_-+=./:,@%";
 
 	if (*text && strspn(text, plain) == strlen(text)) {
-		sink_puts(sink, text);
+		sink_str(sink, text);
 		return;
 	}
-	sink_puts(sink, "'");
+
+	struct strbuf quoted cleanup_strbuf = { 0 };
+
+	strbuf_addch(&quoted, '\'');
 	for (; *text; text++) {
 		if (*text == '\'')
-			sink_puts(sink, "'\\''");
+			strbuf_addstr(&quoted, "'\\''");
 		else
-			sink_put(sink, text, 1);
+			strbuf_addch(&quoted, *text);
 	}
-	sink_puts(sink, "'");
+	strbuf_addch(&quoted, '\'');
+	sink_text(sink, strbuf_str(&quoted), quoted.len);
 }
 
 static void put_stamp(uint64_t ns, struct sink *sink)
@@ -210,21 +214,21 @@ int report_slowest(const struct calls_of_func *calls, const char *dir, enum colo
 {
 	if (calls->nr_slow == 0)
 		return not_called(calls->name, err);
-	sink_puts(sink, "  Total time               Start      TID  To see it\n"
-			"  ==========  ==================  =======  ====================\n");
+	sink_lit(sink, "  Total time               Start      TID  To see it\n"
+		       "  ==========  ==================  =======  ====================\n");
 	for (size_t i = 0; i < calls->nr_slow; i++) {
 		const struct slow_call *call = &calls->slow[i];
 
 		put_ns(call->total_ns, color, sink);
-		sink_puts(sink, "  ");
+		sink_lit(sink, "  ");
 		sink_done(sink, put_timestamp(sink_room(sink, 64), call->start_ns));
 		sink_putf(sink, "  %7d  utrail replay -d ", call->task->tid);
 		put_quoted(dir, sink);
 		sink_putf(sink, " --tid %d -r ", call->task->tid);
 		put_stamp(call->start_ns, sink);
-		sink_puts(sink, "~");
+		sink_lit(sink, "~");
 		put_stamp(call->start_ns + call->total_ns, sink);
-		sink_puts(sink, "\n");
+		sink_lit(sink, "\n");
 	}
 	return 0;
 }

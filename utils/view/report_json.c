@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "utils/view/report_columns.h"
-#include "utils/view/texts.h"
 
 static int collect(void *self, const char *data, size_t len)
 {
@@ -26,16 +25,11 @@ static bool is_number(const char *text)
 
 static void put_value(const char *cell, struct sink *sink)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
+	bool is_text = !is_number(cell);
 
-	if (is_number(cell)) {
-		sink_puts(sink, cell);
-		return;
-	}
-	text_put_json(&text, cell, strlen(cell));
-	sink_puts(sink, "\"");
-	sink_put(sink, strbuf_str(&text), text.len);
-	sink_puts(sink, "\"");
+	sink_either(sink, is_text, "\"", "");
+	sink_str(sink, cell);
+	sink_either(sink, is_text, "\"", "");
 }
 
 /* What @put writes into @cells, without blanks around it. */
@@ -54,25 +48,23 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	const struct report_table *table = report_table_of(&report->config);
 
 	table->put_csv_name(row, cells);
-	sink_putf(sink, "{\"%s\":", table->name_key);
-
-	struct strbuf name cleanup_strbuf = { 0 };
-	const char *given = cell_text(cells, text);
-
-	text_put_json(&name, given, strlen(given));
-	sink_puts(sink, "\"");
-	sink_put(sink, strbuf_str(&name), name.len);
-	sink_puts(sink, "\"");
+	sink_lit(sink, "{\"");
+	sink_str(sink, table->name_key);
+	sink_lit(sink, "\":\"");
+	sink_str(sink, cell_text(cells, text));
+	sink_lit(sink, "\"");
 	for (size_t i = 0; i < report->columns.nr; i++) {
 		const struct report_column *column = &table->columns[report->columns.columns[i]];
 
 		strbuf_reset(text);
 		column->put_csv(row, layout, cells);
-		sink_putf(sink, ",\"%s\":", column->column.name);
+		sink_lit(sink, ",\"");
+		sink_str(sink, column->column.name);
+		sink_lit(sink, "\":");
 		put_value(cell_text(cells, text), sink);
 	}
 	strbuf_reset(text);
-	sink_puts(sink, "}");
+	sink_lit(sink, "}");
 }
 
 int report_put_json(const struct report *report, const struct report_layout *layout,
@@ -84,11 +76,14 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init(&cells, collect, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	sink_puts(sink, "[");
+	/* What is in the cells is only on its way. */
+	cells.medium = MEDIUM_BINARY;
+	sink->medium = MEDIUM_JSON;
+	sink_lit(sink, "[");
 	for (size_t i = 0; i < nr; i++) {
-		sink_puts(sink, i ? ",\n" : "\n");
+		sink_either(sink, i, ",\n", "\n");
 		put_row(report, layout, &rows[i], &cells, &text, sink);
 	}
-	sink_puts(sink, "\n]\n");
+	sink_lit(sink, "\n]\n");
 	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr) : 0;
 }

@@ -30,25 +30,55 @@ int sink_flush(struct sink *sink)
 	return sink->failed;
 }
 
-void sink_put(struct sink *sink, const char *data, size_t len)
+void sink_put_raw(struct sink *sink, const void *data, size_t len)
 {
+	const char *from = data;
+
 	while (len) {
 		size_t part = MIN(len, (size_t)SINK_ROOM_MAX);
 		char *to = sink_room(sink, part);
 
-		memcpy(to, data, part);
+		memcpy(to, from, part);
 		sink_done(sink, to + part);
-		data += part;
+		from += part;
 		len -= part;
 	}
 }
 
-void sink_puts(struct sink *sink, const char *text)
+void sink_text(struct sink *sink, const char *text, size_t len)
 {
-	sink_put(sink, text, strlen(text));
+	struct strbuf escaped cleanup_strbuf = { 0 };
+
+	if (escape_is_plain(sink->medium, text, len)) {
+		sink_put_raw(sink, text, len);
+		return;
+	}
+	escape_add(&escaped, sink->medium, text, len);
+	if (strbuf_oom(&escaped) && !sink->failed)
+		sink->failed = -ENOMEM;
+	sink_put_made(sink, &escaped);
 }
 
-void sink_putf(struct sink *sink, const char *fmt, ...)
+void sink_str(struct sink *sink, const char *text)
+{
+	sink_text(sink, text, strlen(text));
+}
+
+void sink_str_padded(struct sink *sink, const char *text, int width)
+{
+	struct strbuf escaped cleanup_strbuf = { 0 };
+	size_t wanted = width < 0 ? -width : width;
+
+	escape_addstr(&escaped, sink->medium, text);
+
+	size_t blanks = wanted > escaped.len ? wanted - escaped.len : 0;
+
+	sink_fill(sink, ' ', width < 0 ? blanks : 0);
+	sink_put_made(sink, &escaped);
+	sink_fill(sink, ' ', width < 0 ? 0 : blanks);
+}
+
+void sink_format(struct sink *sink, const char *fmt, ...)
 {
 	char *text = sink_room(sink, SINK_ROOM_MAX);
 	va_list ap;
@@ -72,4 +102,38 @@ void sink_fill(struct sink *sink, char c, size_t count)
 		sink_done(sink, to + part);
 		count -= part;
 	}
+}
+
+void sink_page_begin(struct sink *sink, enum color_mode mode)
+{
+	struct strbuf page cleanup_strbuf = { 0 };
+
+	if (mode == COLOR_MODE_HTML)
+		sink->medium = MEDIUM_HTML;
+	color_page_begin(&page, mode);
+	sink_put_made(sink, &page);
+}
+
+void sink_page_end(struct sink *sink, enum color_mode mode)
+{
+	struct strbuf page cleanup_strbuf = { 0 };
+
+	color_page_end(&page, mode);
+	sink_put_made(sink, &page);
+}
+
+void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	color_begin(&text, mode, color);
+	sink_put_made(sink, &text);
+}
+
+void sink_color_end(struct sink *sink, enum color_mode mode)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	color_end(&text, mode);
+	sink_put_made(sink, &text);
 }

@@ -1,4 +1,10 @@
-/* Where views write: a large buffer, handed on when it is full, and fast ways to put things in. */
+/*
+ * Where views write: a large buffer, handed on when it is full, and fast ways to put things in.
+ *
+ * A sink knows what its text is for. What is written in our sources goes in by sink_lit(), sink_either() and the numbers of
+ * sink_putf(); whatever else, be it the name of a function, a path or a word of the user's, goes in by sink_str() and sink_text(),
+ * which escape it. tests/rules/texts.py knows the few places that put bytes in by themselves, and says why they may.
+ */
 #ifndef UTRAIL_VIEW_SINK_H
 #define UTRAIL_VIEW_SINK_H
 
@@ -7,10 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "utils/base/color.h"
 #include "utils/base/compiler.h"
+#include "utils/base/escape.h"
+#include "utils/base/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
-/* What one sink_room() may ask for; longer texts go in pieces, by sink_put(). */
+/* What one sink_room() may ask for; longer texts go in pieces, by sink_text(). */
 #define SINK_ROOM_MAX	4096
 /* How much copy_over() may go too far. */
 #define COPY_OVER_SLACK 32
@@ -19,6 +28,7 @@
  * @write: takes all of the bytes, or returns a negative errno
  * @failed: the first failure of @write; from then on everything is dropped. Owners look at it
  *          (sink_flush()) at the end, and where they can stop early.
+ * @medium: what the text is for: a terminal, unless the writer says something else before it begins
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
@@ -26,6 +36,7 @@ struct sink {
 	char *buf;
 	size_t len;
 	int failed;
+	enum medium medium;
 	int (*write)(void *self, const char *data, size_t len);
 	void *self;
 };
@@ -39,11 +50,37 @@ void sink_deinit(struct sink *sink);
 /* Hand everything on; the first failure so far, or 0. */
 int sink_flush(struct sink *sink);
 
-/* The slow way: any length. */
-void sink_put(struct sink *sink, const char *data, size_t len);
-void sink_puts(struct sink *sink, const char *text);
-void sink_putf(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+/* Text that is not ours, of any length, as the sink's medium shows it. */
+void sink_text(struct sink *sink, const char *text, size_t len);
+void sink_str(struct sink *sink, const char *text);
+/* With blanks behind it (@width > 0) or in front of it (@width < 0), so that it is that wide at least. */
+void sink_str_padded(struct sink *sink, const char *text, int width);
+
+/* Text that stands in our sources: a string literal, or one of two. */
+#define sink_lit(sink, literal) sink_put_raw(sink, "" literal "", sizeof(literal) - 1)
+#define sink_either(sink, is_first, first, second) \
+	((is_first) ? sink_lit(sink, first) : sink_lit(sink, second))
+
+/* Numbers. The format is a literal without %s and %c: texts go by sink_str(). */
+#define sink_putf(sink, ...) sink_format(sink, "" __VA_ARGS__)
+void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);
+
+/* Bytes as they are, of any length: what is in the sink's language already. */
+void sink_put_raw(struct sink *sink, const void *data, size_t len);
+static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
+{
+	sink_put_raw(sink, strbuf_str(text), text->len);
+}
+
+/*
+ * The begin and the end of a page, nothing but in COLOR_MODE_HTML, when all that the sink gets is for that page; and of
+ * text in a colour.
+ */
+void sink_page_begin(struct sink *sink, enum color_mode mode);
+void sink_page_end(struct sink *sink, enum color_mode mode);
+void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color);
+void sink_color_end(struct sink *sink, enum color_mode mode);
 
 /*
  * HOT: room for @len (at most SINK_ROOM_MAX) bytes; the caller fills them in and tells with

@@ -3,12 +3,9 @@
 
 void source_put_word(const char *word, enum color_mode color, struct sink *sink)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	color_begin(&text, color, COLOR_GRAY);
-	strbuf_addstr(&text, word);
-	color_end(&text, color);
-	sink_puts(sink, strbuf_str(&text));
+	sink_color_begin(sink, color, COLOR_GRAY);
+	sink_str(sink, word);
+	sink_color_end(sink, color);
 }
 
 void source_put(struct module_set *modules, const struct func *func, enum color_mode color,

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "utils/view/texts.h"
-
 #define WIDTH	   1200
 #define ROW	   17
 #define MARGIN	   10
@@ -29,14 +27,6 @@ struct drawing {
 	uint64_t all;
 };
 
-void svg_put_text(const char *text, size_t len, struct sink *sink)
-{
-	struct strbuf html cleanup_strbuf = { 0 };
-
-	text_put_html(&html, text, len);
-	sink_put(sink, strbuf_str(&html), html.len);
-}
-
 void svg_put_time(uint64_t ns, struct sink *sink)
 {
 	if (ns < 1000)
@@ -60,31 +50,26 @@ static void put_label(const struct drawing *d, const char *name, const struct pl
 		return;
 	sink_putf(d->sink, "<text x=\"%.1f\" y=\"%.1f\">", place->x + 3, y + ROW - 5);
 	if (len <= (size_t)room) {
-		svg_put_text(name, len, d->sink);
+		sink_text(d->sink, name, len);
 	} else {
-		size_t keep = room - 1;
-
-		/* Not within a character. */
-		while (keep > 0 && (name[keep] & 0xc0) == 0x80)
-			keep--;
-		svg_put_text(name, keep, d->sink);
-		sink_puts(d->sink, "\xe2\x80\xa6");
+		sink_text(d->sink, name, escape_cut(name, room - 1));
+		sink_lit(d->sink, "\xe2\x80\xa6");
 	}
-	sink_puts(d->sink, "</text>");
+	sink_lit(d->sink, "</text>");
 }
 
 static void put_box(const struct drawing *d, const struct tree_node *node,
 		    const struct place *place, double y)
 {
-	sink_puts(d->sink, "<g><title>");
+	sink_lit(d->sink, "<g><title>");
 	d->style->put_tip(node, d->all, d->sink);
 	sink_putf(d->sink,
 		  "</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"",
 		  place->x, y, MAX(place->width - 0.4, 0.1), ROW - 1);
 	d->style->put_color(node, d->sink);
-	sink_puts(d->sink, "\"/>");
+	sink_lit(d->sink, "\"/>");
 	put_label(d, node->func->name, place, y);
-	sink_puts(d->sink, "</g>\n");
+	sink_lit(d->sink, "</g>\n");
 }
 
 /* Children share what their caller has; with more than one CPU they may take more than it did. */
@@ -151,8 +136,8 @@ static void put_head(const struct drawing *d, const char *title)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fbfbf9\"/>\n"
 		"<text x=\"%d\" y=\"24\" text-anchor=\"middle\" font-size=\"16\">",
 		WIDTH, d->height, WIDTH, d->height, WIDTH / 2);
-	svg_put_text(title, strlen(title), d->sink);
-	sink_puts(d->sink, "</text>\n");
+	sink_str(d->sink, title);
+	sink_lit(d->sink, "</text>\n");
 }
 
 void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots, size_t nr,
@@ -167,6 +152,7 @@ void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots
 		d.all += roots[i]->first ? to_share(style, roots[i]) : 0;
 		levels = MAX(levels, walk(&d, roots[i], 0, width));
 	}
+	sink->medium = MEDIUM_HTML;
 	d.all = MAX(d.all, (uint64_t)1);
 	d.height = TITLE + MARGIN + levels * ROW;
 	put_head(&d, title);
@@ -179,5 +165,5 @@ void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots
 		walk(&d, roots[i], x, part);
 		x += part;
 	}
-	sink_puts(sink, "</svg>\n");
+	sink_lit(sink, "</svg>\n");
 }

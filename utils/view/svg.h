@@ -10,7 +10,7 @@
  *
  * @value: how wide; what is 0 is left out with all below it
  * @put_color: as in CSS
- * @put_tip: the text of the tool tip; escaped with svg_put_text()
+ * @put_tip: the text of the tool tip
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);
@@ -22,7 +22,6 @@ struct svg_style {
 void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots, size_t nr,
 		   const char *title, struct sink *sink);
 
-void svg_put_text(const char *text, size_t len, struct sink *sink);
 /* "1.234 ms" */
 void svg_put_time(uint64_t ns, struct sink *sink);
 

@@ -8,15 +8,16 @@
 #include "utils/base/compiler.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/module.h"
+#include "utils/view/sink.h"
 
-/* The bytes of @text as valid UTF-8: what is none becomes U+FFFD. */
-void text_put_utf8(struct strbuf *out, const char *text, size_t len);
-
-/* The inside of a JSON string: valid UTF-8, with quotes, backslashes and control characters escaped. */
-void text_put_json(struct strbuf *out, const char *text, size_t len);
-
-/* What may stand in HTML and XML, between tags and in attributes; valid UTF-8. */
-void text_put_html(struct strbuf *out, const char *text, size_t len);
+/* The name of @func as the sink's medium shows it. For terminals that is known already. */
+static inline void sink_func(struct sink *sink, const struct func *func)
+{
+	if (sink->medium == MEDIUM_TERMINAL)
+		sink_put_raw(sink, func->call_text, func->shown_len);
+	else
+		sink_text(sink, func->name, func->name_len);
+}
 
 /* Base64 with padding, without line breaks. */
 void text_put_base64(struct strbuf *out, const void *data, size_t len);

@@ -217,6 +217,23 @@ static inline struct tree_node *next_child(struct tree *tree, struct tree_node *
 	return guess;
 }
 
+static __attribute__((noinline)) int note_fork_call(struct tree *tree, struct tree_node *node,
+						    uint64_t time_ns)
+{
+	struct tree_fork_call *calls = vec_grow(tree->fork_calls, tree->nr_fork_calls,
+						sizeof(*calls));
+
+	if (!calls)
+		return -ENOMEM;
+	tree->fork_calls = calls;
+	calls[tree->nr_fork_calls++] = (struct tree_fork_call){
+		.pid = tree->at.task->pid,
+		.time_ns = time_ns,
+		.node = node,
+	};
+	return 0;
+}
+
 static inline int enter(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
@@ -236,6 +253,8 @@ static inline int enter(struct tree *tree, const struct event *event)
 	at->top = node;
 	at->depth++;
 	at->has_call = true;
+	if (unlikely(node->func->is_fork))
+		return note_fork_call(tree, node, event->time_ns);
 	return 0;
 }
 

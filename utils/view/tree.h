@@ -60,11 +60,18 @@ struct tree_task {
 	bool has_call;
 };
 
-/* What was open where @child was forked; @top is in the parent's tree. */
+/* What was open when @child was announced, some time after the fork; @top is in the parent's tree. */
 struct tree_fork {
 	const struct task *child;
 	struct tree_node *top;
 	bool is_main; /* it is what the first thread of the parent had open */
+};
+
+/* A call from which a child may return, too; @node is in the tree of @pid. */
+struct tree_fork_call {
+	int32_t pid;
+	uint64_t time_ns;
+	struct tree_node *node;
 };
 
 /*
@@ -105,6 +112,8 @@ struct tree {
 	struct tree_task at;
 	struct tree_fork *forks;
 	size_t nr_forks;
+	struct tree_fork_call *fork_calls;
+	size_t nr_fork_calls;
 	struct tree_unseen *unseen;
 	size_t nr_unseen;
 };

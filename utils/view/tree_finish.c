@@ -10,6 +10,24 @@
 /* How far a child of a fork of a fork goes; broken data may have circles. */
 #define GENERATIONS_MAX 1000
 
+/* How many calls of fork(2) are compared with what a child came from: names and depth of nearly all fit at once. */
+#define FORK_CALLS_MAX 64
+
+static int merge_fork_calls(struct tree *tree, const struct tree *from)
+{
+	for (size_t i = 0; i < from->nr_fork_calls; i++) {
+		struct tree_fork_call *calls = vec_grow(tree->fork_calls, tree->nr_fork_calls,
+							sizeof(*calls));
+
+		if (!calls)
+			return -ENOMEM;
+		tree->fork_calls = calls;
+		calls[tree->nr_fork_calls] = from->fork_calls[i];
+		calls[tree->nr_fork_calls++].node = from->fork_calls[i].node->last;
+	}
+	return 0;
+}
+
 static int merge_forks(struct tree *tree, const struct tree *from)
 {
 	for (size_t i = 0; i < from->nr_forks; i++) {
@@ -63,6 +81,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err)
 		ret = tree_add_below(tree, tree->roots[i], from->roots[i]);
 	if (ret == 0)
 		ret = merge_forks(tree, from);
+	if (ret == 0)
+		ret = merge_fork_calls(tree, from);
 	if (ret == 0)
 		ret = merge_unseen(tree, from, names);
 	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
@@ -130,8 +150,29 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
+ * Of a call that nobody knows by name, and that the parent had not open any more: the one that began last before @until_ns
+ * and called @callee, if that is known.
+ */
+static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
+				     uint64_t until_ns)
+{
+	struct tree_node *best = NULL;
+
+	for (struct tree_node *node = parent->first; node; node = node->next) {
+		if (!node->func || !node->func->sym || node->first_ns > until_ns ||
+		    (callee && !find_child(node, callee)))
+			continue;
+		if (!best || node->first_ns > best->first_ns ||
+		    (node->first_ns == best->first_ns &&
+		     strcmp(node->func->name, best->func->name) < 0))
+			best = node;
+	}
+	return best;
+}
+
+/*
  * Where the calls are that a forked child found open, from the outermost on: by name as far as the
- * child has returned from them, else by what the parent had open then.
+ * child has returned from them, else by what the parent had open when it forked.
  *
  * @into: what @into[i + 1] says of the one at depth i; NULL: the parent's tree has no such call
  */
@@ -145,8 +186,14 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 
 		if (open && open->parent == caller && (!func || open->func == func))
 			into[depth + 1] = open;
+		else if (caller && func)
+			into[depth + 1] = find_child(caller, func);
+		else if (caller)
+			into[depth + 1] = guess_child(
+				caller, depth + 1 < nr ? chain[nr - 2 - depth].node->func : NULL,
+				chain->task->start_ns);
 		else
-			into[depth + 1] = caller && func ? find_child(caller, func) : NULL;
+			into[depth + 1] = NULL;
 	}
 }
 
@@ -197,18 +244,72 @@ static bool has_parent(const struct tree *tree, const struct task *child)
 	return false;
 }
 
+static int compare_fork_calls(const void *a, const void *b)
+{
+	const struct tree_fork_call *x = a;
+	const struct tree_fork_call *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* Is @node what the @nr calls of @chain say, as far as one knows them? */
+static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++, node = node->parent) {
+		const struct func *func = chain[i].node->func;
+
+		if (!node->parent || (func && node->func && node->func != func))
+			return false;
+	}
+	return !node->parent;
+}
+
+/* The last call of fork(2) before the child was announced, in any thread of its parent, from which it can have come. */
+static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
+					size_t nr)
+{
+	const struct task *child = chain->task;
+	size_t low = 0;
+	size_t high = tree->nr_fork_calls;
+
+	while (low < high) {
+		const struct tree_fork_call *call = &tree->fork_calls[low + (high - low) / 2];
+
+		if (call->pid < child->ppid ||
+		    (call->pid == child->ppid && call->time_ns <= child->start_ns))
+			low = call - tree->fork_calls + 1;
+		else
+			high = call - tree->fork_calls;
+	}
+	for (size_t i = 0; i < FORK_CALLS_MAX && i < low; i++) {
+		const struct tree_fork_call *call = &tree->fork_calls[low - 1 - i];
+
+		if (call->pid != child->ppid)
+			break;
+		if (fits_chain(call->node, chain, nr))
+			return call->node;
+	}
+	return NULL;
+}
+
 /*
- * What the parent of a forked child had open, which of a parent with no calls left is its root;
- * NULL when nothing is known of it. Which thread forked is not recorded; most often it is the
- * first one.
+ * What the parent of a forked child had open when it forked; else, as far as that is known, when the child was announced,
+ * which of a parent with no calls left is its root; NULL when nothing is known of it. Which thread forked is not
+ * recorded; most often it is the first one.
  */
-static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen)
+static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
+				   size_t nr)
 {
 	const struct task *child = unseen->task;
 	struct tree_node *best = NULL;
 
 	if (!child->is_fork || !has_parent(tree, child))
 		return NULL;
+	best = find_fork_call(tree, unseen, nr);
+	if (best)
+		return best;
 	for (size_t i = 0; i < tree->nr_forks; i++) {
 		if (tree->forks[i].child == child && (!best || tree->forks[i].is_main))
 			best = tree->forks[i].top;
@@ -228,12 +329,19 @@ static int settle_all(struct tree *tree)
 
 	if (tree->nr_unseen)
 		qsort_r(all, tree->nr_unseen, sizeof(*all), compare_unseen, tree);
+	if (tree->nr_fork_calls)
+		qsort(tree->fork_calls, tree->nr_fork_calls, sizeof(*tree->fork_calls),
+		      compare_fork_calls);
 	for (size_t i = 0; ret == 0 && i < tree->nr_unseen; i += nr) {
-		struct tree_node *top = all[i].is_inherited ? find_fork(tree, &all[i]) : NULL;
-
 		nr = 1;
-		while (top && i + nr < tree->nr_unseen && all[i + nr].task == all[i].task)
+		while (all[i].is_inherited && i + nr < tree->nr_unseen &&
+		       all[i + nr].task == all[i].task)
 			nr++;
+
+		struct tree_node *top = all[i].is_inherited ? find_fork(tree, &all[i], nr) : NULL;
+
+		if (!top)
+			nr = 1;
 		ret = top ? graft(tree, &all[i], nr, top) : settle(tree, &all[i]);
 	}
 	tree->nr_unseen = 0;

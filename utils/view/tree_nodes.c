@@ -226,6 +226,7 @@ void tree_deinit(struct tree *tree)
 	free(tree->slots);
 	free(tree->roots);
 	free(tree->forks);
+	free(tree->fork_calls);
 	free(tree->unseen);
 	*tree = (struct tree){ 0 };
 }

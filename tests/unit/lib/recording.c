@@ -51,7 +51,9 @@ void recording_finish(struct recording *rec)
 	recording_add_file(rec, "sid-0123456789abcdef.map", map, strlen(map));
 	strbuf_addstr(&syms, "# path name: /x/prog\n");
 	for (int i = 0; i < 26; i++)
-		strbuf_addf(&syms, "%x 10 P %c\n", 0x800 + i * 0x10, 'A' + i);
+		strbuf_addf(&syms, "%x 10 P %c%s\n", 0x800 + i * 0x10,
+			    rec->has_fork && i == 'F' - 'A' ? 'f' : 'A' + i,
+			    rec->has_fork && i == 'F' - 'A' ? "ork" : "");
 	for (int i = 0; i < 26; i++)
 		strbuf_addf(&syms, "%x 40 T %c\n", 0x1000 + i * 0x40, 'a' + i);
 	recording_add_file(rec, "prog.sym", syms.data, syms.len);

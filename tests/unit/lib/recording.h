@@ -11,11 +11,13 @@
  * A data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes each,
  * and library calls "A" to "Z" of 16 bytes.
  *
+ * @has_fork: "F" is called "fork", which is known to return twice
  * @big: byte order of the files; @version: of the records; @features: FEAT_* of the header
  */
 struct recording {
 	char dir[64];
 	struct strbuf task_txt;
+	bool has_fork;
 	bool big;
 	unsigned version;
 	uint64_t features;

@@ -41,7 +41,8 @@ static const struct opt_row rows[] = {
 	{ "verbose", 'v', NULL, "", 0, 1, OPT_COUNT, AT(count) },
 	{ "text", 't', "TEXT", "", 0, 1, OPT_STRING, AT(text) },
 	{ "list", 'l', "LIST", "", 0, 1, OPT_LIST, AT(list), .separator = ';' },
-	{ "number", 'n', "N", "", 0, 1, OPT_UINT, AT(number), .min = 2, .max = 9 },
+	{ "number", 'n', "N", "", 0, 1, OPT_UINT, AT(number), .min = 2, .max = 9,
+	  .is_recorded = true },
 	{ "time", 0, "TIME", "", 0, 1, OPT_TIME, AT(time_ns) },
 	{ "size", 0, "SIZE", "", 0, 1, OPT_SIZE, AT(bytes), .min = 1, .max = 4096 },
 	{ "word", 0, "WORD", "", 0, 1, OPT_WORD, AT(word), .words = words },
@@ -169,9 +170,61 @@ static void refuses(void **state)
 	}
 }
 
+/* What is left out of @line, when it may be anybody's. */
+static const char *parse_recorded(const char *line, struct target *t, struct strbuf *ignored)
+{
+	static char copy[512];
+	static char *argv[64];
+	int argc = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+
+	struct optparse p = { rows, ARRAY_SIZE(rows), argv, argc };
+
+	*t = (struct target){ 0 };
+	strbuf_reset(ignored);
+	assert_int_equal(optparse_run_recorded(&p, t, ignored, NULL), 0);
+	assert_null(t->text);
+	assert_null(t->list);
+	assert_false(t->flag);
+	return strbuf_str(ignored);
+}
+
+static void words_of_a_stranger(void **state)
+{
+	static const struct {
+		const char *line;
+		unsigned number;
+		const char *ignored;
+	} cases[] = {
+		{ "", 0, "" },
+		{ "-n 3", 3, "" },
+		{ "-n3 --number=4", 4, "" },
+		{ "--number 5 -t -n", 5, "--text" },
+		{ "--number 5 -n 77", 5, "--number with a wrong argument" },
+		{ "-n", 0, "--number with a wrong argument" },
+		{ "--num=5", 0, "words that are no options" },
+		{ "-fn 3", 0, "--flag, words that are no options" },
+		{ "--text-more --text=a -lb -n 2 --list -n", 2, "--text-more, --text, --list" },
+		{ "x - -- -? --=3 -n 2", 2, "words that are no options" },
+	};
+	struct strbuf ignored = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct target t;
+
+		assert_string_equal(parse_recorded(cases[i].line, &t, &ignored), cases[i].ignored);
+		assert_int_equal(t.number, cases[i].number);
+	}
+	strbuf_deinit(&ignored);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_a_stranger),
 		cmocka_unit_test(all_kinds),
 		cmocka_unit_test(letters),
 		cmocka_unit_test(stops_at_the_first_other_word),

@@ -151,6 +151,55 @@ static void ties_and_many_tasks(void **state)
 	recording_deinit(&rec);
 }
 
+/* By time, and on a tie by the task's number: of tasks with runs and turns of all lengths, compared with the plainest merge. */
+static void order_of_all(void **state)
+{
+	enum {
+		NR_TASKS = 9,
+		NR_EVENTS = 60
+	};
+	unsigned seed = 1;
+
+	for (int round = 0; round < 30; round++) {
+		struct strbuf expected cleanup_strbuf = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		uint64_t next_ns[NR_TASKS];
+		unsigned nr[NR_TASKS] = { 0 };
+		struct recording rec;
+		int last = -1;
+
+		recording_init(&rec);
+		for (int i = 0; i < NR_TASKS; i++) {
+			struct strbuf tree cleanup_strbuf = { 0 };
+
+			seed = seed * 1103515245 + 12345;
+			next_ns[i] = 1000 + (seed >> 16) % (10 << round % 6) * 10;
+			for (int k = 0; k < NR_EVENTS / 2; k++)
+				strbuf_addstr(&tree, "a{}");
+			recording_add_task(&rec, 100 + i, strbuf_str(&tree), next_ns[i]);
+		}
+		recording_finish(&rec);
+		recording_run(&rec, &config, &out);
+		for (;;) {
+			int first = -1;
+
+			for (int i = 0; i < NR_TASKS; i++) {
+				if (nr[i] < NR_EVENTS && (first < 0 || next_ns[i] < next_ns[first]))
+					first = i;
+			}
+			if (first < 0)
+				break;
+			if (first != last)
+				strbuf_addf(&expected, "%s%d:", last < 0 ? "" : " ", 100 + first);
+			strbuf_addstr(&expected, nr[first]++ % 2 ? "}" : "a{");
+			next_ns[first] += 10;
+			last = first;
+		}
+		assert_string_equal(strbuf_str(&out), strbuf_str(&expected));
+		recording_deinit(&rec);
+	}
+}
+
 /* Tasks that take turns, and long runs of one while others wait: recording_run() shows them in two ways, which must be alike. */
 static void turns(void **state)
 {
@@ -399,6 +448,7 @@ int main(void)
 		cmocka_unit_test_setup(time_range, setup),
 		cmocka_unit_test_setup(several_tasks, setup),
 		cmocka_unit_test_setup(ties_and_many_tasks, setup),
+		cmocka_unit_test_setup(order_of_all, setup),
 		cmocka_unit_test_setup(turns, setup),
 		cmocka_unit_test_setup(turns_at_the_end_of_time, setup),
 		cmocka_unit_test_setup(scheduler, setup),

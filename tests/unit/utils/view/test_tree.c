@@ -108,6 +108,41 @@ static void fork_told_late(void **state)
 	assert_string_equal(run(NULL), "a1{b1{F1{}d1{}}c1{}}");
 }
 
+/* It returns from none of the parent's calls that are around fork: their names are the parent's. */
+static void fork_and_exec(void **state)
+{
+	rec.has_fork = true;
+	recording_add_task(&rec, 100, "x{}a{b{F{}}c{b{F{}}}b{ F{}}}", 1000);
+	add_forked_task(101, 100, "4)Fd{", 1130);
+	assert_string_equal(run(NULL), "x1{}a1{b2{fork2{}}c1{b1{fork1{}d1{}}}}");
+}
+
+static void fork_and_exec_after_the_parent(void **state)
+{
+	rec.has_fork = true;
+	recording_add_task(&rec, 100, "a{F{}}b{}", 1000);
+	add_forked_task(101, 100, "2)Fd{", 5000);
+	assert_string_equal(run(NULL), "a1{fork1{}d1{}}b1{}");
+}
+
+/* Several children at once: each comes from a call that is as deep as it. */
+static void forks_of_many_depths(void **state)
+{
+	rec.has_fork = true;
+	recording_add_task(&rec, 100, "a{F{}b{F{}}}", 1000);
+	add_forked_task(101, 100, "2)Fd{", 5000);
+	add_forked_task(102, 100, "3)Fe{", 5000);
+	assert_string_equal(run(NULL), "a1{fork1{}b1{fork1{}e1{}}d1{}}");
+}
+
+/* A call that is not known to fork: what of the parent fits best. */
+static void unknown_fork_and_exec(void **state)
+{
+	recording_add_task(&rec, 100, "x{}a{F{}}c{G{}}", 1000);
+	add_forked_task(101, 100, "2)Fd{", 5000);
+	assert_string_equal(run(NULL), "x1{}a1{F1{}d1{}}c1{G1{}}");
+}
+
 static void fork_of_a_fork(void **state)
 {
 	recording_add_task(&rec, 100, "a{F{}}", 1000);
@@ -170,6 +205,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(fork_goes_on_in_the_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(fork_told_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(fork_and_exec, setup, teardown),
+		cmocka_unit_test_setup_teardown(fork_and_exec_after_the_parent, setup, teardown),
+		cmocka_unit_test_setup_teardown(forks_of_many_depths, setup, teardown),
+		cmocka_unit_test_setup_teardown(unknown_fork_and_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(fork_of_a_fork, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(merged_trees_are_the_same, setup, teardown),

@@ -1,0 +1,169 @@
+/* Words for the completion of shells (see complete.h). */
+#include "cmds/complete.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "cmds/msg.h"
+#include "cmds/reader.h"
+#include "cmds/record/launch.h"
+#include "cmds/record/tracefs.h"
+#include "utils/format/text.h"
+#include "utils/object/sdt.h"
+#include "utils/object/symtab.h"
+#include "utils/trace/event_names.h"
+
+/* A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something else. */
+static bool is_one_word(const char *name)
+{
+	return *name && !strpbrk(name, " \t\n;@'\"\\");
+}
+
+/*
+ * Fields and keys: no list of all of them stands anywhere but in the error about one that is none, which each command makes
+ * from its own table.
+ */
+static void print_known(const struct opts *asked)
+{
+	static const char before[] = "expected some of ";
+	struct uft_err err = { 0 };
+
+	if (!asked->cmd->check || asked->cmd->check(asked, &err) >= 0)
+		return;
+
+	char *known = strstr(err.text, before);
+
+	if (!known)
+		return;
+	known += strlen(before);
+	for (char *word; (word = strsep(&known, ", ")) != NULL;) {
+		if (*word)
+			msg_list("%s", word);
+	}
+}
+
+static void print_fields(const struct opts *opts)
+{
+	struct opts asked = *opts;
+
+	asked.fields = "?";
+	print_known(&asked);
+}
+
+static void print_keys(const struct opts *opts)
+{
+	char none[] = "?";
+	struct opts asked = *opts;
+
+	asked.sort_keys = none;
+	print_known(&asked);
+}
+
+static void print_symbols(const struct opts *opts, const struct symtab *symbols)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		struct strbuf name cleanup_strbuf = { 0 };
+
+		if (symbols->syms[i].type != 'P' && !symbol_is_function(&symbols->syms[i]))
+			continue;
+		demangle(symbols->syms[i].name, opts->demangle, &name);
+		if (is_one_word(strbuf_str(&name)))
+			msg_list("%s", strbuf_str(&name));
+	}
+}
+
+static void print_functions_of_program(const struct opts *opts)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	char path[PATH_MAX];
+
+	if (opts->nr_args && launch_find_program(opts->args[0], path, NULL) == 0 &&
+	    object_symtab_load(path, &symbols, NULL) == 0)
+		print_symbols(opts, &symbols);
+}
+
+static void print_functions_of_data(const struct opts *opts, struct trace_data *data)
+{
+	for (size_t i = 0; i < data->modules.nr_modules; i++) {
+		if (module_load(&data->modules, data->modules.modules[i], NULL) == 0)
+			print_symbols(opts, &data->modules.modules[i]->symtab);
+	}
+}
+
+static void print_tids(const struct trace_data *data)
+{
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		if (data->tasks[i].data_bytes)
+			msg_list("%d", data->tasks[i].tid);
+	}
+}
+
+static void print_events_of_program(const struct opts *opts)
+{
+	struct sdt_probes probes cleanup_sdt_probes = { 0 };
+	struct strbuf events cleanup_strbuf = { 0 };
+	char path[PATH_MAX];
+
+	if (opts->nr_args && launch_find_program(opts->args[0], path, NULL) == 0 &&
+	    object_sdt_load(path, &probes, NULL) == 0) {
+		for (size_t i = 0; i < probes.nr; i++)
+			msg_list("%s:%s", probes.probes[i].provider, probes.probes[i].name);
+	}
+	if (tracefs_list_events(&events, NULL) < 0)
+		return;
+
+	struct text left = text_of(events.data, events.len);
+	struct text name;
+
+	while (tracefs_next_event(&left, &name))
+		msg_list("%.*s@kernel", (int)(name.end - name.at), name.at);
+}
+
+static int print_event(void *self, uint64_t id, const char *name)
+{
+	if (is_one_word(name))
+		msg_list("%s%s", name, event_origin_of(id) == EVENT_OF_KERNEL ? "@kernel" : "");
+	return 0;
+}
+
+static void print_events_of_data(struct trace_data *data)
+{
+	struct event_names names = { 0 };
+	struct uft_err broken = { 0 };
+
+	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
+	if (event_names_load(&names, data, NULL) < 0)
+		return;
+	event_names_each(&names, print_event, NULL);
+	event_names_deinit(&names);
+}
+
+static void print_of_data(const struct opts *opts)
+{
+	struct trace_data data;
+
+	if (data_open(&data, reader_data_dir(opts), opts->demangle, NULL) < 0)
+		return;
+	if (opts->complete == OPTS_COMPLETE_FUNCTIONS)
+		print_functions_of_data(opts, &data);
+	else if (opts->complete == OPTS_COMPLETE_EVENTS)
+		print_events_of_data(&data);
+	else if (opts->complete == OPTS_COMPLETE_TIDS)
+		print_tids(&data);
+	data_close(&data);
+}
+
+void complete_print(const struct opts *opts)
+{
+	if (opts->complete == OPTS_COMPLETE_FIELDS)
+		print_fields(opts);
+	else if (opts->complete == OPTS_COMPLETE_KEYS)
+		print_keys(opts);
+	else if (opts->cmd->reads_data || opts->complete == OPTS_COMPLETE_TIDS)
+		print_of_data(opts);
+	else if (opts->complete == OPTS_COMPLETE_FUNCTIONS)
+		print_functions_of_program(opts);
+	else
+		print_events_of_program(opts);
+}

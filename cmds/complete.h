@@ -1,0 +1,23 @@
+/* --complete: the words that may stand for the argument of an option, one in a line, for the completion of shells. */
+#ifndef UTRAIL_CMDS_COMPLETE_H
+#define UTRAIL_CMDS_COMPLETE_H
+
+#include "cmds/opts.h"
+
+/* What is asked for; --complete is off as OPTS_COMPLETE_NOTHING. */
+enum opts_complete {
+	OPTS_COMPLETE_NOTHING,
+	OPTS_COMPLETE_EVENTS,
+	OPTS_COMPLETE_FIELDS,
+	OPTS_COMPLETE_FUNCTIONS,
+	OPTS_COMPLETE_KEYS,
+	OPTS_COMPLETE_TIDS,
+};
+
+/*
+ * Print the words for opts->cmd: of the program on the command line, or of the data directory. What cannot be read has none:
+ * a shell that completes a word wants no error.
+ */
+void complete_print(const struct opts *opts);
+
+#endif

@@ -1,0 +1,34 @@
+/* Children that the program forked off and that have not reported themselves: they do so with their first record. */
+#ifndef UTRAIL_CMDS_RECORD_ORPHANS_H
+#define UTRAIL_CMDS_RECORD_ORPHANS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct orphan;
+struct recorder;
+
+/* Those that are watched, newest first. Starts as { 0 }. */
+struct orphans {
+	struct orphan *first;
+};
+
+/* Which shared memory it is: what fstat(2) says of it, and proc(5) of those who have it mapped. */
+struct memory_id {
+	dev_t dev;
+	ino_t ino;
+};
+
+/*
+ * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
+ * process that has the memory mapped in which it stands can have something to report.
+ */
+void orphans_look(struct recorder *rec);
+
+/* Whether @pid has @memory mapped. Not so when we may not know. */
+bool process_has_mapped(pid_t pid, const struct memory_id *memory);
+
+/* Nobody waits for them any more. */
+void orphans_forget(struct recorder *rec);
+
+#endif

@@ -1,0 +1,585 @@
+"""Mutation testing: generates small faults in C code and runs the tests against each (see misc/mutate.sh).
+
+Nothing of the tree is written to. A mutant is a source file elsewhere; what it is compiled to is put in front of the
+archives when test programs are linked, so that only they are linked anew. Faulty code does anything: it may signal or delete
+what it should not. So tests run in name spaces of their own (pids, mounts, network), where no file can be written to but in /tmp.
+"""
+
+import argparse
+import concurrent.futures
+import itertools
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOMS = ["libmcount", "utils/format", "utils/trace", "cmds/record"]
+# Of a test program, and of all end-to-end tests together. Generous: what hangs is noticed, what is slow is not.
+LIMIT_S = 90
+LIMIT_E2E_S = 900
+
+# --- faults ---
+
+TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
+      | (?P<string>L?"(?:\\.|[^"\\])*"|L?'(?:\\.|[^'\\])*')
+      | (?P<number>\.?[0-9](?:[eE][+-]|[0-9A-Za-z_.])*)
+      | (?P<word>[A-Za-z_]\w*)
+      | (?P<op>->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\.\.\.|.)""",
+    re.S | re.X,
+)
+SWAPS = {
+    "<": ["<=", ">="],
+    "<=": ["<", ">"],
+    ">": [">=", "<="],
+    ">=": [">", "<"],
+    "==": ["!="],
+    "!=": ["=="],
+    "&&": ["||"],
+    "||": ["&&"],
+    "++": ["--"],
+    "--": ["++"],
+    "+=": ["-="],
+    "-=": ["+="],
+    "|=": ["&="],
+    "&=": ["|="],
+    "<<": [">>"],
+    ">>": ["<<"],
+}
+BINARY_SWAPS = {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"]}
+# What changes only how fast, or what other threads see when: no test can tell.
+UNSEEN = {"guard_barrier", "atomic_thread_fence", "__builtin_prefetch", "__asm__", "_Static_assert"}
+TYPE_WORDS = {"struct", "enum", "union", "const", "static", "unsigned", "char", "int", "bool", "long", "void", "extern", "volatile"}
+KEYWORDS = {"if", "for", "while", "do", "switch", "case", "default", "return", "else", "goto", "sizeof", "break", "continue"}
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Bytes [start, end) of @path become @text."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    text: str
+    what: str
+
+    def apply(self, source):
+        # Lines stay where they are: some code says where it stands.
+        removed = source[self.start : self.end].count("\n")
+        return source[: self.start] + self.text + "\n" * (removed - self.text.count("\n")) + source[self.end :]
+
+
+def tokens_of(source):
+    """All but space, comments and the lines of the preprocessor."""
+    source = re.sub(r"^[ \t]*#(?:\\\n|/\*.*?\*/|[^\n])*", lambda m: re.sub(r"[^\n]", " ", m[0]), source, flags=re.M | re.S)
+    out = []
+    for m in TOKEN.finditer(source):
+        if m.lastgroup != "space":
+            out.append(Token(m.lastgroup, m[0], m.start(), m.end()))
+    return out
+
+
+def match_up(tokens):
+    """Index of the partner of each bracket."""
+    partner = {}
+    stack = []
+    for i, t in enumerate(tokens):
+        if t.text in "([{" and t.kind == "op":
+            stack.append(i)
+        elif t.text in ")]}" and t.kind == "op" and stack:
+            partner[i] = stack.pop()
+            partner[partner[i]] = i
+    return partner
+
+
+def bodies(tokens, partner):
+    """(first, last) of the functions' outer braces, with the index of the function's name."""
+    i = 0
+    while i < len(tokens):
+        if tokens[i].text == "{" and tokens[i].kind == "op":
+            if i and tokens[i - 1].text == ")":
+                yield i, partner.get(i, i), partner[i - 1] - 1
+            i = partner.get(i, i)
+        i += 1
+
+
+def statement_end(tokens, partner, i, last):
+    """Index of the semicolon of the simple statement that begins at @i; None when there is a block in it."""
+    while i < last:
+        text = tokens[i].text
+        if text == ";":
+            return i
+        if text == "{" and tokens[i - 1].text != ")":
+            return None
+        i = partner[i] + 1 if text in "([{" and i in partner else i + 1
+    return None
+
+
+def is_declaration(tokens, i):
+    first, second = tokens[i], tokens[i + 1]
+    if first.text in TYPE_WORDS:
+        return True
+    # "T x" and "T *x"; "a * b;" is no statement that anybody writes.
+    return second.kind == "word" or (second.text == "*" and tokens[i + 2].kind == "word")
+
+
+def faults_of_number(text):
+    m = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)([uUlL]*)", text)
+    if not m:
+        return
+    value, suffix = int(m[1], 0) if not re.fullmatch(r"0\d+", m[1]) else int(m[1], 8), m[2]
+    yield f"{value + 1}{suffix}"
+    if value:
+        yield f"{value - 1}{suffix}"
+
+
+def faults_of(path, source):
+    tokens = tokens_of(source)
+    partner = match_up(tokens)
+
+    def fault(first, last, text, what):
+        line = source.count("\n", 0, tokens[first].start) + 1
+        return Fault(path, line, tokens[first].start, tokens[last].end, text, what)
+
+    for begin, end, name in bodies(tokens, partner):
+        head = name
+        while head > 0 and tokens[head - 1].text not in (";", "}", "{"):
+            head -= 1
+        is_void = any(t.text == "void" for t in tokens[head:name]) and not any(t.text == "*" for t in tokens[head:name])
+        leave = "return;" if is_void else "return 0;"
+        yield fault(begin, begin, "{ " + leave, f"{tokens[name].text}() leaves at once: {leave}")
+
+        i = begin + 1
+        while i < end:
+            t = tokens[i]
+            before = tokens[i - 1]
+            if t.text in UNSEEN:
+                while tokens[i].text != ";":
+                    i += 1
+                continue
+            at_statement = before.text in ("{", ";", "}", ")", "else", ":") and before.kind != "string"
+            if before.text == ")":
+                opens = partner.get(i - 1, 0)
+                at_statement = tokens[opens - 1].text in ("if", "for", "while", "switch")
+            if before.text == ":":
+                at_statement = tokens[i - 2].kind == "word" and tokens[i - 3].text in ("case", "{", ";") or tokens[i - 2].text == "default"
+            in_for = False
+            if before.text == ";":
+                # Between the parentheses of a for.
+                depth = 0
+                for j in range(i - 1, begin, -1):
+                    if tokens[j].text == ")":
+                        depth += 1
+                    elif tokens[j].text == "(":
+                        depth -= 1
+                        if depth < 0:
+                            in_for = True
+                            break
+                    elif tokens[j].text in "{}" and depth == 0:
+                        break
+            if at_statement and not in_for and i + 2 < end:
+                if t.text in ("break", "continue") or (
+                    (t.kind == "word" or t.text in ("*", "++", "--", "("))
+                    and t.text not in KEYWORDS
+                    and not is_declaration(tokens, i)
+                    and tokens[i + 1].text != ":"
+                ):
+                    stop = statement_end(tokens, partner, i, end)
+                    if stop is not None:
+                        text = " ".join(source[t.start : tokens[stop].end].split())
+                        yield fault(i, stop, ";", f"dropped: {text}")
+            if t.text == "if" and i + 1 in partner:
+                close = partner[i + 1]
+                condition = source[tokens[i + 1].start : tokens[close].end]
+                short = " ".join(condition.split())
+                yield fault(i + 1, close, f"(!{condition})", f"if {short} negated")
+            if t.text == "return" and tokens[i + 1].text not in (";", "0", "true", "false"):
+                stop = statement_end(tokens, partner, i, end)
+                if stop is not None:
+                    text = " ".join(source[t.start : tokens[stop].end].split())
+                    yield fault(i, stop, "return 0;", f"{text} became return 0;")
+            if t.text == "true":
+                yield fault(i, i, "false", "true became false")
+            if t.text == "false":
+                yield fault(i, i, "true", "false became true")
+            if t.kind == "number":
+                for text in faults_of_number(t.text):
+                    yield fault(i, i, text, f"{t.text} became {text}")
+            if t.kind == "op":
+                swaps = SWAPS.get(t.text, [])
+                if t.text in BINARY_SWAPS and (before.kind in ("number", "word") and before.text not in KEYWORDS | TYPE_WORDS or before.text in ")]"):
+                    swaps = BINARY_SWAPS[t.text]
+                for text in swaps:
+                    yield fault(i, i, text, f"{t.text} became {text}")
+            i += 1
+
+
+# --- compiling ---
+
+
+class Build:
+    """A built tree: how its objects are compiled and its programs linked, as ninja would."""
+
+    def __init__(self, tree, work):
+        self.tree = tree.resolve()
+        self.dir = self.tree / "build"
+        self.work = work.resolve()
+        self.lock = threading.Lock()
+        self.clean = {}
+        self.compile = {}
+        self.users = {}  # of a source or header: objects
+        for row in json.loads((self.dir / "compile_commands.json").read_text()):
+            self.compile[row["output"]] = (shlex.split(row["command"]), row["file"])
+        obj = None
+        for line in self.ninja("-t", "deps").splitlines():
+            if line and not line.startswith(" "):
+                obj = line.split(":")[0]
+            elif line.strip().startswith("../"):
+                self.users.setdefault(os.path.normpath(line.strip())[3:], []).append(obj)
+        self.links = {}
+        for row in json.loads(self.ninja("-t", "compdb", "c_LINKER")):
+            self.links[row["output"]] = shlex.split(row["command"])
+        self.members = {}  # of a linked program: objects in it
+
+    def ninja(self, *args):
+        return subprocess.run(["ninja", "-C", self.dir, "--quiet", *args], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def members_of(self, target):
+        with self.lock:
+            known = self.members.get(target)
+        if known is None:
+            command = list(self.links[target])
+            command[command.index("-o") + 1] = "/dev/null"
+            lines = subprocess.run([*command, "-Wl,--trace"], cwd=self.dir, check=True, stdout=subprocess.PIPE, text=True).stdout
+            known = {w for line in lines.splitlines() for w in re.findall(r"[^()\s]+\.o\b", line)}
+            known = {w for w in known if w in self.compile}
+            with self.lock:
+                self.members[target] = known
+        return known
+
+    def object(self, obj, out, source=None, overlay=None):
+        """Compile @obj to @out. False when the compiler says no."""
+        command, file = self.compile[obj]
+        command = [a for a in command if a != "-Werror"]
+        place = command.index("-o")
+        command[place + 1] = str(out)
+        command[-1] = str(source or file)
+        command = [a for a in command if not a.startswith(("-MD", "-MQ", "-MF")) and a not in (obj, obj + ".d")]
+        if overlay:
+            command.insert(1, f"-I{overlay}")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        return subprocess.run([*command, "-g0", "-w"], cwd=self.dir, stderr=subprocess.DEVNULL).returncode == 0
+
+    def clean_object(self, obj):
+        """The bytes of @obj without any fault."""
+        with self.lock:
+            known = self.clean.get(obj)
+        if known is None:
+            out = self.work / "clean" / obj
+            assert self.object(obj, out), obj
+            known = out.read_bytes()
+            with self.lock:
+                self.clean[obj] = known
+        return known
+
+    def link(self, target, changed, out):
+        """@changed: by object, the file to take instead."""
+        command = list(self.links[target])
+        command[command.index("-o") + 1] = str(out)
+        explicit = {a for a in command if a in changed}
+        command = [str(changed[a]) if a in changed else a for a in command]
+        place = command.index("-o") + 2
+        command[place:place] = [str(f) for o, f in changed.items() if o not in explicit and o in self.members_of(target)]
+        out.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(command, cwd=self.dir, check=True)
+
+
+# --- running ---
+
+SANDBOX = r"""
+set -e
+mount --make-rprivate /
+awk '{ print $5 }' /proc/self/mountinfo | while read -r at; do
+	case $at in /proc|/dev|/dev/*) ;; *) mount -o remount,bind,ro "$at" 2> /dev/null || true ;; esac
+done
+mount --bind "$1" "$1"
+mount -o remount,bind,rw "$1"
+mount -t tmpfs -o size=4g,mode=1777 none /tmp
+mount -t tmpfs -o size=1g,mode=1777 none /dev/shm
+ip link set lo up 2> /dev/null || true
+echo 900 > /proc/self/oom_score_adj
+shift
+set +e
+cd /tmp
+"$@"
+exit $?
+"""
+
+
+def in_sandbox(writable, command, limit, env):
+    """The status of @command; None when it took too long. Whatever it started is gone then."""
+    sandbox = ["unshare", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc"]
+    proc = subprocess.Popen(
+        [*sandbox, "sh", "-c", SANDBOX, "sandbox", str(writable), *map(str, command)],
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        proc.out = proc.communicate(timeout=limit)[0].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(proc.pid, signal.SIGKILL)
+        proc.communicate()
+        return None, "it hung"
+    return proc.returncode, proc.out
+
+
+def read_tests(build):
+    """(name, program, arguments) of unit tests and corpora."""
+    out = []
+    for test in json.loads((build.dir / "meson-info/intro-tests.json").read_text()):
+        suite = test["suite"][0].split(":")[-1]
+        if suite in ("unit", "fuzz"):
+            target = os.path.relpath(test["cmd"][0], build.dir)
+            if target in build.links:
+                out.append((f"{suite}/{test['name']}", target, test["cmd"][1:]))
+    return out
+
+
+def nearest_first(tests, path):
+    """The test that mirrors the file, then those of its room, then corpora, then the rest."""
+    stem = path.rsplit(".", 1)[0]
+    room = os.path.dirname(path)
+
+    def rank(test):
+        name = test[0]
+        if name == f"unit/{stem}":
+            return 0
+        if name.startswith(f"unit/{room}/"):
+            return 1
+        return 3 if name == "fuzz/datadir" else 2
+
+    return sorted(tests, key=rank)
+
+
+class Runner:
+    def __init__(self, build, e2e):
+        self.build = build
+        self.tests = read_tests(build)
+        self.e2e = e2e
+        self.cache = build.dir / "e2e-programs"
+        self.cache.mkdir(exist_ok=True)
+
+    def verdict(self, fault, work):
+        """(what happened, by which test)."""
+        build = self.build
+        source = fault.apply((build.tree / fault.path).read_text())
+        overlay = work / "overlay"
+        file = overlay / fault.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+        is_header = fault.path.endswith(".h")
+        changed = {}
+        for obj in build.users.get(fault.path, []):
+            out = work / "objects" / obj
+            if not build.object(obj, out, None if is_header else file, overlay if is_header else None):
+                return "not compiled", None
+            if out.read_bytes() != build.clean_object(obj):
+                changed[obj] = out
+        if not changed:
+            return "equivalent", None
+        for name, target, args in nearest_first(self.tests, fault.path):
+            if not build.members_of(target) & set(changed):
+                continue
+            exe = work / "bin" / target
+            build.link(target, changed, exe)
+            status, out = in_sandbox(work, [exe, *args], LIMIT_S, {"CMOCKA_TEST_ABORT": "0"})
+            exe.unlink()
+            if status != 0:
+                return "noticed", name
+        return self.end_to_end(changed, work) if self.e2e else ("survived", None)
+
+    def end_to_end(self, changed, work):
+        build = self.build
+        home = work / "build"
+        home.mkdir()
+        is_changed = False
+        for entry in build.dir.iterdir():
+            if entry.name not in ("utrail", "libmcount"):
+                (home / entry.name).symlink_to(entry)
+        (home / "libmcount").mkdir()
+        for target in ("utrail", "libmcount/libmcount.so"):
+            if build.members_of(target) & set(changed):
+                build.link(target, changed, home / target)
+                is_changed = True
+            else:
+                shutil.copy(build.dir / target, home / target)
+        (home / "libmcount/libmcount-nop.so").symlink_to(build.dir / "libmcount/libmcount-nop.so")
+        if not is_changed:
+            return "survived", None
+        for args in self.e2e:
+            status, out = in_sandbox(work, self.pytest(args), LIMIT_E2E_S, self.environment(home))
+            if status != 0:
+                failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out or "", re.M)
+                return "noticed", failed[0] if failed else f"e2e: {args[0]}"
+        return "survived", None
+
+    def environment(self, home):
+        return {
+            "UTRAIL_BUILD": str(home),
+            "UTRAIL_TEST_CACHE": str(self.cache),
+            "UTRAIL_TEST_MATRIX": "small",
+            "UTRAIL_TEST_LIMIT": "40",
+            "TMPDIR": "/tmp",
+        }
+
+    def pytest(self, args):
+        command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=short"]
+        return [*command, *[str(self.build.tree / a) if a.startswith("tests/") else a for a in args]]
+
+    def check_clean(self, work):
+        """All tests pass without any fault; test programs are compiled by that, too."""
+        for name, target, args in self.tests:
+            status, out = in_sandbox(work, [self.build.dir / target, *args], LIMIT_S, {})
+            if status != 0:
+                sys.exit(f"without any fault {name} fails:\n{out}")
+        for args in self.e2e:
+            # Outside first: what it compiles is kept.
+            env = {**os.environ, **self.environment(self.build.dir)}
+            subprocess.run(self.pytest(args), env=env, stdout=subprocess.DEVNULL)
+            status, out = in_sandbox(work, self.pytest(args), LIMIT_E2E_S, self.environment(self.build.dir))
+            if status != 0:
+                sys.exit(f"without any fault tests fail:\n{out}")
+
+
+def read_e2e(path):
+    """One pytest per line: the tests that are run fast, those that notice most first."""
+    lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
+    return [line for line in lines if line]
+
+
+def sources_of(tree, places):
+    out = []
+    for place in places:
+        path = tree / place
+        if path.is_dir():
+            out.append((place, sorted(p for p in path.iterdir() if p.suffix in (".c", ".h"))))
+        elif path.is_file():
+            out.append((place, [path]))
+        else:
+            sys.exit(f"misc/mutate.sh: no room and no file '{place}'")
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="misc/mutate.sh")
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("places", nargs="*", metavar="ROOM|FILE")
+    parser.add_argument("-n", type=int, default=40, help="how many faults, spread over the rooms (0: all)")
+    parser.add_argument("-s", type=int, default=1, help="seed: the same one chooses the same faults")
+    parser.add_argument("-j", type=int, default=1, help="so many at a time")
+    parser.add_argument("--list", action="store_true", help="only print them")
+    parser.add_argument("--only", help="FILE:LINE, all faults of that line")
+    parser.add_argument("--no-e2e", action="store_true", help="unit tests and corpora only")
+    parser.add_argument("--unchecked", action="store_true", help="do not run the tests without any fault first")
+    args = parser.parse_args()
+
+    if args.only:
+        args.places, args.n = [args.only.rpartition(":")[0]], 0
+    tree = args.tree.resolve()
+    places = sources_of(tree, args.places or ROOMS)
+    rng = random.Random(args.s)
+    rows = []
+    for i, (place, paths) in enumerate(places):
+        faults = [f for p in paths for f in faults_of(str(p.relative_to(tree)), p.read_text())]
+        if args.only:
+            faults = [f for f in faults if f.line == int(args.only.rpartition(":")[2])]
+        if args.n:
+            rng.shuffle(faults)
+        share = (args.n * (i + 1) // len(places) - args.n * i // len(places)) or len(faults)
+        rows.append((place, faults, share))
+    if args.list:
+        for place, faults, share in rows:
+            for f in faults[:share]:
+                print(f"{f.path}:{f.line}: {f.what}")
+        return 0
+
+    build = Build(tree, args.work)
+    e2e = [] if args.no_e2e else read_e2e(tree / "misc/fast-e2e.txt")
+    runner = Runner(build, e2e)
+    scratch = build.work / f"run-{os.getpid()}"
+    scratch.mkdir()
+    if not args.unchecked:
+        runner.check_clean(scratch)
+    if tree.is_relative_to("/tmp"):
+        sys.exit("misc/mutate.sh: the tree may not be in /tmp, where tests write")
+    numbers = itertools.count(1)
+    total = {"noticed": 0, "survived": 0}
+    survivors = []
+
+    def examine(fault):
+        work = scratch / str(next(numbers))
+        work.mkdir()
+        started = time.monotonic()
+        try:
+            what, by = runner.verdict(fault, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        print(f"{what:12} {fault.path}:{fault.line}: {fault.what}" + (f"  [{by}]" if by else "") +
+              f"  {time.monotonic() - started:.0f} s", flush=True)
+        return fault, what
+
+    for place, faults, share in rows:
+        counts = {"noticed": 0, "survived": 0, "equivalent": 0, "not compiled": 0}
+        queue = iter(faults)
+        with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+            running = set()
+            while True:
+                counted = counts["noticed"] + counts["survived"]
+                # As many as could be wanted still, and no more: so the same seed means the same faults.
+                for fault in itertools.islice(queue, max(0, min(args.j, share - counted) - len(running))):
+                    running.add(pool.submit(examine, fault))
+                if not running:
+                    break
+                done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    fault, what = future.result()
+                    counts[what] += 1
+                    if what == "survived":
+                        survivors.append(fault)
+        for key in total:
+            total[key] += counts[key]
+        print(f"{place}: " + ", ".join(f"{n} {key}" for key, n in counts.items()), flush=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+    if survivors:
+        print("survivors:")
+    for fault in sorted(survivors, key=lambda f: (f.path, f.start)):
+        print(f"  {fault.path}:{fault.line}: {fault.what}")
+    all_counted = sum(total.values())
+    if all_counted:
+        print(f"noticed: {total['noticed']} of {all_counted}, {100 * total['noticed'] // all_counted} % (seed {args.s})")
+    return 0
+
+
+sys.exit(main())

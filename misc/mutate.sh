@@ -1,0 +1,30 @@
+#!/bin/bash
+# Would the tests notice? Small faults are put into the code, one at a time, and the tests run against each.
+#
+#   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--no-e2e]
+#
+# ROOM is a directory: libmcount utils/format utils/trace cmds/record (all four when nothing is said). Prints what no
+# test noticed. See doc/internals/mutation.md.
+set -eu
+cd "$(dirname "$0")/.."
+PATH=/usr/bin:/bin:$PATH
+
+# A copy of the tree with a build of its own: the tree may be worked on meanwhile.
+copy=build-mutate/tree
+mkdir -p $copy
+git ls-files -z --cached --others --exclude-standard | python3 -c '
+import filecmp, os, shutil, sys
+names = [n for n in sys.stdin.read().split("\0") if n and os.path.isfile(n)]
+for name in names:
+    to = os.path.join(sys.argv[1], name)
+    if not os.path.exists(to) or not filecmp.cmp(name, to, shallow=False):
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.copyfile(name, to)
+        shutil.copymode(name, to)
+' $copy
+[ -f $copy/build/build.ninja ] || meson setup $copy/build $copy -Dunit_tests=enabled > build-mutate/setup.log
+ninja -C $copy/build > build-mutate/compile.log || {
+	tail -20 build-mutate/compile.log
+	exit 1
+}
+exec nice -n 15 python3 misc/mutate.py $copy build-mutate "$@"

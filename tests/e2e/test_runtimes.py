@@ -1,0 +1,102 @@
+"""Programs with a runtime of their own around them: sanitizers, another C library, little address space. They run as untraced."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from data import ENTRY, Recording
+from programs import METHODS, SOURCES, Program, Variant, build, program
+from tools import UTRAIL, run, utrail
+
+GCC = [("gcc", s) for s in ("address", "thread", "leak", "undefined")]
+CLANG = [("clang", s) for s in ("address", "thread", "leak", "memory")]
+FLAGS = {"pg": "-pg", "cyg": "-finstrument-functions"}
+
+
+def compiled(compiler, *args, output):
+    """@output, made by @compiler; the test is skipped where that cannot do it."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    done = subprocess.run([compiler, *args, "-o", output], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"{compiler} {' '.join(map(str, args))}: {done.stderr.strip().splitlines()[-1]}")
+    return output
+
+
+def calls(name, directory="uftrace.data"):
+    tasks = Recording(directory, has_payloads=True).tasks.values()
+    return sum(r.kind == ENTRY and r.name == name for t in tasks for r in t.records)
+
+
+@pytest.mark.parametrize("method", FLAGS)
+@pytest.mark.parametrize("compiler,sanitizer", GCC + CLANG)
+def test_sanitizers(workdir, compiler, sanitizer, method):
+    """Same output, same findings, same status; and all calls are there."""
+    if (sanitizer, method) == ("memory", "pg"):
+        pytest.skip("MemorySanitizer's own runtime fails in programs with -pg, untraced too")
+    source = SOURCES / "hostile" / "sanitized.c"
+    flags = ("-g", "-O1", "-pthread", FLAGS[method], f"-fsanitize={sanitizer}")
+    exe = compiled(compiler, *flags, source, output=workdir / "sanitized")
+    for what in ("", "exec", "leak", "bug"):
+        alone = run(exe, what)
+        traced = utrail("record", "--no-libcall", exe, what)
+        assert (traced.status, traced.out) == (alone.status, alone.out), traced.err
+        found = [re.findall("[A-Z][a-z]+Sanitizer: [a-z-]+", r.err) for r in (alone, traced)]
+        assert found[0] == found[1]
+        assert calls("leaf") == 101
+
+
+def test_child_of_another_libc(workdir):
+    """The probe is preloaded there, and steps aside; the recorder says so."""
+    other = compiled("musl-gcc", SOURCES / "hostile" / "other_libc.c", output=workdir / "other")
+    exe = build(program("exec"), Variant("gcc", "pg", "O2"))
+    alone = run(other)
+    assert (alone.status, alone.out) == (7, "handled 1\n")
+    result = utrail("record", "--force", "sh", "-c", f"{exe}; ./other; echo $?")
+    assert result.status == 0
+    assert result.out.endswith("handled 1\n7\n")
+    assert "1 processes were not traced: their C library is not glibc" in result.err
+    # By itself, too.
+    result = utrail("record", "--force", other)
+    assert (result.status, result.out) == (7, "handled 1\n")
+    assert "their C library is not glibc" in result.err
+
+
+@pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_little_address_space(method, options):
+    """What the probe takes of it is little beside what the program uses, so a limit holds for the program's own needs."""
+    exe = build(Program.read(SOURCES / "hostile" / "little_space.c"), Variant("gcc", method, "O2"))
+    assert run(exe).out == "0 1\n"
+    result = utrail("record", *options, exe).must()
+    assert result.out == "0 1\n"
+    if "-t" not in options:
+        assert calls("leaf") == 8
+    # The limit is there from the start.
+    result = run("sh", "-c", f"ulimit -v 100000; exec {exe} no-limit")
+    assert result.out == "0 0\n"
+    script = f"ulimit -v 100000; exec {exe} no-limit"
+    result = utrail("record", "--force", *options, "sh", "-c", script).must()
+    assert result.out == "0 0\n"
+    if "-t" not in options:
+        assert calls("leaf") == 8
+
+
+def stack_used(*options, exe):
+    """The most that calls on a stack of their own took of it."""
+    command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
+    return max(int(line) for line in run(*command).must().out.split())
+
+
+@pytest.mark.parametrize("method", ["pg", "fentry"])
+def test_stack_of_hooks(method):
+    """What takes much of the stack is done before arguments are captured, and not below that."""
+    exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
+    plain = stack_used("--no-libcall", exe=exe)
+    assert stack_used("untraced", exe=exe) < plain < 8192
+    # Registers of a function or two; and a thread that loses its CPU at the wrong moment sets its clock a little deeper.
+    more = 256
+    for options in (["-a"], ["-a", "-t", "1us"], ["-A", "texts@arg1/s,arg2/s"]):
+        assert stack_used("--no-libcall", *options, exe=exe) <= plain + more

@@ -1,0 +1,234 @@
+"""What newcomers and uftrace's users type, and what they are told: a table of command and message."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import pytest
+
+from programs import Variant, build, program
+from tools import UTRAIL, environment, utrail
+
+PG = Variant("gcc", "pg", "O2")
+
+# What is typed, the status, and what the one line on stderr says; "prog" is a traced program in the working directory.
+REFUSED = [
+    ("tui", 2, "utrail has no command 'tui' yet: .*--format=html.*"),
+    ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
+    ("script", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
+    ("script -S a.py", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
+    ("record -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
+    ("record -k prog", 2, "utrail has no option '--kernel' yet: .*-E 'NAME@kernel'.*"),
+    ("record -K 3 prog", 2, "utrail has no option '--kernel-depth' yet: .*"),
+    ("replay --kernel-full", 2, "utrail has no option '--kernel-full' yet: .*"),
+    ("replay --kernel-only", 2, "utrail has no option '--kernel-only' yet: .*"),
+    ("replay --kernel-skip-out", 2, "utrail has no option '--kernel-skip-out' yet: .*"),
+    ("record -P . prog", 2, "utrail has no option '--patch' yet: .*-pg.*"),
+    ("record -U f prog", 2, "utrail has no option '--unpatch' yet: .*-N"),
+    ("record -g prog", 2, "utrail has no option '--agent' yet: .*snapshot.*"),
+    ("live -p 1", 2, "utrail has no option '--pid' yet: .*'utrail record'"),
+    ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
+    ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
+    ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
+    ("record", 2, r"record needs a program to run: utrail record \[OPTION...\] PROGRAM \[ARGUMENT...\]"),
+    ("live", 2, "live needs a program to run: .*"),
+    ("-F main", 2, "utrail needs a program to run: .*"),
+    ("record -F ./prog", 2, "record needs a program to run: './prog' was taken for the FUNC.* of option '--filter'"),
+    ("-D 3 -t prog", 2, "option '--time-filter': .*"),
+    ("record -N prog", 2, "record needs a program to run: 'prog' was taken for the FUNC of option '--notrace'"),
+    ("record nosuch", 1, "cannot trace 'nosuch': there is no such program here or in .PATH"),
+    ("nosuch-program", 1, "cannot trace 'nosuch-program': there is no such program here or in .PATH"),
+    ("reply", 1, "cannot trace 'reply': there is no such program here or in .PATH; did you mean the command 'replay'\\?"),
+    ("record plain-file", 1, "cannot trace 'plain-file': Permission denied"),
+    ("record folder", 1, "cannot trace 'folder': there is no such program here or in .PATH"),
+    ("live ''", 1, "cannot trace '': there is no such program here or in .PATH"),
+    ("replay", 255, "cannot open 'uftrace.data': No such file or directory; 'utrail record PROGRAM' makes a recording"),
+    ("report -d nosuch", 255, "cannot open 'nosuch': No such file or directory"),
+]
+
+
+@pytest.mark.parametrize("words, status, message", REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused(workdir, words, status, message):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    (workdir / "plain-file").write_text("not a program\n")
+    (workdir / "folder").mkdir()
+    result = utrail(*[word.strip("'") for word in words.split(" ")]).must(status)
+    assert result.out == ""
+    assert re.fullmatch(f"utrail: {message}\n", result.err), result.err
+    assert not (workdir / "uftrace.data").exists()
+
+
+@pytest.mark.parametrize("words", (("record",), ("live",), ()), ids=("record", "live", "nothing"))
+def test_program_in_the_working_directory(workdir, words):
+    """`utrail record abc` runs ./abc, and rather that one than another in $PATH."""
+    other = workdir / "bin"
+    other.mkdir()
+    (other / "abc").write_text("#!/bin/sh\nexit 9\n")
+    (other / "abc").chmod(0o755)
+    (workdir / "abc").symlink_to(build(program("plain"), PG))
+    utrail(*words, "abc", env={"PATH": f"{other}:/usr/bin:/bin"}).must()
+
+
+def test_program_in_path_when_the_file_here_is_none(workdir):
+    """A folder or a text of the same name does not hide a program in $PATH."""
+    (workdir / "true").mkdir()
+    utrail("record", "--force", "true").must()
+    (workdir / "true").rmdir()
+    (workdir / "true").write_text("a text\n")
+    utrail("record", "--force", "true").must()
+
+
+def test_questions(workdir):
+    """help and version as words."""
+    for word, option in (("help", "--help"), ("version", "--version")):
+        assert utrail(word).must().out == utrail(option).must().out
+    assert utrail("help", "record").must().out == utrail("record", "--help").must().out
+    # A program of that name is still to be had.
+    (workdir / "help").symlink_to(build(program("plain"), PG))
+    utrail("record", "help").must()
+    utrail("--", "help").must()
+
+
+def test_recordings_near_by(workdir):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    for name in ("one.data", "two.data"):
+        utrail("record", "-d", name, "prog").must()
+    (workdir / "no-recording").mkdir()
+    (workdir / "below").mkdir()
+    message = utrail("replay").must(255).err
+    assert re.search(r"; recordings near by \(see -d\): '(one|two).data', '(one|two).data'\n", message), message
+    message = utrail("replay", cwd=workdir / "below").must(255).err
+    assert re.search(r"near by \(see -d\): '../(one|two).data', '../(one|two).data'\n", message), message
+    message = utrail("info", "-d", "../nosuch", cwd=workdir / "below").must(255).err
+    assert "'../one.data'" in message and "'../two.data'" in message
+
+
+# Options that are known, but mean nothing for the command.
+UNUSED = [("replay", "--sort=total"), ("report", "--symbols"), ("graph", "--avg-self"), ("info", "--flat"),
+          ("dump", "--task"), ("snapshot", "--flat")]
+
+
+@pytest.mark.parametrize("command, option", UNUSED, ids=[row[0] for row in UNUSED])
+def test_unused_options(workdir, command, option):
+    """They are taken, as uftrace takes them, and it is said that they do nothing; those of an option file are not for one command."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+    name = option.split("=")[0]
+    warning = f"WARN: option '{name}' means nothing for {command}: it is ignored\n"
+    plain = utrail(command)
+    result = utrail(command, option)
+    assert (result.status, result.out) == (plain.status, plain.out)
+    assert result.err == warning + plain.err
+    (workdir / "words").write_text(option + "\n")
+    assert utrail(command, "--opt-file=words").err == plain.err
+
+
+# What leaves nothing, and what is said of it.
+EMPTY = [
+    ("replay -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("report -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("graph -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("dump --format=flame-graph -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+    ("replay -F main -N main", "no call is let in by --filter=main --notrace=main"),
+    ("replay -N .", "no call is let in by --notrace=."),
+    ("report -Z 1g", r"no function that was called has 1073741824 bytes or more \(-Z\)"),
+    ("replay --tid 4194305", r"nothing is there of --tid=4194305; the tasks are \d+"),
+    ("replay -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
+    ("replay --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("replay -F main -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
+]
+
+
+@pytest.mark.parametrize("words, why", EMPTY, ids=[row[0] for row in EMPTY])
+def test_nothing_left_to_show(workdir, words, why):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "--no-event", "prog").must()
+    result = utrail(*words.split())
+    assert result.must().err.splitlines()[-1].startswith("WARN: nothing is left to show: ")
+    assert re.search(why, result.err), result.err
+
+
+@pytest.mark.parametrize("words, passed", [("-t 5m", "-t 300s"), ("-N .", "--notrace=."), ("--trace=off", "--trace=off"),
+                                           ("-Z 1g", "-Z 1073741824")])
+def test_nothing_recorded(workdir, words, passed):
+    """Said when it is recorded, and again when it is read: how it was made."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    result = utrail("record", "--no-event", *words.split(), "prog").must()
+    assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
+    result = utrail("replay").must(255)
+    assert result.err.startswith("utrail: cannot show 'uftrace.data': it has no records of any task; it was made by: ")
+    assert words in result.err
+    result = utrail("live", "--no-event", *words.split(), "prog").must()
+    assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
+
+
+def on_terminal(*args, columns=80, **variables):
+    """What `utrail ARGS` shows on a terminal of that many columns, and writes to stderr."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    with subprocess.Popen([UTRAIL, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                          env=environment(TERM="xterm", **variables)) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:
+            pass  # the last writer has closed it
+        os.close(ours)
+        return shown.decode().replace("\r\n", "\n"), process.stderr.read().decode()
+
+
+def test_pager_that_is_not_there(workdir):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+    (workdir / "nosuch").write_text("#!/bin/sh\nexit 0\n")
+    (workdir / "nosuch").chmod(0o755)
+    for pager in ("nosuch", "nosuch -x", "./no/such"):
+        out, err = on_terminal("report", PAGER=pager)
+        assert "main" in out
+        assert err == f"WARN: cannot run the pager '{pager}' ($PAGER): the output is shown as it is\n"
+    out, err = on_terminal("report", PAGER="cat | sed s/main/MAIN/")
+    assert "MAIN" in out and err == ""
+
+
+@pytest.mark.parametrize("variables, terminal, has_color", [
+    ({}, True, True), ({}, False, False),
+    ({"NO_COLOR": "1"}, True, False), ({"NO_COLOR": ""}, True, True),
+    ({"CLICOLOR_FORCE": "1"}, False, True), ({"CLICOLOR_FORCE": "0"}, False, False),
+    ({"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, False, False),
+])
+def test_color_variables(workdir, variables, terminal, has_color):
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "prog").must()
+
+    def is_colored(*options):
+        if terminal:
+            return "\33[" in on_terminal("replay", *options, **variables)[0]
+        return "\33[" in utrail("replay", *options, env=variables).must().out
+
+    assert is_colored() == has_color
+    assert is_colored("--color=on") and not is_colored("--color=off"), "what is typed counts most"
+
+
+def test_help_is_as_wide_as_the_terminal():
+    for columns, limit in ((60, 60), (80, 80), (100, 100), (500, 120), (20, 60)):
+        text, _ = on_terminal("record", "--help", columns=columns)
+        options = [line for line in text.splitlines() if line.startswith("                              ")]
+        assert options and max(map(len, options)) <= limit
+        assert max(map(len, options)) > min(limit, 100) - 20, "the room is used"
+    assert max(len(line) for line in utrail("record", "--help").must().out.splitlines()) <= 80
+
+
+def test_version_claims_what_is_there():
+    """Words of uftrace's stand for what they stand for there."""
+    words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
+    assert {"perf", "sched"} <= set(words)
+    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
+    for word, option in claims.items():
+        has_it = option and "utrail has no option" not in utrail("record", option, "x").err
+        assert (word in words) == bool(has_it), word

@@ -1,0 +1,107 @@
+/*
+ * Fuzz target: structs of .dbg files through the text of arguments. The input describes definitions, which are valid
+ * but for what they mean: structs that hold themselves or each other, many times, empty ones, wrong sizes.
+ */
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "utils/trace/data.h"
+#include "utils/view/argtext.h"
+
+#define KEYS	 6
+#define ADDR	 0x1000
+/* Of one call: 1,024 bytes of arguments and what was begun then, in colours. */
+#define TEXT_MAX (16U << 10)
+
+/* What the views have open. */
+struct scene {
+	struct trace_data data;
+	struct module module;
+	struct symbol symbol;
+	struct task task;
+	struct func func;
+};
+
+static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
+{
+	static const uint8_t sizes[] = { 8, 16, 24, 1, 0, 4, 255, 10 };
+	uint8_t kind = fuzz_u8(in);
+	uint8_t how = fuzz_u8(in);
+	char letter = "ttttiufcpe"[kind % 10];
+
+	strbuf_addf(out, "%s%c%s@%u/%c%u", nr ? "," : "", 'a' + nr % 26, how & 128 ? "_long" : "",
+		    how & 64 ? fuzz_u8(in) : 0, letter, sizes[how % 8]);
+	if (letter == 't' || letter == 'e')
+		strbuf_addf(out, ":K%u", kind / 10 % KEYS);
+	if (how & 8)
+		strbuf_addf(out, "*%u", fuzz_u8(in));
+	else if (how & 16)
+		strbuf_addf(out, ".%u+%u", how >> 5, fuzz_u8(in) % 65);
+}
+
+/* A copy of a definition, or of all that is there: the text of the file is @in's where that is no choice. */
+static void add_definitions(struct scene *scene, struct fuzz_input *in)
+{
+	for (unsigned i = 0; i < KEYS; i++) {
+		struct strbuf line cleanup_strbuf = { 0 };
+		uint8_t shape = fuzz_u8(in);
+
+		strbuf_addf(&line, "K%u %u ", i, shape & 128 ? fuzz_u8(in) : 24U);
+		for (unsigned nr = 0; nr < shape % 64U && in->size; nr++)
+			put_field(in, nr, &line);
+		struct_defs_parse(&scene->module.structs, strbuf_str(&line), line.len);
+	}
+}
+
+static void show(struct scene *scene, const uint8_t *payload, size_t len)
+{
+	struct event event = {
+		.func = &scene->func,
+		.data = payload,
+		.data_len = len,
+		.type = EVENT_ENTRY,
+	};
+
+	for (int color = COLOR_MODE_OFF; color <= COLOR_MODE_HTML; color++) {
+		const struct argtext text = { &scene->data, color };
+		struct strbuf out cleanup_strbuf = { 0 };
+
+		event.type = EVENT_ENTRY;
+		argtext_put_args(&text, &scene->task, &event, &out);
+		FUZZ_CHECK(out.len < TEXT_MAX);
+		event.type = EVENT_EXIT;
+		strbuf_reset(&out);
+		argtext_put_retval(&text, &scene->task, &event, &out);
+		FUZZ_CHECK(out.len < TEXT_MAX);
+		argtext_put_raw(&text, &scene->task, &event, &out);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char dbg[] =
+		"F: 1000 f\nA: @arg1/t24:K0,arg2/t24:K1,arg3/t8:K2\nR: @retval/t24:K0\n";
+	struct fuzz_input in = { data, size };
+	struct scene scene = { 0 };
+	uint8_t payload[96] = { 0 };
+
+	scene.data.is_big_endian = false;
+	scene.data.args = (struct arg_book){
+		.modules = &scene.data.modules,
+		.word_bytes = 8,
+		.is_auto = true,
+	};
+	scene.data.modules.demangle = DEMANGLE_SIMPLE;
+	scene.symbol = (struct symbol){ .addr = ADDR, .type = 'T', .name = "f" };
+	scene.module = (struct module){ .basename = "prog", .is_loaded = true, .has_debug = true };
+	scene.func = (struct func){ .name = "f", .sym = &scene.symbol, .module = &scene.module };
+	FUZZ_CHECK(dbg_decode(dbg, strlen(dbg), &scene.module.dbg, NULL) == 0);
+	FUZZ_CHECK(dbg_find(&scene.module.dbg, ADDR));
+	add_definitions(&scene, &in);
+	memcpy(payload, in.data, MIN(in.size, sizeof(payload)));
+	show(&scene, payload, sizeof(payload));
+	arg_book_close(&scene.data.args);
+	struct_defs_deinit(&scene.module.structs);
+	dbg_deinit(&scene.module.dbg);
+	return 0;
+}

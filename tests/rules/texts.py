@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Text that is not ours goes through the escaping of utils/base/escape.h: views and exporters have no other way than
+sink_str() and sink_text(), but for the few places that are listed here with the reason why they may.
+
+usage: texts.py TOP
+"""
+import pathlib
+import re
+import sys
+
+# Bytes as they are. Whoever is added here has to say why nobody else's text gets out unescaped.
+RAW = {
+    "utils/view/sink.h": "defines them",
+    "utils/view/sink.c": "defines them",
+    "utils/view/texts.h": "sink_func(): func->call_text is escaped for terminals where it is made",
+    "utils/view/dump.c": "argtext has escaped what it made",
+    "utils/view/graph.c": "indentation, and times",
+    "utils/view/graph_columns.c": "times and addresses",
+    "utils/view/graph_diff.c": "indentation, and times",
+    "utils/view/graph_tasks.c": "indentation",
+    "utils/view/replay_columns.c": "cells: numbers, and put_text(), which escapes",
+    "utils/view/replay_lines.c": "func->call_text, and what argtext has escaped",
+    "utils/view/report_columns.c": "numbers",
+    "utils/view/report_diff_text.c": "times",
+    "utils/view/report_func.c": "times",
+    "utils/export/exp_chrome.c": "names that func_texts keep escaped; numbers",
+    "utils/export/exp_firefox.c": "columns of numbers, and add_member(), which escapes",
+    "utils/export/exp_flame.c": "paths of names that put_name() has escaped",
+    "utils/export/exp_html.c": "the page, base64, and JSON of add_string(), which escapes",
+    "utils/export/exp_jsonl.c": "names that func_texts keep escaped; numbers",
+    "utils/export/exp_perfetto.c": "protobuf",
+    "utils/export/exp_pprof.c": "protobuf",
+    "utils/export/exp_speedscope.c": "numbers",
+    "utils/export/exp_sqlite.c": "the database",
+}
+
+# Output beside the sink.
+STDIO = {
+    "cmds/msg.c": "escapes what it prints",
+    "cmds/main.c": "help, which is ours",
+    "cmds/optdoc.c": "help, which is ours",
+    "cmds/watch.c": "numbers",
+    "cmds/cmd_live.c": "titles, which are ours",
+    "cmds/cmd_record.c": "times",
+}
+
+RAW_CALL = re.compile(r"\b(?:sink_put_raw|sink_put_made|sink_room|sink_done)\(")
+STDIO_CALL = re.compile(r"\b(?:v?f?printf|f?puts|f?putc|putchar|fwrite|v?dprintf|perror|psignal)(?:_unlocked)?\(")
+FORMAT = re.compile(r"\bsink_(?:putf|format)\(")
+CONVERSION = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?(?:hh|h|ll|l|z|j|t|L)?([a-zA-Z]))")
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
+
+
+def call_text(text, start):
+    """What stands in the brackets that are open at @start."""
+    depth = 1
+    at = start
+    while depth:
+        literal = LITERAL.match(text, at)
+        if literal:
+            at = literal.end()
+            continue
+        depth += (text[at] == "(") - (text[at] == ")")
+        at += 1
+    return text[start : at - 1]
+
+
+def check(name, text, used):
+    problems = []
+
+    def number(match):
+        return text.count("\n", 0, match.start()) + 1
+
+    for calls, allowed, what in ((RAW_CALL, RAW, "raw bytes into a sink"), (STDIO_CALL, STDIO, "text beside the sinks")):
+        for match in calls.finditer(text):
+            used.add((what, name))
+            if name not in allowed:
+                problems.append(f"{name}:{number(match)}: {what}: use sink_lit(), sink_str(), sink_putf() or msg_list()")
+    if name not in ("utils/view/sink.h", "utils/view/sink.c"):
+        for match in FORMAT.finditer(text):
+            formats = "".join(LITERAL.findall(call_text(text, match.end())))
+            for letter in CONVERSION.findall(formats):
+                if letter in ("s", "c", "S", "C", "m"):
+                    problems.append(f"{name}:{number(match)}: %{letter} in sink_putf(): texts go by sink_str()")
+    for match in re.finditer(r"const struct exporter (exp_\w+) = \{(.*?)\n\};", text, flags=re.S):
+        if ".medium = MEDIUM_" not in match[2]:
+            problems.append(f"{name}:{number(match)}: {match[1]} does not say what its texts are for: set .medium")
+    return problems
+
+
+def main():
+    top = pathlib.Path(sys.argv[1])
+    problems = []
+    used = set()
+    nr = 0
+    for room in ("utils/view", "utils/export", "cmds"):
+        for path in sorted((top / room).rglob("*.[ch]")):
+            nr += 1
+            problems += check(str(path.relative_to(top)), without_comments(path.read_text()), used)
+    for allowed, what in ((RAW, "raw bytes into a sink"), (STDIO, "text beside the sinks")):
+        problems += [f"{name}: is allowed {what}, and does not need to be" for name in allowed if (what, name) not in used]
+    print("\n".join(problems) or f"{nr} files are good")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,241 @@
+/* Both sides of the rings in one process (see pair.h). */
+#include "tests/unit/lib/pair.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmcount/arena.h"
+#include "libmcount/frames.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/fd.h"
+
+#define WAIT_NS 10000000ULL
+
+/* Above what the kernel gives to threads, below what stacks of programs get. */
+#define NO_THREADS_TID (1 << 22)
+
+static __thread void (*when_waiting)(void *arg);
+static __thread void *when_waiting_arg;
+static __thread uint64_t waited_ns;
+static __thread unsigned wakes;
+
+void pair_pass(uint64_t ns)
+{
+	waited_ns += ns;
+}
+
+unsigned pair_wakes(void)
+{
+	return wakes;
+}
+
+void pair_when_waiting(void (*fn)(void *arg), void *arg)
+{
+	when_waiting = fn;
+	when_waiting_arg = arg;
+}
+
+/* libc's, as the probe and the recorder call them: the program's own come first. */
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	long args[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	wakes += number == SYS_futex && (args[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
+	if (number == SYS_futex && when_waiting && (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
+		waited_ns += WAIT_NS;
+		when_waiting(when_waiting_arg);
+		errno = ETIMEDOUT;
+		return -1;
+	}
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
+	return next(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	static int (*next)(clockid_t, struct timespec *);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
+
+	int ret = next(id, ts);
+	uint64_t ns = ts->tv_nsec + waited_ns;
+
+	ts->tv_sec += ns / 1000000000;
+	ts->tv_nsec = ns % 1000000000;
+	return ret;
+}
+
+void pair_init(struct pair *pair)
+{
+	waited_ns = 0; /* other threads have not waited */
+	*pair = (struct pair){ .dir = "/tmp/utrail-pair.XXXXXX" };
+	pair->settings = (struct record_settings){
+		.filters = &pair->filters,
+		.watch = &pair->watch,
+		.events = &pair->events,
+		.segment_bytes = RING_PAGE,
+		.clock_id = CLOCK_MONOTONIC,
+		.depth = 64,
+		.max_stack = 64,
+		.trace_on = true,
+	};
+	assert_non_null(mkdtemp(pair->dir));
+	pair->dir_fd = open(pair->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(pair->dir_fd >= 0);
+}
+
+/* Without a thread there is still one writer: the test. */
+static void be_the_writer(struct recorder *rec)
+{
+	free(rec->writers);
+	free(rec->flushed_ns);
+	rec->writers = NULL;
+	rec->flushed_ns = calloc(1, sizeof(*rec->flushed_ns));
+	assert_non_null(rec->flushed_ns);
+	rec->nr_writers = rec->control->nr_writers = 1;
+}
+
+static void be_the_probe(struct pair *pair, int arena_fd)
+{
+	struct recorder *rec = &pair->rec;
+
+	probe = (struct probe){
+		.plan = rec->plan,
+		.control = rec->control,
+		.nr_writers = rec->control->nr_writers,
+		.pid = getpid(),
+		.plain = true,
+		.tracing = true,
+		.is_on = true,
+		.ready = true,
+	};
+	assert_true(arena_adopt(arena_fd));
+	clock_setup();
+}
+
+void pair_open(struct pair *pair)
+{
+	const struct control_hello hello = {
+		.pid = getpid(),
+		.ppid = getppid(),
+		.kind = CONTROL_EXEC,
+	};
+	struct recorder *rec = &pair->rec;
+	int arena_fd = -1;
+	struct uft_err err = { 0 };
+
+	if (recorder_open(rec, &pair->settings, pair->dir_fd, &err) < 0)
+		fail_msg("%s", err.text);
+	if (!pair->settings.nr_writers)
+		be_the_writer(rec);
+	pair->proc = process_create(rec, &hello, getpid(), &arena_fd);
+	assert_non_null(pair->proc);
+	pair->proc->session = rec_session_create(rec, getpid(), "/bin/program");
+	assert_non_null(pair->proc->session);
+	process_publish(rec, pair->proc);
+	be_the_probe(pair, arena_fd);
+	close(arena_fd);
+}
+
+void pair_stop(struct pair *pair)
+{
+	recorder_stop(&pair->rec);
+}
+
+static void remove_dir(struct pair *pair)
+{
+	DIR *dir = opendir(pair->dir);
+	struct dirent *entry;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		if (entry->d_type == DT_REG)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	closedir(dir);
+	assert_return_code(rmdir(pair->dir), errno);
+}
+
+/* Nobody may find a ring of an arena that is gone. */
+static void forget_threads(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		frames_reset(t);
+		/* A lane is its thread's for good, with a ring that is no part of an arena. */
+		if (t->is_lane)
+			continue;
+		t->ring = NULL;
+		t->at = t->end = NULL;
+		t->in_use = 0;
+	}
+	self = NULL;
+}
+
+void pair_close(struct pair *pair)
+{
+	probe.ready = false;
+	probe_stop();
+	forget_threads();
+	recorder_close(&pair->rec);
+	close(pair->dir_fd);
+	remove_dir(pair);
+}
+
+uint64_t pair_look(struct pair *pair, bool everything)
+{
+	return writer_look(&pair->rec, 0, everything);
+}
+
+struct thread *pair_thread(void)
+{
+	struct thread *t = thread_take_state();
+
+	static int32_t tids_in_use = NO_THREADS_TID;
+
+	assert_non_null(t);
+	thread_take_ring(t);
+	if (!t->ring) {
+		t->in_use = 0;
+		return NULL;
+	}
+	t->ring->tid = tids_in_use++;
+	return t;
+}
+
+uint32_t pair_ring_index(const struct pair *pair, const struct ring *r)
+{
+	return r->index;
+}
+
+struct strbuf pair_file(const struct pair *pair, const char *name)
+{
+	char path[512];
+	struct strbuf content = { 0 };
+
+	snprintf(path, sizeof(path), "%s/%s", pair->dir, name);
+	file_read_all(path, 1 << 30, &content, NULL);
+	return content;
+}
+
+struct strbuf pair_data(const struct pair *pair, int32_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	return pair_file(pair, name);
+}

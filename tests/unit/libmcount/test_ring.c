@@ -1,0 +1,398 @@
+/* The producer's slow side: segments, waiting for room and when that ends, what is told to the writer. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define NR_SEGMENTS	    8
+#define DATA_BYTES	    (NR_SEGMENTS * RING_PAGE)
+#define RECORDS_PER_SEGMENT (RING_PAGE / sizeof(struct record) - 1)
+
+static void begin(struct pair *pair, struct thread **t)
+{
+	pair_init(pair);
+	pair_open(pair);
+	assert_int_equal(pair->proc->nr_segments, NR_SEGMENTS);
+	*t = pair_thread();
+	assert_non_null(*t);
+}
+
+static void end(struct pair *pair)
+{
+	pair_when_waiting(NULL, NULL);
+	pair_stop(pair);
+	pair_close(pair);
+}
+
+static bool emit(struct thread *t)
+{
+	return emit_record(t, 1, record_data(RECORD_ENTRY, 0, 16), NULL, 0);
+}
+
+static void fill(struct thread *t)
+{
+	for (size_t i = 0; i < NR_SEGMENTS * RECORDS_PER_SEGMENT; i++)
+		assert_true(emit(t));
+}
+
+/* Each segment but for its last record's room; the next one is begun when it is needed. */
+static void test_segments(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+	fill(t);
+	for (size_t i = 0; i + 1 < NR_SEGMENTS; i++)
+		assert_int_equal(t->ring->segment_used[i], RING_PAGE - sizeof(struct record));
+	assert_int_equal(t->ring->head, DATA_BYTES - sizeof(struct record));
+	assert_int_equal((uint64_t)t->at + t->position, t->ring->head);
+	end(&pair);
+}
+
+/* The longest record that a segment takes, and one that is too long for any: that one is lost, and told of later. */
+static void test_longest_record(void **unused)
+{
+	const uint32_t longest = RING_PAGE - 3 * sizeof(struct record);
+	static const char payload[RING_PAGE];
+	const uint64_t data = record_data(RECORD_ENTRY, 0, 16);
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+	assert_true(emit_record(t, 1, data, payload, longest));
+	assert_int_equal(t->ring->head, longest + sizeof(struct record));
+	assert_true(emit_record(t, 2, data, payload, longest));
+	assert_int_equal(t->ring->head, RING_PAGE + longest + sizeof(struct record));
+	assert_false(emit_record(t, 3, data, payload, longest + 1));
+	assert_int_equal(t->ring->head, RING_PAGE + longest + sizeof(struct record));
+	note_lost(t, 1);
+	assert_int_equal(t->ring->lost, 1);
+	/* With a LOST record in front of it, it still fits. */
+	assert_true(emit_record(t, 4, data, payload, longest));
+	assert_int_equal(t->ring->lost_told, 1);
+	assert_int_equal(t->ring->head, 2 * RING_PAGE + longest + 2 * sizeof(struct record));
+	end(&pair);
+}
+
+/* The writer is woken for each segment from half a ring on, and a futex costs nothing while it is awake. */
+static void test_wakes_writer(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+	struct control_page *control;
+
+	begin(&pair, &t);
+	control = pair.rec.control;
+	for (size_t i = 0; i < NR_SEGMENTS; i++) {
+		unsigned before = pair_wakes();
+
+		control->writers[0].sleeping = i != 5;
+		for (size_t j = 0; j < RECORDS_PER_SEGMENT; j++)
+			assert_true(emit(t));
+		assert_int_equal(pair_wakes() - before, i >= NR_SEGMENTS / 2 && i != 5);
+	}
+	end(&pair);
+}
+
+/* Ring i belongs to writer i % nr_writers. */
+static void test_wakes_its_writer(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+	probe.nr_writers = 2;
+
+	struct ring *second = pair_thread()->ring;
+	struct ring *third = pair_thread()->ring;
+	unsigned before = pair_wakes();
+
+	pair.rec.control->writers[1].sleeping = 1;
+	ring_wake_writer(t->ring);
+	ring_wake_writer(third);
+	assert_int_equal(pair_wakes(), before);
+	ring_wake_writer(second);
+	assert_int_equal(pair_wakes(), before + 1);
+	pair.rec.control->writers[0].sleeping = 1;
+	ring_wake_writer(third);
+	assert_int_equal(pair_wakes(), before + 2);
+	end(&pair);
+}
+
+struct waiting {
+	struct pair *pair;
+	struct ring *ring;
+	unsigned nr;
+	unsigned room_at; /* the wait in which the recorder makes room; 0: never */
+	bool crawls;	  /* a few bytes of it now and then */
+};
+
+static void note_wait(void *arg)
+{
+	struct waiting *w = arg;
+
+	w->nr++;
+	assert_int_equal(w->ring->waiting, 1);
+	if (w->crawls && w->nr % 50 == 0)
+		w->ring->tail += 8;
+	if (w->nr == w->room_at) {
+		uint32_t room = w->ring->room;
+		unsigned before = pair_wakes();
+
+		pair_look(w->pair, false);
+		/* One who waits is woken, by each segment that was taken. */
+		assert_true(w->ring->room - room >= 1);
+		assert_int_equal(pair_wakes() - before, w->ring->room - room);
+	}
+}
+
+/* It waits as long as the recorder makes progress, however slowly. */
+static void test_waits(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+
+	struct waiting w = { &pair, t->ring, .room_at = 10000, .crawls = true };
+
+	pair.rec.control->recorder_pid = getpid();
+	fill(t);
+	pair_when_waiting(note_wait, &w);
+	assert_true(emit(t));
+	assert_int_equal(w.nr, 10000);
+	assert_int_equal(t->ring->waiting, 0);
+	assert_int_equal(t->ring->lost, 0);
+	end(&pair);
+}
+
+/* A recorder that does nothing: half a minute. From then on it costs nothing, until there is room again. */
+static void test_gives_up(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+
+	struct waiting w = { &pair, t->ring };
+
+	pair.rec.control->recorder_pid = getpid();
+	fill(t);
+	pair_when_waiting(note_wait, &w);
+	assert_false(emit(t));
+	assert_in_range(w.nr, 2900, 3100);
+	assert_int_equal(t->ring->waiting, 0);
+	assert_true(probe.tracing);
+	for (int i = 0; i < 10; i++) {
+		w.nr = 0;
+		assert_false(emit(t));
+		assert_int_equal(w.nr, 0);
+		note_lost(t, 1);
+	}
+	pair_look(&pair, false);
+	assert_true(emit(t));
+	assert_int_equal(t->ring->lost_told, 10);
+	end(&pair);
+}
+
+static pid_t make_recorder(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* A recorder that was stopped (SIGSTOP) is seen after a second. The program goes on, and is traced again later. */
+static void test_stopped_recorder(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+	int status;
+
+	begin(&pair, &t);
+
+	struct waiting w = { &pair, t->ring };
+	pid_t recorder = make_recorder();
+
+	kill(recorder, SIGSTOP);
+	assert_int_equal(waitpid(recorder, &status, WUNTRACED), recorder);
+	pair.rec.control->recorder_pid = recorder;
+	fill(t);
+	pair_when_waiting(note_wait, &w);
+	assert_false(emit(t));
+	assert_in_range(w.nr, 50, 150);
+	assert_true(probe.tracing);
+	pair_look(&pair, false);
+	assert_true(emit(t));
+	kill(recorder, SIGKILL);
+	waitpid(recorder, &status, 0);
+	end(&pair);
+}
+
+/* One that is gone, or dead and not buried: tracing ends. */
+static void test_dead_recorder(void **unused)
+{
+	for (int is_buried = 0; is_buried < 2; is_buried++) {
+		struct pair pair;
+		struct thread *t;
+		siginfo_t info;
+
+		begin(&pair, &t);
+
+		struct waiting w = { &pair, t->ring };
+		pid_t recorder = make_recorder();
+
+		kill(recorder, SIGKILL);
+		waitid(P_PID, recorder, &info, WEXITED | (is_buried ? 0 : WNOWAIT));
+		pair.rec.control->recorder_pid = recorder;
+		fill(t);
+		pair_when_waiting(note_wait, &w);
+		assert_false(emit(t));
+		assert_in_range(w.nr, 50, 150);
+		assert_false(probe.tracing);
+		assert_false(probe.plain);
+		if (!is_buried)
+			waitpid(recorder, NULL, 0);
+		end(&pair);
+	}
+}
+
+static void test_drops(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+
+	struct waiting w = { &pair, t->ring };
+
+	probe.plan.flags |= PLAN_DROP;
+	fill(t);
+
+	unsigned wakes = pair_wakes();
+
+	pair.rec.control->writers[0].sleeping = 1;
+	pair_when_waiting(note_wait, &w);
+	assert_false(emit(t));
+	assert_int_equal(pair_wakes(), wakes + 1);
+	/* Nothing has moved: this one costs nothing. */
+	assert_false(emit(t));
+	assert_int_equal(pair_wakes(), wakes + 1);
+	assert_int_equal(w.nr, 0);
+	pair_look(&pair, false);
+	assert_true(emit(t));
+	end(&pair);
+}
+
+/* The recording is over: the thread lets go of its ring. */
+static void test_finished(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, &t);
+	assert_true(emit(t));
+	probe_finish();
+	/* Whether that is so for all is the recorder's to say. */
+	assert_int_equal(pair.proc->arena->finish_wanted, 1);
+	assert_int_equal(pair.rec.control->finished, 0);
+	t->end = t->at;
+	assert_false(emit(t));
+	assert_null(t->ring);
+	assert_null(t->at);
+	assert_null(t->end);
+	assert_false(probe.tracing);
+	note_lost(t, 1); /* there is nothing to count in any more */
+	assert_false(emit(t));
+	end(&pair);
+}
+
+/* Flight: nobody waits, nobody wakes; the bytes ahead of each segment are noted. */
+static void test_flight(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+	uint64_t before = 0;
+
+	pair_init(&pair);
+	pair.settings.flight_bytes = 32 * RING_PAGE;
+	pair_open(&pair);
+	assert_int_equal(pair.proc->nr_segments, 32);
+	assert_int_equal(pair.proc->segment_bytes, RING_PAGE);
+	t = pair_thread();
+	assert_non_null(t);
+	pair.rec.control->writers[0].sleeping = 1;
+
+	unsigned wakes = pair_wakes();
+
+	for (uint64_t i = 0; i < 100; i++) {
+		assert_true(emit_record(t, i, record_data(RECORD_ENTRY, 0, 16), "1234567", 8));
+		before += 24;
+		while (t->end - t->at >= 16) {
+			assert_true(emit(t));
+			before += 16;
+		}
+		assert_int_equal(t->ring->segment_before[i % 32] + t->ring->head % RING_PAGE,
+				 before);
+	}
+	assert_int_equal(t->ring->tail, 0);
+	assert_int_equal(t->ring->lost, 0);
+	assert_int_equal(pair_wakes(), wakes);
+	end(&pair);
+}
+
+/* A thread's end is told. */
+static void test_end_of_thread(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+	struct ring *r;
+
+	begin(&pair, &t);
+	r = t->ring;
+	assert_int_equal(r->state, RING_LIVE);
+	assert_int_equal(pair.proc->arena->high_water, 1);
+	assert_true(r->start_ns > 0);
+	pair.rec.control->writers[0].sleeping = 1;
+
+	unsigned wakes = pair_wakes();
+
+	thread_give_back(t);
+	assert_null(t->ring);
+	assert_int_equal(t->in_use, 0);
+	assert_int_equal(r->state, RING_DONE);
+	assert_int_equal(pair_wakes(), wakes + 1);
+	/* Its ring is not free before the writer says so. */
+	assert_int_equal(pair_ring_index(&pair, pair_thread()->ring), 1);
+	assert_int_equal(pair.proc->arena->high_water, 2);
+	end(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_longest_record),
+		cmocka_unit_test(test_wakes_writer),
+		cmocka_unit_test(test_wakes_its_writer),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_gives_up),
+		cmocka_unit_test(test_stopped_recorder),
+		cmocka_unit_test(test_dead_recorder),
+		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_finished),
+		cmocka_unit_test(test_flight),
+		cmocka_unit_test(test_end_of_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* Text that somebody else chose, made harmless for where it goes (see escape.h). */
+#include "utils/base/escape.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* The character at @text and its length; 0 when it is none. */
+static size_t next_char(const char *text, size_t len, uint32_t *code)
+{
+	const uint8_t *c = (const uint8_t *)text;
+
+	if (c[0] < 0x80) {
+		*code = c[0];
+		return 1;
+	}
+	if (c[0] >= 0xc2 && c[0] < 0xe0) {
+		if (len < 2 || (c[1] & 0xc0) != 0x80)
+			return 0;
+		*code = (c[0] & 0x1fU) << 6 | (c[1] & 0x3fU);
+		return 2;
+	}
+	if (c[0] >= 0xe0 && c[0] < 0xf0) {
+		unsigned low = c[0] == 0xe0 ? 0xa0 : 0x80;
+		unsigned high = c[0] == 0xed ? 0x9f : 0xbf; /* no surrogates */
+
+		if (len < 3 || c[1] < low || c[1] > high || (c[2] & 0xc0) != 0x80)
+			return 0;
+		*code = (c[0] & 0xfU) << 12 | (c[1] & 0x3fU) << 6 | (c[2] & 0x3fU);
+		return 3;
+	}
+	if (c[0] >= 0xf0 && c[0] < 0xf5) {
+		unsigned low = c[0] == 0xf0 ? 0x90 : 0x80;
+		unsigned high = c[0] == 0xf4 ? 0x8f : 0xbf;
+
+		if (len < 4 || c[1] < low || c[1] > high || (c[2] & 0xc0) != 0x80 ||
+		    (c[3] & 0xc0) != 0x80)
+			return 0;
+		*code = (c[0] & 7U) << 18 | (c[1] & 0x3fU) << 12 | (c[2] & 0x3fU) << 6 |
+			(c[3] & 0x3fU);
+		return 4;
+	}
+	return 0;
+}
+
+/* See escape.h. All of these are below 0x10000, so that \uNNNN can name them. */
+static bool is_hidden(uint32_t code)
+{
+	static const struct {
+		uint16_t first;
+		uint16_t last;
+	} ranges[] = {
+		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	/* C0, DEL, C1 */
+		{ 0x61c, 0x61c },   { 0x200e, 0x200f }, /* marks of direction */
+		{ 0x2028, 0x2029 },			/* separators */
+		{ 0x202a, 0x202e }, { 0x2066, 0x2069 }, /* embeddings, overrides, isolates */
+		{ 0xfffe, 0xffff },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	}
+	return false;
+}
+
+/* What stands for a visible ASCII character that means something; NULL: the character itself. */
+static const char *replace_html(char c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+static const char *replace_json(char c)
+{
+	switch (c) {
+	case '"':
+		return "\\\"";
+	case '\\':
+		return "\\\\";
+	case '\n':
+		return "\\n";
+	case '\t':
+		return "\\t";
+	default:
+		return NULL;
+	}
+}
+
+/* Nothing that ends the element or begins a comment in it. */
+static const char *replace_script(char c)
+{
+	switch (c) {
+	case '<':
+		return "\\u003c";
+	case '>':
+		return "\\u003e";
+	case '&':
+		return "\\u0026";
+	default:
+		return replace_json(c);
+	}
+}
+
+static const char *replace_csv(char c)
+{
+	return c == '"' ? "\"\"" : NULL;
+}
+
+static const char *replace_dot(char c)
+{
+	if (c == '"')
+		return "\\\"";
+	return c == '\\' ? "\\\\" : NULL;
+}
+
+/*
+ * The browser decodes entities with &, mermaid then those with #. A percent sign may begin an instruction to
+ * mermaid, wherever it stands, and a backquote a text in Markdown.
+ */
+static const char *replace_mermaid(char c)
+{
+	switch (c) {
+	case '"':
+		return "#quot;";
+	case '#':
+		return "#35;";
+	case '%':
+		return "#37;";
+	case '`':
+		return "#96;";
+	default:
+		return replace_html(c);
+	}
+}
+
+static const char *replace_folded(char c)
+{
+	return c == ';' ? ":" : NULL;
+}
+
+static const char *replace_nothing(char c)
+{
+	return NULL;
+}
+
+/* How hidden characters are written. */
+enum hidden_form {
+	HIDDEN_AS_BYTES,
+	HIDDEN_AS_CODES,
+	HIDDEN_AS_THEY_ARE,
+};
+
+/* @backslash: how the language writes the one of \xNN */
+static const struct language {
+	const char *(*replace)(char c);
+	enum hidden_form form;
+	const char *backslash;
+} languages[] = {
+	[MEDIUM_TERMINAL] = { replace_nothing, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_HTML] = { replace_html, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_JSON] = { replace_json, HIDDEN_AS_CODES, "\\" },
+	[MEDIUM_SCRIPT] = { replace_script, HIDDEN_AS_CODES, "\\" },
+	[MEDIUM_CSV] = { replace_csv, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_DOT] = { replace_dot, HIDDEN_AS_BYTES, "\\\\" },
+	[MEDIUM_MERMAID] = { replace_mermaid, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_CALLGRIND] = { replace_nothing, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_FOLDED] = { replace_folded, HIDDEN_AS_BYTES, "\\" },
+	[MEDIUM_BINARY] = { replace_nothing, HIDDEN_AS_THEY_ARE, "\\" },
+};
+
+static void put_bytes(struct strbuf *out, const struct language *lang, const char *text, size_t len)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		uint8_t byte = text[i];
+
+		strbuf_addstr(out, lang->backslash);
+		strbuf_addch(out, 'x');
+		strbuf_addch(out, hex[byte >> 4]);
+		strbuf_addch(out, hex[byte & 15]);
+	}
+}
+
+/* @len: of the character; 0: there is a byte that is none */
+static void put_hidden(struct strbuf *out, const struct language *lang, const char *text,
+		       size_t len, uint32_t code)
+{
+	if (lang->form == HIDDEN_AS_BYTES)
+		put_bytes(out, lang, text, MAX(len, (size_t)1));
+	else if (len == 0)
+		strbuf_addstr(out, REPLACEMENT);
+	else if (lang->form == HIDDEN_AS_CODES)
+		strbuf_addf(out, "\\u%04x", code);
+	else
+		strbuf_add(out, text, len);
+}
+
+static void put_all(struct strbuf *out, const struct language *lang, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		uint32_t code = 0;
+		size_t n = next_char(text + i, len - i, &code);
+		const char *other = n == 1 ? lang->replace(text[i]) : NULL;
+
+		if (other)
+			strbuf_addstr(out, other);
+		else if (n == 0 || is_hidden(code))
+			put_hidden(out, lang, text + i, n, code);
+		else
+			strbuf_add(out, text + i, n);
+		i += n ? n : 1;
+	}
+}
+
+/* RFC 4180 for commas and quotes. What begins like a formula gets an apostrophe, which tells spreadsheets that it is text. */
+static void put_cell(struct strbuf *out, const char *text, size_t len)
+{
+	bool is_formula = len && strchr("=+-@", text[0]) && text[0];
+	bool is_quoted = memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, ';', len);
+
+	if (is_quoted)
+		strbuf_addch(out, '"');
+	if (is_formula)
+		strbuf_addch(out, '\'');
+	put_all(out, &languages[MEDIUM_CSV], text, len);
+	if (is_quoted)
+		strbuf_addch(out, '"');
+}
+
+/* "(12)" at the start of a name stands for one that was told before. */
+static void put_callgrind(struct strbuf *out, const char *text, size_t len)
+{
+	const struct language *lang = &languages[MEDIUM_CALLGRIND];
+
+	if (len > 1 && text[0] == '(' && text[1] >= '0' && text[1] <= '9') {
+		put_bytes(out, lang, text, 1);
+		text++;
+		len--;
+	}
+	put_all(out, lang, text, len);
+}
+
+void escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len)
+{
+	if (medium == MEDIUM_CSV)
+		put_cell(out, text, len);
+	else if (medium == MEDIUM_CALLGRIND)
+		put_callgrind(out, text, len);
+	else
+		put_all(out, &languages[medium], text, len);
+}
+
+void escape_addstr(struct strbuf *out, enum medium medium, const char *text)
+{
+	escape_add(out, medium, text, strlen(text));
+}
+
+/* Characters that mean something in none of the languages. */
+static bool is_plain_everywhere(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == ' ' || c == '.' || c == ':' || c == '/' || c == '~' || c == '*';
+}
+
+bool escape_is_plain(enum medium medium, const char *text, size_t len)
+{
+	size_t i = 0;
+
+	/* Visible ASCII is all that a terminal needs. */
+	if (medium == MEDIUM_TERMINAL) {
+		while (i < len && text[i] >= 0x20 && text[i] < 0x7f)
+			i++;
+		return i == len;
+	}
+	while (i < len && is_plain_everywhere(text[i]))
+		i++;
+	return i == len;
+}
+
+size_t escape_cut(const char *text, size_t max)
+{
+	size_t len = strnlen(text, max + 4);
+	size_t at = 0;
+
+	if (len <= max)
+		return len;
+	while (at < max) {
+		uint32_t code;
+		size_t n = next_char(text + at, len - at, &code);
+
+		if (at + n > max)
+			break;
+		at += n ? n : 1;
+	}
+	return at;
+}

@@ -1,0 +1,43 @@
+/* Text that somebody else chose (names, paths, arguments), made harmless for where it goes. */
+#ifndef UTRAIL_BASE_ESCAPE_H
+#define UTRAIL_BASE_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/strbuf.h"
+
+/*
+ * The languages that we write text in.
+ *
+ * "Hidden" below is what a reader does not see as it is: control characters (C0, DEL, C1), marks that change the direction
+ * of writing, separators of lines and paragraphs, noncharacters, and bytes that are not UTF-8. Such a byte is shown as
+ * \xNN. A backslash of the text itself stays as it is, since names in demangled form have none: so a name that spells
+ * "\x1b" and one with the byte look the same.
+ */
+enum medium {
+	MEDIUM_TERMINAL, /* and plain text: one line */
+	MEDIUM_HTML,	 /* and XML: between tags and in quoted attributes; one line */
+	MEDIUM_JSON, /* the inside of a string; hidden characters as \uNNNN, bytes that are none as U+FFFD */
+	MEDIUM_SCRIPT,	  /* the same for JSON that stands within a script element */
+	MEDIUM_CSV,	  /* a whole cell: quoted where needed, and no formula for a spreadsheet */
+	MEDIUM_DOT,	  /* the inside of a quoted string of graphviz */
+	MEDIUM_MERMAID,	  /* the inside of a quoted label, in a page */
+	MEDIUM_CALLGRIND, /* a name that ends with its line */
+	MEDIUM_FOLDED,	  /* a name among others, with semicolons between them */
+	MEDIUM_BINARY,	  /* formats that count bytes: made valid UTF-8, and nothing else */
+};
+
+/* Append @text as @medium shows it. */
+void escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
+
+/* The same for a C string. */
+void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
+
+/* Is @text shown as it is for certain? Fast, and true for most names. */
+bool escape_is_plain(enum medium medium, const char *text, size_t len);
+
+/* The length of the start of the C string @text, of at most @max bytes, that does not end within a character. */
+size_t escape_cut(const char *text, size_t max);
+
+#endif

@@ -1,0 +1,60 @@
+/* What a regular expression is compiled to; private to regex.c and regex_parse.c. */
+#ifndef UTRAIL_SPEC_REGEX_PROG_H
+#define UTRAIL_SPEC_REGEX_PROG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+enum regex_op {
+	REGEX_BYTE, /* takes the byte @value */
+	REGEX_SET,  /* takes the bytes of sets[@to] */
+	REGEX_ANY,
+	REGEX_LOOK,  /* takes nothing: goes on if enum regex_look @value is so */
+	REGEX_JUMP,  /* goes on @to nodes further */
+	REGEX_SPLIT, /* there, and at the next node */
+	REGEX_MATCH,
+};
+
+/* What lies before and behind. */
+enum regex_look {
+	REGEX_LOOK_START,
+	REGEX_LOOK_END,
+	REGEX_LOOK_EDGE,     /* \b: a word begins or ends */
+	REGEX_LOOK_NO_EDGE,  /* \B */
+	REGEX_LOOK_WORD,     /* \<: a word begins */
+	REGEX_LOOK_WORD_END, /* \> */
+};
+
+/* All but jumps and splits go on at the next one. */
+struct regex_node {
+	uint8_t op;
+	uint8_t value;
+	int32_t to;
+};
+
+struct regex_set {
+	uint64_t bits[4];
+};
+
+static inline bool regex_set_has(const struct regex_set *set, uint8_t byte)
+{
+	return set->bits[byte / 64] >> byte % 64 & 1;
+}
+
+/* Starts as { 0 }; both arrays are of the heap. */
+struct regex_prog {
+	struct regex_node *nodes;
+	uint32_t nr;
+	struct regex_set *sets;
+	uint32_t nr_sets;
+};
+
+/* As regex_create(). @prog is empty after a failure. */
+int regex_parse(const char *text, struct regex_prog *prog, struct uft_err *err);
+void regex_prog_deinit(struct regex_prog *prog);
+
+bool regex_is_word(uint8_t byte);
+
+#endif
