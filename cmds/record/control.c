@@ -474,7 +474,8 @@ static bool make_place(struct recorder *rec, const struct peer *peer)
 {
 	if (count_peer(&rec->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	if (rec->talks.strangers.nr >= STRANGERS_MAX)
+	/* What serves the others needs descriptors, too. */
+	if (rec->talks.strangers.nr >= MIN(rec->talks.max, (unsigned)STRANGERS_MAX))
 		drop_talk(rec, rec->talks.strangers.oldest);
 	return true;
 }

@@ -11,7 +11,10 @@
 
 #include "cmds/record/recorder.h"
 
-/* Pages of processes that have ended: so few are not worth a look, and more than so many are not kept in any case. */
+/*
+ * Pages of processes that have ended: so few are not worth a look; when there are so many, half of them are enough, so that one look in
+ * thousands does.
+ */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096
 
@@ -63,7 +66,7 @@ static void look_through(struct recorder *rec)
 	while (*link) {
 		struct process *proc = *link;
 
-		if (proc->arena || (nr_kept < ENDED_MAX && has_open_forks(rec, proc))) {
+		if (proc->arena || (nr_kept < ENDED_MAX / 2 && has_open_forks(rec, proc))) {
 			nr_kept += !proc->arena;
 			link = &proc->next_noting;
 			continue;

@@ -61,6 +61,6 @@ void rights_leave(struct rights *before);
 /* Within rights_enter(): what is ours (the data directory) is opened as us. Ends with rights_resume(). Outside of it nothing happens. */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);
-#define cleanup_rights_pause cleanup(rights_resume)
+#define cleanup_rights_pause cleanup(rights_resume) __attribute__((unused))
 
 #endif

@@ -162,8 +162,8 @@ static int make_address(struct recorder *rec, struct uft_err *err)
 }
 
 /*
- * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). This is also why a
- * quarter of them is enough for conversations.
+ * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). A quarter of them is
+ * for conversations, with strangers and with others.
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
@@ -182,7 +182,7 @@ static void raise_file_number(struct recorder *rec)
 		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 			limit.rlim_cur = before;
 	}
-	rec->talks.max = MAX(MIN(limit.rlim_cur / 4, (rlim_t)TALKS_MAX), (rlim_t)16);
+	rec->talks.max = MAX(MIN(limit.rlim_cur / 8, (rlim_t)TALKS_MAX), (rlim_t)16);
 }
 
 int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,

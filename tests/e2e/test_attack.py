@@ -71,7 +71,7 @@ def is_whole():
 def test_a_stranger_is_not_served(workdir):
     """Everybody can find the socket. Nobody gets an answer who does not know the secret."""
     with Recording("--crash-report") as recording:
-        result = attack("--as-nobody", "everything").must()
+        result = attack("--as-nobody", "--recorder", recording.proc.pid, "everything").must()
     assert "served" not in result.out and result.out.count("refused") == 6, result.out
     assert is_whole()
     assert len(list(Path("data").glob("sid-*.map"))) == 1
@@ -80,7 +80,7 @@ def test_a_stranger_is_not_served(workdir):
 
 def test_without_the_secret_the_own_user_is_a_stranger(workdir):
     with Recording("--crash-report") as recording:
-        result = attack("everything").must()
+        result = attack("--recorder", recording.proc.pid, "everything").must()
     assert "served" not in result.out, result.out
     assert len(list(Path("data").glob("sid-*.map"))) == 1
     assert "ended by signal" not in recording.err
@@ -126,7 +126,8 @@ def test_what_all_share_is_for_reading(workdir):
 
 def test_nobody_ends_the_recording_of_others(workdir):
     """A process may ask for the end where an option says that programs may; and its own page's header is not believed."""
-    from_inside("finish")
+    # Where functions are told apart, each call looks whether it is over.
+    from_inside("finish", options=["-T", "nothing@color=red"])
     assert is_whole()
 
 
@@ -206,7 +207,7 @@ def test_a_thousand_idle_connections(workdir, who):
     crowd = None
     try:
         wait_until(lambda: Path("data/info").exists())
-        crowd = subprocess.Popen(["./attack", *who, "sit", "1000"], env=environment(), stdin=subprocess.PIPE,
+        crowd = subprocess.Popen(["./attack", *who, "--recorder", str(proc.pid), "sit", "1000"], env=environment(), stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
         assert crowd.stdout.readline() == "sitting\n"
         Path("sitting").touch()

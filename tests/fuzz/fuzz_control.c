@@ -3,6 +3,7 @@
  * with messages that are well-formed for the most part, so that what comes behind the checks of their bytes is reached: orders,
  * lies, repetitions, ends.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -49,14 +50,22 @@ static int receive_fd(int from)
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
 	char byte;
 	int fd;
+	ssize_t len;
 	struct iovec iov = { &byte, 1 };
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = space,
 			      .msg_controllen = sizeof(space) };
 
-	FUZZ_CHECK(recvmsg(from, &msg, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&msg));
+	/* libFuzzer has a timer. */
+	while ((len = recvmsg(from, &msg, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	FUZZ_CHECK(len == 1 && CMSG_FIRSTHDR(&msg));
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	/* The other has closed its own: when we close ours, the connection ends. */
+	while ((len = recv(from, &byte, 1, 0)) < 0 && errno == EINTR)
+		;
+	FUZZ_CHECK(len == 1);
 	return fd;
 }
 
@@ -75,6 +84,8 @@ static void be_other(int fd)
 			_exit(1);
 		send_fd(fd, s);
 		close(s);
+		if (send(fd, "", 1, MSG_NOSIGNAL) != 1)
+			_exit(1);
 	}
 	_exit(0);
 }
@@ -143,9 +154,9 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 	static const char *const paths[] = { "/bin/true",	"relative", "/nowhere/x.so",
 					     "/dev/zero",	"",	    "/",
 					     "/proc/self/fd/0", "[stack]\n" };
-	struct {
+	union {
 		struct control_module m;
-		char path[64];
+		char bytes[sizeof(struct control_module) + 64];
 	} packet = { .m = {
 			     .h = control_header(CONTROL_MODULE),
 			     .start = place * 4096ULL,
@@ -153,7 +164,7 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 			     .has_text = which >> 3 & 1,
 		     } };
 
-	snprintf(packet.m.path, sizeof(packet.path), "%s", paths[which % ARRAY_SIZE(paths)]);
+	strcpy(packet.m.path, paths[which % ARRAY_SIZE(paths)]);
 	send(fd, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1, MSG_NOSIGNAL);
 }
 

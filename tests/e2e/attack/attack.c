@@ -2,7 +2,7 @@
  * A hostile client of the recorder. It speaks the protocol from a copy of its own, and does with what it gets what it should not be able
  * to do.
  *
- *   attack [--as-nobody] ATTACK [ARGUMENT]
+ *   attack [--as-nobody] [--recorder PID] ATTACK [ARGUMENT]
  *
  * It finds the recorder as anybody would: by /proc/net/unix; with UTRAIL_SOCKET in its environment it knows the secret, as what the
  * traced program runs does. It prints what it was given: "refused", "served", or what came of it.
@@ -111,10 +111,11 @@ static struct header head(int type)
 	return (struct header){ 0x7554, type, 4 };
 }
 
-static void find_recorder(void)
+static void find_recorder(int pid)
 {
 	const char *address = getenv("UTRAIL_SOCKET");
 	char line[512];
+	char begin[32];
 	FILE *list = fopen("/proc/net/unix", "r");
 
 	if (address) {
@@ -127,10 +128,11 @@ static void find_recorder(void)
 			sscanf(hex + 1 + 2 * i, "%2hhx", &secret[i]);
 		return;
 	}
+	snprintf(begin, sizeof(begin), "@utrail-%d-", pid);
 	while (list && fgets(line, sizeof(line), list)) {
-		char *at = strstr(line, "@utrail-");
+		char *at = strstr(line, begin);
 
-		if (at && at[8] >= '0' && at[8] <= '9')
+		if (at)
 			snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
 	}
 	if (!name[0])
@@ -377,6 +379,20 @@ static void name_module(const char *arg)
 	tell("a module", talk(EXEC, getpid(), arg));
 }
 
+/* Of a name of its own each. */
+static void name_many(const char *arg)
+{
+	char path[64];
+	int s = connect_to();
+
+	say_hello(s, EXEC, getpid());
+	for (int i = 0; i < atoi(arg); i++) {
+		snprintf(path, sizeof(path), "/nowhere/lib%d.so", i);
+		say_module(s, 4096ULL + i * 8192ULL, path);
+	}
+	tell("many modules", get_answer(s));
+}
+
 static void say_crash(const char *arg)
 {
 	struct crash crash = { .h = head(CRASH), .pid = atoi(arg), .tid = atoi(arg), .signal = 11 };
@@ -408,17 +424,25 @@ static const struct {
 	{ "sit", sit },
 	{ "module", name_module },
 	{ "crash", say_crash },
+	{ "many", name_many },
 };
 
 int main(int argc, char **argv)
 {
+	int recorder = 0;
+
 	if (argc > 1 && strcmp(argv[1], "--as-nobody") == 0) {
 		if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
 			die("setuid");
 		argc--;
 		argv++;
 	}
-	find_recorder();
+	if (argc > 2 && strcmp(argv[1], "--recorder") == 0) {
+		recorder = atoi(argv[2]);
+		argc -= 2;
+		argv += 2;
+	}
+	find_recorder(recorder);
 	for (size_t i = 0; argc > 1 && i < sizeof(attacks) / sizeof(attacks[0]); i++) {
 		if (strcmp(argv[1], attacks[i].name) == 0) {
 			attacks[i].run(argc > 2 ? argv[2] : "0");
