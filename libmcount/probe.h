@@ -257,6 +257,24 @@ struct thread *thread_make_state(void);
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);
 
+/* COLD. The same, in the middle of the program: the recorder is told by @counter, one of the arena's. */
+void thread_cut_off(_Atomic uint32_t *counter);
+
+/*
+ * COLD. A clone(2) with CLONE_VM and no thread-local storage of its own is about to be made: two that run at a time will have one
+ * state, and there is no telling whose call it is.
+ */
+void thread_before_sharing(uint64_t flags);
+
+/* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
+void thread_before_cage(void);
+
+/* COLD, called by the stub of syscall(3) for the numbers that matter. Non-zero: the child is to call thread_after_fork(). */
+uint32_t probe_syscall(long number, uint64_t first);
+
+/* COLD, from the same stub: errno for the negative @result. -1 */
+long probe_syscall_failed(long result);
+
 /* SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self points to it. */
 struct thread *thread_take_state(void);
 

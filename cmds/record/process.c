@@ -127,6 +127,8 @@ void process_destroy(struct process *proc)
 		return;
 	if (proc->arena)
 		munmap(proc->arena, proc->arena_bytes);
+	if (proc->header)
+		munmap(proc->header, RING_PAGE);
 	if (proc->pidfd >= 0)
 		close(proc->pidfd);
 	free(proc->sinks);
@@ -160,6 +162,26 @@ static void take_from_writers(struct recorder *rec, struct process *proc)
 	pthread_rwlock_unlock(&rec->live_lock);
 }
 
+/* A forked child that cannot report itself says so in its parent's header, which may have ended by then. */
+#define HEADERS_MAX 1024
+
+static void add_untraced(struct recorder *rec, const struct arena *a)
+{
+	rec->threads_caged += atomic_load(&a->threads_caged);
+	rec->threads_shared += atomic_load(&a->threads_shared);
+	rec->children_cut_off += atomic_load(&a->children_cut_off);
+}
+
+void process_count_untraced(struct recorder *rec)
+{
+	for (struct process *p = rec->processes; p; p = p->next) {
+		const struct arena *a = p->arena ? p->arena : p->header;
+
+		if (a)
+			add_untraced(rec, a);
+	}
+}
+
 void process_retire(struct recorder *rec, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
@@ -172,7 +194,14 @@ void process_retire(struct recorder *rec, struct process *proc)
 	/* From here on this thread is the only one that looks at it. */
 	take_from_writers(rec, proc);
 	writer_drain_all(rec, proc);
-	munmap(proc->arena, proc->arena_bytes);
+	munmap((char *)proc->arena + RING_PAGE, proc->arena_bytes - RING_PAGE);
+	if (rec->nr_headers < HEADERS_MAX) {
+		proc->header = proc->arena;
+		rec->nr_headers++;
+	} else {
+		add_untraced(rec, proc->arena);
+		munmap(proc->arena, RING_PAGE);
+	}
 	proc->arena = NULL;
 	free(proc->sinks);
 	proc->sinks = NULL;

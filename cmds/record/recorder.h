@@ -133,6 +133,8 @@ struct process {
 	struct session *session;
 	struct process *parent;
 	struct arena *arena;
+	struct arena *
+		header; /* of a retired process: its last children may have to tell something; or NULL */
 	uint64_t arena_bytes;
 	uint32_t nr_rings;
 	uint32_t nr_segments;
@@ -142,6 +144,9 @@ struct process {
 	struct process *next_live; /* in recorder.live */
 	struct process *next_pid;  /* in its place of recorder.by_pid */
 };
+
+/* COLD. What processes say of what is not in the recording, added up in @rec; at the end, once. */
+void process_count_untraced(struct recorder *rec);
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
 {
@@ -257,6 +262,11 @@ struct recorder {
 
 	unsigned declined;   /* processes that had too little address space to be traced */
 	unsigned protected;  /* processes with a shadow stack */
+	unsigned nr_headers; /* of processes, that are kept */
+	/* What their arenas said, see recorder_count_untraced(). */
+	uint64_t threads_caged;
+	uint64_t threads_shared;
+	uint64_t children_cut_off;
 	unsigned other_libc; /* processes whose C library is not glibc */
 
 	/* What could not be saved. */

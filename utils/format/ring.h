@@ -80,6 +80,11 @@ struct arena {
 	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
+	/* What is not in the recording, though it looks complete. */
+	_Atomic uint32_t
+		threads_caged; /* traced until system calls or the counter were forbidden */
+	_Atomic uint32_t threads_shared;   /* until another one shared their thread-local storage */
+	_Atomic uint32_t children_cut_off; /* forked, and could not reach the recorder */
 };
 _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");
 
