@@ -228,6 +228,12 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
 
 /*
+ * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once more, with stack pointer @sp; the guard
+ * is set.
+ */
+void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
+
+/*
  * HOT, called by arch_point. The program passes point @index (points.h), with stack pointer @sp: the event goes into the ring, and
  * so do the calls around it.
  */
