@@ -174,6 +174,24 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			"%u processes were not traced: their C library is not glibc (musl?), which "
 			"the probe needs",
 			rec->other_libc);
+	if (rec->notes.children_cut_off)
+		msg_warn(msg,
+			 "%llu forked processes were not traced: they could not reach the recorder "
+			 "(a "
+			 "network or user namespace of their own, or no descriptor left?)",
+			 (unsigned long long)rec->notes.children_cut_off);
+	if (rec->notes.threads_caged)
+		msg_warn(msg,
+			 "%llu threads were traced only until they forbade themselves what the "
+			 "probe "
+			 "needs (strict seccomp, PR_SET_TSC)",
+			 (unsigned long long)rec->notes.threads_caged);
+	if (rec->notes.threads_shared)
+		msg_warn(msg,
+			 "%llu threads were traced only until they made another one that shares "
+			 "their "
+			 "thread-local storage (clone(2) with CLONE_VM)",
+			 (unsigned long long)rec->notes.threads_shared);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "

@@ -15,6 +15,7 @@
 void channel_init(struct channel *ch)
 {
 	ch->socket = -1;
+	ch->is_raised = false;
 	for (int i = 0; i < CONTROL_FD_MAX; i++)
 		ch->fds[i] = -1;
 }
@@ -28,7 +29,41 @@ void channel_close(struct channel *ch)
 		if (ch->fds[i] >= 0)
 			syscall(SYS_close, ch->fds[i]);
 	}
+	if (ch->is_raised)
+		syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
 	channel_init(ch);
+}
+
+/*
+ * A conversation takes a few descriptors for a moment. Where the program's limit has no room for them it is raised for that long, as
+ * far as that is allowed; privileged programs may pass the hard limit, too.
+ */
+static bool raise_limit(struct channel *ch)
+{
+	struct rlimit more;
+
+	if (ch->is_raised || syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &ch->nr_files) < 0)
+		return false;
+	more = ch->nr_files;
+	more.rlim_cur += 1 + CONTROL_FD_MAX;
+	if (more.rlim_max < more.rlim_cur)
+		more.rlim_max = more.rlim_cur;
+	ch->is_raised = syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) == 0;
+	return ch->is_raised;
+}
+
+/* A socket, with room for what comes by it. */
+static int open_socket(struct channel *ch)
+{
+	int fd = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct rlimit limit;
+
+	if (fd < 0 && errno == EMFILE && raise_limit(ch))
+		fd = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	else if (fd >= 0 && syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
+		 (rlim_t)fd + CONTROL_FD_MAX >= limit.rlim_cur)
+		raise_limit(ch);
+	return fd;
 }
 
 bool channel_open(struct channel *ch, const char *address)
@@ -43,7 +78,7 @@ bool channel_open(struct channel *ch, const char *address)
 		return false;
 	memcpy(addr.sun_path + 1, address, len);
 
-	ch->socket = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ch->socket = open_socket(ch);
 	if (ch->socket < 0)
 		return false;
 	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/format/control.h"
@@ -17,6 +18,8 @@
 struct channel {
 	int socket;
 	int fds[CONTROL_FD_MAX];
+	bool is_raised;		/* the limit on descriptors, for the time of this conversation */
+	struct rlimit nr_files; /* what it was */
 };
 
 void channel_init(struct channel *ch);

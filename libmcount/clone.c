@@ -1,9 +1,12 @@
-/* clone(2) and _Fork(3), interposed: children that libc's fork handlers are not called for. */
+/* clone(2), _Fork(3) and syscall(3), interposed: children that libc's fork handlers are not called for, and cages. */
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
+#include "libmcount/frames.h"
 #include "libmcount/interpose.h"
 #include "libmcount/probe.h"
 
@@ -48,9 +51,7 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 		thread_before_fork();
 		return real(begin_child, stack, flags, &child, more[0], more[1], more[2]);
 	}
-	/* Two that run at a time with one thread-local storage: there is no telling whose call it is. */
-	if ((flags & CLONE_VM) && !(flags & (CLONE_VFORK | CLONE_SETTLS)))
-		thread_leave_alone();
+	thread_before_sharing(flags);
 	return real(fn, stack, flags, arg, more[0], more[1], more[2]);
 }
 
@@ -70,4 +71,32 @@ pid_t _Fork(void)
 	if (pid == 0)
 		thread_after_fork();
 	return pid;
+}
+
+uint32_t probe_syscall(long number, uint64_t first)
+{
+	uint64_t flags = first;
+
+	/* struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's to refuse. */
+	if (number == SYS_clone3)
+		flags = frames_is_readable(first) ? *(const uint64_t *)first
+						  : CLONE_VM | CLONE_VFORK;
+	if (number == SYS_seccomp) {
+		if (first == SECCOMP_SET_MODE_STRICT)
+			thread_before_cage();
+		return 0;
+	}
+	if (number == SYS_fork)
+		flags = 0;
+	thread_before_sharing(flags);
+	if (flags & CLONE_VM)
+		return 0;
+	thread_before_fork();
+	return 1;
+}
+
+long probe_syscall_failed(long result)
+{
+	errno = -result;
+	return -1;
 }

@@ -100,7 +100,67 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	hot_commit(t, at);
 }
 
-static inline void enter_instant(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
+			       const struct arch_regs *regs, const struct arch_regs *result)
+{
+	if (unlikely(!probe.plain))
+		planned_instant(t, slot, addr, regs, result);
+	else if (likely(t->top < t->limit))
+		record_instant(t, addr);
+}
+
+/*
+ * Who called setjmp(3) with which buffer, for its second return. One that is pushed out by another buffer is not told of a second
+ * time. Threads may race for a place: then @env or @sp does not fit the rest.
+ */
+static struct setjmp_call {
+	_Atomic uint64_t env;
+	_Atomic uint64_t addr;
+	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
+	_Atomic uint64_t
+		sp; /* behind the return; a buffer at that place may have become another one */
+} setjmp_calls[1024];
+
+static struct setjmp_call *setjmp_place(uint64_t env)
+{
+	return &setjmp_calls[(env * 0x9e3779b97f4a7c15ULL) >> 54];
+}
+
+static void note_setjmp(uint64_t addr, const uint64_t *slot, uint64_t env, uint64_t more)
+{
+	struct setjmp_call *call = setjmp_place(env);
+
+	atomic_store_explicit(&call->env, env, memory_order_relaxed);
+	atomic_store_explicit(&call->addr, addr, memory_order_relaxed);
+	atomic_store_explicit(&call->more, more, memory_order_relaxed);
+	atomic_store_explicit(&call->sp, (uint64_t)(slot + 1), memory_order_relaxed);
+}
+
+void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value)
+{
+	const struct setjmp_call *call = setjmp_place(env);
+	uint64_t more = atomic_load_explicit(&call->more, memory_order_relaxed);
+	struct arch_regs regs = arch_regs_of(env, more, value);
+
+	if (atomic_load_explicit(&call->env, memory_order_relaxed) == env &&
+	    atomic_load_explicit(&call->sp, memory_order_relaxed) == sp)
+		put_instant(t, &env, call->addr, &regs, &regs);
+}
+
+/* setjmp(3): its first return. */
+static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
+		       const struct arch_regs *regs)
+{
+	uint64_t env = arch_int_arg(regs, slot, 1);
+	uint64_t more = arch_int_arg(regs, slot, 2);
+	struct arch_regs result = arch_regs_of(env, more, 0);
+
+	note_setjmp(addr, slot, env, more);
+	put_instant(t, slot, addr, regs, &result);
+}
+
+static inline void enter_instant(uint64_t *slot, const struct call_site *site,
+				 const struct arch_regs *regs)
 {
 	struct thread *t = guard_enter();
 
@@ -111,10 +171,10 @@ static inline void enter_instant(uint64_t *slot, uint64_t addr, const struct arc
 	if (unlikely(t->top->slot <= (uint64_t)slot))
 		frames_make_way(t, slot);
 	frames_end_tail_call(t, slot);
-	if (unlikely(!probe.plain))
-		planned_instant(t, slot, addr, regs);
-	else if (likely(t->top < t->limit))
-		record_instant(t, addr);
+	if (site->flags & PLAN_CALL_SETJMP)
+		put_setjmp(t, slot, site->addr, regs);
+	else
+		put_instant(t, slot, site->addr, regs, NULL);
 	guard_leave(t);
 }
 
@@ -140,7 +200,7 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_r
 	if (unlikely(site->flags & PLAN_CALL_LANDING))
 		land(slot);
 	else if (unlikely(site->flags & PLAN_CALL_NO_RETURN_HOOK))
-		enter_instant(slot, site->addr, regs);
+		enter_instant(slot, site, regs);
 	else
 		call.replaced = enter(slot, site->addr, regs);
 	return call;

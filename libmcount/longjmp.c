@@ -27,7 +27,7 @@ static void forget_interrupted_hook(void)
  * The next hook would find the frames that are jumped over, unless its own lies deeper in the stack than theirs. A target that is
  * not further out in this stack is another stack's: there the next hook knows better.
  */
-static void leave_jumped_over(const struct __jmp_buf_tag *env)
+static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {
 	struct thread *t = self;
 	uint64_t target = arch_jmp_buf_sp(env);
@@ -39,6 +39,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env)
 	guard_barrier();
 	if (t->top->slot < target)
 		frames_leave_inside(t, target);
+	entry_setjmp_returns(t, (uint64_t)env, target, value ? value : 1);
 	guard_leave(t);
 }
 
@@ -50,7 +51,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env)
 		void (*fn)(struct __jmp_buf_tag *, int) = interposed(&next, #name); \
                                                                                     \
 		forget_interrupted_hook();                                          \
-		leave_jumped_over(env);                                             \
+		leave_jumped_over(env, value);                                      \
 		fn(env, value);                                                     \
 		__builtin_unreachable();                                            \
 	}

@@ -356,7 +356,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 }
 
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
-		     const struct arch_regs *regs)
+		     const struct arch_regs *regs, const struct arch_regs *result)
 {
 	struct decision d;
 
@@ -382,6 +382,6 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 	if (pf.capture != PLAN_NO_CAPTURE)
 		keep_args(p, &pf, slot, regs);
 	if (planned_put_entry(t, &f, &pf))
-		planned_put_exit(t, &f, &pf, f.time_ns, NULL);
+		planned_put_exit(t, &f, &pf, f.time_ns, result);
 	p->args_top = pf.args_at;
 }

@@ -108,9 +108,9 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr);
 /* HOT: a call of -finstrument-functions. False when it has no frame, for want of room. */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
 
-/* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. */
+/* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns, or NULL */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
-		     const struct arch_regs *regs);
+		     const struct arch_regs *regs, const struct arch_regs *result);
 
 /* HOT: frames_leave_top() for such threads. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);

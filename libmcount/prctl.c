@@ -37,6 +37,6 @@ int prctl(int option, ...)
 		return -1;
 	}
 	if (forbids_hooks(option, args[0]))
-		thread_leave_alone();
+		thread_before_cage();
 	return fn(option, args[0], args[1], args[2], args[3]);
 }

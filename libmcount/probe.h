@@ -233,6 +233,12 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
 
 /*
+ * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once more, with stack pointer @sp; the guard
+ * is set.
+ */
+void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
+
+/*
  * HOT, called by arch_point. The program passes point @index (points.h), with stack pointer @sp: the event goes into the ring, and
  * so do the calls around it.
  */
@@ -261,6 +267,24 @@ struct thread *thread_make_state(void);
 
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);
+
+/* COLD. The same, in the middle of the program: the recorder is told by @counter, one of the arena's. */
+void thread_cut_off(_Atomic uint32_t *counter);
+
+/*
+ * COLD. A clone(2) with CLONE_VM and no thread-local storage of its own is about to be made: two that run at a time will have one
+ * state, and there is no telling whose call it is.
+ */
+void thread_before_sharing(uint64_t flags);
+
+/* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
+void thread_before_cage(void);
+
+/* COLD, called by the stub of syscall(3) for the numbers that matter. Non-zero: the child is to call thread_after_fork(). */
+uint32_t probe_syscall(long number, uint64_t first);
+
+/* COLD, from the same stub: errno for the negative @result. -1 */
+long probe_syscall_failed(long result);
 
 /* SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self points to it. */
 struct thread *thread_take_state(void);

@@ -239,6 +239,8 @@ void session_report_fork(struct thread *t)
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
 		if (!report_fork()) {
+			/* This is its parent's. */
+			atomic_fetch_add(&probe.arena->children_cut_off, 1);
 			probe.ready = false;
 			probe_stop();
 		}

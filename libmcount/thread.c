@@ -205,6 +205,28 @@ void thread_leave_alone(void)
 	thread_give_back(t);
 }
 
+void thread_cut_off(_Atomic uint32_t *counter)
+{
+	struct thread *t = self;
+
+	if (!t || t == &probe_idle_thread || !probe.tracing)
+		return;
+	thread_leave_alone();
+	atomic_fetch_add(counter, 1);
+}
+
+void thread_before_sharing(uint64_t flags)
+{
+	if ((flags & CLONE_VM) && !(flags & (CLONE_VFORK | CLONE_SETTLS)) && probe.ready)
+		thread_cut_off(&probe.arena->threads_shared);
+}
+
+void thread_before_cage(void)
+{
+	if (probe.ready)
+		thread_cut_off(&probe.arena->threads_caged);
+}
+
 /*
  * COLD, by pthread_key_create(3): the thread ends. Destructors of other keys may still call traced
  * functions, so we ask to be called again until libc's last round.

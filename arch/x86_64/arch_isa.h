@@ -63,6 +63,12 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 	return index == 0 ? regs->rax : regs->rdx;
 }
 
+/* For a call that was not seen: its first two arguments and what it returns. */
+static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
+{
+	return (struct arch_regs){ .rdi = first, .rsi = second, .rax = ret };
+}
+
 #define ARCH_INT_ARG_REGS   6
 #define ARCH_FLOAT_ARG_REGS 8
 /* Above all that a program can have mapped. */

@@ -403,4 +403,56 @@ FUNCTION arch_call_returning_through
 END arch_call_returning_through
 	.hidden	arch_call_returning_through
 
+/*
+ * syscall(3), interposed: what glibc's does, and a look at the calls that make children behind libc's back or forbid what hooks
+ * need (libmcount/clone.c). The child may return on another stack, so nothing of what it needs is on this one: that
+ * thread_after_fork() is to be called is kept in %r9, which is no argument of the calls that make children.
+ */
+FUNCTION syscall
+	cmpq	$56, %rdi /* clone */
+	je	1f
+	cmpq	$57, %rdi /* fork */
+	je	1f
+	cmpq	$435, %rdi /* clone3 */
+	je	1f
+	cmpq	$317, %rdi /* seccomp */
+	jne	2f
+1:	SAVE_CALLER_SAVED
+	call	probe_syscall
+	testl	%eax, %eax
+	RESTORE_CALLER_SAVED
+	jnz	4f
+2:	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movq	8(%rsp), %r9
+	syscall
+	cmpq	$-4095, %rax
+	jae	3f
+	ret
+3:	movq	%rax, %rdi
+	jmp	probe_syscall_failed
+4:	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movl	$1, %r9d
+	syscall
+	cmpq	$-4095, %rax
+	jae	3b
+	testq	%rax, %rax
+	jnz	5f
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	call	thread_after_fork
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+5:	ret
+END syscall
+
 	.section .note.GNU-stack, "", @progbits

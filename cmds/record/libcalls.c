@@ -17,6 +17,10 @@ struct special_call {
 	{                                            \
 		name, true, PLAN_CALL_NO_RETURN_HOOK \
 	}
+#define SETJMP(name)                                                    \
+	{                                                               \
+		name, true, PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_SETJMP \
+	}
 #define LANDING(name)                         \
 	{                                     \
 		name, true, PLAN_CALL_LANDING \
@@ -48,18 +52,18 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * The frames that it leaves get their EXITs when the next call shows that they are gone. uftrace would
-	 * take a call of this name as the end of these frames by itself, and show them twice.
+	 * They do not return. The frames that they leave get their EXITs behind them, and then setjmp() returns once more: see
+	 * libmcount/longjmp.c. uftrace, reading this, takes a call of such a name as the end of these frames by itself, and indents what follows less.
 	 */
-	NOT_HOOKED("longjmp"),
-	NOT_HOOKED("_longjmp"),
-	NOT_HOOKED("siglongjmp"),
-	NOT_HOOKED("__longjmp_chk"),
+	NO_RETURN_HOOK("longjmp"),
+	NO_RETURN_HOOK("_longjmp"),
+	NO_RETURN_HOOK("siglongjmp"),
+	NO_RETURN_HOOK("__longjmp_chk"),
 	/* Returns more than once, or from elsewhere, to the address it was called from. */
-	NO_RETURN_HOOK("setjmp"),
-	NO_RETURN_HOOK("_setjmp"),
-	NO_RETURN_HOOK("sigsetjmp"),
-	NO_RETURN_HOOK("__sigsetjmp"),
+	SETJMP("setjmp"),
+	SETJMP("_setjmp"),
+	SETJMP("sigsetjmp"),
+	SETJMP("__sigsetjmp"),
 	NO_RETURN_HOOK("vfork"),
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),

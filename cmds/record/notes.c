@@ -29,6 +29,9 @@ static void drop(struct recorder *rec, struct process *proc)
 {
 	rec->notes.reads_failed |= atomic_load(&proc->notes->reads_failed);
 	rec->notes.points_failed += atomic_load(&proc->notes->points_failed);
+	rec->notes.threads_caged += atomic_load(&proc->notes->threads_caged);
+	rec->notes.threads_shared += atomic_load(&proc->notes->threads_shared);
+	rec->notes.children_cut_off += atomic_load(&proc->notes->children_cut_off);
 	munmap(proc->notes, RING_PAGE);
 	proc->notes = NULL;
 	rec->notes.nr_ended--;

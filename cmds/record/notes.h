@@ -13,7 +13,7 @@ struct recorder;
  * itself, which notes its own children in the same page. Only the control thread looks. Starts as { 0 }.
  *
  * @nr_ended: of those that have ended; they are looked through when there are more than @look_at
- * @reads_failed, @points_failed: what those that are gone have noted
+ * @reads_failed and so on: what those that are gone have noted (struct arena); all of them are, after notes_close()
  */
 struct notes {
 	struct process *first;
@@ -21,6 +21,9 @@ struct notes {
 	unsigned look_at;
 	uint32_t reads_failed;
 	uint64_t points_failed;
+	uint64_t threads_caged;
+	uint64_t threads_shared;
+	uint64_t children_cut_off;
 };
 
 /* @proc has an arena, whose first page becomes its notes. */

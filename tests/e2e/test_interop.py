@@ -211,6 +211,7 @@ KNOWN = [
     # A vforked child's calls, and those of a new program image, are in the records of the same task. The peer
     # guesses from the names of functions (execl, longjmp) how deep the stack now is, we look at the records.
     (".*", "vfork|exec", ".*", "calls of the child of vfork, and after exec"),
+    ("ours.*", "longjmp", "^(replay|report|graph)", "it takes a call of longjmp as the end of frames that have EXITs, too"),
     ("peers", "longjmp", "^(replay|report|graph)", "its own wrapper of longjmp writes returns that it reads otherwise"),
     # The peer counts the stack of a forked child from what it had shown of the parent so far.
     (".*", "fork|fork_chain|daemon", "^(replay|report|graph)", "depth and times of a forked child"),

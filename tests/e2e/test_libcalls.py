@@ -1,5 +1,6 @@
 """Library calls in every layout that linkers make: each call once, under its name, where it was made."""
 
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -150,3 +151,66 @@ def test_gprof(workdir, compiler):
             shown = utrail("replay", "-f", "none").must().out
             assert "main() {" in shown or "main();" in shown
             assert "mon" not in shown and "_mcleanup" not in shown
+
+
+JUMPS = """\
+main() {
+  setjmp(&env) = 0;
+  inner(0, 3) {
+    leap(0, 3) {
+      longjmp(&env, 3);
+    } /* leap */
+  } /* inner */
+  setjmp(&env) = 3;
+  _setjmp(&env) = 0;
+  inner(1, 1) {
+    leap(1, 1) {
+      _longjmp(&env, 1);
+    } /* leap */
+  } /* inner */
+  _setjmp(&env) = 1;
+  inner(1, 2) {
+    leap(1, 2) {
+      _longjmp(&env, 2);
+    } /* leap */
+  } /* inner */
+  _setjmp(&env) = 2;
+  __sigsetjmp(&sigenv, 1) = 0;
+  inner(2, 0) {
+    leap(2, 0) {
+      siglongjmp(&sigenv, 0);
+    } /* leap */
+  } /* inner */
+  __sigsetjmp(&sigenv, 1) = 1;
+  _setjmp(&env) = 0;
+  inner(3, -1) {
+    leap(3, -1) {
+      __longjmp_chk(&env, -1);
+    } /* leap */
+  } /* inner */
+  _setjmp(&env) = -1;
+  printf("%d\\n") = 2;
+} = 0; /* main */
+"""
+
+
+def bare(match):
+    """A call without arguments and return value."""
+    return f"(){match[2]}" if match[2] else ""
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_setjmp_and_longjmp(workdir, binding, method):
+    """They are calls like others; setjmp returns once more for each longjmp, and what was jumped over ends at it."""
+    compiled(*BINDINGS[binding], method, HERE / "jumps.c", "-o", "jumps")
+    alone = run("./jumps")
+    is_pg = method == METHODS["pg"]
+    for options in ((), ("-a",)) if is_pg else ((),):
+        result = utrail("record", "--no-event", *options, "./jumps").must()
+        assert result.out == alone.out
+        text = utrail("replay", "-f", "none", "-F", "main").must().out
+        expected = JUMPS if options else re.sub(r"\(.*?\)( = -?\d+)?(;| {)|( = 0;)", bare, JUMPS)
+        assert text == expected
+        (task,) = Recording("uftrace.data", has_payloads=bool(options)).tasks.values()
+        assert sum(r.kind == ENTRY for r in task.records) == sum(r.kind == EXIT for r in task.records)

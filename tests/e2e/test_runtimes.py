@@ -100,3 +100,34 @@ def test_stack_of_hooks(method):
     more = 256
     for options in (["-a"], ["-a", "-t", "1us"], ["-A", "texts@arg1/s,arg2/s"]):
         assert stack_used("--no-libcall", *options, exe=exe) <= plain + more
+
+
+# What is expected: calls that are recorded, tasks, and what the recorder has to say.
+PARTLY = {
+    "": (20, 1, None),
+    "strict": (20, 1, "1 threads were traced only until they forbade themselves"),
+    "thread": (10, 1, "1 threads were traced only until they made another one"),
+    "fork": (30, 2, None),
+    "network": (20, 1, "1 forked processes were not traced"),
+    "descriptors": (30, 2, None),
+    "hard": (30, 2, None),
+}
+
+
+@pytest.mark.parametrize("how", PARTLY)
+@pytest.mark.parametrize("method", METHODS)
+def test_partly_traced(method, how):
+    """Where the probe must step aside half-way the program runs on, and the recorder says what is missing."""
+    exe = build(Program.read(SOURCES / "hostile" / "partly.c"), Variant("gcc", method, "O2"))
+    alone = run(exe, how)
+    if alone.out == "1\n":
+        pytest.skip(f"this machine does not let a program do that: {how}")
+    assert (alone.status, alone.out) == (4, "0\n")
+    result = utrail("record", "--no-libcall", exe, how)
+    assert (result.status, result.out) == (4, "0\n"), result.err
+    expected, tasks, said = PARTLY[how]
+    if how == "hard" and "forked processes were not traced" in result.err:
+        expected, tasks, said = 20, 1, "1 forked processes were not traced"  # without the right to raise it
+    assert calls("leaf") == expected
+    assert len(Recording("uftrace.data").tasks) == tasks
+    assert (said in result.err) if said else "not traced" not in result.err

@@ -139,6 +139,8 @@ enum plan_call {
 	 * inside of the call are gone.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
+	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
+	PLAN_CALL_SETJMP = 1U << 2,
 };
 
 #define PLAN_NO_RELOC UINT32_MAX

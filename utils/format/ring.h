@@ -100,6 +100,11 @@ struct arena_forks {
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits: what some thread cannot read
  * @points_failed: points of a plan that could not be put into the program
+ *
+ * What is not in the recording, though it looks complete:
+ * @threads_caged: threads that were traced until system calls or the counter were forbidden
+ * @threads_shared: until another one shared their thread-local storage
+ * @children_cut_off: forked, and could not reach the recorder
  */
 struct arena {
 	uint64_t magic;
@@ -113,7 +118,9 @@ struct arena {
 	_Atomic uint32_t finish_wanted;
 	_Atomic uint32_t reads_failed;
 	_Atomic uint32_t points_failed;
-	uint32_t pad1;
+	_Atomic uint32_t threads_caged;
+	_Atomic uint32_t threads_shared;
+	_Atomic uint32_t children_cut_off;
 	struct arena_forks forks;
 };
 _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");

@@ -1,7 +1,12 @@
 /* Entry stubs and return trampoline: no register that a call may not change is changed on the way through. */
+#include <errno.h>
 #include <execinfo.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
 #include "libmcount/probe.h"
@@ -32,6 +37,33 @@ void call_with_registers(void (*fn)(void), const struct registers *in, struct re
 _Atomic(struct thread *) probe_threads;
 __thread struct thread *self;
 bool probe_skips;
+
+/* Stand-ins of the stub of syscall(3). */
+static struct {
+	long number;
+	uint64_t first;
+	uint32_t is_fork;
+	int nr_children;
+	long failed;
+} seen;
+
+uint32_t probe_syscall(long number, uint64_t first)
+{
+	seen.number = number;
+	seen.first = first;
+	return seen.is_fork;
+}
+
+long probe_syscall_failed(long result)
+{
+	seen.failed = result;
+	return -1;
+}
+
+void thread_after_fork(void)
+{
+	seen.nr_children++;
+}
 static bool replace;
 static uint64_t *seen_slot;
 static uint64_t seen_addr;
@@ -345,6 +377,43 @@ static void finds_a_return(void **state)
 	assert_null(arch_find_return(code, code + 2));
 }
 
+/* All six arguments come through, errors as libc's, and children are told that they are. */
+static void system_calls(void **state)
+{
+	char text[] = "0123456789";
+	int ends[2];
+	int status = -1;
+	long page = syscall(SYS_mmap, NULL, 8192L, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	assert_true(page > 0);
+	assert_int_equal(syscall(SYS_munmap, page, 8192L), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(syscall(SYS_write, ends[1], text, sizeof(text)), sizeof(text));
+	close(ends[0]);
+	close(ends[1]);
+
+	seen.number = 0;
+	assert_int_equal(syscall(SYS_close, -1), -1);
+	assert_int_equal(seen.failed, -EBADF);
+	assert_int_equal(seen.number, 0);
+	assert_int_equal(syscall(SYS_seccomp, ~0L, 0L, NULL), -1);
+	assert_int_equal(seen.failed, -EINVAL);
+	assert_int_equal(seen.number, SYS_seccomp);
+	assert_int_equal(seen.first, ~0L);
+
+	for (seen.is_fork = 0; seen.is_fork < 2; seen.is_fork++) {
+		long pid = syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, 0L);
+
+		if (pid == 0)
+			_exit(seen.nr_children);
+		assert_true(pid > 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WEXITSTATUS(status), seen.is_fork);
+		assert_int_equal(seen.nr_children, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +421,7 @@ int main(void)
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(reported_addresses),
 		cmocka_unit_test(slow_path),
+		cmocka_unit_test(system_calls),
 		cmocka_unit_test(skipped),
 		cmocka_unit_test(finds_a_return),
 		cmocka_unit_test(library_call),

@@ -42,10 +42,12 @@ void pair_when_waiting(void (*fn)(void *arg), void *arg)
 	when_waiting_arg = arg;
 }
 
-/* libc's, as the probe and the recorder call them: the program's own come first. */
-long syscall(long number, ...)
+/* syscall(3), as the probe and the recorder call it: the linker has it called so (--wrap), for the probe has one of its own. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...)
 {
-	static long (*next)(long, ...);
 	long args[6];
 	va_list list;
 
@@ -60,11 +62,10 @@ long syscall(long number, ...)
 		errno = ETIMEDOUT;
 		return -1;
 	}
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
-	return next(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+	return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
+/* libc's: the program's own comes first. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	static int (*next)(clockid_t, struct timespec *);
