@@ -102,9 +102,9 @@ def test_live(temp, options):
 
 
 def test_live_has_the_pid_and_the_status(temp):
-    proc = start("--force", "sh", "-c", "echo $$; exit 7", command="live", env={"TMPDIR": temp})
-    out, err = proc.communicate(timeout=LIMIT_S)
-    assert proc.returncode == 7 and out.split()[0] == str(proc.pid)
+    proc = start("--force", "sh", "-c", "echo $$ > pid; exit 7", command="live", env={"TMPDIR": temp})
+    proc.communicate(timeout=LIMIT_S)
+    assert proc.returncode == 7 and int(open("pid").read()) == proc.pid
     proc = start("--force", "sh", "-c", "kill -9 $$", command="live", env={"TMPDIR": temp})
     proc.communicate(timeout=LIMIT_S)
     assert proc.returncode == -signal.SIGKILL
@@ -112,10 +112,10 @@ def test_live_has_the_pid_and_the_status(temp):
 
 
 def test_live_program_has_no_child_it_does_not_know(temp):
-    script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
+    script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    open('children', 'w').write('none')\n"
     proc = start("--force", "/usr/bin/python3", "-c", script, command="live", env={"TMPDIR": temp})
-    assert proc.communicate(timeout=LIMIT_S)[0].count("none\n") == 1
-    assert proc.returncode == 0
+    proc.communicate(timeout=LIMIT_S)
+    assert proc.returncode == 0 and open("children").read() == "none"
 
 
 def test_live_keeps_what_it_is_told_to():
@@ -123,7 +123,7 @@ def test_live_keeps_what_it_is_told_to():
     proc = start("--record", "--no-libcall", "--no-event", exe, command="live")
     out, err = proc.communicate(timeout=LIMIT_S)
     assert (proc.returncode, err) == (0, "")
-    assert out.endswith(utrail("replay", "--no-event").must().out[-2000:])
+    assert out.endswith(utrail("replay", "--no-event").must().out[-200:])
 
 
 def test_live_errors_are_told_once(temp):
