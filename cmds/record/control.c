@@ -346,7 +346,7 @@ static struct process *begin_process(struct recorder *rec, struct conversation *
 	struct process *former = process_find_os(rec, talk->peer.pid);
 
 	/* He waits for our answer. Who does not is another one than he that has connected. */
-	if (pidfd < 0 || poll(&end, 1, 0) != 0)
+	if (pidfd == -ESRCH || (pidfd >= 0 && poll(&end, 1, 0) != 0))
 		return NULL;
 	/* The records of the image that was replaced come first in the file. */
 	if (former)
@@ -356,7 +356,7 @@ static struct process *begin_process(struct recorder *rec, struct conversation *
 
 	if (!proc)
 		return NULL;
-	proc->pidfd = take_fd(&pidfd);
+	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
 	if (talk->hello.kind == CONTROL_EXEC)
 		proc->session = begin_session(rec, talk);
 	else
@@ -410,8 +410,8 @@ static void take_ready(struct recorder *rec, struct conversation *talk)
 {
 	struct rights before;
 
-	rec->reads_as_peer = true;
 	if (rights_enter(&talk->peer, &before)) {
+		rec->reads_as_peer = before.is_changed;
 		if (talk->hello.kind == CONTROL_DLOPEN)
 			late_modules(rec, talk);
 		else

@@ -37,7 +37,10 @@ int peer_pidfd(int fd, const struct peer *peer)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
 		return pidfd;
-	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, peer->pid, 0) : -1;
+	if (errno == ESRCH || errno == EINVAL)
+		return -ESRCH;
+	pidfd = syscall(SYS_pidfd_open, peer->pid, 0);
+	return pidfd < 0 ? -errno : pidfd;
 }
 
 /* proc_pid_status(5). False when there is none to be had. */
@@ -195,7 +198,11 @@ bool rights_enter(const struct peer *peer, struct rights *before)
 	gid_t *groups cleanup_free = parse_groups(find_field(&status, "Groups"), &nr_groups);
 
 	before->groups = own_groups(&before->nr_groups);
-	if (!groups || !before->groups || set_groups(nr_groups, groups) < 0) {
+	bool good = groups && before->groups;
+
+	/* Where a user namespace forbids it (user_namespaces(7)), nobody could change his: the peer has ours. */
+	before->has_groups = good && set_groups(nr_groups, groups) == 0;
+	if (!before->has_groups && (!good || errno != EPERM)) {
 		free(before->groups);
 		before->groups = NULL;
 		return false;
@@ -214,7 +221,8 @@ void rights_leave(struct rights *before)
 {
 	if (before->is_changed) {
 		be(before->uid, before->gid);
-		set_groups(before->nr_groups, before->groups);
+		if (before->has_groups)
+			set_groups(before->nr_groups, before->groups);
 	}
 	free(before->groups);
 	*before = (struct rights){ 0 };

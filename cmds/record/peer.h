@@ -21,7 +21,7 @@ bool peer_get(int fd, struct peer *peer);
 
 /*
  * A descriptor of the process that has connected (pidfd_open(2)), which its successor under the same pid cannot be mistaken
- * for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). Negative when it has ended and been waited for.
+ * for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). -ESRCH when it has ended and been waited for, or another negative errno.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
@@ -45,6 +45,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid);
  */
 struct rights {
 	bool is_changed;
+	bool has_groups; /* these, too */
 	uid_t uid;
 	gid_t gid;
 	int nr_groups;

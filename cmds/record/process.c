@@ -179,6 +179,9 @@ void process_retire(struct recorder *rec, struct process *proc)
 	}
 	if (!proc->arena)
 		return;
+	/* The image may be replaced by one of another user, with whose eyes we look at files just now. */
+	struct rights paused cleanup_rights_pause = rights_pause();
+
 	/* From here on this thread is the only one that looks at it. */
 	take_from_writers(rec, proc);
 	writer_drain_all(rec, proc);

@@ -173,6 +173,14 @@ def test_no_symbols_of_files_that_the_peer_may_not_read(workdir):
     assert Path("data2/secrets.sym").exists()
 
 
+@needs_root
+def test_records_of_another_user_are_written_by_root(workdir):
+    """What the recorder writes is written with its own rights, also while it reads with those of the process."""
+    result = from_inside("--as-nobody", "another")
+    assert "lost" not in result.err and "cannot" not in result.err, result.err
+    assert any(0xbadc0de in records(f.stem) for f in Path("data").glob("[0-9]*.dat"))
+
+
 def memory_kb(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
 

@@ -329,6 +329,17 @@ static void take_tid(const char *arg)
 	tell("somebody's ring", 1);
 }
 
+/* No attack: a process of another user executes another program, and the records of the first one are still to be taken. */
+static void be_another(const char *arg)
+{
+	char self[16];
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	take_tid(self);
+	be_traced();
+	tell("another image", 1);
+}
+
 /* More than the recorder should keep, and no READY. */
 static void flood(const char *arg)
 {
@@ -425,6 +436,7 @@ static const struct {
 	{ "module", name_module },
 	{ "crash", say_crash },
 	{ "many", name_many },
+	{ "another", be_another },
 };
 
 int main(int argc, char **argv)
