@@ -227,7 +227,7 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 			uint64_t addr, const struct arch_regs *regs, const struct decision *d)
 {
 	struct planned *p = t->planned;
-	uint64_t now_ns = d->flags & PLANNED_RECORD ? hot_clock(t) : 0;
+	uint64_t now_ns = d->flags & PLANNED_RECORD ? planned_clock(t) : 0;
 
 	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns, d->rule,
 		     regs ? d->capture : PLAN_NO_CAPTURE, d->flags);

@@ -99,7 +99,7 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
 		return;
 
-	uint64_t now_ns = p->estimate_ns ? p->estimate_ns : hot_clock(t);
+	uint64_t now_ns = p->estimate_ns ? p->estimate_ns : planned_clock(t);
 
 	if (!(pf->flags & PLANNED_WRITTEN)) {
 		if (!is_kept(t, f, pf, &inside, now_ns))

@@ -38,6 +38,21 @@ static inline void planned_prepare(struct thread *t)
 	hot_clock(t);
 }
 
+/*
+ * HOT: hot_clock() behind planned_prepare(), which has fitted it. Who lost the CPU since goes on with that fit, and the next call
+ * makes another one.
+ */
+static inline uint64_t planned_clock(struct thread *t)
+{
+	uint64_t now_ns;
+
+	if (!probe.nr_steps || !t->refit_ticks)
+		return hot_clock(t);
+	fast_clock(t, &now_ns);
+	t->last_ns = now_ns;
+	return now_ns;
+}
+
 /* What PLAN_READ reads; SLOW, by slow_call(). */
 struct take_reading {
 	uint32_t what;

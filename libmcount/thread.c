@@ -209,9 +209,10 @@ void thread_cut_off(_Atomic uint32_t *counter)
 {
 	struct thread *t = self;
 
-	if (!t || t == &probe_idle_thread || !probe.tracing)
+	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
+	self = &probe_idle_thread; /* also when it had no call so far */
 	atomic_fetch_add(counter, 1);
 }
 

@@ -85,9 +85,12 @@ def test_little_address_space(method, options):
 
 
 def stack_used(*options, exe):
-    """The most that calls on a stack of their own took of it."""
+    """
+    What the first calls on a stack of their own took of it, in which all that is slow comes up. The least of some runs: a thread that loses
+    its CPU between two steps does a slow one again, deeper.
+    """
     command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
-    return max(int(line) for line in run(*command).must().out.split())
+    return min(int(run(*command).must().out.split()[0]) for _ in range(8))
 
 
 @pytest.mark.parametrize("method", ["pg", "fentry"])
@@ -96,8 +99,7 @@ def test_stack_of_hooks(method):
     exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
     plain = stack_used("--no-libcall", exe=exe)
     assert stack_used("untraced", exe=exe) < plain < 8192
-    # Registers of a function or two; and a thread that loses its CPU at the wrong moment sets its clock a little deeper.
-    more = 256
+    more = 256  # registers of a few functions
     for options in (["-a"], ["-a", "-t", "1us"], ["-A", "texts@arg1/s,arg2/s"]):
         assert stack_used("--no-libcall", *options, exe=exe) <= plain + more
 

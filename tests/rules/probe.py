@@ -23,7 +23,7 @@ LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_retur
 # In musl's libc.so of 2011 and in today's, and in glibc since 2.34.
 EVERYWHERE = set("""
     __environ __errno_location clock_gettime dl_iterate_phdr dlsym environ fstat getauxval getenv geteuid getpid getppid
-    getrlimit getsockopt getuid memcpy mmap mprotect munmap pthread_key_create pthread_mutex_init pthread_mutex_lock
+    getrlimit getsockopt getuid memcmp memcpy memmove memset mmap mprotect munmap pthread_key_create pthread_mutex_init pthread_mutex_lock
     pthread_mutex_unlock pthread_self pthread_setspecific readlink realpath sched_yield setsockopt sigaddset sigdelset
     sigemptyset sigismember snprintf stpcpy strcmp strcpy strcspn strlen strncmp strnlen strrchr strstr sysconf
 """.split())
