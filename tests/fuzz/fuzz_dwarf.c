@@ -15,7 +15,7 @@
 #include "utils/spec/enumdef.h"
 #include "utils/spec/structdef.h"
 
-#define ENTRIES_MAX 4000
+#define ENTRIES_MAX 2000
 #define DEPTH_MAX   2000
 #define REFS_MAX    (4 * ENTRIES_MAX)
 #define LONG_NAME   3000

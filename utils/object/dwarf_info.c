@@ -18,7 +18,7 @@
  * Entries that are looked at, and bytes of names that are kept, for each byte of debug information, and some more for
  * small files. Compilers need a tenth of that at most; only who makes entries refer to each other over and over needs more.
  */
-#define STEPS_PER_BYTE	8
+#define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)

@@ -15,8 +15,8 @@
 
 /* Bytes that are skipped from one entry to the next are work, too. */
 #define BYTES_PER_STEP 16
-/* No honest name of an enumerator or of all of them is longer. */
-#define ENUM_MAX       (64U << 10)
+/* No honest enum has longer names, all of them together. */
+#define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)
 {
