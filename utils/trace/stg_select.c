@@ -23,6 +23,9 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
+	/* Of a call that was entered unseen the record knows how deep it is. */
+	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
+		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
 		return false;
 	return keeps_func(config, event->func);
