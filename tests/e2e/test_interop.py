@@ -199,7 +199,7 @@ def replay_footer(text):
     body, has_footer, blocks = text.partition(title)
     ends = re.compile(r"task: \d+\n\[\d+\] (?:_exit|_Exit|exit|quick_exit|pthread_exit|thrd_exit)\n(?:\[\d+\] .*\n)*\n", re.M)
     blocks = ends.sub("", blocks)
-    return body + (title.replace("uftrace", "utrail") + blocks if blocks.strip() else blocks) if has_footer else text
+    return body + (title.replace("uftrace", "utrail") + blocks if "task: " in blocks else blocks) if has_footer else text
 
 
 ALIKE = [
@@ -231,6 +231,7 @@ KNOWN = [
     (".*", ".*", "replay.*-t", "whether there is a header when nothing is left below it"),
     (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
     ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
+    (".*", "end_exit", "^replay.*-Z", "exit() itself is left out there, and so main() is unfinished to it"),
     # Of calls that never returned.
     (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),

@@ -36,10 +36,17 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 	return !config->is_off && depth < config->depth && keeps_func(config, func);
 }
 
+/* -T f@read=..., -W: somebody asked for it, function by function, when the recording was made. */
+static bool is_of_trigger(const struct event *event)
+{
+	return event->type == EVENT_POINT && event->addr >= EVENT_ID_READ_STATM &&
+	       event->addr <= EVENT_ID_WATCH_VAR;
+}
+
 /* Events that the user does not want to see. A view of lines must still know of them. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
-	if (!config->show_events || (config->choice && !event_choice_has(config->choice, event)))
+	if ((!config->show_events && !is_of_trigger(event)) || (config->choice && !event_choice_has(config->choice, event)))
 		return true;
 	if (event->type == EVENT_POINT)
 		return false;
