@@ -46,7 +46,8 @@ static bool is_of_trigger(const struct event *event)
 /* Events that the user does not want to see. A view of lines must still know of them. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
-	if ((!config->show_events && !is_of_trigger(event)) || (config->choice && !event_choice_has(config->choice, event)))
+	if ((!config->show_events && !is_of_trigger(event)) ||
+	    (config->choice && !event_choice_has(config->choice, event)))
 		return true;
 	if (event->type == EVENT_POINT)
 		return false;
