@@ -278,5 +278,5 @@ def test_speedscope(browser, speedscope, name, form):
         for cell, ns in zip(shown[row["name"]], (row["total"], row["self"])):
             about, rounded = shown_ns(cell)
             assert abs(about - ns) <= rounded, (row, cell)
-    # It tells how long it took, which is no complaint.
-    assert not [line for line in browser.get_log("browser") if line["level"] != "INFO"]
+    # How long it took, and what it thinks of the graphics card, is no complaint.
+    assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
