@@ -387,7 +387,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(show_libcalls) },
 	{ "Event", 'E', "EVENT", "events to record, or to show: PROVIDER:EVENT of the program, or with @kernel of the kernel",
 	  GROUP_SELECT, RL | READ, OPT_LIST, MEMBER(event_specs), .separator = ';' },
-	{ "no-event", 0, NULL, "leave out events",
+	{ "no-event", 0, NULL, "leave out events, but for those of -T and -W",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_events) },
 	{ "no-sched", 0, NULL, "leave out scheduling events",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_sched) },

@@ -25,11 +25,11 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 		note_lost(t, 2);
 		return false;
 	}
+	if (pf->flags & PLANNED_READ)
+		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
 	/* There is nothing to put the first values in front of. */
 	if (watch_is_wanted() && !has_watched)
 		watch_look(t, &t->planned->watched, f->time_ns + 1);
-	if (pf->flags & PLANNED_READ)
-		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
 	return true;
 }
 
@@ -73,6 +73,9 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->capture != PLAN_NO_CAPTURE) && has_args_room(p))
 		len = capture_retval(pf->capture, regs, p->args + p->args_top);
 
+	/* First, as its time is the earlier one. */
+	if (watch_is_wanted())
+		watch_look(t, &p->watched, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
 		struct reading now;
 		struct take_reading take = { pf->rule->read, &now };
@@ -80,8 +83,6 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 		slow_call(planned_take_reading, &take);
 		reads_emit(t, now_ns, &now, &t->planned->readings[f - t->frames]);
 	}
-	if (watch_is_wanted())
-		watch_look(t, &p->watched, now_ns - 1);
 	if (unlikely(!emit_record(t, now_ns, f->data | RECORD_EXIT, p->args + p->args_top, len)))
 		note_lost(t, 1);
 }

@@ -117,7 +117,7 @@ def check(recording, rounds):
 def check_readable(complete):
     replayed = utrail("replay", "-f", "none").must().out
     assert replayed.count("round_() {") >= complete
-    assert "uftrace stopped tracing with remaining functions" in replayed
+    assert "utrail stopped tracing with remaining functions" in replayed
     report = utrail("report", "-f", "call").must().out
     assert f"{complete}" in report or f"{complete + 1}" in report
     utrail("info").must()

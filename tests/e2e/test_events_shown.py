@@ -50,11 +50,16 @@ def test_all(recording):
         ("-E linux:task-exit", {"linux:task-exit": 1}),
         ("-E linux:.* --no-sched", {"linux:task-name": 1, "linux:task-exit": 1}),
         ("-E read:page-fault -F again", {}),
-        ("--no-event", {}),
     ],
 )
 def test_shown(recording, options, expected):
     assert replay(recording, *options.split()) == expected
+
+
+def test_no_event(recording):
+    """It is about what comes by itself: triggers and watches were asked for."""
+    expected = {name: nr for name, nr in replay(recording).items() if not name.startswith("linux:")}
+    assert replay(recording, "--no-event") == expected and "watch:cpu" in expected
 
 
 @pytest.mark.parametrize("name", ["linux:schedule", "linux:sched-in", "linux:sched-out"])

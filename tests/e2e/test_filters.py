@@ -353,6 +353,12 @@ class TestEvents:
         text = utrail("replay", "-d", "data", "-f", "none").must().out
         assert re.findall(r"counter=(\d+)", text) == ["0", "1", "2"]
 
+    def test_watch_and_read(self):
+        """What is found at the same moment is in the order of its times."""
+        record(exe_of("switched"), "--no-libcall", "-W", "var:counter", "-T", ".@read=proc/statm")
+        text = utrail("replay", "-d", "data", "-f", "none").must().out
+        assert "counter=2" in text and "diff:proc/statm" in text and "inverted" not in text
+
     def test_unknown_variable(self):
         result = utrail("record", "-W", "var:countre", exe_of("switched"))
         assert result.status == 1

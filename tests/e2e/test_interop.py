@@ -193,7 +193,17 @@ def dump_tids(text):
     return re.sub(r"^(\d+\.\d{9} ) +(\d+: )", r"\1 \2", text, flags=re.M)
 
 
+def replay_footer(text):
+    """The peer lists calls of _exit() and the like as unfinished; and it has another name."""
+    title = "\nuftrace stopped tracing with remaining functions\n" + 48 * "=" + "\n"
+    body, has_footer, blocks = text.partition(title)
+    ends = re.compile(r"task: \d+\n\[\d+\] (?:_exit|_Exit|exit|quick_exit|pthread_exit|thrd_exit)\n(?:\[\d+\] .*\n)*\n", re.M)
+    blocks = ends.sub("", blocks)
+    return body + (title.replace("uftrace", "utrail") + blocks if "task: " in blocks else blocks) if has_footer else text
+
+
 ALIKE = [
+    (r"^replay", None, replay_footer),
     (r"^replay", replay_tids, None),
     (r"^replay", event_cells, event_cells),
     (r"^report.*--task", report_tids, None),
@@ -222,6 +232,7 @@ KNOWN = [
     (".*", ".*", "replay.*-t", "whether there is a header when nothing is left below it"),
     (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
     ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
+    (".*", "end_exit", "^replay.*-Z", "exit() itself is left out there, and so main() is unfinished to it"),
     # Of calls that never returned.
     (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),

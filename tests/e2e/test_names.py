@@ -1,7 +1,9 @@
-"""Functions by the names that people say: whatever compilers have made of them."""
+"""Functions by the names that people say, whatever compilers have made of them; and calls that forks inherit."""
 
 import json
 import re
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +97,57 @@ def test_views_of_one_function(prog):
     assert "\n(1) crate::m::boom\n" in graph
     assert "crate::m::boom" in utrail("report", "-d", "all", "--callees", "shapes::P::go").must().out
     assert utrail("graph", "main", "-d", "nosuch").must(255).err.startswith("utrail: cannot open 'nosuch'")
+
+
+FORKS = """
+#include <sys/wait.h>
+#include <unistd.h>
+#define FN __attribute__((noinline))
+FN void leaf(void) { __asm__ volatile(""); }
+FN void child(void) { leaf(); __asm__ volatile(""); }
+FN int spawn(void) { int pid = fork(); if (pid == 0) child(); else waitpid(pid, 0, 0); return pid; }
+int main(void) { if (spawn() == 0) { child(); _exit(3); } return 0; }
+"""
+
+# What of the calls that the child inherited is shown to end; and that its own calls are shown.
+INHERITED = [
+    ("", ["fork", "spawn"]),
+    ("-F child", []),
+    ("-F spawn", ["spawn"]),
+    ("-N spawn", ["fork"]),
+    ("-N fork", ["spawn"]),
+    ("-N child", ["fork", "spawn"]),
+    ("-H spawn", ["fork"]),
+    ("-C leaf", []),
+    ("-D 1", []),
+    ("-D 2", ["spawn"]),
+    ("-D 3", ["fork", "spawn"]),
+]
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory):
+    where = tmp_path_factory.mktemp("forks")
+    (where / "prog.c").write_text(FORKS)
+    run("gcc", "-O1", "-pg", "prog.c", "-o", "prog", cwd=where).must()
+    utrail("record", "--no-event", "-d", where / "data", where / "prog").must()
+    (child,) = re.findall(r"^ \[ *(\d+)\] \| *_exit\(\)", utrail("replay", "-d", where / "data", "-f", "tid").must().out, flags=re.M)
+    return where / "data", child
+
+
+@pytest.mark.parametrize("options, expected", INHERITED, ids=[row[0] for row in INHERITED])
+def test_inherited_calls(forks, options, expected):
+    directory, child = forks
+    shown = utrail("replay", "-d", directory, "-f", "tid", *options.split()).must().out
+    ends = re.findall(rf"^ \[ *{child}\] \| *}} /\* (fork|spawn|main) \*/", shown, flags=re.M)
+    assert ends == expected
+
+
+def test_footer(forks):
+    """Who has called _exit() misses nothing; who was killed does."""
+    assert "stopped tracing" not in utrail("replay", "-d", forks[0]).must().out
+    Path("prog.c").write_text("#include <signal.h>\nint main(void) { return raise(SIGKILL); }\n")
+    run("gcc", "-pg", "prog.c", "-o", "prog").must()
+    utrail("record", "-d", "cut", "./prog").must(128 + signal.SIGKILL)
+    footer = utrail("replay", "-d", "cut").must().out.split("\n\n")[1]
+    assert re.fullmatch(r"utrail stopped tracing with remaining functions\n=+\ntask: \d+\n\[1\] raise\n\[0\] main", footer)

@@ -3,6 +3,8 @@
 Screenshots are kept in $UTRAIL_SCREENSHOTS when it is set.
 """
 
+import base64
+import json
 import os
 import re
 import shutil
@@ -12,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from programs import Variant, build, program
+from programs import CACHE, Variant, build, program
 from test_export import calls, dump, strange_names  # noqa: F401  (a fixture)
-from tools import TOP, run, utrail
+from tools import TOP, run, utrail, wait_until
 
 try:
     from selenium import webdriver
@@ -212,3 +214,69 @@ class TestSvg:
         for below, above in zip(floors, floors[1:]):
             for left, right in rows[above]:
                 assert any(l - 0.5 <= left and right <= r + 0.5 for l, r in rows[below])
+
+
+SPEEDSCOPE = "1.25.0"
+
+
+@pytest.fixture(scope="module")
+def speedscope():
+    """speedscope itself, as npm has it; kept for the next run."""
+    place = CACHE / f"speedscope-{SPEEDSCOPE}"
+    release = place / "node_modules/speedscope/dist/release/index.html"
+    if not release.exists():
+        if not shutil.which("npm"):
+            pytest.skip("npm is not installed (apt-get install npm)")
+        scratch = CACHE / f"speedscope-{os.getpid()}"
+        scratch.mkdir(parents=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", scratch, f"speedscope@{SPEEDSCOPE}"]
+        try:
+            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode == 0
+        except subprocess.TimeoutExpired:
+            done = False
+        if not done:
+            shutil.rmtree(scratch)
+            pytest.skip(f"npm cannot install speedscope@{SPEEDSCOPE} here")
+        shutil.rmtree(place, ignore_errors=True)
+        scratch.rename(place)
+    return release
+
+
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+# The rows of its table of functions: total, self, name.
+SANDWICH = """return [...document.querySelectorAll('tr')].map(row => [...row.querySelectorAll('td')].map(cell => cell.innerText))
+    .filter(row => row.length == 3)"""
+
+
+def shown_ns(cell):
+    """Of "6.34µs (17%)": nanoseconds, and how much of them may have been rounded away."""
+    number, unit = re.fullmatch(r"([\d.]+)(ns|µs|ms|s)\s*\(.*\)", cell.strip()).groups()
+    return float(number) * UNITS[unit], 0.0051 * UNITS[unit]
+
+
+@needs_browser
+@pytest.mark.parametrize("form", ["chrome", "speedscope"])
+@pytest.mark.parametrize("name", ["recursion", "exceptions"])
+def test_speedscope(browser, speedscope, name, form):
+    """It shows the times that report shows."""
+    utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
+    data = base64.b64encode(dump(form, "data").read_bytes()).decode()
+    # The way in which its own command line tool hands over a file.
+    Path("profile.js").write_text(f"speedscope.loadFileFromBase64('profile.json', '{data}')")
+    browser.get(f"{speedscope.as_uri()}#localProfilePath={Path('profile.js').resolve()}")
+    wait_until(lambda: "profile.json" in browser.title or f"{name}" in browser.title)
+
+    def rows():
+        ActionChains(browser).send_keys("3").perform()
+        return js(browser, SANDWICH)
+
+    shown = {name.strip(): (total, own) for total, own, name in wait_until(rows)}
+    expected = json.loads(utrail("report", "-d", "data", "--format=json").must().out)
+    assert set(shown) == {row["name"] for row in expected}
+    for row in expected:
+        for cell, ns in zip(shown[row["name"]], (row["total"], row["self"])):
+            about, rounded = shown_ns(cell)
+            assert abs(about - ns) <= rounded, (row, cell)
+    # How long it took, and what it thinks of the graphics card, is no complaint.
+    assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]

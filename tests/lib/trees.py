@@ -69,7 +69,7 @@ LINE = re.compile(r"^ \[ *(\d+)\] \|( *)(.*)$")
 def of_replay(text, without=()):
     """The trees by tid of the output of `replay -f tid`, and the list of unfinished calls behind them."""
     walks = {}
-    body, _, rest = text.partition("\nuftrace stopped tracing with remaining functions\n")
+    body, _, rest = text.partition("\nutrail stopped tracing with remaining functions\n")
     for line in body.splitlines():
         match = LINE.match(line)
         if not match:

@@ -127,7 +127,7 @@ def check_replay(data):
     command = [UTRAIL, "replay", "-d", data, "-f", "tid", "--no-event"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), text=True, errors="replace") as proc:
         for line in proc.stdout:
-            if line.startswith("uftrace stopped tracing"):
+            if line.startswith("utrail stopped tracing"):
                 break
             match = trees.LINE.match(line.rstrip("\n"))
             if not match:

@@ -44,18 +44,15 @@ static void make_name(const struct func *func, struct strbuf *out)
 
 static void make_task(struct task_text *text, const struct task *task)
 {
-	text->len = sprintf(text->text, "\",\"pid\":%d", task->pid);
-	if (task->tid != task->pid)
-		text->len += sprintf(text->text + text->len, ",\"tid\":%d", task->tid);
-	text->len += sprintf(text->text + text->len, ",\"name\":\"");
+	/* Both for the first thread of a process, too: readers take an event without a tid for one of thread 0. */
+	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
+			    task->tid);
 }
 
 static void put_task_name(struct export *ex, const struct task *task, const char *kind)
 {
-	sink_putf(ex->sink, "{\"ts\":0,\"ph\":\"M\",\"pid\":%d", task->pid);
-	if (task->tid != task->pid)
-		sink_putf(ex->sink, ",\"tid\":%d", task->tid);
-	sink_lit(ex->sink, ",\"name\":\"");
+	sink_putf(ex->sink, "{\"ts\":0,\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
+		  task->tid);
 	sink_str(ex->sink, kind);
 	sink_putf(ex->sink, "\",\"args\":{\"name\":\"[%d] ", task->tid);
 	sink_str(ex->sink, task_name_at(task, UINT64_MAX));

@@ -223,6 +223,18 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	return func;
 }
 
+static bool is_end_name(const char *name)
+{
+	static const char *const names[] = { "_exit",	   "_Exit",	   "exit",
+					     "quick_exit", "pthread_exit", "thrd_exit" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_exec_name(const char *name)
 {
 	static const char *const names[] = { "execl",  "execle", "execlp",  "execv",
@@ -292,6 +304,7 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->sym = sym;
 	(*slot)->module = mod;
 	(*slot)->is_libcall = sym->type == 'P';
+	(*slot)->is_end = (*slot)->is_libcall && is_end_name(sym->name);
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
 	(*slot)->is_fork = is_fork_name(sym->name);
 	return *slot;

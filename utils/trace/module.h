@@ -37,6 +37,7 @@ struct func {
 	uint32_t id;
 	uint32_t count_id;
 	bool is_libcall; /* an entry of a PLT */
+	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that puts another program in place of this one */
 	bool is_fork;	 /* by its name: two processes return from it */
 	const struct symbol *sym;

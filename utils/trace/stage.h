@@ -29,7 +29,7 @@ struct stage_config {
 	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
 	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
 	bool show_libcalls;
-	bool show_events; /* all but calls */
+	bool show_events; /* those of the scheduler, the kernel and -E */
 	const struct event_rules
 		*events;	     /* --Event: of these only some; borrowed, NULL without any */
 	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */

@@ -274,6 +274,26 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
+/*
+ * The end of a call that was entered unseen, by the parent of a fork or before the range: what it was called by is not known,
+ * so that what is said about itself decides. With -F that is as good as known: it is the outermost that is left.
+ */
+static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
+{
+	struct call_filter *filter = stage->filter;
+	const struct trigger *trigger = func_rule(&filter->rules, stage->reader, event->func);
+	const uint32_t opts_in = filter->uses &
+				 (TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION);
+
+	if (trigger->flags & (TRIGGER_NOTRACE | TRIGGER_HIDE | TRIGGER_LOCATION_OUT))
+		return false;
+	if ((trigger->flags & opts_in) != opts_in)
+		return false;
+	if (!(opts_in & TRIGGER_FILTER) && event->indent >= filter->base.depth)
+		return false;
+	return !event->func->sym || event->func->sym->size >= filter->base.size;
+}
+
 /* Views that see no entries: here the duration decides. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
@@ -301,9 +321,8 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 static int on_exit_event(struct stg_filter *stage, struct event *event)
 {
-	/* Entered unseen: nobody knows what it belongs to, so it stays, as with the peer. */
 	if (stage->nr <= event->depth)
-		return 1;
+		return is_shown_unseen(stage, event);
 	if (!set_depth(stage, event->depth + 1))
 		return -ENOMEM;
 

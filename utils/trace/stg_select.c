@@ -23,6 +23,9 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
+	/* Of a call that was entered unseen the record knows how deep it is. */
+	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
+		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
 		return false;
 	return keeps_func(config, event->func);
@@ -33,10 +36,18 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 	return !config->is_off && depth < config->depth && keeps_func(config, func);
 }
 
+/* -T f@read=..., -W: somebody asked for it, function by function, when the recording was made. */
+static bool is_of_trigger(const struct event *event)
+{
+	return event->type == EVENT_POINT && event->addr >= EVENT_ID_READ_STATM &&
+	       event->addr <= EVENT_ID_WATCH_VAR;
+}
+
 /* Events that the user does not want to see. A view of lines must still know of them. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
-	if (!config->show_events || (config->choice && !event_choice_has(config->choice, event)))
+	if ((!config->show_events && !is_of_trigger(event)) ||
+	    (config->choice && !event_choice_has(config->choice, event)))
 		return true;
 	if (event->type == EVENT_POINT)
 		return false;

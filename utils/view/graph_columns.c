@@ -43,7 +43,13 @@ static void put_self_avg(const struct graph_row *row, enum color_mode color, str
 	put_ns(average(row->node->self_ns, row->node->calls), color, sink);
 }
 
-/* A call that never returned has no times, and a root is no call. */
+/* The program itself is one call of what it called. */
+static bool is_program(const struct graph_row *row)
+{
+	return !row->node->parent;
+}
+
+/* A call that never returned has no times. */
 static const struct tree_details *details_of(const struct graph_row *row)
 {
 	static const struct tree_details none;
@@ -54,12 +60,12 @@ static const struct tree_details *details_of(const struct graph_row *row)
 
 static void put_total_max(const struct graph_row *row, enum color_mode color, struct sink *sink)
 {
-	put_ns(details_of(row)->total_max_ns, color, sink);
+	put_ns(is_program(row) ? row->node->total_ns : details_of(row)->total_max_ns, color, sink);
 }
 
 static void put_total_min(const struct graph_row *row, enum color_mode color, struct sink *sink)
 {
-	put_ns(details_of(row)->total_min_ns, color, sink);
+	put_ns(is_program(row) ? row->node->total_ns : details_of(row)->total_min_ns, color, sink);
 }
 
 static void put_self_max(const struct graph_row *row, enum color_mode color, struct sink *sink)

@@ -262,7 +262,15 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	sink_lit(replay->sink, "\n");
 }
 
-/* One block per task that has not left all its functions (section 2.3). */
+/* What called exit() last has ended as it wished: nothing is missing there. */
+static bool has_ended(const struct stg_calls *calls)
+{
+	const struct func *last = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
+
+	return last && last->is_end;
+}
+
+/* One block per task that has not left all its functions. */
 static void show_remaining(struct replay *replay)
 {
 	bool has_title = false;
@@ -273,12 +281,12 @@ static void show_remaining(struct replay *replay)
 
 		for (size_t k = 0; k < calls->nr; k++)
 			nr += is_remaining(replay, &calls->frames[k]);
-		if (nr == 0)
+		if (nr == 0 || has_ended(calls))
 			continue;
 		if (!has_title) {
 			has_title = true;
 			sink_lit(replay->sink,
-				 "\nuftrace stopped tracing with remaining functions\n");
+				 "\nutrail stopped tracing with remaining functions\n");
 			sink_fill(replay->sink, '=', 48);
 			sink_lit(replay->sink, "\n");
 		}

@@ -124,7 +124,7 @@ static void all_fields(void **state)
 	assert_non_null(strstr(
 		run(), "# TOTAL TIME   SELF TIME     ADDRESS     TOTAL AVG   TOTAL MAX   TOTAL MIN"
 		       "    SELF AVG    SELF MAX    SELF MIN   FUNCTION\n"
-		       "    1.050 us                         0    1.050 us                        "
+		       "    1.050 us                         0    1.050 us    1.050 us    1.050 us"
 		       "                                     : (1) prog\n"
 		       "    1.050 us    0.030 us        401004    1.050 us    1.050 us    1.050 us"
 		       "    0.030 us    0.030 us    0.030 us : (1) a\n"
