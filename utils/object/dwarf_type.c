@@ -400,6 +400,31 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
+/* gcc writes what is not negative in as few bytes as it takes, without a sign; libdw would read one there. */
+static bool enumerator_value(Dwarf_Die *die, int64_t *value)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword as_signed;
+	Dwarf_Word as_unsigned;
+
+	if (!dwarf_attr_integrate(die, DW_AT_const_value, &attr))
+		return false;
+	switch (dwarf_whatform(&attr)) {
+	case DW_FORM_data1:
+	case DW_FORM_data2:
+	case DW_FORM_data4:
+		if (dwarf_formudata(&attr, &as_unsigned) < 0)
+			return false;
+		*value = as_unsigned;
+		return true;
+	default:
+		if (dwarf_formsdata(&attr, &as_signed) < 0)
+			return false;
+		*value = as_signed;
+		return true;
+	}
+}
+
 static void put_enumerators(Dwarf_Die *die, struct strbuf *out)
 {
 	Dwarf_Die child;
@@ -410,12 +435,10 @@ static void put_enumerators(Dwarf_Die *die, struct strbuf *out)
 		return;
 	do {
 		const char *name = dwarf_diename(&child);
-		Dwarf_Attribute attr;
-		Dwarf_Sword value;
+		int64_t value;
 
 		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
-		    !dwarf_attr_integrate(&child, DW_AT_const_value, &attr) ||
-		    dwarf_formsdata(&attr, &value) < 0)
+		    !enumerator_value(&child, &value))
 			continue;
 		strbuf_addf(out, "%s%s", is_first ? "" : ",", name);
 		if (value != next)

@@ -109,6 +109,8 @@ static struct arg_type format_of(const struct dwarf_type *type)
 	case DWARF_STD_STRING:
 	case DWARF_LLVM_STRING:
 		return (struct arg_type){ ARG_STD_STRING, WORD };
+	case DWARF_INT:
+		return (struct arg_type){ type->is_signed ? ARG_SIGNED : ARG_UNSIGNED, WORD };
 	default:
 		return (struct arg_type){ ARG_AUTO, WORD };
 	}
@@ -122,8 +124,8 @@ static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct 
 		spec->how = ARG_HOW_LLVM;
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < WORD)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
-	/* Readers compare it with the names' values, which are as wide as they get. */
-	if (type->kind == DWARF_ENUM && type->is_signed && spec->narrow)
+	/* All of the word is shown, or compared with the values of names, which are as wide as they get. */
+	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
 	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {
 		spec->name = strdup(type->name);

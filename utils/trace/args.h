@@ -9,10 +9,14 @@
 
 struct trace_data;
 
-/* @retval: at most one counts, the first */
+/*
+ * @retval: at most one counts, the first
+ * @is_known: the arguments are those of the table of library functions, in its order: autoargs_count() goes for them
+ */
 struct func_args {
 	struct argspecs args;
 	struct argspecs retval;
+	bool is_known;
 };
 
 /*
