@@ -432,6 +432,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 		.rules = &run.args,
 		.is_auto = opts->auto_args,
 		.has_lines = opts->srcline || opts->specs[SPEC_LOCATION],
+		.elements = opts->arg_elements,
 		.debug = &run.debug,
 	};
 	if (ret == 0)

@@ -182,8 +182,8 @@ CPP = [
     "shop::taste(PEAR) = PEAR;",
     "shop::move(Point{x=1, y=2}, PTR) = Point{x=1, y=2};",
     "shop::owned(Owner{name={...}, number=7}, 8) = 8;",
-    'shop::join("small"s, PTR, 1)',
-    'shop::join(""s, PTR, 2)',
+    f'shop::join("small"s, "{"l" * 95}..."s, 1)',
+    'shop::join(""s, "small"s, 2)',
     "shop::empty(Empty{}, 9) = 9;",
     "shop::twice(21) = 42;",
     "shop::twice(2.250000) = 4.500000;",
@@ -283,6 +283,99 @@ def test_std_strings(tmp_path, library, debug, method):
     assert "by_reference(NULL, -3) {" in references
     assert 'by_reference("<0x10>"s, -4) {' in references
     assert re.fullmatch(r'by_reference\("<0x7[0-9a-f]+>"s, -5\) {', references[-1])
+
+
+X40 = "x" * 40
+TEXTS = f'vector{{3: "one"s, ""s, "{X40}"s}}'
+L90 = '"' + "l" * 90 + '"s'
+CONTAINERS = [
+    "by_reference(vector{3: 1, -2, 3}, 1) = 1;",
+    "by_value(vector{3: 1, -2, 3}, 2) = 2;",
+    "returned(vector{3: 1, -2, 3}) = vector{3: 1, -2, 3};",
+    "same(vector{3: 1, -2, 3}) = vector{3: 1, -2, 3};",
+    "by_reference(vector{0}, 3) = 3;",
+    "by_reference(vector{1000: 7, 7, 7, 7, 7, 7, 7, 7, ...}, 4) = 4;",
+    f"by_reference({TEXTS}, 5) = 5;",
+    "by_reference(vector{3: vector{1: 1}, vector{0}, vector{2: 2, 3}}, 6) = 6;",
+    'by_reference(vector{3: "a", NULL, "c"}, 7) = 7;',
+    "by_reference(vector{2: {x=1, y=2}, {x=3, y=4}}, 8) = 8;",
+    "by_reference(vector{1: 0.500000}, 9) = 9;",
+    "by_reference(vector{2: PEAR, APPLE}, 10) = 10;",
+    "by_reference(PTR, 11) = 11;",
+    f"many({TEXTS}, {TEXTS}, {TEXTS}, {TEXTS}, 12) = 12;",
+    'by_text("one"s, "two"s, 13) = 13;',
+    f"by_reference(vector{{8: {L90}, {L90}, ...}}, 14) = 14;",
+    'by_reference("view"sv, 20) = 20;',
+    'by_value("view"sv, 21) = 21;',
+    'returned(""sv) = ""sv;',
+    "by_reference(optional{5}, 22) = 22;",
+    "by_value(optional{}, 23) = 23;",
+    'by_reference(optional{"text"s}, 24) = 24;',
+    "by_reference(unique_ptr{6}, 25) = 25;",
+    "by_reference(unique_ptr{NULL}, 26) = 26;",
+    "by_reference(shared_ptr{{x=7, y=8}}, 27) = 27;",
+    'by_value(shared_ptr{"shared"s}, 28) = 28;',
+    "by_value(span{3: 4, 5, 6}, 29) = 29;",
+    "by_value(span{3: 4, 5, 6}, 30) = 30;",
+    "by_value(array{1, 2, 3}, 31) = 31;",
+    "by_reference(array{1, 2, 3, 0, 0, 0, 0, 0, ...}, 32) = 32;",
+    "by_value(pair{1, 'p'}, 33) = 33;",
+    'by_reference(pair{2, "pair"s}, 34) = 34;',
+    "by_reference(tuple{1, 'c', 2.500000}, 35) = 35;",
+    "by_reference(variant{2.500000}, 36) = 36;",
+    'by_reference(variant{"text"s}, 37) = 37;',
+    "by_reference(optional{vector{2: pair{1, 2}, pair{3, 4}}}, 38) = 38;",
+]
+WILD = ["vector{?}", "vector{?}", "string_view{?}", "unique_ptr{?}", "shared_ptr{?}", "span{?}", "variant{}", "vector{?}"]
+CONTAINER_BUILDS = [("libstdc++", "-O0"), ("libstdc++", "-O2"), ("libc++", "-O0"), ("libc++", "-O2")]
+
+
+def contained(tmp_path, library, *flags):
+    """The program's calls as they are shown, and its data."""
+    compiler, *more = STD_STRINGS[library]
+    exe = build(tmp_path, "containers.cc", "-std=c++20", "-w", "-pg", "-g", *flags, *more, compiler=compiler)
+    return exe, tmp_path / "data"
+
+
+@pytest.mark.parametrize("library, opt", CONTAINER_BUILDS)
+def test_containers(tmp_path, library, opt):
+    """What is in them, of both libraries; what is none harms nobody, and what comes behind is where it was."""
+    exe, data = contained(tmp_path, library, opt)
+    utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
+    lines = replay(data, "--no-merge")
+    # Calls of others may stand between a call and its end.
+    lines = [re.sub(r"0x7[0-9a-f]{11}", "PTR", line) for line in lines]
+    at = 0
+    for want in CONTAINERS:
+        call, result = want[:-1].rsplit(" = ", 1)
+        assert f"{call} {{" in lines[at:], f"{call}\n" + "\n".join(lines)
+        at = lines.index(f"{call} {{", at)
+        assert f"}} = {result}; /* {call.split('(')[0]} */" in lines[at:], want
+    wild = [line for line in lines[at:] if re.match(r"by_reference\(.*, 5\d\) {", line)]
+    assert wild == [f"by_reference({what}, {50 + n}) {{" for what_of_three in range(3) for n, what in enumerate(WILD)]
+    raw = utrail("dump", "-d", data).must().out
+    assert "struct vector: 01 03 00 00 00 03 00 01" in " ".join(raw.split())
+
+
+@pytest.mark.parametrize("elements, text", [(0, "vector{3: ...}"), (1, "vector{3: 1, ...}"), (2, "vector{3: 1, -2, ...}"), (255, "vector{3: 1, -2, 3}")])
+def test_elements_of_containers(tmp_path, elements, text):
+    exe, data = contained(tmp_path, "libstdc++", "-O1")
+    utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", f"--arg-elements={elements}", exe).must()
+    assert f"by_reference({text}, 1) = 1;" in replay(data)
+    if elements == 255:
+        assert any(line.startswith("by_reference(vector{1000: " + "7, " * 190) for line in replay(data))
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("library", STD_STRINGS)
+def test_containers_are_no_harm_to_the_peer(tmp_path, library):
+    exe, data = contained(tmp_path, library, "-O2")
+    utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
+    peers = replay(data, by=peer)
+    assert "by_reference(vector{...}, 1) = 1;" in peers
+    assert "by_reference(optional{...}, 38) = 38;" in peers
+    assert 'by_text("one"s, "two"s, 13) = 13;' in peers
+    assert sum(line.endswith(", 57) = 57;") for line in peers) == 3
 
 
 NUMBERS = "numbers{a=-1, b=200, c=-300, d=70000, e=-5000000000}"

@@ -56,7 +56,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 	unsigned nr_int = 0;
 	unsigned nr_sse = 0;
 
-	if (type->is_by_reference) {
+	if (type->is_by_reference || type->is_reference) {
 		spec->how = ARG_HOW_POINTED;
 		take_int(a, spec);
 		return;
@@ -132,9 +132,13 @@ static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct 
 		if (!spec->name)
 			return -ENOMEM;
 	}
+	if (type->shape) {
+		spec->shape = strdup(type->shape);
+		spec->object_bytes = type->bytes;
+	}
 	if (type->fields) {
 		spec->fields = strdup(type->fields);
-		if (!spec->fields) {
+		if (!spec->fields || (type->shape && !spec->shape)) {
 			argspec_deinit(spec);
 			return -ENOMEM;
 		}
@@ -215,7 +219,7 @@ static void place_result(const struct dwarf_type *type, struct argspec *spec)
 
 	if (type->kind != DWARF_STRUCT)
 		return;
-	if (type->is_by_reference || is_in_memory(type)) {
+	if (type->is_by_reference || type->is_reference || is_in_memory(type)) {
 		spec->how = ARG_HOW_POINTED;
 		return;
 	}
@@ -253,8 +257,9 @@ int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struc
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(result, retval);
 
 	/* The caller passes the address of the room for the result as a hidden first argument. */
-	if (is_string_object(result) ||
-	    (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result))))
+	if (!result->is_reference &&
+	    (is_string_object(result) ||
+	     (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result)))))
 		a.int_regs++;
 	/* Where what comes behind something unknown is, nobody knows either. */
 	if (result->kind == DWARF_UNKNOWN)

@@ -295,5 +295,5 @@ const struct struct_def *arg_book_struct(const struct func *func, const struct a
 		def = struct_defs_find(&func->module->structs, spec->fields);
 	else if (spec->name)
 		def = struct_defs_find(&func->module->structs, spec->name);
-	return def && def->bytes == spec->type.size ? def : NULL;
+	return def && (def->shape || def->bytes == spec->type.size) ? def : NULL;
 }

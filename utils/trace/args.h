@@ -50,7 +50,7 @@ void arg_book_close(struct arg_book *book);
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
-/* The definition of the struct of @spec as @func's module knows it; NULL without one of that size. */
+/* The definition of the struct of @spec as @func's module knows it; NULL without one of that size, or of a container. */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
 /* The definition of enum @name as @func's module knows it; or NULL. */

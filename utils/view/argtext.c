@@ -6,6 +6,7 @@
 
 #include "utils/format/bytes.h"
 #include "utils/spec/autoargs.h"
+#include "utils/view/argtext_shape.h"
 #include "utils/view/argtext_struct.h"
 
 /* All arguments of a call together; more is cut, as with the peer. */
@@ -288,6 +289,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 static void put_struct(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out)
 {
+	if (argtext_put_container(s, spec, value, out))
+		return;
 	/* The compiler's names of lambdas say nothing. */
 	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
 		color_begin(out, s->text->color, COLOR_CYAN);
