@@ -228,7 +228,8 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 
 	if (!put(box, &stored, sizeof(stored)))
 		return false;
-	while (stored < MIN(number, (uint64_t)step->limit) && box->looks) {
+	number = MIN(number, (uint64_t)step->limit);
+	while (stored < number && box->looks) {
 		uint32_t start = box->len;
 
 		box->looks--;

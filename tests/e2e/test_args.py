@@ -288,6 +288,7 @@ def test_std_strings(tmp_path, library, debug, method):
 X40 = "x" * 40
 TEXTS = f'vector{{3: "one"s, ""s, "{X40}"s}}'
 L90 = '"' + "l" * 90 + '"s'
+NAMES = "map{20: " + ", ".join(f'{n}="n{n}"s' for n in range(8)) + ", ...}"
 CONTAINERS = [
     "by_reference(vector{3: 1, -2, 3}, 1) = 1;",
     "by_value(vector{3: 1, -2, 3}, 2) = 2;",
@@ -325,8 +326,22 @@ CONTAINERS = [
     "by_reference(variant{2.500000}, 36) = 36;",
     'by_reference(variant{"text"s}, 37) = 37;',
     "by_reference(optional{vector{2: pair{1, 2}, pair{3, 4}}}, 38) = 38;",
+    f"by_reference({NAMES}, 40) = 40;",
+    f"by_value({NAMES}, 41) = 41;",
+    "returned(set{20: 0, 1, 2, 3, 4, 5, 6, 7, ...}) = set{20: 0, 1, 2, 3, 4, 5, 6, 7, ...};",
+    'by_reference(map{2: "a"s=1, "b"s=2}, 42) = 42;',
+    "by_reference(map{1: 'a'='z'}, 43) = 43;",
+    'by_reference(set{2: "x"s, "y"s}, 44) = 44;',
+    "by_reference(map{1: 1=vector{2: 2, 3}}, 45) = 45;",
+    "by_reference(multimap{2: 1=2, 1=3}, 46) = 46;",
+    "by_reference(list{3: 1, 2, 3}, 47) = 47;",
+    "by_reference(unordered_map{1: 1=0.500000}, 48) = 48;",
+    'by_reference(unordered_set{1: "hash"s}, 49) = 49;',
+    "by_reference(list{0}, 60) = 60;",
+    "by_reference(set{0}, 61) = 61;",
+    'by_reference(unordered_map{1: "k"s=3}, 62) = 62;',
 ]
-WILD = ["vector{?}", "vector{?}", "string_view{?}", "unique_ptr{?}", "shared_ptr{?}", "span{?}", "variant{}", "vector{?}"]
+WILD = ["vector{?}", "vector{?}", "string_view{?}", "unique_ptr{?}", "shared_ptr{?}", "span{?}", "variant{}", "vector{?}", "map{?}", "list{?}"]
 CONTAINER_BUILDS = [("libstdc++", "-O0"), ("libstdc++", "-O2"), ("libc++", "-O0"), ("libc++", "-O2")]
 
 

@@ -16,6 +16,11 @@ static const struct layout {
 	const char *name;
 	char letter;
 	const char *paths[2];
+	/* Of those made of nodes, in a node: the next one's address (or the left one's), the right one's, the parent's, and the end of what
+	 * is in front of the value. */
+	struct node {
+		uint8_t next, right, parent, head;
+	} node;
 } layouts[] = {
 	/* libstdc++ */
 	{ "vector", 'r', { "_M_impl._M_start", "_M_impl._M_finish" } },
@@ -29,6 +34,39 @@ static const struct layout {
 	{ "pair", 'm', { "first", "second" } },
 	{ "tuple", 'm', { NULL } },
 	{ "variant", 'v', { "_M_index", "_M_u" } },
+	{ "map",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "set",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "multimap",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "multiset",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "unordered_map",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_set",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "list", 'l', { "_M_impl._M_node._M_next", "_M_impl._M_node._M_size" }, { 0, 0, 0, 16 } },
 	/* libc++ */
 	{ "vector", 'r', { "__begin_", "__end_" } },
 	{ "basic_string_view", 'w', { "__data_", "__size_" } },
@@ -44,6 +82,54 @@ static const struct layout {
 	{ "array", 'a', { "__elems_" } },
 	{ "variant", 'v', { "__impl_.__index", "__impl_.__data" } },
 	{ "variant", 'v', { "__impl.__index", "__impl.__data" } },
+	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
+	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
+	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "multimap",
+	  'T',
+	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
+	  { 0, 8, 16, 25 } },
+	{ "multimap", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "multiset",
+	  'T',
+	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
+	  { 0, 8, 16, 25 } },
+	{ "multiset", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "unordered_map",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_map",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_set",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_set",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "list", 'l', { "__end_.__next_", "__size_alloc_.__value_" }, { 8, 0, 0, 16 } },
+	{ "list", 'l', { "__end_.__next_", "__size_" }, { 8, 0, 0, 16 } },
 };
 
 /* As utils/spec/shape.h takes it. */
@@ -462,6 +548,102 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct layout *
 	return true;
 }
 
+/* What the compiler aligns a value to. */
+static uint32_t alignment_of(Dwarf_Die *die, unsigned depth)
+{
+	Dwarf_Die type = *die;
+	Dwarf_Die child;
+	uint32_t most = 1;
+
+	if (depth == 0 || !dwarf_peel(&type))
+		return 1;
+	if (dwarf_tag(&type) == DW_TAG_array_type)
+		return dwarf_type_die(&type, &child) ? alignment_of(&child, depth - 1) : 1;
+	if (!is_class(&type)) {
+		most = size_of(&type);
+		return most ? MIN(most, 16U) : 8;
+	}
+	/* clang only declares strings, which have pointers in them. */
+	if (dwarf_has_flag(&type, DW_AT_declaration))
+		return 8;
+	if (dwarf_child(&type, &child) != 0)
+		return 1;
+	do {
+		int tag = dwarf_tag(&child);
+		Dwarf_Die member;
+		Dwarf_Attribute attr;
+		Dwarf_Word asked;
+
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    dwarf_has_flag(&child, DW_AT_external) || !dwarf_type_die(&child, &member))
+			continue;
+		if (dwarf_attr_integrate(&child, DW_AT_alignment, &attr) &&
+		    dwarf_formudata(&attr, &asked) == 0)
+			most = MAX(most, (uint32_t)asked);
+		most = MAX(most, alignment_of(&member, depth - 1));
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return most;
+}
+
+#define ALIGNMENT_DEPTH 12
+
+/* The first template argument, or with those of a map the first two: what is in a node at @offset. */
+static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
+		      unsigned nesting, uint32_t *offset)
+{
+	Dwarf_Die key;
+	Dwarf_Die value;
+	uint32_t key_bytes;
+	uint32_t align;
+
+	if (!element_of(s, die, &key, &key_bytes))
+		return false;
+	align = alignment_of(&key, ALIGNMENT_DEPTH);
+	if (is_map) {
+		if (!type_argument(die, 1, &value))
+			return false;
+
+		uint32_t value_align = alignment_of(&value, ALIGNMENT_DEPTH);
+
+		align = MAX(align, value_align);
+		strbuf_addstr(&s->out, "m0.2:=;");
+		if (!begin_node(s) || !put_type(s, &key, 0, nesting) ||
+		    !put_type(s, &value, ALIGN_UP(key_bytes, value_align), nesting))
+			return false;
+	} else if (!put_type(s, &key, 0, nesting)) {
+		return false;
+	}
+	*offset = ALIGN_UP(head, align);
+	return true;
+}
+
+static bool put_nodes(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+		      uint32_t offset, unsigned nesting)
+{
+	struct shaping entry = { .loader = s->loader, .nr = s->nr };
+	const struct node *node = &layout->node;
+	struct member first;
+	struct member count;
+	uint32_t value;
+	bool good;
+
+	if (!find_member(die, layout->paths[0], &first) || !is_pointer(&first.type) ||
+	    !find_member(die, layout->paths[1], &count) || size_of(&count.type) != 8)
+		return false;
+	good = put_entry(&entry, die, strstr(layout->name, "map"), node->head, nesting, &value);
+	s->nr = entry.nr;
+	if (good && layout->letter == 'T')
+		strbuf_addf(&s->out, "T%u.%u.%u.%u.%u.%u:%s;%s", offset + first.offset,
+			    offset + count.offset, node->next, value, node->right, node->parent,
+			    layout->name, strbuf_str(&entry.out));
+	else if (good)
+		strbuf_addf(&s->out, "l%u.%u.%u.%u:%s;%s", offset + first.offset,
+			    offset + count.offset, node->next, value, layout->name,
+			    strbuf_str(&entry.out));
+	strbuf_deinit(&entry.out);
+	return good;
+}
+
 static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
 		       uint32_t offset, unsigned nesting)
 {
@@ -479,6 +661,9 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct layout *l
 					: put_tuple(s, die, offset, nesting);
 	case 'v':
 		return put_variant(s, die, layout, offset, nesting);
+	case 'l':
+	case 'T':
+		return put_nodes(s, die, layout, offset, nesting);
 	default:
 		return put_sequence(s, die, layout, offset, nesting);
 	}

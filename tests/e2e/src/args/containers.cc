@@ -1,12 +1,17 @@
 /* Containers of the C++ library, by value, by reference and returned; torn ones; an argument behind each that shows that nothing moved. */
 #include <array>
 #include <cstring>
+#include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -118,6 +123,32 @@ static void others()
 	by_reference(std::optional<std::vector<std::pair<int, int>>>({ { 1, 2 }, { 3, 4 } }), 38);
 }
 
+static void nodes()
+{
+	std::map<int, std::string> names;
+	std::set<int> numbers;
+	std::list<int> ring{ 1, 2, 3 };
+
+	for (int i = 20; i-- > 0;) {
+		names[i * 7 % 20] = "n" + std::to_string(i * 7 % 20);
+		numbers.insert(i * 3 % 20);
+	}
+	by_reference(names, 40);
+	by_value(names, 41);
+	returned(numbers);
+	by_reference(std::map<std::string, int>{ { "a", 1 }, { "b", 2 } }, 42);
+	by_reference(std::map<char, char>{ { 'a', 'z' } }, 43);
+	by_reference(std::set<std::string>{ "y", "x" }, 44);
+	by_reference(std::map<int, std::vector<int>>{ { 1, { 2, 3 } } }, 45);
+	by_reference(std::multimap<int, int>{ { 1, 2 }, { 1, 3 } }, 46);
+	by_reference(ring, 47);
+	by_reference(std::unordered_map<int, double>{ { 1, 0.5 } }, 48);
+	by_reference(std::unordered_set<std::string>{ "hash" }, 49);
+	by_reference(std::list<std::string>(), 60);
+	by_reference(std::set<int>(), 61);
+	by_reference(std::unordered_map<std::string, int>{ { "k", 3 } }, 62);
+}
+
 /* Objects that are none: whoever looks into them must come back. */
 static void wild()
 {
@@ -135,6 +166,8 @@ static void wild()
 		by_reference(*(std::span<const int> *)bytes[i], 55);
 		by_reference(*(std::variant<int, std::string, double> *)bytes[i], 56);
 		by_reference(*(std::vector<int> *)words[i], 57);
+		by_reference(*(std::map<int, std::string> *)bytes[i], 58);
+		by_reference(*(std::list<int> *)bytes[i], 59);
 	}
 }
 
@@ -142,6 +175,7 @@ int main()
 {
 	vectors();
 	others();
+	nodes();
 	wild();
 	return 0;
 }
