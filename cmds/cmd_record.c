@@ -424,13 +424,13 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
 		int status = exit_status(run);
 
-		/* Nobody reported: the loader could not or would not preload the probe. */
+		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
 		msg_warn(
 			&run->opts->msg,
 			"cannot trace '%s': the probe was not loaded (a setuid program, or one for "
 			"another C library?); it ran untraced and ended with status %d",
 			run->program.path, status);
-		return status ? status : CMD_FAILED;
+		return status;
 	}
 	if (run->opts->show_time)
 		print_times(run);
@@ -472,6 +472,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 		.rules = &run.args,
 		.is_auto = opts->auto_args,
 		.has_lines = opts->srcline || opts->specs[SPEC_LOCATION],
+		.elements = opts->arg_elements,
 		.debug = &run.debug,
 	};
 	if (ret == 0)

@@ -124,6 +124,7 @@ struct opts {
 	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
+	unsigned arg_elements;
 	bool srcline;
 	bool inlined;
 

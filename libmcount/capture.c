@@ -1,6 +1,7 @@
 /* Arguments and return values (see capture.h). */
 #include "libmcount/capture.h"
 
+#include "libmcount/capture_box.h"
 #include "libmcount/fault.h"
 
 /* What the steps of one program work on. */
@@ -207,6 +208,33 @@ static void run_step(struct run *run, const struct capture_step *step)
 	}
 }
 
+/* A container. Returns how many steps it takes. */
+static NOINLINE uint32_t put_box(struct run *run, const struct capture_step *step)
+{
+	const struct capture_step *counts = step + 1;
+	const struct capture_step *parts = step + 2;
+	const struct capture_step *shape = parts + counts->bytes;
+	uint8_t object[BOX_PARTS_BYTES + VALUE_BYTES_MAX];
+	struct run together = { run->regs, run->slot, object, 0 };
+	uint64_t address = (uint64_t)object;
+
+	if (step->narrow == BOX_POINTED)
+		address = word_at(run, step->index);
+	else if (step->narrow == BOX_ON_STACK)
+		address = (uint64_t)(run->slot + step->index);
+	for (uint32_t i = 0; i < counts->bytes && together.len <= BOX_PARTS_BYTES; i++) {
+		if (parts[i].op == CAPTURE_WORD)
+			put_word(&together, &parts[i]);
+		else
+			run_step(&together, &parts[i]);
+	}
+	capture_box((const struct box_step *)shape, counts->index / BOX_STEP_UNITS, address,
+		    run->to + run->len, step->bytes);
+	run->len += step->bytes;
+	pad(run);
+	return 2 + counts->bytes + counts->index;
+}
+
 /* What one step can add at most. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
@@ -220,10 +248,12 @@ static inline uint32_t run_steps(struct run *run, const struct capture_step *ste
 	for (uint32_t i = 0; i < nr; i++) {
 		if (likely(steps[i].op == CAPTURE_WORD))
 			put_word(run, &steps[i]);
-		else if (likely(run->len + room_for(&steps[i]) <= CAPTURE_MAX_BYTES))
-			run_step(run, &steps[i]);
-		else
+		else if (unlikely(run->len + room_for(&steps[i]) > CAPTURE_MAX_BYTES))
 			return 0;
+		else if (steps[i].op == CAPTURE_BOX)
+			i += put_box(run, &steps[i]) - 1;
+		else
+			run_step(run, &steps[i]);
 		if (unlikely(run->len > CAPTURE_MAX_BYTES))
 			return 0;
 	}

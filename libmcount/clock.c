@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "libmcount/hot.h"
+#include "libmcount/interpose.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -20,11 +21,17 @@ struct clock_reading {
 	uint64_t ns;
 };
 
+/*
+ * libc's own, set before there are hooks. Programs may have put theirs in front of it, sanitizers do: these call other functions of libc in
+ * turn, and such calls are not the program's.
+ */
+static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
+
 uint64_t clock_kernel_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(probe.plan.clock_id, &ts);
+	real_clock_gettime(probe.plan.clock_id, &ts);
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
@@ -108,5 +115,10 @@ uint64_t clock_refit(struct thread *t)
 
 void clock_setup(void)
 {
+	static void *cache;
+	void *real = interposed(&cache, "clock_gettime");
+
+	if (real)
+		real_clock_gettime = real;
 	probe.has_counter = probe.plan.clock == PLAN_CLOCK_COUNTER;
 }

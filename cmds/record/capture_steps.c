@@ -1,6 +1,8 @@
 /* Argument specifications as steps of capture programs (see capture_steps.h). */
 #include "cmds/record/capture_steps.h"
 
+#include "utils/spec/shape.h"
+
 /* psABI x86_64 section 3.2.3: words on the stack go on where the registers end. */
 #define INT_REGS ARGREG_X86_64_INT_NR
 #define SSE_REGS ARGREG_X86_64_SSE_NR
@@ -122,6 +124,97 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put(steps, CAPTURE_STACK, bytes, spec->index - SSE_REGS);
 }
 
+static enum box_op box_op_of(char letter)
+{
+	switch (letter) {
+	case 'z':
+		return BOX_STRING;
+	case 's':
+		return BOX_STD_STRING;
+	case 'S':
+		return BOX_STD_STRING_LLVM;
+	case 'w':
+		return BOX_TEXT;
+	case 'r':
+		return BOX_RANGE;
+	case 'n':
+		return BOX_COUNTED;
+	case 'k':
+		return BOX_FIXED;
+	case 'a':
+		return BOX_ARRAY;
+	case 'm':
+		return BOX_MEMBERS;
+	case 'o':
+		return BOX_OPTIONAL;
+	case 'q':
+		return BOX_FOLLOW;
+	case 'v':
+		return BOX_VARIANT;
+	case 'l':
+		return BOX_CHAIN;
+	case 'T':
+		return BOX_TREE;
+	default:
+		return BOX_BYTES;
+	}
+}
+
+static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned elements)
+{
+	for (size_t i = 0; i < shape->nr; i++) {
+		const struct shape_node *node = &shape->nodes[i];
+		struct box_step step = {
+			.op = box_op_of(node->letter),
+			.limit = elements,
+			.skip = node->skip,
+			.a = node->numbers[0],
+			.b = node->numbers[1],
+			.c = node->numbers[2],
+			.d = node->numbers[3],
+			.e = node->numbers[4],
+			.f = node->numbers[5],
+		};
+
+		strbuf_add(steps, &step, sizeof(step));
+	}
+}
+
+/* A container, where a struct of its kind would be. */
+static void put_box(struct strbuf *steps, const struct argspec *spec)
+{
+	struct strbuf parts cleanup_strbuf = { 0 };
+	struct argspec object = *spec;
+	struct shape shape;
+	struct capture_step box = { .op = CAPTURE_BOX, .bytes = spec->type.size };
+
+	object.type.size = spec->object_bytes;
+	if (!shape_parse(&shape, spec->shape)) {
+		put(steps, CAPTURE_ZEROS, spec->type.size, 0);
+		return;
+	}
+	if (spec->how == ARG_HOW_POINTED) {
+		box.narrow = BOX_POINTED;
+		box.index = word_of(spec);
+	} else if (spec->place == ARG_IN_REGISTER) {
+		box.narrow = BOX_IN_PARTS;
+		put_parts(&parts, &object);
+	} else {
+		box.narrow = BOX_ON_STACK;
+		box.index = spec->place == ARG_ON_STACK ? spec->index : 1;
+	}
+
+	struct capture_step counts = {
+		.bytes = parts.len / sizeof(box),
+		.index = shape.nr * BOX_STEP_UNITS,
+	};
+
+	strbuf_add(steps, &box, sizeof(box));
+	strbuf_add(steps, &counts, sizeof(counts));
+	strbuf_add(steps, parts.data, parts.len);
+	put_shape(steps, &shape, spec->elements);
+}
+
 static void put_value(struct strbuf *steps, const struct argspec *spec)
 {
 	bool is_vector = spec->place == ARG_IN_REGISTER && is_vector_register(spec->regs[0]);
@@ -136,7 +229,10 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 		    sizeof(uint16_t), word_of(spec));
 		break;
 	case ARG_STRUCT:
-		put_struct(steps, spec);
+		if (spec->shape)
+			put_box(steps, spec);
+		else
+			put_struct(steps, spec);
 		break;
 	case ARG_FLOAT:
 		put_float(steps, spec);

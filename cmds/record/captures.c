@@ -9,6 +9,7 @@
 #include "utils/object/demangle.h"
 #include "utils/spec/autoargs.h"
 #include "utils/spec/callconv.h"
+#include "utils/spec/shape.h"
 
 #define WORD_BYTES 8
 
@@ -41,8 +42,30 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
+/* All boxes of a call together: with them the payload is not too long for its record. */
+#define BOXES_BYTES 800U
+
+/* Of each container as much as there is room for. */
+static void size_boxes(struct argspecs *list, unsigned elements)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		nr += list->specs[i].shape != NULL;
+	for (size_t i = 0; i < list->nr; i++) {
+		struct argspec *spec = &list->specs[i];
+		struct shape shape;
+
+		if (!spec->shape || !shape_parse(&shape, spec->shape))
+			continue;
+		spec->elements = MIN(elements, (unsigned)UINT8_MAX);
+		spec->type.size = shape_box_bytes(&shape, elements, BOXES_BYTES / nr & ~3U);
+	}
+}
+
 /* What debug information knows of @about. */
-static int add_debug(const struct capture_subject *subject, int about, struct found *found)
+static int add_debug(const struct capture_settings *settings, const struct capture_subject *subject,
+		     int about, struct found *found)
 {
 	struct argspecs args cleanup_argspecs = { 0 };
 	struct argspecs retval cleanup_argspecs = { 0 };
@@ -51,6 +74,8 @@ static int add_debug(const struct capture_subject *subject, int about, struct fo
 
 	if (ret < 0)
 		return ret;
+	size_boxes(&args, settings->elements);
+	size_boxes(&retval, settings->elements);
 	if ((about & ARGRULES_ARGS) && args.nr) {
 		move_specs(&found->args, &args);
 		found->from_debug |= ARGRULES_ARGS;
@@ -130,7 +155,7 @@ static int find(const struct capture_settings *settings, const struct capture_su
 		about = ARGRULES_BOTH;
 	about = missing(found, about);
 	if (about && subject->debug) {
-		int ret = add_debug(subject, about, found);
+		int ret = add_debug(settings, subject, about, found);
 
 		if (ret < 0)
 			return ret;

@@ -14,12 +14,14 @@
  * @rules: of -A, -R and -T
  * @is_auto: -a: everything that can be found out
  * @has_lines: --srcline
+ * @elements: --arg-elements: of a container, at most
  * @debug: what was read of debug information
  */
 struct capture_settings {
 	const struct argrules *rules;
 	bool is_auto;
 	bool has_lines;
+	unsigned elements;
 	struct debuginfo *debug;
 };
 

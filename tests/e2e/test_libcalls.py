@@ -214,3 +214,17 @@ def test_setjmp_and_longjmp(workdir, binding, method):
         assert text == expected
         (task,) = Recording("uftrace.data", has_payloads=bool(options)).tasks.values()
         assert sum(r.kind == ENTRY for r in task.records) == sum(r.kind == EXIT for r in task.records)
+def test_what_hooks_call_is_not_the_programs(workdir):
+    """MemorySanitizer puts its clock_gettime() in front of libc's, which calls others in turn: whoever asks for the time in a hook."""
+    (workdir / "msan.c").write_text(
+        "__attribute__((noinline)) int work(int n) { __asm__ volatile(\"\"); return n + 1; }\n"
+        "int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s = work(s); return s != 1000; }\n")
+    for flags in (["-finstrument-functions"], ["-fsanitize=memory", "-finstrument-functions"]):
+        done = subprocess.run(["clang", *flags, "-g", "-O1", "-o", "msan", "msan.c"], capture_output=True, text=True) if shutil.which("clang") else None
+        if not done or done.returncode or run("./msan").status:
+            pytest.skip(f"clang {' '.join(flags)} makes no program that runs here")
+        result = utrail("record", "--no-event", "-d", "data", "./msan").must()
+        assert "lost" not in result.err
+        shown = utrail("replay", "-d", "data", "-f", "none", "--no-pager").must().out
+        assert "LOST" not in shown
+        assert shown.split() == ["main()", "{"] + ["work();"] * 1000 + ["}", "/*", "main", "*/"]

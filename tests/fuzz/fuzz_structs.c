@@ -39,6 +39,47 @@ static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
 		strbuf_addf(out, ".%u+%u", how >> 5, fuzz_u8(in) % 65);
 }
 
+/* A container that holds whatever: not always a sound one. */
+static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *out)
+{
+	char letter = "iucfpetzsSwrnkaomqv"[fuzz_u8(in) % 19];
+
+	if (nesting > 4 || !in->size)
+		letter = 'i';
+	strbuf_addf(out, "%c0", letter);
+	switch (letter) {
+	case 'r':
+	case 'n':
+	case 'k':
+	case 'a':
+		strbuf_addf(out, ".%u.4:seq;", fuzz_u8(in));
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'o':
+		strbuf_addstr(out, ".1:o;");
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'q':
+		strbuf_addstr(out, ":q;");
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'm':
+	case 'v':
+		strbuf_addstr(out, letter == 'm' ? ".2:=;" : ".1.2:v;");
+		put_shape(in, nesting + 1, out);
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'z':
+	case 's':
+	case 'S':
+		strbuf_addch(out, ';');
+		break;
+	default:
+		strbuf_addf(out, ".%u:K%u;", letter == 'c' ? 1 : 4, nesting);
+		break;
+	}
+}
+
 /* A copy of a definition, or of all that is there: the text of the file is @in's where that is no choice. */
 static void add_definitions(struct scene *scene, struct fuzz_input *in)
 {
@@ -47,7 +88,11 @@ static void add_definitions(struct scene *scene, struct fuzz_input *in)
 		uint8_t shape = fuzz_u8(in);
 
 		strbuf_addf(&line, "K%u %u ", i, shape & 128 ? fuzz_u8(in) : 24U);
-		for (unsigned nr = 0; nr < shape % 64U && in->size; nr++)
+		if (shape % 64U == 63) {
+			strbuf_addch(&line, '=');
+			put_shape(in, 0, &line);
+		}
+		for (unsigned nr = 0; nr < shape % 64U && shape % 64U < 63 && in->size; nr++)
 			put_field(in, nr, &line);
 		struct_defs_parse(&scene->module.structs, strbuf_str(&line), line.len);
 	}

@@ -22,6 +22,7 @@ enum capture_op {
 	CAPTURE_STD_STRING, /* the std::string of GNU's library that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* and of LLVM's */
 	CAPTURE_ZEROS,		 /* @bytes of nothing: what cannot be had */
+	CAPTURE_BOX,		 /* @bytes for what is in a container: see below */
 };
 
 /*
@@ -39,8 +40,72 @@ struct capture_step {
 };
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
+/*
+ * What is in a container takes up a box, a struct of a fixed size to readers that know no more. CAPTURE_BOX is followed by
+ * a step that says with @bytes how many steps get the object together, when its parts are in registers (BOX_IN_PARTS), and with @index
+ * how many say what to take: a tree in the order of utils/spec/shape.h, a struct box_step and then its children. Those of
+ * other kinds are one step.
+ *
+ * @narrow of CAPTURE_BOX: where the object is: the word @index points to it, is it, or it is in parts
+ *
+ * In the box: BOX_GOOD or BOX_NOTHING in one byte, then values one behind the other: bytes as they are; texts behind
+ * their length (two bytes); a byte for whether there is something (optional, pointers) or which it is (variant), then that; of what has elements
+ * their number (four bytes, BOX_WILD when it cannot be) and how many of them follow (two bytes). The rest is zeros.
+ */
+enum box_place {
+	BOX_POINTED,
+	BOX_ON_STACK,
+	BOX_IN_PARTS,
+};
+
+#define BOX_NOTHING 0
+#define BOX_GOOD    1
+#define BOX_WILD    UINT32_MAX
+#define BOX_NO_CASE 0xff
+
+/* The object is in two registers at most. */
+#define BOX_PARTS_BYTES 16
+
+enum box_op {
+	BOX_BYTES,	     /* @a: offset, @b: bytes */
+	BOX_STRING,	     /* @a: offset of what points to a C string */
+	BOX_STD_STRING,	     /* @a: offset */
+	BOX_STD_STRING_LLVM, /* @a: offset */
+	BOX_TEXT,	     /* @a: offset of the pointer, @b: of the length */
+	BOX_RANGE, /* @a, @b: offsets of pointers to the first element and behind the last; @c: bytes of one */
+	BOX_COUNTED,  /* @a: offset of the pointer, @b: of the number; @c: bytes of one */
+	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of one */
+	BOX_ARRAY,    /* @a: offset of the first, @b: the number, @c: bytes of one */
+	BOX_MEMBERS,  /* @a: offset, @b: how many children */
+	BOX_OPTIONAL, /* @a: offset of the flag, @b: its bytes */
+	BOX_FOLLOW,   /* @a: offset of the pointer */
+	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: how many children */
+	BOX_CHAIN, /* @a: offset of the first node's address, @b: of the number; in a node @c: of the next, @d: of the value */
+	BOX_TREE,  /* the same; @c, @e, @f: offsets of left, right, parent in a node */
+};
+
+/*
+ * @skip: how many box_steps the children take
+ * @limit: elements at most
+ */
+struct box_step {
+	uint8_t op; /* enum box_op */
+	uint8_t limit;
+	uint16_t skip;
+	uint32_t a;
+	uint32_t b;
+	uint32_t c;
+	uint16_t d;
+	uint16_t e;
+	uint16_t f;
+	uint16_t pad;
+};
+#define BOX_STEP_UNITS (sizeof(struct box_step) / sizeof(struct capture_step))
+_Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
+	       "box_steps lie among steps");
+
 /* Of the steps of one program for arguments, or for the return value. */
-#define CAPTURE_STEPS_MAX 256U
+#define CAPTURE_STEPS_MAX 1024U
 
 /* No payload is longer; what would be is not recorded at all. */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)

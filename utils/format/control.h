@@ -29,7 +29,7 @@
  * (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 4
+#define CONTROL_VERSION 5
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"

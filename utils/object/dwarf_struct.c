@@ -8,7 +8,7 @@
 #include "utils/base/vec.h"
 
 #define NESTING_MAX  8
-#define SAME_NAMES   64
+#define SAME_NAMES   1024
 #define FIELDS_MAX   64
 #define ELEMENTS_MAX 65535
 #define NAME_MAX     1024 /* longer ones are left out: many may share one */
@@ -24,6 +24,10 @@ struct making {
 /* The letters and forms are in utils/spec/structdef.h. */
 static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 {
+	if (type->is_reference) {
+		strbuf_addstr(out, "p8");
+		return true;
+	}
 	switch (type->kind) {
 	case DWARF_INT:
 		strbuf_addf(out, "%c%u", type->is_signed ? 'i' : 'u', type->bytes);
@@ -45,7 +49,8 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	case DWARF_STD_STRING:
 	case DWARF_LLVM_STRING:
 		strbuf_addf(out, "t%u", type->bytes);
-		if (type->fields)
+		/* What a container holds is not in its bytes. */
+		if (type->fields && !type->shape)
 			strbuf_addf(out, ":%s", type->fields);
 		break;
 	default:
@@ -58,9 +63,11 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);
-	if (type->kind == DWARF_STD_STRING)
+	if (type->is_reference)
+		type->bytes = 8;
+	else if (type->kind == DWARF_STD_STRING)
 		type->bytes = 32;
-	if (type->kind == DWARF_LLVM_STRING)
+	else if (type->kind == DWARF_LLVM_STRING)
 		type->bytes = 24;
 }
 
@@ -225,8 +232,7 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 	} while (dwarf_next(m->loader, &child));
 }
 
-/* Keeps "KEY @text"; types of the same name that differ have keys of their own. The key, or NULL. */
-static const char *add_definition(struct dwarf_loader *loader, const char *name, const char *text)
+const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text)
 {
 	struct dwarf_info *info = loader->info;
 	struct strbuf key cleanup_strbuf = { 0 };
@@ -271,7 +277,7 @@ static const char *define(struct dwarf_loader *loader, Dwarf_Die *die, const cha
 	strbuf_addf(&m.text, "%u ", bytes);
 	put_members(&m, die, 0, 0);
 	if (m.nr && !strbuf_oom(&m.text))
-		key = add_definition(loader, name ? name : "_anon", strbuf_str(&m.text));
+		key = dwarf_add_definition(loader, name ? name : "_anon", strbuf_str(&m.text));
 	strbuf_deinit(&m.text);
 	return key;
 }

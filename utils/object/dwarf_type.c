@@ -285,6 +285,19 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 	}
 }
 
+static bool is_reference_to(Dwarf_Die *type, const char *class_name)
+{
+	Dwarf_Die at;
+	int tag = dwarf_tag(type);
+	const char *name;
+
+	if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
+	    !dwarf_type_die(type, &at) || !dwarf_peel(&at))
+		return false;
+	name = dwarf_diename(&at);
+	return name && strcmp(name, class_name) == 0;
+}
+
 /* A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the purposes of calls". */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -316,9 +329,7 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 		if (dwarf_tag(&param) != DW_TAG_formal_parameter)
 			continue;
 		nr++;
-		is_copy = dwarf_type_die(&param, &type) &&
-			  (dwarf_tag(&type) == DW_TAG_reference_type ||
-			   dwarf_tag(&type) == DW_TAG_rvalue_reference_type);
+		is_copy = dwarf_type_die(&param, &type) && is_reference_to(&type, class_name);
 	} while (dwarf_next(loader, &param));
 	return nr == 2 && is_copy;
 }
@@ -453,6 +464,31 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
+/* gcc writes what is not negative in as few bytes as it takes, without a sign; libdw would read one there. */
+static bool enumerator_value(Dwarf_Die *die, int64_t *value)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword as_signed;
+	Dwarf_Word as_unsigned;
+
+	if (!dwarf_attr_integrate(die, DW_AT_const_value, &attr))
+		return false;
+	switch (dwarf_whatform(&attr)) {
+	case DW_FORM_data1:
+	case DW_FORM_data2:
+	case DW_FORM_data4:
+		if (dwarf_formudata(&attr, &as_unsigned) < 0)
+			return false;
+		*value = as_unsigned;
+		return true;
+	default:
+		if (dwarf_formsdata(&attr, &as_signed) < 0)
+			return false;
+		*value = as_signed;
+		return true;
+	}
+}
+
 static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct strbuf *out)
 {
 	Dwarf_Die child;
@@ -463,12 +499,10 @@ static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		return;
 	do {
 		const char *name = dwarf_diename(&child);
-		Dwarf_Attribute attr;
-		Dwarf_Sword value;
+		int64_t value;
 
 		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
-		    !dwarf_attr_integrate(&child, DW_AT_const_value, &attr) ||
-		    dwarf_formsdata(&attr, &value) < 0)
+		    !enumerator_value(&child, &value))
 			continue;
 		/* Many may share one long name: the text would be longer than the file. */
 		if (out->len + strlen(name) > ENUM_MAX) {
@@ -584,6 +618,8 @@ static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	}
 	*type = *known;
 	if (type->kind == DWARF_STRUCT && type->bytes)
+		type->shape = dwarf_container_shape(loader, die, &type->fields);
+	if (type->kind == DWARF_STRUCT && type->bytes && !type->shape)
 		type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
 }
 
@@ -599,13 +635,42 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 		type->kind = DWARF_STRING;
 }
 
+/* A reference is shown as what it is to, where more is known of that than where it is. */
+static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	struct dwarf_type object = { 0 };
+	Dwarf_Die at;
+
+	make_pointer(die, type);
+	if (!dwarf_type_die(die, &at) || !dwarf_peel(&at) ||
+	    (dwarf_tag(&at) != DW_TAG_structure_type && dwarf_tag(&at) != DW_TAG_class_type))
+		return;
+	object.bytes = dwarf_byte_size(&at);
+	object.kind = kind_of_class(loader, &at);
+	if (object.kind == DWARF_STRUCT && object.bytes)
+		object.shape = dwarf_container_shape(loader, &at, &object.fields);
+	if (object.kind == DWARF_STRUCT && object.shape)
+		object.name = keep_name(loader, dwarf_diename(&at));
+	else if (object.kind != DWARF_STD_STRING && object.kind != DWARF_LLVM_STRING)
+		return;
+	*type = object;
+	type->is_reference = true;
+}
+
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	Dwarf_Die at;
 
 	*type = (struct dwarf_type){ .kind = DWARF_VOID };
-	if (!dwarf_type_die(die, &at) || !dwarf_peel(&at))
-		return;
+	if (dwarf_type_die(die, &at) && dwarf_peel(&at))
+		dwarf_type_of_die(loader, &at, type);
+}
+
+void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type)
+{
+	Dwarf_Die at = *type_die;
+
+	*type = (struct dwarf_type){ .kind = DWARF_VOID };
 	type->bytes = dwarf_byte_size(&at);
 	switch (dwarf_tag(&at)) {
 	case DW_TAG_base_type:
@@ -618,6 +683,10 @@ void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_typ
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		make_struct(loader, &at, type);
+		break;
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		make_reference(loader, &at, type);
 		break;
 	case DW_TAG_ptr_to_member_type:
 		/* Of a function: its address and what is to be added to "this". */

@@ -50,6 +50,15 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
+/*
+ * The shape of a container of the C++ library (utils/spec/shape.h), and the key under which it is defined; NULL when @die is none, or
+ * nobody knows what this version of it looks like.
+ */
+const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
+
+/* Keeps "KEY @text"; types of the same name that differ have keys of their own. The key, or NULL. */
+const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
+
 /* DW_AT_type of @die; through typedefs and qualifiers (false when nothing is left: void); flags; DW_AT_byte_size or 0. */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -71,7 +80,8 @@ bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits
 /* Where a member or base class is in its struct; false when that is not fixed (a virtual base). */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
-/* The type that attribute DW_AT_type of @die says; DWARF_VOID when there is none. */
+/* The type that attribute DW_AT_type of @die says; DWARF_VOID when there is none; and that of @type_die itself, which is peeled. */
+void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
 #endif

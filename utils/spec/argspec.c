@@ -266,6 +266,7 @@ void argspec_deinit(struct argspec *spec)
 {
 	free(spec->name);
 	free(spec->fields);
+	free(spec->shape);
 	*spec = (struct argspec){ 0 };
 }
 
@@ -332,7 +333,9 @@ int argspecs_add_copy(struct argspecs *list, const struct argspec *from)
 
 	copy.name = from->name ? strdup(from->name) : NULL;
 	copy.fields = from->fields ? strdup(from->fields) : NULL;
-	if ((from->name && !copy.name) || (from->fields && !copy.fields)) {
+	copy.shape = from->shape ? strdup(from->shape) : NULL;
+	if ((from->name && !copy.name) || (from->fields && !copy.fields) ||
+	    (from->shape && !copy.shape)) {
 		argspec_deinit(&copy);
 		return -ENOMEM;
 	}

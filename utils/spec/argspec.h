@@ -39,6 +39,8 @@ enum arg_place {
  * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells; NULL; of the heap
  * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the value count, with
  *                CAPTURE_SIGNED (utils/format/capture.h), and what is in the place
+ * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/shape.h), of the heap; its size, which @type does not say, since
+ *                that is the box's; and how many elements are recorded
  */
 enum arg_how {
 	ARG_HOW_PLAIN,
@@ -54,10 +56,13 @@ struct argspec {
 	uint8_t regs[ARG_REGS_MAX];
 	uint8_t narrow;
 	uint8_t how; /* enum arg_how */
+	uint8_t elements;
 	uint32_t index;
+	uint32_t object_bytes;
 	struct arg_type type;
 	char *name;
 	char *fields;
+	char *shape;
 };
 
 /* In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit(). */

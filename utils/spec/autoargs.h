@@ -2,6 +2,9 @@
 #ifndef UTRAIL_SPEC_AUTOARGS_H
 #define UTRAIL_SPEC_AUTOARGS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "utils/base/strbuf.h"
 
 /* @args, @retval: items of utils/spec/argspec.h, separated by ','; NULL: none, or not known */
@@ -13,6 +16,12 @@ struct autoargs {
 
 /* The row of function @name, or NULL. */
 const struct autoargs *autoargs_find(const char *name);
+
+/*
+ * Which arguments a call of the variadic function @name has, of those in its row: the first so many. @values: what the first @nr
+ * are; where they do not say it, or there are none, all. open() without O_CREAT has no mode.
+ */
+size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
 /* The tables as recordings carry them (spec/data-format.md section 1.4): keys argauto, retauto and enumauto of `info`. */
 void autoargs_put_args(struct strbuf *out);

@@ -55,7 +55,7 @@ const struct autoargs autoargs_table[] = {
 	{ "ceil", "fparg1/64", "retval/f64" },
 	{ "ceilf", "fparg1/32", "retval/f32" },
 	{ "chdir", "arg1/s", "retval/d32" },
-	{ "chmod", "arg1/s,arg2/x32", "retval/d32" },
+	{ "chmod", "arg1/s,arg2/o32", "retval/d32" },
 	{ "chown", "arg1/s,arg2/u32,arg3/u32", "retval/d32" },
 	{ "clearenv", NULL, "retval/d32" },
 	{ "clearerr", "arg1/p", NULL },
@@ -71,7 +71,7 @@ const struct autoargs autoargs_table[] = {
 	{ "cos", "fparg1/64", "retval/f64" },
 	{ "cosf", "fparg1/32", "retval/f32" },
 	{ "cosh", "fparg1/64", "retval/f64" },
-	{ "creat", "arg1/s,arg2/x32", "retval/d32" },
+	{ "creat", "arg1/s,arg2/o32", "retval/d32" },
 	{ "ctime", "arg1/p", "retval/s" },
 	{ "daemon", "arg1/d32,arg2/d32", "retval/d32" },
 	{ "dirname", "arg1/s", "retval/s" },
@@ -87,7 +87,7 @@ const struct autoargs autoargs_table[] = {
 	{ "drand48", NULL, "retval/f64" },
 	{ "dup", "arg1/d32", "retval/d32" },
 	{ "dup2", "arg1/d32,arg2/d32", "retval/d32" },
-	{ "dup3", "arg1/d32,arg2/d32,arg3/e:ut_open", "retval/d32" },
+	{ "dup3", "arg1/d32,arg2/d32,arg3/e:ut_oflags", "retval/d32" },
 	{ "epoll_create", "arg1/d32", "retval/d32" },
 	{ "epoll_create1", "arg1/d32", "retval/d32" },
 	{ "epoll_ctl", "arg1/d32,arg2/e:ut_epoll,arg3/d32,arg4/p", "retval/d32" },
@@ -115,11 +115,12 @@ const struct autoargs autoargs_table[] = {
 	{ "faccessat", "arg1/d32,arg2/s,arg3/e:ut_access,arg4/d32", "retval/d32" },
 	{ "fallocate", "arg1/d32,arg2/d32,arg3,arg4", "retval/d32" },
 	{ "fchdir", "arg1/d32", "retval/d32" },
-	{ "fchmod", "arg1/d32,arg2/x32", "retval/d32" },
+	{ "fchmod", "arg1/d32,arg2/o32", "retval/d32" },
+	{ "fchmodat", "arg1/d32,arg2/s,arg3/o32,arg4/x32", "retval/d32" },
 	{ "fchown", "arg1/d32,arg2/u32,arg3/u32", "retval/d32" },
 	{ "fclose", "arg1/p", "retval/d32" },
-	{ "fcntl", "arg1/d32,arg2/e:ut_fcntl", "retval/d32" },
-	{ "fcntl64", "arg1/d32,arg2/e:ut_fcntl", "retval/d32" },
+	{ "fcntl", "arg1/d32,arg2/e:ut_fcntl,arg3", "retval/d32" },
+	{ "fcntl64", "arg1/d32,arg2/e:ut_fcntl,arg3", "retval/d32" },
 	{ "fdatasync", "arg1/d32", "retval/d32" },
 	{ "fdopen", "arg1/d32,arg2/s", "retval/p" },
 	{ "fdopendir", "arg1/d32", "retval/p" },
@@ -216,7 +217,7 @@ const struct autoargs autoargs_table[] = {
 	{ "inotify_init", NULL, "retval/d32" },
 	{ "inotify_init1", "arg1/d32", "retval/d32" },
 	{ "inotify_rm_watch", "arg1/d32,arg2/d32", "retval/d32" },
-	{ "ioctl", "arg1/d32,arg2/x", "retval/d32" },
+	{ "ioctl", "arg1/d32,arg2/x32,arg3/x", "retval/d32" },
 	{ "isalnum", "arg1/c", "retval/d32" },
 	{ "isalpha", "arg1/c", "retval/d32" },
 	{ "isatty", "arg1/d32", "retval/d32" },
@@ -265,12 +266,14 @@ const struct autoargs autoargs_table[] = {
 	{ "mempcpy", "arg1/p,arg2/p,arg3/u", "retval/p" },
 	{ "memrchr", "arg1/p,arg2/d32,arg3/u", "retval/p" },
 	{ "memset", "arg1/p,arg2/d32,arg3/u", "retval/p" },
-	{ "mkdir", "arg1/s,arg2/x32", "retval/d32" },
-	{ "mkdirat", "arg1/d32,arg2/s,arg3/x32", "retval/d32" },
+	{ "mkdir", "arg1/s,arg2/o32", "retval/d32" },
+	{ "mkdirat", "arg1/d32,arg2/s,arg3/o32", "retval/d32" },
 	{ "mkdtemp", "arg1/s", "retval/s" },
-	{ "mkfifo", "arg1/s,arg2/x32", "retval/d32" },
-	{ "mknod", "arg1/s,arg2/x32,arg3", "retval/d32" },
-	{ "mkostemp", "arg1/s,arg2/e:ut_open", "retval/d32" },
+	{ "mkfifo", "arg1/s,arg2/o32", "retval/d32" },
+	{ "mkfifoat", "arg1/d32,arg2/s,arg3/o32", "retval/d32" },
+	{ "mknod", "arg1/s,arg2/o32,arg3", "retval/d32" },
+	{ "mknodat", "arg1/d32,arg2/s,arg3/o32,arg4", "retval/d32" },
+	{ "mkostemp", "arg1/s,arg2/e:ut_oflags", "retval/d32" },
 	{ "mkstemp", "arg1/s", "retval/d32" },
 	{ "mktime", "arg1/p", "retval" },
 	{ "mlock", "arg1/p,arg2/u", "retval/d32" },
@@ -279,7 +282,8 @@ const struct autoargs autoargs_table[] = {
 	{ "mmap64", "arg1/p,arg2/u,arg3/e:ut_prot,arg4/e:ut_map,arg5/d32,arg6", "retval/p" },
 	{ "modf", "fparg1/64,arg1/p", "retval/f64" },
 	{ "mprotect", "arg1/p,arg2/u,arg3/e:ut_prot", "retval/d32" },
-	{ "mremap", "arg1/p,arg2/u,arg3/u,arg4/d32", "retval/p" },
+	{ "mq_open", "arg1/s,arg2/e:ut_open,arg3/o32,arg4/p", "retval/d32" },
+	{ "mremap", "arg1/p,arg2/u,arg3/u,arg4/e:ut_mremap,arg5/p", "retval/p" },
 	{ "msync", "arg1/p,arg2/u,arg3/d32", "retval/d32" },
 	{ "munlock", "arg1/p,arg2/u", "retval/d32" },
 	{ "munlockall", NULL, "retval/d32" },
@@ -290,11 +294,11 @@ const struct autoargs autoargs_table[] = {
 	{ "nice", "arg1/d32", "retval/d32" },
 	{ "ntohl", "arg1/u32", "retval/u32" },
 	{ "ntohs", "arg1/u32", "retval/u32" },
-	{ "open", "arg1/s,arg2/e:ut_open,arg3/x32", "retval/d32" },
-	{ "open64", "arg1/s,arg2/e:ut_open,arg3/x32", "retval/d32" },
+	{ "open", "arg1/s,arg2/e:ut_open,arg3/o32", "retval/d32" },
+	{ "open64", "arg1/s,arg2/e:ut_open,arg3/o32", "retval/d32" },
 	{ "open_memstream", "arg1/p,arg2/p", "retval/p" },
-	{ "openat", "arg1/d32,arg2/s,arg3/e:ut_open,arg4/x32", "retval/d32" },
-	{ "openat64", "arg1/d32,arg2/s,arg3/e:ut_open,arg4/x32", "retval/d32" },
+	{ "openat", "arg1/d32,arg2/s,arg3/e:ut_open,arg4/o32", "retval/d32" },
+	{ "openat64", "arg1/d32,arg2/s,arg3/e:ut_open,arg4/o32", "retval/d32" },
 	{ "opendir", "arg1/s", "retval/p" },
 	{ "openlog", "arg1/s,arg2/d32,arg3/d32", NULL },
 	{ "pathconf", "arg1/s,arg2/d32", "retval" },
@@ -302,7 +306,7 @@ const struct autoargs autoargs_table[] = {
 	{ "pclose", "arg1/p", "retval/d32" },
 	{ "perror", "arg1/s", NULL },
 	{ "pipe", "arg1/p", "retval/d32" },
-	{ "pipe2", "arg1/p,arg2/e:ut_open", "retval/d32" },
+	{ "pipe2", "arg1/p,arg2/e:ut_oflags", "retval/d32" },
 	{ "poll", "arg1/p,arg2/u,arg3/d32", "retval/d32" },
 	{ "popen", "arg1/s,arg2/s", "retval/p" },
 	{ "posix_fadvise", "arg1/d32,arg2,arg3,arg4/d32", "retval/d32" },
@@ -315,7 +319,7 @@ const struct autoargs autoargs_table[] = {
 	{ "powf", "fparg1/32,fparg2/32", "retval/f32" },
 	{ "powl", "fparg1/80%stack+1,fparg1/80%stack+3", "retval/f80" },
 	{ "ppoll", "arg1/p,arg2/u,arg3/p,arg4/p", "retval/d32" },
-	{ "prctl", "arg1/d32,arg2/x,arg3/x,arg4/x,arg5/x", "retval/d32" },
+	{ "prctl", "arg1/e:ut_prctl,arg2/x,arg3/x,arg4/x,arg5/x", "retval/d32" },
 	{ "pread", "arg1/d32,arg2/p,arg3/u,arg4", "retval" },
 	{ "pread64", "arg1/d32,arg2/p,arg3/u,arg4", "retval" },
 	{ "printf", "arg1/s", "retval/d32" },
@@ -418,12 +422,13 @@ const struct autoargs autoargs_table[] = {
 	{ "sem_destroy", "arg1/p", "retval/d32" },
 	{ "sem_getvalue", "arg1/p,arg2/p", "retval/d32" },
 	{ "sem_init", "arg1/p,arg2/d32,arg3/u32", "retval/d32" },
-	{ "sem_open", "arg1/s,arg2/e:ut_open,arg3/x32,arg4/u32", "retval/p" },
+	{ "sem_open", "arg1/s,arg2/e:ut_oflags,arg3/o32,arg4/u32", "retval/p" },
 	{ "sem_post", "arg1/p", "retval/d32" },
 	{ "sem_timedwait", "arg1/p,arg2/p", "retval/d32" },
 	{ "sem_trywait", "arg1/p", "retval/d32" },
 	{ "sem_unlink", "arg1/s", "retval/d32" },
 	{ "sem_wait", "arg1/p", "retval/d32" },
+	{ "semctl", "arg1/d32,arg2/d32,arg3/e:ut_semctl,arg4/x", "retval/d32" },
 	{ "send", "arg1/d32,arg2/p,arg3/u,arg4/e:ut_msg", "retval" },
 	{ "sendfile", "arg1/d32,arg2/d32,arg3/p,arg4/u", "retval" },
 	{ "sendmsg", "arg1/d32,arg2/p,arg3/e:ut_msg", "retval" },
@@ -445,7 +450,7 @@ const struct autoargs autoargs_table[] = {
 	{ "settimeofday", "arg1/p,arg2/p", "retval/d32" },
 	{ "setuid", "arg1/u32", "retval/d32" },
 	{ "setvbuf", "arg1/p,arg2/p,arg3/d32,arg4/u", "retval/d32" },
-	{ "shm_open", "arg1/s,arg2/e:ut_open,arg3/x32", "retval/d32" },
+	{ "shm_open", "arg1/s,arg2/e:ut_open,arg3/o32", "retval/d32" },
 	{ "shm_unlink", "arg1/s", "retval/d32" },
 	{ "shutdown", "arg1/d32,arg2/d32", "retval/d32" },
 	{ "sigaction", "arg1/e:ut_signal,arg2/p,arg3/p", "retval/d32" },
@@ -551,7 +556,7 @@ const struct autoargs autoargs_table[] = {
 	{ "truncf", "fparg1/32", "retval/f32" },
 	{ "ttyname", "arg1/d32", "retval/s" },
 	{ "ualarm", "arg1/u32,arg2/u32", "retval/u32" },
-	{ "umask", "arg1/x32", "retval/x32" },
+	{ "umask", "arg1/o32", "retval/o32" },
 	{ "uname", "arg1/p", "retval/d32" },
 	{ "ungetc", "arg1/d32,arg2/p", "retval/d32" },
 	{ "unlink", "arg1/s", "retval/d32" },
@@ -588,7 +593,30 @@ const char *const autoargs_enums[] = {
 	"O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_CREAT=0x40,O_EXCL=0x80,O_NOCTTY=0x100,"
 	"O_TRUNC=0x200,O_APPEND=0x400,O_NONBLOCK=0x800,O_DSYNC=0x1000,O_ASYNC=0x2000,"
 	"O_DIRECT=0x4000,O_LARGEFILE=0x8000,O_DIRECTORY=0x10000,O_NOFOLLOW=0x20000,"
-	"O_NOATIME=0x40000,O_CLOEXEC=0x80000,O_PATH=0x200000"
+	"O_NOATIME=0x40000,O_CLOEXEC=0x80000,O_SYNC=0x101000,O_PATH=0x200000,"
+	"O_TMPFILE=0x410000"
+	"}",
+	/* Without an access mode, whose zero has a name. */
+	"enum ut_oflags {"
+	"O_CREAT=0x40,O_EXCL=0x80,O_APPEND=0x400,O_NONBLOCK=0x800,O_DIRECT=0x4000,"
+	"O_CLOEXEC=0x80000,O_SYNC=0x101000"
+	"}",
+	"enum ut_mremap {MREMAP_MAYMOVE=1,MREMAP_FIXED=2,MREMAP_DONTUNMAP=4}",
+	"enum ut_semctl {"
+	"IPC_RMID=0,IPC_SET=1,IPC_STAT=2,IPC_INFO=3,GETPID=11,GETVAL=12,GETALL=13,"
+	"GETNCNT=14,GETZCNT=15,SETVAL=16,SETALL=17,SEM_STAT=18,SEM_INFO=19,SEM_STAT_ANY=20"
+	"}",
+	"enum ut_prctl {"
+	"PR_SET_PDEATHSIG=1,PR_GET_PDEATHSIG=2,PR_GET_DUMPABLE=3,PR_SET_DUMPABLE=4,"
+	"PR_GET_KEEPCAPS=7,PR_SET_KEEPCAPS=8,PR_GET_TIMING=13,PR_SET_TIMING=14,PR_SET_NAME=15,"
+	"PR_GET_NAME=16,PR_GET_SECCOMP=21,PR_SET_SECCOMP=22,PR_CAPBSET_READ=23,"
+	"PR_CAPBSET_DROP=24,PR_GET_TSC=25,PR_SET_TSC=26,PR_GET_SECUREBITS=27,"
+	"PR_SET_SECUREBITS=28,PR_SET_TIMERSLACK=29,PR_GET_TIMERSLACK=30,"
+	"PR_TASK_PERF_EVENTS_DISABLE=31,PR_TASK_PERF_EVENTS_ENABLE=32,PR_MCE_KILL=33,"
+	"PR_MCE_KILL_GET=34,PR_SET_MM=35,PR_SET_CHILD_SUBREAPER=36,PR_GET_CHILD_SUBREAPER=37,"
+	"PR_SET_NO_NEW_PRIVS=38,PR_GET_NO_NEW_PRIVS=39,PR_GET_TID_ADDRESS=40,"
+	"PR_SET_THP_DISABLE=41,PR_GET_THP_DISABLE=42,PR_CAP_AMBIENT=47,PR_SET_VMA=0x53564d41,"
+	"PR_SET_PTRACER=0x59616d61"
 	"}",
 	"enum ut_prot {PROT_NONE=0,PROT_READ=1,PROT_WRITE=2,PROT_EXEC=4}",
 	"enum ut_map {"

@@ -56,7 +56,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 	unsigned nr_int = 0;
 	unsigned nr_sse = 0;
 
-	if (type->is_by_reference) {
+	if (type->is_by_reference || type->is_reference) {
 		spec->how = ARG_HOW_POINTED;
 		take_int(a, spec);
 		return;
@@ -109,6 +109,8 @@ static struct arg_type format_of(const struct dwarf_type *type)
 	case DWARF_STD_STRING:
 	case DWARF_LLVM_STRING:
 		return (struct arg_type){ ARG_STD_STRING, WORD };
+	case DWARF_INT:
+		return (struct arg_type){ type->is_signed ? ARG_SIGNED : ARG_UNSIGNED, WORD };
 	default:
 		return (struct arg_type){ ARG_AUTO, WORD };
 	}
@@ -122,17 +124,21 @@ static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct 
 		spec->how = ARG_HOW_LLVM;
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < WORD)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
-	/* Readers compare it with the names' values, which are as wide as they get. */
-	if (type->kind == DWARF_ENUM && type->is_signed && spec->narrow)
+	/* All of the word is shown, or compared with the values of names, which are as wide as they get. */
+	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
 	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {
 		spec->name = strdup(type->name);
 		if (!spec->name)
 			return -ENOMEM;
 	}
+	if (type->shape) {
+		spec->shape = strdup(type->shape);
+		spec->object_bytes = type->bytes;
+	}
 	if (type->fields) {
 		spec->fields = strdup(type->fields);
-		if (!spec->fields) {
+		if (!spec->fields || (type->shape && !spec->shape)) {
 			argspec_deinit(spec);
 			return -ENOMEM;
 		}
@@ -213,7 +219,7 @@ static void place_result(const struct dwarf_type *type, struct argspec *spec)
 
 	if (type->kind != DWARF_STRUCT)
 		return;
-	if (type->is_by_reference || is_in_memory(type)) {
+	if (type->is_by_reference || type->is_reference || is_in_memory(type)) {
 		spec->how = ARG_HOW_POINTED;
 		return;
 	}
@@ -251,8 +257,9 @@ int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struc
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(result, retval);
 
 	/* The caller passes the address of the room for the result as a hidden first argument. */
-	if (is_string_object(result) ||
-	    (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result))))
+	if (!result->is_reference &&
+	    (is_string_object(result) ||
+	     (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result)))))
 		a.int_regs++;
 	/* Where what comes behind something unknown is, nobody knows either. */
 	if (result->kind == DWARF_UNKNOWN)

@@ -92,7 +92,7 @@ static int compare_value(const void *a, const void *b)
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
 	/* Names lie in one text in the order of their definition. */
-	return (x->name < y->name) - (x->name > y->name);
+	return (x->name > y->name) - (x->name < y->name);
 }
 
 static int add_def(struct enum_defs *defs, struct enum_def *def)
@@ -184,29 +184,54 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 	return NULL;
 }
 
+const char *enum_def_name(const struct enum_def *def, int64_t value)
+{
+	for (size_t i = 0; i < def->nr; i++) {
+		if (def->values[i].value == value)
+			return def->values[i].name;
+	}
+	return NULL;
+}
+
+/* More parts than an integer has bits cannot be. */
+#define PARTS_MAX 64
+
+/* What is not in the flags of open() is a number in its lowest two bits, and 0 of them is a mode, too. */
+static const char *zero_of_field(const struct enum_def *def, int64_t value)
+{
+	return strcmp(def->name, "ut_open") == 0 && value && (value & 3) == 0
+		       ? enum_def_name(def, 0)
+		       : NULL;
+}
+
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out)
 {
-	bool is_first = true;
+	const char *exact = enum_def_name(def, value);
+	const char *zero = zero_of_field(def, value);
+	const char *parts[PARTS_MAX];
+	size_t nr = 0;
 	uint64_t rest = value;
 
-	for (size_t i = 0; i < def->nr; i++) {
-		if (def->values[i].value == value) {
-			strbuf_addstr(out, def->values[i].name);
-			return true;
-		}
+	if (exact && !zero) {
+		strbuf_addstr(out, exact);
+		return true;
 	}
-	for (size_t i = 0; i < def->nr && value > 0; i++) {
+	for (size_t i = 0; i < def->nr && value > 0 && nr < PARTS_MAX - 1; i++) {
 		int64_t part = def->values[i].value;
 
 		if (part <= 0 || (uint64_t)part > rest)
 			continue;
-		if (!is_first)
-			strbuf_addstr(out, joint);
-		strbuf_addstr(out, def->values[i].name);
-		is_first = false;
+		parts[nr++] = def->values[i].name;
 		rest -= part;
 	}
-	if (!is_first && rest)
+	if (nr == 0)
+		return false;
+
+	if (zero)
+		parts[nr++] = zero;
+	for (size_t i = nr; i-- > 0;)
+		strbuf_addf(out, "%s%s", parts[i], i ? joint : "");
+	if (rest)
 		strbuf_addf(out, "+%#llx", (unsigned long long)rest);
-	return !is_first;
+	return true;
 }

@@ -14,7 +14,7 @@ struct enum_value {
 	int64_t value;
 };
 
-/* @values: by value, falling; of equal ones the one that was defined last comes first */
+/* @values: by value, falling; of equal ones the one that was defined first comes first */
 struct enum_def {
 	const char *name;
 	struct enum_value *values;
@@ -42,9 +42,12 @@ int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct
 /* The newest definition of that name, or NULL. */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
+/* The name of exactly that value, or NULL. */
+const char *enum_def_name(const struct enum_def *def, int64_t value);
+
 /*
- * Append what @value is called: the name of that value, or names of parts of it joined by '|', highest first, with
- * "+0x.." for what is left. False, with nothing appended, when no name fits.
+ * Append what @value is called: the name of that value, or names of parts of it joined by '|', lowest first, as headers define
+ * them, with "+0x.." for what is left. False, with nothing appended, when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

@@ -148,6 +148,10 @@ static int parse_def(char *text, struct struct_def *def)
 	*at++ = '\0';
 	if (!take_number(&at, UINT32_MAX, &def->bytes) || *at++ != ' ')
 		return -EINVAL;
+	if (*at == '=') {
+		def->shape = at + 1;
+		return 0;
+	}
 	for (char *one; (one = strsep(&at, ","));) {
 		struct struct_field field;
 

@@ -26,9 +26,13 @@ struct struct_field {
 	uint8_t width;
 };
 
-/* @key: the name, with "#2" and so on behind it where several have the same; "_anon" without one */
+/*
+ * @key: the name, with "#2" and so on behind it where several have the same; "_anon" without one
+ * @shape: of a container, whose bytes are a box (utils/spec/shape.h); NULL: it has fields
+ */
 struct struct_def {
 	const char *key;
+	const char *shape;
 	uint32_t bytes;
 	struct struct_field *fields;
 	size_t nr;
@@ -48,7 +52,7 @@ void struct_defs_deinit(struct struct_defs *defs);
 
 /*
  * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f, c, p, e (with
- * ":ENUM"), t (a struct, with ":KEY" when it is defined); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits. -EINVAL: it is none,
+ * ":ENUM"), t (a struct, with ":KEY" when it is defined); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL: it is none,
  * nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);

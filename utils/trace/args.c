@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/spec/autoargs.h"
 #include "utils/trace/data.h"
 
 static const struct func_args no_args;
@@ -156,6 +157,26 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 	return strmap_get(alike, strbuf_str(&name));
 }
 
+/*
+ * Modes of files are octal, which recordings do not say, since older readers do not know it: our own table does. 0 or -ENOMEM.
+ */
+static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
+{
+	struct argspecs ours cleanup_argspecs = { 0 };
+
+	if (!items || !strstr(items, "/o"))
+		return 0;
+	if (parse_items(book, items, &ours) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < MIN(ours.nr, list->nr); i++) {
+		struct arg_type *type = &list->specs[i].type;
+
+		if (ours.specs[i].type.format == ARG_OCTAL && type->format == ARG_HEX)
+			type->format = ARG_OCTAL;
+	}
+	return 0;
+}
+
 /* "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or -ENOMEM. */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
@@ -199,14 +220,22 @@ static int add_auto(struct arg_book *book, const struct func *func, int about,
 {
 	const struct dbg_func *dbg = module_debug(book->modules, func);
 	const char *name = func->sym->name;
+	const struct autoargs *ours = autoargs_find(name);
 	int ret = dbg ? add_debug(book, dbg, about, out) : 0;
 
-	if (ret == 0 && (about & ARGRULES_ARGS) && out->args.nr == 0 && !(dbg && dbg->args))
+	if (ret == 0 && (about & ARGRULES_ARGS) && out->args.nr == 0 && !(dbg && dbg->args)) {
 		ret = parse_items(book, auto_items(&book->args_auto, &book->args_alike, name),
 				  &out->args);
-	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && !(dbg && dbg->retval))
+		out->is_known = out->args.nr > 0;
+		if (ret == 0 && ours)
+			ret = know_modes(book, ours->args, &out->args);
+	}
+	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && !(dbg && dbg->retval)) {
 		ret = parse_items(book, auto_items(&book->retval_auto, &book->retval_alike, name),
 				  &out->retval);
+		if (ret == 0 && ours)
+			ret = know_modes(book, ours->retval, &out->retval);
+	}
 	return ret;
 }
 
@@ -295,5 +324,5 @@ const struct struct_def *arg_book_struct(const struct func *func, const struct a
 		def = struct_defs_find(&func->module->structs, spec->fields);
 	else if (spec->name)
 		def = struct_defs_find(&func->module->structs, spec->name);
-	return def && def->bytes == spec->type.size ? def : NULL;
+	return def && (def->shape || def->bytes == spec->type.size) ? def : NULL;
 }

@@ -9,10 +9,14 @@
 
 struct trace_data;
 
-/* @retval: at most one counts, the first */
+/*
+ * @retval: at most one counts, the first
+ * @is_known: the arguments are those of the table of library functions, in its order: autoargs_count() goes for them
+ */
 struct func_args {
 	struct argspecs args;
 	struct argspecs retval;
+	bool is_known;
 };
 
 /*
@@ -49,7 +53,7 @@ void arg_book_close(struct arg_book *book);
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
-/* The definition of the struct of @spec as @func's module knows it; NULL without one of that size. */
+/* The definition of the struct of @spec as @func's module knows it; NULL without one of that size, or of a container. */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
 /* The definition of enum @name as @func's module knows it; or NULL. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "utils/format/bytes.h"
+#include "utils/spec/autoargs.h"
+#include "utils/view/argtext_shape.h"
 #include "utils/view/argtext_struct.h"
 
 /* All arguments of a call together; more is cut, as with the peer. */
@@ -35,6 +37,7 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 		.event = event,
 		.specs = specs->specs,
 		.nr = is_entry ? specs->nr : 1,
+		.is_known = is_entry && known->is_known,
 		.budget = FIELDS_TEXT_MAX,
 		.fields = FIELDS_MAX,
 	};
@@ -274,8 +277,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	struct strbuf names cleanup_strbuf = { 0 };
 	int64_t v = load_signed(s, value);
 
-	/* Enums are 32 bits wide in C: a negative one in a register. */
-	if (v > INT32_MAX && v <= UINT32_MAX)
+	/* Enums are 32 bits wide in C: a negative one in a register, unless it has that very name. */
+	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
 	if (def && enum_def_put(def, v, "|", &names))
 		put_enum_names(s, strbuf_str(&names), out);
@@ -286,6 +289,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 static void put_struct(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out)
 {
+	if (argtext_put_container(s, spec, value, out))
+		return;
 	/* The compiler's names of lambdas say nothing. */
 	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
 		color_begin(out, s->text->color, COLOR_CYAN);
@@ -339,12 +344,30 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 	return true;
 }
 
+/* What says how many arguments a variadic function has is among the first of them. */
+#define DECIDING_MAX 4
+
+/* What the specifications name and the call does not have is not there: the rest of a variadic function's. */
+static void leave_out_missing(struct subject *s)
+{
+	uint64_t values[DECIDING_MAX];
+	struct arg_value value;
+	size_t at = 0;
+	size_t nr = 0;
+
+	while (nr < MIN(s->nr, (size_t)DECIDING_MAX) && next_value(s, nr, &at, &value))
+		values[nr++] = load_unsigned(s, &value);
+	s->nr = MIN(s->nr, autoargs_count(s->event->func->sym->name, values, nr));
+}
+
 static void put_values(struct subject *s, struct strbuf *out)
 {
 	struct arg_value value;
 	size_t start = out->len;
 	size_t at = 0;
 
+	if (s->is_known)
+		leave_out_missing(s);
 	for (size_t i = 0; i < s->nr && next_value(s, i, &at, &value); i++) {
 		if (i)
 			strbuf_addstr(out, ", ");
@@ -482,6 +505,8 @@ bool argtext_put_raw(const struct argtext *text, const struct task *task, const 
 
 	if (!find_subject(text, task, event, &s))
 		return false;
+	if (s.is_known)
+		leave_out_missing(&s);
 	for (size_t i = 0; i < s.nr && next_value(&s, i, &at, &value); i++) {
 		if (event->type == EVENT_ENTRY)
 			strbuf_addf(out, "  args[%zu] ", i);

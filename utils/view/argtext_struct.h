@@ -7,7 +7,7 @@
 #include "utils/view/argtext.h"
 
 /*
- * Whose values these are; @specs: @nr of them, one behind the other in the payload. @budget: bytes of text that fields of structs may
+ * Whose values these are; @specs: @nr of them, one behind the other in the payload. @is_known: see struct func_args. @budget: bytes of text that fields of structs may
  * still have; @fields: so many may still be shown, and so often may what is not; @nesting: of structs around the value.
  */
 struct subject {
@@ -16,6 +16,7 @@ struct subject {
 	const struct event *event;
 	const struct argspec *specs;
 	size_t nr;
+	bool is_known;
 	size_t budget;
 	unsigned fields;
 	unsigned nesting;

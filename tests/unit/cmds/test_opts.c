@@ -103,10 +103,10 @@ static void values(void **state)
 	assert_true(opts.average_total);
 	opts_deinit(&opts);
 
-	assert_int_equal(
-		parse("record -b 1m --clock=boot --max-stack=65535 --debug-domain=symbol:3,wrap x",
-		      &opts),
-		0);
+	assert_int_equal(parse("record -b 1m --clock=boot --max-stack=65535 --arg-elements=255 "
+			       "--debug-domain=symbol:3,wrap x",
+			       &opts),
+			 0);
 	assert_int_equal(opts.buffer_bytes, 1 << 20);
 	assert_int_equal(opts.clock_id, 7);
 	assert_int_equal(opts.max_stack, 65535);
@@ -132,6 +132,8 @@ static void refused(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "replay --bogus", "unknown option '--bogus'" },
+		{ "record --arg-elements=256 x",
+		  "option '--arg-elements': invalid number '256': expected 0 to 255" },
 		{ "-D 0 replay", "option '--depth': invalid number '0': expected 1 to 65534" },
 		{ "replay -D 65535", "option '--depth'" },
 		{ "replay --tid=0", "option '--tid': invalid task '0'" },

@@ -53,19 +53,20 @@ static const struct {
 	const char *retval;
 } functions[] = {
 	{ { NONE }, NONE, "", "" },
-	{ { INT(4), STRING, POINTER }, INT(8), "arg1%rdi,arg2/s%rsi,arg3/p%rdx", "retval" },
+	{ { INT(4), STRING, POINTER }, INT(8), "arg1/i%rdi,arg2/s%rsi,arg3/p%rdx", "retval/i" },
 	{ { INT(4), INT(4), INT(4), INT(4), INT(4), INT(4), INT(4), INT(1) },
 	  NONE,
-	  "arg1%rdi,arg2%rsi,arg3%rdx,arg4%rcx,arg5%r8,arg6%r9,arg1%stack+1,arg1%stack+2",
+	  "arg1/i%rdi,arg2/i%rsi,arg3/i%rdx,arg4/i%rcx,arg5/i%r8,arg6/i%r9,arg1/i%stack+1,arg1/"
+	  "i%stack+2",
 	  "" },
 	{ { FLOAT(4), INT(4), FLOAT(8) },
 	  FLOAT(4),
-	  "fparg1/32%xmm0,arg1%rdi,fparg2/64%xmm1",
+	  "fparg1/32%xmm0,arg1/i%rdi,fparg2/64%xmm1",
 	  "retval/f32" },
 	/* Long doubles are on the stack, at even words. */
 	{ { FLOAT(10), FLOAT(10), INT(4) },
 	  FLOAT(10),
-	  "fparg1/80%stack+1,fparg1/80%stack+3,arg1%rdi",
+	  "fparg1/80%stack+1,fparg1/80%stack+3,arg1/i%rdi",
 	  "retval/f80" },
 	{ { STRUCT(24, MEMORY, NONE), FLOAT(10) },
 	  NONE,
@@ -73,22 +74,22 @@ static const struct {
 	  "" },
 	{ { STRUCT(8, INT, NONE), STRUCT(16, SSE, SSE), STRUCT(16, SSE, INT), INT(4) },
 	  STRUCT(16, INT, SSE),
-	  "arg1/t8:s%rdi,arg2/t16:s%xmm0+xmm1,arg3/t16:s%xmm2+rsi,arg4%rdx",
+	  "arg1/t8:s%rdi,arg2/t16:s%xmm0+xmm1,arg3/t16:s%xmm2+rsi,arg4/i%rdx",
 	  "retval/t16:s" },
 	/* All of it in registers, or none: the last one is left for what comes behind. */
 	{ { INT(8), INT(8), INT(8), INT(8), INT(8), STRUCT(16, INT, INT), INT(8) },
 	  NONE,
-	  "arg1%rdi,arg2%rsi,arg3%rdx,arg4%rcx,arg5%r8,arg1/t16:s%stack+1,arg7%r9",
+	  "arg1/i%rdi,arg2/i%rsi,arg3/i%rdx,arg4/i%rcx,arg5/i%r8,arg1/t16:s%stack+1,arg7/i%r9",
 	  "" },
 	/* Results in memory take the first register. */
-	{ { INT(4) }, STRUCT(40, MEMORY, NONE), "arg1%rsi", "retval/t40:s" },
-	{ { INT(4) }, STD_STRING, "arg1%rsi", "retval/S" },
-	{ { INT(4) }, OWNER(8), "arg1%rsi", "retval/t8:o" },
+	{ { INT(4) }, STRUCT(40, MEMORY, NONE), "arg1/i%rsi", "retval/t40:s" },
+	{ { INT(4) }, STD_STRING, "arg1/i%rsi", "retval/S" },
+	{ { INT(4) }, OWNER(8), "arg1/i%rsi", "retval/t8:o" },
 	/* By reference, whatever the size. */
-	{ { OWNER(40), STD_STRING, INT(4) }, NONE, "arg1/t40:o%rdi,arg2/S%rsi,arg3%rdx", "" },
+	{ { OWNER(40), STD_STRING, INT(4) }, NONE, "arg1/t40:o%rdi,arg2/S%rsi,arg3/i%rdx", "" },
 	/* Not passed at all, but it has its place in the list. */
-	{ { STRUCT(0, NONE, NONE), INT(4) }, NONE, "arg1/t0:s%stack+1,arg2%rdi", "" },
-	{ { INT(4), UNKNOWN, INT(4) }, INT(4), "arg1%rdi", "retval" },
+	{ { STRUCT(0, NONE, NONE), INT(4) }, NONE, "arg1/t0:s%stack+1,arg2/i%rdi", "" },
+	{ { INT(4), UNKNOWN, INT(4) }, INT(4), "arg1/i%rdi", "retval/i" },
 	{ { INT(4) }, UNKNOWN, "", "" },
 };
 

@@ -27,9 +27,9 @@ static void read_and_named(void **state)
 	assert_int_equal(defs.nr, 4);
 	check_name(&defs, "color", 0, "RED");
 	check_name(&defs, "color", 2, "BLUE");
-	check_name(&defs, "color", 3, "BLUE|GREEN");
-	check_name(&defs, "color", 0x43, "BIG|BLUE|GREEN");
-	check_name(&defs, "color", 0x44, "BIG|BLUE|GREEN+0x1");
+	check_name(&defs, "color", 3, "GREEN|BLUE");
+	check_name(&defs, "color", 0x43, "GREEN|BLUE|BIG");
+	check_name(&defs, "color", 0x44, "GREEN|BLUE|BIG+0x1");
 	check_name(&defs, "color", -5, NULL);
 	check_name(&defs, "a::b", 8, "X");
 	check_name(&defs, "a::b", 9, "Y");
@@ -40,16 +40,34 @@ static void read_and_named(void **state)
 	assert_null(enum_defs_find(&defs, "other"));
 }
 
-static void last_of_equals(void **state)
+static void first_of_equals(void **state)
 {
 	static const char text[] = "enum e {A=1,B=1,C=2}";
 	struct enum_defs defs cleanup_enum_defs = { 0 };
 
 	assert_int_equal(enum_defs_parse(&defs, text, strlen(text), NULL), 0);
-	check_name(&defs, "e", 1, "B");
+	check_name(&defs, "e", 1, "A");
+	check_name(&defs, "e", 3, "A|C");
 	/* A newer definition hides an older one. */
 	assert_int_equal(enum_defs_parse(&defs, "enum e {Q=1}", 12, NULL), 0);
 	check_name(&defs, "e", 1, "Q");
+}
+
+/* The access mode of open() is a number among flags, and has a name when it is 0. */
+static void access_modes(void **state)
+{
+	static const char text[] =
+		"enum ut_open {O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_CREAT=0x40,O_SYNC=0x101000}"
+		"enum mask {LOW=1,MASK=0xffff,SIGN=0xffff0000}";
+	struct enum_defs defs cleanup_enum_defs = { 0 };
+
+	assert_int_equal(enum_defs_parse(&defs, text, strlen(text), NULL), 0);
+	check_name(&defs, "ut_open", 0, "O_RDONLY");
+	check_name(&defs, "ut_open", 0x40, "O_RDONLY|O_CREAT");
+	check_name(&defs, "ut_open", 0x101040, "O_RDONLY|O_CREAT|O_SYNC");
+	check_name(&defs, "ut_open", 0x42, "O_RDWR|O_CREAT");
+	check_name(&defs, "mask", 0xffff, "MASK");
+	check_name(&defs, "mask", 0xffff0000, "SIGN");
 }
 
 static void refused(void **state)
@@ -78,7 +96,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_and_named),
-		cmocka_unit_test(last_of_equals),
+		cmocka_unit_test(first_of_equals),
+		cmocka_unit_test(access_modes),
 		cmocka_unit_test(refused),
 	};
 

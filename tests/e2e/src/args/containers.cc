@@ -1,0 +1,181 @@
+/* Containers of the C++ library, by value, by reference and returned; torn ones; an argument behind each that shows that nothing moved. */
+#include <array>
+#include <cstring>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#ifdef __clang__
+#define KEPT __attribute__((noinline))
+#else
+#define KEPT __attribute__((noipa))
+#endif
+#define USE(x) __asm__ volatile("" : : "g"(x) : "memory")
+
+struct point {
+	int x, y;
+};
+
+enum class fruit : unsigned char { APPLE = 1, PEAR = 2 };
+
+template <class T> KEPT int by_reference(const T &t, int n)
+{
+	USE(&t);
+	return n;
+}
+
+template <class T> KEPT int by_value(T t, int n)
+{
+	USE(&t);
+	return n;
+}
+
+template <class T> KEPT T returned(const T &t)
+{
+	USE(&t);
+	return t;
+}
+
+template <class T> KEPT T &same(T &t)
+{
+	USE(&t);
+	return t;
+}
+
+KEPT int by_text(const std::string &s, std::string &&t, int n)
+{
+	USE(&s);
+	USE(&t);
+	return n;
+}
+
+KEPT int many(const std::vector<std::string> &a, const std::vector<std::string> &b, const std::vector<std::string> &c,
+	      const std::vector<std::string> &d, int n)
+{
+	USE(&a);
+	USE(&b);
+	USE(&c);
+	USE(&d);
+	return n;
+}
+
+static void vectors()
+{
+	std::vector<int> three{ 1, -2, 3 };
+	std::vector<int> none;
+	std::vector<int> long_one(1000, 7);
+	std::vector<std::string> texts{ "one", "", std::string(40, 'x') };
+	std::vector<std::vector<int>> nested{ { 1 }, {}, { 2, 3 } };
+	std::vector<const char *> names{ "a", nullptr, "c" };
+
+	by_reference(three, 1);
+	by_value(three, 2);
+	returned(three);
+	same(three);
+	by_reference(none, 3);
+	by_reference(long_one, 4);
+	by_reference(texts, 5);
+	by_reference(nested, 6);
+	by_reference(names, 7);
+	by_reference(std::vector<point>{ { 1, 2 }, { 3, 4 } }, 8);
+	by_reference(std::vector<double>{ 0.5 }, 9);
+	by_reference(std::vector<fruit>{ fruit::PEAR, fruit::APPLE }, 10);
+	by_reference(std::vector<bool>{ true, false }, 11);
+	many(texts, texts, texts, texts, 12);
+	by_text(texts[0], std::string("two"), 13);
+	by_reference(std::vector<std::string>(8, std::string(90, 'l')), 14);
+}
+
+static void others()
+{
+	static const int numbers[] = { 4, 5, 6 };
+
+	by_reference(std::string_view("view"), 20);
+	by_value(std::string_view("view and more", 4), 21);
+	returned(std::string_view());
+	by_reference(std::optional<int>(5), 22);
+	by_value(std::optional<int>(), 23);
+	by_reference(std::optional<std::string>("text"), 24);
+	by_reference(std::make_unique<int>(6), 25);
+	by_reference(std::unique_ptr<point>(), 26);
+	by_reference(std::make_shared<point>(point{ 7, 8 }), 27);
+	by_value(std::make_shared<std::string>("shared"), 28);
+	by_value(std::span<const int>(numbers), 29);
+	by_value(std::span<const int, 3>(numbers), 30);
+	by_value(std::array<int, 3>{ 1, 2, 3 }, 31);
+	by_reference(std::array<int, 12>{ 1, 2, 3 }, 32);
+	by_value(std::pair<int, char>(1, 'p'), 33);
+	by_reference(std::pair<int, std::string>(2, "pair"), 34);
+	by_reference(std::tuple<int, char, double>(1, 'c', 2.5), 35);
+	by_reference(std::variant<int, std::string, double>(2.5), 36);
+	by_reference(std::variant<int, std::string, double>("text"), 37);
+	by_reference(std::optional<std::vector<std::pair<int, int>>>({ { 1, 2 }, { 3, 4 } }), 38);
+}
+
+static void nodes()
+{
+	std::map<int, std::string> names;
+	std::set<int> numbers;
+	std::list<int> ring{ 1, 2, 3 };
+
+	for (int i = 20; i-- > 0;) {
+		names[i * 7 % 20] = "n" + std::to_string(i * 7 % 20);
+		numbers.insert(i * 3 % 20);
+	}
+	by_reference(names, 40);
+	by_value(names, 41);
+	returned(numbers);
+	by_reference(std::map<std::string, int>{ { "a", 1 }, { "b", 2 } }, 42);
+	by_reference(std::map<char, char>{ { 'a', 'z' } }, 43);
+	by_reference(std::set<std::string>{ "y", "x" }, 44);
+	by_reference(std::map<int, std::vector<int>>{ { 1, { 2, 3 } } }, 45);
+	by_reference(std::multimap<int, int>{ { 1, 2 }, { 1, 3 } }, 46);
+	by_reference(ring, 47);
+	by_reference(std::unordered_map<int, double>{ { 1, 0.5 } }, 48);
+	by_reference(std::unordered_set<std::string>{ "hash" }, 49);
+	by_reference(std::list<std::string>(), 60);
+	by_reference(std::set<int>(), 61);
+	by_reference(std::unordered_map<std::string, int>{ { "k", 3 } }, 62);
+}
+
+/* Objects that are none: whoever looks into them must come back. */
+static void wild()
+{
+	alignas(16) unsigned char bytes[3][64];
+	unsigned long words[3] = { 0x10, 0x4141414141414141, 0x8000000000000000 };
+
+	for (int i = 0; i < 3; i++) {
+		memset(bytes[i], 0xff, sizeof(bytes[i]));
+		memcpy(bytes[i], &words[i], sizeof(words[i]));
+		by_reference(*(std::vector<int> *)bytes[i], 50);
+		by_reference(*(std::vector<std::string> *)bytes[i], 51);
+		by_reference(*(std::string_view *)bytes[i], 52);
+		by_reference(*(std::unique_ptr<int> *)bytes[i], 53);
+		by_reference(*(std::shared_ptr<point> *)bytes[i], 54);
+		by_reference(*(std::span<const int> *)bytes[i], 55);
+		by_reference(*(std::variant<int, std::string, double> *)bytes[i], 56);
+		by_reference(*(std::vector<int> *)words[i], 57);
+		by_reference(*(std::map<int, std::string> *)bytes[i], 58);
+		by_reference(*(std::list<int> *)bytes[i], 59);
+	}
+}
+
+int main()
+{
+	vectors();
+	others();
+	nodes();
+	wild();
+	return 0;
+}
