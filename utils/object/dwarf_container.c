@@ -175,12 +175,12 @@ static bool is_template(Dwarf_Die *die, const char *name)
  * A member of @die itself, or, @depth steps away, of what is part of it: base classes and what has no name. What is near hides
  * what is far.
  */
-static bool find_direct(Dwarf_Die *die, const char *name, size_t len, unsigned depth, uint32_t base,
-			struct member *found)
+static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
+			unsigned depth, uint32_t base, struct member *found)
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
 		int tag = dwarf_tag(&child);
@@ -201,9 +201,9 @@ static bool find_direct(Dwarf_Die *die, const char *name, size_t len, unsigned d
 			return true;
 		}
 		if (depth && is_part && is_class(&type) &&
-		    find_direct(&type, name, len, depth - 1, base + offset, found))
+		    find_direct(loader, &type, name, len, depth - 1, base + offset, found))
 			return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return false;
 }
 
@@ -211,7 +211,8 @@ static bool find_direct(Dwarf_Die *die, const char *name, size_t len, unsigned d
 #define PARTS_DEPTH 16
 
 /* "member.member" of @die. */
-static bool find_member(Dwarf_Die *die, const char *path, struct member *found)
+static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *path,
+			struct member *found)
 {
 	struct member at = { *die, 0 };
 
@@ -221,7 +222,8 @@ static bool find_member(Dwarf_Die *die, const char *path, struct member *found)
 		bool is_found = false;
 
 		for (unsigned depth = 0; !is_found && depth < PARTS_DEPTH; depth++)
-			is_found = find_direct(&at.type, path, len, depth, at.offset, &next);
+			is_found = find_direct(loader, &at.type, path, len, depth, at.offset,
+					       &next);
 		if (!is_found)
 			return false;
 		at = next;
@@ -234,34 +236,37 @@ static bool find_member(Dwarf_Die *die, const char *path, struct member *found)
 }
 
 /* Template argument @index of types, through packs. */
-static bool template_type(Dwarf_Die *die, unsigned *index, Dwarf_Die *type)
+static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
+			  Dwarf_Die *type)
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
 		int tag = dwarf_tag(&child);
 
-		if (tag == DW_TAG_GNU_template_parameter_pack && template_type(&child, index, type))
+		if (tag == DW_TAG_GNU_template_parameter_pack &&
+		    template_type(loader, &child, index, type))
 			return true;
 		if (tag == DW_TAG_template_type_parameter && (*index)-- == 0)
 			return dwarf_type_die(&child, type) && dwarf_peel(type);
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return false;
 }
 
-static bool type_argument(Dwarf_Die *die, unsigned index, Dwarf_Die *type)
+static bool type_argument(struct dwarf_loader *loader, Dwarf_Die *die, unsigned index,
+			  Dwarf_Die *type)
 {
-	return template_type(die, &index, type);
+	return template_type(loader, die, &index, type);
 }
 
 /* The first template argument that is a number. */
-static bool number_argument(Dwarf_Die *die, uint64_t *number)
+static bool number_argument(struct dwarf_loader *loader, Dwarf_Die *die, uint64_t *number)
 {
 	Dwarf_Die child;
 
-	if (dwarf_child(die, &child) != 0)
+	if (!dwarf_first(loader, die, &child))
 		return false;
 	do {
 		Dwarf_Attribute attr;
@@ -274,7 +279,7 @@ static bool number_argument(Dwarf_Die *die, uint64_t *number)
 			return false;
 		*number = word;
 		return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_next(loader, &child));
 	return false;
 }
 
@@ -345,7 +350,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 {
 	struct dwarf_type known;
 
-	if (!type_argument(die, 0, type))
+	if (!type_argument(s->loader, die, 0, type))
 		return false;
 	*bytes = size_of(type);
 	if (*bytes == 0 && is_class(type)) {
@@ -367,15 +372,16 @@ static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct layout 
 	uint32_t bytes;
 	uint64_t number = 0;
 
-	if (!find_member(die, layout->paths[0], &first) || !element_of(s, die, &element, &bytes))
+	if (!find_member(s->loader, die, layout->paths[0], &first) ||
+	    !element_of(s, die, &element, &bytes))
 		return false;
 	if (layout->letter != 'a' && !is_pointer(&first.type))
 		return false;
-	if (layout->paths[1] && !find_member(die, layout->paths[1], &second))
+	if (layout->paths[1] && !find_member(s->loader, die, layout->paths[1], &second))
 		return false;
 	if (layout->letter == 'r' && !is_pointer(&second.type))
 		return false;
-	if (!layout->paths[1] && (!number_argument(die, &number) || number > 1000000))
+	if (!layout->paths[1] && (!number_argument(s->loader, die, &number) || number > 1000000))
 		return false;
 	strbuf_addf(&s->out, "%c%u.%u.%u:%s;", layout->letter, offset + first.offset,
 		    layout->paths[1] ? offset + second.offset : (uint32_t)number, bytes,
@@ -391,8 +397,9 @@ static bool put_text(struct shaping *s, Dwarf_Die *die, const struct layout *lay
 	Dwarf_Die letter;
 	struct dwarf_type type;
 
-	if (!type_argument(die, 0, &letter) || !find_member(die, layout->paths[0], &data) ||
-	    !is_pointer(&data.type) || !find_member(die, layout->paths[1], &len))
+	if (!type_argument(s->loader, die, 0, &letter) ||
+	    !find_member(s->loader, die, layout->paths[0], &data) || !is_pointer(&data.type) ||
+	    !find_member(s->loader, die, layout->paths[1], &len))
 		return false;
 	dwarf_type_of_die(s->loader, &letter, &type);
 	strbuf_addf(&s->out, "w%u.%u:string_view;", offset + data.offset, offset + len.offset);
@@ -406,8 +413,9 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct layout 
 	struct member value;
 	Dwarf_Die type;
 
-	if (!type_argument(die, 0, &type) || !find_member(die, layout->paths[0], &flag) ||
-	    !find_member(die, layout->paths[1], &value))
+	if (!type_argument(s->loader, die, 0, &type) ||
+	    !find_member(s->loader, die, layout->paths[0], &flag) ||
+	    !find_member(s->loader, die, layout->paths[1], &value))
 		return false;
 	strbuf_addf(&s->out, "o%u.1:%s;", offset + flag.offset, layout->name);
 	return put_type(s, &type, offset + value.offset, nesting);
@@ -420,14 +428,14 @@ static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct layout *
 	struct member pointer;
 	Dwarf_Die type;
 
-	if (!find_member(die, layout->paths[0], &pointer) || !is_pointer(&pointer.type))
+	if (!find_member(s->loader, die, layout->paths[0], &pointer) || !is_pointer(&pointer.type))
 		return false;
 
 	size_t start = s->out.len;
 	unsigned nr = s->nr;
 
 	strbuf_addf(&s->out, "q%u:%s;", offset + pointer.offset, layout->name);
-	if (type_argument(die, 0, &type) && put_type(s, &type, 0, nesting))
+	if (type_argument(s->loader, die, 0, &type) && put_type(s, &type, 0, nesting))
 		return true;
 	s->out.len = start;
 	s->nr = nr;
@@ -444,8 +452,8 @@ static bool put_pair(struct shaping *s, Dwarf_Die *die, const struct layout *lay
 	struct member first;
 	struct member second;
 
-	if (!find_member(die, layout->paths[0], &first) ||
-	    !find_member(die, layout->paths[1], &second))
+	if (!find_member(s->loader, die, layout->paths[0], &first) ||
+	    !find_member(s->loader, die, layout->paths[1], &second))
 		return false;
 	strbuf_addf(&s->out, "m%u.2:%s;", offset, layout->name);
 	return put_type(s, &first.type, first.offset, nesting) &&
@@ -470,7 +478,8 @@ static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 }
 
 /* A tuple's elements are base classes that have numbers. */
-static void find_leaves(Dwarf_Die *die, uint32_t offset, unsigned depth, struct leaves *leaves)
+static void find_leaves(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+			unsigned depth, struct leaves *leaves)
 {
 	Dwarf_Die child;
 	unsigned number;
@@ -478,14 +487,14 @@ static void find_leaves(Dwarf_Die *die, uint32_t offset, unsigned depth, struct 
 
 	if (leaf_number(die, "_Head_base", &number) || leaf_number(die, "__tuple_leaf", &number)) {
 		if (number < MEMBERS_MAX &&
-		    (find_direct(die, "_M_head_impl", 12, 0, offset, &value) ||
-		     find_direct(die, "__value_", 8, 0, offset, &value))) {
+		    (find_direct(loader, die, "_M_head_impl", 12, 0, offset, &value) ||
+		     find_direct(loader, die, "__value_", 8, 0, offset, &value))) {
 			leaves->all[number] = value;
 			leaves->seen |= 1U << number;
 		}
 		return;
 	}
-	if (depth == 0 || dwarf_child(die, &child) != 0)
+	if (depth == 0 || !dwarf_first(loader, die, &child))
 		return;
 	do {
 		uint32_t at;
@@ -498,8 +507,8 @@ static void find_leaves(Dwarf_Die *die, uint32_t offset, unsigned depth, struct 
 			continue;
 		if (dwarf_member_offset(&child, &at) && dwarf_type_die(&child, &type) &&
 		    dwarf_peel(&type))
-			find_leaves(&type, offset + at, depth - 1, leaves);
-	} while (dwarf_siblingof(&child, &child) == 0);
+			find_leaves(loader, &type, offset + at, depth - 1, leaves);
+	} while (dwarf_next(loader, &child));
 }
 
 static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting)
@@ -508,7 +517,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	unsigned nr = 0;
 
 	/* gcc does not say the types of a tuple of three and more. */
-	find_leaves(die, 0, BASES_MAX, &leaves);
+	find_leaves(s->loader, die, 0, BASES_MAX, &leaves);
 	while (leaves.seen >> nr)
 		nr++;
 	/* Empty classes are not to be found with all libraries. */
@@ -531,17 +540,17 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct layout *
 	Dwarf_Die type;
 	unsigned nr = 0;
 
-	if (!find_member(die, layout->paths[0], &index) ||
-	    !find_member(die, layout->paths[1], &data))
+	if (!find_member(s->loader, die, layout->paths[0], &index) ||
+	    !find_member(s->loader, die, layout->paths[1], &data))
 		return false;
-	while (type_argument(die, nr, &type))
+	while (type_argument(s->loader, die, nr, &type))
 		nr++;
 	if (nr == 0 || nr > MEMBERS_MAX)
 		return false;
 	strbuf_addf(&s->out, "v%u.%u.%u:%s;", offset + index.offset, size_of(&index.type), nr,
 		    layout->name);
 	for (unsigned i = 0; i < nr; i++) {
-		if (!type_argument(die, i, &type) ||
+		if (!type_argument(s->loader, die, i, &type) ||
 		    !put_type(s, &type, offset + data.offset, nesting))
 			return false;
 	}
@@ -549,7 +558,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct layout *
 }
 
 /* What the compiler aligns a value to. */
-static uint32_t alignment_of(Dwarf_Die *die, unsigned depth)
+static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;
 	Dwarf_Die child;
@@ -558,7 +567,7 @@ static uint32_t alignment_of(Dwarf_Die *die, unsigned depth)
 	if (depth == 0 || !dwarf_peel(&type))
 		return 1;
 	if (dwarf_tag(&type) == DW_TAG_array_type)
-		return dwarf_type_die(&type, &child) ? alignment_of(&child, depth - 1) : 1;
+		return dwarf_type_die(&type, &child) ? alignment_of(loader, &child, depth - 1) : 1;
 	if (!is_class(&type)) {
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
@@ -566,7 +575,7 @@ static uint32_t alignment_of(Dwarf_Die *die, unsigned depth)
 	/* clang only declares strings, which have pointers in them. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
-	if (dwarf_child(&type, &child) != 0)
+	if (!dwarf_first(loader, &type, &child))
 		return 1;
 	do {
 		int tag = dwarf_tag(&child);
@@ -580,8 +589,8 @@ static uint32_t alignment_of(Dwarf_Die *die, unsigned depth)
 		if (dwarf_attr_integrate(&child, DW_AT_alignment, &attr) &&
 		    dwarf_formudata(&attr, &asked) == 0)
 			most = MAX(most, (uint32_t)asked);
-		most = MAX(most, alignment_of(&member, depth - 1));
-	} while (dwarf_siblingof(&child, &child) == 0);
+		most = MAX(most, alignment_of(loader, &member, depth - 1));
+	} while (dwarf_next(loader, &child));
 	return most;
 }
 
@@ -598,12 +607,12 @@ static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t h
 
 	if (!element_of(s, die, &key, &key_bytes))
 		return false;
-	align = alignment_of(&key, ALIGNMENT_DEPTH);
+	align = alignment_of(s->loader, &key, ALIGNMENT_DEPTH);
 	if (is_map) {
-		if (!type_argument(die, 1, &value))
+		if (!type_argument(s->loader, die, 1, &value))
 			return false;
 
-		uint32_t value_align = alignment_of(&value, ALIGNMENT_DEPTH);
+		uint32_t value_align = alignment_of(s->loader, &value, ALIGNMENT_DEPTH);
 
 		align = MAX(align, value_align);
 		strbuf_addstr(&s->out, "m0.2:=;");
@@ -627,8 +636,8 @@ static bool put_nodes(struct shaping *s, Dwarf_Die *die, const struct layout *la
 	uint32_t value;
 	bool good;
 
-	if (!find_member(die, layout->paths[0], &first) || !is_pointer(&first.type) ||
-	    !find_member(die, layout->paths[1], &count) || size_of(&count.type) != 8)
+	if (!find_member(s->loader, die, layout->paths[0], &first) || !is_pointer(&first.type) ||
+	    !find_member(s->loader, die, layout->paths[1], &count) || size_of(&count.type) != 8)
 		return false;
 	good = put_entry(&entry, die, strstr(layout->name, "map"), node->head, nesting, &value);
 	s->nr = entry.nr;
