@@ -139,12 +139,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
-	bool leaves_fork = calls->task->is_fork && event->type == EVENT_EXIT;
-
 	calls->has_record = true;
-	if (event->type == EVENT_EXIT && !leaves_fork &&
-	    (!calls->config->starts_inside || calls->has_first))
-		return;
 	calls->inherits = true;
 	calls->inherited_depth = event->depth;
 	if (event->type == EVENT_EXIT)
