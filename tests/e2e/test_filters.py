@@ -110,6 +110,19 @@ def test_same_tree(method, options):
     assert recorded.strip() == replay(*options).strip()
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["second", "fourth"])
+def test_recording_that_begins_inside(method, name):
+    """What is shown stands as deep as it was, though nobody saw the calls around it."""
+    options = ["--trace=off", "-T", f"{name}@trace_on"]
+    record(exe_of("filtered", method))
+    first = next(line for line in replay().splitlines() if line.strip().startswith(f"{name}()"))
+    assert first.startswith("  ")
+    assert replay(*options).splitlines()[0] == first
+    record(exe_of("filtered", method), *options)
+    assert replay().splitlines()[0] == first
+
+
 UNWANTED = ["-N around", "-N between", "-F between", "-F around -N around", "-N grow", "-N inner", "-F inner", "-N part", "-F part",
             "-N within", "-F within", "-N within_twice", "-F within_twice", "-N dive", "-N jumper", "-F dive", "-F leaf",
             "-F jumper -N dive", "-D 1", "-D 2", "-C leaf", "-C dive", "-N leaf -D 3"]

@@ -143,6 +143,22 @@ def test_inherited_calls(forks, options, expected):
     assert ends == expected
 
 
+def test_recording_that_begins_with_a_return(workdir):
+    """Switched on by a signal in the innermost call: its end stands as deep as it was."""
+    Path("prog.c").write_text("""
+        #include <signal.h>
+        #define FN __attribute__((noinline)) void
+        FN leaf(void) { __asm__ volatile(""); }
+        FN inner(void) { raise(SIGUSR1); __asm__ volatile(""); }
+        FN outer(void) { inner(); leaf(); __asm__ volatile(""); }
+        int main(void) { outer(); leaf(); return 0; }
+    """)
+    run("gcc", "-O1", "-pg", "prog.c", "-o", "prog").must()
+    utrail("record", "--no-event", "--no-libcall", "--trace=off", "--signal", "USR1@trace_on", "./prog").must()
+    shown = utrail("replay", "-f", "none").must().out
+    assert shown == "    } /* inner */\n    leaf();\n  } /* outer */\n  leaf();\n} /* main */\n"
+
+
 def test_footer(forks):
     """Who has called _exit() misses nothing; who was killed does."""
     assert "stopped tracing" not in utrail("replay", "-d", forks[0]).must().out

@@ -134,16 +134,12 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 
 /*
  * Is the task within calls when its first record comes? A forked child is, and leaves fork(2)
- * where its parent entered it; and a range may begin anywhere. In all other cases what was
- * entered unseen is not shown, and its EXITs stand at the margin.
+ * where its parent entered it; a range may begin anywhere, and so does a recording that is switched on in the
+ * middle. What is shown then stands as deep as it was.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
-	bool leaves_fork = calls->task->is_fork && event->type == EVENT_EXIT;
-
 	calls->has_record = true;
-	if (!leaves_fork && (!calls->config->starts_inside || calls->has_first))
-		return;
 	calls->inherits = true;
 	calls->inherited_depth = event->depth;
 	if (event->type == EVENT_EXIT)
