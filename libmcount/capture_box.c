@@ -128,7 +128,7 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 /* Where the elements of a sequence are found, one after the other. */
 struct cursor {
 	const struct box_step *step;
-	uint64_t at; /* the element or its node; 0: no more */
+	uint64_t at; /* the element or its node */
 };
 
 static bool climb(const struct box_step *step, uint64_t *node)
@@ -214,6 +214,8 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 	uint32_t wild = BOX_WILD;
 	uint16_t stored = 0;
 
+	if (!has_room(box, sizeof(wild) + sizeof(stored)))
+		return false;
 	if (!find_elements(step, object, &cursor.at, &number)) {
 		number = 0;
 		put(box, &wild, sizeof(wild));
@@ -226,8 +228,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 	/* Filled in when it is known. */
 	uint32_t count_at = box->len;
 
-	if (!put(box, &stored, sizeof(stored)))
-		return false;
+	put(box, &stored, sizeof(stored));
 	number = MIN(number, (uint64_t)step->limit);
 	while (stored < number && box->looks) {
 		uint32_t start = box->len;
@@ -313,6 +314,8 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 {
 	struct box box = { .to = to, .len = 1, .bytes = bytes, .looks = LOOKS_MAX };
 
+	if (!bytes)
+		return;
 	to[0] = BOX_GOOD;
 	if (!nr_steps || !put_value(&box, steps, object)) {
 		to[0] = BOX_NOTHING;

@@ -43,7 +43,9 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 }
 
 /* All boxes of a call together: with them the payload is not too long for its record. */
-#define BOXES_BYTES 800U
+#define BOXES_BYTES   800U
+/* With so many that there is less for each the payload is too long all the same. */
+#define BOX_BYTES_MIN 8U
 
 /* Of each container as much as there is room for. */
 static void size_boxes(struct argspecs *list, unsigned elements)
@@ -59,7 +61,8 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 		if (!spec->shape || !shape_parse(&shape, spec->shape))
 			continue;
 		spec->elements = MIN(elements, (unsigned)UINT8_MAX);
-		spec->type.size = shape_box_bytes(&shape, elements, BOXES_BYTES / nr & ~3U);
+		spec->type.size = shape_box_bytes(
+			&shape, elements, MAX(BOXES_BYTES / (unsigned)nr & ~3U, BOX_BYTES_MIN));
 	}
 }
 

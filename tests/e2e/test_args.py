@@ -326,6 +326,7 @@ CONTAINERS = [
     "by_reference(variant{2.500000}, 36) = 36;",
     'by_reference(variant{"text"s}, 37) = 37;',
     "by_reference(optional{vector{2: pair{1, 2}, pair{3, 4}}}, 38) = 38;",
+    "by_value(initializer_list{2: 8, 9}, 39) = 39;",
     f"by_reference({NAMES}, 40) = 40;",
     f"by_value({NAMES}, 41) = 41;",
     "returned(set{20: 0, 1, 2, 3, 4, 5, 6, 7, ...}) = set{20: 0, 1, 2, 3, 4, 5, 6, 7, ...};",

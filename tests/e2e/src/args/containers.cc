@@ -121,6 +121,7 @@ static void others()
 	by_reference(std::variant<int, std::string, double>(2.5), 36);
 	by_reference(std::variant<int, std::string, double>("text"), 37);
 	by_reference(std::optional<std::vector<std::pair<int, int>>>({ { 1, 2 }, { 3, 4 } }), 38);
+	by_value(std::initializer_list<int>{ 8, 9 }, 39);
 }
 
 static void nodes()
