@@ -163,6 +163,8 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 			continue;
 		}
 		idle_ns += took_ns;
+		/* A wake-up that came just before the writer went to sleep is missed. */
+		ring_wake_writer(r);
 		if (idle_ns < look_ns)
 			continue;
 		if (!is_worth_waiting())
