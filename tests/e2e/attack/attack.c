@@ -88,7 +88,8 @@ struct arena {
 	uint64_t magic;
 	uint32_t nr_rings, nr_segments, segment_bytes, pad;
 	uint64_t ring_stride;
-	uint32_t high_water, threads_untraced, finish_wanted, reads_failed, points_failed, pad1;
+	uint32_t high_water, threads_untraced, finish_wanted, reads_failed, points_failed;
+	uint32_t threads_caged, threads_shared, children_cut_off;
 	uint32_t forks_begun, forks_noted, nr_forks, pad2;
 	int32_t fork_pids[960];
 };
@@ -108,7 +109,7 @@ static void die(const char *what)
 
 static struct header head(int type)
 {
-	return (struct header){ 0x7554, type, 4 };
+	return (struct header){ 0x7554, type, 5 };
 }
 
 static void find_recorder(int pid)
