@@ -68,7 +68,8 @@ def test_tree(prog, variant, libcalls):
     assert traced.status == plain.status, traced.err
     assert sorted(traced.out.splitlines()) == sorted(plain.out.splitlines())
     if plain.status < 128:
-        assert traced.err == plain.err
+        # gprof does not run in traced programs, so it cannot complain there, either.
+        assert traced.err == re.sub(r"^_mcleanup: .*\n", "", plain.err, flags=re.M)
 
     recording = Recording("uftrace.data")
     assert recording.lost == 0
