@@ -85,8 +85,10 @@ static void print_functions_of_program(const struct opts *opts)
 
 static void print_functions_of_data(const struct opts *opts, struct trace_data *data)
 {
+	struct uft_err unsaid = { 0 };
+
 	for (size_t i = 0; i < data->modules.nr_modules; i++) {
-		if (module_load(&data->modules, data->modules.modules[i], NULL) == 0)
+		if (module_load(&data->modules, data->modules.modules[i], &unsaid) == 0)
 			print_symbols(opts, &data->modules.modules[i]->symtab);
 	}
 }
@@ -131,9 +133,10 @@ static void print_events_of_data(struct trace_data *data)
 {
 	struct event_names names = { 0 };
 	struct uft_err broken = { 0 };
+	struct uft_err unsaid = { 0 };
 
-	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
-	if (event_names_load(&names, data, NULL) < 0)
+	kernel_formats_load(&data->kernel, data->dir, &broken, &unsaid);
+	if (event_names_load(&names, data, &unsaid) < 0)
 		return;
 	event_names_each(&names, print_event, NULL);
 	event_names_deinit(&names);
@@ -142,8 +145,9 @@ static void print_events_of_data(struct trace_data *data)
 static void print_of_data(const struct opts *opts)
 {
 	struct trace_data data;
+	struct uft_err unsaid = { 0 };
 
-	if (data_open(&data, reader_data_dir(opts), opts->demangle, NULL) < 0)
+	if (data_open(&data, reader_data_dir(opts), opts->demangle, &unsaid) < 0)
 		return;
 	if (opts->complete == OPTS_COMPLETE_FUNCTIONS)
 		print_functions_of_data(opts, &data);

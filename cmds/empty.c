@@ -34,15 +34,16 @@ static int look(const struct opts *opts, struct trace_data *data, struct found *
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct pipeline_config config;
 	struct view view = { .events = find, .self = found };
+	struct uft_err unsaid = { 0 }; /* whoever showed nothing has said what is wrong */
 
 	*found = (struct found){ 0 };
 	reader_pipeline_config(opts, &config);
 	config.order = PIPELINE_BY_TASK;
 
-	int ret = pipeline_open(&pipe, data, &config, NULL);
+	int ret = pipeline_open(&pipe, data, &config, &unsaid);
 
 	if (ret == 0)
-		ret = pipeline_run(&pipe, &view, NULL);
+		ret = pipeline_run(&pipe, &view, &unsaid);
 	found->has_any = atomic_load(&pipe.has_shown);
 	found->first_ns = pipe.first_ns;
 	return ret;

@@ -40,7 +40,7 @@ def why_not():
 
 REASON = why_not()
 needs_kernel = pytest.mark.skipif(REASON is not None, reason=REASON or "")
-has_fields = "kernel" in utrail("--version").out.split()
+has_fields = "tracepoints" in utrail("--version").out.split()
 needs_fields = pytest.mark.skipif(not has_fields, reason="built without libtraceevent")
 
 
