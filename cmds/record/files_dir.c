@@ -122,7 +122,12 @@ static bool has_marker(int dir_fd)
 /* A directory that we may put aside: a recording, ours or uftrace's, however it ended, or an empty one. */
 static bool is_recording(int dir_fd)
 {
-	return has_info(dir_fd) || has_marker(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd);
+	/* One that is just being made is empty, gets the marker, which becomes info: what happens between two looks is seen by the next. */
+	for (int i = 0; i < 2; i++) {
+		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
+			return true;
+	}
+	return false;
 }
 
 /* Is there nothing in @dir_fd that does not belong to a recording? */
@@ -257,10 +262,14 @@ static int put_aside(const char *path, const char *old, struct uft_err *err)
 		return 0;
 	if (fd < 0 && errno != ENOTDIR)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	if (fd < 0 || !is_recording(fd))
+	if (fd < 0 || !is_recording(fd)) {
+		/* Somebody has put it aside and is about to remove it. */
+		if (fd >= 0 && !is_at(fd, path))
+			return CHANGED_MEANWHILE;
 		return err_set(err, -EEXIST,
 			       "cannot record into '%s': it exists and is not a recording; use -d",
 			       path);
+	}
 
 	int ret = remove_recording(old, err);
 
