@@ -16,6 +16,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
+#include "cmds/record/facts.h"
 #include "cmds/record/files.h"
 #include "cmds/record/infofile.h"
 #include "utils/base/cleanup.h"
@@ -282,6 +283,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = recorder_run(rec, program->pid, &run->end, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
+	run->stop_ns = since_ns(run->started) - run->elapsed_ns;
 	return ret;
 }
 
@@ -402,6 +404,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		return ret;
 	run->dir_fd = ret;
 	warn_about_method(run);
+	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_are_wanted(run->settings.events))
 		ret = points_make_file(run->dir_fd, err);
@@ -414,6 +417,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
+	facts_after_run(run, &rec);
 	if (!warn_about_filters(run, &rec))
 		warn_about_nothing(run, &rec);
 	if (run->debug.problem.code)

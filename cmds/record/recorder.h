@@ -136,6 +136,8 @@ struct process {
 	struct ring_sink *sinks;
 	struct arena
 		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
+	uint32_t nr_modules; /* that it has reported, and what their plans had: */
+	struct plan_counts planned;
 	struct process *next;	     /* in recorder.processes */
 	struct process *next_noting; /* in recorder.notes */
 	struct process *next_live;   /* in recorder.live */
