@@ -124,7 +124,8 @@ static void bear_file_limit(const struct run *run)
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
-	unsigned long long lost = atomic_load(&rec->records_lost);
+	unsigned long long inside = atomic_load(&rec->records_lost_inside);
+	unsigned long long lost = atomic_load(&rec->records_lost) - inside;
 	unsigned long long untraced = atomic_load(&rec->threads_untraced);
 	int write_error = atomic_load(&rec->write_error);
 
@@ -141,6 +142,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 write_error || atomic_load(&rec->is_full)
 				 ? ""
 				 : "; a larger buffer (-b) may help");
+	if (inside)
+		msg_warn(msg,
+			 "%llu records of calls inside of the probe were lost: of signal handlers "
+			 "that interrupt it it keeps one at a time, and a limited number of "
+			 "records; no larger buffer helps",
+			 inside);
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "

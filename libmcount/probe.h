@@ -253,6 +253,9 @@ void slow_call(void (*fn)(void *), void *arg);
 /* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
 void note_lost(struct thread *t, uint32_t count);
 
+/* The same for calls that came while a hook was at work, and that the lane had no place for. */
+void note_lost_inside(struct thread *t, uint32_t count);
+
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
 

@@ -58,8 +58,11 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 			  p->os_pid, p->planned.rules, p->planned.conds, p->planned.steps,
 			  p->planned.points, p->session->sid);
 	}
-	msg_debug(msg, MSG_MCOUNT, 1, "processes: %llu; records lost: %llu; threads untraced: %llu",
+	msg_debug(msg, MSG_MCOUNT, 1,
+		  "processes: %llu; records lost: %llu, of them inside of the probe: %llu; threads "
+		  "untraced: %llu",
 		  nr, (unsigned long long)atomic_load(&rec->records_lost),
+		  (unsigned long long)atomic_load(&rec->records_lost_inside),
 		  (unsigned long long)atomic_load(&rec->threads_untraced));
 }
 

@@ -301,6 +301,7 @@ struct recorder {
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
+	_Atomic uint64_t records_lost_inside; /* of these, see ring.lost_inside */
 	_Atomic uint64_t threads_untraced;
 	_Atomic uint64_t bytes_written; /* into the .dat files, counted for --max-size */
 	_Atomic bool is_full;		/* --max-size was reached: nothing more is written */

@@ -144,7 +144,7 @@ DEBUG = [
     ("record -F b prog", "kernel", "kernel: tracepoints are recorded: no; .*"),
     ("record -F b prog", "mcount", r"mcount: process \d+ reported itself: a new program; modules: \d+, planned functions: 1, .*"),
     ("record -F b prog", "mcount:2", r"mcount: process \d+: rules: 1, .*; session [0-9a-f]{16}"),
-    ("record -F b prog", "mcount", "mcount: processes: 1; records lost: 0; threads untraced: 0"),
+    ("record -F b prog", "mcount", "mcount: processes: 1; records lost: 0, of them inside of the probe: 0; threads untraced: 0"),
     ("record -a prog", "dwarf", r"dwarf: '.*/plain': functions with types: [1-9]\d*"),
     ("replay -d saved", "utrail", r"utrail: 'saved': tasks: 1, sessions: 1, modules: [2-9]\d*, bytes of records: [1-9]\d*"),
     ("replay -d saved", "utrail:3", r"utrail: task \d+ of process \d+: [1-9]\d* bytes of records"),
