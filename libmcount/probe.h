@@ -230,7 +230,7 @@ struct libcall {
 };
 
 /* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
-struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
  * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once more, with stack pointer @sp; the guard

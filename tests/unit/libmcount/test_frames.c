@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "libmcount/caller.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "tests/unit/lib/pair.h"
@@ -14,7 +15,7 @@
 #define SECOND	    1000000000ULL
 
 static uint64_t stack[STACK_WORDS];
-static const struct arch_regs no_regs;
+static struct arch_regs no_regs;
 
 /* An open call of the model; @ret: what is in its slot when it begins. */
 struct call {
@@ -411,6 +412,50 @@ static void test_library_calls(void **unused)
 	end(&s);
 }
 
+/* Where they lead to instead, when the function would not see its caller; and only then. */
+static void test_library_calls_by_caller(void **unused)
+{
+	struct call_site sites[] = {
+		{ .target = 0x700000, .addr = 0x400010, .flags = PLAN_CALL_BY_CALLER },
+	};
+	struct arch_regs regs = { .r11 = 7, .rdx = 1, .rcx = 2 };
+	struct libcall c;
+	struct scene s;
+
+	begin(&s);
+	probe.calls = sites;
+	call(&s);
+	stack[1000] = 33;
+	c = probe_libcall(&stack[1000], 0, &regs);
+	assert_int_equal(c.replaced, 1);
+	assert_int_equal(c.target, caller_call);
+	assert_int_equal(arch_int_arg(&regs, NULL, 3), sites);
+	assert_int_equal(arch_int_arg(&regs, NULL, 4), 7);
+	assert_int_equal(stack[1000], TRAMPOLINE);
+	expect(&s, RECORD_ENTRY, 1, 0x400010);
+	assert_int_equal(probe_exit((uint64_t)&stack[1000], &no_regs), 33);
+	expect(&s, RECORD_EXIT, 1, 0x400010);
+
+	/* Not recorded, but by a jump from a function whose slot was replaced. */
+	unsigned place = top(&s)->place;
+
+	regs.rdx = 1;
+	s.t->limit = s.t->top;
+	c = probe_libcall(&stack[place], 0, &regs);
+	assert_int_equal(c.replaced, 0);
+	assert_int_equal(c.target, caller_call);
+	assert_int_equal(regs.rdx, sites);
+	/* Not recorded: as without us. */
+	regs.rdx = 1;
+	stack[900] = 44;
+	c = probe_libcall(&stack[900], 0, &regs);
+	assert_int_equal(c.replaced, 0);
+	assert_int_equal(c.target, 0x700000);
+	assert_int_equal(regs.rdx, 1);
+	assert_int_equal(stack[900], 44);
+	end(&s);
+}
+
 /* A stub that finds its slot through the frame pointer may find a copy: of a function that has aligned its stack. */
 static void test_realigned_stack(void **unused)
 {
@@ -561,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_lane),
 		cmocka_unit_test(test_lane_losses),
 		cmocka_unit_test(test_library_calls),
+		cmocka_unit_test(test_library_calls_by_caller),
 		cmocka_unit_test(test_realigned_stack),
 		cmocka_unit_test(test_end_of_thread),
 		cmocka_unit_test(test_readable),
