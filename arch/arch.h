@@ -101,9 +101,11 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
  * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
- * must hold a return instruction of the caller's module (arch_find_return()).
+ * must hold a return instruction of the caller's module (arch_find_return()). @lazy: what code that binds a library call may want
+ * to find in a register of its own (arch_pass_site()).
  */
-void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through);
+void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
+				  uint64_t lazy);
 
 /* A return instruction in [@start, @end), or NULL. The bytes must be readable. */
 const void *arch_find_return(const void *start, const void *end);

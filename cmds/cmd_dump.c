@@ -106,7 +106,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (ret)
 		return ret;
 	ret = dump_data(opts, &data, err);
-	data_close(&data);
+	reader_close_data(&data, opts);
 	return ret;
 }
 

@@ -132,7 +132,7 @@ static int graph_difference(const struct opts *opts, struct trace_data *base, st
 	if (ret)
 		return ret;
 	ret = compare(opts, base, &pair, err);
-	data_close(&pair);
+	reader_close_data(&pair, &other);
 	return ret;
 }
 
@@ -180,7 +180,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 		graph.config.source = &data.modules;
 	ret = opts->diff_dirs ? graph_difference(opts, &data, err)
 			      : graph_data(opts, &graph, &data, err);
-	data_close(&data);
+	reader_close_data(&data, opts);
 	return ret;
 }
 

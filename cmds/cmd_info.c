@@ -48,7 +48,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (ret)
 		return ret;
 	ret = show_data(opts, &data, err);
-	data_close(&data);
+	reader_close_data(&data, opts);
 	return ret;
 }
 

@@ -16,6 +16,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
+#include "cmds/record/facts.h"
 #include "cmds/record/files.h"
 #include "cmds/record/infofile.h"
 #include "utils/base/cleanup.h"
@@ -123,7 +124,8 @@ static void bear_file_limit(const struct run *run)
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
-	unsigned long long lost = atomic_load(&rec->records_lost);
+	unsigned long long inside = atomic_load(&rec->records_lost_inside);
+	unsigned long long lost = atomic_load(&rec->records_lost) - inside;
 	unsigned long long untraced = atomic_load(&rec->threads_untraced);
 	int write_error = atomic_load(&rec->write_error);
 
@@ -140,6 +142,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 write_error || atomic_load(&rec->is_full)
 				 ? ""
 				 : "; a larger buffer (-b) may help");
+	if (inside)
+		msg_warn(msg,
+			 "%llu records of calls inside of the probe were lost: of signal handlers "
+			 "that interrupt it it keeps one at a time, and a limited number of "
+			 "records; no larger buffer helps",
+			 inside);
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "
@@ -282,6 +290,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = recorder_run(rec, program->pid, &run->end, err);
 	run->elapsed_ns = since_ns(run->started);
 	recorder_stop(rec);
+	run->stop_ns = since_ns(run->started) - run->elapsed_ns;
 	return ret;
 }
 
@@ -402,6 +411,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		return ret;
 	run->dir_fd = ret;
 	warn_about_method(run);
+	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_are_wanted(run->settings.events))
 		ret = points_make_file(run->dir_fd, err);
@@ -414,6 +424,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
+	facts_after_run(run, &rec);
 	if (!warn_about_filters(run, &rec))
 		warn_about_nothing(run, &rec);
 	if (run->debug.problem.code)

@@ -98,7 +98,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (ret)
 		return ret;
 	ret = replay_data(opts, &data, grows ? &follow : NULL, err);
-	data_close(&data);
+	reader_close_data(&data, opts);
 	return ret;
 }
 

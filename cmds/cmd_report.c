@@ -180,7 +180,7 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 			aggregate_deinit(&aggs[i]);
 		pipeline_close(&all[i].pipe);
 		if (all[i].data == &all[i].opened)
-			data_close(all[i].data);
+			reader_close_data(all[i].data, opts);
 	}
 	if (ret > 0)
 		return ret; /* CMD_NO_DATA */
@@ -280,7 +280,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 		ret = report_difference(opts, &data, err);
 	else
 		ret = report_data(opts, &data, err);
-	data_close(&data);
+	reader_close_data(&data, opts);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/complete.h"
+#include "cmds/facts.h"
 #include "cmds/help.h"
 #include "cmds/list_events.h"
 #include "cmds/msg.h"
@@ -110,6 +111,35 @@ static int show_usage(void)
 	return print_text(&text, CMD_DONE);
 }
 
+/* What the options have become, for those who want to know. */
+static void tell_command(const struct opts *opts)
+{
+	const struct msg *msg = &opts->msg;
+
+	msg_warn_silent(msg, opts->cmd->name, opts->cmd->reads_data, opts->cmd->needs_program);
+	msg_debug(msg, MSG_UTRAIL, 1, "command '%s'", opts->cmd->name);
+	if (opts->opt_file)
+		msg_debug(msg, MSG_UTRAIL, 1, "options are also from '%s'", opts->opt_file);
+	if (opts->syms_dir)
+		msg_debug(msg, MSG_UTRAIL, 1, "symbols are looked for in '%s' first",
+			  opts->syms_dir);
+}
+
+/* The same behind it. */
+static int run_and_tell(const struct opts *opts, struct uft_err *err)
+{
+	const pid_t self = getpid();
+	uint64_t began_ns = facts_now_ns();
+	int status = opts->cmd->run(opts, err);
+
+	/* `live` has children, which come back here, too. */
+	if (getpid() == self)
+		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
+			  facts_time(facts_now_ns() - began_ns).text,
+			  status < 0 ? " and failed" : "");
+	return status;
+}
+
 static int run_command(const struct opts *opts, struct pager *pager, struct uft_err *err)
 {
 	const struct cmd *cmd = opts->cmd;
@@ -127,6 +157,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	if (!cmd || (cmd->needs_program && opts->nr_args == 0))
 		return report_no_program(opts, err);
 	opts_warn_unused(opts);
+	tell_command(opts);
 	if (!cmd->args && opts->nr_args)
 		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
 			 opts->args[0], cmd->name);
@@ -139,7 +170,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
 	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);
-	return cmd->run(opts, err);
+	return run_and_tell(opts, err);
 }
 
 /* Output that got lost must not look like success. */

@@ -118,6 +118,40 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 	va_end(ap);
 }
 
+/* Those that are not here are uftrace's: what they are about is not told. */
+static bool speaks(enum msg_domain domain, bool reads, bool records)
+{
+	switch (domain) {
+	case MSG_UTRAIL:
+		return true;
+	case MSG_SYMBOL:
+	case MSG_FILTER:
+	case MSG_SESSION:
+	case MSG_KERNEL:
+	case MSG_EVENT:
+	case MSG_DWARF:
+		return reads || records;
+	case MSG_MCOUNT:
+		return records;
+	default:
+		return false;
+	}
+}
+
+void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+	size_t nr = 0;
+
+	for (int domain = 0; domain < MSG_NR_DOMAINS; domain++) {
+		if (msg->levels[domain] && !speaks(domain, reads, records))
+			strbuf_addf(&names, "%s'%s'", nr++ ? ", " : "", domain_text(domain));
+	}
+	if (nr)
+		msg_warn(msg, "option '--debug-domain': %s has no messages about %s", command,
+			 strbuf_str(&names));
+}
+
 static int parse_domain(struct msg *msg, char *word, struct uft_err *err)
 {
 	char *colon = strchr(word, ':');

@@ -63,6 +63,12 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
+/*
+ * Warn of the domains of --debug-domain that have nothing to say when @command reads a recording (@reads) or makes one
+ * (@records).
+ */
+void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
+
 /* "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. -ERR_USAGE names the unknown word. */
 int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
 

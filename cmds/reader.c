@@ -10,6 +10,7 @@
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/event_warn.h"
+#include "cmds/facts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
@@ -61,10 +62,14 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 
 	if (ret < 0)
 		return ret;
+
+	uint64_t began_ns = facts_now_ns();
+
 	ret = data_open(data, dir, opts->demangle, err);
 	if (ret < 0)
 		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
+	facts_data_opened(opts, data, facts_now_ns() - began_ns);
 	return 0;
 }
 
@@ -79,6 +84,12 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
 	return 0;
+}
+
+void reader_close_data(struct trace_data *data, const struct opts *opts)
+{
+	facts_data_shown(opts, data);
+	data_close(data);
 }
 
 int reader_check_records(const struct trace_data *data, const struct opts *opts,

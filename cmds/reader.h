@@ -19,6 +19,9 @@ const char *reader_data_dir(const struct opts *opts);
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
+/* The end of it, when all is shown. */
+void reader_close_data(struct trace_data *data, const struct opts *opts);
+
 /* The same for one that somebody is still recording. It has no tasks yet. */
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 

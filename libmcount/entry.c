@@ -1,4 +1,5 @@
 /* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
+#include "libmcount/caller.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
@@ -190,18 +191,34 @@ static inline void land(uint64_t *slot)
 	guard_leave(t);
 }
 
+/* Calls that need care. */
+NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site *site,
+					       struct libcall call, struct arch_regs *regs)
+{
+	if (site->flags & PLAN_CALL_LANDING) {
+		land(slot);
+	} else if (site->flags & PLAN_CALL_NO_RETURN_HOOK) {
+		enter_instant(slot, site, regs);
+	} else {
+		call.replaced = enter(slot, site->addr, regs);
+		/* By this call, or by that of a function that has jumped there. */
+		if (*slot == (uint64_t)arch_return_trampoline) {
+			call.target = (uint64_t)caller_call;
+			arch_pass_site(regs, site);
+		}
+	}
+	return call;
+}
+
 /* HOT (libmcount/probe.h). */
-struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs)
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
 {
 	struct call_site *site = &probe.calls[index];
 	/* The dynamic linker stores here while others call: either value leads to the function. */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 
-	if (unlikely(site->flags & PLAN_CALL_LANDING))
-		land(slot);
-	else if (unlikely(site->flags & PLAN_CALL_NO_RETURN_HOOK))
-		enter_instant(slot, site, regs);
-	else
-		call.replaced = enter(slot, site->addr, regs);
+	if (unlikely(site->flags))
+		return special_libcall(slot, site, call, regs);
+	call.replaced = enter(slot, site->addr, regs);
 	return call;
 }

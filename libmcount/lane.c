@@ -93,7 +93,7 @@ struct thread *lane_enter(struct thread *t)
 		lane = b.lane;
 	}
 	if (!lane || lane->busy) {
-		note_lost(t, 2); /* its ENTRY and its EXIT */
+		note_lost_inside(t, 2); /* its ENTRY and its EXIT */
 		return NULL;
 	}
 	if (lane->top == lane->frames && lane->planned)
@@ -207,7 +207,7 @@ void lane_flush(struct thread *t)
 	/* Handlers that had to wait for empty_at() have come by then. */
 	while (!empty_at(t, move_records(t, lane_memory(lane))) || t->has_lane_records)
 		;
-	note_lost(t, atomic_exchange(&lane->ring->lost, 0));
+	note_lost_inside(t, atomic_exchange(&lane->ring->lost, 0));
 	errno = saved;
 }
 

@@ -230,7 +230,7 @@ struct libcall {
 };
 
 /* HOT, called by arch_libcall. @slot: the return slot; @index: the call site. */
-struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs);
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
  * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once more, with stack pointer @sp; the guard
@@ -252,6 +252,9 @@ void slow_call(void (*fn)(void *), void *arg);
 
 /* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
 void note_lost(struct thread *t, uint32_t count);
+
+/* The same for calls that came while a hook was at work, and that the lane had no place for. */
+void note_lost_inside(struct thread *t, uint32_t count);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);

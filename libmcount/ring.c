@@ -246,14 +246,23 @@ static bool next_segment(struct thread *t, uint32_t len)
 	return true;
 }
 
+static void add_lost(_Atomic uint64_t *counter, uint32_t count)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,
+			      memory_order_relaxed);
+}
+
 void note_lost(struct thread *t, uint32_t count)
 {
-	struct ring *r = t->ring;
+	if (t->ring)
+		add_lost(&t->ring->lost, count);
+}
 
-	if (r)
-		atomic_store_explicit(&r->lost,
-				      atomic_load_explicit(&r->lost, memory_order_relaxed) + count,
-				      memory_order_relaxed);
+void note_lost_inside(struct thread *t, uint32_t count)
+{
+	note_lost(t, count);
+	if (t->ring)
+		add_lost(&t->ring->lost_inside, count);
 }
 
 /* How many records were lost that no LOST record tells of. */

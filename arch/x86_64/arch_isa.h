@@ -69,6 +69,16 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 	return (struct arch_regs){ .rdi = first, .rsi = second, .rax = ret };
 }
 
+/*
+ * Have a function of two arguments get @site as its third one, and as its fourth what code that binds the call may want to find in a
+ * register of its own: mold's PLT has the relocation's index in %r11.
+ */
+static inline void arch_pass_site(struct arch_regs *regs, const void *site)
+{
+	regs->rdx = (uint64_t)site;
+	regs->rcx = regs->r11;
+}
+
 #define ARCH_INT_ARG_REGS   6
 #define ARCH_FLOAT_ARG_REGS 8
 /* Above all that a program can have mapped. */

@@ -379,7 +379,7 @@ END arch_call_preserving_vectors
 	.hidden	arch_call_preserving_vectors
 
 /*
- * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which holds a `ret`.
+ * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which holds a `ret`, %r8: its %r11.
  * That one takes the second address on the stack, which is ours.
  */
 FUNCTION arch_call_returning_through
@@ -396,6 +396,7 @@ FUNCTION arch_call_returning_through
 	movq	%rdi, %rax
 	movq	%rsi, %rdi
 	movq	%rdx, %rsi
+	movq	%r8, %r11
 	notrack jmp *%rax
 1:	leave
 	.cfi_def_cfa %rsp, 8

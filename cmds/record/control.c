@@ -282,6 +282,17 @@ static bool switches_stacks(struct recorder *rec, const struct conversation *tal
 	return false;
 }
 
+static void note_plan(struct process *proc, size_t nr_modules, const struct plan_counts *nr)
+{
+	proc->nr_modules += nr_modules;
+	proc->planned.funcs += nr->funcs;
+	proc->planned.calls += nr->calls;
+	proc->planned.rules += nr->rules;
+	proc->planned.conds += nr->conds;
+	proc->planned.steps += nr->steps;
+	proc->planned.points += nr->points;
+}
+
 static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
@@ -298,6 +309,8 @@ static bool welcome(struct recorder *rec, struct conversation *talk, struct proc
 
 	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.plan.nr);
 	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
+
+	note_plan(proc, talk->nr_modules, &msg.plan.nr);
 
 	return answer(talk, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
@@ -395,6 +408,7 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 
 	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.nr);
 
+	note_plan(talk->origin, talk->nr_modules, &msg.nr);
 	answer(talk, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)

@@ -157,9 +157,11 @@ void sink_finish(struct recorder *rec, struct process *proc, struct ring *r, str
 {
 	uint64_t lost = atomic_load(&r->lost);
 	uint64_t told = atomic_load(&r->lost_told);
+	uint64_t inside = atomic_load(&r->lost_inside);
 
 	/* What the producer could not tell any more. */
 	atomic_fetch_add(&rec->records_lost, lost);
+	atomic_fetch_add(&rec->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;
 	if (sink->untold && name_sink(rec, proc, r, sink)) {
 		struct record record = { 0, record_data(RECORD_LOST, 0, sink->untold) };

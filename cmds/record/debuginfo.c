@@ -49,6 +49,15 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	return &file->info;
 }
 
+bool debuginfo_has(const struct debuginfo *debug, const char *path)
+{
+	for (const struct debuginfo_file *file = debug->files; file; file = file->next) {
+		if (strcmp(file->path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym)
 {
 	if (!info || (sym->type != 't' && sym->type != 'T' && sym->type != 'w'))

@@ -18,6 +18,9 @@ void debuginfo_deinit(struct debuginfo *debug);
 /* The debug information of the file @path, empty if it has none; NULL when memory is short. Lives as long as @debug. */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
+/* Whether debuginfo_of() was asked for it. */
+bool debuginfo_has(const struct debuginfo *debug, const char *path);
+
 /* What the function of symbol @sym is, or NULL. */
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 

@@ -21,6 +21,10 @@ struct special_call {
 	{                                                               \
 		name, true, PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_SETJMP \
 	}
+#define BY_CALLER(name)                         \
+	{                                       \
+		name, true, PLAN_CALL_BY_CALLER \
+	}
 #define LANDING(name)                         \
 	{                                     \
 		name, true, PLAN_CALL_LANDING \
@@ -69,9 +73,9 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),
 	/* Acts for the module that its return address lies in. */
-	NO_RETURN_HOOK("dlopen"),
+	BY_CALLER("dlopen"),
 	NO_RETURN_HOOK("dlmopen"),
-	NO_RETURN_HOOK("dlsym"),
+	BY_CALLER("dlsym"),
 	NO_RETURN_HOOK("dlvsym"),
 };
 

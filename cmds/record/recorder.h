@@ -136,6 +136,8 @@ struct process {
 	struct ring_sink *sinks;
 	struct arena
 		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
+	uint32_t nr_modules; /* that it has reported, and what their plans had: */
+	struct plan_counts planned;
 	struct process *next;	     /* in recorder.processes */
 	struct process *next_noting; /* in recorder.notes */
 	struct process *next_live;   /* in recorder.live */
@@ -299,6 +301,7 @@ struct recorder {
 
 	/* What could not be saved. */
 	_Atomic uint64_t records_lost;
+	_Atomic uint64_t records_lost_inside; /* of these, see ring.lost_inside */
 	_Atomic uint64_t threads_untraced;
 	_Atomic uint64_t bytes_written; /* into the .dat files, counted for --max-size */
 	_Atomic bool is_full;		/* --max-size was reached: nothing more is written */

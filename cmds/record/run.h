@@ -26,6 +26,7 @@ struct run {
 	int dir_fd;
 	struct timespec started;
 	uint64_t elapsed_ns;
+	uint64_t stop_ns; /* taking what was left, when it had ended */
 	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;

@@ -102,6 +102,7 @@ static void close_ring(struct recorder *rec, struct process *proc, uint32_t inde
 	atomic_store(&r->tail, 0);
 	atomic_store(&r->lost, 0);
 	atomic_store(&r->lost_told, 0);
+	atomic_store(&r->lost_inside, 0);
 	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }
 

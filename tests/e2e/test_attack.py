@@ -151,6 +151,23 @@ def test_no_records_in_the_file_of_others(workdir):
     assert is_whole()
 
 
+FULL = r"WARN: (\d+) records were lost; a larger buffer \(-b\) may help"
+INSIDE = r"WARN: (\d+) records of calls inside of the probe were lost: .*; no larger buffer helps"
+
+
+@pytest.mark.parametrize("counters, full, inside", [("7,0", "7", None), ("7,3", "4", "3"), ("7,7", None, "7"),
+                                                    ("7,999999999999", None, "7"), ("0,5", None, None)])
+def test_each_loss_by_its_cause(workdir, counters, full, inside):
+    """What a process says of its losses: each cause has its own sentence. It cannot have lost more inside of the probe than at all."""
+    lines = from_inside("lose", counters).err.splitlines()
+    for pattern, number in ((FULL, full), (INSIDE, inside)):
+        found = [match[1] for match in (re.fullmatch(pattern, line) for line in lines) if match]
+        assert found == ([number] if number else []), lines
+    assert len([line for line in lines if "lost" in line]) == (full is not None) + (inside is not None)
+    if full or inside:
+        assert "LOST 7 records" in utrail("replay", "-d", "data").must().out
+
+
 def test_a_crash_is_of_who_reports_it_and_only_when_asked_for(workdir):
     result = from_inside("crash", "1")
     assert "ended by signal" not in result.err

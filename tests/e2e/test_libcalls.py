@@ -228,3 +228,51 @@ def test_what_hooks_call_is_not_the_programs(workdir):
         shown = utrail("replay", "-d", "data", "-f", "none", "--no-pager").must().out
         assert "LOST" not in shown
         assert shown.split() == ["main()", "{"] + ["work();"] * 1000 + ["}", "/*", "main", "*/"]
+
+
+@pytest.fixture
+def finders(workdir):
+    """libfinder.so stands in front of libthird.so, and finds libplug.so by its RUNPATH."""
+    (workdir / "sub").mkdir()
+    compiled("-shared", "-fPIC", "-pg", HERE / "plug.c", "-o", "sub/libplug.so")
+    compiled("-shared", "-fPIC", HERE / "third.c", "-o", "libthird.so")
+    return workdir
+
+
+FINDER_OPTIONS = [(), ("--nest-libcall",), ("--nest-libcall", "-a"), ("-a",), ("-D", "1"), ("-D", "2", "--nest-libcall"), ("-t", "1s"),
+                  ("-e", "--nest-libcall"), ("-N", "finder", "--nest-libcall"), ("-F", "dlsym", "--nest-libcall")]
+
+
+FINDER_LAYOUTS = [("bfd", "lazy", "pg"), ("bfd", "now", "pg"), ("bfd", "noplt", "cyg"), ("bfd", "cet", "cyg"), ("mold", "lazy", "pg")]
+
+
+@pytest.mark.parametrize("linker, binding, method", [layout for layout in FINDER_LAYOUTS if layout[0] in LINKERS])
+def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
+    """Which library comes next, and whose RUNPATH counts, is as untraced; though calls of them have their return seen."""
+    flags = [f"-fuse-ld={linker}", *BINDINGS[binding]]
+    # The library is compiled for tracing, so that a function of it that jumps has a frame.
+    compiled("-shared", "-fPIC", METHODS[method], *flags, "-Wl,--enable-new-dtags,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o",
+             "libfinder.so")
+    compiled(METHODS[method], *flags, "-rdynamic", HERE / "finds.c", "-Wl,--no-as-needed", "-L.", "-lfinder", "-lthird",
+             "-Wl,-rpath,$ORIGIN", "-o", "finds")
+    plain = run("./finds").must().out
+    # Jumps are there or not as the compiler likes: what follows from them is what the untraced program says.
+    assert plain.splitlines()[0] == "1 2" and plain.splitlines()[1][0] == "3" and plain.splitlines()[3][0] == "1"
+    for options in FINDER_OPTIONS:
+        result = utrail("record", "--no-event", *options, "./finds")
+        assert (result.status, result.out) == (0, plain), (options, result.err)
+
+
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_dlopen_and_dlsym_take_time(finders, binding):
+    """What constructors do is inside of the call, and what they return is shown."""
+    compiled("-shared", "-fPIC", *BINDINGS[binding], "-Wl,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o", "libfinder.so")
+    compiled("-pg", *BINDINGS[binding], "-rdynamic", HERE / "finds.c", "-Wl,--no-as-needed", "-L.", "-lfinder", "-lthird",
+             "-Wl,-rpath,$ORIGIN:$ORIGIN/sub", "-o", "finds")
+    utrail("record", "--no-event", "-a", "./finds").must()
+    (task,) = Recording("uftrace.data", has_payloads=True).tasks.values()
+    assert "dlopen{plug_begins{}}" in tree(task, {"dlopen", "plug_begins"})
+    shown = utrail("replay", "-f", "none").must().out
+    assert re.search(r'dlsym\(.*"which"\) = &which;', shown), shown
+    assert re.search(r'dlsym\(.*"no_such"\) = (0|NULL|0x0|nil);', shown, re.I), shown
+    assert re.search(r'dlopen\("libplug.so", RTLD_NOW\) {\n +plug_begins\(\);\n +} = 0x[0-9a-f]+; /\* dlopen \*/', shown), shown

@@ -127,6 +127,65 @@ def test_unused_options(workdir, command, option):
     assert utrail(command, "--opt-file=words").err == plain.err
 
 
+# What is told of each domain: command, domain, a line of it. "prog" is a link to "plain", which has a function "b".
+DEBUG = [
+    ("record -F b prog", "utrail", r"utrail: the program is '.*/prog'"),
+    ("record -F b prog", "utrail", r"utrail: the probe is '.*/libmcount.so'"),
+    ("record -F b prog", "utrail", r"utrail: 'uftrace.data': tasks with records: 1; the program took .*s, and .* records .*s"),
+    ("record --opt-file=words prog", "utrail", "utrail: options are also from 'words'"),
+    ("record -F b prog", "symbol", r"symbol: '.*/plain': [1-9]\d* symbols from the file itself"),
+    ("record --with-syms=saved prog", "symbol", r"symbol: '.*/plain': [1-9]\d* symbols from 'saved' \(--with-syms\)"),
+    ("record -F b prog", "session", r"session: [0-9a-f]{16}: '.*' in process \d+: modules: [2-9]\d*"),
+    ("record -F b -N ^nosuch$ prog", "filter", r"filter: functions that match --filter 'b': 1 \(plain 1\)"),
+    ("record -F b -N ^nosuch$ prog", "filter", r"filter: functions that match --notrace '\^nosuch\$': 0 \(in no module\)"),
+    ("record -F b prog", "filter:2", r"filter: --filter 'b' matches 'b' of 'plain'"),
+    ("record --no-event prog", "event", "event: of each task: begin and end: no, names: no, switches: no"),
+    ("record -F b prog", "event", "event: chosen events of the program: 0"),
+    ("record -F b prog", "kernel", "kernel: tracepoints are recorded: no; .*"),
+    ("record -F b prog", "mcount", r"mcount: process \d+ reported itself: a new program; modules: \d+, planned functions: 1, .*"),
+    ("record -F b prog", "mcount:2", r"mcount: process \d+: rules: 1, .*; session [0-9a-f]{16}"),
+    ("record -F b prog", "mcount", "mcount: processes: 1; records lost: 0, of them inside of the probe: 0; threads untraced: 0"),
+    ("record -a prog", "dwarf", r"dwarf: '.*/plain': functions with types: [1-9]\d*"),
+    ("replay -d saved", "utrail", r"utrail: 'saved': tasks: 1, sessions: 1, modules: [2-9]\d*, bytes of records: [1-9]\d*"),
+    ("replay -d saved", "utrail:3", r"utrail: task \d+ of process \d+: [1-9]\d* bytes of records"),
+    ("report -d saved", "utrail", r"utrail: 'report' took .*s"),
+    ("replay -d saved", "symbol", r"symbol: '.*/plain': [1-9]\d* symbols from 'saved/plain\.sym'"),
+    ("graph -d saved", "symbol:3", r"symbol: 'b' was called"),
+    ("info -d saved", "session", r"session: [0-9a-f]{16}: '.*' in process \d+: modules: [2-9]\d*, and loaded later: 0"),
+    ("dump -d saved -F b", "filter", r"filter: functions that match --filter 'b': 1 \(plain 1\)"),
+    ("replay -d saved -E linux:task-new", "event", r"event: events that the recording knows: [1-9]\d*; chosen by -E: 1"),
+    ("replay -d saved", "kernel", "kernel: events of the kernel that the recording knows: 0"),
+    ("replay -d saved -a", "dwarf:2", r"dwarf: '.*/plain': .*"),
+    ("live prog", "utrail", r"utrail: 'live' took .*s"),
+    ("snapshot", "utrail", r"utrail: 'snapshot' took .*s and failed"),
+    ("replay -d saved", "dynamic,mcount,symbol,wrap",
+     "WARN: option '--debug-domain': replay has no messages about 'mcount', 'dynamic', 'wrap'"),
+    ("record prog", "plthook,script,demangle,fstack,mcount",
+     "WARN: option '--debug-domain': record has no messages about 'demangle', 'fstack', 'plthook', 'script'"),
+]
+
+
+@pytest.mark.parametrize("words, domain, line", DEBUG, ids=[f"{row[0]} {row[1]} {i}" for i, row in enumerate(DEBUG)])
+def test_debug_domains(workdir, words, domain, line):
+    """Each says its own, and nothing of the others, on stderr; without the option there is none of it."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    (workdir / "words").write_text("--no-event\n")
+    utrail("record", "-d", "saved", "--no-event", "prog").must()
+    command = words.split()
+    told = utrail(command[0], "--debug-domain", domain, *command[1:])
+    lines = told.err.splitlines()
+    assert any(re.fullmatch(line, told_line) for told_line in lines), told.err
+    names = "|".join(word.split(":")[0] for word in domain.split(","))
+    quiet = utrail(*command)
+    assert quiet.status == told.status
+    assert set(quiet.err.splitlines()) <= set(lines)
+    assert all(re.match(f"({names}|WARN|utrail): ", other) for other in lines), told.err
+    if domain == "utrail":
+        # -v is level 1 of all of them.
+        verbose = utrail(command[0], "-v", *command[1:]).err
+        assert any(re.fullmatch(line, told_line) for told_line in verbose.splitlines()), verbose
+
+
 # What leaves nothing, and what is said of it.
 EMPTY = [
     ("replay -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),

@@ -131,7 +131,7 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 enum plan_call {
 	/*
 	 * Its return slot must stay as it is, since the function looks at it, keeps it for later, or returns more than
-	 * once (setjmp, vfork, dlsym ...): ENTRY and EXIT are written together.
+	 * once (setjmp, vfork, dlvsym ...): ENTRY and EXIT are written together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
@@ -141,6 +141,8 @@ enum plan_call {
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
 	PLAN_CALL_SETJMP = 1U << 2,
+	/* It acts for the module that its return address lies in, and takes two arguments (dlopen, dlsym): see libmcount/caller.c. */
+	PLAN_CALL_BY_CALLER = 1U << 3,
 };
 
 #define PLAN_NO_RELOC UINT32_MAX

@@ -55,11 +55,13 @@ struct ring {
 	 * lie wholly below it.
 	 */
 	_Atomic uint64_t head;
-	_Atomic uint64_t lost;	    /* records dropped in all */
+	_Atomic uint64_t lost; /* records dropped in all, most of them because the ring was full */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* which ring it is; the owning process' own note */
-	uint64_t pad2[4];
+	_Atomic uint64_t
+		lost_inside; /* of @lost, those of calls inside of the probe (lane.c), which no larger ring would hold */
+	uint64_t pad2[3];
 
 	/*
 	 * Consumer. @tail is stored with release after the bytes were copied away and loaded with

@@ -80,7 +80,7 @@ struct ring {
 	uint32_t state;
 	int32_t tid;
 	uint64_t start_ns, pad0[6];
-	uint64_t head, lost, lost_told, pad1[5];
+	uint64_t head, lost, lost_told, waiting, lost_inside, pad1[3];
 	uint64_t tail, pad2[7];
 };
 
@@ -330,6 +330,19 @@ static void take_tid(const char *arg)
 	tell("somebody's ring", 1);
 }
 
+/* It has lost so many records: @arg is how many, and how many of these inside of the probe. */
+static void lose(const char *arg)
+{
+	struct arena *a = be_traced();
+	struct ring *r = (struct ring *)((char *)a + 4096);
+
+	a->high_water = 1;
+	r->tid = getpid();
+	r->start_ns = 1;
+	sscanf(arg, "%lu,%lu", &r->lost, &r->lost_inside);
+	__atomic_store_n(&r->state, 1, __ATOMIC_RELEASE);
+}
+
 /* No attack: a process of another user executes another program, and the records of the first one are still to be taken. */
 static void be_another(const char *arg)
 {
@@ -432,6 +445,7 @@ static const struct {
 	{ "control", write_control },
 	{ "finish", want_finish },
 	{ "tid", take_tid },
+	{ "lose", lose },
 	{ "flood", flood },
 	{ "sit", sit },
 	{ "module", name_module },

@@ -99,7 +99,7 @@ static uint64_t seen_index;
 uint64_t r11_in_library;
 #define R11_BEFORE 0x5566778899aabbccULL
 
-struct libcall probe_libcall(uint64_t *slot, uint64_t index, const struct arch_regs *regs)
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
 {
 	struct libcall call = { (uint64_t)library_function, probe_entry(slot, index, regs) };
 

@@ -196,18 +196,23 @@ static void test_finish_tells(void **unused)
 	begin(&room, 0);
 	room.r->lost = 10;
 	room.r->lost_told = 3;
+	room.r->lost_inside = 4;
 	finish(&room);
 	check(&room, expected, 1);
 	assert_int_equal(room.pair.rec.records_lost, 10);
+	assert_int_equal(room.pair.rec.records_lost_inside, 4);
 	assert_int_equal(room.pair.rec.nr_tids, 1);
 
 	/* The program has written nonsense. */
 	room.r->lost = 3;
 	room.r->lost_told = 10;
+	room.r->lost_inside = 1ULL << 60;
 	finish(&room);
 	check(&room, expected, 1);
 	assert_int_equal(room.pair.rec.nr_tids, 1);
-	room.r->lost = room.r->lost_told = 0;
+	assert_int_equal(room.pair.rec.records_lost, 13);
+	assert_int_equal(room.pair.rec.records_lost_inside, 7);
+	room.r->lost = room.r->lost_told = room.r->lost_inside = 0;
 	end(&room);
 }
 

@@ -436,6 +436,7 @@ static void test_reuse(void **unused)
 	struct ring *r = first.t->ring;
 
 	r->segment_before[0] = 77;
+	r->lost_inside = 1;
 	thread_give_back(first.t);
 	assert_int_equal(r->state, RING_DONE);
 	pair_look(&pair, false);
@@ -445,6 +446,7 @@ static void test_reuse(void **unused)
 	assert_int_equal(r->tail, 0);
 	assert_int_equal(r->lost, 0);
 	assert_int_equal(r->lost_told, 0);
+	assert_int_equal(r->lost_inside, 0);
 	assert_int_equal(r->segment_before[0], 0);
 	check_file(&pair, first.tid, &first.expected);
 

@@ -1,0 +1,58 @@
+/* What --debug and --debug-domain tell of a recording, gathered when the work is done: utils/ and the recorder print nothing. */
+#ifndef UTRAIL_CMDS_FACTS_H
+#define UTRAIL_CMDS_FACTS_H
+
+#include "cmds/opts.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/map.h"
+#include "utils/format/sym.h"
+#include "utils/spec/filters.h"
+
+struct trace_data;
+
+/* "1.5ms": a time, as messages show it. */
+struct facts_time {
+	char text[32];
+};
+struct facts_time facts_time(uint64_t time_ns);
+
+/* How many modules @map has: without "[stack]". */
+size_t facts_count_modules(const struct module_map *map);
+
+/* CLOCK_MONOTONIC. */
+uint64_t facts_now_ns(void);
+
+/*
+ * How many functions each spec of the options matches, by module.
+ *
+ * @found: by index of opts->filters->entries
+ */
+struct facts_filters {
+	const struct opts *opts;
+	struct facts_found {
+		size_t total;
+		struct strbuf modules; /* "prog 3, libc.so.6 1" */
+	} * found;
+};
+
+/* One module for facts_filters_add(). @source_of: where a function is written, or NULL; NULL when nobody knows. */
+struct facts_module {
+	const char *basename;
+	bool is_program;
+	const struct symtab *symbols;
+	const char *(*source_of)(void *self, const struct symbol *sym);
+	void *self;
+};
+
+/* False when nobody wants to know, or without memory: then nothing more is to be done. */
+bool facts_filters_begin(struct facts_filters *facts, const struct opts *opts);
+void facts_filters_add(struct facts_filters *facts, const struct facts_module *module);
+
+/* Print, and release what it has. */
+void facts_filters_end(struct facts_filters *facts);
+
+/* Of an open recording: when it was opened, which took @took_ns (0: it was not now), and when all is shown. */
+void facts_data_opened(const struct opts *opts, const struct trace_data *data, uint64_t took_ns);
+void facts_data_shown(const struct opts *opts, struct trace_data *data);
+
+#endif

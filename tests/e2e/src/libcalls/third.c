@@ -1,0 +1,6 @@
+int which(void);
+
+int which(void)
+{
+	return 3;
+}
