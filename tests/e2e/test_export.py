@@ -524,3 +524,141 @@ def test_same_text(name, format):
     ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
     theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out
     assert same_as_the_peer(ours, False) == same_as_the_peer(theirs, True)
+
+
+# With a time range: what is open where it begins and ends.
+
+
+def own_of_lines(path):
+    own = collections.Counter()
+    for line in path.read_text().splitlines():
+        calls_of_it, ns = line.rsplit(" ", 1)
+        own[calls_of_it.split(";")[-1]] += int(ns)
+    return own
+
+
+def own_of_callgrind(path):
+    """Of each function what stands behind its name; what stands behind a call is its callee's."""
+    own, name, is_call = collections.Counter(), None, False
+    for line in path.read_text().splitlines():
+        if line.startswith("fn="):
+            name = line[3:]
+        elif re.fullmatch(r"0 \d+", line) and not is_call:
+            own[name] += int(line[2:])
+        is_call = line.startswith("calls=")
+    return own
+
+
+OWN_TIMES = {
+    "folded": own_of_lines,
+    "flame-graph": own_of_lines,
+    "callgrind": own_of_callgrind,
+    "firefox": count_firefox,
+}
+
+
+def clock(ns):
+    return f"{ns // 10**9}.{ns % 10**9:09}"
+
+
+class TestRange:
+    """main{nap_10ms{} quick{} outer{nap_30ms{} quick{}} nap_30ms{}}, from the middle of a nap to the middle of another one"""
+
+    COUNTS = {"main": 1, "outer": 1, "nap_30ms": 2, "usleep": 2, "quick": 1}
+
+    @pytest.fixture
+    def naps(self):
+        utrail("record", "--no-event", "-d", "data", build(program("sleeps"), VARIANT)).must()
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        first, second = [(line["ts"], line["dur"]) for line in lines if line["name"] == "nap_30ms"]
+        return [first[0] + first[1] // 2, second[0] + second[1] // 2]
+
+    def range(self, start, stop):
+        return ["-r", f"{clock(start)}~{clock(stop)}"]
+
+    @pytest.mark.parametrize(("name", "count"), params(COUNTERS))
+    def test_calls(self, naps, name, count):
+        assert count(dump(name, "data", *self.range(*naps))) == self.COUNTS
+
+    def test_begin_and_end(self, naps):
+        """They have the times of the edges, and stand in the calls that they are in."""
+        start, stop = naps
+        events = load_json(dump("chrome", "data", *self.range(start, stop)))["traceEvents"]
+        edges = [(e["ph"], round(e["ts"] * 1000), e["name"]) for e in events if e["ph"] in "BE"]
+        inside = ["main", "outer", "nap_30ms", "usleep"]
+        assert edges[:4] == [("B", start, name) for name in inside]
+        assert edges[-3:] == [("E", stop, name) for name in ("usleep", "nap_30ms", "main")]
+        lines = [json.loads(line) for line in dump("jsonl", "data", *self.range(start, stop)).read_text().splitlines()]
+        assert [(line["name"], line["depth"]) for line in lines] == [
+            *[("usleep", 3), ("nap_30ms", 2), ("quick", 2), ("outer", 1)],
+            *[("usleep", 2), ("nap_30ms", 1), ("main", 0)],
+        ]
+        assert [line["name"] for line in lines if line["ts"] == start] == ["usleep", "nap_30ms", "outer", "main"]
+        assert sum(line["self"] for line in lines) == lines[-1]["dur"] == stop - start
+
+    @pytest.mark.parametrize("name", OWN_TIMES)
+    def test_self_times(self, naps, name):
+        lines = [json.loads(line) for line in dump("jsonl", "data", *self.range(*naps)).read_text().splitlines()]
+        expected = collections.Counter()
+        for line in lines:
+            expected[line["name"]] += line["self"]
+        options = ["--sample-time=1ns"] if name == "flame-graph" else []
+        assert OWN_TIMES[name](dump(name, "data", *self.range(*naps), *options)) == expected
+
+    def test_texts(self, naps):
+        """Pages and pictures have them, too."""
+        for name in ("mermaid", "svg", "html"):
+            text = dump(name, "data", *self.range(*naps)).read_text()
+            # What is too narrow to be seen is not drawn.
+            assert {func for func in self.COUNTS if func not in text} <= {"quick"} and "nap_10ms" not in text, name
+
+    @pytest.mark.parametrize("options", [[], ["-T", "usleep@time=1ns"], ["-F", "main"]])
+    def test_nothing_happens(self, naps, options):
+        """Calls that go on through the whole range."""
+        start, stop = naps[0], naps[0] + 1000
+        text = dump("jsonl", "data", *self.range(start, stop), *options).read_text()
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert [(line["name"], line["ts"], line["dur"]) for line in lines] == [
+            (name, start, 1000) for name in ("usleep", "nap_30ms", "outer", "main")
+        ]
+
+    def test_filters(self, naps):
+        """They see what is open as calls like others."""
+        counts = [
+            (["-F", "outer"], {"outer": 1, "nap_30ms": 1, "usleep": 1, "quick": 1}),
+            (["-N", "outer"], {"main": 1, "nap_30ms": 1, "usleep": 1}),
+            (["-D", "2"], {"main": 1, "outer": 1, "nap_30ms": 1}),
+            (["--no-libcall", "-T", "quick@time=1s"], {"main": 1, "outer": 1, "nap_30ms": 2}),
+        ]
+        for options, expected in counts:
+            assert count_chrome(dump("chrome", "data", *self.range(*naps), *options)) == expected, options
+
+    def test_one_edge(self, naps):
+        start, stop = naps
+        assert count_chrome(dump("chrome", "data", "-r", f"{clock(start)}~")) == self.COUNTS
+        counts = count_chrome(dump("chrome", "data", "-r", f"~{clock(stop)}"))
+        assert counts == {**self.COUNTS, "nap_10ms": 1, "usleep": 3, "quick": 2, "__cxa_atexit": 1}
+
+    def test_off_the_cpu(self):
+        """Who waits at an edge waits up to it, or from there on."""
+        utrail("record", "-d", "data", build(program("sleeps"), VARIANT)).must()
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        waits = [(line["ts"], line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
+        if len(waits) < 2:
+            pytest.skip("the kernel does not tell when tasks are off the CPU")
+        start, stop = waits[0][0] + waits[0][1] // 2, waits[-1][0] + waits[-1][1] // 2
+        path = dump("jsonl", "data", *self.range(start, stop))
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        found = [(line["ts"], line["ts"] + line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
+        assert len(found) == len(waits) and found[0] == (start, sum(waits[0])) and found[-1] == (waits[-1][0], stop)
+        edges = load_json(dump("chrome", "data", *self.range(start, stop)))["traceEvents"]
+        assert sum(e["ph"] == "B" for e in edges) == sum(e["ph"] == "E" for e in edges) == len(lines)
+
+    def test_another_program(self):
+        """What exec has left behind is not open any more."""
+        utrail("record", "--no-event", "-d", "data", build(program("exec"), VARIANT))
+        second = re.findall(r"SESS timestamp=(\d+)\.(\d+)", Path("data/task.txt").read_text())[1]
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        after = [line for line in lines if line["ts"] > int("".join(second))]
+        path = dump("jsonl", "data", "-r", f"{clock(min(line['ts'] for line in after) - 1)}~")
+        assert [json.loads(line) for line in path.read_text().splitlines()] == after

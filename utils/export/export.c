@@ -89,6 +89,10 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		exporter->configure(stages);
 	else
 		tree_configure(stages);
+	if (stages->range.start.is_set || stages->range.stop.is_set) {
+		stages->stages.opens_at_start = true;
+		stages->stages.closes_open_calls = true;
+	}
 }
 
 int export_run(const struct exporter *exporter, const struct export_config *config,
