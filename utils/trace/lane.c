@@ -261,6 +261,53 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 	return kept;
 }
 
+/*
+ * With opens_inherited: put in front of the @nr events that were read, of which one is the task's first record, what it begins
+ * within. How many events there are now, or -ENOMEM.
+ */
+static ssize_t open_inherited(struct lane *lane, size_t nr)
+{
+	const struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
+	struct opened opened = { 0 };
+	struct src_user src;
+	ssize_t more = src_user_open(&src, lane->pipe->data, lane->task->tid, &plan, NULL);
+
+	if (more == 0) {
+		src.reader = lane->user.reader;
+		more = opened_find_inherited(&opened, &src, &lane->pipe->is_stopped);
+		src_user_close(&src);
+	}
+	if (more > 0 && make_raw_room(lane, nr, MAX(nr + more, lane->batch)) < 0)
+		more = -ENOMEM;
+	if (more > 0) {
+		struct event *events = lane->holds_back ? lane->raw : lane->events;
+		uint64_t start_ns = events[0].time_ns;
+
+		memmove(events + more, events, nr * sizeof(*events));
+		opened_put(&opened, start_ns, events);
+		for (ssize_t i = 0; i < more; i++) {
+			if (events[i].depth)
+				events[i].flags = EVENT_INHERITED;
+		}
+	}
+	opened_deinit(&opened);
+	return more < 0 ? more : (ssize_t)nr + more;
+}
+
+/* The same, if there can be something: the first record is within calls. */
+static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (events[i].type > EVENT_EXIT)
+			continue;
+		lane->has_begun = true;
+		if (events[i].depth || events[i].type == EVENT_EXIT)
+			return open_inherited(lane, nr);
+		break;
+	}
+	return nr;
+}
+
 /* What of the @nr events that were read is in the time range, and its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
@@ -365,10 +412,11 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 
 		lane->is_dry = nr == 0 && pipe->limit_ns != UINT64_MAX && !is_stopped;
 		lane->at_end = is_stopped || (nr == 0 && !lane->is_dry);
-		if (has_range) {
+		if (pipe->config.stages.opens_inherited && !lane->has_begun)
+			nr = begin_task(lane, events, nr);
+		if (has_range && nr > 0)
 			nr = take_range(lane, nr);
-			events = lane->holds_back ? lane->raw : lane->events;
-		}
+		events = lane->holds_back ? lane->raw : lane->events;
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 		else if (nr)

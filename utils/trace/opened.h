@@ -1,12 +1,14 @@
-/* The calls that are open where a time range begins: what exporters begin there. */
+/* The calls that are open where a time range, or a task, begins: what exporters begin there. */
 #ifndef UTRAIL_TRACE_OPENED_H
 #define UTRAIL_TRACE_OPENED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "utils/trace/event.h"
+#include "utils/trace/src_user.h"
 
 /*
  * Follows the records of a task up to the range. All zero is the beginning of a task; ends with opened_deinit().
@@ -43,5 +45,13 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 
 /* Write them to @events, as if all of it had begun at @start_ns. */
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
+
+/*
+ * A forked child begins within calls of its parent, and so does a recording that is switched on late. Their names are known when
+ * the task returns from them: read @src, which is at the beginning of the task, up to there, for opened_put() of what it begins
+ * within; @opened is all zero. Others may set @is_stopped: then nobody waits for it. How many there are, or -ENOMEM.
+ */
+ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
+			      const atomic_bool *is_stopped);
 
 #endif

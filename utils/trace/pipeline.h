@@ -80,6 +80,7 @@ struct view {
  *          tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @perf_at, @perf_end: events of the scheduler and of the kernel that are still to come
+ * @has_begun: with opens_inherited: the first record was read
  * @opened: with opens_at_start; @is_cut: the task goes on behind the range
  * @goes_on: at its end the task does not end, see split.h
  */
@@ -106,6 +107,7 @@ struct lane {
 	bool is_dry;	      /* of a recording that grows: that is all so far */
 	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
 	bool at_end;	      /* of the sources */
+	bool has_begun;
 	bool is_cut;
 	bool goes_on;
 	bool is_finished; /* and what comes behind that is out */
