@@ -42,7 +42,12 @@ def needs(tool, package):
 
 @pytest.fixture(params=PROGRAMS)
 def recording(request):
-    utrail("record", "-d", "data", build(program(request.param), VARIANT))
+    """With the scheduler's events. Where the clocks of kernel and program differ, a task may seem to come back to the CPU behind
+    the end of the call that it waited in, perhaps behind its last one: report does not know such a wait, so once more."""
+    for _ in range(20):
+        utrail("record", "-d", "data", build(program(request.param), VARIANT))
+        if "linux:sched-out" not in utrail("replay", "-d", "data", "-f", "none").out:
+            break
     return Path("data")
 
 
@@ -171,7 +176,7 @@ def unquote(text):
     return text.encode().decode("unicode_escape").encode("latin-1").decode()
 
 
-def count_perfetto(path):
+def perfetto_edges(path):
     names, edges, sequence, iid, kind, time = {}, [], 0, None, None, 0
     for packet in decoded(path, "Trace", "perfetto.proto").split("\npacket {"):
         sequence = re.search(r"trusted_packet_sequence_id: (\d+)", packet)
@@ -192,7 +197,11 @@ def count_perfetto(path):
         if is_begin:
             open_names[who].append(name)
         paired.append((who, when, is_begin, name if is_begin else open_names[who].pop()))
-    return check_pairs(paired)[0]
+    return paired
+
+
+def count_perfetto(path):
+    return check_pairs(perfetto_edges(path))[0]
 
 
 def count_pprof(path):
@@ -524,3 +533,306 @@ def test_same_text(name, format):
     ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
     theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out
     assert same_as_the_peer(ours, False) == same_as_the_peer(theirs, True)
+
+
+# With a time range: what is open where it begins and ends.
+
+
+def own_of_lines(path):
+    own = collections.Counter()
+    for line in path.read_text().splitlines():
+        calls_of_it, ns = line.rsplit(" ", 1)
+        own[calls_of_it.split(";")[-1]] += int(ns)
+    return own
+
+
+def own_of_callgrind(path):
+    """Of each function what stands behind its name; what stands behind a call is its callee's."""
+    own, name, is_call = collections.Counter(), None, False
+    for line in path.read_text().splitlines():
+        if line.startswith("fn="):
+            name = line[3:]
+        elif re.fullmatch(r"0 \d+", line) and not is_call:
+            own[name] += int(line[2:])
+        is_call = line.startswith("calls=")
+    return own
+
+
+OWN_TIMES = {
+    "folded": own_of_lines,
+    "flame-graph": own_of_lines,
+    "callgrind": own_of_callgrind,
+    "firefox": count_firefox,
+}
+
+
+def clock(ns):
+    return f"{ns // 10**9}.{ns % 10**9:09}"
+
+
+class TestRange:
+    """main{nap_10ms{} quick{} outer{nap_30ms{} quick{}} nap_30ms{}}, from the middle of a nap to the middle of another one"""
+
+    COUNTS = {"main": 1, "outer": 1, "nap_30ms": 2, "usleep": 2, "quick": 1}
+
+    @pytest.fixture
+    def naps(self):
+        utrail("record", "--no-event", "-d", "data", build(program("sleeps"), VARIANT)).must()
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        first, second = [(line["ts"], line["dur"]) for line in lines if line["name"] == "nap_30ms"]
+        return [first[0] + first[1] // 2, second[0] + second[1] // 2]
+
+    def range(self, start, stop):
+        return ["-r", f"{clock(start)}~{clock(stop)}"]
+
+    @pytest.mark.parametrize(("name", "count"), params(COUNTERS))
+    def test_calls(self, naps, name, count):
+        assert count(dump(name, "data", *self.range(*naps))) == self.COUNTS
+
+    def test_begin_and_end(self, naps):
+        """They have the times of the edges, and stand in the calls that they are in."""
+        start, stop = naps
+        events = load_json(dump("chrome", "data", *self.range(start, stop)))["traceEvents"]
+        edges = [(e["ph"], round(e["ts"] * 1000), e["name"]) for e in events if e["ph"] in "BE"]
+        inside = ["main", "outer", "nap_30ms", "usleep"]
+        assert edges[:4] == [("B", start, name) for name in inside]
+        assert edges[-3:] == [("E", stop, name) for name in ("usleep", "nap_30ms", "main")]
+        lines = [json.loads(line) for line in dump("jsonl", "data", *self.range(start, stop)).read_text().splitlines()]
+        assert [(line["name"], line["depth"]) for line in lines] == [
+            *[("usleep", 3), ("nap_30ms", 2), ("quick", 2), ("outer", 1)],
+            *[("usleep", 2), ("nap_30ms", 1), ("main", 0)],
+        ]
+        assert [line["name"] for line in lines if line["ts"] == start] == ["usleep", "nap_30ms", "outer", "main"]
+        assert sum(line["self"] for line in lines) == lines[-1]["dur"] == stop - start
+
+    @pytest.mark.parametrize("name", OWN_TIMES)
+    def test_self_times(self, naps, name):
+        lines = [json.loads(line) for line in dump("jsonl", "data", *self.range(*naps)).read_text().splitlines()]
+        expected = collections.Counter()
+        for line in lines:
+            expected[line["name"]] += line["self"]
+        options = ["--sample-time=1ns"] if name == "flame-graph" else []
+        assert OWN_TIMES[name](dump(name, "data", *self.range(*naps), *options)) == expected
+
+    def test_texts(self, naps):
+        """Pages and pictures have them, too."""
+        for name in ("mermaid", "svg", "html"):
+            text = dump(name, "data", *self.range(*naps)).read_text()
+            # What is too narrow to be seen is not drawn.
+            assert {func for func in self.COUNTS if func not in text} <= {"quick"} and "nap_10ms" not in text, name
+
+    @pytest.mark.parametrize("options", [[], ["-T", "usleep@time=1ns"], ["-F", "main"]])
+    def test_nothing_happens(self, naps, options):
+        """Calls that go on through the whole range."""
+        start, stop = naps[0], naps[0] + 1000
+        text = dump("jsonl", "data", *self.range(start, stop), *options).read_text()
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert [(line["name"], line["ts"], line["dur"]) for line in lines] == [
+            (name, start, 1000) for name in ("usleep", "nap_30ms", "outer", "main")
+        ]
+
+    def test_filters(self, naps):
+        """They see what is open as calls like others."""
+        counts = [
+            (["-F", "outer"], {"outer": 1, "nap_30ms": 1, "usleep": 1, "quick": 1}),
+            (["-N", "outer"], {"main": 1, "nap_30ms": 1, "usleep": 1}),
+            (["-D", "2"], {"main": 1, "outer": 1, "nap_30ms": 1}),
+            (["--no-libcall", "-T", "quick@time=1s"], {"main": 1, "outer": 1, "nap_30ms": 2}),
+        ]
+        for options, expected in counts:
+            assert count_chrome(dump("chrome", "data", *self.range(*naps), *options)) == expected, options
+
+    def test_one_edge(self, naps):
+        start, stop = naps
+        assert count_chrome(dump("chrome", "data", "-r", f"{clock(start)}~")) == self.COUNTS
+        counts = count_chrome(dump("chrome", "data", "-r", f"~{clock(stop)}"))
+        assert counts == {**self.COUNTS, "nap_10ms": 1, "usleep": 3, "quick": 2, "__cxa_atexit": 1}
+
+    def test_off_the_cpu(self):
+        """Who waits at an edge waits up to it, or from there on."""
+        utrail("record", "-d", "data", build(program("sleeps"), VARIANT)).must()
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        waits = [(line["ts"], line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
+        if len(waits) < 2:
+            pytest.skip("the kernel does not tell when tasks are off the CPU")
+        start, stop = waits[0][0] + waits[0][1] // 2, waits[-1][0] + waits[-1][1] // 2
+        path = dump("jsonl", "data", *self.range(start, stop))
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        found = [(line["ts"], line["ts"] + line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
+        assert len(found) == len(waits) and found[0] == (start, sum(waits[0])) and found[-1] == (waits[-1][0], stop)
+        edges = load_json(dump("chrome", "data", *self.range(start, stop)))["traceEvents"]
+        assert sum(e["ph"] == "B" for e in edges) == sum(e["ph"] == "E" for e in edges) == len(lines)
+
+    def test_another_program(self):
+        """What exec has left behind is not open any more."""
+        utrail("record", "--no-event", "-d", "data", build(program("exec"), VARIANT))
+        second = re.findall(r"SESS timestamp=(\d+)\.(\d+)", Path("data/task.txt").read_text())[1]
+        lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
+        after = [line for line in lines if line["ts"] > int("".join(second))]
+        path = dump("jsonl", "data", "-r", f"{clock(min(line['ts'] for line in after) - 1)}~")
+        assert [json.loads(line) for line in path.read_text().splitlines()] == after
+
+
+# Everything at once: threads, recursion, exceptions, a child that returns through what it has inherited, one that ends at once,
+# a call that never returns.
+MIXED = """
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define FN __attribute__((noipa))
+#define KEEP() __asm__ volatile("" ::: "memory")
+FN void leaf() { KEEP(); }
+FN int fib(int n) { if (n < 2) { leaf(); return n; } int sum = fib(n - 1) + fib(n - 2); KEEP(); return sum; }
+FN void *worker(void *arg) { for (int i = 0; i < 50; i++) leaf(); fib(5); KEEP(); return arg; }
+FN void thrower(int n) { if (n == 0) throw n; thrower(n - 1); KEEP(); }
+FN void catcher() { try { thrower(3); } catch (int) { leaf(); } KEEP(); }
+FN void give_up() { leaf(); _exit(0); }
+FN void forks_and_gives_up() { if (fork() == 0) give_up(); wait(NULL); KEEP(); }
+FN int forks() { int pid = fork(); if (pid == 0) fib(6); else wait(NULL); KEEP(); return pid; }
+int main()
+{
+	pthread_t threads[2];
+	for (pthread_t &thread : threads)
+		pthread_create(&thread, NULL, worker, NULL);
+	for (pthread_t &thread : threads)
+		pthread_join(thread, NULL);
+	fib(7);
+	catcher();
+	forks_and_gives_up();
+	int pid = forks();
+	catcher();
+	if (pid)
+		give_up();
+	return 0;
+}
+"""
+
+
+def paired(edges):
+    """What each call took: (function, total, self). What is still open ends with the last edge of its task."""
+    edges = list(edges)
+    stacks = collections.defaultdict(list)
+    last = {who: when for who, when, _, _ in edges}
+    found = []
+
+    def leave(who, when):
+        name, start, inner = stacks[who].pop()
+        found.append((name, when - start, when - start - inner))
+        if stacks[who]:
+            stacks[who][-1][2] += when - start
+
+    for who, when, is_begin, name in edges:
+        if is_begin:
+            stacks[who].append([name, when, 0])
+        else:
+            leave(who, when)
+    for who, stack in stacks.items():
+        while stack:
+            leave(who, last[who])
+    return found
+
+
+def sums(found):
+    """function: [calls, self time]"""
+    rows = collections.defaultdict(lambda: [0, 0])
+    for name, _, own in found:
+        rows[name][0] += 1
+        rows[name][1] += own
+    return dict(rows)
+
+
+class TestTotals:
+    """Calls and self times are report's, whoever counts. Without the scheduler: where its clock and ours differ, a wait is cut."""
+
+    @pytest.fixture
+    def mixed(self):
+        Path("mixed.cc").write_text(MIXED)
+        run("g++", "-pg", "-O2", "-o", "mixed", "mixed.cc", "-lpthread").must()
+        utrail("record", "--no-event", "-d", "data", "./mixed").must()
+        return Path("data")
+
+    def rows(self, directory):
+        rows = {name: list(row) for name, row in report(directory).items()}
+        # Both of a fork return from what only one has entered.
+        assert rows["main"][0] == rows["forks"][0] == 2 and rows["fork"][0] == 4 and rows["fib"][0] == 41 + 2 * 15 + 25
+        assert rows["thrower"][0] == 3 * 4 and rows["give_up"][0] == 2 and rows["forks_and_gives_up"][0] == 1
+        return rows
+
+    @needs("sqlite3", "sqlite3")
+    def test_sqlite(self, mixed):
+        text = run("sqlite3", "-json", dump("sqlite", mixed), "select * from functions").must().out
+        rows = json.loads(utrail("report", "-d", mixed, "--format=json").must().out)
+        assert {row["name"]: (row["calls"], row["total"], row["self"]) for row in json.loads(text)} == {
+            row["name"]: (row["call"], row["total"], row["self"]) for row in rows
+        }
+
+    @needs("jq", "jq")
+    def test_jsonl(self, mixed):
+        query = "[inputs, . | select(.name)] | group_by(.name) | map({key: .[0].name, value: [length, (map(.self) | add)]}) | from_entries"
+        assert json.loads(run("jq", query, dump("jsonl", mixed)).must().out) == self.rows(mixed)
+
+    @needs("jq", "jq")
+    def test_chrome(self, mixed):
+        query = '.traceEvents[] | select(.ph == "B" or .ph == "E") | [.tid, (.ts * 1000 | round), .ph == "B", .name]'
+        lines = run("jq", "-c", query, dump("chrome", mixed)).must().out.splitlines()
+        assert sums(paired(map(json.loads, lines))) == self.rows(mixed)
+
+    @needs("jq", "jq")
+    def test_speedscope(self, mixed):
+        query = (
+            ". as $all | .profiles | to_entries[] | .key as $n | .value.events[] | "
+            '[$n, .at, .type == "O", $all.shared.frames[.frame].name]'
+        )
+        lines = run("jq", "-c", query, dump("speedscope", mixed)).must().out.splitlines()
+        assert sums(paired(map(json.loads, lines))) == self.rows(mixed)
+
+    @needs("protoc", "protobuf-compiler")
+    def test_perfetto(self, mixed):
+        assert sums(paired(perfetto_edges(dump("perfetto", mixed)))) == self.rows(mixed)
+
+    @needs("go", "golang-go")
+    @pytest.mark.parametrize(("index", "column"), [("calls", 0), ("wall", 1)])
+    def test_pprof(self, mixed, index, column):
+        options = ["-top", f"-sample_index={index}", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", "-unit=ns"]
+        lines = go_pprof(dump("pprof", mixed), *options).splitlines()
+        rows = [line.split(None, 5) for line in lines if re.match(r" *\d+(ns)? +[\d.]+%", line)]
+        found = {row[5]: int(row[0].removesuffix("ns")) for row in rows}
+        expected = {name: row[column] for name, row in self.rows(mixed).items()}
+        assert {name: nr for name, nr in found.items() if nr} == {name: nr for name, nr in expected.items() if nr}
+
+    @needs("callgrind_annotate", "valgrind")
+    def test_callgrind(self, mixed):
+        path = dump("callgrind", mixed)
+        out = run("callgrind_annotate", "--auto=no", "--threshold=100", "--show-percs=no", path).must().out
+        rows = re.findall(r"^ *([\d,]+) +\?\?\?:(.*) \[.*\]$", out, flags=re.M)
+        expected = {name: own for name, (_, own) in self.rows(mixed).items() if own}
+        assert {name: int(own.replace(",", "")) for own, name in rows if own != "0"} == expected
+        # It counts at the callers: what nobody called is missing.
+        called = collections.Counter()
+        for name, nr in re.findall(r"^cfn=(.*)\ncalls=(\d+) ", path.read_text(), flags=re.M):
+            called[name] += int(nr)
+        outermost = {"main", "worker", "__cxa_atexit"}
+        expected = {name: nr for name, (nr, _) in self.rows(mixed).items() if name not in outermost}
+        assert {name: nr for name, nr in called.items() if name not in outermost} == expected
+
+    @pytest.mark.parametrize("name", ["folded", "flame-graph", "firefox"])
+    def test_self_times(self, mixed, name):
+        options = ["--sample-time=1ns"] if name == "flame-graph" else []
+        found = OWN_TIMES[name](dump(name, mixed, *options))
+        assert found == {name: own for name, (_, own) in self.rows(mixed).items() if own}
+
+    @needs("dot", "graphviz")
+    def test_graphviz(self, mixed):
+        graph = json.loads(run("dot", "-Tdot_json", dump("graphviz", mixed)).must().out)
+        names = {node["_gvid"]: node["name"] for node in graph["objects"]}
+        counts = collections.Counter()
+        for edge in graph["edges"]:
+            counts[names[edge["head"]]] += int(edge["xlabel"])
+        assert counts == {name: nr for name, (nr, _) in self.rows(mixed).items()}
+
+    def test_mermaid(self, mixed):
+        edges = re.findall(r'-->\|(\d+)\| \d+_\d+\["([^"]*)"\];', dump("mermaid", mixed).read_text())
+        counts = collections.Counter()
+        for nr, name in edges:
+            counts[name] += int(nr)
+        assert counts == {name: nr for name, (nr, _) in self.rows(mixed).items()}

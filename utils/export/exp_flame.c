@@ -86,9 +86,15 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 {
 	uint64_t all = samples_in(node->total_ns, sample_ns);
 	uint64_t below = 0;
+	uint64_t below_ns = 0;
 
-	for (const struct tree_node *child = node->first; child; child = child->next)
+	for (const struct tree_node *child = node->first; child; child = child->next) {
 		below += samples_in(child->total_ns, sample_ns);
+		below_ns += child->total_ns;
+	}
+	/* A forked child was in there, too, and did not return: what it did is not in the time of the call. */
+	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
+		return samples_in(node->self_ns, sample_ns);
 	return all > below ? all - below : 0;
 }
 

@@ -70,6 +70,7 @@ struct open_call {
 	sqlite3_int64 id;
 	uint64_t start_ns;
 	uint64_t child_ns;
+	bool is_inherited;
 };
 
 /*
@@ -253,7 +254,7 @@ static int know_function(struct sqlite_export *s, const struct func *func)
 	return step(s, PUT_FUNCTION);
 }
 
-static int enter(struct sqlite_export *s, const struct func *func)
+static int enter(struct sqlite_export *s, const struct func *func, bool is_inherited)
 {
 	if (s->nr == s->cap) {
 		size_t cap = s->cap ? s->cap * 2 : 64;
@@ -264,7 +265,9 @@ static int enter(struct sqlite_export *s, const struct func *func)
 		s->calls = calls;
 		s->cap = cap;
 	}
-	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id, .start_ns = s->last_ns };
+	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id,
+						.start_ns = s->last_ns,
+						.is_inherited = is_inherited };
 
 	int ret = know_function(s, func);
 
@@ -289,8 +292,9 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	const struct open_call *call = &s->calls[--s->nr];
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
-	/* report's: of recursive calls only the outermost one counts. */
-	uint64_t total_ns = --s->open[func->count_id] ? 0 : dur_ns;
+	/* report's: of recursive calls only the outermost one counts, and of those that a fork inherits. */
+	bool is_inner = --s->open[func->count_id] || call->is_inherited;
+	uint64_t total_ns = is_inner ? 0 : dur_ns;
 
 	sqlite3_bind_int64(put, 1, call->id);
 	sqlite3_bind_int64(put, 2, call->start_ns);
@@ -351,7 +355,8 @@ static int put_edge(struct export *ex, const struct event *event, const struct n
 	if (!edge->is_begin)
 		return put_call(s, edge->func, true, has_text ? strbuf_str(&text) : NULL);
 
-	int ret = enter(s, edge->func);
+	int ret = enter(s, edge->func,
+			event->type == EVENT_ENTRY && (event->flags & EVENT_INHERITED));
 
 	return ret == 0 && has_text ? payloads_put(&s->payloads, s->nr - 1, &text) : ret;
 }

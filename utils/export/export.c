@@ -78,6 +78,7 @@ static int run_tree(struct export *ex, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	tree.counts_outside = ex->config->counts_outside;
+	tree.counts_inherited = true;
 
 	ret = tree_run(&tree, ex->pipe, ex->config->threads, err);
 	return ret < 0 ? ret : ex->exporter->show(ex, &tree, err);
@@ -89,6 +90,12 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		exporter->configure(stages);
 	else
 		tree_configure(stages);
+	/* In a call tree what a forked child does is where its parent forked it. */
+	stages->stages.opens_inherited = exporter->events;
+	if (stages->range.start.is_set || stages->range.stop.is_set) {
+		stages->stages.opens_at_start = true;
+		stages->stages.closes_open_calls = true;
+	}
 }
 
 int export_run(const struct exporter *exporter, const struct export_config *config,

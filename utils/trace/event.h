@@ -54,8 +54,8 @@ enum event_flag {
 	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
 	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
-	EVENT_INHERITED =
-		1U << 6,     /* EXIT: the task began within this call, see stg_calls.inherits */
+	/* EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it is made up */
+	EVENT_INHERITED = 1U << 6,
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
 

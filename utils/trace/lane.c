@@ -120,26 +120,6 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 	return nr;
 }
 
-/* Cut off what is outside of the time range; behind it nothing more is read. */
-static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
-{
-	const struct pipeline *pipe = lane->pipe;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		if (events[i].time_ns > pipe->stop_ns) {
-			lane->at_end = true;
-			break;
-		}
-		if (events[i].time_ns < pipe->start_ns)
-			continue;
-		if (kept != i)
-			events[kept] = events[i];
-		kept++;
-	}
-	return kept;
-}
-
 /*
  * Room for the next batch. The first one of one of many lanes is small, for it may wait long for its turn; what the others
  * need it most likely gets from a lane that has just ended.
@@ -196,6 +176,148 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
+/* The same for what has not passed the stages yet, of which there are @nr. */
+static int make_raw_room(struct lane *lane, size_t nr, size_t room)
+{
+	if (!lane->holds_back)
+		return make_room(lane, room);
+
+	struct event *raw = reallocarray(NULL, room, sizeof(*raw));
+
+	if (!raw)
+		return -ENOMEM;
+	memcpy(raw, lane->raw, nr * sizeof(*raw));
+	blocks_give(&lane->pipe->event_blocks, lane->raw);
+	lane->raw = raw;
+	return 0;
+}
+
+/*
+ * With opens_at_start: of the @nr events that were read follow those before the range, and when it begins put in front
+ * of the others what is open there. How many events there are now, or -ENOMEM.
+ */
+static ssize_t open_range(struct lane *lane, size_t nr)
+{
+	const struct pipeline *pipe = lane->pipe;
+	struct event *events = lane->holds_back ? lane->raw : lane->events;
+	size_t i = 0;
+
+	for (; i < nr && events[i].time_ns < pipe->start_ns; i++) {
+		if (!opened_note(&lane->opened, &events[i]))
+			return -ENOMEM;
+	}
+	if (i == nr)
+		return 0;
+
+	size_t more = opened_begin(&lane->opened, lane->task, &events[i], pipe->start_ns);
+	size_t left = nr - i;
+	int ret = more ? make_raw_room(lane, nr, MAX(nr + more, lane->batch)) : 0;
+
+	if (ret < 0)
+		return ret;
+	events = lane->holds_back ? lane->raw : lane->events;
+	memmove(events + more, events + i, left * sizeof(*events));
+	opened_put(&lane->opened, pipe->start_ns, events);
+	return left + more;
+}
+
+/* Is the task off the CPU behind these events? */
+static bool is_out_behind(const struct lane *lane, const struct event *events, size_t nr)
+{
+	for (size_t i = nr; i-- > 0;) {
+		if (events[i].type == EVENT_SCHED_OUT || events[i].type == EVENT_SCHED_IN)
+			return events[i].type == EVENT_SCHED_OUT;
+	}
+	return lane->calls.is_out;
+}
+
+/*
+ * Cut off what is outside of the time range; behind it nothing more is read. What is open there ends there, when what is
+ * open at the beginning began there.
+ */
+static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
+{
+	const struct pipeline *pipe = lane->pipe;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (events[i].time_ns > pipe->stop_ns) {
+			lane->at_end = true;
+			lane->is_cut = pipe->config.stages.opens_at_start;
+			if (lane->is_cut && is_out_behind(lane, events, kept))
+				events[kept++] = (struct event){
+					.time_ns = pipe->stop_ns,
+					.addr = EVENT_ID_SCHED_IN,
+					.type = EVENT_SCHED_IN,
+				};
+			break;
+		}
+		if (events[i].time_ns < pipe->start_ns)
+			continue;
+		if (kept != i)
+			events[kept] = events[i];
+		kept++;
+	}
+	return kept;
+}
+
+/*
+ * With opens_inherited: put in front of the @nr events that were read, of which one is the task's first record, what it begins
+ * within. How many events there are now, or -ENOMEM.
+ */
+static ssize_t open_inherited(struct lane *lane, size_t nr)
+{
+	const struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
+	struct opened opened = { 0 };
+	struct src_user src;
+	ssize_t more = src_user_open(&src, lane->pipe->data, lane->task->tid, &plan, NULL);
+
+	if (more == 0) {
+		src.reader = lane->user.reader;
+		more = opened_find_inherited(&opened, &src, &lane->pipe->is_stopped);
+		src_user_close(&src);
+	}
+	if (more > 0 && make_raw_room(lane, nr, MAX(nr + more, lane->batch)) < 0)
+		more = -ENOMEM;
+	if (more > 0) {
+		struct event *events = lane->holds_back ? lane->raw : lane->events;
+		uint64_t start_ns = events[0].time_ns;
+
+		memmove(events + more, events, nr * sizeof(*events));
+		opened_put(&opened, start_ns, events);
+		for (ssize_t i = 0; i < more; i++) {
+			if (events[i].depth)
+				events[i].flags = EVENT_INHERITED;
+		}
+	}
+	opened_deinit(&opened);
+	return more < 0 ? more : (ssize_t)nr + more;
+}
+
+/* The same, if there can be something: the first record is within calls. */
+static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (events[i].type > EVENT_EXIT)
+			continue;
+		lane->has_begun = true;
+		if (events[i].depth || events[i].type == EVENT_EXIT)
+			return open_inherited(lane, nr);
+		break;
+	}
+	return nr;
+}
+
+/* What of the @nr events that were read is in the time range, and its edges. */
+static ssize_t take_range(struct lane *lane, ssize_t nr)
+{
+	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)
+		nr = open_range(lane, nr);
+	if (nr < 0)
+		return nr;
+	return cut_range(lane, lane->holds_back ? lane->raw : lane->events, nr);
+}
+
 /* What comes behind the last record: calls that are still open. */
 static ssize_t finish(struct lane *lane)
 {
@@ -207,6 +329,8 @@ static ssize_t finish(struct lane *lane)
 
 	if (ret < 0)
 		return ret;
+	if (lane->is_cut)
+		lane->calls.last_ns = lane->pipe->stop_ns;
 	if (lane->holds_back)
 		nr = stg_time_finish(&lane->time, lane->events);
 	if (nr < 0)
@@ -288,9 +412,14 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 
 		lane->is_dry = nr == 0 && pipe->limit_ns != UINT64_MAX && !is_stopped;
 		lane->at_end = is_stopped || (nr == 0 && !lane->is_dry);
-		if (has_range)
-			nr = cut_range(lane, events, nr);
-		if (nr)
+		if (pipe->config.stages.opens_inherited && !lane->has_begun)
+			nr = begin_task(lane, events, nr);
+		if (has_range && nr > 0)
+			nr = take_range(lane, nr);
+		events = lane->holds_back ? lane->raw : lane->events;
+		if (nr < 0)
+			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
+		else if (nr)
 			nr = run_stages(lane, events, nr, err);
 		else if (lane->is_dry && lane->holds_back)
 			nr = release_due(lane, err);

@@ -73,6 +73,7 @@ void lane_close(struct lane *lane)
 	stg_time_deinit(&lane->time);
 	stg_calls_deinit(&lane->calls);
 	stg_filter_deinit(&lane->filter);
+	opened_deinit(&lane->opened);
 	lane_release(lane);
 }
 

@@ -11,6 +11,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
+#include "utils/trace/opened.h"
 #include "utils/trace/src_extern.h"
 #include "utils/trace/src_kernel.h"
 #include "utils/trace/src_perf.h"
@@ -79,6 +80,8 @@ struct view {
  *          tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @perf_at, @perf_end: events of the scheduler and of the kernel that are still to come
+ * @has_begun: with opens_inherited: the first record was read
+ * @opened: with opens_at_start; @is_cut: the task goes on behind the range
  * @goes_on: at its end the task does not end, see split.h
  */
 struct lane {
@@ -92,6 +95,7 @@ struct lane {
 	struct stg_filter filter;
 	struct stg_time time;
 	struct stg_indent indent;
+	struct opened opened;
 	struct event *raw;
 	struct event *events;
 	size_t at;
@@ -103,6 +107,8 @@ struct lane {
 	bool is_dry;	      /* of a recording that grows: that is all so far */
 	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
 	bool at_end;	      /* of the sources */
+	bool has_begun;
+	bool is_cut;
 	bool goes_on;
 	bool is_finished; /* and what comes behind that is out */
 };

@@ -234,6 +234,7 @@ static void give(struct piece *piece, struct lane *lane)
 	src_user_limit(&lane->user, of->start_offset, of->end_offset, of->record_ns);
 	if (of->start_offset == 0)
 		return;
+	lane->has_begun = true;
 	/* The names of addresses are this thread's own. */
 	lane->calls.changes_ns = 0;
 	stg_indent_more(&lane->indent, lane->calls.last_ns);

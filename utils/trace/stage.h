@@ -38,8 +38,10 @@ struct stage_config {
 	bool show_outside;	/* events outside of functions */
 	bool starts_inside;	/* a time range cuts off the beginning */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
-	bool wants_indent;	/* the view shows how deep calls are: run stg_indent */
-	bool ends_only;		/* the view adds up: it needs EXIT and SCHED_* only, in no depth */
+	bool opens_at_start; /* ... and an ENTRY for each that is open where the time range begins */
+	bool opens_inherited; /* ... and for each that a task begins within and returns from */
+	bool wants_indent;    /* the view shows how deep calls are: run stg_indent */
+	bool ends_only;	      /* the view adds up: it needs EXIT and SCHED_* only, in no depth */
 };
 
 void stage_config_init(struct stage_config *config);

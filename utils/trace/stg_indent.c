@@ -15,7 +15,7 @@ static void resync(struct stg_indent *stage, const struct event *event)
 		stage->depth = event->indent + (event->type == EVENT_EXIT);
 	else if (stage->starts_at_margin)
 		stage->depth = 0;
-	else if (event->flags & EVENT_INHERITED)
+	else if (event->type == EVENT_EXIT && (event->flags & EVENT_INHERITED))
 		stage->depth = calls->inherited_depth + 1;
 	else if (calls->inherits)
 		stage->depth = calls->inherited_depth;

@@ -91,6 +91,7 @@ struct tree_unseen {
 /*
  * @wants_details: set it before the first event
  * @counts_outside: time off the CPU outside of functions too
+ * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
@@ -100,6 +101,7 @@ struct tree {
 	const struct pipeline *pipe;
 	bool wants_details;
 	bool counts_outside;
+	bool counts_inherited;
 	struct tree_node **roots;
 	size_t nr_roots;
 	struct tree_node **slots;

@@ -220,7 +220,8 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		size_t depth = nr - i;
 
 		unlink_node(node);
-		node->calls = 0; /* the parent's */
+		if (!tree->counts_inherited)
+			node->calls = 0; /* the parent's */
 		if (into[depth])
 			tree_add_numbers(into[depth], node);
 		while (!into[depth])
