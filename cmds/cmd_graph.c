@@ -180,6 +180,8 @@ static int run(const struct opts *opts, struct uft_err *err)
 		graph.config.source = &data.modules;
 	ret = opts->diff_dirs ? graph_difference(opts, &data, err)
 			      : graph_data(opts, &graph, &data, err);
+	if (ret == -ENOENT && graph.config.func)
+		reader_add_nearest(opts, &data, graph.config.func, err);
 	reader_close_data(&data, opts);
 	return ret;
 }

@@ -248,9 +248,17 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 	return watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
 }
 
-static bool is_about_one(const struct opts *opts)
+/* The function that all is about, or NULL. */
+static const char *only_function(const struct opts *opts)
 {
-	return opts->callers_of || opts->callees_of || opts->histogram_of || opts->slowest_of;
+	const char *const names[] = { opts->callers_of, opts->callees_of, opts->histogram_of,
+				      opts->slowest_of };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (names[i])
+			return names[i];
+	}
+	return NULL;
 }
 
 static int check(const struct opts *opts, struct uft_err *err)
@@ -274,12 +282,14 @@ static int run(const struct opts *opts, struct uft_err *err)
 		return ret;
 	if (opts->diff_dirs && opts->by_task)
 		msg_warn(&opts->msg, "--diff is ignored: tasks cannot be compared");
-	if (is_about_one(opts))
+	if (only_function(opts))
 		ret = report_one(opts, &data, err);
 	else if (opts->diff_dirs && !opts->by_task)
 		ret = report_difference(opts, &data, err);
 	else
 		ret = report_data(opts, &data, err);
+	if (ret == -ENOENT && only_function(opts))
+		reader_add_nearest(opts, &data, only_function(opts), err);
 	reader_close_data(&data, opts);
 	return ret;
 }

@@ -14,6 +14,7 @@
 #include "cmds/filter_warn.h"
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
+#include "utils/base/nearest.h"
 #include "utils/view/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
@@ -116,6 +117,30 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 	if (ret)
 		data_close(data);
 	return ret;
+}
+
+void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
+			struct uft_err *err)
+{
+	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct nearest near;
+
+	for (size_t i = 0; i < data->modules.nr_modules; i++)
+		func_names_add(&names, &data->modules.modules[i]->symtab);
+	nearest_init(&near, name);
+	strbuf_list_each (&names.text, known) {
+		if (strcmp(known, name) != 0)
+			nearest_offer(&near, known);
+	}
+	if (!nearest_is_close(&near))
+		return;
+	nearest_text(&near, "", &text);
+
+	size_t used = strlen(err->text);
+
+	snprintf(err->text + used, sizeof(err->text) - used, "; the nearest: %s",
+		 strbuf_str(&text));
 }
 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)

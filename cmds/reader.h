@@ -32,6 +32,10 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
 
+/* @name is no function that was called: append those of the recording that look like it to @err. */
+void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
+			struct uft_err *err);
+
 /* What the options select. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
 

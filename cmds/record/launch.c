@@ -66,6 +66,14 @@ static int find_here_or_in_path(const char *name, char *path)
 	return found == -ENOENT && here == -EACCES ? here : found;
 }
 
+/* A file that nobody may execute. */
+static bool lacks_mode(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && !(st.st_mode & 0111);
+}
+
 int launch_find_program(const char *name, char *path, struct uft_err *err)
 {
 	bool has_slash = strchr(name, '/');
@@ -82,6 +90,12 @@ int launch_find_program(const char *name, char *path, struct uft_err *err)
 		return err_set(err, ret,
 			       "cannot trace '%s': there is no such program here or in $PATH",
 			       name);
+	if (ret == -EACCES && lacks_mode(name))
+		return err_set(
+			err, ret,
+			"cannot trace '%s': it is not executable: a source is to be compiled "
+			"first, a program needs 'chmod +x'",
+			name);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot trace '%s'", name);
 	return 0;

@@ -43,7 +43,7 @@ REFUSED = [
     ("record nosuch", 1, "cannot trace 'nosuch': there is no such program here or in .PATH"),
     ("nosuch-program", 1, "cannot trace 'nosuch-program': there is no such program here or in .PATH"),
     ("reply", 1, "cannot trace 'reply': there is no such program here or in .PATH; did you mean the command 'replay'\\?"),
-    ("record plain-file", 1, "cannot trace 'plain-file': Permission denied"),
+    ("record plain-file", 1, "cannot trace 'plain-file': it is not executable: a source is to be compiled first, .*"),
     ("record folder", 1, "cannot trace 'folder': there is no such program here or in .PATH"),
     ("live ''", 1, "cannot trace '': there is no such program here or in .PATH"),
     ("replay", 255, "cannot open 'uftrace.data': No such file or directory; 'utrail record PROGRAM' makes a recording"),

@@ -145,6 +145,8 @@ static int report_unknown(const struct optparse *p, const char *name, struct uft
 	nearest_init(&near, name);
 	for (size_t i = 0; i < p->nr; i++)
 		nearest_offer(&near, p->rows[i].name);
+	if (!nearest_is_close(&near))
+		return err_set(err, -ERR_USAGE, "unknown option '--%s'; --help lists them", name);
 	nearest_text(&near, "--", &text);
 	return err_set(err, -ERR_USAGE, "unknown option '--%s'; the nearest: %s", name,
 		       strbuf_str(&text));

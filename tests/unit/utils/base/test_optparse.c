@@ -136,7 +136,7 @@ static void prefixes(void **state)
 static void refuses(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "--bogus", "unknown option '--bogus'; the nearest: " },
+		{ "--bogus", "unknown option '--bogus'; --help lists them" },
 		{ "--verbos3", "unknown option '--verbos3'; the nearest: --verbose" },
 		{ "-q", "unknown option '-q'" },
 		{ "-vq", "unknown option '-q'" },
