@@ -172,6 +172,12 @@ def task_graph_tids(text):
     return re.sub(r"^ (.*) (  :.*[|] +)$", r"\1\2", text, flags=re.M)
 
 
+def tasks_in_any_order(text):
+    """The peer shows tasks in the order of task.txt, ours by their start. Of threads that start together the one that is noted first is chance."""
+    groups = itertools.groupby(text.splitlines(keepends=True), key=lambda line: line.find("+-"))
+    return "".join(line for depth, lines in groups for line in (sorted(lines) if depth >= 0 else lines))
+
+
 def without_root_address(text):
     """A program has none; the peer prints that of any function or 0."""
     return re.sub(r"^(.{24})  [ \da-f]{12}( : \(1\) )", r"\1\2", text, flags=re.M)
@@ -212,6 +218,7 @@ ALIKE = [
     (r"^(dump|info)", without_newer_info, None),
     (r"^dump", dump_tids, dump_tids),
     (r"^graph --task", task_graph_tids, None),
+    (r"^graph --task", tasks_in_any_order, tasks_in_any_order),
     (r"^graph -f total,self,addr", without_root_address, without_root_address),
     (r"^info --task", replay_tids, None),
 ]
