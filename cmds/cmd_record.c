@@ -185,20 +185,17 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (rec->notes.children_cut_off)
 		msg_warn(msg,
 			 "%llu forked processes were not traced: they could not reach the recorder "
-			 "(a "
-			 "network or user namespace of their own, or no descriptor left?)",
+			 "(a network or user namespace of their own, or no descriptor left?)",
 			 (unsigned long long)rec->notes.children_cut_off);
 	if (rec->notes.threads_caged)
 		msg_warn(msg,
 			 "%llu threads were traced only until they forbade themselves what the "
-			 "probe "
-			 "needs (strict seccomp, PR_SET_TSC)",
+			 "probe needs (strict seccomp, PR_SET_TSC)",
 			 (unsigned long long)rec->notes.threads_caged);
 	if (rec->notes.threads_shared)
 		msg_warn(msg,
 			 "%llu threads were traced only until they made another one that shares "
-			 "their "
-			 "thread-local storage (clone(2) with CLONE_VM)",
+			 "their thread-local storage (clone(2) with CLONE_VM)",
 			 (unsigned long long)rec->notes.threads_shared);
 	if (untraced)
 		msg_warn(msg,

@@ -36,12 +36,6 @@ static void cleanup_near_list(struct near_list *list)
 		strbuf_deinit(&list->best[i].path);
 }
 
-static void cleanup_dir_fn(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* Whether the folder @name in @dir_fd holds a recording, and from when. */
 static bool is_recording(int dir_fd, const char *name, time_t *time)
 {
@@ -79,7 +73,7 @@ static void keep(struct near_list *list, const char *top, const char *name, time
 /* @top: a folder, with its slash; "" is the working directory */
 static void look_in(const char *top, struct near_list *list)
 {
-	DIR *dir cleanup(cleanup_dir_fn) = opendir(*top ? top : ".");
+	DIR *dir cleanup_dir = opendir(*top ? top : ".");
 	unsigned nr = 0;
 
 	for (struct dirent *e = dir ? readdir(dir) : NULL; e && nr < LOOKED_AT_MAX;

@@ -20,12 +20,6 @@
 
 #define CPU_NAME_SIZE 32
 
-static void cleanup_dir_fn(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* Whether the symbol file @name stands for this module; -ENOENT when there is no such file. */
 static int stands_for(int dir_fd, const char *name, const char *path, const char *build_id)
 {
@@ -117,7 +111,7 @@ void files_give_to_user(int dir_fd)
 	uid_t user = strtoul(uid, NULL, 10);
 	gid_t group = strtoul(gid, NULL, 10);
 	int fd = dup(dir_fd);
-	DIR *dir cleanup(cleanup_dir_fn) = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
 
 	for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
 		/* ".." is not ours; whatever cannot be given stays root's, which root can mend. */

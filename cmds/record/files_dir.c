@@ -42,13 +42,6 @@
 /* What may come to somebody who is not alone: begin again. */
 #define CHANGED_MEANWHILE 1
 
-static void cleanup_dir_fn(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-#define cleanup_dir cleanup(cleanup_dir_fn)
-
 /* A stream of its own from the start; NULL with errno. */
 static DIR *list_dir(int dir_fd)
 {

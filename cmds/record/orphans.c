@@ -20,7 +20,8 @@ struct orphan {
 	struct orphan *next;
 };
 
-bool process_has_mapped(pid_t pid, const struct memory_id *memory)
+/* Whether @pid has @memory mapped. Not so when we may not know. */
+static bool has_mapped(pid_t pid, const struct memory_id *memory)
 {
 	char path[64];
 	char *line cleanup_free = NULL;
@@ -81,7 +82,7 @@ static void watch(struct recorder *rec, pid_t pid, const struct memory_id *memor
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
-	if (pidfd < 0 || !process_has_mapped(pid, memory) || has_ended(pidfd))
+	if (pidfd < 0 || !has_mapped(pid, memory) || has_ended(pidfd))
 		return;
 
 	struct orphan *o = malloc(sizeof(*o));

@@ -2,7 +2,6 @@
 #ifndef UTRAIL_CMDS_RECORD_ORPHANS_H
 #define UTRAIL_CMDS_RECORD_ORPHANS_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct orphan;
@@ -24,9 +23,6 @@ struct memory_id {
  * process that has the memory mapped in which it stands can have something to report.
  */
 void orphans_look(struct recorder *rec);
-
-/* Whether @pid has @memory mapped. Not so when we may not know. */
-bool process_has_mapped(pid_t pid, const struct memory_id *memory);
 
 /* Nobody waits for them any more. */
 void orphans_forget(struct recorder *rec);

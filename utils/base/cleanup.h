@@ -2,6 +2,7 @@
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +24,12 @@ static inline void cleanup_file_fn(FILE **f)
 		fclose(*f);
 }
 
+static inline void cleanup_dir_fn(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
 /* Run @fn(&variable) at the end of the scope. */
 #define cleanup(fn)  __attribute__((cleanup(fn)))
 /* Heap memory: char *text cleanup_free = strdup(...); */
@@ -31,6 +38,8 @@ static inline void cleanup_file_fn(FILE **f)
 #define cleanup_fd   cleanup(cleanup_fd_fn)
 /* stdio stream. */
 #define cleanup_file cleanup(cleanup_file_fn)
+/* Directory stream. */
+#define cleanup_dir  cleanup(cleanup_dir_fn)
 
 /* Give a pointer away: yields its value and leaves NULL behind for the cleanup. */
 #define take_ptr(p)                            \

@@ -7,11 +7,11 @@
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 
-#define NESTING_MAX  8
-#define SAME_NAMES   1024
-#define FIELDS_MAX   64
-#define ELEMENTS_MAX 65535
-#define NAME_MAX     1024 /* longer ones are left out: many may share one */
+#define NESTING_MAX    8
+#define SAME_NAMES     1024
+#define FIELDS_MAX     64
+#define ELEMENTS_MAX   65535
+#define FIELD_NAME_MAX 1024 /* longer ones are left out: many may share one */
 
 /* What is being made: "KEY BYTES field,field,..." without the key. */
 struct making {
@@ -227,7 +227,7 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 			continue;
 		const char *name = dwarf_diename(&child);
 
-		if (m->nr < FIELDS_MAX && (!name || strnlen(name, NAME_MAX) < NAME_MAX))
+		if (m->nr < FIELDS_MAX && (!name || strnlen(name, FIELD_NAME_MAX) < FIELD_NAME_MAX))
 			put_member(m, &child, base, nesting);
 	} while (dwarf_next(m->loader, &child));
 }

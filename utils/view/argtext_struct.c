@@ -6,11 +6,11 @@
 #include "utils/trace/data.h"
 
 /* Elements of an array that are shown. */
-#define ELEMENTS_MAX 8
+#define ELEMENTS_MAX   8
 /* Recorders write nothing deeper (utils/object/dwarf_struct.c); a file of somebody else may have structs that hold themselves. */
-#define NESTING_MAX  8
+#define NESTING_MAX    8
 /* A name is cut there: no more of it would be seen. */
-#define NAME_MAX     256
+#define FIELD_NAME_MAX 256
 
 /* The bits of a bit-field, in @bytes: little-endian machines count them from the lowest on. */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
@@ -84,7 +84,7 @@ static void put_field(struct subject *s, const struct struct_field *field, const
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
-	argtext_put_text(s, field->name, strnlen(field->name, NAME_MAX), out);
+	argtext_put_text(s, field->name, strnlen(field->name, FIELD_NAME_MAX), out);
 	strbuf_addch(out, '=');
 	if (field->count)
 		put_array(s, field, value.data, out);
