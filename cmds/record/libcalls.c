@@ -1,4 +1,4 @@
-/* Which library calls are recorded, and which of them need care (spec/runtime.md section 5). */
+/* Which library calls are recorded, and which of them need care (doc/facts/programs.md, "Library calls"). */
 #include <string.h>
 
 #include "cmds/record/recorder.h"

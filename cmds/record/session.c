@@ -71,7 +71,7 @@ int session_add_module(struct session *s, const struct control_module *m)
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 /*
- * uftrace guesses the kernel's base address from the stack's line (spec/data-format.md section 3) and takes a program
+ * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module maps") and takes a program
  * without one for a part of the kernel. So a process that hides its maps gets a usual one.
  */
 int session_add_stack(struct session *s, pid_t os_pid)

@@ -16,7 +16,7 @@
 #define CLOCK_ID_REALTIME  1
 #define CLOCK_ID_MONOTONIC 3
 
-/* Field numbers: spec/exports.md section 1.2. */
+/* Field numbers: doc/formats/exports.md, "Perfetto". */
 enum {
 	TRACE_PACKET = 1,
 

@@ -12,7 +12,7 @@
 #define MAP_BUILD_ID_MAX 64
 
 /*
- * One module (spec/data-format.md section 3), or "[stack]".
+ * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
  *
  * @start: of the first segment: the base of all relative addresses; @end: behind the last one
  * @prot: "r-xp", of the executable segment

@@ -168,7 +168,7 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * The brackets are there already in full demangled names (output.md section 1.4). Debian's
+ * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Debian's
  * uftrace leaves them out behind "operator()" too, and so do we.
  */
 static bool wants_brackets(const char *name)

@@ -1,4 +1,4 @@
-/* Stage: filters and triggers, with the same meaning as while recording (spec/cli.md section 4.3). */
+/* Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md, "Which calls are kept"). */
 #include "utils/trace/stg_filter.h"
 
 #include <errno.h>
