@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
@@ -48,13 +49,6 @@ static uint64_t largest_size(const struct record_settings *settings)
 	return size;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * One module on its way into a plan.
  *
@@ -76,7 +70,7 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 	struct capture_subject subject = {
 		.name = name,
 		.sym = sym,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.debug = debuginfo_func(b->debug, sym),
 		.has_llvm_strings = b->has_llvm_strings,
 	};
@@ -128,7 +122,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		.name_len = name->len,
 		.others = strbuf_str(others),
 		.source_file = debug ? debug->file : NULL,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.is_plt = sym->type == 'P',
 		.is_program = b->is_program,
 	};

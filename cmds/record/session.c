@@ -12,6 +12,7 @@
 
 #include "cmds/record/files.h"
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
 #include "utils/object/program.h"
@@ -164,13 +165,6 @@ void known_modules_destroy(struct known_module *known)
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "<name>.dbg" beside "<name>.sym", when there is anything to say. */
 static int save_debug(struct recorder *rec, const struct known_module *known,
 		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
@@ -178,7 +172,7 @@ static int save_debug(struct recorder *rec, const struct known_module *known,
 	struct capture_module module = {
 		.path = known->path,
 		.build_id = known->build_id,
-		.basename = base_name(known->path),
+		.basename = path_base(known->path),
 		.symbols = symbols,
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -255,7 +249,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 		const char *path = s->map.entries[i].path;
 		struct known_module *known = known_module_get(rec, path);
 
-		if (known && strbuf_list_has(&needed, base_name(path)))
+		if (known && strbuf_list_has(&needed, path_base(path)))
 			ret = save_symbols(rec, known, err);
 	}
 	return ret;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/base/vec.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
@@ -404,12 +405,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	/* exec gives the program's name; what was before that does not count. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
-	if (!session)
-		return "";
-
-	const char *slash = strrchr(session->exename, '/');
-
-	return slash ? slash + 1 : session->exename;
+	return session ? path_base(session->exename) : "";
 }
 
 static int load_all(struct trace_data *data, const struct strbuf *text, struct uft_err *err)

@@ -9,6 +9,7 @@
 
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/base/vec.h"
 #include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
@@ -59,9 +60,7 @@ static struct module *module_create(const char *path, const char *build_id)
 		return NULL;
 	}
 
-	const char *slash = strrchr(mod->path, '/');
-
-	mod->basename = slash ? slash + 1 : mod->path;
+	mod->basename = path_base(mod->path);
 	return mod;
 }
 

@@ -5,20 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/path.h"
+
 static const struct trigger nothing;
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool is_program(const struct func_rules *rules, const struct module *mod)
 {
 	const char *exe = rules->data->info.exename;
 
-	return exe && strcmp(base_name(exe), mod->basename) == 0;
+	return exe && strcmp(path_base(exe), mod->basename) == 0;
 }
 
 static bool has_locations(const struct filters *filters)
