@@ -8,18 +8,13 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/base/path.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct plan_func *x = a;
-	const struct plan_func *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 
 /* Calls of smaller entries of a PLT are never recorded. */
 static uint64_t smallest_size(const struct record_settings *settings)
@@ -185,7 +180,7 @@ static void sort_funcs(struct strbuf *out)
 
 	if (!nr)
 		return;
-	qsort(funcs, nr, sizeof(*funcs), compare_start);
+	qsort(funcs, nr, sizeof(*funcs), order_u64);
 	for (size_t i = 0; i < nr; i++) {
 		if (kept && funcs[i].start < funcs[kept - 1].end)
 			continue;

@@ -12,6 +12,7 @@
 
 #include "cmds/record/files.h"
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/base/path.h"
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
@@ -98,13 +99,7 @@ int session_add_stack(struct session *s, pid_t os_pid)
 	return module_map_add(&s->map, &guess);
 }
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct map_entry *x = a;
-	const struct map_entry *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
 
 /* So many different files are looked at: programs may name as many as they like. */
 #define KNOWN_MODULES_MAX 262144
@@ -261,7 +256,7 @@ static int save_map(struct recorder *rec, struct session *s, struct uft_err *err
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (s->map.nr)
-		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
+		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
 	for (size_t i = 0; i < s->map.nr; i++) {
 		struct known_module *known = known_module_get(rec, s->map.entries[i].path);
 
