@@ -31,7 +31,6 @@ struct map_entry {
 struct module_map {
 	struct map_entry *entries;
 	size_t nr;
-	size_t cap;
 };
 
 void module_map_deinit(struct module_map *map);

@@ -52,15 +52,11 @@ static void loader_deinit(struct loader *list)
 
 static int note_tid(struct loader *list, int32_t tid)
 {
-	if (list->nr == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 16;
-		int32_t *tids = reallocarray(list->tids, cap, sizeof(*tids));
+	int32_t *tids = vec_room(list->tids, list->nr, &list->cap, sizeof(*tids));
 
-		if (!tids)
-			return -ENOMEM;
-		list->tids = tids;
-		list->cap = cap;
-	}
+	if (!tids)
+		return -ENOMEM;
+	list->tids = tids;
 	list->tids[list->nr++] = tid;
 	return 0;
 }

@@ -179,15 +179,11 @@ static bool wants_brackets(const char *name)
 
 const struct func *module_set_add_func(struct module_set *set, const char *name)
 {
-	if (set->nr_funcs == set->cap_funcs) {
-		size_t cap = set->cap_funcs ? set->cap_funcs * 2 : 256;
-		struct func **funcs = reallocarray(set->funcs, cap, sizeof(struct func *));
+	struct func **funcs = vec_grow(set->funcs, set->nr_funcs, sizeof(struct func *));
 
-		if (!funcs)
-			return NULL;
-		set->funcs = funcs;
-		set->cap_funcs = cap;
-	}
+	if (!funcs)
+		return NULL;
+	set->funcs = funcs;
 
 	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);
