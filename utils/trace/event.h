@@ -59,6 +59,9 @@ enum event_flag {
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
 
+/* Of SCHED_*: nobody knows which CPU, or its number is larger than all that are counted. */
+#define EVENT_CPU_UNKNOWN UINT16_MAX
+
 /*
  * One event of one task. Events of a task are in the order of its records; times may go
  * backwards in broken data.
@@ -66,10 +69,12 @@ enum event_flag {
  * @time_ns: of the recording's clock
  * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
- * @addr: ENTRY, EXIT: the recorded address; POINT: its id; LOST: how many records were lost
+ * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost
+ * @id: all others: what it is, enum event_id
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
- * @data: payload, valid until the next batch of the task
- * @data_len: its length; SCHED_*, which have no payload: the CPU
+ * @data: payload, valid until the next batch of the task; NULL: none
+ * @data_len: its length
+ * @cpu: SCHED_*, which have no payload: where that was, or EVENT_CPU_UNKNOWN
  * @depth: frames below this one whose entry was seen, whatever stages leave out
  * @indent: the same, counted over what is left after the stages: the depth to show. The depth
  *          of the record until stg_indent() has run
@@ -78,10 +83,16 @@ struct event {
 	uint64_t time_ns;
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t addr;
+	union {
+		uint64_t addr;
+		uint64_t id;
+	};
 	const struct func *func;
 	const uint8_t *data;
-	uint16_t data_len;
+	union {
+		uint16_t data_len;
+		uint16_t cpu;
+	};
 	uint16_t depth;
 	uint16_t indent;
 	uint8_t type;
