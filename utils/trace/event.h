@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/format/event_ids.h"
 #include "utils/trace/data.h"
 #include "utils/trace/module.h"
 
@@ -17,34 +18,6 @@ enum event_type {
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
 	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
-};
-
-/* Ids of events, spec/data-format.md section 6.3. */
-enum event_id {
-	EVENT_ID_BUILTIN = 100000, /* below: kernel tracepoints */
-	EVENT_ID_READ_STATM = 100001,
-	EVENT_ID_READ_PAGE_FAULT,
-	EVENT_ID_DIFF_STATM,
-	EVENT_ID_DIFF_PAGE_FAULT,
-	EVENT_ID_READ_PMU_CYCLE,
-	EVENT_ID_DIFF_PMU_CYCLE,
-	EVENT_ID_READ_PMU_CACHE,
-	EVENT_ID_DIFF_PMU_CACHE,
-	EVENT_ID_READ_PMU_BRANCH,
-	EVENT_ID_DIFF_PMU_BRANCH,
-	EVENT_ID_WATCH_CPU,
-	EVENT_ID_WATCH_VAR,
-	EVENT_ID_CALLSITE,
-	EVENT_ID_SCHED_IN = 200001,
-	EVENT_ID_SCHED_OUT,
-	EVENT_ID_SCHED_BOTH,
-	EVENT_ID_TASK_NEW,
-	EVENT_ID_TASK_EXIT,
-	EVENT_ID_TASK_NAME,
-	EVENT_ID_SCHED_OUT_PREEMPT,
-	EVENT_ID_SCHED_BOTH_PREEMPT,
-	EVENT_ID_USER = 1000000, /* and up: names in events.txt */
-	EVENT_ID_EXTERN_DATA = 2000000,
 };
 
 enum event_flag {
