@@ -134,7 +134,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 /* The first event tells where the task had been all the time. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
-	uint32_t cpu = event->data_len;
+	uint32_t cpu = event->cpu;
 
 	if (task->nr_cpus && task->cpus[task->nr_cpus - 1].cpu == cpu)
 		return 0;
