@@ -26,7 +26,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)getpid() << 32 ^
-			 (uint64_t)sid; /* unique on this machine is enough */
+			 (uintptr_t)sid; /* unique on this machine is enough */
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 

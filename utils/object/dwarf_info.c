@@ -315,6 +315,7 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
 	strmap_deinit(&loader.keys);
+	strmap_deinit(&loader.boxed);
 	for (size_t i = 0; i < loader.types.nr_slots; i++)
 		free(loader.types.slots[i].value);
 	strmap_deinit(&loader.types);

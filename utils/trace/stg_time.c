@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 
 static void free_released(struct stg_time *stage)
 {
@@ -187,7 +188,8 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 /* Somebody asked for an event of the program by name: it is shown, and so are the calls that it is in. */
 static bool is_asked_for(const struct event *event)
 {
-	return event->type == EVENT_POINT && event->addr >= EVENT_ID_USER;
+	return event->type == EVENT_POINT &&
+	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
 /* One event in, @out gets what passes by it. */

@@ -5,7 +5,7 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/event.h"
-#include "utils/trace/event_names.h"
+#include "utils/trace/event_kinds.h"
 
 struct kerneltext;
 
@@ -15,7 +15,7 @@ struct kerneltext;
  * @kernel: NULL when nothing is known of the kernel's
  */
 struct event_texts {
-	struct event_names names;
+	struct event_kinds kinds;
 	struct kerneltext *kernel;
 };
 

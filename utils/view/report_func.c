@@ -145,7 +145,7 @@ static void put_power(const struct calls_of_func *calls, unsigned power, uint64_
 	put_ns(power < 63 ? 2ULL << power : UINT64_MAX, color, sink);
 	sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
 	/* What is there is seen, however little it is. */
-	sink_fill(sink, '#', ((unsigned __int128)nr * BAR_WIDTH + most - 1) / most);
+	sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
 	sink_lit(sink, "\n");
 }
 
