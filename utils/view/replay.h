@@ -61,8 +61,7 @@ struct replay {
 	struct func_rules *rules;
 	bool is_plain;
 	bool shows_plain_calls;
-	uint32_t *
-		task_columns; /* by task->index: its column of --column-view, from 1 on; 0: none yet */
+	uint32_t *task_columns; /* by task->index: its --column-view, from 1 on; 0: none yet */
 	uint32_t nr_task_columns;
 	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */
 	struct event pending;
