@@ -29,7 +29,7 @@
  * (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 5
+#define CONTROL_VERSION 6
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
@@ -96,10 +96,9 @@ struct control_ready {
 struct control_welcome {
 	struct control_header h;
 	uint8_t token[CONTROL_SECRET_BYTES];
-	struct plan plan;
 };
 
-/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when it has entries. */
+/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a fresh image. */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
 	CONTROL_FD_ARENA = 1,
@@ -107,9 +106,9 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
+/* With one descriptor when there is anything to add. */
 struct control_plan {
 	struct control_header h;
-	struct plan_counts nr; /* with one descriptor when there is any */
 };
 
 /* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */
