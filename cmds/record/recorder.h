@@ -136,7 +136,7 @@ struct process {
 	struct ring_sink *sinks;
 	struct arena
 		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
-	uint32_t nr_modules; /* that it has reported, and what their plans had, by enum plan_kind: */
+	uint32_t nr_modules; /* that it has reported, and what their plans had: */
 	uint64_t planned[PLAN_KINDS];
 	struct process *next;	     /* in recorder.processes */
 	struct process *next_noting; /* in recorder.notes */
