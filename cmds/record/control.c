@@ -316,36 +316,38 @@ static bool switches_stacks(struct recorder *rec, const struct conversation *tal
 	return false;
 }
 
-static void note_plan(struct process *proc, size_t nr_modules, const struct plan_counts *nr)
+static void note_plan(struct process *proc, size_t nr_modules, const struct plan_entries *plan)
 {
 	proc->nr_modules += nr_modules;
-	proc->planned.funcs += nr->funcs;
-	proc->planned.calls += nr->calls;
-	proc->planned.rules += nr->rules;
-	proc->planned.conds += nr->conds;
-	proc->planned.steps += nr->steps;
-	proc->planned.points += nr->points;
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		proc->planned[kind] += plan_entries_nr(plan, kind);
 }
 
+/* The plan of a fresh image, as a memfd. */
+static int plan_for(struct recorder *rec, struct conversation *talk, struct process *proc)
+{
+	struct plan_entries entries cleanup_plan_entries = { 0 };
+	struct plan settings = rec->plan;
+
+	if (switches_stacks(rec, talk))
+		settings.flags |= PLAN_STACKS;
+	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
+	plan_make(rec, talk->modules, talk->nr_modules, true, &entries);
+	if (talk->nr_modules)
+		watches_bind(rec->settings, talk->modules[0], &entries);
+	note_plan(proc, talk->nr_modules, &entries);
+	return plan_memfd(&entries);
+}
+
+/* A forked child has the plan of its parent. */
 static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
-	struct control_welcome msg = { .plan = rec->plan };
-	struct plan_entries plan cleanup_plan_entries = { 0 };
-
-	memcpy(msg.plan.sid, proc->session->sid, SID_LEN);
-	memcpy(msg.token, proc->token, sizeof(msg.token));
-	if (switches_stacks(rec, talk))
-		msg.plan.flags |= PLAN_STACKS;
-	plan_make(rec, talk->modules, talk->nr_modules, true, &plan);
-	if (talk->nr_modules)
-		watches_bind(rec->settings, talk->modules[0], &msg.plan);
-
-	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.plan.nr);
+	struct control_welcome msg = { 0 };
+	int plan_fd cleanup_fd = talk->hello.kind == CONTROL_EXEC ? plan_for(rec, talk, proc) : -1;
 	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
 
-	note_plan(proc, talk->nr_modules, &msg.plan.nr);
-
+	memcpy(msg.token, proc->token, sizeof(msg.token));
 	return answer(talk, CONTROL_WELCOME, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
 
@@ -445,9 +447,9 @@ static bool late_modules(struct recorder *rec, struct conversation *talk)
 
 	plan_make(rec, talk->modules, talk->nr_modules, false, &plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.nr);
+	int plan_fd cleanup_fd = plan_memfd(&plan);
 
-	note_plan(talk->origin, talk->nr_modules, &msg.nr);
+	note_plan(talk->origin, talk->nr_modules, &plan);
 
 	bool is_told = answer(talk, CONTROL_PLAN, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
 

@@ -45,12 +45,13 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 			  "process %d reported itself: %s; modules: %u, planned functions: %u, "
 			  "planned library calls: %u",
 			  p->os_pid, p->is_fork ? "a forked child" : "a new program", p->nr_modules,
-			  p->planned.funcs, p->planned.calls);
+			  (unsigned)p->planned[PLAN_FUNCS], (unsigned)p->planned[PLAN_CALLS]);
 		msg_debug(msg, MSG_MCOUNT, 2,
 			  "process %d: rules: %u, conditions: %u, capture steps: %u, points: %u; "
 			  "session %s",
-			  p->os_pid, p->planned.rules, p->planned.conds, p->planned.steps,
-			  p->planned.points, p->session->sid);
+			  p->os_pid, (unsigned)p->planned[PLAN_RULES],
+			  (unsigned)p->planned[PLAN_CONDS], (unsigned)p->planned[PLAN_STEPS],
+			  (unsigned)p->planned[PLAN_POINTS], p->session->sid);
 	}
 	msg_debug(msg, MSG_MCOUNT, 1,
 		  "processes: %llu; records lost: %llu, of them inside of the probe: %llu; threads "

@@ -141,7 +141,6 @@ static void a_fresh_image_is_welcome(void **state)
 	assert_non_null(rec->processes);
 	assert_int_equal(rec->processes->os_pid, getpid());
 	assert_memory_equal(welcome.token, rec->processes->token, sizeof(welcome.token));
-	assert_memory_equal(welcome.plan.sid, rec->processes->session->sid, SID_LEN);
 	assert_int_equal(nr_open(rec), 0);
 	assert_int_equal(rec->talks.module_bytes, 0);
 }

@@ -90,7 +90,7 @@ static void an_old_probe(void **unused)
 	assert_int_equal(listen(listener, 1), 0);
 	for (uint32_t flags = 0; flags <= CONTROL_OPTIONAL; flags++) {
 		struct toy toy = make_toy(flags);
-		struct control_welcome answer, welcome = { .plan.depth = 7 };
+		struct control_welcome answer, welcome = { .token = { 7 } };
 		struct channel ch;
 
 		greet(&ch, addr.sun_path + 1, probe.secret);
