@@ -16,9 +16,9 @@
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
-#include "cmds/record/facts.h"
-#include "cmds/record/files.h"
-#include "cmds/record/infofile.h"
+#include "cmds/record/run/facts.h"
+#include "cmds/record/run/infofile.h"
+#include "cmds/record/store/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 

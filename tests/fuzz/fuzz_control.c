@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
 #include "tests/fuzz/fuzz.h"
 
 #define NR_RINGS      3

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
 #include "libmcount/emit.h"
 #include "libmcount/probe.h"
 #include "utils/base/strbuf.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
 
 struct test_recorder {
 	char dir[64];

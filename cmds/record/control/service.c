@@ -1,0 +1,181 @@
+/* What other commands ask of a recorder at work (utils/format/request.h): `utrail snapshot`. */
+#include "cmds/record/run/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+#include "utils/format/request.h"
+
+#define CLIENTS_MAX 64
+
+struct client {
+	struct watcher watcher;
+	int fd;
+	struct client *next; /* in recorder.clients */
+};
+
+static void add_client(struct recorder *rec, struct client *client)
+{
+	client->next = rec->clients;
+	rec->clients = client;
+}
+
+static void drop_client(struct recorder *rec, struct client *client)
+{
+	struct client **link = &rec->clients;
+
+	while (*link != client)
+		link = &(*link)->next;
+	*link = client->next;
+	loop_unwatch(&rec->loop, client->fd, &client->watcher);
+	close(client->fd);
+	free(client);
+}
+
+void service_close(struct recorder *rec)
+{
+	while (rec->clients)
+		drop_client(rec, rec->clients);
+}
+
+int service_save(struct recorder *rec, unsigned *nr_tasks)
+{
+	if (!rec->settings->flight_bytes)
+		return -EOPNOTSUPP;
+	*nr_tasks = flight_save_all(rec);
+
+	int ret = perf_save(&rec->perf);
+
+	if (ret == 0)
+		ret = kernel_save(&rec->kernel);
+	return ret < 0 ? ret : atomic_load(&rec->write_error);
+}
+
+static bool program_runs(const struct recorder *rec)
+{
+	struct pollfd poll_fd = { .fd = rec->program_fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 0) == 0;
+}
+
+/* Files that this thread writes, be it maps or symbols, are complete whenever it has time to answer. */
+static int tell_progress(struct recorder *rec, struct request_answer *answer)
+{
+	if (rec->settings->flight_bytes)
+		return -EOPNOTSUPP;
+	atomic_store(&rec->is_followed, true);
+	answer->complete_ns = writers_complete_ns(rec);
+	answer->holds_back = settings_hold_back(rec->settings);
+
+	/* That is for the end of the recording, as with everything that cannot be written. */
+	recorder_note_write_error(rec, perf_save(&rec->perf));
+	recorder_note_write_error(rec, kernel_save(&rec->kernel));
+	return 0;
+}
+
+static int serve(struct recorder *rec, const struct request *request, struct request_answer *answer)
+{
+	switch (request->type) {
+	case REQUEST_SAVE:
+		return service_save(rec, &answer->nr_tasks);
+	case REQUEST_IS_RUNNING:
+		return 0;
+	case REQUEST_PROGRESS:
+		return tell_progress(rec, answer);
+	}
+	return -EPROTO;
+}
+
+static void serve_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct client *client = container_of(watcher, struct client, watcher);
+	struct recorder *rec = watcher->rec;
+	struct request_answer answer = { .magic = REQUEST_MAGIC };
+	struct request request = { 0 };
+	ssize_t len = recv(client->fd, &request, sizeof(request), 0);
+	bool is_request = len == sizeof(request) && request.magic == REQUEST_MAGIC &&
+			  request.version == REQUEST_VERSION;
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(rec)) {
+		/* It waits for our end, by which the descriptor closes. */
+		loop_unwatch(&rec->loop, client->fd, &client->watcher);
+		return;
+	}
+	if (is_request) {
+		answer.error = serve(rec, &request, &answer);
+		send(client->fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+	}
+	drop_client(rec, client);
+}
+
+/* What sudo says of who is behind it: the recording will be his (files_give_to_user()). */
+static bool is_behind_sudo(uid_t uid)
+{
+	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+	return user && *user && strtoul(user, NULL, 10) == uid;
+}
+
+/* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
+static bool may_ask(const struct recorder *rec, int fd)
+{
+	struct peer peer;
+	struct stat dir;
+	unsigned nr = 0;
+
+	for (const struct client *c = rec->clients; c; c = c->next)
+		nr++;
+	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
+	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
+		(fstat(rec->dir_fd, &dir) == 0 && dir.st_uid == peer.uid));
+}
+
+static void accept_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct recorder *rec = watcher->rec;
+	int fd cleanup_fd = accept4(rec->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
+
+	if (!client)
+		return;
+	*client = (struct client){ .watcher = { serve_client, rec }, .fd = fd };
+	if (!may_ask(rec, fd) || loop_watch(&rec->loop, fd, &client->watcher) < 0) {
+		free(client);
+		return;
+	}
+	take_fd(&fd);
+	add_client(rec, client);
+}
+
+/* The recording goes on without this door when it cannot be opened: the program is more important. */
+void service_listen(struct recorder *rec)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char name[REQUEST_NAME_SIZE];
+	struct stat dir;
+
+	rec->service = (struct watcher){ accept_client, rec };
+	if (fstat(rec->dir_fd, &dir) < 0)
+		return;
+	request_name(name, &dir);
+	memcpy(addr.sun_path + 1, name, strlen(name));
+
+	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&addr,
+		 offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0 || loop_watch(&rec->loop, fd, &rec->service) < 0)
+		return;
+	rec->service_fd = take_fd(&fd);
+}

@@ -1,0 +1,298 @@
+/* Saving what flight recorder rings hold (see flight.h). */
+#include "cmds/record/sources/flight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/record/run/recorder.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/format/record.h"
+
+#define NAME_SIZE 32
+
+/* So many lines of tasks that are gone may be in task.txt. */
+#define FLIGHT_GONE_MAX 1000
+
+void flight_deinit(struct flight *flight)
+{
+	free(flight->files);
+	*flight = (struct flight){ 0 };
+}
+
+/* An eighth of --max-size is for the scheduler's events, when there are any, another one for those of tracepoints. */
+#define EVENTS_SHARE 8
+
+static uint64_t flight_task_bytes(const struct recorder *rec)
+{
+	uint64_t max = rec->settings->max_bytes;
+
+	return max - (rec->perf.nr_cpus ? max / EVENTS_SHARE : 0) -
+	       (rec->kernel.nr_cpus ? max / EVENTS_SHARE : 0);
+}
+
+uint64_t flight_perf_bytes(const struct recorder *rec)
+{
+	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->perf.nr_cpus;
+
+	return MIN(share, FLIGHT_PERF_BYTES_MAX);
+}
+
+uint64_t flight_kernel_bytes(const struct recorder *rec)
+{
+	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->kernel.nr_cpus;
+
+	return MIN(share, FLIGHT_PERF_BYTES_MAX);
+}
+
+static void forget_file(struct flight *flight, size_t i)
+{
+	flight->bytes -= flight->files[i].bytes;
+	flight->nr--;
+	memmove(&flight->files[i], &flight->files[i + 1],
+		(flight->nr - i) * sizeof(*flight->files));
+}
+
+/* Note the newest file, and remove the oldest ones that --max-size has no room for beside it. */
+static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
+{
+	struct flight *flight = &rec->flight;
+
+	for (size_t i = 0; i < flight->nr; i++) {
+		if (flight->files[i].tid == tid) {
+			forget_file(flight, i);
+			break;
+		}
+	}
+	while (flight->nr && flight->bytes + bytes > flight_task_bytes(rec)) {
+		char name[NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
+		unlinkat(rec->dir_fd, name, 0);
+		forget_file(flight, 0);
+		flight->nr_gone++;
+	}
+	if (flight->nr == flight->cap) {
+		size_t cap = flight->cap ? flight->cap * 2 : 64;
+		struct flight_file *files = reallocarray(flight->files, cap, sizeof(*files));
+
+		if (!files)
+			return; /* this one will not be counted */
+		flight->files = files;
+		flight->cap = cap;
+	}
+	flight->files[flight->nr++] = (struct flight_file){ tid, bytes };
+	flight->bytes += bytes;
+}
+
+/*
+ * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
+ * millisecond for a small ring, a file may take longer.
+ *
+ * @copy: the newest segments in one row, @bytes of them
+ * @before: bytes of records that came ahead of it
+ */
+struct saving {
+	const struct process *proc;
+	struct ring *ring;
+	char *copy;
+	uint64_t bytes;
+	uint64_t before;
+};
+
+/* How often the thread may overwrite what is being copied. Once is rare: we were off the CPU. */
+#define COPY_ATTEMPTS 1000
+
+/*
+ * Add the segment that begins at @position to the copy. False when it was overwritten meanwhile, which only
+ * a thread that runs on can do: then the copy is empty, since what comes behind is not in one row with what it had.
+ */
+static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
+{
+	const struct process *proc = s->proc;
+	const struct ring *r = s->ring;
+	uint64_t place = position / proc->segment_bytes % proc->nr_segments;
+	uint64_t lap_end = position + (uint64_t)proc->nr_segments * proc->segment_bytes;
+	uint64_t before = __atomic_load_n(&r->segment_before[place], __ATOMIC_RELAXED);
+	uint64_t used = head - position;
+
+	if (head >= position + proc->segment_bytes)
+		used = __atomic_load_n(&r->segment_used[place], __ATOMIC_RELAXED);
+	if (used > proc->segment_bytes || used % 8 != 0) {
+		s->bytes = 0; /* the program has written there */
+		return false;
+	}
+	memcpy(s->copy + s->bytes, ring_data(s->ring) + place * proc->segment_bytes, used);
+	/* Pairs with the fence in the producer's next_segment(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&r->head, memory_order_acquire) >= lap_end) {
+		s->bytes = 0;
+		return false;
+	}
+	/*
+	 * The oldest segment's own number may be that of the next lap already, which the thread notes before it goes there.
+	 * So the newest one says it, of which the rest is told.
+	 */
+	s->before = before - MIN(before, s->bytes);
+	s->bytes += used;
+	return true;
+}
+
+/* Segments of a ring of which @budget bytes are to be kept: one at least. */
+static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
+{
+	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
+
+	return MAX(nr, 1UL);
+}
+
+/* Copy the newest segments. -EAGAIN: the thread was faster, again and again. */
+static int copy_segments(struct saving *s, uint64_t budget)
+{
+	uint64_t segment_bytes = s->proc->segment_bytes;
+	uint64_t back = (nr_segments_within(s->proc, budget) - 1) * segment_bytes;
+
+	for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+		uint64_t last = head - head % segment_bytes;
+
+		/* No thread gets that far: the program has written there. */
+		if (head > INT64_MAX) {
+			s->bytes = 0;
+			return 0;
+		}
+
+		bool is_whole = false; /* the newest segment is what matters */
+
+		s->bytes = 0;
+		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
+			is_whole = copy_segment(s, at, head);
+		if (is_whole && atomic_load_explicit(&s->ring->head, memory_order_acquire) <
+					last + (s->proc->nr_segments - 1) * segment_bytes)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+/* A file that does not go back to the beginning starts with the count of what is not there. */
+static int write_copy(const struct saving *s, int fd)
+{
+	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
+	int ret = s->before ? fd_write_all(fd, &lost, sizeof(lost)) : 0;
+
+	return ret < 0 ? ret : fd_write_all(fd, s->copy, s->bytes);
+}
+
+/* Under a name that no reader looks at; then it takes the place of the former file. */
+static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
+{
+	char name[NAME_SIZE];
+	char tmp[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", tid);
+
+	int fd cleanup_fd = openat(rec->dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+				   0644);
+
+	if (fd < 0)
+		return -errno;
+
+	int ret = write_copy(s, fd);
+
+	if (ret == 0 && renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0)
+		ret = -errno;
+	if (ret < 0)
+		unlinkat(rec->dir_fd, tmp, 0);
+	else
+		note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
+	return ret;
+}
+
+static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)
+{
+	char *copy cleanup_free = malloc(nr_segments_within(s->proc, budget) *
+					 s->proc->segment_bytes);
+
+	s->copy = copy;
+
+	int ret = copy ? copy_segments(s, budget) : -ENOMEM;
+
+	return ret < 0 || s->bytes == 0 ? ret : save_copy(rec, s, tid);
+}
+
+/* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
+static int32_t *tids_to_keep(struct recorder *rec, size_t *nr)
+{
+	struct flight *flight = &rec->flight;
+	int32_t *tids = NULL;
+
+	*nr = flight->nr;
+	if (flight->nr_gone >= MAX(flight->nr, (size_t)FLIGHT_GONE_MAX))
+		tids = malloc((flight->nr + 1) * sizeof(*tids));
+	if (!tids)
+		return NULL;
+	for (size_t i = 0; i < flight->nr; i++)
+		tids[i] = flight->files[i].tid;
+	flight->nr_gone = 0;
+	return tids;
+}
+
+void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index, unsigned nr_tasks)
+{
+	struct ring *r = process_ring(proc, index);
+	struct ring_sink *sink = &proc->sinks[index];
+	/* Read once: it is the program's memory. */
+	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	int32_t tid = sink->tid ? sink->tid : tasks_claim(rec, proc, said);
+	uint64_t budget = flight_task_bytes(rec) / nr_tasks;
+	struct saving saving = { .proc = proc, .ring = r };
+
+	if (!tid)
+		return;
+	pthread_mutex_lock(&rec->flight_lock);
+
+	int ret = save_ring(rec, &saving, tid, budget - MIN(budget, sizeof(struct record)));
+
+	size_t nr_kept;
+	int32_t *kept cleanup_free = tids_to_keep(rec, &nr_kept);
+
+	pthread_mutex_unlock(&rec->flight_lock);
+	recorder_note_write_error(rec, ret);
+	if (saving.bytes && sink->tid == 0) {
+		sink->tid = tid;
+		tasks_announce(rec, proc, tid, r->start_ns);
+	}
+	if (kept)
+		tasks_clear(rec, kept, nr_kept);
+}
+
+static bool is_running(const struct process *proc, uint32_t index)
+{
+	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire) ==
+	       RING_LIVE;
+}
+
+unsigned flight_save_all(struct recorder *rec)
+{
+	unsigned nr = 0;
+
+	/* Writers, which give rings back, stay away meanwhile. */
+	pthread_rwlock_wrlock(&rec->live_lock);
+	for (struct process *p = rec->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++)
+			nr += is_running(p, i);
+	}
+	for (struct process *p = rec->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
+			if (is_running(p, i))
+				flight_save_ring(rec, p, i, nr);
+		}
+	}
+	pthread_rwlock_unlock(&rec->live_lock);
+	return nr;
+}
