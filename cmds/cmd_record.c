@@ -85,8 +85,7 @@ static struct record_settings make_settings(const struct opts *opts)
 
 static void run_deinit(struct run *run)
 {
-	if (run->dir_fd >= 0)
-		close(run->dir_fd);
+	store_dir_close(&run->dir);
 	argrules_deinit(&run->args);
 	debuginfo_deinit(&run->debug);
 }
@@ -127,19 +126,19 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	unsigned long long inside = atomic_load(&rec->records_lost_inside);
 	unsigned long long lost = atomic_load(&rec->records_lost) - inside;
 	unsigned long long untraced = atomic_load(&rec->threads_untraced);
-	int write_error = atomic_load(&rec->write_error);
+	int write_error = atomic_load(&rec->store->error);
 
 	if (write_error)
 		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
 			 run->settings.data_dir, strerror(-write_error));
 	if (rec->save_error.code)
 		msg_warn(msg, "%s", rec->save_error.text);
-	if (atomic_load(&rec->is_full))
+	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* Where nothing can be written no buffer is large enough. */
 	if (lost)
 		msg_warn(msg, "%llu records were lost%s", lost,
-			 write_error || atomic_load(&rec->is_full)
+			 write_error || atomic_load(&rec->store->is_full)
 				 ? ""
 				 : "; a larger buffer (-b) may help");
 	if (inside)
@@ -267,7 +266,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
 	block_signals(run);
 
-	int ret = recorder_open(rec, &run->settings, run->dir_fd, err);
+	int ret = recorder_open(rec, &run->settings, run->store, err);
 
 	/* Readers take a directory that has it for a recording, so it comes behind all else that they want. */
 	if (ret == 0)
@@ -401,23 +400,23 @@ static void save_info(const struct run *run, struct recorder *rec)
 
 static int record_into_dir(struct run *run, struct uft_err *err)
 {
-	struct recorder rec cleanup_recorder = { .dir_fd = -1 };
-	int ret = files_make_dir(run->settings.data_dir, err);
+	struct recorder rec cleanup_recorder = { 0 };
+	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
 	if (ret < 0)
 		return ret;
-	run->dir_fd = ret;
+	run->store = &run->dir.store;
 	warn_about_method(run);
 	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_are_wanted(run->settings.events))
-		ret = points_make_file(run->dir_fd, err);
+		ret = points_make_file(run->store, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.has_debug;
 	if (ret == 0)
 		save_info(run, &rec);
-	files_give_to_user(run->dir_fd);
+	store_dir_give_to_user(&run->dir);
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
@@ -471,7 +470,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	struct run run cleanup(run_deinit) = {
 		.opts = opts,
 		.settings = make_settings(opts),
-		.dir_fd = -1,
+		.dir = STORE_DIR_CLOSED,
 	};
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 
@@ -313,11 +314,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reports_crashes = fuzz_u8(&in) & 1,
 	};
 	struct recorder rec cleanup_recorder;
-	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	make_others();
-	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);
 	while (in.size) {
 		uint8_t which = fuzz_u8(&in);
 		int *fd = &connections[which % NR_CONNECTIONS];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
 
 #define NR_RINGS      3
@@ -38,7 +39,7 @@ static void scribble(struct process *proc, struct fuzz_input *in)
 }
 
 /* All bytes in the directory but those of task.txt. */
-static uint64_t bytes_written(const struct recorder *rec)
+static uint64_t bytes_written(const struct recorder *rec, int dir_fd)
 {
 	uint64_t sum = 0;
 
@@ -48,7 +49,7 @@ static uint64_t bytes_written(const struct recorder *rec)
 
 		FUZZ_CHECK(rec->tids[i] > 0);
 		snprintf(name, sizeof(name), "%d.dat", rec->tids[i]);
-		if (fstatat(rec->dir_fd, name, &st, 0) == 0)
+		if (fstatat(dir_fd, name, &st, 0) == 0)
 			sum += st.st_size;
 	}
 	return sum;
@@ -69,10 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct control_hello hello = { .pid = 1000, .ppid = 1, .kind = CONTROL_EXEC };
 	struct fuzz_input in = { data, size };
 	struct recorder rec cleanup_recorder;
-	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	int arena_fd cleanup_fd = -1;
 
-	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);
 
 	struct process *proc = process_create(&rec, &hello, getpid(), &arena_fd);
 
@@ -87,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		scribble(proc, &in);
 		writer_drain_all(&rec, proc);
 
-		uint64_t now = bytes_written(&rec);
+		uint64_t now = bytes_written(&rec, dir.fd);
 		uint64_t most = 64ULL * proc->nr_segments * proc->segment_bytes;
 
 		FUZZ_CHECK(now - written <= most);

@@ -56,7 +56,7 @@ int service_save(struct recorder *rec, unsigned *nr_tasks)
 
 	if (ret == 0)
 		ret = kernel_save(&rec->kernel);
-	return ret < 0 ? ret : atomic_load(&rec->write_error);
+	return ret < 0 ? ret : atomic_load(&rec->store->error);
 }
 
 static bool program_runs(const struct recorder *rec)
@@ -76,8 +76,8 @@ static int tell_progress(struct recorder *rec, struct request_answer *answer)
 	answer->holds_back = settings_hold_back(rec->settings);
 
 	/* That is for the end of the recording, as with everything that cannot be written. */
-	recorder_note_write_error(rec, perf_save(&rec->perf));
-	recorder_note_write_error(rec, kernel_save(&rec->kernel));
+	store_note_error(rec->store, perf_save(&rec->perf));
+	store_note_error(rec->store, kernel_save(&rec->kernel));
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 	drop_client(rec, client);
 }
 
-/* What sudo says of who is behind it: the recording will be his (files_give_to_user()). */
+/* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */
 static bool is_behind_sudo(uid_t uid)
 {
 	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -137,7 +137,7 @@ static bool may_ask(const struct recorder *rec, int fd)
 		nr++;
 	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
 	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
-		(fstat(rec->dir_fd, &dir) == 0 && dir.st_uid == peer.uid));
+		(store_place(rec->store, &dir) == 0 && dir.st_uid == peer.uid));
 }
 
 static void accept_client(struct watcher *watcher, uint32_t epoll_events)
@@ -165,7 +165,7 @@ void service_listen(struct recorder *rec)
 	struct stat dir;
 
 	rec->service = (struct watcher){ accept_client, rec };
-	if (fstat(rec->dir_fd, &dir) < 0)
+	if (store_place(rec->store, &dir) < 0)
 		return;
 	request_name(name, &dir);
 	memcpy(addr.sun_path + 1, name, strlen(name));

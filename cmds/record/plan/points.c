@@ -2,15 +2,13 @@
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arch/arch.h"
 #include "cmds/record/base/peer.h"
 #include "cmds/record/run/recorder.h"
-#include "cmds/record/store/dir.h"
+#include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
@@ -33,9 +31,9 @@ struct wanted {
 	char *event; /* "provider:event", of the heap */
 };
 
-void points_init(struct points *points, const struct event_rules *rules, int dir_fd)
+void points_init(struct points *points, const struct event_rules *rules, struct store *store)
 {
-	*points = (struct points){ .rules = rules, .dir_fd = dir_fd };
+	*points = (struct points){ .rules = rules, .store = store };
 }
 
 void points_deinit(struct points *points)
@@ -66,9 +64,9 @@ bool points_are_wanted(const struct event_rules *rules)
 	return false;
 }
 
-int points_make_file(int dir_fd, struct uft_err *err)
+int points_make_file(struct store *store, struct uft_err *err)
 {
-	return files_publish(dir_fd, "events.txt", "", 0, err);
+	return store_publish(store, "events.txt", "", 0, err);
 }
 
 /* --- events and their ids --- */
@@ -78,13 +76,17 @@ static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 	struct rights paused cleanup_rights_pause = rights_pause();
-	int fd cleanup_fd = openat(points->dir_fd, "events.txt",
-				   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int stream = store_open(points->store, "events.txt");
 
-	if (fd < 0)
-		return -errno;
+	if (stream < 0)
+		return stream;
 	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_FIRST_ID + index, points->events[index]);
-	return strbuf_oom(&line) ? -ENOMEM : fd_write_all(fd, line.data, line.len);
+
+	int ret = strbuf_oom(&line) ? -ENOMEM
+				    : store_append(points->store, stream, line.data, line.len);
+
+	store_close(points->store, stream);
+	return ret;
 }
 
 /* The id of the event, a new one when it is the first of its name. False when memory is short. */

@@ -13,6 +13,7 @@
 
 struct known_module;
 struct recorder;
+struct store;
 
 /*
  * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
@@ -25,7 +26,7 @@ struct recorder;
  */
 struct points {
 	const struct event_rules *rules;
-	int dir_fd;
+	struct store *store;
 	char **events;
 	size_t nr_events;
 	struct strbuf names;
@@ -34,7 +35,7 @@ struct points {
 	int error;
 };
 
-void points_init(struct points *points, const struct event_rules *rules, int dir_fd);
+void points_init(struct points *points, const struct event_rules *rules, struct store *store);
 void points_deinit(struct points *points);
 
 /* Of one file. Starts as { 0 }, ends with module_points_deinit(). */
@@ -49,7 +50,7 @@ void module_points_deinit(struct module_points *points);
 bool points_are_wanted(const struct event_rules *rules);
 
 /* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
-int points_make_file(int dir_fd, struct uft_err *err);
+int points_make_file(struct store *store, struct uft_err *err);
 
 /* Add a struct plan_point to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
 void points_bind(struct points *points, struct known_module *known,

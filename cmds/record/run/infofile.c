@@ -8,7 +8,7 @@
 
 #include "cmds/arg_opts.h"
 #include "cmds/record/run/sysinfo.h"
-#include "cmds/record/store/dir.h"
+#include "cmds/record/store/store.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
@@ -127,7 +127,7 @@ static int write_info(const struct run *run, const struct info *info, struct uft
 	info_encode(info, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
-	return files_publish(run->dir_fd, "info", text.data, text.len, err);
+	return store_publish(run->store, "info", text.data, text.len, err);
 }
 
 static int describe_program(const struct run *run, struct info *info)
@@ -242,5 +242,5 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 		format_time(run->settings.threshold_ns, &text);
 		strbuf_addch(&text, '\n');
 	}
-	return files_publish(run->dir_fd, "default.opts", strbuf_str(&text), text.len, err);
+	return store_publish(run->store, "default.opts", strbuf_str(&text), text.len, err);
 }

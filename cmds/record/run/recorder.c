@@ -24,14 +24,6 @@ uint64_t recorder_now_ns(const struct recorder *rec)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-void recorder_note_write_error(struct recorder *rec, int code)
-{
-	int none = 0;
-
-	if (code < 0)
-		atomic_compare_exchange_strong(&rec->write_error, &none, code);
-}
-
 /* Whether the kernel itself keeps time by the CPU's counter: then so may we. */
 static bool kernel_trusts_counter(void)
 {
@@ -185,13 +177,19 @@ static void raise_file_number(struct recorder *rec)
 	rec->talks.max = MAX(MIN(limit.rlim_cur / 8, (rlim_t)TALKS_MAX), (rlim_t)16);
 }
 
-int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
+/* Nothing more is to come, since --max-size is reached. */
+static void finish_all(void *rec)
+{
+	notes_finish_all(rec);
+}
+
+int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
 		  struct uft_err *err)
 {
 	*rec = (struct recorder){
 		.settings = settings,
-		.dir_fd = dir_fd,
-		.task_fd = -1,
+		.store = store,
+		.task_stream = -1,
 		.listen_fd = -1,
 		.service_fd = -1,
 		.program_fd = -1,
@@ -199,7 +197,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		.loop = { .epoll_fd = -1 },
 		.control_fd = -1,
 	};
-	points_init(&rec->points, settings->events, dir_fd);
+	points_init(&rec->points, settings->events, store);
 	pthread_mutex_init(&rec->task_lock, NULL);
 	pthread_mutex_init(&rec->flight_lock, NULL);
 	pthread_rwlock_init(&rec->live_lock, NULL);
@@ -210,9 +208,11 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 		return err->code;
 	raise_file_number(rec);
 
-	rec->task_fd = openat(dir_fd, "task.txt", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (rec->task_fd < 0)
-		return err_set_errno(err, -errno, "cannot create 'task.txt'");
+	/* A flight recording forgets what is old instead (flight.c). */
+	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all, rec);
+	rec->task_stream = store_open(store, "task.txt");
+	if (rec->task_stream < 0)
+		return err_set_errno(err, rec->task_stream, "cannot create 'task.txt'");
 
 	int ret = loop_open(&rec->loop, err);
 
@@ -233,12 +233,14 @@ void recorder_stop(struct recorder *rec)
 		process_retire(rec, p);
 	notes_close(rec);
 	writers_stop(rec);
-	recorder_note_write_error(rec, perf_finish(&rec->perf));
-	recorder_note_write_error(rec, kernel_finish(&rec->kernel));
+	store_note_error(rec->store, perf_finish(&rec->perf));
+	store_note_error(rec->store, kernel_finish(&rec->kernel));
 }
 
 void recorder_close(struct recorder *rec)
 {
+	if (!rec->settings) /* was never opened */
+		return;
 	writers_stop(rec);
 	perf_finish(&rec->perf);
 	kernel_finish(&rec->kernel);
@@ -267,13 +269,14 @@ void recorder_close(struct recorder *rec)
 		munmap(rec->control, sizeof(*rec->control));
 	loop_close(&rec->loop);
 
-	int fds[] = { rec->task_fd, rec->listen_fd, rec->service_fd, rec->control_fd,
-		      rec->program_fd };
+	int fds[] = { rec->listen_fd, rec->service_fd, rec->control_fd, rec->program_fd };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
 	}
+	if (rec->task_stream >= 0)
+		store_close(rec->store, rec->task_stream);
 	free(rec->tids);
 	free(rec->flushed_ns);
 	flight_deinit(&rec->flight);

@@ -20,6 +20,7 @@
 #include "cmds/record/sources/flight.h"
 #include "cmds/record/sources/kernel.h"
 #include "cmds/record/sources/perf.h"
+#include "cmds/record/store/store.h"
 #include "cmds/record/tasks/notes.h"
 #include "cmds/record/tasks/orphans.h"
 #include "utils/base/err.h"
@@ -91,7 +92,7 @@ struct session {
  * The recorder's side of one ring.
  *
  * @tid: whose records the ring holds; 0 while it has none
- * @is_open: @data_fd is <tid>.dat. Not so before the first record, and while descriptors are short.
+ * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few streams.
  * @tail: what the ring's tail is told from; the ring itself is memory of the program
  * @untold: records that were lost here and no LOST record in the file tells of
  *
@@ -100,7 +101,7 @@ struct session {
 struct ring_sink {
 	int32_t tid;
 	bool is_open;
-	int data_fd;
+	int stream;
 	uint64_t tail;
 	uint64_t untold;
 };
@@ -228,8 +229,8 @@ struct talks {
 
 struct recorder {
 	const struct record_settings *settings;
-	int dir_fd;		   /* the data directory */
-	int task_fd;		   /* task.txt */
+	struct store *store;
+	int task_stream;	   /* task.txt */
 	pthread_mutex_t task_lock; /* task.txt, announced flags, @tids */
 
 	struct loop loop;
@@ -303,18 +304,15 @@ struct recorder {
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t records_lost_inside; /* of these, see ring.lost_inside */
 	_Atomic uint64_t threads_untraced;
-	_Atomic uint64_t bytes_written; /* into the .dat files, counted for --max-size */
-	_Atomic bool is_full;		/* --max-size was reached: nothing more is written */
-	_Atomic int write_error;	/* negative errno of the first failed write */
 	struct uft_err
 		save_error; /* of the control thread: the first map or symbol file that failed */
 };
 
 /*
  * Create what is needed before the program starts: shared page, socket, writers. @rec belongs to
- * the caller and is released with recorder_close(), after a failure too. @dir_fd is borrowed.
+ * the caller and is released with recorder_close(), after a failure too. @store is borrowed.
  */
-int recorder_open(struct recorder *rec, const struct record_settings *settings, int dir_fd,
+int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
 		  struct uft_err *err);
 
 /* --- lifetime.c --- */
@@ -351,9 +349,6 @@ void recorder_stop(struct recorder *rec);
 
 void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
-
-/* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */
-void recorder_note_write_error(struct recorder *rec, int code);
 
 /* The recording's clock. */
 uint64_t recorder_now_ns(const struct recorder *rec);
@@ -507,8 +502,6 @@ bool libcall_is_hooked(const char *name, uint32_t *flags);
 bool libcall_is_nested_module(const char *path);
 
 /* --- datafile.c --- */
-/* Count @len bytes that are about to be written. False when --max-size forbids them; then probes stop, too. */
-bool writer_may_write(struct recorder *rec, size_t len);
 
 /*
  * Append whole records of @r, which @sink stands for, to its task's file. What cannot be written is counted, and told by a

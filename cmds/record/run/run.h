@@ -13,6 +13,7 @@
 #include "cmds/record/run/launch.h"
 #include "cmds/record/run/program.h"
 #include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "utils/spec/argrules.h"
 
 /* Everything that belongs to one run of `record`, from the program check to the last file. */
@@ -23,7 +24,8 @@ struct run {
 	struct record_settings settings;
 	struct record_program program;
 	char library[PATH_MAX];
-	int dir_fd;
+	struct store_dir dir;
+	struct store *store; /* that */
 	struct timespec started;
 	uint64_t elapsed_ns;
 	uint64_t stop_ns; /* taking what was left, when it had ended */

@@ -2,15 +2,12 @@
 #include "cmds/record/sources/flight.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmds/record/run/recorder.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/format/record.h"
 
 #define NAME_SIZE 32
@@ -72,7 +69,7 @@ static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
-		unlinkat(rec->dir_fd, name, 0);
+		store_remove(rec->store, name);
 		forget_file(flight, 0);
 		flight->nr_gone++;
 	}
@@ -179,37 +176,21 @@ static int copy_segments(struct saving *s, uint64_t budget)
 }
 
 /* A file that does not go back to the beginning starts with the count of what is not there. */
-static int write_copy(const struct saving *s, int fd)
-{
-	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
-	int ret = s->before ? fd_write_all(fd, &lost, sizeof(lost)) : 0;
-
-	return ret < 0 ? ret : fd_write_all(fd, s->copy, s->bytes);
-}
-
-/* Under a name that no reader looks at; then it takes the place of the former file. */
 static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
 {
+	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
+	const struct iovec parts[] = {
+		{ &lost, s->before ? sizeof(lost) : 0 },
+		{ s->copy, s->bytes },
+	};
 	char name[NAME_SIZE];
-	char tmp[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%d.dat", tid);
-	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", tid);
 
-	int fd cleanup_fd = openat(rec->dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				   0644);
+	int ret = store_publish_parts(rec->store, name, parts, ARRAY_SIZE(parts), NULL);
 
-	if (fd < 0)
-		return -errno;
-
-	int ret = write_copy(s, fd);
-
-	if (ret == 0 && renameat(rec->dir_fd, tmp, rec->dir_fd, name) < 0)
-		ret = -errno;
-	if (ret < 0)
-		unlinkat(rec->dir_fd, tmp, 0);
-	else
-		note_file(rec, tid, s->bytes + (s->before ? sizeof(struct record) : 0));
+	if (ret == 0)
+		note_file(rec, tid, parts[0].iov_len + parts[1].iov_len);
 	return ret;
 }
 
@@ -262,7 +243,7 @@ void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index
 	int32_t *kept cleanup_free = tids_to_keep(rec, &nr_kept);
 
 	pthread_mutex_unlock(&rec->flight_lock);
-	recorder_note_write_error(rec, ret);
+	store_note_error(rec->store, ret);
 	if (saving.bytes && sink->tid == 0) {
 		sink->tid = tid;
 		tasks_announce(rec, proc, tid, r->start_ns);

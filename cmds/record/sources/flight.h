@@ -46,7 +46,7 @@ void flight_deinit(struct flight *flight);
  * Put what ring @index of @proc holds into <tid>.dat, in place of what an earlier call has put there. The ring's thread may
  * go on meanwhile; but nobody may give the ring back. @nr_tasks are saved in a row and share --max-size. A file that
  * does not go back to the task's beginning begins with a LOST record, which says how many records came before.
- * A write that fails is noted as the recorder's write_error.
+ * A write that fails is noted as the store's error.
  */
 void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);

@@ -15,7 +15,6 @@
 
 #include "cmds/record/run/recorder.h"
 #include "cmds/record/sources/tracefs.h"
-#include "cmds/record/store/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/strbuf.h"
@@ -32,13 +31,13 @@
 
 /*
  * @fd: trace_pipe_raw, which gives pages
- * @kept: flight recording: pages for the file when it is saved; else the file is @data_fd
+ * @kept: flight recording: pages for the file when it is saved; else the file is @stream
  */
 struct kernel_cpu {
 	struct watcher watcher;
 	unsigned index;
 	int fd;
-	int data_fd;
+	int stream;
 	struct kernel *kernel;
 	struct strbuf kept;
 };
@@ -258,7 +257,7 @@ static void save_symbols(struct kernel *kernel)
 	struct strbuf symbols cleanup_strbuf = { 0 };
 
 	if (tracefs_read(AT_FDCWD, "/proc/kallsyms", &symbols, NULL) == 0)
-		files_publish(kernel->rec->dir_fd, "kallsyms", symbols.data, symbols.len, NULL);
+		store_publish(kernel->rec->store, "kallsyms", symbols.data, symbols.len, NULL);
 }
 
 static int choose_events(struct kernel *kernel, struct uft_err *err)
@@ -275,7 +274,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 	save_symbols(kernel);
 	if (strbuf_oom(&header))
 		return err_set_errno(err, -ENOMEM, "cannot write 'kernel_header'");
-	return files_publish(kernel->rec->dir_fd, "kernel_header", header.data, header.len, err);
+	return store_publish(kernel->rec->store, "kernel_header", header.data, header.len, err);
 }
 
 /* --- pages --- */
@@ -293,9 +292,9 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);
-	cpu->data_fd = files_open_cpu(kernel->rec->dir_fd, "kernel-cpu", cpu->index);
-	if (cpu->data_fd < 0)
-		return err_set_errno(err, cpu->data_fd, "cannot write 'kernel-cpu%u.dat'",
+	cpu->stream = store_open_cpu(kernel->rec->store, "kernel-cpu", cpu->index);
+	if (cpu->stream < 0)
+		return err_set_errno(err, cpu->stream, "cannot write 'kernel-cpu%u.dat'",
 				     cpu->index);
 
 	int ret = loop_watch(&kernel->rec->loop, cpu->fd, &cpu->watcher);
@@ -320,7 +319,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 			.watcher = { serve_cpu, kernel->rec },
 			.index = i,
 			.fd = -1,
-			.data_fd = -1,
+			.stream = -1,
 			.kernel = kernel,
 		};
 	for (unsigned i = 0; ret == 0 && i < nr; i++)
@@ -338,8 +337,8 @@ static void close_all(struct kernel *kernel)
 
 		if (cpu->fd >= 0)
 			close(cpu->fd);
-		if (cpu->data_fd >= 0)
-			close(cpu->data_fd);
+		if (cpu->stream >= 0)
+			store_close(kernel->rec->store, cpu->stream);
 		strbuf_deinit(&cpu->kept);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -364,9 +363,9 @@ static void close_all(struct kernel *kernel)
 
 static void remove_files(struct recorder *rec, unsigned nr_cpus)
 {
-	files_remove_cpus(rec->dir_fd, "kernel-cpu", nr_cpus);
-	unlinkat(rec->dir_fd, "kernel_header", 0);
-	unlinkat(rec->dir_fd, "kallsyms", 0);
+	store_remove_cpus(rec->store, "kernel-cpu", nr_cpus);
+	store_remove(rec->store, "kernel_header");
+	store_remove(rec->store, "kallsyms");
 }
 
 static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
@@ -445,10 +444,10 @@ static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 			forget_old(cpu);
 		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
 	}
-	if (!has_share(cpu->kernel, len) || !writer_may_write(rec, len))
+	if (!has_share(cpu->kernel, len) || !store_may_take(rec->store, len))
 		return 0;
 	cpu->kernel->bytes_written += len;
-	return fd_write_all(cpu->data_fd, pages, len);
+	return store_append(rec->store, cpu->stream, pages, len);
 }
 
 /* By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all. */
@@ -511,9 +510,8 @@ static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
 
-	recorder_note_write_error(watcher->rec, cpu->kernel->has_watermark
-							? empty(cpu, get_full_pages)
-							: empty_all(cpu));
+	store_note_error(watcher->rec->store,
+			 cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu));
 }
 
 int kernel_save(struct kernel *kernel)
@@ -528,7 +526,7 @@ int kernel_save(struct kernel *kernel)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
 			forget_old(cpu);
-			ret = files_publish_cpu(kernel->rec->dir_fd, "kernel-cpu", i, &cpu->kept);
+			ret = store_publish_cpu(kernel->rec->store, "kernel-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;

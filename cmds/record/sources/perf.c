@@ -15,8 +15,6 @@
 #include <unistd.h>
 
 #include "cmds/record/run/recorder.h"
-#include "cmds/record/store/dir.h"
-#include "utils/base/fd.h"
 #include "utils/base/strbuf.h"
 
 #define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
@@ -24,13 +22,13 @@
 
 /*
  * @page: followed by the ring
- * @kept: flight recording: what goes to the file when it is saved; else the file is @data_fd
+ * @kept: flight recording: what goes to the file when it is saved; else the file is @stream
  */
 struct perf_cpu {
 	struct watcher watcher;
 	unsigned index;
 	int fd;
-	int data_fd;
+	int stream;
 	struct perf_event_mmap_page *page;
 	struct recorder *rec;
 	struct strbuf kept;
@@ -84,7 +82,9 @@ static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
 		strbuf_add(&cpu->kept, data, len);
 		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
 	}
-	return writer_may_write(cpu->rec, len) ? fd_write_all(cpu->data_fd, data, len) : 0;
+	return store_may_take(cpu->rec->store, len)
+		       ? store_append(cpu->rec->store, cpu->stream, data, len)
+		       : 0;
 }
 
 /* Empty one CPU's ring. Negative errno of the first write that failed. */
@@ -117,8 +117,8 @@ static int empty(struct perf_cpu *cpu)
 
 static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
-	recorder_note_write_error(watcher->rec,
-				  empty(container_of(watcher, struct perf_cpu, watcher)));
+	store_note_error(watcher->rec->store,
+			 empty(container_of(watcher, struct perf_cpu, watcher)));
 }
 
 static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
@@ -133,9 +133,9 @@ static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *att
 	if (map == MAP_FAILED)
 		return -errno;
 	cpu->page = map;
-	cpu->data_fd = files_open_cpu(cpu->rec->dir_fd, "perf-cpu", cpu->index);
-	if (cpu->data_fd < 0)
-		return cpu->data_fd;
+	cpu->stream = store_open_cpu(cpu->rec->store, "perf-cpu", cpu->index);
+	if (cpu->stream < 0)
+		return cpu->stream;
 	cpu->watcher = (struct watcher){ serve_cpu, cpu->rec };
 	return loop_watch(&cpu->rec->loop, cpu->fd, &cpu->watcher);
 }
@@ -149,8 +149,8 @@ static void close_all(struct perf *perf)
 			munmap(cpu->page, sysconf(_SC_PAGESIZE) + PERF_RING_BYTES);
 		if (cpu->fd >= 0)
 			close(cpu->fd);
-		if (cpu->data_fd >= 0)
-			close(cpu->data_fd);
+		if (cpu->stream >= 0)
+			store_close(cpu->rec->store, cpu->stream);
 		strbuf_deinit(&cpu->kept);
 	}
 	free(perf->cpus);
@@ -167,15 +167,14 @@ int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err
 	if (!perf->cpus)
 		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
 	for (unsigned i = 0; i < nr; i++)
-		perf->cpus[i] =
-			(struct perf_cpu){ .index = i, .fd = -1, .data_fd = -1, .rec = rec };
+		perf->cpus[i] = (struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .rec = rec };
 	for (unsigned i = 0; ret == 0 && i < nr; i++) {
 		ret = open_cpu(&perf->cpus[i], pid, &attr);
 		if (ret == -ENODEV) /* a CPU that is not online has no events */
 			ret = 0;
 	}
 	if (ret < 0) {
-		files_remove_cpus(rec->dir_fd, "perf-cpu", nr);
+		store_remove_cpus(rec->store, "perf-cpu", nr);
 		close_all(perf);
 		return err_set_errno(err, ret, "cannot record scheduler events");
 	}
@@ -194,7 +193,7 @@ int perf_save(struct perf *perf)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
 			forget_old(cpu);
-			ret = files_publish_cpu(perf->rec->dir_fd, "perf-cpu", i, &cpu->kept);
+			ret = store_publish_cpu(perf->rec->store, "perf-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;

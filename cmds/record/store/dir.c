@@ -1,4 +1,4 @@
-/* The data directory and the files in it (see files.h). */
+/* The store that is a directory (see dir.h). */
 #include "cmds/record/store/dir.h"
 
 #include <dirent.h>
@@ -15,68 +15,70 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
-#include "utils/format/sym.h"
-#include "utils/format/text.h"
 
-#define CPU_NAME_SIZE 32
-
-/* Whether the symbol file @name stands for this module; -ENOENT when there is no such file. */
-static int stands_for(int dir_fd, const char *name, const char *path, const char *build_id)
+static int fd_of(struct store *store)
 {
-	char text[PATH_MAX + 512];
-	int fd cleanup_fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-
-	ssize_t len = fd_read_full(fd, text, sizeof(text) - 1);
-
-	if (len < 0)
-		return len;
-	text[len] = '\0';
-
-	char line[PATH_MAX + 32];
-
-	snprintf(line, sizeof(line), "# path name: %s\n", path);
-	if (!strstr(text, line))
-		return false;
-	snprintf(line, sizeof(line), "# build-id: %s\n", build_id);
-	return !build_id[0] || strstr(text, line);
+	return container_of(store, struct store_dir, store)->fd;
 }
 
-bool files_choose_name(int dir_fd, const char *path, const char *build_id, char *name, size_t size)
+static int dir_open(struct store *store, const char *name)
 {
-	/* The name must be found by what map files say, where a path is a part of a line. */
-	struct strbuf escaped cleanup_strbuf = { 0 };
-	struct rights paused cleanup_rights_pause = rights_pause();
+	int fd = openat(fd_of(store), name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
-	text_put_name(&escaped, path, strlen(path));
-	path = strbuf_str(&escaped);
+	return fd < 0 ? -errno : fd;
+}
 
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+/* What a full disk took of it is cut off again. */
+static int dir_append(struct store *store, int stream, const void *data, size_t len)
+{
+	size_t done = 0;
+	struct stat st;
 
-	snprintf(name, size, "%s.sym", base);
+	while (done < len) {
+		ssize_t n = write(stream, (const char *)data + done, len - done);
 
-	int found = stands_for(dir_fd, name, path, build_id);
-
-	if (found == false) {
-		uint16_t sum = 0;
-
-		for (const char *c = path; *c; c++)
-			sum += (unsigned char)*c;
-		if (build_id[0])
-			snprintf(name, size, "%s-%.4s.sym", base, build_id);
-		else
-			snprintf(name, size, "%s-%04x.sym", base, sum);
-		found = stands_for(dir_fd, name, path, build_id);
+		if (n > 0)
+			done += n;
+		else if (n == 0 || errno != EINTR)
+			break;
 	}
-	return found == -ENOENT;
+	if (done == len)
+		return 0;
+
+	int code = errno ? -errno : -EIO;
+
+	/* Should that fail, too, the file ends in a part of a record, which readers cut off. */
+	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
+		code = -errno;
+	return code;
 }
 
-int files_publish(int dir_fd, const char *name, const void *data, size_t len, struct uft_err *err)
+static void dir_close(struct store *store, int stream)
+{
+	close(stream);
+}
+
+/* Thousands of tasks may have more files than the process may hold open. */
+static bool dir_may_stay_open(struct store *store, int stream)
+{
+	return stream < sysconf(_SC_OPEN_MAX) / 2;
+}
+
+static int write_parts(int fd, const struct iovec *parts, int nr)
+{
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < nr; i++)
+		ret = fd_write_all(fd, parts[i].iov_base, parts[i].iov_len);
+	return ret;
+}
+
+/* Under a name that no reader looks at; then it takes the place of the former file, for us and for readers. */
+static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
+		       int *stream, struct uft_err *err)
 {
 	char tmp[NAME_MAX + 8];
+	int dir_fd = fd_of(store);
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* Nobody would ever delete it. */
@@ -84,12 +86,13 @@ int files_publish(int dir_fd, const char *name, const void *data, size_t len, st
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
 
-	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+				   0644);
 
 	if (fd < 0)
 		return err_set_errno(err, -errno, "cannot create '%s'", name);
 
-	int ret = fd_write_all(fd, data, len);
+	int ret = write_parts(fd, parts, nr);
 
 	if (ret == 0 && renameat(dir_fd, tmp, dir_fd, name) < 0)
 		ret = -errno;
@@ -97,10 +100,69 @@ int files_publish(int dir_fd, const char *name, const void *data, size_t len, st
 		unlinkat(dir_fd, tmp, 0);
 		return err_set_errno(err, ret, "cannot write '%s'", name);
 	}
+	if (stream) {
+		close(*stream);
+		*stream = take_fd(&fd);
+	}
 	return 0;
 }
 
-void files_give_to_user(int dir_fd)
+static int dir_read(struct store *store, const char *name, size_t max, struct strbuf *out)
+{
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int fd cleanup_fd = openat(fd_of(store), name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+
+	size_t len = MIN((size_t)st.st_size, max);
+
+	if (!strbuf_grow(out, len))
+		return -ENOMEM;
+
+	ssize_t n = fd_read_full(fd, out->data + out->len, len);
+
+	if (n < 0)
+		return n;
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+static void dir_remove(struct store *store, const char *name)
+{
+	unlinkat(fd_of(store), name, 0);
+}
+
+static int dir_place(struct store *store, struct stat *place)
+{
+	return fstat(fd_of(store), place) < 0 ? -errno : 0;
+}
+
+void store_dir_use(struct store_dir *dir, int fd)
+{
+	static const struct store_ops ops = {
+		.open = dir_open,
+		.append = dir_append,
+		.close = dir_close,
+		.may_stay_open = dir_may_stay_open,
+		.publish = dir_publish,
+		.read = dir_read,
+		.remove = dir_remove,
+		.place = dir_place,
+	};
+
+	*dir = (struct store_dir){ .store.ops = &ops, .fd = fd };
+}
+
+void store_dir_close(struct store_dir *dir)
+{
+	cleanup_fd_fn(&dir->fd);
+	dir->fd = -1;
+}
+
+void store_dir_give_to_user(const struct store_dir *dir)
 {
 	const char *uid = getenv("SUDO_UID");
 	const char *gid = getenv("SUDO_GID");
@@ -110,47 +172,13 @@ void files_give_to_user(int dir_fd)
 
 	uid_t user = strtoul(uid, NULL, 10);
 	gid_t group = strtoul(gid, NULL, 10);
-	int fd = dup(dir_fd);
-	DIR *dir cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd = dup(dir->fd);
+	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
 
-	for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/* ".." is not ours; whatever cannot be given stays root's, which root can mend. */
 		if (strcmp(e->d_name, "..") != 0 &&
-		    fchownat(dir_fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
+		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
 			return;
-	}
-}
-
-static void cpu_name(char name[static CPU_NAME_SIZE], const char *prefix, unsigned cpu)
-{
-	snprintf(name, CPU_NAME_SIZE, "%s%u.dat", prefix, cpu);
-}
-
-int files_open_cpu(int dir_fd, const char *prefix, unsigned cpu)
-{
-	char name[CPU_NAME_SIZE];
-
-	cpu_name(name, prefix, cpu);
-
-	int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-
-	return fd < 0 ? -errno : fd;
-}
-
-int files_publish_cpu(int dir_fd, const char *prefix, unsigned cpu, const struct strbuf *content)
-{
-	char name[CPU_NAME_SIZE];
-
-	cpu_name(name, prefix, cpu);
-	return files_publish(dir_fd, name, content->data, content->len, NULL);
-}
-
-void files_remove_cpus(int dir_fd, const char *prefix, unsigned nr)
-{
-	char name[CPU_NAME_SIZE];
-
-	for (unsigned i = 0; i < nr; i++) {
-		cpu_name(name, prefix, i);
-		unlinkat(dir_fd, name, 0);
 	}
 }

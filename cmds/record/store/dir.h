@@ -1,40 +1,33 @@
-/* The data directory and the files in it, as seen by a recorder. */
+/* The store that is a directory: each file of a recording is one in it. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_DIR_H
 #define UTRAIL_CMDS_RECORD_STORE_DIR_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "cmds/record/store/store.h"
 
-#include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+/* @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED. */
+struct store_dir {
+	struct store store;
+	int fd;
+};
+
+#define STORE_DIR_CLOSED \
+	{                \
+		.fd = -1 \
+	}
 
 /*
  * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an older one of that
  * name. What is something else stays, and is an error, and so is an older one that has other files, is a link, or that
- * somebody is recording into. Returns a descriptor of the directory, or negative errno; as long as that is open, the directory is
- * locked, so that nobody replaces it.
+ * somebody is recording into. 0 or negative errno; until store_dir_close() the directory is locked, so that nobody replaces it.
  */
-int files_make_dir(const char *path, struct uft_err *err);
+int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 
-/*
- * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of
- * the path) when another module has taken that (spec/data-format.md section 4.5). False when the
- * module's symbols are saved already.
- */
-bool files_choose_name(int dir_fd, const char *path, const char *build_id, char *name, size_t size);
+/* A directory that is there; takes @fd over. */
+void store_dir_use(struct store_dir *dir, int fd);
 
-/* Write a whole file of the directory, visible only when it is complete. */
-int files_publish(int dir_fd, const char *name, const void *data, size_t len, struct uft_err *err);
-
-/*
- * Files of which there is one for each CPU, "<prefix><cpu>.dat": a descriptor that appends, or negative errno; write a whole one;
- * remove those of the first @nr CPUs.
- */
-int files_open_cpu(int dir_fd, const char *prefix, unsigned cpu);
-int files_publish_cpu(int dir_fd, const char *prefix, unsigned cpu, const struct strbuf *content);
-void files_remove_cpus(int dir_fd, const char *prefix, unsigned nr);
+void store_dir_close(struct store_dir *dir);
 
 /* When run by sudo: give the directory and all in it to the user who asked. */
-void files_give_to_user(int dir_fd);
+void store_dir_give_to_user(const struct store_dir *dir);
 
 #endif

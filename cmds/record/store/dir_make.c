@@ -1,5 +1,5 @@
 /*
- * Making a data directory, and what was in its place before (see files.h).
+ * Making a data directory, and what was in its place before (see dir.h).
  *
  * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with the directory when that gets another
  * name. Whose lock it is owns the directory, not who made it: of several recorders that begin at the same time one may find that
@@ -310,7 +310,7 @@ static int give_up(const char *path, const char *old, struct uft_err *err)
 		       path);
 }
 
-int files_make_dir(const char *given, struct uft_err *err)
+int store_dir_make(struct store_dir *dir, const char *given, struct uft_err *err)
 {
 	char path[PATH_MAX];
 	char old[PATH_MAX];
@@ -328,8 +328,10 @@ int files_make_dir(const char *given, struct uft_err *err)
 
 		if (ret == 0)
 			ret = make_dir(path, &dir_fd, err);
+		if (ret == 0)
+			store_dir_use(dir, dir_fd);
 		if (ret <= 0)
-			return ret < 0 ? ret : dir_fd;
+			return ret;
 		usleep(TRY_AGAIN_US);
 	}
 	return give_up(path, old, err);

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmds/record/store/dir.h"
 #include "utils/base/fd.h"
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
@@ -192,7 +191,7 @@ static int save_debug(struct recorder *rec, const struct known_module *known,
 	snprintf(name, sizeof(name), "%.*s.dbg", (int)(strlen(sym_name) - strlen(".sym")),
 		 sym_name);
 	rec->has_debug = true;
-	return files_publish(rec->dir_fd, name, text.data, text.len, err);
+	return store_publish(rec->store, name, text.data, text.len, err);
 }
 
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
@@ -218,7 +217,7 @@ static int save_symbols(struct recorder *rec, struct known_module *known, struct
 	char name[NAME_MAX + 1];
 
 	if (known->is_saved ||
-	    !files_choose_name(rec->dir_fd, known->path, known->build_id, name, sizeof(name)) ||
+	    !store_choose_name(rec->store, known->path, known->build_id, name, sizeof(name)) ||
 	    symbols_load(rec->settings, known->path, known->build_id, &symbols) < 0)
 		return 0;
 	known->is_saved = true;
@@ -228,7 +227,7 @@ static int save_symbols(struct recorder *rec, struct known_module *known, struct
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);
-	return files_publish(rec->dir_fd, name, text.data, text.len, err);
+	return store_publish(rec->store, name, text.data, text.len, err);
 }
 
 /*
@@ -279,7 +278,7 @@ static int save_map(struct recorder *rec, struct session *s, struct uft_err *err
 	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
 
 	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
-				 : files_publish(rec->dir_fd, name, text.data, text.len, err);
+				 : store_publish(rec->store, name, text.data, text.len, err);
 }
 
 int session_save(struct recorder *rec, struct session *s, struct uft_err *err)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/fd.h"
 #include "utils/format/task_txt.h"
 
 /* One write(2) per line, so that a reader never sees half of one. */
@@ -15,9 +14,11 @@ static void write_line(struct recorder *rec, const struct task_line *line)
 
 	task_line_encode(line, &text);
 
-	int ret = strbuf_oom(&text) ? -ENOMEM : fd_write_all(rec->task_fd, text.data, text.len);
+	int ret = strbuf_oom(&text)
+			  ? -ENOMEM
+			  : store_append(rec->store, rec->task_stream, text.data, text.len);
 
-	recorder_note_write_error(rec, ret);
+	store_note_error(rec->store, ret);
 }
 
 static void note_tid(struct recorder *rec, int32_t tid)

@@ -5,15 +5,12 @@
 #include "cmds/record/run/recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/base/order.h"
 #include "utils/format/task_txt.h"
 
@@ -25,29 +22,20 @@ struct entry {
 };
 
 struct log {
-	char *text;
+	struct strbuf text;
 	struct entry *entries;
 	size_t nr;
 };
 
 static int read_log(struct recorder *rec, struct log *log)
 {
-	int fd cleanup_fd = openat(rec->dir_fd, "task.txt", O_RDONLY | O_CLOEXEC);
-	struct stat st;
+	int ret = store_read(rec->store, "task.txt", SIZE_MAX, &log->text);
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
+	if (ret < 0)
+		return ret;
 
-	log->text = malloc(st.st_size + 1);
-
-	ssize_t len = log->text ? fd_read_full(fd, log->text, st.st_size) : -ENOMEM;
-
-	if (len < 0)
-		return len;
-
-	struct text rest = text_of(log->text, len);
+	struct text rest = text_of(strbuf_str(&log->text), log->text.len);
 	size_t cap = 0;
-	int ret;
 
 	for (;;) {
 		if (log->nr == cap) {
@@ -129,7 +117,7 @@ static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
 	return 0;
 }
 
-/* Under a name that no reader looks at; then it takes the place of the log, for us and for readers. */
+/* What comes later is appended to the new one. */
 static int replace_log(struct recorder *rec, const struct log *log)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -141,23 +129,11 @@ static int replace_log(struct recorder *rec, const struct log *log)
 			strbuf_add(&text, line->at, line->end - line->at);
 	}
 
-	int fd cleanup_fd = openat(rec->dir_fd, ".task.txt.tmp",
-				   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	const struct iovec part = { text.data, text.len };
 
-	if (fd < 0)
-		return -errno;
-
-	int ret = strbuf_oom(&text) ? -ENOMEM : fd_write_all(fd, text.data, text.len);
-
-	if (ret == 0 && renameat(rec->dir_fd, ".task.txt.tmp", rec->dir_fd, "task.txt") < 0)
-		ret = -errno;
-	if (ret < 0) {
-		unlinkat(rec->dir_fd, ".task.txt.tmp", 0);
-		return ret;
-	}
-	close(rec->task_fd);
-	rec->task_fd = take_fd(&fd);
-	return 0;
+	return strbuf_oom(&text)
+		       ? -ENOMEM
+		       : store_publish_parts(rec->store, "task.txt", &part, 1, &rec->task_stream);
 }
 
 /* Without memory they stay. */
@@ -209,7 +185,7 @@ void tasks_clear(struct recorder *rec, int32_t *kept, size_t nr_kept)
 	if (ret == 0)
 		forget_tids(rec, kept, nr_kept);
 	pthread_mutex_unlock(&rec->task_lock);
-	free(log.text);
+	strbuf_deinit(&log.text);
 	free(log.entries);
-	recorder_note_write_error(rec, ret);
+	store_note_error(rec->store, ret);
 }

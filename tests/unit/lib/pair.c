@@ -125,6 +125,7 @@ void pair_init(struct pair *pair)
 	assert_non_null(mkdtemp(pair->dir));
 	pair->dir_fd = open(pair->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(pair->dir_fd >= 0);
+	store_dir_use(&pair->store, pair->dir_fd);
 }
 
 /* Without a thread there is still one writer: the test. */
@@ -167,7 +168,7 @@ void pair_open(struct pair *pair)
 	int arena_fd = -1;
 	struct uft_err err = { 0 };
 
-	if (recorder_open(rec, &pair->settings, pair->dir_fd, &err) < 0)
+	if (recorder_open(rec, &pair->settings, &pair->store.store, &err) < 0)
 		fail_msg("%s", err.text);
 	if (!pair->settings.nr_writers)
 		be_the_writer(rec);

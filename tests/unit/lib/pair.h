@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "libmcount/emit.h"
 #include "libmcount/probe.h"
 #include "utils/base/strbuf.h"
@@ -17,6 +18,7 @@
 struct pair {
 	char dir[64];
 	int dir_fd;
+	struct store_dir store;
 	struct filters filters;
 	struct watch_spec watch;
 	struct event_rules events;

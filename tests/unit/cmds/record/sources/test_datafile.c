@@ -85,7 +85,7 @@ static void test_full_and_free_again(void **unused)
 	begin(&room, 0);
 	append(&room, first, sizeof(first));
 	umask(mask);
-	assert_return_code(fstat(room.sink->data_fd, &st), errno);
+	assert_return_code(fstat(room.sink->stream, &st), errno);
 	assert_int_equal(st.st_mode & 07777, 0644);
 	assert_int_equal(room.sink->tid, TID);
 	assert_true(room.sink->is_open);
@@ -97,7 +97,7 @@ static void test_full_and_free_again(void **unused)
 	check(&room, expected, 2);
 	assert_int_equal(room.sink->untold, 3 + 5);
 	assert_int_equal(room.pair.rec.records_lost, 3);
-	assert_int_equal(room.pair.rec.write_error, -EFBIG);
+	assert_int_equal(room.pair.rec.store->error, -EFBIG);
 
 	limit_files(RLIM_INFINITY);
 	append(&room, third, sizeof(third));
@@ -238,10 +238,10 @@ static void test_max_size(void **unused)
 	begin(&room, 4 * sizeof(struct record));
 	append(&room, two, sizeof(two));
 	append(&room, two, sizeof(two));
-	assert_false(room.pair.rec.is_full);
+	assert_false(room.pair.rec.store->is_full);
 	assert_int_equal(room.pair.rec.control->finished, 0);
 	append(&room, two, sizeof(two[0]));
-	assert_true(room.pair.rec.is_full);
+	assert_true(room.pair.rec.store->is_full);
 	assert_int_equal(room.pair.rec.control->finished, 1);
 	check(&room, expected, 4);
 	end(&room);
@@ -254,23 +254,27 @@ static void test_max_size_stays_full(void **unused)
 	struct room room;
 
 	begin(&room, 3 * sizeof(struct record));
-	assert_true(writer_may_write(&room.pair.rec, sizeof(four[0])));
-	assert_false(writer_may_write(&room.pair.rec, sizeof(four)));
-	atomic_store(&room.pair.rec.bytes_written, 0);
-	assert_false(writer_may_write(&room.pair.rec, 1));
+	assert_true(store_may_take(room.pair.rec.store, sizeof(four[0])));
+	assert_false(store_may_take(room.pair.rec.store, sizeof(four)));
+	atomic_store(&room.pair.rec.store->taken, 0);
+	assert_false(store_may_take(room.pair.rec.store, 1));
 	end(&room);
 }
 
 static void test_flight_has_no_such_limit(void **unused)
 {
-	const struct record_settings settings = { .max_bytes = 10, .flight_bytes = 1 };
-	const struct record_settings unlimited = { 0 };
-	struct recorder rec = { .settings = &settings };
+	struct pair pair;
 
-	assert_true(writer_may_write(&rec, 1000));
-	rec.settings = &unlimited;
-	assert_true(writer_may_write(&rec, 1000));
-	assert_int_equal(rec.bytes_written, 0);
+	for (int is_flight = 0; is_flight < 2; is_flight++) {
+		pair_init(&pair);
+		pair.settings.max_bytes = is_flight ? 10 : 0;
+		pair.settings.flight_bytes = is_flight ? FLIGHT_BYTES_MIN : 0;
+		pair_open(&pair);
+		assert_true(store_may_take(&pair.store.store, 1000));
+		assert_int_equal(pair.store.store.taken, 0);
+		pair_stop(&pair);
+		pair_close(&pair);
+	}
 }
 
 /* Where descriptors are short files are opened for each write. */
@@ -294,7 +298,7 @@ static void test_few_descriptors(void **unused)
 		assert_false(room.sink->is_open);
 	}
 	check(&room, expected, 2);
-	assert_int_equal(room.pair.rec.write_error, 0);
+	assert_int_equal(room.pair.rec.store->error, 0);
 	next = dup(room.pair.dir_fd);
 	assert_int_equal(next + 2, limit.rlim_cur); /* closed again */
 	close(next);

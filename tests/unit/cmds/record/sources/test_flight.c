@@ -123,7 +123,7 @@ static void test_every_place(void **unused)
 		else
 			assert_in_range(found, per_ring - per_segment, per_ring);
 	}
-	assert_int_equal(pair.rec.write_error, 0);
+	assert_int_equal(pair.rec.store->error, 0);
 	end(&pair);
 }
 
@@ -382,8 +382,8 @@ static void check_failure(struct pair *pair, struct thread *t, int code)
 
 	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", t->ring->tid);
 	flight_save_all(&pair->rec);
-	assert_int_equal(pair->rec.write_error, code);
-	pair->rec.write_error = 0;
+	assert_int_equal(pair->rec.store->error, code);
+	pair->rec.store->error = 0;
 	unlinkat(pair->dir_fd, tmp, AT_REMOVEDIR);
 	assert_int_equal(faccessat(pair->dir_fd, tmp, F_OK, 0), -1);
 	assert_int_equal(pair->rec.flight.nr, 0);
@@ -420,7 +420,7 @@ static void test_files_that_cannot_be_written(void **unused)
 	flight_save_all(&pair.rec);
 	check_file(&pair, t->ring->tid, 4);
 	assert_int_equal(pair.rec.flight.nr, 1);
-	assert_int_equal(pair.rec.write_error, 0);
+	assert_int_equal(pair.rec.store->error, 0);
 	end(&pair);
 }
 

@@ -182,7 +182,7 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 		strbuf_deinit(&producers[i].expected);
 	}
 	assert_int_equal(pair.rec.records_lost, lost);
-	assert_int_equal(pair.rec.write_error, 0);
+	assert_int_equal(pair.rec.store->error, 0);
 	*nr_waits = consumer.nr_waits;
 	pair_close(&pair);
 	return lost;

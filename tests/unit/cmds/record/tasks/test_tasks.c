@@ -46,7 +46,7 @@ static void begin(struct family *f)
 
 static void end(struct family *f)
 {
-	assert_int_equal(f->pair.rec.write_error, 0);
+	assert_int_equal(f->pair.rec.store->error, 0);
 	pair_stop(&f->pair);
 	pair_close(&f->pair);
 }
@@ -218,14 +218,14 @@ static void test_clear_fails(void **unused)
 	mkdirat(f.pair.dir_fd, ".task.txt.tmp", 0700);
 	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
 	check(&f, SESSION LINE_THREAD(4200010));
-	assert_int_equal(f.pair.rec.write_error, -EISDIR);
+	assert_int_equal(f.pair.rec.store->error, -EISDIR);
 	unlinkat(f.pair.dir_fd, ".task.txt.tmp", AT_REMOVEDIR);
-	f.pair.rec.write_error = 0;
+	f.pair.rec.store->error = 0;
 
 	unlinkat(f.pair.dir_fd, "task.txt", 0);
 	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
-	assert_int_equal(f.pair.rec.write_error, -ENOENT);
-	f.pair.rec.write_error = 0;
+	assert_int_equal(f.pair.rec.store->error, -ENOENT);
+	f.pair.rec.store->error = 0;
 	end(&f);
 }
 
