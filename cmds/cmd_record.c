@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/watches.h"
+
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
@@ -123,16 +126,18 @@ static void bear_file_limit(const struct run *run)
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
-	unsigned long long inside = atomic_load(&rec->records_lost_inside);
-	unsigned long long lost = atomic_load(&rec->records_lost) - inside;
-	unsigned long long untraced = atomic_load(&rec->threads_untraced);
+	unsigned long long inside = atomic_load(&rec->writers.records_lost_inside);
+	unsigned long long lost = atomic_load(&rec->writers.records_lost) - inside;
+	unsigned long long untraced = atomic_load(&rec->writers.threads_untraced);
+	unsigned long long nr_left_out = rec->channel.talks.nr_modules_left_out +
+					 rec->planner.modules.nr_left_out;
 	int write_error = atomic_load(&rec->store->error);
 
 	if (write_error)
 		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
 			 run->settings.data_dir, strerror(-write_error));
-	if (rec->save_error.code)
-		msg_warn(msg, "%s", rec->save_error.text);
+	if (rec->channel.save_error.code)
+		msg_warn(msg, "%s", rec->channel.save_error.text);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* Where nothing can be written no buffer is large enough. */
@@ -156,46 +161,46 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu events of the kernel were lost; a larger buffer (--kernel-buffer) "
 			 "may help",
 			 (unsigned long long)rec->kernel.lost);
-	if (rec->declined)
+	if (rec->channel.declined)
 		msg_warn(msg,
 			 "%u processes were not traced: their address space is limited (ulimit -v)",
-			 rec->declined);
-	if (rec->protected)
+			 rec->channel.declined);
+	if (rec->channel.protected)
 		msg_warn(msg,
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
-			 rec->protected);
-	if (rec->talks.nr_dropped)
+			 rec->channel.protected);
+	if (rec->channel.talks.nr_dropped)
 		msg_warn(msg,
 			 "%u processes were not heard to the end and not traced: too many spoke to "
 			 "the recorder at the same time",
-			 rec->talks.nr_dropped);
-	if (rec->talks.nr_modules_left_out)
+			 rec->channel.talks.nr_dropped);
+	if (nr_left_out)
 		msg_warn(msg,
 			 "%llu libraries were left out: the program has reported more than can be "
 			 "kept",
-			 rec->talks.nr_modules_left_out);
-	if (rec->other_libc)
+			 nr_left_out);
+	if (rec->channel.other_libc)
 		msg_warn(
 			msg,
 			"%u processes were not traced: their C library is not glibc (musl?), which "
 			"the probe needs",
-			rec->other_libc);
-	if (rec->notes.children_cut_off)
+			rec->channel.other_libc);
+	if (rec->processes.notes.children_cut_off)
 		msg_warn(msg,
 			 "%llu forked processes were not traced: they could not reach the recorder "
 			 "(a network or user namespace of their own, or no descriptor left?)",
-			 (unsigned long long)rec->notes.children_cut_off);
-	if (rec->notes.threads_caged)
+			 (unsigned long long)rec->processes.notes.children_cut_off);
+	if (rec->processes.notes.threads_caged)
 		msg_warn(msg,
 			 "%llu threads were traced only until they forbade themselves what the "
 			 "probe needs (strict seccomp, PR_SET_TSC)",
-			 (unsigned long long)rec->notes.threads_caged);
-	if (rec->notes.threads_shared)
+			 (unsigned long long)rec->processes.notes.threads_caged);
+	if (rec->processes.notes.threads_shared)
 		msg_warn(msg,
 			 "%llu threads were traced only until they made another one that shares "
 			 "their thread-local storage (clone(2) with CLONE_VM)",
-			 (unsigned long long)rec->notes.threads_shared);
+			 (unsigned long long)rec->processes.notes.threads_shared);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "
@@ -213,7 +218,7 @@ static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 
 	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL))
 		return;
-	run->has_kernel = kernel_open(&rec->kernel, rec, pid, &note) == 0;
+	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
 	/* If that fails there is the one from before, and at the end there will be another one. */
@@ -228,7 +233,7 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 
 	if (!run->settings.use_tasks && !run->settings.use_names && !run->settings.use_switches)
 		return;
-	if (perf_open(&rec->perf, rec, pid, &err) < 0)
+	if (perf_open(&rec->perf, &rec->sources, pid, &err) < 0)
 		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
 	else
 		run->has_perf = true;
@@ -273,7 +278,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
-	launch.address = rec->address;
+	launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
@@ -347,7 +352,7 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 {
 	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
 					     "pmu-branch" };
-	uint32_t failed = rec->notes.reads_failed;
+	uint32_t failed = rec->processes.notes.reads_failed;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (failed & (1U << i))
@@ -363,7 +368,7 @@ static bool warn_about_filters(const struct run *run, const struct recorder *rec
 
 	if (!filter_has_unmatched(run->opts->filters))
 		return false;
-	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
 		if (m->is_instrumented &&
@@ -378,7 +383,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 {
 	struct strbuf options cleanup_strbuf = { 0 };
 
-	if (rec->nr_tids || !rec->processes)
+	if (rec->tasks.nr_tids || !rec->processes.first)
 		return;
 	empty_add_options(run->opts, &options);
 	if (options.len)
@@ -413,7 +418,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		ret = points_make_file(run->store, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
-	run->has_debug = rec.has_debug;
+	run->has_debug = rec.sessions.has_debug;
 	if (ret == 0)
 		save_info(run, &rec);
 	store_dir_give_to_user(&run->dir);
@@ -426,9 +431,11 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (run->debug.problem.code)
 		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
 	warn_about_readings(run, &rec);
-	points_warn(&rec, &run->opts->msg);
-	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
+	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
+		    rec.processes.first != NULL, &run->opts->msg);
+	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
+	if (!rec.processes.first && !rec.channel.declined && !rec.channel.protected &&
+	    !rec.channel.other_libc) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */

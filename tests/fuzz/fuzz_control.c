@@ -110,7 +110,8 @@ static void make_others(void)
 
 static int connect_as(const struct recorder *rec, const struct other *other)
 {
-	FUZZ_CHECK(send(other->fd, rec->socket_name, strlen(rec->socket_name), 0) > 0);
+	FUZZ_CHECK(send(other->fd, rec->channel.socket_name, strlen(rec->channel.socket_name), 0) >
+		   0);
 	return receive_fd(other->fd);
 }
 
@@ -122,7 +123,7 @@ static void serve(struct recorder *rec)
 
 static struct process *nth_process(const struct recorder *rec, unsigned n)
 {
-	struct process *p = rec->processes;
+	struct process *p = rec->processes.first;
 
 	for (; p && n; n--)
 		p = p->next;
@@ -142,7 +143,7 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 		.time_ns = 5,
 	};
 
-	memcpy(hello.secret, rec->secret, sizeof(hello.secret));
+	memcpy(hello.secret, rec->channel.secret, sizeof(hello.secret));
 	hello.secret[how % sizeof(hello.secret)] ^= how & 1;
 	memset(hello.token, how, sizeof(hello.token));
 	if (owner && !(how & 4))
@@ -228,7 +229,7 @@ static unsigned count(const struct talk_list *list)
 /* Whoever lied is not there. Nothing is counted that has gone. */
 static void check(const struct recorder *rec)
 {
-	for (const struct process *p = rec->processes; p; p = p->next) {
+	for (const struct process *p = rec->processes.first; p; p = p->next) {
 		bool is_ours = false;
 
 		for (size_t i = 0; i < NR_PEERS; i++)
@@ -236,8 +237,9 @@ static void check(const struct recorder *rec)
 		FUZZ_CHECK(is_ours && p->pid == p->os_pid && p->session);
 		FUZZ_CHECK(!p->parent || p->parent->session == p->session);
 	}
-	FUZZ_CHECK(count(&rec->talks.strangers) + count(&rec->talks.believed) <= NR_CONNECTIONS);
-	FUZZ_CHECK(rec->talks.module_bytes == 0 || count(&rec->talks.believed));
+	FUZZ_CHECK(count(&rec->channel.talks.strangers) + count(&rec->channel.talks.believed) <=
+		   NR_CONNECTIONS);
+	FUZZ_CHECK(rec->channel.talks.module_bytes == 0 || count(&rec->channel.talks.believed));
 }
 
 enum step {
@@ -284,12 +286,12 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 	case STEP_END:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			process_retire(rec, proc);
+			process_retire(&rec->processes, proc);
 		break;
 	case STEP_ANNOUNCE:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			tasks_announce(rec, proc, proc->pid + fuzz_u8(in), 7);
+			tasks_announce(&rec->tasks, proc, proc->pid + fuzz_u8(in), 7);
 		break;
 	case NR_STEPS:
 		break;
@@ -336,7 +338,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < NR_CONNECTIONS; i++)
 		cleanup_fd_fn(&connections[i]);
 	serve(&rec);
-	FUZZ_CHECK(rec.talks.module_bytes == 0);
+	FUZZ_CHECK(rec.channel.talks.module_bytes == 0);
 	recorder_stop(&rec);
 	return 0;
 }

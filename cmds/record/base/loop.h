@@ -7,18 +7,16 @@
 
 #include "utils/base/err.h"
 
-struct recorder;
-
 /*
  * A member of whatever is watched; container_of() leads from it to that.
  *
  * @serve: on the control thread, when the descriptor has something to say. It may end the watching of any
  *         descriptor, its own too.
- * @rec: for @serve; the loop itself does not look at it
+ * @owner: for @serve; the loop itself does not look at it
  */
 struct watcher {
 	void (*serve)(struct watcher *watcher, uint32_t epoll_events);
-	struct recorder *rec;
+	void *owner;
 };
 
 #define LOOP_BATCH 64

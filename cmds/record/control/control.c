@@ -1,5 +1,5 @@
 /* Conversations with probes: who reports what, and what it is told (utils/format/control.h has the protocol). */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/control/control.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
+#include "cmds/record/plan/watches.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -58,9 +60,9 @@ struct conversation {
 /* Without descriptors nobody can be served; we look again after that time. */
 #define PAUSE_NS 20000000
 
-static struct talk_list *list_of(struct recorder *rec, const struct conversation *talk)
+static struct talk_list *list_of(struct control *ctl, const struct conversation *talk)
 {
-	return talk->is_believed ? &rec->talks.believed : &rec->talks.strangers;
+	return talk->is_believed ? &ctl->talks.believed : &ctl->talks.strangers;
 }
 
 static void unlink_talk(struct talk_list *list, struct conversation *talk)
@@ -81,36 +83,36 @@ static void link_talk(struct talk_list *list, struct conversation *talk)
 }
 
 /* It said something: others are to go first. */
-static void touch(struct recorder *rec, struct conversation *talk)
+static void touch(struct control *ctl, struct conversation *talk)
 {
-	unlink_talk(list_of(rec, talk), talk);
-	link_talk(list_of(rec, talk), talk);
+	unlink_talk(list_of(ctl, talk), talk);
+	link_talk(list_of(ctl, talk), talk);
 }
 
-static void free_modules(struct recorder *rec, struct conversation *talk)
+static void free_modules(struct control *ctl, struct conversation *talk)
 {
 	for (size_t i = 0; i < talk->nr_modules; i++)
 		free(talk->modules[i]);
 	free(talk->modules);
-	rec->talks.module_bytes -= talk->module_bytes;
+	ctl->talks.module_bytes -= talk->module_bytes;
 	talk->modules = NULL;
 	talk->nr_modules = talk->cap_modules = talk->module_bytes = 0;
 }
 
-static void end_talk(struct recorder *rec, struct conversation *talk)
+static void end_talk(struct control *ctl, struct conversation *talk)
 {
-	unlink_talk(list_of(rec, talk), talk);
-	free_modules(rec, talk);
-	loop_unwatch(&rec->loop, talk->fd, &talk->watcher);
+	unlink_talk(list_of(ctl, talk), talk);
+	free_modules(ctl, talk);
+	loop_unwatch(ctl->loop, talk->fd, &talk->watcher);
 	close(talk->fd);
 	free(talk);
 }
 
 /* Others need its place. */
-static void drop_talk(struct recorder *rec, struct conversation *talk)
+static void drop_talk(struct control *ctl, struct conversation *talk)
 {
-	rec->talks.nr_dropped += talk->is_believed;
-	end_talk(rec, talk);
+	ctl->talks.nr_dropped += talk->is_believed;
+	end_talk(ctl, talk);
 }
 
 static unsigned count_peer(const struct talk_list *list, pid_t pid)
@@ -125,14 +127,14 @@ static unsigned count_peer(const struct talk_list *list, pid_t pid)
 /* --- HELLO --- */
 
 /* The process that was given this token. */
-static struct process *find_token(const struct recorder *rec,
+static struct process *find_token(const struct control *ctl,
 				  const uint8_t token[CONTROL_SECRET_BYTES])
 {
 	uint64_t key;
 
 	memcpy(&key, token, sizeof(key));
 
-	struct process *proc = intmap_get(&rec->by_token, key);
+	struct process *proc = intmap_get(&ctl->processes->by_token, key);
 
 	return proc && control_secret_is(proc->token, token) ? proc : NULL;
 }
@@ -141,11 +143,11 @@ static struct process *find_token(const struct recorder *rec,
  * Whether the peer may speak as the process that was given his token: as that itself; or as a child of it that was forked
  * off and has not reported itself. Others cannot have it.
  */
-static bool has_token(struct recorder *rec, struct conversation *talk)
+static bool has_token(struct control *ctl, struct conversation *talk)
 {
-	const struct process *own = process_find_os(rec, talk->peer.pid);
+	const struct process *own = process_find_os(ctl->processes, talk->peer.pid);
 
-	talk->origin = find_token(rec, talk->hello.token);
+	talk->origin = find_token(ctl, talk->hello.token);
 	if (!talk->origin)
 		return false;
 	if (talk->hello.kind == CONTROL_FORK)
@@ -153,11 +155,11 @@ static bool has_token(struct recorder *rec, struct conversation *talk)
 	return talk->origin == own || !own || !own->arena;
 }
 
-static bool is_believable(struct recorder *rec, struct conversation *talk)
+static bool is_believable(struct control *ctl, struct conversation *talk)
 {
 	const struct control_hello *hello = &talk->hello;
 
-	if (!control_secret_is(hello->secret, rec->secret) ||
+	if (!control_secret_is(hello->secret, ctl->secret) ||
 	    !peer_is_pid(talk->peer.pid, hello->pid))
 		return false;
 	switch (hello->kind) {
@@ -168,63 +170,63 @@ static bool is_believable(struct recorder *rec, struct conversation *talk)
 		return true;
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
-		return has_token(rec, talk);
+		return has_token(ctl, talk);
 	case CONTROL_ENDING:
-		return rec->settings->reports_crashes && has_token(rec, talk);
+		return ctl->settings->reports_crashes && has_token(ctl, talk);
 	}
 	return false;
 }
 
 /* False when there is nothing more to say. */
 /* Is it one that cannot be traced, and that only says why? */
-static bool count_declined(struct recorder *rec, uint32_t kind)
+static bool count_declined(struct control *ctl, uint32_t kind)
 {
 	switch (kind) {
 	case CONTROL_NO_ADDRESS_SPACE:
-		rec->declined++;
+		ctl->declined++;
 		return true;
 	case CONTROL_SHADOW_STACK:
-		rec->protected ++;
+		ctl->protected ++;
 		return true;
 	case CONTROL_OTHER_LIBC:
-		rec->other_libc++;
+		ctl->other_libc++;
 		return true;
 	}
 	return false;
 }
 
-static bool take_hello(struct recorder *rec, struct conversation *talk, const void *packet)
+static bool take_hello(struct control *ctl, struct conversation *talk, const void *packet)
 {
 	if (talk->is_believed)
 		return false;
 	memcpy(&talk->hello, packet, sizeof(talk->hello));
-	if (!is_believable(rec, talk) ||
-	    count_peer(&rec->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
+	if (!is_believable(ctl, talk) ||
+	    count_peer(&ctl->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	if (count_declined(rec, talk->hello.kind))
+	if (count_declined(ctl, talk->hello.kind))
 		return false;
-	if (rec->talks.believed.nr >= rec->talks.max)
-		drop_talk(rec, rec->talks.believed.oldest);
-	unlink_talk(&rec->talks.strangers, talk);
+	if (ctl->talks.believed.nr >= ctl->talks.max)
+		drop_talk(ctl, ctl->talks.believed.oldest);
+	unlink_talk(&ctl->talks.strangers, talk);
 	talk->is_believed = true;
-	link_talk(&rec->talks.believed, talk);
+	link_talk(&ctl->talks.believed, talk);
 	return true;
 }
 
 /* --- MODULE, READY --- */
 
-static bool is_too_much(const struct recorder *rec, const struct conversation *talk, size_t len)
+static bool is_too_much(const struct control *ctl, const struct conversation *talk, size_t len)
 {
 	return talk->nr_modules >= MODULES_MAX || talk->module_bytes + len > MODULE_BYTES_MAX ||
-	       rec->talks.module_bytes + len > ALL_MODULE_BYTES;
+	       ctl->talks.module_bytes + len > ALL_MODULE_BYTES;
 }
 
 /* What is too much is left out, and said at the end: the process is traced all the same. */
-static bool keep_module(struct recorder *rec, struct conversation *talk, const void *packet,
+static bool keep_module(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len)
 {
-	if (is_too_much(rec, talk, len)) {
-		rec->talks.nr_modules_left_out++;
+	if (is_too_much(ctl, talk, len)) {
+		ctl->talks.nr_modules_left_out++;
 		return true;
 	}
 
@@ -246,7 +248,7 @@ static bool keep_module(struct recorder *rec, struct conversation *talk, const v
 	}
 	talk->modules[talk->nr_modules++] = copy;
 	talk->module_bytes += len;
-	rec->talks.module_bytes += len;
+	ctl->talks.module_bytes += len;
 	return true;
 }
 
@@ -271,10 +273,11 @@ static bool answer(struct conversation *talk, const void *packet, size_t len, co
 	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-static bool switches_stacks(struct recorder *rec, const struct conversation *talk)
+static bool switches_stacks(struct control *ctl, const struct conversation *talk)
 {
 	for (size_t i = 0; i < talk->nr_modules; i++) {
-		const struct known_module *known = known_module_get(rec, talk->modules[i]->path);
+		const struct known_module *known = known_module_get(&ctl->planner->modules,
+								    talk->modules[i]->path);
 
 		if (known && known->switches_stacks)
 			return true;
@@ -293,43 +296,43 @@ static void note_plan(struct process *proc, size_t nr_modules, const struct plan
 	proc->planned.points += nr->points;
 }
 
-static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
+static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
-	struct control_welcome msg = { .h = control_header(CONTROL_WELCOME), .plan = rec->plan };
+	struct control_welcome msg = { .h = control_header(CONTROL_WELCOME), .plan = ctl->plan };
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 
 	memcpy(msg.plan.sid, proc->session->sid, SID_LEN);
 	memcpy(msg.token, proc->token, sizeof(msg.token));
-	if (switches_stacks(rec, talk))
+	if (switches_stacks(ctl, talk))
 		msg.plan.flags |= PLAN_STACKS;
-	plan_make(rec, talk->modules, talk->nr_modules, true, &plan);
+	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &plan);
 	if (talk->nr_modules)
-		watches_bind(rec->settings, talk->modules[0], &msg.plan);
+		watches_bind(ctl->settings, talk->modules[0], &msg.plan);
 
 	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.plan.nr);
-	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
+	int fds[CONTROL_FD_MAX] = { ctl->page_fd, arena_fd, plan_fd };
 
 	note_plan(proc, talk->nr_modules, &msg.plan.nr);
 
 	return answer(talk, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
 
-static void note_save_error(struct recorder *rec, const struct uft_err *err)
+static void note_save_error(struct control *ctl, const struct uft_err *err)
 {
-	if (err->code && !rec->save_error.code)
-		rec->save_error = *err;
+	if (err->code && !ctl->save_error.code)
+		ctl->save_error = *err;
 }
 
 /* A fresh image: a session with its modules. The files are written when the program has gone on. */
-static struct session *begin_session(struct recorder *rec, struct conversation *talk)
+static struct session *begin_session(struct control *ctl, struct conversation *talk)
 {
 	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
-	struct session *s = rec_session_create(rec, talk->hello.pid, exe);
+	struct session *s = rec_session_create(ctl->sessions, talk->hello.pid, exe);
 
 	if (!s)
 		return NULL;
-	s->time_ns = recorder_now_ns(rec);
+	s->time_ns = settings_now_ns(ctl->settings);
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (session_add_module(s, talk->modules[i]) < 0)
 			return NULL;
@@ -341,9 +344,9 @@ static struct session *begin_session(struct recorder *rec, struct conversation *
  * Who has forked the child: mostly the process whose token it has. Between them there may be others that have not reported
  * themselves.
  */
-static void find_parent(struct recorder *rec, struct process *proc, struct process *origin)
+static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
-	struct process *named = process_find(rec, proc->ppid);
+	struct process *named = process_find(ctl->processes, proc->ppid);
 
 	proc->session = origin->session;
 	proc->parent = named && named->session == origin->session ? named : origin;
@@ -352,59 +355,60 @@ static void find_parent(struct recorder *rec, struct process *proc, struct proce
 }
 
 /* A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has ended, or without memory. */
-static struct process *begin_process(struct recorder *rec, struct conversation *talk, int *arena_fd)
+static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {
 	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
-	struct process *former = process_find_os(rec, talk->peer.pid);
+	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/* He waits for our answer. Who does not is another one than he that has connected. */
 	if (pidfd == -ESRCH || (pidfd >= 0 && poll(&end, 1, 0) != 0))
 		return NULL;
 	/* The records of the image that was replaced come first in the file. */
 	if (former)
-		process_retire(rec, former);
+		process_retire(ctl->processes, former);
 
-	struct process *proc = process_create(rec, &talk->hello, talk->peer.pid, arena_fd);
+	struct process *proc = process_create(ctl->processes, &talk->hello, talk->peer.pid,
+					      arena_fd);
 
 	if (!proc)
 		return NULL;
 	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
 	if (talk->hello.kind == CONTROL_EXEC)
-		proc->session = begin_session(rec, talk);
+		proc->session = begin_session(ctl, talk);
 	else
-		find_parent(rec, proc, talk->origin);
+		find_parent(ctl, proc, talk->origin);
 	if (!proc->session) {
 		process_destroy(proc);
 		return NULL;
 	}
-	process_publish(rec, proc);
+	process_publish(ctl->processes, proc);
 	return proc;
 }
 
-static void serve_process(struct recorder *rec, struct conversation *talk)
+static void serve_process(struct control *ctl, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;
-	struct process *proc = begin_process(rec, talk, &arena_fd);
+	struct process *proc = begin_process(ctl, talk, &arena_fd);
 	struct uft_err err = { 0 };
 
 	if (!proc)
 		return;
-	welcome(rec, talk, proc, arena_fd);
+	welcome(ctl, talk, proc, arena_fd);
 	if (talk->hello.kind == CONTROL_EXEC) {
-		session_save(rec, proc->session, &err);
-		note_save_error(rec, &err);
+		session_save(ctl->sessions, proc->session, &err);
+		note_save_error(ctl, &err);
 	}
 }
 
-static void late_modules(struct recorder *rec, struct conversation *talk)
+static void late_modules(struct control *ctl, struct conversation *talk)
 {
 	struct session *s = talk->origin->session;
 	struct control_plan msg = { .h = control_header(CONTROL_PLAN) };
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct uft_err err = { 0 };
 
-	plan_make(rec, talk->modules, talk->nr_modules, false, &plan);
+	plan_make(ctl->planner, talk->modules, talk->nr_modules, false, &plan);
 
 	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.nr);
 
@@ -413,51 +417,51 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)
 			continue;
-		tasks_dlopen(rec, s, talk->modules[i]);
-		session_save_late(rec, s, talk->modules[i], &err);
+		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
+		session_save_late(ctl->sessions, s, talk->modules[i], &err);
 	}
-	note_save_error(rec, &err);
+	note_save_error(ctl, &err);
 }
 
 /* The peer has said all. The files that he names are opened with no more rights than he has. */
-static void take_ready(struct recorder *rec, struct conversation *talk)
+static void take_ready(struct control *ctl, struct conversation *talk)
 {
 	struct rights before;
 
 	if (rights_enter(&talk->peer, &before)) {
-		rec->reads_as_peer = before.is_changed;
+		ctl->planner->modules.reads_as_peer = before.is_changed;
 		if (talk->hello.kind == CONTROL_DLOPEN)
-			late_modules(rec, talk);
+			late_modules(ctl, talk);
 		else
-			serve_process(rec, talk);
+			serve_process(ctl, talk);
 	}
 	rights_leave(&before);
-	rec->reads_as_peer = false;
+	ctl->planner->modules.reads_as_peer = false;
 }
 
 /* Take one packet in. False when the conversation is over, well or badly. */
-static bool take_packet(struct recorder *rec, struct conversation *talk, const void *packet,
+static bool take_packet(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len)
 {
 	int type = control_check(packet, len);
 
 	if (type == CONTROL_HELLO)
-		return take_hello(rec, talk, packet);
+		return take_hello(ctl, talk, packet);
 	if (!talk->is_believed)
 		return false;
 	if (talk->hello.kind == CONTROL_ENDING) {
 		if (type == CONTROL_CRASH)
-			crash_keep(&rec->crashes, packet, talk->hello.pid);
+			crash_keep(&ctl->crashes, packet, talk->hello.pid);
 		return false;
 	}
 	if (type == CONTROL_MODULE)
-		return keep_module(rec, talk, packet, len);
+		return keep_module(ctl, talk, packet, len);
 	if (type == CONTROL_READY)
-		take_ready(rec, talk);
+		take_ready(ctl, talk);
 	return false;
 }
 
-static void serve(struct recorder *rec, struct conversation *talk)
+static void serve(struct control *ctl, struct conversation *talk)
 {
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 
@@ -468,40 +472,40 @@ static void serve(struct recorder *rec, struct conversation *talk)
 			continue;
 		if (len < 0 && errno == EAGAIN)
 			break;
-		if (len <= 0 || !take_packet(rec, talk, packet, len)) {
-			end_talk(rec, talk);
+		if (len <= 0 || !take_packet(ctl, talk, packet, len)) {
+			end_talk(ctl, talk);
 			return;
 		}
 	}
-	touch(rec, talk);
+	touch(ctl, talk);
 }
 
 static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
 {
-	serve(watcher->rec, container_of(watcher, struct conversation, watcher));
+	serve(watcher->owner, container_of(watcher, struct conversation, watcher));
 }
 
 /* --- accepting --- */
 
 /* Somebody came: is there room for him? */
-static bool make_place(struct recorder *rec, const struct peer *peer)
+static bool make_place(struct control *ctl, const struct peer *peer)
 {
-	if (count_peer(&rec->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
+	if (count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
 	/* What serves the others needs descriptors, too. */
-	if (rec->talks.strangers.nr >= MIN(rec->talks.max, (unsigned)STRANGERS_MAX))
-		drop_talk(rec, rec->talks.strangers.oldest);
+	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
+		drop_talk(ctl, ctl->talks.strangers.oldest);
 	return true;
 }
 
 /* Takes @fd over. */
-static void begin_talk(struct recorder *rec, int fd)
+static void begin_talk(struct control *ctl, int fd)
 {
 	struct conversation *talk = NULL;
 	struct peer peer;
 	/* Another user than ours has no business here, unless we are root: then he may be one who was root, too. */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
-			peer.pid > 0 && make_place(rec, &peer);
+			peer.pid > 0 && make_place(ctl, &peer);
 
 	if (may_talk)
 		talk = malloc(sizeof(*talk));
@@ -509,95 +513,95 @@ static void begin_talk(struct recorder *rec, int fd)
 		close(fd);
 		return;
 	}
-	*talk = (struct conversation){ .watcher = { serve_talk, rec }, .fd = fd, .peer = peer };
-	link_talk(&rec->talks.strangers, talk);
-	if (loop_watch(&rec->loop, talk->fd, &talk->watcher) < 0)
-		end_talk(rec, talk);
+	*talk = (struct conversation){ .watcher = { serve_talk, ctl }, .fd = fd, .peer = peer };
+	link_talk(&ctl->talks.strangers, talk);
+	if (loop_watch(ctl->loop, talk->fd, &talk->watcher) < 0)
+		end_talk(ctl, talk);
 	else
-		serve(rec,
+		serve(ctl,
 		      talk); /* mostly HELLO is there already: then no stranger takes its place */
 }
 
 /* While descriptors are short, the listening socket would be reported again and again. */
-static void pause_accepting(struct recorder *rec)
+static void pause_accepting(struct control *ctl)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
 
-	loop_unwatch(&rec->loop, rec->listen_fd, &rec->listener);
-	timerfd_settime(rec->talks.pause_fd, 0, &soon, NULL);
+	loop_unwatch(ctl->loop, ctl->listen_fd, &ctl->listener);
+	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
 static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
 {
-	struct recorder *rec = watcher->rec;
+	struct control *ctl = watcher->owner;
 
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-		int fd = accept4(rec->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			begin_talk(rec, fd);
+			begin_talk(ctl, fd);
 			continue;
 		}
 		if (errno == ECONNABORTED || errno == EINTR)
 			continue;
 		if (errno == EAGAIN)
 			return;
-		if (!rec->talks.strangers.oldest) {
-			pause_accepting(rec);
+		if (!ctl->talks.strangers.oldest) {
+			pause_accepting(ctl);
 			return;
 		}
-		drop_talk(rec, rec->talks.strangers.oldest);
+		drop_talk(ctl, ctl->talks.strangers.oldest);
 	}
 }
 
 static void end_pause(struct watcher *watcher, uint32_t epoll_events)
 {
-	struct recorder *rec = watcher->rec;
+	struct control *ctl = watcher->owner;
 	uint64_t times;
 
-	if (read(rec->talks.pause_fd, &times, sizeof(times)) == sizeof(times))
-		loop_watch(&rec->loop, rec->listen_fd, &rec->listener);
+	if (read(ctl->talks.pause_fd, &times, sizeof(times)) == sizeof(times))
+		loop_watch(ctl->loop, ctl->listen_fd, &ctl->listener);
 }
 
-static int watch_for_pause(struct recorder *rec)
+static int watch_for_pause(struct control *ctl)
 {
-	rec->talks.pause = (struct watcher){ end_pause, rec };
-	rec->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return rec->talks.pause_fd < 0
+	ctl->talks.pause = (struct watcher){ end_pause, ctl };
+	ctl->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return ctl->talks.pause_fd < 0
 		       ? -errno
-		       : loop_watch(&rec->loop, rec->talks.pause_fd, &rec->talks.pause);
+		       : loop_watch(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
 }
 
-int control_listen(struct recorder *rec, struct uft_err *err)
+int control_listen(struct control *ctl, struct uft_err *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
+	size_t len = strlen(ctl->socket_name);
 
-	rec->listener = (struct watcher){ accept_probes, rec };
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
-	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (rec->listen_fd < 0 ||
-	    bind(rec->listen_fd, (struct sockaddr *)&addr,
+	ctl->listener = (struct watcher){ accept_probes, ctl };
+	memcpy(addr.sun_path + 1, ctl->socket_name, len);
+	ctl->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ctl->listen_fd < 0 ||
+	    bind(ctl->listen_fd, (struct sockaddr *)&addr,
 		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
-	    listen(rec->listen_fd, SOMAXCONN) < 0)
+	    listen(ctl->listen_fd, SOMAXCONN) < 0)
 		return err_set_errno(err, -errno, "cannot open the control socket");
 
-	int ret = watch_for_pause(rec);
+	int ret = watch_for_pause(ctl);
 
 	if (ret == 0)
-		ret = loop_watch(&rec->loop, rec->listen_fd, &rec->listener);
+		ret = loop_watch(ctl->loop, ctl->listen_fd, &ctl->listener);
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch the control socket") : 0;
 }
 
-void control_close(struct recorder *rec)
+void control_close(struct control *ctl)
 {
-	while (rec->talks.strangers.oldest)
-		end_talk(rec, rec->talks.strangers.oldest);
-	while (rec->talks.believed.oldest)
-		end_talk(rec, rec->talks.believed.oldest);
-	if (rec->talks.pause_fd < 0)
+	while (ctl->talks.strangers.oldest)
+		end_talk(ctl, ctl->talks.strangers.oldest);
+	while (ctl->talks.believed.oldest)
+		end_talk(ctl, ctl->talks.believed.oldest);
+	if (ctl->talks.pause_fd < 0)
 		return;
-	loop_unwatch(&rec->loop, rec->talks.pause_fd, &rec->talks.pause);
-	close(rec->talks.pause_fd);
-	rec->talks.pause_fd = -1;
+	loop_unwatch(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
+	close(ctl->talks.pause_fd);
+	ctl->talks.pause_fd = -1;
 }

@@ -1,5 +1,5 @@
 /* What other commands ask of a recorder at work (utils/format/request.h): `utrail snapshot`. */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/control/service.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "utils/base/fd.h"
 #include "utils/format/request.h"
 
@@ -19,77 +20,74 @@
 struct client {
 	struct watcher watcher;
 	int fd;
-	struct client *next; /* in recorder.clients */
+	struct client *next; /* in service.clients */
 };
 
-static void add_client(struct recorder *rec, struct client *client)
+static void add_client(struct service *svc, struct client *client)
 {
-	client->next = rec->clients;
-	rec->clients = client;
+	client->next = svc->clients;
+	svc->clients = client;
 }
 
-static void drop_client(struct recorder *rec, struct client *client)
+static void drop_client(struct service *svc, struct client *client)
 {
-	struct client **link = &rec->clients;
+	struct client **link = &svc->clients;
 
 	while (*link != client)
 		link = &(*link)->next;
 	*link = client->next;
-	loop_unwatch(&rec->loop, client->fd, &client->watcher);
+	loop_unwatch(svc->loop, client->fd, &client->watcher);
 	close(client->fd);
 	free(client);
 }
 
-void service_close(struct recorder *rec)
+void service_close(struct service *svc)
 {
-	while (rec->clients)
-		drop_client(rec, rec->clients);
+	while (svc->clients)
+		drop_client(svc, svc->clients);
 }
 
-int service_save(struct recorder *rec, unsigned *nr_tasks)
+int service_save(struct service *svc, unsigned *nr_tasks)
 {
-	if (!rec->settings->flight_bytes)
+	if (!svc->settings->flight_bytes)
 		return -EOPNOTSUPP;
-	*nr_tasks = flight_save_all(rec);
+	*nr_tasks = flight_save_all(svc->writers);
 
-	int ret = perf_save(&rec->perf);
+	int ret = sources_save(svc->sources);
 
-	if (ret == 0)
-		ret = kernel_save(&rec->kernel);
-	return ret < 0 ? ret : atomic_load(&rec->store->error);
+	return ret < 0 ? ret : atomic_load(&svc->store->error);
 }
 
-static bool program_runs(const struct recorder *rec)
+static bool program_runs(const struct service *svc)
 {
-	struct pollfd poll_fd = { .fd = rec->program_fd, .events = POLLIN };
+	struct pollfd poll_fd = { .fd = *svc->program_fd, .events = POLLIN };
 
 	return poll(&poll_fd, 1, 0) == 0;
 }
 
 /* Files that this thread writes, be it maps or symbols, are complete whenever it has time to answer. */
-static int tell_progress(struct recorder *rec, struct request_answer *answer)
+static int tell_progress(struct service *svc, struct request_answer *answer)
 {
-	if (rec->settings->flight_bytes)
+	if (svc->settings->flight_bytes)
 		return -EOPNOTSUPP;
-	atomic_store(&rec->is_followed, true);
-	answer->complete_ns = writers_complete_ns(rec);
-	answer->holds_back = settings_hold_back(rec->settings);
+	atomic_store(&svc->writers->is_followed, true);
+	answer->complete_ns = writers_complete_ns(svc->writers);
+	answer->holds_back = settings_hold_back(svc->settings);
 
 	/* That is for the end of the recording, as with everything that cannot be written. */
-	store_note_error(rec->store, perf_save(&rec->perf));
-	store_note_error(rec->store, kernel_save(&rec->kernel));
+	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }
 
-static int serve(struct recorder *rec, const struct request *request, struct request_answer *answer)
+static int serve(struct service *svc, const struct request *request, struct request_answer *answer)
 {
 	switch (request->type) {
 	case REQUEST_SAVE:
-		return service_save(rec, &answer->nr_tasks);
+		return service_save(svc, &answer->nr_tasks);
 	case REQUEST_IS_RUNNING:
 		return 0;
 	case REQUEST_PROGRESS:
-		return tell_progress(rec, answer);
+		return tell_progress(svc, answer);
 	}
 	return -EPROTO;
 }
@@ -97,7 +95,7 @@ static int serve(struct recorder *rec, const struct request *request, struct req
 static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct client *client = container_of(watcher, struct client, watcher);
-	struct recorder *rec = watcher->rec;
+	struct service *svc = watcher->owner;
 	struct request_answer answer = { .magic = REQUEST_MAGIC };
 	struct request request = { 0 };
 	ssize_t len = recv(client->fd, &request, sizeof(request), 0);
@@ -106,16 +104,16 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(rec)) {
+	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
 		/* It waits for our end, by which the descriptor closes. */
-		loop_unwatch(&rec->loop, client->fd, &client->watcher);
+		loop_unwatch(svc->loop, client->fd, &client->watcher);
 		return;
 	}
 	if (is_request) {
-		answer.error = serve(rec, &request, &answer);
+		answer.error = serve(svc, &request, &answer);
 		send(client->fd, &answer, sizeof(answer), MSG_NOSIGNAL);
 	}
-	drop_client(rec, client);
+	drop_client(svc, client);
 }
 
 /* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */
@@ -127,45 +125,45 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
-static bool may_ask(const struct recorder *rec, int fd)
+static bool may_ask(const struct service *svc, int fd)
 {
 	struct peer peer;
 	struct stat dir;
 	unsigned nr = 0;
 
-	for (const struct client *c = rec->clients; c; c = c->next)
+	for (const struct client *c = svc->clients; c; c = c->next)
 		nr++;
 	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
 	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
-		(store_place(rec->store, &dir) == 0 && dir.st_uid == peer.uid));
+		(store_place(svc->store, &dir) == 0 && dir.st_uid == peer.uid));
 }
 
 static void accept_client(struct watcher *watcher, uint32_t epoll_events)
 {
-	struct recorder *rec = watcher->rec;
-	int fd cleanup_fd = accept4(rec->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct service *svc = watcher->owner;
+	int fd cleanup_fd = accept4(svc->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
 
 	if (!client)
 		return;
-	*client = (struct client){ .watcher = { serve_client, rec }, .fd = fd };
-	if (!may_ask(rec, fd) || loop_watch(&rec->loop, fd, &client->watcher) < 0) {
+	*client = (struct client){ .watcher = { serve_client, svc }, .fd = fd };
+	if (!may_ask(svc, fd) || loop_watch(svc->loop, fd, &client->watcher) < 0) {
 		free(client);
 		return;
 	}
 	take_fd(&fd);
-	add_client(rec, client);
+	add_client(svc, client);
 }
 
 /* The recording goes on without this door when it cannot be opened: the program is more important. */
-void service_listen(struct recorder *rec)
+void service_listen(struct service *svc)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	char name[REQUEST_NAME_SIZE];
 	struct stat dir;
 
-	rec->service = (struct watcher){ accept_client, rec };
-	if (store_place(rec->store, &dir) < 0)
+	svc->watcher = (struct watcher){ accept_client, svc };
+	if (store_place(svc->store, &dir) < 0)
 		return;
 	request_name(name, &dir);
 	memcpy(addr.sun_path + 1, name, strlen(name));
@@ -175,7 +173,7 @@ void service_listen(struct recorder *rec)
 	if (fd < 0 ||
 	    bind(fd, (struct sockaddr *)&addr,
 		 offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0 ||
-	    listen(fd, SOMAXCONN) < 0 || loop_watch(&rec->loop, fd, &rec->service) < 0)
+	    listen(fd, SOMAXCONN) < 0 || loop_watch(svc->loop, fd, &svc->watcher) < 0)
 		return;
-	rec->service_fd = take_fd(&fd);
+	svc->service_fd = take_fd(&fd);
 }

@@ -2,28 +2,11 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 
+#include "cmds/record/base/settings.h"
 #include "cmds/record/plan/debuginfo.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
-#include "utils/spec/argrules.h"
-
-/*
- * What the options ask for.
- *
- * @rules: of -A, -R and -T
- * @is_auto: -a: everything that can be found out
- * @has_lines: --srcline
- * @elements: --arg-elements: of a container, at most
- * @debug: what was read of debug information
- */
-struct capture_settings {
-	const struct argrules *rules;
-	bool is_auto;
-	bool has_lines;
-	unsigned elements;
-	struct debuginfo *debug;
-};
 
 /* Are there functions with something to capture? */
 static inline bool capture_is_wanted(const struct capture_settings *settings)

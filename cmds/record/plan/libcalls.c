@@ -1,7 +1,9 @@
 /* Which library calls are recorded, and which of them need care (spec/runtime.md section 5). */
 #include <string.h>
 
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/plan/libcalls.h"
+#include "utils/base/compiler.h"
+#include "utils/format/plan.h"
 
 struct special_call {
 	const char *name;

@@ -1,12 +1,13 @@
 /* The plan's function entries: options that speak of functions, bound to addresses. */
-#include "cmds/record/plan/rules.h"
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/libcalls.h"
 #include "utils/base/fd.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
@@ -258,19 +259,20 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 }
 
 /* What there is to do with the functions of the modules of a fresh image; each file is bound once. */
-static void plan_image(struct recorder *rec, struct control_module *const *modules, size_t nr,
+static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
 {
-	struct plan_binder *binder = &rec->binder;
+	struct plan_binder *binder = &planner->binder;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct known_module *known = known_module_get(rec, modules[i]->path);
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 
-		if (!known || !modules[i]->has_text || !is_recorded(rec->settings, known, i == 0))
+		if (!known || !modules[i]->has_text ||
+		    !is_recorded(planner->settings, known, i == 0))
 			continue;
 		if (!known->is_bound) {
 			struct binding b = {
-				.settings = rec->settings,
+				.settings = planner->settings,
 				.module = known,
 				.is_program = i == 0,
 				.rules = &binder->rules,
@@ -291,23 +293,25 @@ static void plan_image(struct recorder *rec, struct control_module *const *modul
 }
 
 /* The same for modules that come later: only what is new, for the probe has the rest. */
-static void plan_late(struct recorder *rec, struct control_module *const *modules, size_t nr,
+static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {
 	struct rule_set rules = { .rules = &out->rules, .conds = &out->conds };
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct known_module *known = known_module_get(rec, modules[i]->path);
+		const struct known_module *known = known_module_get(&planner->modules,
+								    modules[i]->path);
 		struct strbuf funcs cleanup_strbuf = { 0 };
 		struct binding b = {
-			.settings = rec->settings,
+			.settings = planner->settings,
 			.module = known,
 			.rules = &rules,
 			.steps = &out->steps,
 			.out = &funcs,
 		};
 
-		if (!known || !modules[i]->has_text || !is_recorded(rec->settings, known, false))
+		if (!known || !modules[i]->has_text ||
+		    !is_recorded(planner->settings, known, false))
 			continue;
 		bind_module(&b);
 		add_moved(&out->funcs, &funcs, modules[i]->start);
@@ -315,26 +319,26 @@ static void plan_late(struct recorder *rec, struct control_module *const *module
 	rule_set_deinit(&rules);
 }
 
-void plan_make(struct recorder *rec, struct control_module *const *modules, size_t nr,
+void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out)
 {
-	const struct record_settings *settings = rec->settings;
+	const struct record_settings *settings = planner->settings;
 
 	if (settings_are_selective(settings)) {
 		if (has_program)
-			plan_image(rec, modules, nr, out);
+			plan_image(planner, modules, nr, out);
 		else
-			plan_late(rec, modules, nr, out);
+			plan_late(planner, modules, nr, out);
 		sort_funcs(&out->funcs);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		struct known_module *known = known_module_get(rec, modules[i]->path);
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
 
 		if (all || (known && known->is_instrumented))
 			plan_calls(settings, modules[i], all, &out->calls);
 		if (known && modules[i]->has_text)
-			points_bind(&rec->points, known, modules[i], &out->points);
+			points_bind(&planner->points, known, modules[i], &out->points);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 #include "cmds/record/base/peer.h"
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/plan/modules.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"

@@ -12,7 +12,6 @@
 #include "utils/spec/events.h"
 
 struct known_module;
-struct recorder;
 struct store;
 
 /*
@@ -56,7 +55,11 @@ int points_make_file(struct store *store, struct uft_err *err);
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *out);
 
-/* At the end: say what could not be recorded, and which rules are about nothing. */
-void points_warn(const struct recorder *rec, const struct msg *msg);
+/*
+ * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as probes have noted; @has_processes: some
+ * process has reported itself.
+ */
+void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
+		 const struct msg *msg);
 
 #endif

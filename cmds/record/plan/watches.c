@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/watches.h"
 #include "utils/base/nearest.h"
 
 #define VALUE_BYTES_MAX 8

@@ -45,7 +45,7 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 {
 	unsigned long long nr = 0;
 
-	for (const struct process *p = rec->processes; p; p = p->next) {
+	for (const struct process *p = rec->processes.first; p; p = p->next) {
 		nr++;
 		msg_debug(msg, MSG_MCOUNT, 1,
 			  "process %d reported itself: %s; modules: %u, planned functions: %u, "
@@ -61,14 +61,14 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 	msg_debug(msg, MSG_MCOUNT, 1,
 		  "processes: %llu; records lost: %llu, of them inside of the probe: %llu; threads "
 		  "untraced: %llu",
-		  nr, (unsigned long long)atomic_load(&rec->records_lost),
-		  (unsigned long long)atomic_load(&rec->records_lost_inside),
-		  (unsigned long long)atomic_load(&rec->threads_untraced));
+		  nr, (unsigned long long)atomic_load(&rec->writers.records_lost),
+		  (unsigned long long)atomic_load(&rec->writers.records_lost_inside),
+		  (unsigned long long)atomic_load(&rec->writers.threads_untraced));
 }
 
 static void tell_sessions(const struct msg *msg, const struct recorder *rec)
 {
-	for (const struct session *s = rec->sessions; s; s = s->next) {
+	for (const struct session *s = rec->sessions.first; s; s = s->next) {
 		msg_debug(msg, MSG_SESSION, 1, "%s: '%s' in process %d: modules: %zu", s->sid,
 			  s->exe, s->pid, facts_count_modules(&s->map));
 		for (size_t i = 0; i < s->map.nr; i++)
@@ -81,7 +81,7 @@ static void tell_sessions(const struct msg *msg, const struct recorder *rec)
 
 static bool is_program(const struct recorder *rec, const char *path)
 {
-	for (const struct session *s = rec->sessions; s; s = s->next) {
+	for (const struct session *s = rec->sessions.first; s; s = s->next) {
 		if (strcmp(s->exe, path) == 0)
 			return true;
 	}
@@ -113,7 +113,7 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
 
-	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		/* The others cannot have records: not worth reading for somebody who wants to know a little. */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
@@ -139,7 +139,7 @@ static void tell_filters(struct run *run, const struct recorder *rec)
 
 	if (!facts_filters_begin(&facts, run->opts))
 		return;
-	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 		struct facts_module module = {
 			.basename = base_name(m->path),
@@ -166,9 +166,10 @@ static void tell_events(const struct run *run, const struct recorder *rec)
 
 	msg_debug(msg, MSG_EVENT, 1, "tasks are watched by perf_event_open(2): %s",
 		  yes_or_no(run->has_perf));
-	msg_debug(msg, MSG_EVENT, 1, "chosen events of the program: %zu", rec->points.nr_events);
-	for (size_t i = 0; i < rec->points.nr_events; i++)
-		msg_debug(msg, MSG_EVENT, 2, "'%s' is chosen", rec->points.events[i]);
+	msg_debug(msg, MSG_EVENT, 1, "chosen events of the program: %zu",
+		  rec->planner.points.nr_events);
+	for (size_t i = 0; i < rec->planner.points.nr_events; i++)
+		msg_debug(msg, MSG_EVENT, 2, "'%s' is chosen", rec->planner.points.events[i]);
 	msg_debug(msg, MSG_KERNEL, 1,
 		  "tracepoints are recorded: %s; bytes of them: %llu, events lost: %llu",
 		  yes_or_no(run->has_kernel), (unsigned long long)rec->kernel.bytes_written,
@@ -182,7 +183,7 @@ void facts_after_run(struct run *run, const struct recorder *rec)
 	msg_debug(msg, MSG_UTRAIL, 1,
 		  "'%s': tasks with records: %zu; the program took %s, and taking the rest of its "
 		  "records %s",
-		  run->settings.data_dir, rec->nr_tids, facts_time(run->elapsed_ns).text,
+		  run->settings.data_dir, rec->tasks.nr_tids, facts_time(run->elapsed_ns).text,
 		  facts_time(run->stop_ns).text);
 	tell_processes(msg, rec);
 	tell_sessions(msg, rec);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmds/arg_opts.h"
+#include "cmds/record/plan/captures.h"
 #include "cmds/record/run/sysinfo.h"
 #include "cmds/record/store/store.h"
 #include "config.h"
@@ -157,15 +158,15 @@ static int describe_program(const struct run *run, struct info *info)
 
 static int describe_tasks(struct recorder *rec, struct info *info)
 {
-	if (!rec->nr_tids)
+	if (!rec->tasks.nr_tids)
 		return 0;
-	qsort(rec->tids, rec->nr_tids, sizeof(*rec->tids), order_i32);
-	info->tids = malloc(rec->nr_tids * sizeof(*rec->tids));
+	qsort(rec->tasks.tids, rec->tasks.nr_tids, sizeof(*rec->tasks.tids), order_i32);
+	info->tids = malloc(rec->tasks.nr_tids * sizeof(*rec->tasks.tids));
 	if (!info->tids)
 		return -ENOMEM;
-	for (size_t i = 0; i < rec->nr_tids; i++) {
-		if (i == 0 || rec->tids[i] != rec->tids[i - 1])
-			info->tids[info->nr_tids++] = rec->tids[i];
+	for (size_t i = 0; i < rec->tasks.nr_tids; i++) {
+		if (i == 0 || rec->tasks.tids[i] != rec->tasks.tids[i - 1])
+			info->tids[info->nr_tids++] = rec->tasks.tids[i];
 	}
 	info->mask |= INFO_TASKINFO;
 	return 0;
@@ -185,7 +186,8 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 		return -ENOMEM;
 	info->elapsed_ns = run->elapsed_ns;
 	clock_gettime(CLOCK_REALTIME, &wall);
-	info->utc_offset_s = wall.tv_sec - (int64_t)(recorder_now_ns(rec) / 1000000000ULL);
+	info->utc_offset_s = wall.tv_sec -
+			     (int64_t)(settings_now_ns(rec->settings) / 1000000000ULL);
 	info->mask |= INFO_RECORD_DATE | INFO_UTC_OFFSET;
 	return 0;
 }

@@ -129,7 +129,7 @@ static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 		if (info.ssi_signo == SIGUSR1) {
 			unsigned nr_tasks;
 
-			service_save(life->rec, &nr_tasks);
+			service_save(&life->rec->service, &nr_tasks);
 		} else if (info.ssi_signo != SIGCHLD) {
 			interrupt(life, &info);
 		}
@@ -181,7 +181,7 @@ static void look(void *arg)
 {
 	struct lifetime *life = arg;
 
-	orphans_look(life->rec);
+	orphans_look(&life->rec->processes);
 }
 
 static void stop_watching(struct recorder *rec, int fd, struct watcher *watcher)

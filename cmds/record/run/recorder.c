@@ -16,14 +16,6 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-uint64_t recorder_now_ns(const struct recorder *rec)
-{
-	struct timespec ts;
-
-	clock_gettime(rec->settings->clock_id, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Whether the kernel itself keeps time by the CPU's counter: then so may we. */
 static bool kernel_trusts_counter(void)
 {
@@ -49,11 +41,9 @@ static uint32_t opt_in_flags(const struct filters *filters)
 	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
 }
 
-static void make_plan(struct recorder *rec)
+static void make_plan(const struct record_settings *set, struct plan *plan)
 {
-	const struct record_settings *set = rec->settings;
-
-	rec->plan = (struct plan){
+	*plan = (struct plan){
 		.threshold_ns = set->threshold_ns,
 		.size_filter = MIN(set->size_filter, (uint64_t)UINT32_MAX),
 		.flags = (set->trace_on ? 0 : PLAN_TRACE_OFF) |
@@ -72,11 +62,11 @@ static void make_plan(struct recorder *rec)
 		.signals_off = set->signals.off,
 		.signals_finish = set->signals.finish,
 	};
-	if (rec->plan.clock == PLAN_CLOCK_COUNTER) {
+	if (plan->clock == PLAN_CLOCK_COUNTER) {
 		uint64_t before = arch_counter_read();
 
-		rec->plan.anchor_ns = recorder_now_ns(rec);
-		rec->plan.anchor_counter = before + (arch_counter_read() - before) / 2;
+		plan->anchor_ns = settings_now_ns(set);
+		plan->anchor_counter = before + (arch_counter_read() - before) / 2;
 	}
 }
 
@@ -136,20 +126,20 @@ static int check_file_limit(struct uft_err *err)
 }
 
 /* Where probes find us, and what shows that they are ours. */
-static int make_address(struct recorder *rec, struct uft_err *err)
+static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
 	int len;
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return err_set_errno(err, -errno, "cannot make a secret");
-	memcpy(rec->secret, random + 1, sizeof(rec->secret));
-	snprintf(rec->socket_name, sizeof(rec->socket_name), "utrail-%d-%016llx", getpid(),
+	memcpy(ctl->secret, random + 1, sizeof(ctl->secret));
+	snprintf(ctl->socket_name, sizeof(ctl->socket_name), "utrail-%d-%016llx", getpid(),
 		 (unsigned long long)random[0]);
-	len = snprintf(rec->address, sizeof(rec->address), "%s:", rec->socket_name);
-	for (size_t i = 0; i < sizeof(rec->secret); i++)
-		len += snprintf(rec->address + len, sizeof(rec->address) - len, "%02x",
-				rec->secret[i]);
+	len = snprintf(ctl->address, sizeof(ctl->address), "%s:", ctl->socket_name);
+	for (size_t i = 0; i < sizeof(ctl->secret); i++)
+		len += snprintf(ctl->address + len, sizeof(ctl->address) - len, "%02x",
+				ctl->secret[i]);
 	return 0;
 }
 
@@ -160,11 +150,11 @@ static int make_address(struct recorder *rec, struct uft_err *err)
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
 
-static void raise_file_number(struct recorder *rec)
+static void raise_file_number(struct talks *talks)
 {
 	struct rlimit limit;
 
-	rec->talks.max = 16;
+	talks->max = 16;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	if (limit.rlim_cur < FILES_WANTED) {
@@ -174,13 +164,83 @@ static void raise_file_number(struct recorder *rec)
 		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 			limit.rlim_cur = before;
 	}
-	rec->talks.max = MAX(MIN(limit.rlim_cur / 8, (rlim_t)TALKS_MAX), (rlim_t)16);
+	talks->max = MAX(MIN(limit.rlim_cur / 8, (rlim_t)TALKS_MAX), (rlim_t)16);
 }
 
-/* Nothing more is to come, since --max-size is reached. */
-static void finish_all(void *rec)
+static void finish_all(void *procs)
 {
-	notes_finish_all(rec);
+	notes_finish_all(procs);
+}
+
+static void drain(void *writers, struct process *proc)
+{
+	writer_drain_all(writers, proc);
+}
+
+/* Each room gets what it needs of the others. */
+static void put_together(struct recorder *rec)
+{
+	const struct record_settings *settings = rec->settings;
+	struct store *store = rec->store;
+
+	planner_init(&rec->planner, settings, store);
+	rec->sessions = (struct sessions){
+		.settings = settings,
+		.store = store,
+		.planner = &rec->planner,
+	};
+	rec->processes = (struct processes){
+		.settings = settings,
+		.loop = &rec->loop,
+		.alive = &rec->alive,
+		.drain = drain,
+		.drain_arg = &rec->writers,
+	};
+	processes_init(&rec->processes);
+	rec->sources = (struct sources){
+		.settings = settings,
+		.store = store,
+		.loop = &rec->loop,
+	};
+	rec->writers = (struct writers){
+		.settings = settings,
+		.store = store,
+		.tasks = &rec->tasks,
+		.processes = &rec->processes,
+		.sources = &rec->sources,
+	};
+	flight_init(&rec->writers.flight);
+	rec->channel = (struct control){
+		.settings = settings,
+		.loop = &rec->loop,
+		.planner = &rec->planner,
+		.sessions = &rec->sessions,
+		.tasks = &rec->tasks,
+		.processes = &rec->processes,
+		.page_fd = -1,
+		.listen_fd = -1,
+		.talks.pause_fd = -1,
+	};
+	rec->service = (struct service){
+		.settings = settings,
+		.loop = &rec->loop,
+		.store = store,
+		.sources = &rec->sources,
+		.writers = &rec->writers,
+		.program_fd = &rec->program_fd,
+		.service_fd = -1,
+	};
+	/* A flight recording forgets what is old instead (flight.c). */
+	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
+		    &rec->processes);
+}
+
+/* Behind make_control_page(): who else looks at it. */
+static void share_control_page(struct recorder *rec)
+{
+	rec->processes.control = rec->control;
+	rec->writers.control = rec->control;
+	rec->channel.page_fd = rec->control_fd;
 }
 
 int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
@@ -189,98 +249,68 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	*rec = (struct recorder){
 		.settings = settings,
 		.store = store,
-		.task_stream = -1,
-		.listen_fd = -1,
-		.service_fd = -1,
 		.program_fd = -1,
-		.talks.pause_fd = -1,
 		.loop = { .epoll_fd = -1 },
 		.control_fd = -1,
 	};
-	points_init(&rec->points, settings->events, store);
-	pthread_mutex_init(&rec->task_lock, NULL);
-	pthread_mutex_init(&rec->flight_lock, NULL);
-	pthread_rwlock_init(&rec->live_lock, NULL);
-	if (check_file_limit(err) < 0)
-		return -EFBIG;
-	make_plan(rec);
-	if (make_address(rec, err) < 0)
-		return err->code;
-	raise_file_number(rec);
+	put_together(rec);
 
-	/* A flight recording forgets what is old instead (flight.c). */
-	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all, rec);
-	rec->task_stream = store_open(store, "task.txt");
-	if (rec->task_stream < 0)
-		return err_set_errno(err, rec->task_stream, "cannot create 'task.txt'");
+	int ret = check_file_limit(err);
 
-	int ret = loop_open(&rec->loop, err);
-
+	if (ret == 0)
+		ret = make_address(&rec->channel, err);
+	if (ret < 0)
+		return ret;
+	make_plan(settings, &rec->channel.plan);
+	raise_file_number(&rec->channel.talks);
+	ret = tasks_open(&rec->tasks, store, err);
+	if (ret == 0)
+		ret = loop_open(&rec->loop, err);
 	if (ret == 0)
 		ret = make_control_page(rec, err);
+	if (ret < 0)
+		return ret;
+	share_control_page(rec);
+	ret = control_listen(&rec->channel, err);
 	if (ret == 0)
-		ret = control_listen(rec, err);
+		service_listen(&rec->service);
 	if (ret == 0)
-		service_listen(rec);
-	if (ret == 0)
-		ret = writers_start(rec, err);
+		ret = writers_start(&rec->writers, err);
 	return ret;
 }
 
 void recorder_stop(struct recorder *rec)
 {
-	for (struct process *p = rec->processes; p; p = p->next)
-		process_retire(rec, p);
-	notes_close(rec);
-	writers_stop(rec);
-	store_note_error(rec->store, perf_finish(&rec->perf));
-	store_note_error(rec->store, kernel_finish(&rec->kernel));
+	for (struct process *p = rec->processes.first; p; p = p->next)
+		process_retire(&rec->processes, p);
+	notes_close(&rec->processes);
+	writers_stop(&rec->writers);
+	store_note_error(rec->store, sources_finish(&rec->sources));
 }
 
 void recorder_close(struct recorder *rec)
 {
 	if (!rec->settings) /* was never opened */
 		return;
-	writers_stop(rec);
-	perf_finish(&rec->perf);
-	kernel_finish(&rec->kernel);
-	notes_close(rec);
-	for (struct process *p = rec->processes, *next; p; p = next) {
-		next = p->next;
-		process_destroy(p);
-	}
-	for (struct session *s = rec->sessions, *next; s; s = next) {
-		next = s->next;
-		rec_session_destroy(s);
-	}
-	orphans_forget(rec);
-	strmap_deinit(&rec->modules_by_path);
-	known_modules_destroy(rec->known_modules);
-	intmap_deinit(&rec->by_os_pid);
-	intmap_deinit(&rec->by_pid);
-	intmap_deinit(&rec->by_token);
-	intmap_deinit(&rec->task_owners);
-	plan_binder_deinit(&rec->binder);
-	points_deinit(&rec->points);
-	control_close(rec);
-	service_close(rec);
-	crashes_destroy(rec->crashes);
+	writers_stop(&rec->writers);
+	sources_finish(&rec->sources);
+	processes_deinit(&rec->processes);
+	sessions_deinit(&rec->sessions);
+	tasks_close(&rec->tasks);
+	planner_deinit(&rec->planner);
+	control_close(&rec->channel);
+	service_close(&rec->service);
+	crashes_destroy(rec->channel.crashes);
 	if (rec->control)
 		munmap(rec->control, sizeof(*rec->control));
 	loop_close(&rec->loop);
 
-	int fds[] = { rec->listen_fd, rec->service_fd, rec->control_fd, rec->program_fd };
+	int fds[] = { rec->channel.listen_fd, rec->service.service_fd, rec->control_fd,
+		      rec->program_fd };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
 	}
-	if (rec->task_stream >= 0)
-		store_close(rec->store, rec->task_stream);
-	free(rec->tids);
-	free(rec->flushed_ns);
-	flight_deinit(&rec->flight);
-	pthread_mutex_destroy(&rec->flight_lock);
-	pthread_mutex_destroy(&rec->task_lock);
-	pthread_rwlock_destroy(&rec->live_lock);
+	writers_deinit(&rec->writers);
 }

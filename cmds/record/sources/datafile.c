@@ -1,15 +1,16 @@
 /* The data files: appending to <tid>.dat, and counting what a full disk does not take. */
+#include "cmds/record/sources/datafile.h"
+
 #include <stdio.h>
 
-#include "cmds/record/run/recorder.h"
 #include "utils/format/record.h"
 
-static int open_data_file(struct recorder *rec, int32_t tid)
+static int open_data_file(struct writers *writers, int32_t tid)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "%d.dat", tid);
-	return store_open(rec->store, name);
+	return store_open(writers->store, name);
 }
 
 /* Whether a record may begin here, behind a payload whose length nobody says. */
@@ -61,46 +62,46 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 }
 
 /* Whose records the ring holds. False when it does not say. */
-static bool name_sink(struct recorder *rec, struct process *proc, struct ring *r,
+static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {
 	if (sink->tid)
 		return true;
 	/* Read once: it is the program's memory. */
-	sink->tid = tasks_claim(rec, proc, __atomic_load_n(&r->tid, __ATOMIC_RELAXED));
+	sink->tid = tasks_claim(writers->tasks, proc, __atomic_load_n(&r->tid, __ATOMIC_RELAXED));
 	if (!sink->tid)
 		return false;
-	tasks_announce(rec, proc, sink->tid, r->start_ns);
+	tasks_announce(writers->tasks, proc, sink->tid, r->start_ns);
 	return true;
 }
 
-static void drop(struct recorder *rec, struct ring_sink *sink, const void *data, size_t len)
+static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)
 {
 	uint64_t told = 0;
 	uint64_t nr = count_records(data, len, &told);
 
-	atomic_fetch_add(&rec->records_lost, nr);
+	atomic_fetch_add(&writers->records_lost, nr);
 	sink->untold += nr + told;
 }
 
-void sink_append(struct recorder *rec, struct process *proc, struct ring *r, struct ring_sink *sink,
-		 const void *data, size_t len)
+void sink_append(struct writers *writers, struct process *proc, struct ring *r,
+		 struct ring_sink *sink, const void *data, size_t len)
 {
-	if (len == 0 || !store_may_take(rec->store, len))
+	if (len == 0 || !store_may_take(writers->store, len))
 		return;
-	if (!name_sink(rec, proc, r, sink)) {
-		drop(rec, sink, data, len);
+	if (!name_sink(writers, proc, r, sink)) {
+		drop(writers, sink, data, len);
 		return;
 	}
 
-	struct store *store = rec->store;
-	int stream = sink->is_open ? sink->stream : open_data_file(rec, sink->tid);
+	struct store *store = writers->store;
+	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid);
 	int ret = stream < 0 ? stream : append_with_lost(store, stream, sink, data, len);
 
 	/* The program goes on: a full disk is no reason to stop it. */
 	if (ret < 0) {
 		store_note_error(store, ret);
-		drop(rec, sink, data, len);
+		drop(writers, sink, data, len);
 	}
 	if (!sink->is_open && stream >= 0) {
 		sink->is_open = store_may_stay_open(store, stream);
@@ -110,23 +111,24 @@ void sink_append(struct recorder *rec, struct process *proc, struct ring *r, str
 	}
 }
 
-void sink_finish(struct recorder *rec, struct process *proc, struct ring *r, struct ring_sink *sink)
+void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
+		 struct ring_sink *sink)
 {
 	uint64_t lost = atomic_load(&r->lost);
 	uint64_t told = atomic_load(&r->lost_told);
 	uint64_t inside = atomic_load(&r->lost_inside);
 
 	/* What the producer could not tell any more. */
-	atomic_fetch_add(&rec->records_lost, lost);
-	atomic_fetch_add(&rec->records_lost_inside, MIN(inside, lost));
+	atomic_fetch_add(&writers->records_lost, lost);
+	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;
-	if (sink->untold && name_sink(rec, proc, r, sink)) {
+	if (sink->untold && name_sink(writers, proc, r, sink)) {
 		struct record record = { 0, record_data(RECORD_LOST, 0, sink->untold) };
 
 		sink->untold = 0;
-		sink_append(rec, proc, r, sink, &record, sizeof(record));
+		sink_append(writers, proc, r, sink, &record, sizeof(record));
 	}
 	if (sink->is_open)
-		store_close(rec->store, sink->stream);
+		store_close(writers->store, sink->stream);
 	*sink = (struct ring_sink){ 0 };
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/sources/writer.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/record.h"
 
@@ -15,35 +15,17 @@
 /* So many lines of tasks that are gone may be in task.txt. */
 #define FLIGHT_GONE_MAX 1000
 
+void flight_init(struct flight *flight)
+{
+	*flight = (struct flight){ 0 };
+	pthread_mutex_init(&flight->lock, NULL);
+}
+
 void flight_deinit(struct flight *flight)
 {
 	free(flight->files);
+	pthread_mutex_destroy(&flight->lock);
 	*flight = (struct flight){ 0 };
-}
-
-/* An eighth of --max-size is for the scheduler's events, when there are any, another one for those of tracepoints. */
-#define EVENTS_SHARE 8
-
-static uint64_t flight_task_bytes(const struct recorder *rec)
-{
-	uint64_t max = rec->settings->max_bytes;
-
-	return max - (rec->perf.nr_cpus ? max / EVENTS_SHARE : 0) -
-	       (rec->kernel.nr_cpus ? max / EVENTS_SHARE : 0);
-}
-
-uint64_t flight_perf_bytes(const struct recorder *rec)
-{
-	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->perf.nr_cpus;
-
-	return MIN(share, FLIGHT_PERF_BYTES_MAX);
-}
-
-uint64_t flight_kernel_bytes(const struct recorder *rec)
-{
-	uint64_t share = rec->settings->max_bytes / EVENTS_SHARE / rec->kernel.nr_cpus;
-
-	return MIN(share, FLIGHT_PERF_BYTES_MAX);
 }
 
 static void forget_file(struct flight *flight, size_t i)
@@ -55,9 +37,9 @@ static void forget_file(struct flight *flight, size_t i)
 }
 
 /* Note the newest file, and remove the oldest ones that --max-size has no room for beside it. */
-static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
+static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 {
-	struct flight *flight = &rec->flight;
+	struct flight *flight = &writers->flight;
 
 	for (size_t i = 0; i < flight->nr; i++) {
 		if (flight->files[i].tid == tid) {
@@ -65,11 +47,11 @@ static void note_file(struct recorder *rec, int32_t tid, uint64_t bytes)
 			break;
 		}
 	}
-	while (flight->nr && flight->bytes + bytes > flight_task_bytes(rec)) {
+	while (flight->nr && flight->bytes + bytes > sources_left_bytes(writers->sources)) {
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
-		store_remove(rec->store, name);
+		store_remove(writers->store, name);
 		forget_file(flight, 0);
 		flight->nr_gone++;
 	}
@@ -176,7 +158,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 }
 
 /* A file that does not go back to the beginning starts with the count of what is not there. */
-static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
+static int save_copy(struct writers *writers, const struct saving *s, int32_t tid)
 {
 	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
 	const struct iovec parts[] = {
@@ -187,14 +169,14 @@ static int save_copy(struct recorder *rec, const struct saving *s, int32_t tid)
 
 	snprintf(name, sizeof(name), "%d.dat", tid);
 
-	int ret = store_publish_parts(rec->store, name, parts, ARRAY_SIZE(parts), NULL);
+	int ret = store_publish_parts(writers->store, name, parts, ARRAY_SIZE(parts), NULL);
 
 	if (ret == 0)
-		note_file(rec, tid, parts[0].iov_len + parts[1].iov_len);
+		note_file(writers, tid, parts[0].iov_len + parts[1].iov_len);
 	return ret;
 }
 
-static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64_t budget)
+static int save_ring(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	char *copy cleanup_free = malloc(nr_segments_within(s->proc, budget) *
 					 s->proc->segment_bytes);
@@ -203,13 +185,13 @@ static int save_ring(struct recorder *rec, struct saving *s, int32_t tid, uint64
 
 	int ret = copy ? copy_segments(s, budget) : -ENOMEM;
 
-	return ret < 0 || s->bytes == 0 ? ret : save_copy(rec, s, tid);
+	return ret < 0 || s->bytes == 0 ? ret : save_copy(writers, s, tid);
 }
 
 /* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
-static int32_t *tids_to_keep(struct recorder *rec, size_t *nr)
+static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
-	struct flight *flight = &rec->flight;
+	struct flight *flight = &writers->flight;
 	int32_t *tids = NULL;
 
 	*nr = flight->nr;
@@ -223,33 +205,34 @@ static int32_t *tids_to_keep(struct recorder *rec, size_t *nr)
 	return tids;
 }
 
-void flight_save_ring(struct recorder *rec, struct process *proc, uint32_t index, unsigned nr_tasks)
+void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
+		      unsigned nr_tasks)
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 	/* Read once: it is the program's memory. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
-	int32_t tid = sink->tid ? sink->tid : tasks_claim(rec, proc, said);
-	uint64_t budget = flight_task_bytes(rec) / nr_tasks;
+	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
+	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
 	struct saving saving = { .proc = proc, .ring = r };
 
 	if (!tid)
 		return;
-	pthread_mutex_lock(&rec->flight_lock);
+	pthread_mutex_lock(&writers->flight.lock);
 
-	int ret = save_ring(rec, &saving, tid, budget - MIN(budget, sizeof(struct record)));
+	int ret = save_ring(writers, &saving, tid, budget - MIN(budget, sizeof(struct record)));
 
 	size_t nr_kept;
-	int32_t *kept cleanup_free = tids_to_keep(rec, &nr_kept);
+	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
-	pthread_mutex_unlock(&rec->flight_lock);
-	store_note_error(rec->store, ret);
+	pthread_mutex_unlock(&writers->flight.lock);
+	store_note_error(writers->store, ret);
 	if (saving.bytes && sink->tid == 0) {
 		sink->tid = tid;
-		tasks_announce(rec, proc, tid, r->start_ns);
+		tasks_announce(writers->tasks, proc, tid, r->start_ns);
 	}
 	if (kept)
-		tasks_clear(rec, kept, nr_kept);
+		tasks_clear(writers->tasks, kept, nr_kept);
 }
 
 static bool is_running(const struct process *proc, uint32_t index)
@@ -258,22 +241,22 @@ static bool is_running(const struct process *proc, uint32_t index)
 	       RING_LIVE;
 }
 
-unsigned flight_save_all(struct recorder *rec)
+unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
 	/* Writers, which give rings back, stay away meanwhile. */
-	pthread_rwlock_wrlock(&rec->live_lock);
-	for (struct process *p = rec->live; p; p = p->next_live) {
+	pthread_rwlock_wrlock(&writers->processes->live_lock);
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)
 			nr += is_running(p, i);
 	}
-	for (struct process *p = rec->live; p; p = p->next_live) {
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
 			if (is_running(p, i))
-				flight_save_ring(rec, p, i, nr);
+				flight_save_ring(writers, p, i, nr);
 		}
 	}
-	pthread_rwlock_unlock(&rec->live_lock);
+	pthread_rwlock_unlock(&writers->processes->live_lock);
 	return nr;
 }

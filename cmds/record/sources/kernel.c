@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/run/recorder.h"
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -117,7 +116,7 @@ static int check_pid_space(struct uft_err *err)
  */
 static void set_watermark(struct kernel *kernel)
 {
-	uint64_t size = kernel->rec->settings->kernel_buffer_bytes;
+	uint64_t size = kernel->settings->kernel_buffer_bytes;
 	uint64_t wanted = MAX(WATERMARK_BYTES, 4 * (uint64_t)kernel->page_bytes);
 	uint64_t least = (200 * (uint64_t)kernel->page_bytes + size - 1) / size;
 	uint64_t percent = MAX(wanted * 100 / size, 1ULL);
@@ -131,7 +130,7 @@ static void set_watermark(struct kernel *kernel)
 
 static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 {
-	const struct record_settings *settings = kernel->rec->settings;
+	const struct record_settings *settings = kernel->settings;
 	int fd = kernel->instance_fd;
 	char size[NAME_SIZE];
 	char who[NAME_SIZE];
@@ -230,7 +229,7 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr,
 		      struct uft_err *err)
 {
-	const struct event_rules *rules = kernel->rec->settings->events;
+	const struct event_rules *rules = kernel->settings->events;
 	struct strbuf names cleanup_strbuf = { 0 };
 	int ret = tracefs_read(kernel->tracefs_fd, "available_events", &names, err);
 	struct text in = text_of(names.data, names.len);
@@ -257,7 +256,7 @@ static void save_symbols(struct kernel *kernel)
 	struct strbuf symbols cleanup_strbuf = { 0 };
 
 	if (tracefs_read(AT_FDCWD, "/proc/kallsyms", &symbols, NULL) == 0)
-		store_publish(kernel->rec->store, "kallsyms", symbols.data, symbols.len, NULL);
+		store_publish(kernel->store, "kallsyms", symbols.data, symbols.len, NULL);
 }
 
 static int choose_events(struct kernel *kernel, struct uft_err *err)
@@ -274,7 +273,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 	save_symbols(kernel);
 	if (strbuf_oom(&header))
 		return err_set_errno(err, -ENOMEM, "cannot write 'kernel_header'");
-	return store_publish(kernel->rec->store, "kernel_header", header.data, header.len, err);
+	return store_publish(kernel->store, "kernel_header", header.data, header.len, err);
 }
 
 /* --- pages --- */
@@ -292,12 +291,12 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);
-	cpu->stream = store_open_cpu(kernel->rec->store, "kernel-cpu", cpu->index);
+	cpu->stream = store_open_cpu(kernel->store, "kernel-cpu", cpu->index);
 	if (cpu->stream < 0)
 		return err_set_errno(err, cpu->stream, "cannot write 'kernel-cpu%u.dat'",
 				     cpu->index);
 
-	int ret = loop_watch(&kernel->rec->loop, cpu->fd, &cpu->watcher);
+	int ret = loop_watch(kernel->loop, cpu->fd, &cpu->watcher);
 
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch '%s'", name) : 0;
 }
@@ -316,7 +315,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	kernel->nr_cpus = nr;
 	for (unsigned i = 0; i < nr; i++)
 		kernel->cpus[i] = (struct kernel_cpu){
-			.watcher = { serve_cpu, kernel->rec },
+			.watcher = { serve_cpu, kernel },
 			.index = i,
 			.fd = -1,
 			.stream = -1,
@@ -338,7 +337,7 @@ static void close_all(struct kernel *kernel)
 		if (cpu->fd >= 0)
 			close(cpu->fd);
 		if (cpu->stream >= 0)
-			store_close(kernel->rec->store, cpu->stream);
+			store_close(kernel->store, cpu->stream);
 		strbuf_deinit(&cpu->kept);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -361,11 +360,11 @@ static void close_all(struct kernel *kernel)
 	kernel->instance_fd = kernel->tracefs_fd = -1;
 }
 
-static void remove_files(struct recorder *rec, unsigned nr_cpus)
+static void remove_files(struct store *store, unsigned nr_cpus)
 {
-	store_remove_cpus(rec->store, "kernel-cpu", nr_cpus);
-	store_remove(rec->store, "kernel_header");
-	store_remove(rec->store, "kallsyms");
+	store_remove_cpus(store, "kernel-cpu", nr_cpus);
+	store_remove(store, "kernel_header");
+	store_remove(store, "kallsyms");
 }
 
 static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
@@ -374,7 +373,7 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 
 	if (ret < 0)
 		return ret;
-	if (!clock_name(kernel->rec->settings->clock_id))
+	if (!clock_name(kernel->settings->clock_id))
 		return err_set(err, -EOPNOTSUPP,
 			       "the kernel's events have no realtime clock; use --clock=mono");
 	kernel->tracefs_fd = tracefs_open(err);
@@ -390,24 +389,10 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	return ret;
 }
 
-int kernel_open(struct kernel *kernel, struct recorder *rec, pid_t pid, struct uft_err *err)
+/* Of a flight recording, of each CPU. */
+static uint64_t kept_bytes(const struct kernel *kernel)
 {
-	*kernel = (struct kernel){
-		.tracefs_fd = -1,
-		.instance_fd = -1,
-		.pipe = { -1, -1 },
-		.page_bytes = sysconf(_SC_PAGESIZE),
-		.rec = rec,
-	};
-
-	int ret = open_all(kernel, pid, err);
-
-	if (ret < 0) {
-		remove_files(rec, kernel->nr_cpus);
-		close_all(kernel);
-		err_prefix(err, "cannot record events of the kernel");
-	}
-	return ret;
+	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
 }
 
 /* Keep the newest pages. */
@@ -415,7 +400,7 @@ static void forget_old(struct kernel_cpu *cpu)
 {
 	struct strbuf *kept = &cpu->kept;
 	size_t page = cpu->kernel->page_bytes;
-	size_t limit = MAX(flight_kernel_bytes(cpu->kernel->rec) / page, 1UL) * page;
+	size_t limit = MAX(kept_bytes(cpu->kernel) / page, 1UL) * page;
 
 	if (kept->len <= limit)
 		return;
@@ -426,7 +411,7 @@ static void forget_old(struct kernel_cpu *cpu)
 /* Of --max-size they get half: they may be so many that nothing is left for the calls, without which nobody can read them. */
 static bool has_share(struct kernel *kernel, size_t len)
 {
-	uint64_t max = kernel->rec->settings->max_bytes;
+	uint64_t max = kernel->settings->max_bytes;
 
 	if (max && kernel->bytes_written + len > max / 2)
 		kernel->is_full = true;
@@ -436,18 +421,18 @@ static bool has_share(struct kernel *kernel, size_t len)
 /* @len bytes at @pages, whole pages. */
 static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
-	struct recorder *rec = cpu->kernel->rec;
+	struct kernel *kernel = cpu->kernel;
 
-	if (rec->settings->flight_bytes) {
+	if (kernel->settings->flight_bytes) {
 		strbuf_add(&cpu->kept, pages, len);
-		if (cpu->kept.len > 2 * flight_kernel_bytes(rec) + len)
+		if (cpu->kept.len > 2 * kept_bytes(kernel) + len)
 			forget_old(cpu);
 		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
 	}
-	if (!has_share(cpu->kernel, len) || !store_may_take(rec->store, len))
+	if (!has_share(kernel, len) || !store_may_take(kernel->store, len))
 		return 0;
-	cpu->kernel->bytes_written += len;
-	return store_append(rec->store, cpu->stream, pages, len);
+	kernel->bytes_written += len;
+	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
 /* By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all. */
@@ -482,7 +467,7 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
  */
 static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
-	uint64_t most = cpu->kernel->rec->settings->kernel_buffer_bytes;
+	uint64_t most = cpu->kernel->settings->kernel_buffer_bytes;
 	uint64_t taken = 0;
 	int ret = 0;
 	ssize_t n;
@@ -510,12 +495,13 @@ static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
 
-	store_note_error(watcher->rec->store,
+	store_note_error(cpu->kernel->store,
 			 cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu));
 }
 
-int kernel_save(struct kernel *kernel)
+static int kernel_save(struct source *source)
 {
+	struct kernel *kernel = container_of(source, struct kernel, source);
 	int ret = 0;
 
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
@@ -526,7 +512,7 @@ int kernel_save(struct kernel *kernel)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
 			forget_old(cpu);
-			ret = store_publish_cpu(kernel->rec->store, "kernel-cpu", i, &cpu->kept);
+			ret = store_publish_cpu(kernel->store, "kernel-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;
@@ -558,17 +544,42 @@ static uint64_t count_lost(struct kernel_cpu *cpu)
 	return lost;
 }
 
-int kernel_finish(struct kernel *kernel)
+static int kernel_finish(struct source *source)
 {
-	if (!kernel->cpus)
-		return 0;
+	struct kernel *kernel = container_of(source, struct kernel, source);
+
 	/* So that there is an end to it. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
-	int ret = kernel_save(kernel);
+	int ret = kernel_save(source);
 
 	for (unsigned i = 0; i < kernel->nr_cpus; i++)
 		kernel->lost += count_lost(&kernel->cpus[i]);
 	close_all(kernel);
+	return ret;
+}
+
+int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err)
+{
+	*kernel = (struct kernel){
+		.tracefs_fd = -1,
+		.instance_fd = -1,
+		.pipe = { -1, -1 },
+		.page_bytes = sysconf(_SC_PAGESIZE),
+		.source = { kernel_save, kernel_finish },
+		.settings = sources->settings,
+		.store = sources->store,
+		.loop = sources->loop,
+	};
+
+	int ret = open_all(kernel, pid, err);
+
+	if (ret < 0) {
+		remove_files(kernel->store, kernel->nr_cpus);
+		close_all(kernel);
+		err_prefix(err, "cannot record events of the kernel");
+	} else {
+		sources_add(sources, &kernel->source);
+	}
 	return ret;
 }

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cmds/record/sources/sources.h"
 #include "utils/base/err.h"
 
-struct recorder;
 struct kernel_cpu;
 
 /*
@@ -23,6 +23,7 @@ struct kernel_cpu;
  * @lost: records that the kernel had no room for; known at the end
  */
 struct kernel {
+	struct source source;
 	struct kernel_cpu *cpus;
 	unsigned nr_cpus;
 	int tracefs_fd;
@@ -34,21 +35,17 @@ struct kernel {
 	uint64_t bytes_written;
 	bool is_full;
 	uint64_t lost;
-	struct recorder *rec;
+	const struct record_settings *settings;
+	struct store *store;
+	struct loop *loop;
 };
 
 /*
- * Have the kernel record the events that the recorder's settings choose, of @pid, which has not executed its program yet, and of
- * all that it forks; and write what readers need to know about them (kernel_header, kallsyms). The buffers are emptied through
- * the recorder's loop. Negative errno when nothing can be recorded: @kernel is as good as
+ * Have the kernel record the events that the settings choose, of @pid, which has not executed its program yet, and of
+ * all that it forks; and write what readers need to know about them (kernel_header, kallsyms). The buffers are emptied by the
+ * loop: it is a new one of @sources. Negative errno when nothing can be recorded: @kernel is as good as
  * closed and nothing is left behind. 0 with @err set: some of it cannot.
  */
-int kernel_open(struct kernel *kernel, struct recorder *rec, pid_t pid, struct uft_err *err);
-
-/* Take what all of them have; of a flight recording put what was kept into the files. 0 or the first negative errno. */
-int kernel_save(struct kernel *kernel);
-
-/* The same, then end it and remove the instance. 0 or the first negative errno. */
-int kernel_finish(struct kernel *kernel);
+int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 
 #endif

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmds/record/run/recorder.h"
 #include "utils/base/strbuf.h"
 
 #define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
@@ -30,7 +29,7 @@ struct perf_cpu {
 	int fd;
 	int stream;
 	struct perf_event_mmap_page *page;
-	struct recorder *rec;
+	struct perf *perf;
 	struct strbuf kept;
 };
 
@@ -59,11 +58,17 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
+/* Of a flight recording. */
+static uint64_t kept_bytes(const struct perf_cpu *cpu)
+{
+	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);
+}
+
 /* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
 static void forget_old(struct perf_cpu *cpu)
 {
 	struct strbuf *kept = &cpu->kept;
-	uint64_t limit = flight_perf_bytes(cpu->rec);
+	uint64_t limit = kept_bytes(cpu);
 	size_t at = 0;
 
 	while (kept->len - at > limit) {
@@ -78,13 +83,13 @@ static void forget_old(struct perf_cpu *cpu)
 
 static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
 {
-	if (cpu->rec->settings->flight_bytes) {
+	struct store *store = cpu->perf->store;
+
+	if (cpu->perf->settings->flight_bytes) {
 		strbuf_add(&cpu->kept, data, len);
 		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
 	}
-	return store_may_take(cpu->rec->store, len)
-		       ? store_append(cpu->rec->store, cpu->stream, data, len)
-		       : 0;
+	return store_may_take(store, len) ? store_append(store, cpu->stream, data, len) : 0;
 }
 
 /* Empty one CPU's ring. Negative errno of the first write that failed. */
@@ -108,7 +113,7 @@ static int empty(struct perf_cpu *cpu)
 		ret = take(cpu, ring + at, len);
 		tail += len;
 	}
-	if (cpu->kept.len > 2 * flight_perf_bytes(cpu->rec))
+	if (cpu->kept.len > 2 * kept_bytes(cpu))
 		forget_old(cpu);
 	/* What could not be written is dropped, so that the kernel finds room. */
 	atomic_store_explicit(our_tail, head, memory_order_release);
@@ -117,11 +122,13 @@ static int empty(struct perf_cpu *cpu)
 
 static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
-	store_note_error(watcher->rec->store,
-			 empty(container_of(watcher, struct perf_cpu, watcher)));
+	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);
+
+	store_note_error(cpu->perf->store, empty(cpu));
 }
 
-static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
+static int open_cpu(struct perf_cpu *cpu, struct loop *loop, pid_t pid,
+		    struct perf_event_attr *attr)
 {
 	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
@@ -133,11 +140,11 @@ static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *att
 	if (map == MAP_FAILED)
 		return -errno;
 	cpu->page = map;
-	cpu->stream = store_open_cpu(cpu->rec->store, "perf-cpu", cpu->index);
+	cpu->stream = store_open_cpu(cpu->perf->store, "perf-cpu", cpu->index);
 	if (cpu->stream < 0)
 		return cpu->stream;
-	cpu->watcher = (struct watcher){ serve_cpu, cpu->rec };
-	return loop_watch(&cpu->rec->loop, cpu->fd, &cpu->watcher);
+	cpu->watcher = (struct watcher){ serve_cpu, cpu->perf };
+	return loop_watch(loop, cpu->fd, &cpu->watcher);
 }
 
 static void close_all(struct perf *perf)
@@ -150,39 +157,16 @@ static void close_all(struct perf *perf)
 		if (cpu->fd >= 0)
 			close(cpu->fd);
 		if (cpu->stream >= 0)
-			store_close(cpu->rec->store, cpu->stream);
+			store_close(perf->store, cpu->stream);
 		strbuf_deinit(&cpu->kept);
 	}
 	free(perf->cpus);
 	*perf = (struct perf){ 0 };
 }
 
-int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err)
+static int perf_save(struct source *source)
 {
-	struct perf_event_attr attr = make_attr(rec->settings);
-	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
-	int ret = 0;
-
-	*perf = (struct perf){ calloc(nr, sizeof(*perf->cpus)), nr, rec };
-	if (!perf->cpus)
-		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
-	for (unsigned i = 0; i < nr; i++)
-		perf->cpus[i] = (struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .rec = rec };
-	for (unsigned i = 0; ret == 0 && i < nr; i++) {
-		ret = open_cpu(&perf->cpus[i], pid, &attr);
-		if (ret == -ENODEV) /* a CPU that is not online has no events */
-			ret = 0;
-	}
-	if (ret < 0) {
-		store_remove_cpus(rec->store, "perf-cpu", nr);
-		close_all(perf);
-		return err_set_errno(err, ret, "cannot record scheduler events");
-	}
-	return 0;
-}
-
-int perf_save(struct perf *perf)
-{
+	struct perf *perf = container_of(source, struct perf, source);
 	int ret = 0;
 
 	for (unsigned i = 0; i < perf->nr_cpus; i++) {
@@ -193,16 +177,48 @@ int perf_save(struct perf *perf)
 			ret = served;
 		if (cpu->kept.len && ret == 0) {
 			forget_old(cpu);
-			ret = store_publish_cpu(perf->rec->store, "perf-cpu", i, &cpu->kept);
+			ret = store_publish_cpu(perf->store, "perf-cpu", i, &cpu->kept);
 		}
 	}
 	return ret;
 }
 
-int perf_finish(struct perf *perf)
+static int perf_finish(struct source *source)
 {
-	int ret = perf_save(perf);
+	int ret = perf_save(source);
 
-	close_all(perf);
+	close_all(container_of(source, struct perf, source));
 	return ret;
+}
+
+int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err)
+{
+	struct perf_event_attr attr = make_attr(sources->settings);
+	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
+	int ret = 0;
+
+	*perf = (struct perf){
+		.source = { perf_save, perf_finish },
+		.cpus = calloc(nr, sizeof(*perf->cpus)),
+		.nr_cpus = nr,
+		.settings = sources->settings,
+		.store = sources->store,
+	};
+	if (!perf->cpus)
+		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
+	for (unsigned i = 0; i < nr; i++)
+		perf->cpus[i] =
+			(struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .perf = perf };
+	for (unsigned i = 0; ret == 0 && i < nr; i++) {
+		ret = open_cpu(&perf->cpus[i], sources->loop, pid, &attr);
+		if (ret == -ENODEV) /* a CPU that is not online has no events */
+			ret = 0;
+	}
+	if (ret < 0) {
+		store_remove_cpus(sources->store, "perf-cpu", nr);
+		close_all(perf);
+		return err_set_errno(err, ret, "cannot record scheduler events");
+	}
+	sources_add(sources, &perf->source);
+	return 0;
 }

@@ -5,29 +5,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cmds/record/sources/sources.h"
 #include "utils/base/err.h"
 
-struct recorder;
 struct perf_cpu;
 
 /* One perf event per CPU (perf_event_open(2)), each with its ring and its file. */
 struct perf {
+	struct source source;
 	struct perf_cpu *cpus;
 	unsigned nr_cpus;
-	struct recorder *rec;
+	const struct record_settings *settings;
+	struct store *store;
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children, as the recorder's settings say. The rings are
- * emptied by the recorder's loop. Negative errno when the kernel does not allow it or
+ * Watch @pid, which has not executed its program yet, and all its children, as the settings say: a new one of @sources. The
+ * rings are emptied by the loop. Negative errno when the kernel does not allow it or
  * has no such events: the recording goes on without, and @perf is as good as closed.
  */
-int perf_open(struct perf *perf, struct recorder *rec, pid_t pid, struct uft_err *err);
-
-/* Flight recording: put what was kept into the files. 0 or the first negative errno. */
-int perf_save(struct perf *perf);
-
-/* Take what is in all rings, save it, then end it. 0 or the first negative errno. */
-int perf_finish(struct perf *perf);
+int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 
 #endif

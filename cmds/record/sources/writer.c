@@ -1,5 +1,5 @@
 /* Writers: take committed bytes from the rings, whoever is in need of room first. */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/sources/writer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/sources/datafile.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/record.h"
 
@@ -20,7 +21,7 @@
 #define COMMIT_SLACK_NS	     20000000
 
 struct writer_arg {
-	struct recorder *rec;
+	struct writers *writers;
 	unsigned index;
 };
 
@@ -49,7 +50,7 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
  * Take from one ring: whole segments always, the rest of the current one when @everything is
  * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
  */
-static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t index,
+static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
 {
 	struct ring *r = process_ring(proc, index);
@@ -75,7 +76,7 @@ static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t 
 		} else {
 			break;
 		}
-		sink_append(rec, proc, r, sink, ring_data(r) + place, len);
+		sink_append(writers, proc, r, sink, ring_data(r) + place, len);
 		taken += len;
 		sink->tail = head >= segment_end ? segment_end : head;
 		atomic_store_explicit(&r->tail, sink->tail, memory_order_release);
@@ -85,17 +86,17 @@ static uint64_t drain_ring(struct recorder *rec, struct process *proc, uint32_t 
 }
 
 /* The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings are closed now */
-static void close_ring(struct recorder *rec, struct process *proc, uint32_t index,
+static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 
-	if (rec->settings->flight_bytes)
-		flight_save_ring(rec, proc, index, nr_tasks);
+	if (writers->settings->flight_bytes)
+		flight_save_ring(writers, proc, index, nr_tasks);
 	else
-		drain_ring(rec, proc, index, true);
-	sink_finish(rec, proc, r, sink);
+		drain_ring(writers, proc, index, true);
+	sink_finish(writers, proc, r, sink);
 	r->tid = 0;
 	r->segment_before[0] = 0;
 	atomic_store(&r->head, 0);
@@ -129,7 +130,7 @@ static int compare_start(const void *a, const void *b)
  * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes later may take the place of
  * what was earlier.
  */
-static void close_ended_rings(struct recorder *rec, struct process *proc, uint32_t first,
+static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
 {
 	uint32_t high = process_rings_in_use(proc);
@@ -143,50 +144,50 @@ static void close_ended_rings(struct recorder *rec, struct process *proc, uint32
 	if (nr)
 		qsort(ended, nr, sizeof(*ended), compare_start);
 	for (size_t i = 0; i < nr; i++)
-		close_ring(rec, proc, ended[i].index, 1);
+		close_ring(writers, proc, ended[i].index, 1);
 }
 
-void writer_drain_all(struct recorder *rec, struct process *proc)
+void writer_drain_all(struct writers *writers, struct process *proc)
 {
 	unsigned nr = 0;
 
-	close_ended_rings(rec, proc, 0, 1);
+	close_ended_rings(writers, proc, 0, 1);
 	for (uint32_t i = 0; i < process_rings_in_use(proc); i++)
 		nr += state_of(proc, i) != RING_FREE;
 	for (uint32_t i = 0; i < process_rings_in_use(proc); i++) {
 		if (state_of(proc, i) != RING_FREE)
-			close_ring(rec, proc, i, nr);
+			close_ring(writers, proc, i, nr);
 	}
-	atomic_fetch_add(&rec->threads_untraced, atomic_load(&proc->arena->threads_untraced));
+	atomic_fetch_add(&writers->threads_untraced, atomic_load(&proc->arena->threads_untraced));
 }
 
-static uint64_t scan_process(struct recorder *rec, struct process *p, unsigned index,
+static uint64_t scan_process(struct writers *writers, struct process *p, unsigned index,
 			     bool everything)
 {
 	uint64_t taken = 0;
 	bool has_ended = false;
 
-	notes_obey(rec, p);
-	for (uint32_t i = index; i < process_rings_in_use(p); i += rec->nr_writers) {
+	notes_obey(writers->processes, p);
+	for (uint32_t i = index; i < process_rings_in_use(p); i += writers->nr) {
 		enum ring_state state = state_of(p, i);
 
 		has_ended |= state == RING_DONE;
-		if (state == RING_LIVE && !rec->settings->flight_bytes)
-			taken += drain_ring(rec, p, i, everything);
+		if (state == RING_LIVE && !writers->settings->flight_bytes)
+			taken += drain_ring(writers, p, i, everything);
 	}
 	if (has_ended)
-		close_ended_rings(rec, p, index, rec->nr_writers);
+		close_ended_rings(writers, p, index, writers->nr);
 	return taken;
 }
 
-uint64_t writer_look(struct recorder *rec, unsigned index, bool everything)
+uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
 {
 	uint64_t taken = 0;
 
-	pthread_rwlock_rdlock(&rec->live_lock);
-	for (struct process *p = rec->live; p; p = p->next_live)
-		taken += scan_process(rec, p, index, everything);
-	pthread_rwlock_unlock(&rec->live_lock);
+	pthread_rwlock_rdlock(&writers->processes->live_lock);
+	for (struct process *p = writers->processes->live; p; p = p->next_live)
+		taken += scan_process(writers, p, index, everything);
+	pthread_rwlock_unlock(&writers->processes->live_lock);
 	return taken;
 }
 
@@ -199,45 +200,46 @@ static uint64_t now_ns(void)
 }
 
 /* Look at all rings, and tell what is in the files by then. */
-static uint64_t flush_all(struct recorder *rec, unsigned index)
+static uint64_t flush_all(struct writers *writers, unsigned index)
 {
-	uint64_t begun_ns = recorder_now_ns(rec);
-	uint64_t taken = writer_look(rec, index, true);
+	uint64_t begun_ns = settings_now_ns(writers->settings);
+	uint64_t taken = writer_look(writers, index, true);
 
 	/* Pairs with writers_complete_ns(): publishes what was written. */
-	atomic_store(&rec->flushed_ns[index], begun_ns);
+	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }
 
-uint64_t writers_complete_ns(const struct recorder *rec)
+uint64_t writers_complete_ns(const struct writers *writers)
 {
 	uint64_t complete_ns = UINT64_MAX;
 
-	for (unsigned i = 0; i < rec->nr_writers; i++)
-		complete_ns = MIN(complete_ns, atomic_load(&rec->flushed_ns[i]));
+	for (unsigned i = 0; i < writers->nr; i++)
+		complete_ns = MIN(complete_ns, atomic_load(&writers->flushed_ns[i]));
 	return complete_ns > COMMIT_SLACK_NS ? complete_ns - COMMIT_SLACK_NS : 0;
 }
 
 static void *writer_main(void *arg)
 {
 	struct writer_arg *w = arg;
-	struct recorder *rec = w->rec;
+	struct writers *writers = w->writers;
 	unsigned index = w->index;
-	_Atomic uint32_t *wake = &rec->control->writers[index].wake;
-	_Atomic uint32_t *sleeping = &rec->control->writers[index].sleeping;
+	_Atomic uint32_t *wake = &writers->control->writers[index].wake;
+	_Atomic uint32_t *sleeping = &writers->control->writers[index].sleeping;
 	uint64_t last_flush = now_ns();
 
 	free(w);
-	while (!atomic_load(&rec->stopping)) {
+	while (!atomic_load(&writers->stopping)) {
 		uint32_t seen = atomic_load(wake);
 		uint64_t now = now_ns();
-		bool is_followed = atomic_load_explicit(&rec->is_followed, memory_order_relaxed);
+		bool is_followed = atomic_load_explicit(&writers->is_followed,
+							memory_order_relaxed);
 		long interval_ns = is_followed ? FOLLOWED_INTERVAL_NS : FLUSH_INTERVAL_NS;
 		bool flush = now - last_flush >= (uint64_t)interval_ns;
 
 		if (flush)
 			last_flush = now;
-		if ((flush ? flush_all(rec, index) : writer_look(rec, index, false)) > 0)
+		if ((flush ? flush_all(writers, index) : writer_look(writers, index, false)) > 0)
 			continue;
 
 		/* Whoever wakes us meanwhile does not put off what is due for the others. */
@@ -245,7 +247,7 @@ static void *writer_main(void *arg)
 
 		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);
-		if (writer_look(rec, index, false) == 0)
+		if (writer_look(writers, index, false) == 0)
 			futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}
@@ -260,44 +262,50 @@ static void make_realtime(pthread_t thread, unsigned priority)
 	pthread_setschedparam(thread, SCHED_FIFO, &param);
 }
 
-int writers_start(struct recorder *rec, struct uft_err *err)
+int writers_start(struct writers *writers, struct uft_err *err)
 {
-	rec->nr_writers = rec->settings->nr_writers;
-	rec->control->nr_writers = rec->nr_writers;
-	rec->writers = calloc(rec->nr_writers, sizeof(*rec->writers));
-	rec->flushed_ns = calloc(rec->nr_writers, sizeof(*rec->flushed_ns));
-	if (!rec->writers || !rec->flushed_ns)
+	writers->nr = writers->settings->nr_writers;
+	writers->control->nr_writers = writers->nr;
+	writers->threads = calloc(writers->nr, sizeof(*writers->threads));
+	writers->flushed_ns = calloc(writers->nr, sizeof(*writers->flushed_ns));
+	if (!writers->threads || !writers->flushed_ns)
 		return err_set_errno(err, -ENOMEM, "cannot start writer threads");
 
-	for (unsigned i = 0; i < rec->nr_writers; i++) {
+	for (unsigned i = 0; i < writers->nr; i++) {
 		struct writer_arg *w = malloc(sizeof(*w));
 
 		if (!w)
 			return err_set_errno(err, -ENOMEM, "cannot start writer threads");
-		*w = (struct writer_arg){ rec, i };
+		*w = (struct writer_arg){ writers, i };
 
-		int ret = pthread_create(&rec->writers[i], NULL, writer_main, w);
+		int ret = pthread_create(&writers->threads[i], NULL, writer_main, w);
 
 		if (ret) {
 			free(w);
 			return err_set_errno(err, -ret, "cannot start writer thread");
 		}
-		if (rec->settings->rt_prio)
-			make_realtime(rec->writers[i], rec->settings->rt_prio);
+		if (writers->settings->rt_prio)
+			make_realtime(writers->threads[i], writers->settings->rt_prio);
 	}
 	return 0;
 }
 
-void writers_stop(struct recorder *rec)
+void writers_stop(struct writers *writers)
 {
-	atomic_store(&rec->stopping, true);
-	for (unsigned i = 0; rec->writers && i < rec->nr_writers; i++) {
-		if (!rec->writers[i])
+	atomic_store(&writers->stopping, true);
+	for (unsigned i = 0; writers->threads && i < writers->nr; i++) {
+		if (!writers->threads[i])
 			continue;
-		atomic_fetch_add(&rec->control->writers[i].wake, 1);
-		futex(&rec->control->writers[i].wake, FUTEX_WAKE, 1, NULL);
-		pthread_join(rec->writers[i], NULL);
+		atomic_fetch_add(&writers->control->writers[i].wake, 1);
+		futex(&writers->control->writers[i].wake, FUTEX_WAKE, 1, NULL);
+		pthread_join(writers->threads[i], NULL);
 	}
-	free(rec->writers);
-	rec->writers = NULL;
+	free(writers->threads);
+	writers->threads = NULL;
+}
+
+void writers_deinit(struct writers *writers)
+{
+	free(writers->flushed_ns);
+	flight_deinit(&writers->flight);
 }

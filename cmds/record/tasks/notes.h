@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct process;
-struct recorder;
+struct processes;
 
 /*
  * All processes whose page is mapped: those that run, and those that have ended while a child of theirs may still be about to report
@@ -27,21 +27,21 @@ struct notes {
 };
 
 /* @proc has an arena, whose first page becomes its notes. */
-void notes_begin(struct recorder *rec, struct process *proc);
+void notes_begin(struct processes *procs, struct process *proc);
 
 /* @proc has ended and its rings are empty: unmap them. The page stays as long as it is needed. */
-void notes_end(struct recorder *rec, struct process *proc);
+void notes_end(struct processes *procs, struct process *proc);
 
 /* Forget all of those that have ended. */
-void notes_close(struct recorder *rec);
+void notes_close(struct processes *procs);
 
 /* Whether each fork that was begun has noted its child. Not so for long where a fork has failed. */
-bool notes_has_newborns(const struct recorder *rec);
+bool notes_has_newborns(const struct processes *procs);
 
 /* Writers. Does what @proc asks for in its page. */
-void notes_obey(struct recorder *rec, struct process *proc);
+void notes_obey(struct processes *procs, struct process *proc);
 
 /* Nothing more is recorded, in any process. */
-void notes_finish_all(struct recorder *rec);
+void notes_finish_all(struct processes *procs);
 
 #endif

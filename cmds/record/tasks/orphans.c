@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/tasks/process.h"
 #include "utils/base/cleanup.h"
 
 struct orphan {
@@ -43,27 +43,27 @@ static bool has_mapped(pid_t pid, const struct memory_id *memory)
 	return false;
 }
 
-static void drop(struct recorder *rec, struct orphan *orphan)
+static void drop(struct processes *procs, struct orphan *orphan)
 {
-	struct orphan **link = &rec->orphans.first;
+	struct orphan **link = &procs->orphans.first;
 
 	while (*link != orphan)
 		link = &(*link)->next;
 	*link = orphan->next;
-	loop_unwatch(&rec->loop, orphan->pidfd, &orphan->watcher);
+	loop_unwatch(procs->loop, orphan->pidfd, &orphan->watcher);
 	close(orphan->pidfd);
 	free(orphan);
-	alive_remove(&rec->alive);
+	alive_remove(procs->alive);
 }
 
 static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
 {
-	drop(watcher->rec, container_of(watcher, struct orphan, watcher));
+	drop(watcher->owner, container_of(watcher, struct orphan, watcher));
 }
 
-static bool is_watched(const struct recorder *rec, pid_t pid)
+static bool is_watched(const struct processes *procs, pid_t pid)
 {
-	for (const struct orphan *o = rec->orphans.first; o; o = o->next) {
+	for (const struct orphan *o = procs->orphans.first; o; o = o->next) {
 		if (o->pid == pid)
 			return true;
 	}
@@ -77,7 +77,7 @@ static bool has_ended(int pidfd)
 	return poll(&end, 1, 0) != 0;
 }
 
-static void watch(struct recorder *rec, pid_t pid, const struct memory_id *memory)
+static void watch(struct processes *procs, pid_t pid, const struct memory_id *memory)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
@@ -89,73 +89,73 @@ static void watch(struct recorder *rec, pid_t pid, const struct memory_id *memor
 
 	if (!o)
 		return;
-	*o = (struct orphan){ { see_the_end, rec }, pid, pidfd, rec->orphans.first };
-	if (loop_watch(&rec->loop, pidfd, &o->watcher) < 0) {
+	*o = (struct orphan){ { see_the_end, procs }, pid, pidfd, procs->orphans.first };
+	if (loop_watch(procs->loop, pidfd, &o->watcher) < 0) {
 		free(o);
 		return;
 	}
 	take_fd(&pidfd);
-	rec->orphans.first = o;
-	alive_add(&rec->alive);
+	procs->orphans.first = o;
+	alive_add(procs->alive);
 }
 
 /*
  * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
  * a fork that failed has none, so the wait has an end.
  */
-static void wait_for_newborns(const struct recorder *rec)
+static void wait_for_newborns(const struct processes *procs)
 {
 	const struct timespec step = { 0, 1000000 };
 
-	for (int i = 0; i < 100 && notes_has_newborns(rec); i++)
+	for (int i = 0; i < 100 && notes_has_newborns(procs); i++)
 		nanosleep(&step, NULL);
 }
 
 /* Those that @parent or a child of it has noted. */
-static void look_at(struct recorder *rec, struct process *parent)
+static void look_at(struct processes *procs, struct process *parent)
 {
 	struct arena_forks *forks = &parent->notes->forks;
 	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		pid_t pid = atomic_load(&forks->pids[i]);
-		const struct process *known = pid > 0 ? process_find(rec, pid) : NULL;
-		bool is_known = (known && known->pidfd >= 0) || is_watched(rec, pid);
+		const struct process *known = pid > 0 ? process_find(procs, pid) : NULL;
+		bool is_known = (known && known->pidfd >= 0) || is_watched(procs, pid);
 
 		/* The recorder itself has it mapped, too. */
 		if (pid > 0 && pid != getpid() && !is_known)
-			watch(rec, pid, &parent->memory);
+			watch(procs, pid, &parent->memory);
 	}
 }
 
-static uint64_t count_forks(const struct recorder *rec)
+static uint64_t count_forks(const struct processes *procs)
 {
 	uint64_t nr = 0;
 
-	for (const struct process *p = rec->notes.first; p; p = p->next_noting)
+	for (const struct process *p = procs->notes.first; p; p = p->next_noting)
 		nr += atomic_load(&p->notes->forks.nr);
 	return nr;
 }
 
 #define LOOKS_MAX 16
 
-void orphans_look(struct recorder *rec)
+void orphans_look(struct processes *procs)
 {
 	/* A child may fork and end while we look. The notes are the program's, which could let us count for ever. */
 	for (int i = 0; i < LOOKS_MAX; i++) {
-		wait_for_newborns(rec);
+		wait_for_newborns(procs);
 
-		uint64_t nr = count_forks(rec);
+		uint64_t nr = count_forks(procs);
 
-		for (struct process *p = rec->notes.first; p; p = p->next_noting)
-			look_at(rec, p);
-		if (count_forks(rec) == nr)
+		for (struct process *p = procs->notes.first; p; p = p->next_noting)
+			look_at(procs, p);
+		if (count_forks(procs) == nr)
 			break;
 	}
 }
 
-void orphans_forget(struct recorder *rec)
+void orphans_forget(struct processes *procs)
 {
-	while (rec->orphans.first)
-		drop(rec, rec->orphans.first);
+	while (procs->orphans.first)
+		drop(procs, procs->orphans.first);
 }

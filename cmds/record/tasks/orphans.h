@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 struct orphan;
-struct recorder;
+struct processes;
 
 /* Those that are watched, newest first. Starts as { 0 }. */
 struct orphans {
@@ -22,9 +22,9 @@ struct memory_id {
  * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
  * process that has the memory mapped in which it stands can have something to report.
  */
-void orphans_look(struct recorder *rec);
+void orphans_look(struct processes *procs);
 
 /* Nobody waits for them any more. */
-void orphans_forget(struct recorder *rec);
+void orphans_forget(struct processes *procs);
 
 #endif

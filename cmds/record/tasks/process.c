@@ -1,5 +1,5 @@
 /* Traced processes: their arenas, from the first report to the last record. */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/tasks/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "cmds/record/base/peer.h"
 
 /*
  * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads at
@@ -33,9 +35,9 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /* Make the arena of a new process; its memfd goes to @fd. False with errno. */
-static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
+static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 {
-	choose_ring(rec->settings, proc);
+	choose_ring(procs->settings, proc);
 
 	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
 
@@ -66,50 +68,50 @@ static bool make_arena(struct recorder *rec, struct process *proc, int *fd)
 
 static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
 {
-	process_retire(watcher->rec, container_of(watcher, struct process, watcher));
+	process_retire(watcher->owner, container_of(watcher, struct process, watcher));
 }
 
-static void watch_pid(struct recorder *rec, struct process *proc)
+static void watch_pid(struct processes *procs, struct process *proc)
 {
-	proc->watcher = (struct watcher){ see_the_end, rec };
+	proc->watcher = (struct watcher){ see_the_end, procs };
 	if (proc->pidfd < 0)
 		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
 	if (proc->pidfd < 0)
 		return;
-	if (loop_watch(&rec->loop, proc->pidfd, &proc->watcher) == 0) {
-		alive_add(&rec->alive);
+	if (loop_watch(procs->loop, proc->pidfd, &proc->watcher) == 0) {
+		alive_add(procs->alive);
 		return;
 	}
 	close(proc->pidfd);
 	proc->pidfd = -1;
 }
 
-struct process *process_find_os(struct recorder *rec, pid_t os_pid)
+struct process *process_find_os(struct processes *procs, pid_t os_pid)
 {
-	return intmap_get(&rec->by_os_pid, (uint32_t)os_pid);
+	return intmap_get(&procs->by_os_pid, (uint32_t)os_pid);
 }
 
-struct process *process_find(struct recorder *rec, pid_t pid)
+struct process *process_find(struct processes *procs, pid_t pid)
 {
-	struct process *p = process_find_os(rec, pid);
+	struct process *p = process_find_os(procs, pid);
 
 	/* Both views are the same but in a pid namespace of its own. */
-	return p && p->pid == pid ? p : intmap_get(&rec->by_pid, (uint32_t)pid);
+	return p && p->pid == pid ? p : intmap_get(&procs->by_pid, (uint32_t)pid);
 }
 
 /* Without memory it cannot be found, so that its children are nobody's. */
-static void index_process(struct recorder *rec, struct process *proc)
+static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
 
 	memcpy(&key, proc->token, sizeof(key));
-	intmap_put(&rec->by_os_pid, (uint32_t)proc->os_pid, proc);
-	intmap_put(&rec->by_pid, (uint32_t)proc->pid, proc);
-	intmap_put(&rec->by_token, key, proc);
+	intmap_put(&procs->by_os_pid, (uint32_t)proc->os_pid, proc);
+	intmap_put(&procs->by_pid, (uint32_t)proc->pid, proc);
+	intmap_put(&procs->by_token, key, proc);
 }
 
-struct process *process_create(struct recorder *rec, const struct control_hello *hello, pid_t pid,
-			       int *arena_fd)
+struct process *process_create(struct processes *procs, const struct control_hello *hello,
+			       pid_t pid, int *arena_fd)
 {
 	struct process *proc = calloc(1, sizeof(*proc));
 
@@ -123,7 +125,7 @@ struct process *process_create(struct recorder *rec, const struct control_hello 
 	proc->pidfd = -1;
 
 	if (getrandom(proc->token, sizeof(proc->token), 0) == sizeof(proc->token) &&
-	    make_arena(rec, proc, arena_fd))
+	    make_arena(procs, proc, arena_fd))
 		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
 	if (!proc->sinks) {
 		process_destroy(proc);
@@ -144,38 +146,57 @@ void process_destroy(struct process *proc)
 	free(proc);
 }
 
-void process_publish(struct recorder *rec, struct process *proc)
+void processes_init(struct processes *procs)
 {
-	index_process(rec, proc);
-	notes_begin(rec, proc);
-	watch_pid(rec, proc);
-	proc->next = rec->processes;
-	rec->processes = proc;
-	pthread_rwlock_wrlock(&rec->live_lock);
-	proc->next_live = rec->live;
-	rec->live = proc;
-	pthread_rwlock_unlock(&rec->live_lock);
+	pthread_rwlock_init(&procs->live_lock, NULL);
 }
 
-static void take_from_writers(struct recorder *rec, struct process *proc)
+void processes_deinit(struct processes *procs)
 {
-	pthread_rwlock_wrlock(&rec->live_lock);
-	for (struct process **p = &rec->live; *p; p = &(*p)->next_live) {
+	notes_close(procs);
+	for (struct process *p = procs->first, *next; p; p = next) {
+		next = p->next;
+		process_destroy(p);
+	}
+	orphans_forget(procs);
+	intmap_deinit(&procs->by_os_pid);
+	intmap_deinit(&procs->by_pid);
+	intmap_deinit(&procs->by_token);
+	pthread_rwlock_destroy(&procs->live_lock);
+}
+
+void process_publish(struct processes *procs, struct process *proc)
+{
+	index_process(procs, proc);
+	notes_begin(procs, proc);
+	watch_pid(procs, proc);
+	proc->next = procs->first;
+	procs->first = proc;
+	pthread_rwlock_wrlock(&procs->live_lock);
+	proc->next_live = procs->live;
+	procs->live = proc;
+	pthread_rwlock_unlock(&procs->live_lock);
+}
+
+static void take_from_writers(struct processes *procs, struct process *proc)
+{
+	pthread_rwlock_wrlock(&procs->live_lock);
+	for (struct process **p = &procs->live; *p; p = &(*p)->next_live) {
 		if (*p == proc) {
 			*p = proc->next_live;
 			break;
 		}
 	}
-	pthread_rwlock_unlock(&rec->live_lock);
+	pthread_rwlock_unlock(&procs->live_lock);
 }
 
-void process_retire(struct recorder *rec, struct process *proc)
+void process_retire(struct processes *procs, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
-		loop_unwatch(&rec->loop, proc->pidfd, &proc->watcher);
+		loop_unwatch(procs->loop, proc->pidfd, &proc->watcher);
 		close(proc->pidfd);
 		proc->pidfd = -1;
-		alive_remove(&rec->alive);
+		alive_remove(procs->alive);
 	}
 	if (!proc->arena)
 		return;
@@ -183,9 +204,9 @@ void process_retire(struct recorder *rec, struct process *proc)
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* From here on this thread is the only one that looks at it. */
-	take_from_writers(rec, proc);
-	writer_drain_all(rec, proc);
-	notes_end(rec, proc);
+	take_from_writers(procs, proc);
+	procs->drain(procs->drain_arg, proc);
+	notes_end(procs, proc);
 	free(proc->sinks);
 	proc->sinks = NULL;
 }

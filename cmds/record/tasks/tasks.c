@@ -1,14 +1,36 @@
 /* task.txt: which sessions, processes and threads a recording has, in the order they had something to say. */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/tasks/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/record/base/peer.h"
 #include "utils/format/task_txt.h"
 
-/* One write(2) per line, so that a reader never sees half of one. */
-static void write_line(struct recorder *rec, const struct task_line *line)
+int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
+{
+	*tasks = (struct tasks){ .store = store };
+	pthread_mutex_init(&tasks->lock, NULL);
+	tasks->stream = store_open(store, "task.txt");
+	return tasks->stream < 0 ? err_set_errno(err, tasks->stream, "cannot create 'task.txt'")
+				 : 0;
+}
+
+void tasks_close(struct tasks *tasks)
+{
+	if (!tasks->store) /* was never opened */
+		return;
+	if (tasks->stream >= 0)
+		store_close(tasks->store, tasks->stream);
+	tasks->stream = -1;
+	free(tasks->tids);
+	intmap_deinit(&tasks->owners);
+	pthread_mutex_destroy(&tasks->lock);
+}
+
+/* One append per line, so that a reader never sees half of one. */
+static void write_line(struct tasks *tasks, const struct task_line *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -16,26 +38,26 @@ static void write_line(struct recorder *rec, const struct task_line *line)
 
 	int ret = strbuf_oom(&text)
 			  ? -ENOMEM
-			  : store_append(rec->store, rec->task_stream, text.data, text.len);
+			  : store_append(tasks->store, tasks->stream, text.data, text.len);
 
-	store_note_error(rec->store, ret);
+	store_note_error(tasks->store, ret);
 }
 
-static void note_tid(struct recorder *rec, int32_t tid)
+static void note_tid(struct tasks *tasks, int32_t tid)
 {
-	if (rec->nr_tids == rec->cap_tids) {
-		size_t cap = rec->cap_tids ? rec->cap_tids * 2 : 64;
-		int32_t *tids = realloc(rec->tids, cap * sizeof(*tids));
+	if (tasks->nr_tids == tasks->cap_tids) {
+		size_t cap = tasks->cap_tids ? tasks->cap_tids * 2 : 64;
+		int32_t *tids = realloc(tasks->tids, cap * sizeof(*tids));
 
 		if (!tids)
 			return; /* the task list of `info` lacks one; the records are there */
-		rec->tids = tids;
-		rec->cap_tids = cap;
+		tasks->tids = tids;
+		tasks->cap_tids = cap;
 	}
-	rec->tids[rec->nr_tids++] = tid;
+	tasks->tids[tasks->nr_tids++] = tid;
 }
 
-static void write_task(struct recorder *rec, pid_t pid, int32_t tid, uint64_t time_ns)
+static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t time_ns)
 {
 	struct task_line line = {
 		.type = TASK_LINE_TASK,
@@ -44,10 +66,10 @@ static void write_task(struct recorder *rec, pid_t pid, int32_t tid, uint64_t ti
 		.tid = tid,
 	};
 
-	write_line(rec, &line);
+	write_line(tasks, &line);
 }
 
-static void announce_session(struct recorder *rec, struct session *s)
+static void announce_session(struct tasks *tasks, struct session *s)
 {
 	struct task_line line = {
 		.type = TASK_LINE_SESSION,
@@ -61,14 +83,14 @@ static void announce_session(struct recorder *rec, struct session *s)
 		return;
 	s->announced = true;
 	memcpy(line.sid, s->sid, sizeof(s->sid));
-	write_line(rec, &line);
-	write_task(rec, s->pid, s->pid, s->time_ns);
+	write_line(tasks, &line);
+	write_task(tasks, s->pid, s->pid, s->time_ns);
 }
 
-static void announce_one(struct recorder *rec, struct process *proc)
+static void announce_one(struct tasks *tasks, struct process *proc)
 {
 	proc->announced = true;
-	announce_session(rec, proc->session);
+	announce_session(tasks, proc->session);
 	if (proc->is_fork) {
 		struct task_line line = {
 			.type = TASK_LINE_FORK,
@@ -77,12 +99,12 @@ static void announce_one(struct recorder *rec, struct process *proc)
 			.ppid = proc->ppid,
 		};
 
-		write_line(rec, &line);
+		write_line(tasks, &line);
 	}
 }
 
 /* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
-static void announce_process(struct recorder *rec, struct process *proc)
+static void announce_process(struct tasks *tasks, struct process *proc)
 {
 	struct process *next = NULL;
 
@@ -91,14 +113,14 @@ static void announce_process(struct recorder *rec, struct process *proc)
 		next = proc;
 	}
 	for (; next; next = next->next_told)
-		announce_one(rec, next);
+		announce_one(tasks, next);
 }
 
 /* Whether task @tid is to be taken for one of @proc, which is what the kernel says of it. */
-static bool is_own_task(struct recorder *rec, const struct process *proc, int32_t tid,
+static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
 			enum peer_task task)
 {
-	const struct process *owner = intmap_get(&rec->task_owners, tid);
+	const struct process *owner = intmap_get(&tasks->owners, tid);
 
 	switch (task) {
 	case PEER_TASK_OWN:
@@ -111,7 +133,7 @@ static bool is_own_task(struct recorder *rec, const struct process *proc, int32_
 	return false;
 }
 
-int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid)
+int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	enum peer_task task = PEER_TASK_OTHERS;
 
@@ -122,28 +144,28 @@ int32_t tasks_claim(struct recorder *rec, struct process *proc, int32_t tid)
 	else if (tid > 0 && tid < RING_FIRST_STACK_TID)
 		task = peer_task(proc->os_pid, proc->pid, tid);
 
-	pthread_mutex_lock(&rec->task_lock);
-	if (is_own_task(rec, proc, tid, task))
-		intmap_put(&rec->task_owners, tid, proc);
-	else if (rec->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
+	pthread_mutex_lock(&tasks->lock);
+	if (is_own_task(tasks, proc, tid, task))
+		intmap_put(&tasks->owners, tid, proc);
+	else if (tasks->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
 		tid = 0;
 	else
-		tid = RING_FIRST_STACK_TID + rec->nr_stack_tids++;
-	pthread_mutex_unlock(&rec->task_lock);
+		tid = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
+	pthread_mutex_unlock(&tasks->lock);
 	return tid;
 }
 
-void tasks_announce(struct recorder *rec, struct process *proc, int32_t tid, uint64_t time_ns)
+void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)
 {
-	pthread_mutex_lock(&rec->task_lock);
-	announce_process(rec, proc);
+	pthread_mutex_lock(&tasks->lock);
+	announce_process(tasks, proc);
 	if (tid != proc->pid)
-		write_task(rec, proc->pid, tid, time_ns);
-	note_tid(rec, tid);
-	pthread_mutex_unlock(&rec->task_lock);
+		write_task(tasks, proc->pid, tid, time_ns);
+	note_tid(tasks, tid);
+	pthread_mutex_unlock(&tasks->lock);
 }
 
-void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_module *m)
+void tasks_dlopen(struct tasks *tasks, struct session *s, const struct control_module *m)
 {
 	struct task_line line = {
 		.type = TASK_LINE_DLOPEN,
@@ -154,9 +176,9 @@ void tasks_dlopen(struct recorder *rec, struct session *s, const struct control_
 		.path_len = strlen(m->path),
 	};
 
-	pthread_mutex_lock(&rec->task_lock);
-	announce_session(rec, s);
+	pthread_mutex_lock(&tasks->lock);
+	announce_session(tasks, s);
 	memcpy(line.sid, s->sid, sizeof(s->sid));
-	write_line(rec, &line);
-	pthread_mutex_unlock(&rec->task_lock);
+	write_line(tasks, &line);
+	pthread_mutex_unlock(&tasks->lock);
 }

@@ -2,7 +2,7 @@
  * Clearing task.txt of a flight recording: a server may start millions of threads while it is recorded, of which there is
  * nothing any more but a line each.
  */
-#include "cmds/record/run/recorder.h"
+#include "cmds/record/tasks/tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ struct log {
 	size_t nr;
 };
 
-static int read_log(struct recorder *rec, struct log *log)
+static int read_log(struct tasks *tasks, struct log *log)
 {
-	int ret = store_read(rec->store, "task.txt", SIZE_MAX, &log->text);
+	int ret = store_read(tasks->store, "task.txt", SIZE_MAX, &log->text);
 
 	if (ret < 0)
 		return ret;
@@ -118,7 +118,7 @@ static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
 }
 
 /* What comes later is appended to the new one. */
-static int replace_log(struct recorder *rec, const struct log *log)
+static int replace_log(struct tasks *tasks, const struct log *log)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -133,16 +133,16 @@ static int replace_log(struct recorder *rec, const struct log *log)
 
 	return strbuf_oom(&text)
 		       ? -ENOMEM
-		       : store_publish_parts(rec->store, "task.txt", &part, 1, &rec->task_stream);
+		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
 }
 
 /* Without memory they stay. */
-static void forget_owners(struct recorder *rec, const int32_t *kept, size_t nr_kept)
+static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	struct intmap owners = { 0 };
 
-	for (size_t i = 0; i < rec->task_owners.nr_slots; i++) {
-		const struct intmap_slot *slot = &rec->task_owners.slots[i];
+	for (size_t i = 0; i < tasks->owners.nr_slots; i++) {
+		const struct intmap_slot *slot = &tasks->owners.slots[i];
 		bool stays = slot->value &&
 			     (is_in(kept, nr_kept, slot->key) || is_alive(slot->key));
 
@@ -151,41 +151,41 @@ static void forget_owners(struct recorder *rec, const int32_t *kept, size_t nr_k
 			return;
 		}
 	}
-	intmap_deinit(&rec->task_owners);
-	rec->task_owners = owners;
+	intmap_deinit(&tasks->owners);
+	tasks->owners = owners;
 }
 
-static void forget_tids(struct recorder *rec, const int32_t *kept, size_t nr_kept)
+static void forget_tids(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < rec->nr_tids; i++) {
-		int32_t tid = rec->tids[i];
+	for (size_t i = 0; i < tasks->nr_tids; i++) {
+		int32_t tid = tasks->tids[i];
 
 		if (is_in(kept, nr_kept, tid) || is_alive(tid))
-			rec->tids[nr++] = tid;
+			tasks->tids[nr++] = tid;
 	}
-	rec->nr_tids = nr;
-	forget_owners(rec, kept, nr_kept);
+	tasks->nr_tids = nr;
+	forget_owners(tasks, kept, nr_kept);
 }
 
-void tasks_clear(struct recorder *rec, int32_t *kept, size_t nr_kept)
+void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept)
 {
 	struct log log = { 0 };
 
 	qsort(kept, nr_kept, sizeof(*kept), order_i32);
-	pthread_mutex_lock(&rec->task_lock);
+	pthread_mutex_lock(&tasks->lock);
 
-	int ret = read_log(rec, &log);
+	int ret = read_log(tasks, &log);
 
 	if (ret == 0)
 		ret = choose(&log, kept, nr_kept);
 	if (ret == 0)
-		ret = replace_log(rec, &log);
+		ret = replace_log(tasks, &log);
 	if (ret == 0)
-		forget_tids(rec, kept, nr_kept);
-	pthread_mutex_unlock(&rec->task_lock);
+		forget_tids(tasks, kept, nr_kept);
+	pthread_mutex_unlock(&tasks->lock);
 	strbuf_deinit(&log.text);
 	free(log.entries);
-	store_note_error(rec->store, ret);
+	store_note_error(tasks->store, ret);
 }

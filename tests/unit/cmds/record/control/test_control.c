@@ -11,10 +11,10 @@
 static int connect_to(const struct recorder *rec)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
+	size_t len = strlen(rec->channel.socket_name);
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
+	memcpy(addr.sun_path + 1, rec->channel.socket_name, len);
 	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&addr,
 				 offsetof(struct sockaddr_un, sun_path) + 1 + len),
@@ -37,7 +37,7 @@ static struct control_hello make_hello(const struct recorder *rec, enum control_
 		.kind = kind,
 	};
 
-	memcpy(hello.secret, rec->secret, sizeof(hello.secret));
+	memcpy(hello.secret, rec->channel.secret, sizeof(hello.secret));
 	return hello;
 }
 
@@ -100,7 +100,7 @@ static int talk(struct recorder *rec, const struct control_hello *hello,
 
 static unsigned nr_open(const struct recorder *rec)
 {
-	return rec->talks.strangers.nr + rec->talks.believed.nr;
+	return rec->channel.talks.strangers.nr + rec->channel.talks.believed.nr;
 }
 
 static void a_fresh_image_is_welcome(void **state)
@@ -110,12 +110,12 @@ static void a_fresh_image_is_welcome(void **state)
 	struct control_welcome welcome;
 
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
-	assert_non_null(rec->processes);
-	assert_int_equal(rec->processes->os_pid, getpid());
-	assert_memory_equal(welcome.token, rec->processes->token, sizeof(welcome.token));
-	assert_memory_equal(welcome.plan.sid, rec->processes->session->sid, SID_LEN);
+	assert_non_null(rec->processes.first);
+	assert_int_equal(rec->processes.first->os_pid, getpid());
+	assert_memory_equal(welcome.token, rec->processes.first->token, sizeof(welcome.token));
+	assert_memory_equal(welcome.plan.sid, rec->processes.first->session->sid, SID_LEN);
 	assert_int_equal(nr_open(rec), 0);
-	assert_int_equal(rec->talks.module_bytes, 0);
+	assert_int_equal(rec->channel.talks.module_bytes, 0);
 }
 
 static void each_bit_of_the_secret_counts(void **state)
@@ -128,7 +128,7 @@ static void each_bit_of_the_secret_counts(void **state)
 		hello.secret[bit / 8] ^= 1 << bit % 8;
 		assert_int_equal(talk(rec, &hello, NULL), 0);
 	}
-	assert_null(rec->processes);
+	assert_null(rec->processes.first);
 }
 
 static void the_pid_is_the_kernels(void **state)
@@ -140,7 +140,7 @@ static void the_pid_is_the_kernels(void **state)
 	assert_int_equal(talk(rec, &hello, NULL), 0);
 	hello.pid = 0;
 	assert_int_equal(talk(rec, &hello, NULL), 0);
-	assert_null(rec->processes);
+	assert_null(rec->processes.first);
 }
 
 static void without_a_token_nobody_is_known(void **state)
@@ -156,7 +156,7 @@ static void without_a_token_nobody_is_known(void **state)
 		hello = make_hello(rec, kinds[i]);
 		assert_int_equal(talk(rec, &hello, NULL), 0);
 	}
-	assert_null(rec->processes->next);
+	assert_null(rec->processes.first->next);
 }
 
 static void later_modules_go_by_the_token(void **state)
@@ -214,13 +214,13 @@ static void a_child_has_its_parents_token(void **state)
 
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
 
-	const struct process *parent = rec->processes;
+	const struct process *parent = rec->processes.first;
 
 	assert_true(child_is_answered(rec, CONTROL_FORK, none, 0));
-	assert_ptr_equal(rec->processes, parent);
+	assert_ptr_equal(rec->processes.first, parent);
 	assert_true(child_is_answered(rec, CONTROL_FORK, welcome.token, CONTROL_WELCOME));
-	assert_ptr_equal(rec->processes->parent, parent);
-	assert_ptr_equal(rec->processes->session, parent->session);
+	assert_ptr_equal(rec->processes.first->parent, parent);
+	assert_ptr_equal(rec->processes.first->session, parent->session);
 	/* It has not reported itself, but loads a library. */
 	assert_true(child_is_answered(rec, CONTROL_DLOPEN, welcome.token, CONTROL_PLAN));
 	/* A process that runs is not its own child. */
@@ -252,7 +252,7 @@ static void what_comes_too_early_ends_it(void **state)
 	assert_int_equal(answer(fd, NULL), 0);
 	close(fd);
 	assert_int_equal(nr_open(rec), 0);
-	assert_null(rec->processes);
+	assert_null(rec->processes.first);
 }
 
 static void a_crash_is_told_once(void **state)
@@ -274,7 +274,7 @@ static void a_crash_is_told_once(void **state)
 		send(fd, &crash, sizeof(crash), MSG_NOSIGNAL);
 		serve(rec);
 		close(fd);
-		assert_true(i > 0 ? rec->crashes != NULL : rec->crashes == NULL);
+		assert_true(i > 0 ? rec->channel.crashes != NULL : rec->channel.crashes == NULL);
 	}
 }
 
@@ -288,7 +288,7 @@ static void who_is_silent_gives_way(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
 		silent[i] = connect_to(rec);
 		serve(rec);
-		assert_true(rec->talks.strangers.nr <= 8);
+		assert_true(rec->channel.talks.strangers.nr <= 8);
 	}
 	/* Not even its own. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
@@ -298,7 +298,7 @@ static void who_is_silent_gives_way(void **state)
 	assert_int_equal(talk(rec, &hello, NULL), CONTROL_WELCOME);
 
 	/* The longest without a word goes first. */
-	rec->talks.max = 2;
+	rec->channel.talks.max = 2;
 	for (size_t i = 0; i < 3; i++) {
 		silent[i] = connect_to(rec);
 		send(silent[i], &hello, sizeof(hello), 0);
@@ -308,8 +308,8 @@ static void who_is_silent_gives_way(void **state)
 			serve(rec);
 		}
 	}
-	assert_int_equal(rec->talks.believed.nr, 2);
-	assert_int_equal(rec->talks.nr_dropped, 1);
+	assert_int_equal(rec->channel.talks.believed.nr, 2);
+	assert_int_equal(rec->channel.talks.nr_dropped, 1);
 	assert_int_equal(answer(silent[0], NULL), -1);
 	assert_int_equal(answer(silent[1], NULL), 0);
 	assert_int_equal(answer(silent[2], NULL), -1);
@@ -330,11 +330,11 @@ static void too_many_modules_are_left_out(void **state)
 		say_module(fd, "?");
 		serve(rec);
 	}
-	assert_int_equal(rec->talks.nr_modules_left_out, 66000 - 65536);
+	assert_int_equal(rec->channel.talks.nr_modules_left_out, 66000 - 65536);
 	say_ready(fd);
 	serve(rec);
 	assert_int_equal(answer(fd, NULL), CONTROL_WELCOME);
-	assert_int_equal(rec->talks.module_bytes, 0);
+	assert_int_equal(rec->channel.talks.module_bytes, 0);
 	close(fd);
 }
 

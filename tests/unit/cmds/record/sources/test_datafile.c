@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmds/record/sources/datafile.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -34,12 +35,12 @@ static void end(struct room *room)
 
 static void append(struct room *room, const void *data, size_t len)
 {
-	sink_append(&room->pair.rec, room->pair.proc, room->r, room->sink, data, len);
+	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, data, len);
 }
 
 static void finish(struct room *room)
 {
-	sink_finish(&room->pair.rec, room->pair.proc, room->r, room->sink);
+	sink_finish(&room->pair.rec.writers, room->pair.proc, room->r, room->sink);
 }
 
 static struct record entry(uint64_t time_ns)
@@ -96,7 +97,7 @@ static void test_full_and_free_again(void **unused)
 	append(&room, second, sizeof(second));
 	check(&room, expected, 2);
 	assert_int_equal(room.sink->untold, 3 + 5);
-	assert_int_equal(room.pair.rec.records_lost, 3);
+	assert_int_equal(room.pair.rec.writers.records_lost, 3);
 	assert_int_equal(room.pair.rec.store->error, -EFBIG);
 
 	limit_files(RLIM_INFINITY);
@@ -107,7 +108,7 @@ static void test_full_and_free_again(void **unused)
 	assert_int_equal(room.sink->tid, 0);
 	assert_false(room.sink->is_open);
 	check(&room, expected, 4);
-	assert_int_equal(room.pair.rec.records_lost, 3);
+	assert_int_equal(room.pair.rec.writers.records_lost, 3);
 	end(&room);
 }
 
@@ -131,7 +132,7 @@ static void test_room_for_lost_only(void **unused)
 	limit_files(RLIM_INFINITY);
 	append(&room, second, sizeof(second));
 	check(&room, expected, 5);
-	assert_int_equal(room.pair.rec.records_lost, 4);
+	assert_int_equal(room.pair.rec.writers.records_lost, 4);
 	end(&room);
 }
 
@@ -155,7 +156,7 @@ static void test_counting_payloads(void **unused)
 	limit_files(8);
 	append(&room, data, sizeof(data));
 	limit_files(RLIM_INFINITY);
-	assert_int_equal(room.pair.rec.records_lost, 5);
+	assert_int_equal(room.pair.rec.writers.records_lost, 5);
 	assert_int_equal(room.sink->untold, 5);
 	end(&room);
 }
@@ -169,7 +170,7 @@ static void check_count(const struct record *data, size_t nr, uint64_t expected)
 	limit_files(8);
 	append(&room, data, nr * sizeof(*data));
 	limit_files(RLIM_INFINITY);
-	assert_int_equal(room.pair.rec.records_lost, expected);
+	assert_int_equal(room.pair.rec.writers.records_lost, expected);
 	end(&room);
 }
 
@@ -199,9 +200,9 @@ static void test_finish_tells(void **unused)
 	room.r->lost_inside = 4;
 	finish(&room);
 	check(&room, expected, 1);
-	assert_int_equal(room.pair.rec.records_lost, 10);
-	assert_int_equal(room.pair.rec.records_lost_inside, 4);
-	assert_int_equal(room.pair.rec.nr_tids, 1);
+	assert_int_equal(room.pair.rec.writers.records_lost, 10);
+	assert_int_equal(room.pair.rec.writers.records_lost_inside, 4);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
 
 	/* The program has written nonsense. */
 	room.r->lost = 3;
@@ -209,9 +210,9 @@ static void test_finish_tells(void **unused)
 	room.r->lost_inside = 1ULL << 60;
 	finish(&room);
 	check(&room, expected, 1);
-	assert_int_equal(room.pair.rec.nr_tids, 1);
-	assert_int_equal(room.pair.rec.records_lost, 13);
-	assert_int_equal(room.pair.rec.records_lost_inside, 7);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
+	assert_int_equal(room.pair.rec.writers.records_lost, 13);
+	assert_int_equal(room.pair.rec.writers.records_lost_inside, 7);
 	room.r->lost = room.r->lost_told = room.r->lost_inside = 0;
 	end(&room);
 }
@@ -225,7 +226,7 @@ static void test_nothing_makes_no_file(void **unused)
 	append(&room, "", 0);
 	finish(&room);
 	assert_int_equal(fstatat(room.pair.dir_fd, "4999999.dat", &st, 0), -1);
-	assert_int_equal(room.pair.rec.nr_tids, 0);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 0);
 	end(&room);
 }
 

@@ -73,23 +73,23 @@ static void test_short_run(void **unused)
 	begin(&pair, 1 << 30);
 	t = pair_thread();
 	emit(t, 0, 1000);
-	assert_int_equal(flight_save_all(&pair.rec), 1);
+	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
 	assert_int_equal(check_file(&pair, t->ring->tid, 999), 1000);
-	assert_int_equal(pair.rec.nr_tids, 1);
+	assert_int_equal(pair.rec.tasks.nr_tids, 1);
 	/* Again, with more; the task is announced once. */
 	emit(t, 1000, 1001);
-	assert_int_equal(flight_save_all(&pair.rec), 1);
+	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
 	assert_int_equal(check_file(&pair, t->ring->tid, 1000), 1001);
-	assert_int_equal(pair.rec.nr_tids, 1);
-	assert_int_equal(pair.rec.flight.nr, 1);
-	assert_int_equal(pair.rec.flight.bytes, 1001 * 16);
+	assert_int_equal(pair.rec.tasks.nr_tids, 1);
+	assert_int_equal(pair.rec.writers.flight.nr, 1);
+	assert_int_equal(pair.rec.writers.flight.bytes, 1001 * 16);
 
 	/* A file as others are: readable by all, written by its owner. */
 	char name[32];
 	struct stat st;
 	mode_t mask = umask(0);
 
-	flight_save_all(&pair.rec);
+	flight_save_all(&pair.rec.writers);
 	umask(mask);
 	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
 	assert_return_code(fstatat(pair.dir_fd, name, &st, 0), errno);
@@ -114,7 +114,7 @@ static void test_every_place(void **unused)
 
 		emit(t, nr, next);
 		nr = next;
-		flight_save_all(&pair.rec);
+		flight_save_all(&pair.rec.writers);
 
 		uint64_t found = check_file(&pair, t->ring->tid, nr - 1);
 
@@ -140,7 +140,7 @@ static void test_next_lap_is_noted(void **unused)
 		emit(t, (lap - 1) * NR_SEGMENTS * per_segment, lap * NR_SEGMENTS * per_segment);
 		t->ring->segment_before[0] = lap * NR_SEGMENTS * per_segment *
 					     sizeof(struct record);
-		flight_save_all(&pair.rec);
+		flight_save_all(&pair.rec.writers);
 		assert_int_equal(
 			check_file(&pair, t->ring->tid, lap * NR_SEGMENTS * per_segment - 1),
 			NR_SEGMENTS * per_segment);
@@ -160,17 +160,17 @@ static void test_budget(void **unused)
 		t[i] = pair_thread();
 		emit(t[i], 0, per_segment * 40);
 	}
-	assert_int_equal(flight_save_all(&pair.rec), 4);
+	assert_int_equal(flight_save_all(&pair.rec.writers), 4);
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++)
 		assert_int_equal(check_file(&pair, t[i]->ring->tid, per_segment * 40 - 1),
 				 per_segment * 5);
-	assert_true(pair.rec.flight.bytes <= pair.settings.max_bytes);
+	assert_true(pair.rec.writers.flight.bytes <= pair.settings.max_bytes);
 	end(&pair);
 
 	begin(&pair, 1000);
 	t[0] = pair_thread();
 	emit(t[0], 0, per_segment * 40);
-	flight_save_all(&pair.rec);
+	flight_save_all(&pair.rec.writers);
 	assert_int_equal(check_file(&pair, t[0]->ring->tid, per_segment * 40 - 1), per_segment);
 	end(&pair);
 }
@@ -196,9 +196,9 @@ static void test_old_files_go(void **unused)
 			snprintf(name, sizeof(name), "%d.dat", tids[j]);
 			assert_int_equal(fstatat(pair.dir_fd, name, &st, 0), j + 3 > i ? 0 : -1);
 		}
-		assert_int_equal(pair.rec.flight.nr, i < 3 ? i + 1 : 3);
-		assert_int_equal(pair.rec.flight.bytes, (i < 3 ? i + 1 : 3) * 100 * 16);
-		assert_int_equal(pair.rec.flight.nr_gone, i < 3 ? 0 : i - 2);
+		assert_int_equal(pair.rec.writers.flight.nr, i < 3 ? i + 1 : 3);
+		assert_int_equal(pair.rec.writers.flight.bytes, (i < 3 ? i + 1 : 3) * 100 * 16);
+		assert_int_equal(pair.rec.writers.flight.nr_gone, i < 3 ? 0 : i - 2);
 	}
 	check_file(&pair, tids[5], 99);
 	end(&pair);
@@ -221,8 +221,8 @@ static void test_same_task_again(void **unused)
 		thread_give_back(other);
 		pair_look(&pair, false);
 		assert_int_equal(check_file(&pair, 4999999, 10 * i - 1), 10 * i);
-		assert_int_equal(pair.rec.flight.nr, 1 + i);
-		assert_int_equal(pair.rec.flight.bytes, (10 * i + 7 * i) * 16);
+		assert_int_equal(pair.rec.writers.flight.nr, 1 + i);
+		assert_int_equal(pair.rec.writers.flight.bytes, (10 * i + 7 * i) * 16);
 	}
 	end(&pair);
 }
@@ -241,7 +241,7 @@ static void test_damaged_segments(void **unused)
 		t = pair_thread();
 		emit(t, 0, per_segment * 10 + 5);
 		t->ring->segment_used[4] = wrong[i];
-		flight_save_all(&pair.rec);
+		flight_save_all(&pair.rec.writers);
 		assert_int_equal(check_file(&pair, t->ring->tid, per_segment * 10 + 4),
 				 per_segment * 5 + 5);
 		end(&pair);
@@ -262,8 +262,8 @@ static void test_damaged_heads(void **unused)
 		t = pair_thread();
 		emit(t, 0, 5);
 		t->ring->head = heads[i];
-		assert_int_equal(flight_save_all(&pair.rec), 1);
-		assert_true(pair.rec.flight.bytes <=
+		assert_int_equal(flight_save_all(&pair.rec.writers), 1);
+		assert_true(pair.rec.writers.flight.bytes <=
 			    NR_SEGMENTS * RING_PAGE + sizeof(struct record));
 		end(&pair);
 	}
@@ -278,11 +278,11 @@ static void test_ring_without_a_task(void **unused)
 	t = pair_thread();
 	emit(t, 0, 5);
 	t->ring->tid = 0;
-	flight_save_all(&pair.rec);
+	flight_save_all(&pair.rec.writers);
 	t->ring->tid = -1;
-	flight_save_all(&pair.rec);
-	assert_int_equal(pair.rec.flight.nr, 0);
-	assert_int_equal(pair.rec.nr_tids, 0);
+	flight_save_all(&pair.rec.writers);
+	assert_int_equal(pair.rec.writers.flight.nr, 0);
+	assert_int_equal(pair.rec.tasks.nr_tids, 0);
 	end(&pair);
 }
 
@@ -319,7 +319,7 @@ static void test_snapshots_of_a_running_thread(void **unused)
 	for (int i = 0; i < 100; i++) {
 		struct strbuf file cleanup_strbuf = { 0 };
 
-		flight_save_all(&pair.rec);
+		flight_save_all(&pair.rec.writers);
 		file = pair_data(&pair, runner.t->ring->tid);
 		if (file.len < 2 * sizeof(struct record))
 			continue;
@@ -331,7 +331,7 @@ static void test_snapshots_of_a_running_thread(void **unused)
 	}
 	atomic_store(&runner.stops, true);
 	pthread_join(thread, NULL);
-	flight_save_all(&pair.rec);
+	flight_save_all(&pair.rec.writers);
 	check_file(&pair, runner.t->ring->tid, runner.nr - 1);
 	end(&pair);
 }
@@ -341,13 +341,18 @@ static void test_shares(void **unused)
 {
 	const struct record_settings settings = { .max_bytes = 64 << 10 };
 	const struct record_settings large = { .max_bytes = 1ULL << 40 };
-	struct recorder rec = { .settings = &settings, .perf.nr_cpus = 2, .kernel.nr_cpus = 4 };
+	struct sources sources = { .settings = &settings };
+	struct source perf, kernel;
 
-	assert_int_equal(flight_perf_bytes(&rec), (64 << 10) / 8 / 2);
-	assert_int_equal(flight_kernel_bytes(&rec), (64 << 10) / 8 / 4);
-	rec.settings = &large;
-	assert_int_equal(flight_perf_bytes(&rec), FLIGHT_PERF_BYTES_MAX);
-	assert_int_equal(flight_kernel_bytes(&rec), FLIGHT_PERF_BYTES_MAX);
+	assert_int_equal(sources_kept_bytes(&settings, 2), (64 << 10) / 8 / 2);
+	assert_int_equal(sources_kept_bytes(&settings, 4), (64 << 10) / 8 / 4);
+	assert_int_equal(sources_kept_bytes(&large, 2), SOURCE_KEPT_BYTES_MAX);
+	assert_int_equal(sources_left_bytes(&sources), 64 << 10);
+	sources_add(&sources, &perf);
+	sources_add(&sources, &kernel);
+	assert_ptr_equal(sources.first, &perf);
+	assert_ptr_equal(perf.next, &kernel);
+	assert_int_equal(sources_left_bytes(&sources), (64 << 10) / 8 * 6);
 }
 
 /* Threads by the thousand: when as many as are kept have gone, and a thousand, their lines go, too. */
@@ -370,7 +375,7 @@ static void test_lines_of_old_tasks_go(void **unused)
 		nr++;
 	/* The program's own line, ten with a file, and those since. */
 	assert_in_range(nr, 190, 220);
-	assert_true(pair.rec.flight.nr_gone < 1000);
+	assert_true(pair.rec.writers.flight.nr_gone < 1000);
 	assert_int_equal(faccessat(pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
 	end(&pair);
 }
@@ -381,12 +386,12 @@ static void check_failure(struct pair *pair, struct thread *t, int code)
 	char tmp[32];
 
 	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", t->ring->tid);
-	flight_save_all(&pair->rec);
+	flight_save_all(&pair->rec.writers);
 	assert_int_equal(pair->rec.store->error, code);
 	pair->rec.store->error = 0;
 	unlinkat(pair->dir_fd, tmp, AT_REMOVEDIR);
 	assert_int_equal(faccessat(pair->dir_fd, tmp, F_OK, 0), -1);
-	assert_int_equal(pair->rec.flight.nr, 0);
+	assert_int_equal(pair->rec.writers.flight.nr, 0);
 }
 
 static void test_files_that_cannot_be_written(void **unused)
@@ -417,9 +422,9 @@ static void test_files_that_cannot_be_written(void **unused)
 	limit.rlim_cur = limit.rlim_max;
 	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
 
-	flight_save_all(&pair.rec);
+	flight_save_all(&pair.rec.writers);
 	check_file(&pair, t->ring->tid, 4);
-	assert_int_equal(pair.rec.flight.nr, 1);
+	assert_int_equal(pair.rec.writers.flight.nr, 1);
 	assert_int_equal(pair.rec.store->error, 0);
 	end(&pair);
 }

@@ -181,7 +181,7 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 		check_file(&pair, producers[i].tid, &producers[i].expected);
 		strbuf_deinit(&producers[i].expected);
 	}
-	assert_int_equal(pair.rec.records_lost, lost);
+	assert_int_equal(pair.rec.writers.records_lost, lost);
 	assert_int_equal(pair.rec.store->error, 0);
 	*nr_waits = consumer.nr_waits;
 	pair_close(&pair);
@@ -247,7 +247,7 @@ static void test_threads(void **unused)
 		check_file(&pair, producers[i].tid, &producers[i].expected);
 		strbuf_deinit(&producers[i].expected);
 	}
-	assert_int_equal(pair.rec.records_lost, 0);
+	assert_int_equal(pair.rec.writers.records_lost, 0);
 	pair_close(&pair);
 }
 
@@ -263,15 +263,15 @@ static void test_writers_flush(void **unused)
 	assert_true(producer_begin(&p));
 	producer_emit(&p, 1, 0);
 
-	uint64_t after_ns = recorder_now_ns(&pair.rec);
+	uint64_t after_ns = settings_now_ns(&pair.settings);
 
 	while (atomic_load(&p.t->ring->tail) != p.t->ring->head)
 		usleep(1000);
 	check_file(&pair, p.tid, &p.expected);
 	/* That time has passed for all writers, and then it is so for the reader, too. */
-	while (writers_complete_ns(&pair.rec) < after_ns)
+	while (writers_complete_ns(&pair.rec.writers) < after_ns)
 		usleep(1000);
-	assert_true(writers_complete_ns(&pair.rec) < recorder_now_ns(&pair.rec));
+	assert_true(writers_complete_ns(&pair.rec.writers) < settings_now_ns(&pair.settings));
 	strbuf_deinit(&p.expected);
 	pair_stop(&pair);
 	pair_close(&pair);
@@ -297,7 +297,7 @@ static void test_priority(void **unused)
 		for (int i = 0; i < 2; i++) {
 			int policy;
 
-			pthread_getschedparam(pair.rec.writers[i], &policy, &param);
+			pthread_getschedparam(pair.rec.writers.threads[i], &policy, &param);
 			assert_int_equal(policy, prio ? SCHED_FIFO : SCHED_OTHER);
 			assert_int_equal(param.sched_priority, prio);
 		}
@@ -310,13 +310,13 @@ static void test_priority(void **unused)
 static void test_complete_ns(void **unused)
 {
 	_Atomic uint64_t flushed_ns[3] = { 5000000000, 3000000000, 4000000000 };
-	struct recorder rec = { .flushed_ns = flushed_ns, .nr_writers = 3 };
+	struct writers writers = { .flushed_ns = flushed_ns, .nr = 3 };
 
-	assert_int_equal(writers_complete_ns(&rec), 3000000000 - 20000000);
+	assert_int_equal(writers_complete_ns(&writers), 3000000000 - 20000000);
 	flushed_ns[1] = 20000000;
-	assert_int_equal(writers_complete_ns(&rec), 0);
+	assert_int_equal(writers_complete_ns(&writers), 0);
 	flushed_ns[1] = 1;
-	assert_int_equal(writers_complete_ns(&rec), 0);
+	assert_int_equal(writers_complete_ns(&writers), 0);
 }
 
 /* --- what a program may have written into the ring's header --- */
@@ -402,8 +402,8 @@ static void test_ring_without_a_task(void **unused)
 		producer_emit(&p, i, 0);
 	p.t->ring->tid = -3;
 	pair_look(&pair, true);
-	assert_int_equal(pair.rec.records_lost, 5);
-	assert_int_equal(pair.rec.nr_tids, 0);
+	assert_int_equal(pair.rec.writers.records_lost, 5);
+	assert_int_equal(pair.rec.tasks.nr_tids, 0);
 
 	/* It says later on whose it is. */
 	p.t->ring->tid = p.tid;
@@ -413,7 +413,7 @@ static void test_ring_without_a_task(void **unused)
 	pair_stop(&pair);
 	check_file(&pair, p.tid, &p.expected);
 	strbuf_deinit(&p.expected);
-	assert_int_equal(pair.rec.records_lost, 5);
+	assert_int_equal(pair.rec.writers.records_lost, 5);
 	pair_close(&pair);
 }
 
@@ -502,25 +502,25 @@ static void test_writers_share_rings(void **unused)
 
 	pair_init(&pair);
 	pair_open(&pair);
-	pair.rec.nr_writers = pair.rec.control->nr_writers = 2;
+	pair.rec.writers.nr = pair.rec.control->nr_writers = 2;
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		assert_true(producer_begin(&p[i]));
 		producer_emit(&p[i], 1, 0);
 		if (i >= 3)
 			thread_give_back(p[i].t);
 	}
-	assert_int_equal(writer_look(&pair.rec, 1, true), 16);
+	assert_int_equal(writer_look(&pair.rec.writers, 1, true), 16);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		struct strbuf found cleanup_strbuf = pair_data(&pair, p[i].tid);
 
 		assert_int_equal(found.len, i % 2 ? 16 : 0);
 	}
-	assert_int_equal(writer_look(&pair.rec, 0, true), 32);
+	assert_int_equal(writer_look(&pair.rec.writers, 0, true), 32);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		check_file(&pair, p[i].tid, &p[i].expected);
 		strbuf_deinit(&p[i].expected);
 	}
-	pair.rec.nr_writers = 1;
+	pair.rec.writers.nr = 1;
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -537,7 +537,7 @@ static void test_untraced_threads(void **unused)
 	assert_null(pair_thread());
 	assert_null(pair_thread());
 	pair_stop(&pair);
-	assert_int_equal(pair.rec.threads_untraced, 2);
+	assert_int_equal(pair.rec.writers.threads_untraced, 2);
 	pair_close(&pair);
 }
 

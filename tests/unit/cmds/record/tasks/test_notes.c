@@ -8,12 +8,12 @@ static struct process *begin(struct recorder *rec, pid_t pid)
 {
 	const struct control_hello hello = { .pid = pid, .ppid = 1, .kind = CONTROL_EXEC };
 	int arena_fd = -1;
-	struct process *proc = process_create(rec, &hello, pid, &arena_fd);
+	struct process *proc = process_create(&rec->processes, &hello, pid, &arena_fd);
 
 	assert_non_null(proc);
 	close(arena_fd);
-	proc->session = rec_session_create(rec, pid, "/bin/x");
-	process_publish(rec, proc);
+	proc->session = rec_session_create(&rec->sessions, pid, "/bin/x");
+	process_publish(&rec->processes, proc);
 	return proc;
 }
 
@@ -50,25 +50,25 @@ static void a_page_stays_while_a_child_may_write(void **state)
 	pid_t child = begin_child(end);
 
 	note(proc, child);
-	assert_false(notes_has_newborns(rec));
+	assert_false(notes_has_newborns(&rec->processes));
 	proc->notes->forks.begun++;
-	assert_true(notes_has_newborns(rec));
+	assert_true(notes_has_newborns(&rec->processes));
 	proc->notes->forks.begun--;
-	process_retire(rec, proc);
+	process_retire(&rec->processes, proc);
 	assert_null(proc->arena);
 	assert_non_null(proc->notes);
 
 	/* Looked at when there are many. */
 	for (int i = 0; i < 600; i++)
-		process_retire(rec, begin(rec, getpid()));
+		process_retire(&rec->processes, begin(rec, getpid()));
 	assert_non_null(proc->notes);
 	assert_int_equal(proc->notes->forks.pids[0], child);
 	close(end[1]);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	for (int i = 0; i < 1200; i++)
-		process_retire(rec, begin(rec, getpid()));
+		process_retire(&rec->processes, begin(rec, getpid()));
 	assert_null(proc->notes);
-	assert_true(rec->notes.nr_ended <= 257);
+	assert_true(rec->processes.notes.nr_ended <= 257);
 }
 
 /* Whatever stands there: it does not keep pages for ever. */
@@ -82,8 +82,8 @@ static void pages_have_a_limit(void **state)
 		note(proc, getppid());
 		proc->notes->forks.nr = UINT32_MAX;
 		proc->notes->forks.begun = UINT32_MAX;
-		process_retire(rec, proc);
-		assert_true(rec->notes.nr_ended <= 4097);
+		process_retire(&rec->processes, proc);
+		assert_true(rec->processes.notes.nr_ended <= 4097);
 	}
 }
 
@@ -96,11 +96,11 @@ static void what_failed_is_summed_up(void **state)
 
 		proc->notes->reads_failed = 1 << i;
 		proc->notes->points_failed = UINT32_MAX;
-		process_retire(rec, proc);
+		process_retire(&rec->processes, proc);
 	}
-	notes_close(rec);
-	assert_int_equal(rec->notes.reads_failed, 7);
-	assert_int_equal(rec->notes.points_failed, 3ULL * UINT32_MAX);
+	notes_close(&rec->processes);
+	assert_int_equal(rec->processes.notes.reads_failed, 7);
+	assert_int_equal(rec->processes.notes.points_failed, 3ULL * UINT32_MAX);
 }
 
 static void the_end_is_for_those_who_may_ask(void **state)
@@ -109,10 +109,10 @@ static void the_end_is_for_those_who_may_ask(void **state)
 	struct process *proc = begin(&t->rec, getpid());
 
 	proc->notes->finish_wanted = 1;
-	notes_obey(&t->rec, proc);
+	notes_obey(&t->rec.processes, proc);
 	assert_int_equal(t->rec.control->finished, 0);
 	t->settings.signals.finish = 1;
-	notes_obey(&t->rec, proc);
+	notes_obey(&t->rec.processes, proc);
 	assert_int_equal(t->rec.control->finished, 1);
 }
 

@@ -58,8 +58,10 @@ static int setup(void **state)
 	assert_true(p->page != MAP_FAILED);
 	p->parent.pidfd = -1;
 	p->parent.notes = p->page;
-	p->rec.notes.first = &p->parent;
+	p->rec.processes.notes.first = &p->parent;
 	close(fd);
+	p->rec.processes.loop = &p->rec.loop;
+	p->rec.processes.alive = &p->rec.alive;
 	assert_int_equal(loop_open(&p->rec.loop, NULL), 0);
 	p->traced = fork_waiting(NULL);
 	p->other = fork_waiting(p->page);
@@ -80,7 +82,7 @@ static int teardown(void **state)
 {
 	struct place *p = *state;
 
-	orphans_forget(&p->rec);
+	orphans_forget(&p->rec.processes);
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 	end(&p->traced);
 	end(&p->other);
@@ -99,7 +101,7 @@ static void note(struct place *p, pid_t pid)
 
 static void look(struct place *p)
 {
-	orphans_look(&p->rec);
+	orphans_look(&p->rec.processes);
 }
 
 static void test_child_is_waited_for(void **state)

@@ -15,7 +15,7 @@ static struct process *make(struct pair *pair, pid_t pid, pid_t os_pid,
 {
 	const struct control_hello hello = { .pid = pid, .ppid = 17, .kind = kind, .time_ns = 99 };
 	int fd = -1;
-	struct process *proc = process_create(&pair->rec, &hello, os_pid, &fd);
+	struct process *proc = process_create(&pair->rec.processes, &hello, os_pid, &fd);
 
 	assert_non_null(proc);
 	close(fd);
@@ -61,7 +61,7 @@ static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t 
 	pair.settings.max_bytes = flight_bytes;
 	pair_open(&pair);
 
-	struct process *proc = process_create(&pair.rec, &hello, 4200001, &fd);
+	struct process *proc = process_create(&pair.rec.processes, &hello, 4200001, &fd);
 
 	assert_non_null(proc);
 	assert_int_equal(proc->nr_segments, nr_segments);
@@ -115,37 +115,37 @@ static void test_finding(void **unused)
 	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
 	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);
 
-	assert_null(process_find(rec, 4200007));
-	process_publish(rec, boxed);
-	assert_ptr_equal(process_find(rec, 4200007), boxed);
-	assert_ptr_equal(process_find_os(rec, 4200100), boxed);
-	assert_null(process_find_os(rec, 4200007));
-	process_publish(rec, plain);
-	assert_ptr_equal(process_find(rec, 4200007), plain);
-	assert_ptr_equal(process_find_os(rec, 4200007), plain);
-	assert_null(process_find(rec, 4200100));
+	assert_null(process_find(&rec->processes, 4200007));
+	process_publish(&rec->processes, boxed);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), boxed);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
+	assert_null(process_find_os(&rec->processes, 4200007));
+	process_publish(&rec->processes, plain);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), plain);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200007), plain);
+	assert_null(process_find(&rec->processes, 4200100));
 
 	/* A later image of the same process. */
 	struct process *next = make(&pair, 4200007, 4200007, CONTROL_EXEC);
 
-	process_publish(rec, next);
-	assert_ptr_equal(process_find(rec, 4200007), next);
-	assert_ptr_equal(rec->processes, next);
-	assert_ptr_equal(rec->live, next);
+	process_publish(&rec->processes, next);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
+	assert_ptr_equal(rec->processes.first, next);
+	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, plain);
 
 	/* Whoever is retired is no writer's any more; the others are. */
-	process_retire(rec, plain);
+	process_retire(&rec->processes, plain);
 	assert_null(plain->arena);
 	assert_null(plain->sinks);
-	assert_ptr_equal(rec->live, next);
+	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, boxed);
-	process_retire(rec, plain); /* once more is no harm */
-	process_retire(rec, boxed);
+	process_retire(&rec->processes, plain); /* once more is no harm */
+	process_retire(&rec->processes, boxed);
 	assert_ptr_equal(next->next_live, pair.proc);
-	process_retire(rec, next);
-	assert_ptr_equal(rec->live, pair.proc);
-	assert_ptr_equal(process_find(rec, 4200007), next);
+	process_retire(&rec->processes, next);
+	assert_ptr_equal(rec->processes.live, pair.proc);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -167,7 +167,7 @@ static void test_no_descriptors(void **unused)
 
 	close(next);
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
-	assert_null(process_create(&pair.rec, &hello, 4200001, &fd));
+	assert_null(process_create(&pair.rec.processes, &hello, 4200001, &fd));
 	setrlimit(RLIMIT_NOFILE, &before);
 	assert_int_equal(fd, -1);
 	pair_stop(&pair);
@@ -192,19 +192,19 @@ static void test_counting(void **unused)
 
 	struct process *proc = make(&pair, pid, pid, CONTROL_FORK);
 
-	process_publish(&pair.rec, proc);
+	process_publish(&pair.rec.processes, proc);
 	assert_int_equal(pair.rec.alive.nr_followed, 2);
 	assert_true(proc->pidfd >= 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	process_retire(&pair.rec, proc);
+	process_retire(&pair.rec.processes, proc);
 	assert_int_equal(proc->pidfd, -1);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
-	process_retire(&pair.rec, proc);
+	process_retire(&pair.rec.processes, proc);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
 
 	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* nobody */
-	process_publish(&pair.rec, proc);
+	process_publish(&pair.rec.processes, proc);
 	assert_int_equal(proc->pidfd, -1);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
 	pair_stop(&pair);
@@ -229,7 +229,7 @@ static void test_retiring_takes_all(void **unused)
 	}
 	thread_give_back(t[1]);
 	t[3]->ring->state = RING_CLAIMED;
-	process_retire(&pair.rec, pair.proc);
+	process_retire(&pair.rec.processes, pair.proc);
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
 		struct strbuf file cleanup_strbuf = pair_data(&pair, tids[i]);
 

@@ -24,7 +24,7 @@ static void begin(struct family *f)
 	*f = (struct family){ 0 };
 	pair_init(&f->pair);
 	pair_open(&f->pair);
-	f->session = rec_session_create(&f->pair.rec, PARENT, "/bin/a \"b\"");
+	f->session = rec_session_create(&f->pair.rec.sessions, PARENT, "/bin/a \"b\"");
 	assert_non_null(f->session);
 	strcpy(f->session->sid, "0123456789abcdef");
 	f->session->time_ns = 1000000001;
@@ -72,18 +72,18 @@ static void test_announced_once_and_in_order(void **unused)
 
 	begin(&f);
 	check(&f, "");
-	tasks_announce(&f.pair.rec, &f.grandchild, GRAND, 9);
+	tasks_announce(&f.pair.rec.tasks, &f.grandchild, GRAND, 9);
 	check(&f, SESSION FORK_CHILD FORK_GRAND);
-	tasks_announce(&f.pair.rec, &f.child, THREAD, 4000000000);
+	tasks_announce(&f.pair.rec.tasks, &f.child, THREAD, 4000000000);
 	check(&f, SESSION FORK_CHILD FORK_GRAND TASK_THREAD);
-	tasks_announce(&f.pair.rec, &f.child, CHILD, 5000000000);
-	tasks_announce(&f.pair.rec, &f.parent, PARENT, 6000000000);
+	tasks_announce(&f.pair.rec.tasks, &f.child, CHILD, 5000000000);
+	tasks_announce(&f.pair.rec.tasks, &f.parent, PARENT, 6000000000);
 	check(&f, SESSION FORK_CHILD FORK_GRAND TASK_THREAD);
-	assert_int_equal(f.pair.rec.nr_tids, 4);
-	assert_int_equal(f.pair.rec.tids[0], GRAND);
-	assert_int_equal(f.pair.rec.tids[1], THREAD);
-	assert_int_equal(f.pair.rec.tids[2], CHILD);
-	assert_int_equal(f.pair.rec.tids[3], PARENT);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 4);
+	assert_int_equal(f.pair.rec.tasks.tids[0], GRAND);
+	assert_int_equal(f.pair.rec.tasks.tids[1], THREAD);
+	assert_int_equal(f.pair.rec.tasks.tids[2], CHILD);
+	assert_int_equal(f.pair.rec.tasks.tids[3], PARENT);
 	end(&f);
 }
 
@@ -93,11 +93,11 @@ static void test_many_tids(void **unused)
 
 	begin(&f);
 	for (int i = 0; i < 1000; i++)
-		tasks_announce(&f.pair.rec, &f.parent, 4300000 + i, i);
-	assert_int_equal(f.pair.rec.nr_tids, 1000);
-	assert_true(f.pair.rec.cap_tids >= 1000);
+		tasks_announce(&f.pair.rec.tasks, &f.parent, 4300000 + i, i);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 1000);
+	assert_true(f.pair.rec.tasks.cap_tids >= 1000);
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(f.pair.rec.tids[i], 4300000 + i);
+		assert_int_equal(f.pair.rec.tasks.tids[i], 4300000 + i);
 	end(&f);
 }
 
@@ -112,7 +112,7 @@ static void test_dlopen(void **unused)
 
 	begin(&f);
 	strcpy(m.module.path, "/lib/x.so");
-	tasks_dlopen(&f.pair.rec, f.session, &m.module);
+	tasks_dlopen(&f.pair.rec.tasks, f.session, &m.module);
 	check(&f, SESSION "DLOP timestamp=1.500000000 tid=4200003 sid=0123456789abcdef base=7f0000 "
 			  "libname=\"/lib/x.so\"\n");
 	end(&f);
@@ -157,18 +157,18 @@ static void test_clear(void **unused)
 	int32_t tids[] = { 4200010, 4200011, getpid(), 4200013, 4200014 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(tids); i++)
-		tasks_announce(&f.pair.rec, f.pair.proc, tids[i], 0);
+		tasks_announce(&f.pair.rec.tasks, f.pair.proc, tids[i], 0);
 	write_log(&f, before);
-	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
 	check(&f, after);
-	assert_int_equal(f.pair.rec.nr_tids, 3);
-	assert_int_equal(f.pair.rec.tids[0], 4200011);
-	assert_int_equal(f.pair.rec.tids[1], getpid());
-	assert_int_equal(f.pair.rec.tids[2], 4200013);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 3);
+	assert_int_equal(f.pair.rec.tasks.tids[0], 4200011);
+	assert_int_equal(f.pair.rec.tasks.tids[1], getpid());
+	assert_int_equal(f.pair.rec.tasks.tids[2], 4200013);
 
 	/* What is announced from here on goes to the new file; none other is left. */
 	f.parent.announced = f.session->announced = true;
-	tasks_announce(&f.pair.rec, &f.parent, THREAD, 4000000000);
+	tasks_announce(&f.pair.rec.tasks, &f.parent, THREAD, 4000000000);
 	strcat(after, "TASK timestamp=4.000000000 tid=4200003 pid=4200000\n");
 	check(&f, after);
 	assert_int_equal(faccessat(f.pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
@@ -185,7 +185,7 @@ static void test_clear_keeps_parents_of_threads(void **unused)
 
 	begin(&f);
 	write_log(&f, text);
-	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
 	check(&f, text);
 	end(&f);
 }
@@ -202,7 +202,7 @@ static void test_clear_many(void **unused)
 	for (int i = 1; i < 3000; i++)
 		strbuf_addf(&text, "TASK timestamp=4.000000000 tid=%d pid=4200000\n", 4200000 + i);
 	write_log(&f, strbuf_str(&text));
-	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
 	check(&f, SESSION "TASK timestamp=4.000000000 tid=4202999 pid=4200000\n");
 	end(&f);
 }
@@ -216,14 +216,14 @@ static void test_clear_fails(void **unused)
 	begin(&f);
 	write_log(&f, SESSION LINE_THREAD(4200010));
 	mkdirat(f.pair.dir_fd, ".task.txt.tmp", 0700);
-	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
 	check(&f, SESSION LINE_THREAD(4200010));
 	assert_int_equal(f.pair.rec.store->error, -EISDIR);
 	unlinkat(f.pair.dir_fd, ".task.txt.tmp", AT_REMOVEDIR);
 	f.pair.rec.store->error = 0;
 
 	unlinkat(f.pair.dir_fd, "task.txt", 0);
-	tasks_clear(&f.pair.rec, kept, ARRAY_SIZE(kept));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
 	assert_int_equal(f.pair.rec.store->error, -ENOENT);
 	f.pair.rec.store->error = 0;
 	end(&f);

@@ -15,7 +15,7 @@ static void children_come_behind_their_parents(void **state)
 	struct test_recorder *t = *state;
 	const size_t nr = 200000;
 	struct process *chain = calloc(nr, sizeof(*chain));
-	struct session *session = rec_session_create(&t->rec, 1000, "/bin/x");
+	struct session *session = rec_session_create(&t->rec.sessions, 1000, "/bin/x");
 
 	assert_non_null(chain);
 	for (size_t i = 0; i < nr; i++) {
@@ -25,7 +25,7 @@ static void children_come_behind_their_parents(void **state)
 		chain[i].parent = i ? &chain[i - 1] : NULL;
 	}
 	/* No stack is deep enough for one frame each. */
-	tasks_announce(&t->rec, &chain[nr - 1], 1000 + nr - 1, 5);
+	tasks_announce(&t->rec.tasks, &chain[nr - 1], 1000 + nr - 1, 5);
 
 	char *text = test_recorder_file(t, "task.txt");
 	size_t len = strlen(text);
@@ -59,7 +59,7 @@ static void *wait_for_end(void *arg)
 static void a_task_is_of_who_has_it(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(rec, getpid(), "/bin/x");
+	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
 	struct process self = make(session, getpid());
 	struct process other = make(session, getppid());
 	int out[2];
@@ -74,16 +74,16 @@ static void a_task_is_of_who_has_it(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, fds), 0);
 	assert_int_equal(read(out[0], &tid, sizeof(tid)), sizeof(tid));
 
-	assert_int_equal(tasks_claim(rec, &self, getpid()), getpid());
-	assert_int_equal(tasks_claim(rec, &self, tid), tid);
-	assert_int_equal(tasks_claim(rec, &other, tid), RING_FIRST_STACK_TID);
-	assert_int_equal(tasks_claim(rec, &other, getpid()), RING_FIRST_STACK_TID + 1);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, getpid()), getpid());
+	assert_int_equal(tasks_claim(&rec->tasks, &self, tid), tid);
+	assert_int_equal(tasks_claim(&rec->tasks, &other, tid), RING_FIRST_STACK_TID);
+	assert_int_equal(tasks_claim(&rec->tasks, &other, getpid()), RING_FIRST_STACK_TID + 1);
 	close(in[1]);
 	pthread_join(thread, NULL);
 
 	/* Ours, for as long as nobody else has it from the kernel. */
-	assert_int_equal(tasks_claim(rec, &self, tid), tid);
-	assert_int_equal(tasks_claim(rec, &other, tid), RING_FIRST_STACK_TID + 2);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, tid), tid);
+	assert_int_equal(tasks_claim(&rec->tasks, &other, tid), RING_FIRST_STACK_TID + 2);
 
 	/* A thread that was gone before anybody looked is believed to have been one, if nobody contradicts. */
 	pid_t child = fork();
@@ -91,8 +91,8 @@ static void a_task_is_of_who_has_it(void **state)
 	if (child == 0)
 		_exit(0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(tasks_claim(rec, &self, child), child);
-	assert_int_equal(tasks_claim(rec, &other, child), RING_FIRST_STACK_TID + 3);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, child), child);
+	assert_int_equal(tasks_claim(&rec->tasks, &other, child), RING_FIRST_STACK_TID + 3);
 	for (int i = 0; i < 2; i++)
 		close(out[i]);
 	close(in[0]);
@@ -101,30 +101,31 @@ static void a_task_is_of_who_has_it(void **state)
 static void what_no_kernel_gives_away_is_nobodys(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(rec, getpid(), "/bin/x");
+	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
 	struct process self = make(session, getpid());
 
-	assert_int_equal(tasks_claim(rec, &self, 0), 0);
-	assert_int_equal(tasks_claim(rec, &self, -1), 0);
-	assert_int_equal(tasks_claim(rec, &self, RING_TID_STACK), RING_FIRST_STACK_TID);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, 0), 0);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, -1), 0);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, RING_TID_STACK), RING_FIRST_STACK_TID);
 	/* An id that was given to a stack is not to be had by asking for it. */
-	assert_int_equal(tasks_claim(rec, &self, RING_FIRST_STACK_TID), RING_FIRST_STACK_TID + 1);
-	assert_int_equal(tasks_claim(rec, &self, INT32_MAX), RING_FIRST_STACK_TID + 2);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, RING_FIRST_STACK_TID),
+			 RING_FIRST_STACK_TID + 1);
+	assert_int_equal(tasks_claim(&rec->tasks, &self, INT32_MAX), RING_FIRST_STACK_TID + 2);
 }
 
 /* In pid namespaces of their own many processes have the same numbers. */
 static void the_same_number_elsewhere(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(rec, getpid(), "/bin/x");
+	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
 	struct process one = make(session, 7);
 	struct process two = make(session, 7);
 
 	one.os_pid = getpid();
 	two.os_pid = getppid();
-	assert_int_equal(tasks_claim(rec, &one, 7), 7);
-	assert_int_equal(tasks_claim(rec, &one, 7), 7);
-	assert_int_equal(tasks_claim(rec, &two, 7), RING_FIRST_STACK_TID);
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), 7);
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), 7);
+	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), RING_FIRST_STACK_TID);
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cmds/record/run/recorder.h"
 #include "utils/base/nearest.h"
 
 /* Does any event that was seen match? */
@@ -32,23 +31,21 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 		 strbuf_str(&words));
 }
 
-void points_warn(const struct recorder *rec, const struct msg *msg)
+void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
+		 const struct msg *msg)
 {
-	const struct points *points = &rec->points;
-	unsigned long long failed = rec->notes.points_failed;
-
 	strbuf_list_each (&points->complaints, complaint)
 		msg_warn(msg, "%s", complaint);
-	if (failed)
+	if (nr_failed)
 		msg_warn(msg,
 			 "%llu probes of the program could not be recorded: no memory near its "
 			 "code, "
 			 "or the code is not that of the file",
-			 failed);
+			 nr_failed);
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
 	/* A program that reported nothing is another complaint. */
-	if (!rec->processes)
+	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {
 		const struct event_rule *rule = &points->rules->rules[i];
