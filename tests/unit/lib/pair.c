@@ -126,6 +126,7 @@ void pair_init(struct pair *pair)
 	pair->dir_fd = open(pair->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(pair->dir_fd >= 0);
 	store_dir_use(&pair->store, pair->dir_fd);
+	pair->into = &pair->store.store;
 }
 
 /* Without a thread there is still one writer: the test. */
@@ -168,7 +169,7 @@ void pair_open(struct pair *pair)
 	int arena_fd = -1;
 	struct uft_err err = { 0 };
 
-	if (recorder_open(rec, &pair->settings, &pair->store.store, &err) < 0)
+	if (recorder_open(rec, &pair->settings, pair->into, &err) < 0)
 		fail_msg("%s", err.text);
 	if (!pair->settings.nr_writers)
 		be_the_writer(rec);
