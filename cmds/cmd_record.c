@@ -170,6 +170,19 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
 			 rec->channel.protected);
+	if (rec->channel.talks.nr_other_version)
+		msg_warn(msg,
+			 "%u processes were not traced: their probe (libmcount.so) speaks version "
+			 "%u of the control messages, this utrail speaks version %u; install both "
+			 "from the same build",
+			 rec->channel.talks.nr_other_version, rec->channel.talks.other_version,
+			 CONTROL_VERSION);
+	if (rec->channel.talks.nr_refused)
+		msg_warn(msg,
+			 "%u conversations with processes were ended at a message that was not "
+			 "understood; these processes may not be traced (is their libmcount.so of "
+			 "the same build as this utrail?)",
+			 rec->channel.talks.nr_refused);
 	if (rec->channel.talks.nr_dropped)
 		msg_warn(msg,
 			 "%u processes were not heard to the end and not traced: too many spoke to "
@@ -435,7 +448,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		    rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!rec.processes.first && !rec.channel.declined && !rec.channel.protected &&
-	    !rec.channel.other_libc) {
+	    !rec.channel.other_libc && !rec.channel.talks.nr_other_version) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */

@@ -5,7 +5,7 @@
 #include "libmcount/emit.h"
 #include "libmcount/hot.h"
 
-#define EVENT_CALLSITE 100013 /* spec/data-format.md section 6.3 */
+#define EVENT_CALLSITE 100013 /* doc/formats/records.md, "Events" */
 
 /* The ENTRY of @f with what belongs to it. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)

@@ -9,7 +9,7 @@
 
 #include "libmcount/emit.h"
 
-/* Ids of events, spec/data-format.md section 6.3; the "diff" of a kind is its @read + @diff. */
+/* Ids of events, doc/formats/records.md, "Events"; the "diff" of a kind is its @read + @diff. */
 static const struct {
 	uint32_t bit;
 	uint32_t read;

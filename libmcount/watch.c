@@ -3,7 +3,7 @@
 
 #include "libmcount/emit.h"
 
-/* Ids of events, spec/data-format.md section 6.3. */
+/* Ids of events, doc/formats/records.md, "Events". */
 #define EVENT_WATCH_CPU 100011
 #define EVENT_WATCH_VAR 100012
 

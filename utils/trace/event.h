@@ -19,7 +19,7 @@ enum event_type {
 	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
 };
 
-/* Ids of events, spec/data-format.md section 6.3. */
+/* Ids of events, doc/formats/records.md, "Events". */
 enum event_id {
 	EVENT_ID_BUILTIN = 100000, /* below: kernel tracepoints */
 	EVENT_ID_READ_STATM = 100001,

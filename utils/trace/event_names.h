@@ -1,4 +1,4 @@
-/* What events are called (spec/data-format.md section 6.3): events.txt, kernel_header, and what needs no file. */
+/* What events are called (doc/formats/records.md, "Events"): events.txt, kernel_header, and what needs no file. */
 #ifndef UTRAIL_TRACE_EVENT_NAMES_H
 #define UTRAIL_TRACE_EVENT_NAMES_H
 

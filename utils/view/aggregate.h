@@ -51,7 +51,6 @@ struct task_stats {
 		uint32_t cpu;
 	} * cpus;
 	size_t nr_cpus;
-	size_t cap_cpus;
 };
 
 /*

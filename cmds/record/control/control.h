@@ -10,6 +10,8 @@
 #include "cmds/record/base/settings.h"
 #include "cmds/record/control/crash.h"
 #include "cmds/record/plan/plan.h"
+#include "cmds/record/sources/writer.h"
+#include "cmds/record/store/store.h"
 #include "cmds/record/tasks/process.h"
 #include "cmds/record/tasks/session.h"
 #include "cmds/record/tasks/tasks.h"
@@ -42,6 +44,9 @@ struct talks {
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
+	unsigned nr_other_version; /* said HELLO as @other_version of the protocol */
+	unsigned other_version;
+	unsigned nr_refused; /* conversations that one side ended with ERROR */
 };
 
 /*
@@ -58,8 +63,10 @@ struct control {
 	struct loop *loop;
 	struct planner *planner;
 	struct sessions *sessions;
+	struct store *store;
 	struct tasks *tasks;
 	struct processes *processes;
+	struct writers *writers;
 	struct plan plan;
 	int page_fd;
 	char socket_name[CONTROL_NAME_SIZE];

@@ -15,7 +15,7 @@
 #include "utils/object/sdt.h"
 #include "utils/object/sites.h"
 
-#define EVENT_FIRST_ID 1000000 /* spec/data-format.md section 6.3 */
+#define EVENT_FIRST_ID 1000000 /* doc/formats/records.md, "Events" */
 #define OPCODE_NOP     0x90    /* what <sys/sdt.h> puts there */
 
 /* A probe that can be recorded; what is common to all processes that have the file. */

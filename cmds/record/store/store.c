@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utils/base/path.h"
 #include "utils/format/sym.h"
 #include "utils/format/text.h"
 
@@ -79,8 +80,7 @@ bool store_choose_name(struct store *store, const char *path, const char *build_
 	text_put_name(&escaped, path, strlen(path));
 	path = strbuf_str(&escaped);
 
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 
 	snprintf(name, size, "%s.sym", base);
 

@@ -111,7 +111,7 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 
 /*
  * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of the path) when another module has
- * taken that (spec/data-format.md section 4.5). False when the module's symbols are saved already.
+ * taken that (doc/formats/symbols.md, "Names of the files"). False when the module's symbols are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
