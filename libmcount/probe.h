@@ -176,6 +176,8 @@ struct probe {
 	uint32_t nr_conds;
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
+	uint32_t nr_watches;
+	struct plan_watch watches[PLAN_WATCHES_MAX];
 
 	const struct control_page *control;
 	uint32_t nr_writers; /* of @control, at the beginning */

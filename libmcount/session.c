@@ -150,18 +150,17 @@ __attribute__((constructor)) static void session_begin(void)
 	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
 		return;
 
-	probe.plan = welcome.plan;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
-	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
-	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
-	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
-	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
-	/* Without rules nothing ever switches it on. */
-	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
-	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
+	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], true))
 		return;
+	probe.is_on = !(probe.plan.flags & PLAN_TRACE_OFF);
+	probe.has_filter = probe.plan.flags & PLAN_OPT_IN_FILTER;
+	probe.has_caller = probe.plan.flags & PLAN_OPT_IN_CALLER;
+	probe.has_location = probe.plan.flags & PLAN_OPT_IN_LOCATION;
+	probe.follows_stacks = probe.plan.flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
+	probe.tracing = probe.is_on || (probe.plan.flags & PLAN_SELECTIVE);
+	probe.plain = probe.tracing && !(probe.plan.flags & PLAN_SELECTIVE);
 	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
 	exec_setup();

@@ -27,7 +27,7 @@ static uint64_t read_variable(const struct plan_watch *watch)
 static void look_at_variable(struct thread *t, struct watch_state *seen, uint32_t index,
 			     uint64_t time_ns)
 {
-	const struct plan_watch *watch = &probe.plan.watches[index];
+	const struct plan_watch *watch = &probe.watches[index];
 	struct {
 		uint64_t addr;
 		uint64_t value;
@@ -48,7 +48,7 @@ void watch_look(struct thread *t, struct watch_state *seen, uint64_t time_ns)
 			emit_event(t, time_ns, EVENT_ID_WATCH_CPU, &cpu, sizeof(cpu));
 		seen->cpu = cpu;
 	}
-	for (uint32_t i = 0; i < probe.plan.nr_watches; i++)
+	for (uint32_t i = 0; i < probe.nr_watches; i++)
 		look_at_variable(t, seen, i, time_ns);
 	seen->has_seen = true;
 }
