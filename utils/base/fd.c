@@ -26,12 +26,15 @@ int fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-ssize_t fd_read_full(int fd, void *data, size_t len)
+/* @offset: NULL: from the descriptor's own */
+static ssize_t read_full(int fd, void *data, size_t len, const uint64_t *offset)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = read(fd, (char *)data + done, len - done);
+		char *to = (char *)data + done;
+		ssize_t n = offset ? pread(fd, to, len - done, *offset + done)
+				   : read(fd, to, len - done);
 
 		if (n < 0) {
 			if (errno == EINTR)
@@ -45,23 +48,14 @@ ssize_t fd_read_full(int fd, void *data, size_t len)
 	return done;
 }
 
+ssize_t fd_read_full(int fd, void *data, size_t len)
+{
+	return read_full(fd, data, len, NULL);
+}
+
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset)
 {
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(fd, (char *)data + done, len - done, offset + done);
-
-		if (n < 0) {
-			if (errno == EINTR)
-				continue;
-			return -errno;
-		}
-		if (n == 0)
-			break;
-		done += n;
-	}
-	return done;
+	return read_full(fd, data, len, &offset);
 }
 
 int file_open_regular(const char *path, struct uft_err *err)

@@ -74,32 +74,6 @@ static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *t
 		type->bytes = 24;
 }
 
-/* All elements of all dimensions; 0 when it is not known. */
-static uint32_t array_elements(struct dwarf_loader *loader, Dwarf_Die *array)
-{
-	Dwarf_Die child;
-	uint64_t total = 1;
-
-	if (!dwarf_first(loader, array, &child))
-		return 0;
-	do {
-		Dwarf_Attribute attr;
-		Dwarf_Word word;
-		bool is_count = dwarf_attr_integrate(&child, DW_AT_count, &attr) != NULL;
-
-		if (dwarf_tag(&child) != DW_TAG_subrange_type)
-			continue;
-		if (!is_count && !dwarf_attr_integrate(&child, DW_AT_upper_bound, &attr))
-			return 0;
-		if (dwarf_formudata(&attr, &word) < 0 || word > ELEMENTS_MAX)
-			return 0;
-		total *= is_count ? word : word + 1;
-		if (total > ELEMENTS_MAX)
-			return 0;
-	} while (dwarf_next(loader, &child));
-	return total;
-}
-
 static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 {
 	Dwarf_Attribute attr;
@@ -151,7 +125,7 @@ static void put_name(struct making *m, Dwarf_Die *member, uint32_t offset)
 
 static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uint32_t offset)
 {
-	uint32_t nr = array_elements(m->loader, array);
+	uint32_t nr = dwarf_array_elements(m->loader, array, ELEMENTS_MAX);
 	struct dwarf_type element;
 	size_t start = m->text.len;
 

@@ -206,29 +206,26 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-static uint32_t array_length(struct dwarf_loader *loader, Dwarf_Die *die)
+uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max)
 {
 	Dwarf_Die child;
-	uint32_t total = 1;
+	uint64_t total = 1;
 
-	if (!dwarf_first(loader, die, &child))
+	if (!dwarf_first(loader, array, &child))
 		return 0;
 	do {
 		Dwarf_Attribute attr;
 		Dwarf_Word word;
-		bool is_count = true;
+		bool is_count = dwarf_attr_integrate(&child, DW_AT_count, &attr) != NULL;
 
 		if (dwarf_tag(&child) != DW_TAG_subrange_type)
 			continue;
-		if (!dwarf_attr_integrate(&child, DW_AT_count, &attr)) {
-			is_count = false;
-			if (!dwarf_attr_integrate(&child, DW_AT_upper_bound, &attr))
-				return 0;
-		}
-		if (dwarf_formudata(&attr, &word) < 0 || word > 16)
+		if (!is_count && !dwarf_attr_integrate(&child, DW_AT_upper_bound, &attr))
+			return 0;
+		if (dwarf_formudata(&attr, &word) < 0 || word > max)
 			return 0;
 		total *= is_count ? word : word + 1;
-		if (total > 16)
+		if (total > max)
 			return 0;
 	} while (dwarf_next(loader, &child));
 	return total;
@@ -239,7 +236,7 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			   uint8_t classes[2], int nesting)
 {
 	Dwarf_Die element;
-	uint32_t nr = array_length(loader, die);
+	uint32_t nr = dwarf_array_elements(loader, die, 16);
 
 	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
 		return;

@@ -89,6 +89,9 @@ bool dwarf_peel(Dwarf_Die *die);
 bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
+/* How many elements an array has in all of its dimensions; 0 when that is not known, or more than @max. */
+uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
+
 /*
  * A bit-field: the bytes of its struct that hold it, and which of their bits, from the lowest on. False when @member is none, or it
  * is not known where it is. @base: where what it is a member of begins.
