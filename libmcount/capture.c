@@ -5,14 +5,14 @@
 #include "libmcount/fault.h"
 
 /* What the steps of one program work on. */
-struct run {
+struct capture_run {
 	const struct arch_regs *regs;
 	const uint64_t *slot; /* NULL: of a return value */
 	uint8_t *to;
 	uint32_t len;
 };
 
-static inline uint64_t word_at(const struct run *run, uint32_t index)
+static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
 {
 	if (!run->slot)
 		return arch_int_ret(run->regs, index);
@@ -27,7 +27,7 @@ static inline uint64_t word_at(const struct run *run, uint32_t index)
 }
 
 /* Zeros up to where the next value begins. */
-static inline void pad(struct run *run)
+static inline void pad(struct capture_run *run)
 {
 	while (run->len % ARGBLOB_ALIGN)
 		run->to[run->len++] = 0;
@@ -36,7 +36,7 @@ static inline void pad(struct run *run)
 /* Of what is in one register. */
 #define VALUE_BYTES_MAX 16
 
-static void put_bytes(struct run *run, const void *from, uint32_t bytes)
+static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
 	/* All there can be, which is a few moves; a loop or a call would cost more. */
 	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
@@ -44,7 +44,7 @@ static void put_bytes(struct run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-static void put_from(struct run *run, const void *from, uint32_t bytes)
+static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 {
 	uint8_t *to = run->to + run->len;
 	uint32_t copied = fault_copy(to, from, bytes);
@@ -56,7 +56,7 @@ static void put_from(struct run *run, const void *from, uint32_t bytes)
 }
 
 /* The text's length goes in front of it. */
-static void end_string(struct run *run, uint32_t len)
+static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;
 
@@ -83,7 +83,7 @@ static uint32_t put_address(uint8_t *to, uint64_t address)
 	return len;
 }
 
-static void put_null(struct run *run)
+static void put_null(struct capture_run *run)
 {
 	__builtin_memcpy(run->to + run->len + sizeof(uint16_t), ARGBLOB_NULL, ARGBLOB_NULL_LEN);
 	end_string(run, ARGBLOB_NULL_LEN);
@@ -98,7 +98,7 @@ static uint32_t cut_string(uint8_t *text, uint64_t len)
 	return ARGBLOB_STRING_MAX;
 }
 
-static void put_string(struct run *run, uint64_t address)
+static void put_string(struct capture_run *run, uint64_t address)
 {
 	uint8_t *text = run->to + run->len + sizeof(uint16_t);
 
@@ -116,7 +116,7 @@ static void put_string(struct run *run, uint64_t address)
 }
 
 /* @len bytes at @address, which may have NULs among them. @object: for when they are not there */
-static void put_text(struct run *run, uint64_t object, uint64_t address, uint64_t len)
+static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
 {
 	uint8_t *text = run->to + run->len + sizeof(uint16_t);
 	uint64_t wanted = MIN(len, (uint64_t)ARGBLOB_STRING_MAX);
@@ -128,7 +128,7 @@ static void put_text(struct run *run, uint64_t object, uint64_t address, uint64_
 }
 
 /* libstdc++: the address of the text, then its length. */
-static void put_std_string(struct run *run, uint64_t object)
+static void put_std_string(struct capture_run *run, uint64_t object)
 {
 	uint64_t words[2];
 
@@ -144,7 +144,7 @@ static void put_std_string(struct run *run, uint64_t object)
  * libc++ on little-endian machines: when bit 0 is set: capacity, length, address; else a byte with the length times two and
  * the text itself.
  */
-static void put_std_string_llvm(struct run *run, uint64_t object)
+static void put_std_string_llvm(struct capture_run *run, uint64_t object)
 {
 	uint64_t words[3];
 
@@ -158,7 +158,7 @@ static void put_std_string_llvm(struct run *run, uint64_t object)
 		put_text(run, object, object + 1, (words[0] & 0xff) >> 1);
 }
 
-static inline void put_word(struct run *run, const struct capture_step *step)
+static inline void put_word(struct capture_run *run, const struct capture_step *step)
 {
 	uint64_t word = capture_widen(word_at(run, step->index), step->narrow);
 
@@ -167,7 +167,7 @@ static inline void put_word(struct run *run, const struct capture_step *step)
 	run->len += (step->bytes + ARGBLOB_ALIGN - 1) & ~(ARGBLOB_ALIGN - 1);
 }
 
-static void put_register(struct run *run, const struct capture_step *step)
+static void put_register(struct capture_run *run, const struct capture_step *step)
 {
 	uint64_t value[2] = { 0 };
 
@@ -178,7 +178,7 @@ static void put_register(struct run *run, const struct capture_step *step)
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-static void run_step(struct run *run, const struct capture_step *step)
+static void run_step(struct capture_run *run, const struct capture_step *step)
 {
 	switch (step->op) {
 	case CAPTURE_VECTOR:
@@ -209,13 +209,13 @@ static void run_step(struct run *run, const struct capture_step *step)
 }
 
 /* A container. Returns how many steps it takes. */
-static NOINLINE uint32_t put_box(struct run *run, const struct capture_step *step)
+static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_step *step)
 {
 	const struct capture_step *counts = step + 1;
 	const struct capture_step *parts = step + 2;
 	const struct capture_step *shape = parts + counts->bytes;
 	uint8_t object[BOX_PARTS_BYTES + VALUE_BYTES_MAX];
-	struct run together = { run->regs, run->slot, object, 0 };
+	struct capture_run together = { run->regs, run->slot, object, 0 };
 	uint64_t address = (uint64_t)object;
 
 	if (step->narrow == BOX_POINTED)
@@ -243,7 +243,8 @@ static inline uint32_t room_for(const struct capture_step *step)
 	return is_string ? sizeof(uint16_t) + ARGBLOB_STRING_MAX : step->bytes;
 }
 
-static inline uint32_t run_steps(struct run *run, const struct capture_step *steps, uint32_t nr)
+static inline uint32_t run_steps(struct capture_run *run, const struct capture_step *steps,
+				 uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		if (likely(steps[i].op == CAPTURE_WORD))
@@ -266,7 +267,7 @@ uint32_t capture_args(uint32_t capture, const struct arch_regs *regs, const uint
 		      uint8_t *to)
 {
 	const struct capture_step *head = &probe.steps[capture];
-	struct run run = { regs, slot, to, 0 };
+	struct capture_run run = { regs, slot, to, 0 };
 
 	return run_steps(&run, head + 1, head->bytes);
 }
@@ -274,7 +275,7 @@ uint32_t capture_args(uint32_t capture, const struct arch_regs *regs, const uint
 uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t *to)
 {
 	const struct capture_step *head = &probe.steps[capture];
-	struct run run = { regs, NULL, to, 0 };
+	struct capture_run run = { regs, NULL, to, 0 };
 
 	return run_steps(&run, head + 1 + head->bytes, head->index);
 }
@@ -282,7 +283,7 @@ uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t 
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to)
 {
-	struct run run = { regs, slot, to, 0 };
+	struct capture_run run = { regs, slot, to, 0 };
 
 	run_step(&run, step);
 	return to[0] | to[1] << 8;
