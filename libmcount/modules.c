@@ -20,7 +20,7 @@
 #include "libmcount/probe.h"
 
 /* What tells one loaded object from another that is loaded later at the same place. */
-struct known_module {
+struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;
 };
@@ -33,7 +33,7 @@ struct known_module {
  */
 static struct {
 	pthread_mutex_t lock;
-	struct known_module *known;
+	struct reported_module *known;
 	uint32_t nr;
 	uint32_t room;
 	unsigned long long adds;
@@ -45,7 +45,7 @@ struct report {
 	bool failed;
 };
 
-static bool is_known(struct known_module m)
+static bool is_known(struct reported_module m)
 {
 	for (uint32_t i = 0; i < modules.nr; i++) {
 		if (modules.known[i].bias == m.bias && modules.known[i].path_hash == m.path_hash)
@@ -55,13 +55,13 @@ static bool is_known(struct known_module m)
 }
 
 /* Pages of our own: the program's malloc may be one that is being traced. */
-static bool remember(struct known_module m)
+static bool remember(struct reported_module m)
 {
 	if (modules.nr == modules.room) {
 		uint32_t room = modules.room ? modules.room * 2 : 256;
-		struct known_module *known = mmap(NULL, room * sizeof(*known),
-						  PROT_READ | PROT_WRITE,
-						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct reported_module *known = mmap(NULL, room * sizeof(*known),
+						     PROT_READ | PROT_WRITE,
+						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (known == MAP_FAILED)
 			return false;
@@ -117,7 +117,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		char bytes[sizeof(struct control_module) + PATH_MAX];
 	} packet = { 0 };
 	struct control_module *m = &packet.m;
-	struct known_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
+	struct reported_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
 	uint64_t start = UINT64_MAX;
 	uint64_t end = 0;
 
