@@ -49,7 +49,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 	struct src_user *src = &lane->user;
 	struct stg_calls *calls = &lane->calls;
-	struct frame *frames = calls->frames;
+	struct pending_call *frames = calls->frames;
 	const uint8_t *at = src->buf + src->at;
 	uint64_t room = MIN(offset - src_user_offset(src),
 			    src->len - src->at - sizeof(struct record) + 1);
@@ -72,7 +72,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 			     rec.time_ns - last_ns > until_ns - last_ns || top >= cap))
 			break;
 
-		struct frame *frame = &frames[top];
+		struct pending_call *frame = &frames[top];
 
 		if (unlikely(is_exit & (frame->addr != addr)))
 			break;

@@ -64,7 +64,7 @@ struct pseudo_funcs {
 	const struct func *sched_preempt;
 };
 
-struct frame {
+struct pending_call {
 	const struct func *func;
 	uint64_t addr;
 	uint64_t start_ns;
@@ -95,7 +95,7 @@ struct stg_calls {
 	struct addr_space *space;
 	struct session *session;
 	uint64_t changes_ns;
-	struct frame *frames;
+	struct pending_call *frames;
 	size_t nr;
 	size_t nr_seeded;
 	size_t cap;

@@ -34,7 +34,7 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 	while (cap < nr)
 		cap *= 2;
 
-	struct frame *frames = reallocarray(calls->frames, cap, sizeof(*frames));
+	struct pending_call *frames = reallocarray(calls->frames, cap, sizeof(*frames));
 
 	if (!frames)
 		return false;
@@ -55,7 +55,7 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 }
 
 /* What the address meant when the call began. */
-static const struct func *func_of(const struct stg_calls *calls, const struct frame *frame,
+static const struct func *func_of(const struct stg_calls *calls, const struct pending_call *frame,
 				  struct uft_err *err)
 {
 	struct task_place place;
@@ -74,7 +74,7 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 	if (!grow_frames(to, from->nr))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", from->nr);
 	for (size_t i = 0; i < from->nr; i++) {
-		struct frame *frame = &to->frames[i];
+		struct pending_call *frame = &to->frames[i];
 
 		*frame = from->frames[i];
 		if (!frame->func)
@@ -108,7 +108,7 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	if (calls->nr == calls->nr_seeded)
 		calls->nr_seeded = depth;
 	while (calls->nr < depth)
-		calls->frames[calls->nr++] = (struct frame){ .start_ns = start_ns };
+		calls->frames[calls->nr++] = (struct pending_call){ .start_ns = start_ns };
 	return true;
 }
 
@@ -183,7 +183,7 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	event->func = func;
 	event->depth = calls->nr - calls->nr_seeded;
 	calls->open[func->count_id]++;
-	calls->frames[calls->nr++] = (struct frame){
+	calls->frames[calls->nr++] = (struct pending_call){
 		.func = func,
 		.addr = event->addr,
 		.start_ns = event->time_ns,
@@ -227,7 +227,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		return name_odd_exit(calls, event, err);
 	}
 
-	const struct frame *frame = &calls->frames[--calls->nr];
+	const struct pending_call *frame = &calls->frames[--calls->nr];
 	const struct func *func = frame->func;
 
 	calls->nr_seeded = MIN(calls->nr_seeded, calls->nr);
@@ -368,7 +368,7 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
  * here with the state in registers. False: handle() must do it.
  */
 static inline bool enter_fast(const struct stg_calls *calls, const struct addr_space *space,
-			      struct frame *frame, struct event *event)
+			      struct pending_call *frame, struct event *event)
 {
 	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
 	const struct func *func = slot->func;
@@ -385,7 +385,7 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 }
 
 /* The outermost call and recursions are left to handle(). */
-static inline bool leave_fast(struct frame *frame, uint32_t *open, struct event *event)
+static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct event *event)
 {
 	const struct func *func = frame->func;
 
@@ -406,7 +406,7 @@ static inline bool leave_fast(struct frame *frame, uint32_t *open, struct event 
 
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err)
 {
-	struct frame *frames = calls->frames;
+	struct pending_call *frames = calls->frames;
 	const struct addr_space *space = calls->space;
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
@@ -461,7 +461,7 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events)
 	size_t nr = 0;
 
 	for (size_t i = calls->nr; i-- > 0;) {
-		const struct frame *frame = &calls->frames[i];
+		const struct pending_call *frame = &calls->frames[i];
 
 		if (!frame->func)
 			continue;

@@ -237,7 +237,7 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 }
 
 /* Was this call shown when it was entered? The depth does not count here, as with the peer. */
-static bool is_remaining(const struct replay *replay, const struct frame *frame)
+static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {
 	uint64_t size = replay->pipe->config.stages.size_filter;
 
