@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/lane.h"
+#include "libmcount/aside.h"
 
 /*
  * An arena is gigabytes of address space, and the program may have a limit on that, or set one at any moment. So only the header is
@@ -127,7 +127,7 @@ static bool grow_beyond(uint32_t seen)
 	uint32_t idle = 0;
 	uint64_t mask;
 	/* A handler that jumps out would leave the others waiting for ever. */
-	bool is_quiet = lane_quiet_begin(&mask);
+	bool is_quiet = aside_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 
 	if (is_ours) {
@@ -136,7 +136,7 @@ static bool grow_beyond(uint32_t seen)
 		atomic_store(&is_growing, 0);
 	}
 	if (is_quiet)
-		lane_quiet_end(mask);
+		aside_quiet_end(mask);
 	while (!is_ours && atomic_load(&is_growing))
 		sched_yield();
 	return atomic_load(&nr_pieces) > seen;

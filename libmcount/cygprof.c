@@ -149,7 +149,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 static inline void leave(struct thread *t)
 {
 	guard_barrier();
-	if (unlikely(t->has_lane_records))
+	if (unlikely(t->has_aside_records))
 		guard_leave(t);
 	else
 		t->busy = 0;

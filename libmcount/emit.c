@@ -22,7 +22,7 @@ bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const 
 		       uint32_t len)
 {
 	uint64_t bytes = ALIGN_UP(len, 8U);
-	uint32_t prefix = t->is_lane ? sizeof(bytes) : 0;
+	uint32_t prefix = t->is_aside ? sizeof(bytes) : 0;
 	char *at = hot_reserve(t, sizeof(struct record) + prefix + bytes);
 
 	if (unlikely(!at))
@@ -45,24 +45,24 @@ void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *pay
 		note_lost(t, 1);
 }
 
-static uint64_t lane_payload(const char *at)
+static uint64_t aside_payload(const char *at)
 {
 	const struct record *r = (const struct record *)at;
 
 	return record_has_more(r->data) ? *(const uint64_t *)(at + sizeof(*r)) : 0;
 }
 
-uint32_t emit_lane_bytes(const char *at)
+uint32_t emit_aside_bytes(const char *at)
 {
 	const struct record *r = (const struct record *)at;
 
 	if (!record_has_more(r->data))
 		return sizeof(*r);
-	return sizeof(*r) + sizeof(uint64_t) + lane_payload(at);
+	return sizeof(*r) + sizeof(uint64_t) + aside_payload(at);
 }
 
-bool emit_from_lane(struct thread *t, const char *at, uint64_t time_ns, uint64_t data)
+bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data)
 {
 	return emit_record(t, time_ns, data, at + sizeof(struct record) + sizeof(uint64_t),
-			   lane_payload(at));
+			   aside_payload(at));
 }

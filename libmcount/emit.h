@@ -1,4 +1,4 @@
-/* Records with a payload, to the ring or to a lane's buffer. */
+/* Records with a payload, to the ring or to an aside's buffer. */
 #ifndef UTRAIL_LIBMCOUNT_EMIT_H
 #define UTRAIL_LIBMCOUNT_EMIT_H
 
@@ -30,12 +30,12 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * What a lane's buffer holds: a record, and behind one with RECORD_MORE the length of its payload (which only this
+ * What an aside's buffer holds: a record, and behind one with RECORD_MORE the length of its payload (which only this
  * knows) and the payload. The bytes of the record at @at, all in all.
  */
-uint32_t emit_lane_bytes(const char *at);
+uint32_t emit_aside_bytes(const char *at);
 
-/* HOT, rarely: the record at @at of a lane's buffer to the ring of @t, with another data word. */
-bool emit_from_lane(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
+/* HOT, rarely: the record at @at of an aside's buffer to the ring of @t, with another data word. */
+bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 
 #endif

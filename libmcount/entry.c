@@ -35,7 +35,7 @@ NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
 	return t ? enter_guarded(t, slot, addr, regs) : 0;
 }
 
-/* A signal handler has left records in the lane. */
+/* A signal handler has left records in the aside. */
 NOINLINE static uint32_t leave_entered(struct thread *t)
 {
 	guard_leave(t);
@@ -53,7 +53,7 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 		return enter_guarded(t, slot, addr, regs);
 	*slot = (uint64_t)arch_return_trampoline;
 	guard_barrier();
-	if (unlikely(t->has_lane_records))
+	if (unlikely(t->has_aside_records))
 		return leave_entered(t);
 	t->busy = 0;
 	return 1;

@@ -29,7 +29,7 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }
 
-/* A signal handler has left records in the lane. */
+/* A signal handler has left records in the aside. */
 NOINLINE static uint64_t leave_exited(struct thread *t, uint64_t ret)
 {
 	guard_leave(t);
@@ -49,7 +49,7 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 	if (unlikely(t->top->slot != slot) || unlikely(!fast_pop(t)))
 		return exit_guarded(t, slot, regs);
 	guard_barrier();
-	if (unlikely(t->has_lane_records))
+	if (unlikely(t->has_aside_records))
 		return leave_exited(t, ret);
 	t->busy = 0;
 	return ret;

@@ -3,10 +3,10 @@
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
 #include "libmcount/hot.h"
-#include "libmcount/lane.h"
+#include "libmcount/aside.h"
 
 /*
- * HOT: the state that a call belongs to, with the guard set: this thread's, or its lane when a hook is interrupted. NULL
+ * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a hook is interrupted. NULL
  * when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
@@ -19,7 +19,7 @@ static inline struct thread *guard_enter(void)
 		t = thread_begin();
 	}
 	if (unlikely(t->busy))
-		return lane_enter(t);
+		return aside_enter(t);
 	t->busy = 1;
 	guard_barrier();
 	return t;
@@ -28,14 +28,14 @@ static inline struct thread *guard_enter(void)
 static inline void guard_leave(struct thread *t)
 {
 	guard_barrier();
-	if (unlikely(t->has_lane_records))
-		lane_flush(t);
+	if (unlikely(t->has_aside_records))
+		aside_flush(t);
 	t->busy = 0;
 }
 
 /*
  * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is interrupted only
- * its handler's functions run, and these have their frames in the lane. NULL when there is none.
+ * its handler's functions run, and these have their frames in the aside. NULL when there is none.
  */
 static inline struct thread *guard_return(void)
 {
@@ -44,7 +44,7 @@ static inline struct thread *guard_return(void)
 	if (unlikely(!t))
 		return NULL;
 	if (unlikely(t->busy)) {
-		t = t->lane;
+		t = t->aside;
 		if (!t || t->busy)
 			return NULL;
 	}

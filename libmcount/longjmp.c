@@ -19,7 +19,7 @@ static void forget_interrupted_hook(void)
 
 	if (!t || t == &probe_idle_thread || !t->busy)
 		return;
-	lane_give_up(t);
+	aside_give_up(t);
 	t->busy = 0;
 }
 

@@ -75,7 +75,7 @@ struct planned_known {
 /*
  * Of one thread; struct thread has a pointer.
  *
- * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in a lane
+ * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in an aside
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
  * @table: what @known was looked up in
@@ -131,8 +131,8 @@ bool planned_make(struct thread *t);
 /* SLOW. A thread begins to use the state @t. */
 void planned_begin(struct thread *t);
 
-/* HOT, rarely. A signal handler's first call, in a hook of @t: the lane goes on where the thread is. */
-void planned_begin_lane(struct thread *lane, const struct thread *t);
+/* HOT, rarely. A signal handler's first call, in a hook of @t: the aside goes on where the thread is. */
+void planned_begin_aside(struct thread *aside, const struct thread *t);
 
 /* COLD. There are more functions than before: what was skipped may not be any more. */
 void planned_forget_skips(void);

@@ -130,12 +130,12 @@ void planned_begin(struct thread *t)
 	choose_skip(t);
 }
 
-void planned_begin_lane(struct thread *lane, const struct thread *t)
+void planned_begin_aside(struct thread *aside, const struct thread *t)
 {
-	lane->limit = lane->frames + probe.plan.max_stack;
-	lane->planned->now = t->planned->now;
-	lane->planned->now.level = 0;
-	lane->planned->args_top = 0;
+	aside->limit = aside->frames + probe.plan.max_stack;
+	aside->planned->now = t->planned->now;
+	aside->planned->now.level = 0;
+	aside->planned->args_top = 0;
 }
 
 void planned_note_written(struct thread *t)

@@ -48,7 +48,7 @@ struct frame {
  * One traced thread. The first two cache lines hold all that a call needs.
  *
  * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal handler
- *        that interrupted the hook) goes to the lane (lane.c).
+ *        that interrupted the hook) goes to the aside (aside.c).
  * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
  *        when there is no segment (new thread, forked child, no room): the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
@@ -60,8 +60,8 @@ struct frame {
  */
 struct thread {
 	uint16_t busy;
-	uint16_t has_lane_records; /* the lane has something for the ring */
-	uint32_t cyg_skipped;	   /* open -finstrument-functions calls without a frame */
+	uint16_t has_aside_records; /* the aside has something for the ring */
+	uint32_t cyg_skipped;	    /* open -finstrument-functions calls without a frame */
 	char *at;
 	char *end;
 	struct frame *top;
@@ -84,10 +84,10 @@ struct thread {
 	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
-	struct thread *lane;   /* NULL until it was needed */
+	struct thread *aside;  /* NULL until it was needed */
 	struct planned *planned; /* NULL when all calls are alike; see planned.h */
 	const uint64_t *skip; /* calls that the stubs may leave alone: see planned.h; NULL: none */
-	uint32_t is_lane;
+	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
@@ -255,7 +255,7 @@ void slow_call(void (*fn)(void *), void *arg);
 /* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
 void note_lost(struct thread *t, uint32_t count);
 
-/* The same for calls that came while a hook was at work, and that the lane had no place for. */
+/* The same for calls that came while a hook was at work, and that the aside had no place for. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot.h"
-#include "libmcount/lane.h"
+#include "libmcount/aside.h"
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
@@ -130,14 +130,14 @@ static uint64_t wait_a_step(struct thread *t, uint64_t position)
 	uint32_t room = atomic_load(&r->room);
 	struct timespec step = { 0, WAIT_STEP_NS };
 	uint64_t mask;
-	bool is_masked = lane_needs_quiet(t) && lane_quiet_begin(&mask);
+	bool is_masked = aside_needs_quiet(t) && aside_quiet_begin(&mask);
 
 	atomic_store(&r->waiting, 1);
 	if (!has_room(r, position))
 		futex(&r->room, FUTEX_WAIT, room, &step);
 	atomic_store(&r->waiting, 0);
 	if (is_masked)
-		lane_quiet_end(mask);
+		aside_quiet_end(mask);
 
 	uint64_t took_ns = monotonic_ns() - before_ns;
 
@@ -315,8 +315,8 @@ static void make_room(void *arg)
 
 bool ring_make_room(struct thread *t, uint32_t len)
 {
-	/* A lane's buffer is full: its owner is busy and cannot empty it. */
-	if (t->is_lane || has_stalled(t))
+	/* An aside's buffer is full: its owner is busy and cannot empty it. */
+	if (t->is_aside || has_stalled(t))
 		return false;
 
 	struct make_room m = { t, len, false };

@@ -8,7 +8,7 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
-#include "libmcount/lane.h"
+#include "libmcount/aside.h"
 #include "utils/base/compiler.h"
 
 #define OWN_REACH \
@@ -182,8 +182,8 @@ static struct thread *make(uint64_t slot)
 
 static void switch_to(struct thread *from, struct thread *to)
 {
-	if (from->has_lane_records)
-		lane_flush(from);
+	if (from->has_aside_records)
+		aside_flush(from);
 	to->home = from->is_made ? from->home : from;
 	to->busy = 1;
 	guard_barrier();
@@ -255,7 +255,7 @@ struct thread *stacks_enter(struct thread *t, uint64_t slot)
 {
 	struct search s = { t, slot, true, t };
 
-	if (t->is_lane || (probe.plan.flags & PLAN_ESTIMATE))
+	if (t->is_aside || (probe.plan.flags & PLAN_ESTIMATE))
 		return t;
 	if (!probe.follows_stacks) {
 		look_for_switch(t, slot);
@@ -272,7 +272,7 @@ struct thread *stacks_find(struct thread *t, uint64_t sp)
 {
 	struct search s = { t, sp, false, t };
 
-	if (probe.follows_stacks && !t->is_lane && t->low && !is_in_range(t, sp))
+	if (probe.follows_stacks && !t->is_aside && t->low && !is_in_range(t, sp))
 		slow_call(search, &s);
 	return s.found;
 }
@@ -288,9 +288,9 @@ static bool has_frame(const struct thread *t, uint64_t slot)
 
 struct thread *stacks_return(struct thread *t, uint64_t slot)
 {
-	if (!probe.follows_stacks && !t->is_lane)
+	if (!probe.follows_stacks && !t->is_aside)
 		look_for_switch(t, slot);
-	if (!probe.follows_stacks || t->is_lane || has_frame(t, slot))
+	if (!probe.follows_stacks || t->is_aside || has_frame(t, slot))
 		return t;
 
 	struct thread *home = t->is_made ? t->home : NULL;

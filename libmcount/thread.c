@@ -109,7 +109,7 @@ static struct thread *take_state(void)
 static void release_state(struct thread *t)
 {
 	frames_reset(t);
-	if (!t->is_lane) /* which stays its owner's */
+	if (!t->is_aside) /* which stays its owner's */
 		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
@@ -124,7 +124,7 @@ struct thread *thread_take_state(void)
 
 	if (!t)
 		return NULL;
-	t->busy = t->has_lane_records = 0;
+	t->busy = t->has_aside_records = 0;
 	cyg_forget(t);
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
@@ -274,7 +274,7 @@ void thread_after_fork(void)
 	atomic_fetch_add(&forks->noted, 1);
 	stacks_after_fork();
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
-		if (other != t && !(t && other == t->lane))
+		if (other != t && !(t && other == t->aside))
 			release_state(other);
 	}
 	if (!t || t == &probe_idle_thread)

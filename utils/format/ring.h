@@ -60,7 +60,7 @@ struct ring {
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* which ring it is; the owning process' own note */
 	_Atomic uint64_t
-		lost_inside; /* of @lost, those of calls inside of the probe (lane.c), which no larger ring would hold */
+		lost_inside; /* of @lost, those of calls inside of the probe (aside.c), which no larger ring would hold */
 	uint64_t pad2[3];
 
 	/*

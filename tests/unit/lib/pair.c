@@ -206,8 +206,8 @@ static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		frames_reset(t);
-		/* A lane is its thread's for good, with a ring that is no part of an arena. */
-		if (t->is_lane)
+		/* An aside is its thread's for good, with a ring that is no part of an arena. */
+		if (t->is_aside)
 			continue;
 		t->ring = NULL;
 		t->at = t->end = NULL;

@@ -271,8 +271,8 @@ static void test_threshold_is_exclusive(void **unused)
 	end(&s);
 }
 
-/* While a hook is at work, calls of signal handlers go to the lane; they come to the ring with the depth of what they interrupted. */
-static void test_lane(void **unused)
+/* While a hook is at work, calls of signal handlers go to the aside; they come to the ring with the depth of what they interrupted. */
+static void test_aside(void **unused)
 {
 	struct scene s;
 	unsigned handler = 100; /* its stack is below */
@@ -300,13 +300,13 @@ static void test_lane(void **unused)
 			expect(&s, RECORD_EXIT, 3, 0x600010);
 			expect(&s, RECORD_EXIT, 2, 0x600000);
 		}
-		assert_int_equal(s.t->has_lane_records, 1);
+		assert_int_equal(s.t->has_aside_records, 1);
 		pair_look(&s.pair, true);
 		assert_int_equal(s.t->ring->head % RING_PAGE,
 				 before / sizeof(data) * sizeof(struct record) % RING_PAGE);
 		guard_leave(s.t);
-		assert_int_equal(s.t->has_lane_records, 0);
-		assert_int_equal(s.t->lane->busy, 0);
+		assert_int_equal(s.t->has_aside_records, 0);
+		assert_int_equal(s.t->aside->busy, 0);
 		check(&s);
 		leave(&s);
 		leave(&s);
@@ -314,8 +314,8 @@ static void test_lane(void **unused)
 	end(&s);
 }
 
-/* A handler's handler that interrupts a hook of a handler is counted, and so is what the lane has no place for. */
-static void test_lane_losses(void **unused)
+/* A handler's handler that interrupts a hook of a handler is counted, and so is what the aside has no place for. */
+static void test_aside_losses(void **unused)
 {
 	struct scene s;
 	uint64_t nr = 0;
@@ -326,16 +326,16 @@ static void test_lane_losses(void **unused)
 	stack[100] = 21;
 	assert_int_equal(probe_entry(&stack[100], 0x600000, &no_regs), 1);
 	expect(&s, RECORD_ENTRY, 1, 0x600000);
-	s.t->lane->busy = 1;
+	s.t->aside->busy = 1;
 	stack[90] = 22;
 	assert_int_equal(probe_entry(&stack[90], 0x600000, &no_regs), 0);
 	assert_int_equal(stack[90], 22);
 	assert_int_equal(s.t->ring->lost, 2);
 	assert_int_equal(s.t->ring->lost_inside, 2);
-	s.t->lane->busy = 0;
+	s.t->aside->busy = 0;
 	assert_int_equal(probe_exit((uint64_t)&stack[100], &no_regs), 21);
 	expect(&s, RECORD_EXIT, 1, 0x600000);
-	/* A lane holds so many, and no more. */
+	/* An aside holds so many, and no more. */
 	do {
 		stack[100] = 21;
 		if (!probe_entry(&stack[100], 0x600010, &no_regs))
@@ -347,7 +347,7 @@ static void test_lane_losses(void **unused)
 	probe.plan.flags |= PLAN_DROP; /* nobody takes what comes now */
 	pair_look(&s.pair, true);
 	guard_leave(s.t);
-	/* The ring has no room for all that the lane has; that is another cause than the lane's. */
+	/* The ring has no room for all that the aside has; that is another cause than the aside's. */
 	assert_true(s.t->ring->lost > 4);
 	assert_int_equal(s.t->ring->lost_inside, 4);
 	s.t->ring->lost = s.t->ring->lost_told = s.t->ring->lost_inside = 0;
@@ -603,8 +603,8 @@ int main(void)
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_threshold_is_exclusive),
-		cmocka_unit_test(test_lane),
-		cmocka_unit_test(test_lane_losses),
+		cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_aside_losses),
 		cmocka_unit_test(test_library_calls),
 		cmocka_unit_test(test_library_calls_by_caller),
 		cmocka_unit_test(test_realigned_stack),
