@@ -2,8 +2,8 @@
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
-#include "libmcount/hot.h"
 #include "libmcount/aside.h"
+#include "libmcount/hot.h"
 
 /*
  * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a hook is interrupted. NULL

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libmcount/hot.h"
 #include "libmcount/aside.h"
+#include "libmcount/hot.h"
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The

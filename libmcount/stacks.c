@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/aside.h"
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
-#include "libmcount/aside.h"
 #include "utils/base/compiler.h"
 
 #define OWN_REACH \
