@@ -361,19 +361,19 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 }
 
 /* A fresh image: a session with its modules. The files are written when the program has gone on. */
-static struct session *begin_session(struct control *ctl, struct conversation *talk)
+static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
 	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
-	struct session *s = rec_session_create(ctl->sessions, talk->hello.pid, exe);
+	struct image *s = image_create(ctl->sessions, talk->hello.pid, exe);
 
 	if (!s)
 		return NULL;
 	s->time_ns = settings_now_ns(ctl->settings);
 	for (size_t i = 0; i < talk->nr_modules; i++) {
-		if (session_add_module(s, talk->modules[i]) < 0)
+		if (image_add_module(s, talk->modules[i]) < 0)
 			return NULL;
 	}
-	return session_add_stack(s, talk->peer.pid) < 0 ? NULL : s;
+	return image_add_stack(s, talk->peer.pid) < 0 ? NULL : s;
 }
 
 /*
@@ -435,7 +435,7 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 	bool is_told = welcome(ctl, talk, proc, arena_fd);
 
 	if (talk->hello.kind == CONTROL_EXEC) {
-		session_save(ctl->sessions, proc->session, &err);
+		image_save(ctl->sessions, proc->session, &err);
 		note_save_error(ctl, &err);
 	}
 	return is_told;
@@ -444,7 +444,7 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 /* The same for a process that is known. */
 static bool late_modules(struct control *ctl, struct conversation *talk)
 {
-	struct session *s = talk->origin->session;
+	struct image *s = talk->origin->session;
 	struct control_plan msg = { 0 };
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct uft_err err = { 0 };
@@ -461,7 +461,7 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 		if (!talk->modules[i]->has_text)
 			continue;
 		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
-		session_save_late(ctl->sessions, s, talk->modules[i], &err);
+		image_save_late(ctl->sessions, s, talk->modules[i], &err);
 	}
 	note_save_error(ctl, &err);
 	return is_told;

@@ -63,7 +63,7 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 
 static void tell_sessions(const struct msg *msg, const struct recorder *rec)
 {
-	for (const struct session *s = rec->sessions.first; s; s = s->next) {
+	for (const struct image *s = rec->sessions.first; s; s = s->next) {
 		msg_debug(msg, MSG_SESSION, 1, "%s: '%s' in process %d: modules: %zu", s->sid,
 			  s->exe, s->pid, facts_count_modules(&s->map));
 		for (size_t i = 0; i < s->map.nr; i++)
@@ -76,7 +76,7 @@ static void tell_sessions(const struct msg *msg, const struct recorder *rec)
 
 static bool is_program(const struct recorder *rec, const char *path)
 {
-	for (const struct session *s = rec->sessions.first; s; s = s->next) {
+	for (const struct image *s = rec->sessions.first; s; s = s->next) {
 		if (strcmp(s->exe, path) == 0)
 			return true;
 	}

@@ -59,7 +59,7 @@ struct process {
 	bool announced;			     /* the FORK line; under tasks.lock */
 	uint8_t token[CONTROL_SECRET_BYTES]; /* who has it is this process, or was forked off it */
 	int pidfd;
-	struct session *session;
+	struct image *session;
 	struct process *parent;
 	struct arena *arena;
 	uint64_t arena_bytes;

@@ -25,9 +25,9 @@ static void make_sid(char sid[static SID_LEN + 1])
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
-struct session *rec_session_create(struct sessions *sessions, pid_t pid, const char *exe)
+struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct image *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -43,7 +43,7 @@ struct session *rec_session_create(struct sessions *sessions, pid_t pid, const c
 	return s;
 }
 
-static void destroy(struct session *s)
+static void destroy(struct image *s)
 {
 	module_map_deinit(&s->map);
 	free(s->exe);
@@ -52,13 +52,13 @@ static void destroy(struct session *s)
 
 void sessions_deinit(struct sessions *sessions)
 {
-	for (struct session *s = sessions->first, *next; s; s = next) {
+	for (struct image *s = sessions->first, *next; s; s = next) {
 		next = s->next;
 		destroy(s);
 	}
 }
 
-int session_add_module(struct session *s, const struct control_module *m)
+int image_add_module(struct image *s, const struct control_module *m)
 {
 	struct map_entry entry = {
 		.start = m->start,
@@ -79,7 +79,7 @@ int session_add_module(struct session *s, const struct control_module *m)
  * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module maps") and takes a program
  * without one for a part of the kernel. So a process that hides its maps gets a usual one.
  */
-int session_add_stack(struct session *s, pid_t os_pid)
+int image_add_stack(struct image *s, pid_t os_pid)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -154,7 +154,7 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
  * are saved, and those of the libraries that they call, which readers need to say where a function is from
  * (--libname). What those in turn are linked with costs nothing.
  */
-static int save_all_symbols(struct sessions *sessions, const struct session *s, struct uft_err *err)
+static int save_all_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
 	struct strbuf needed cleanup_strbuf = { 0 };
 	int ret = 0;
@@ -180,7 +180,7 @@ static int save_all_symbols(struct sessions *sessions, const struct session *s, 
 	return ret;
 }
 
-static int save_map(struct sessions *sessions, struct session *s, struct uft_err *err)
+static int save_map(struct sessions *sessions, struct image *s, struct uft_err *err)
 {
 	char name[64];
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -202,7 +202,7 @@ static int save_map(struct sessions *sessions, struct session *s, struct uft_err
 				 : store_publish(sessions->store, name, text.data, text.len, err);
 }
 
-int session_save(struct sessions *sessions, struct session *s, struct uft_err *err)
+int image_save(struct sessions *sessions, struct image *s, struct uft_err *err)
 {
 	int ret = save_map(sessions, s, err);
 
@@ -222,19 +222,19 @@ static bool is_free(const struct module_map *map, const struct control_module *m
  * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a record whose
  * specification it does not find. Where something else had been before, task.txt alone must do.
  */
-int session_save_late(struct sessions *sessions, struct session *s, const struct control_module *m,
-		      struct uft_err *err)
+int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
+		    struct uft_err *err)
 {
-	int ret = session_save_module(sessions, m->path, err);
+	int ret = sessions_save_module(sessions, m->path, err);
 
 	if (ret < 0 || !capture_is_wanted(&sessions->settings->captures) || !is_free(&s->map, m))
 		return ret;
-	if (session_add_module(s, m) < 0)
+	if (image_add_module(s, m) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot save the map of a session");
 	return save_map(sessions, s, err);
 }
 
-int session_save_module(struct sessions *sessions, const char *path, struct uft_err *err)
+int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err)
 {
 	struct known_module *known = known_module_get(&sessions->planner->modules, path);
 

@@ -18,14 +18,14 @@
  * @announced: its SESS and TASK lines are in task.txt. That happens with its first record, so that
  *             images in which nothing was recorded leave no trace. Under tasks.lock.
  */
-struct session {
+struct image {
 	char sid[SID_LEN + 1];
 	pid_t pid;
 	uint64_t time_ns;
 	char *exe;
 	struct module_map map;
 	bool announced;
-	struct session *next;
+	struct image *next;
 };
 
 /*
@@ -37,29 +37,29 @@ struct sessions {
 	const struct record_settings *settings;
 	struct store *store;
 	struct planner *planner;
-	struct session *first;
+	struct image *first;
 	bool has_debug;
 };
 
 void sessions_deinit(struct sessions *sessions);
 
 /* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to @sessions. */
-struct session *rec_session_create(struct sessions *sessions, pid_t pid, const char *exe);
+struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
-int session_add_module(struct session *s, const struct control_module *m);
+int image_add_module(struct image *s, const struct control_module *m);
 
 /* Save the symbols of one more module, if it can have records. */
-int session_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
+int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
 /* The same for one that was loaded late, with what readers of arguments need. */
-int session_save_late(struct sessions *sessions, struct session *s, const struct control_module *m,
-		      struct uft_err *err);
+int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
+		    struct uft_err *err);
 
 /* Note where the stack of process @os_pid is; while it waits for its plan, since later it may be gone. */
-int session_add_stack(struct session *s, pid_t os_pid);
+int image_add_stack(struct image *s, pid_t os_pid);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */
-int session_save(struct sessions *sessions, struct session *s, struct uft_err *err);
+int image_save(struct sessions *sessions, struct image *s, struct uft_err *err);
 
 #endif

@@ -69,7 +69,7 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 	write_line(tasks, &line);
 }
 
-static void announce_session(struct tasks *tasks, struct session *s)
+static void announce_session(struct tasks *tasks, struct image *s)
 {
 	struct task_line line = {
 		.type = TASK_LINE_SESSION,
@@ -165,7 +165,7 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 	pthread_mutex_unlock(&tasks->lock);
 }
 
-void tasks_dlopen(struct tasks *tasks, struct session *s, const struct control_module *m)
+void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m)
 {
 	struct task_line line = {
 		.type = TASK_LINE_DLOPEN,

@@ -46,7 +46,7 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
 /* A library was loaded late. */
-void tasks_dlopen(struct tasks *tasks, struct session *s, const struct control_module *m);
+void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
 
 /*
  * Of a flight recording that goes on for weeks: forget threads and forked processes that have ended, but those in

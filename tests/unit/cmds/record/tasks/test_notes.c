@@ -12,7 +12,7 @@ static struct process *begin(struct recorder *rec, pid_t pid)
 
 	assert_non_null(proc);
 	close(arena_fd);
-	proc->session = rec_session_create(&rec->sessions, pid, "/bin/x");
+	proc->session = image_create(&rec->sessions, pid, "/bin/x");
 	process_publish(&rec->processes, proc);
 	return proc;
 }

@@ -15,7 +15,7 @@
 
 struct family {
 	struct pair pair;
-	struct session *session;
+	struct image *session;
 	struct process parent, child, grandchild;
 };
 
@@ -24,7 +24,7 @@ static void begin(struct family *f)
 	*f = (struct family){ 0 };
 	pair_init(&f->pair);
 	pair_open(&f->pair);
-	f->session = rec_session_create(&f->pair.rec.sessions, PARENT, "/bin/a \"b\"");
+	f->session = image_create(&f->pair.rec.sessions, PARENT, "/bin/a \"b\"");
 	assert_non_null(f->session);
 	strcpy(f->session->sid, "0123456789abcdef");
 	f->session->time_ns = 1000000001;

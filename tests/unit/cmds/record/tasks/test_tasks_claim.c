@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static struct process make(struct session *session, pid_t pid)
+static struct process make(struct image *session, pid_t pid)
 {
 	return (struct process){ .pid = pid, .os_pid = pid, .pidfd = -1, .session = session };
 }
@@ -15,7 +15,7 @@ static void children_come_behind_their_parents(void **state)
 	struct test_recorder *t = *state;
 	const size_t nr = 200000;
 	struct process *chain = calloc(nr, sizeof(*chain));
-	struct session *session = rec_session_create(&t->rec.sessions, 1000, "/bin/x");
+	struct image *session = image_create(&t->rec.sessions, 1000, "/bin/x");
 
 	assert_non_null(chain);
 	for (size_t i = 0; i < nr; i++) {
@@ -59,7 +59,7 @@ static void *wait_for_end(void *arg)
 static void a_task_is_of_who_has_it(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
+	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
 	struct process self = make(session, getpid());
 	struct process other = make(session, getppid());
 	int out[2];
@@ -101,7 +101,7 @@ static void a_task_is_of_who_has_it(void **state)
 static void what_no_kernel_gives_away_is_nobodys(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
+	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
 	struct process self = make(session, getpid());
 
 	assert_int_equal(tasks_claim(&rec->tasks, &self, 0), 0);
@@ -117,7 +117,7 @@ static void what_no_kernel_gives_away_is_nobodys(void **state)
 static void the_same_number_elsewhere(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	struct session *session = rec_session_create(&rec->sessions, getpid(), "/bin/x");
+	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
 	struct process one = make(session, 7);
 	struct process two = make(session, 7);
 
