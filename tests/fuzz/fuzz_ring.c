@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct process *proc = process_create(&rec.processes, &hello, getpid(), &arena_fd);
 
 	FUZZ_CHECK(proc && ftruncate(arena_fd, RING_PAGE) < 0);
-	proc->session = rec_session_create(&rec.sessions, 1000, "/bin/program");
+	proc->session = image_create(&rec.sessions, 1000, "/bin/program");
 	FUZZ_CHECK(proc->session);
 	process_publish(&rec.processes, proc);
 

@@ -175,7 +175,7 @@ void pair_open(struct pair *pair)
 		be_the_writer(rec);
 	pair->proc = process_create(&rec->processes, &hello, getpid(), &arena_fd);
 	assert_non_null(pair->proc);
-	pair->proc->session = rec_session_create(&rec->sessions, getpid(), "/bin/program");
+	pair->proc->session = image_create(&rec->sessions, getpid(), "/bin/program");
 	assert_non_null(pair->proc->session);
 	process_publish(&rec->processes, pair->proc);
 	be_the_probe(pair, arena_fd);
