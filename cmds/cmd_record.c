@@ -19,6 +19,7 @@
 #include "cmds/record/facts.h"
 #include "cmds/record/files.h"
 #include "cmds/record/infofile.h"
+#include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -488,6 +489,11 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	};
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);
+
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions)
+		return err_set(err, -ENOSYS,
+			       "cannot record: there is no probe for " UTRAIL_MACHINE
+			       " yet; recordings of other machines can be read here");
 
 	run.settings.captures = (struct capture_settings){
 		.rules = &run.args,

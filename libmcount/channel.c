@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "libmcount/probe.h"
 #include "utils/base/compiler.h"
+#include "utils/base/unix_name.h"
 
 /* Long enough for a loaded machine, short enough that a stopped recorder does not stop the program for good. */
 #define ANSWER_TIMEOUT_S 10
@@ -79,23 +79,21 @@ static int open_socket(struct channel *ch)
 
 static bool connect_to(struct channel *ch, const char *address)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strcspn(address, ":");
+	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, address, strcspn(address, ":"));
 	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	struct ucred peer;
 	socklen_t peer_len = sizeof(peer);
 
-	if (len + 1 > sizeof(addr.sun_path))
+	if (!addr_len)
 		return false;
-	memcpy(addr.sun_path + 1, address, len);
 
 	ch->socket = open_socket(ch);
 	if (ch->socket < 0)
 		return false;
 	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (syscall(SYS_connect, ch->socket, &addr,
-		    offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0)
+	if (syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
 		return false;
 	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());

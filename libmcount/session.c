@@ -20,6 +20,7 @@
 #include "libmcount/fault.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/own_libc.h"
 #include "libmcount/switches.h"
 
 struct probe probe;
@@ -143,6 +144,7 @@ __attribute__((constructor)) static void session_begin(void)
 	channel_init(&ch);
 	if (!address || !control_address_parse(address, probe.secret))
 		return;
+	own_libc_bind();
 	strcpy(probe.address, address);
 	probe.pid = getpid();
 	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))

@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/unix_name.h"
 
 /*
  * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
@@ -693,15 +693,12 @@ static int watch_for_pause(struct recorder *rec)
 
 int control_listen(struct recorder *rec, struct uft_err *err)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
+	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, rec->socket_name, strlen(rec->socket_name));
 
 	rec->listener = (struct watcher){ accept_probes, rec };
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
 	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (rec->listen_fd < 0 ||
-	    bind(rec->listen_fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
+	if (rec->listen_fd < 0 || bind(rec->listen_fd, (struct sockaddr *)&addr, addr_len) < 0 ||
 	    listen(rec->listen_fd, SOMAXCONN) < 0)
 		return err_set_errno(err, -errno, "cannot open the control socket");
 

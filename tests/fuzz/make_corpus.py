@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the fuzz targets, tests/data/corpus/TARGET/*, from real recordings and real files.
+"""Makes the seeds of the fuzz targets, tests/data/corpus/<target>/*, from real recordings and real files.
 
 usage: make_corpus.py BUILD_DIR [CORPUS_DIR]
 

@@ -90,7 +90,7 @@ static bool parse_node(const char **at, struct shape_node *node)
 		if (!isdigit((unsigned char)**at))
 			return false;
 
-		unsigned long number = strtoul(*at, &behind, 10);
+		unsigned long long number = strtoull(*at, &behind, 10);
 
 		if (number > NUMBER_MAX)
 			return false;

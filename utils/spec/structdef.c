@@ -29,7 +29,7 @@ static bool take_number(char **at, uint32_t max, uint32_t *number)
 	if (!isdigit((unsigned char)**at))
 		return false;
 
-	unsigned long value = strtoul(*at, &end, 10);
+	unsigned long long value = strtoull(*at, &end, 10);
 
 	*at = end;
 	*number = value;
