@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/intmap.h"
 #include "utils/base/strmap.h"
+#include "utils/trace/event_kinds.h"
 #include "utils/trace/pipeline.h"
 
 /* Over the single calls of a node. */
@@ -92,6 +94,8 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @counts_outside: time off the CPU outside of functions too
  * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
+ * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
+ * @point_funcs: these functions, by id
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
@@ -102,6 +106,9 @@ struct tree {
 	bool wants_details;
 	bool counts_outside;
 	bool counts_inherited;
+	struct event_kinds *kinds;
+	struct intmap point_funcs;
+	uint64_t nr_dropped;
 	struct tree_node **roots;
 	size_t nr_roots;
 	struct tree_node **slots;
