@@ -94,21 +94,18 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @counts_outside: time off the CPU outside of functions too
  * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
- * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
- * @point_funcs: these functions, by id
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
  * @canon: the same, by function id
+ * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
+ * @point_funcs: these functions, by id
  */
 struct tree {
 	const struct pipeline *pipe;
 	bool wants_details;
 	bool counts_outside;
 	bool counts_inherited;
-	struct event_kinds *kinds;
-	struct intmap point_funcs;
-	uint64_t nr_dropped;
 	struct tree_node **roots;
 	size_t nr_roots;
 	struct tree_node **slots;
@@ -125,6 +122,9 @@ struct tree {
 	size_t nr_fork_calls;
 	struct tree_unseen *unseen;
 	size_t nr_unseen;
+	struct event_kinds *kinds;
+	struct intmap point_funcs;
+	uint64_t nr_dropped;
 };
 
 /* @pipe must outlive the tree. Starts with tree_init(), ends with tree_deinit(). */
