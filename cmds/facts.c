@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmds/filter_opts.h"
+#include "utils/base/path.h"
 #include "utils/base/units.h"
 #include "utils/trace/data.h"
 #include "utils/trace/event_kinds.h"
@@ -205,9 +206,8 @@ static bool is_program(const struct trace_data *data, const struct module *mod)
 {
 	for (size_t i = 0; i < data->nr_sessions; i++) {
 		const char *exe = data->sessions[i]->exename;
-		const char *slash = exe ? strrchr(exe, '/') : NULL;
 
-		if (exe && strcmp(slash ? slash + 1 : exe, mod->basename) == 0)
+		if (exe && strcmp(path_base(exe), mod->basename) == 0)
 			return true;
 	}
 	return false;

@@ -115,7 +115,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];
-	} packet = { .m.h = control_header(CONTROL_MODULE) };
+	} packet = { 0 };
 	struct control_module *m = &packet.m;
 	struct known_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
 	uint64_t start = UINT64_MAX;
@@ -145,7 +145,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	m->load_bias = info->dlpi_addr;
 	m->time_ns = report->time_ns;
 	m->tid = syscall(SYS_gettid);
-	report->failed = !remember(id) || !channel_send(report->ch, m, sizeof(*m) + len + 1);
+	report->failed = !remember(id) ||
+			 !channel_send(report->ch, CONTROL_MODULE, m, sizeof(*m) + len + 1);
 	return report->failed;
 }
 
@@ -179,13 +180,12 @@ void modules_after_dlopen(uint64_t begin_ns)
 	if (adds != modules.adds) {
 		points_look_again();
 
-		struct control_hello hello = session_hello(CONTROL_DLOPEN);
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
 		channel_init(&ch);
-		if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_greet(&ch, CONTROL_DLOPEN) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			modules_adopt_plan(ch.fds[0], &plan.nr);

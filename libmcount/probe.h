@@ -305,9 +305,6 @@ void thread_after_fork(void);
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/* Any context. How each conversation begins. */
-struct control_hello session_hello(enum control_hello_kind kind);
-
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);
 

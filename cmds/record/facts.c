@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "cmds/facts.h"
+#include "utils/base/path.h"
 #include "utils/object/sym_dir.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static const char *yes_or_no(bool is_so)
 {
@@ -142,7 +136,7 @@ static void tell_filters(struct run *run, const struct recorder *rec)
 	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 		struct facts_module module = {
-			.basename = base_name(m->path),
+			.basename = path_base(m->path),
 			.is_program = is_program(rec, m->path),
 			.symbols = &symbols,
 			.source_of = source_of,

@@ -8,17 +8,13 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct plan_func *x = a;
-	const struct plan_func *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 
 /* Calls of smaller entries of a PLT are never recorded. */
 static uint64_t smallest_size(const struct record_settings *settings)
@@ -48,13 +44,6 @@ static uint64_t largest_size(const struct record_settings *settings)
 	return size;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * One module on its way into a plan.
  *
@@ -76,7 +65,7 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 	struct capture_subject subject = {
 		.name = name,
 		.sym = sym,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.debug = debuginfo_func(b->debug, sym),
 		.has_llvm_strings = b->has_llvm_strings,
 	};
@@ -128,7 +117,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		.name_len = name->len,
 		.others = strbuf_str(others),
 		.source_file = debug ? debug->file : NULL,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.is_plt = sym->type == 'P',
 		.is_program = b->is_program,
 	};
@@ -191,7 +180,7 @@ static void sort_funcs(struct strbuf *out)
 
 	if (!nr)
 		return;
-	qsort(funcs, nr, sizeof(*funcs), compare_start);
+	qsort(funcs, nr, sizeof(*funcs), order_u64);
 	for (size_t i = 0; i < nr; i++) {
 		if (kept && funcs[i].start < funcs[kept - 1].end)
 			continue;

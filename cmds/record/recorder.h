@@ -224,6 +224,9 @@ struct talks {
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
+	unsigned nr_other_version; /* said HELLO as @other_version of the protocol */
+	unsigned other_version;
+	unsigned nr_refused; /* conversations that one side ended with ERROR */
 };
 
 struct recorder {

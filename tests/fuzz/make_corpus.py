@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the fuzz targets, tests/data/corpus/TARGET/*, from real recordings and real files.
+"""Makes the seeds of the fuzz targets, tests/data/corpus/<target>/*, from real recordings and real files.
 
 usage: make_corpus.py BUILD_DIR [CORPUS_DIR]
 
@@ -463,7 +463,7 @@ def make_structs():
 
 def make_control():
     """Steps of fuzz_control.c: the first byte says who and what."""
-    hello, module, ready, crash, close, anything, end, announce = range(8)
+    hello, module, ready, crash, close, anything, end, announce, message, status = range(10)
     fresh, fork, dlopen, ending = 1, 2, 3, 6
     wrong_secret, wrong_pid, no_token = 1, 2, 4
 
@@ -494,6 +494,14 @@ def make_control():
          + step(0, module, 0x18, 0, 0) + step(1, ready) + step(3, ready) + step(0, ready) + step(4, close))
     save("control", "anything", start + step(1, anything, 3, 0) + b"abc" + step(1, anything, 0, 0) + step(2, anything, 8, 0)
          + struct.pack("<HHI", 0x7554, 3, 4))
+    header = struct.pack("<HHHHII", 0x7554, 3, 6, 0, 16, 9)
+    save("control", "raw-ready", start + step(0, hello, fresh, no_token) + step(0, anything, 16, 0) + header)
+    save("control", "questions", start + step(0, status) + step(1, status) + step(1, hello, fresh, no_token) + step(1, status) * 3)
+    optional, answer = 1, 2
+    save("control", "skipped", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, optional, 3) + b"abc" + step(0, ready)
+         + step(0, message, 0, optional | answer, 0) + step(0, status))
+    save("control", "strange", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, 0, 0) + step(0, ready)
+         + step(1, message, 200, optional, 0) + step(2, hello, fresh, no_token) + step(2, message, 7, answer, 8) + bytes(8))
 
 
 def make_rings():

@@ -6,7 +6,7 @@
 
 #include "utils/format/capture.h"
 
-#define SID_LEN 16 /* session id: lowercase hex digits, no NUL (spec/data-format.md section 2) */
+#define SID_LEN 16 /* session id: lowercase hex digits, no NUL (doc/formats/tasks.md, "task.txt") */
 
 enum plan_clock {
 	PLAN_CLOCK_COUNTER = 0, /* the CPU's invariant counter, fitted to clock_id */

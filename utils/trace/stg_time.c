@@ -33,16 +33,11 @@ static bool make_room(struct stg_time *stage)
 		stage->nr -= stage->at;
 		stage->at = 0;
 	}
-	if (stage->nr < stage->cap)
-		return true;
-
-	size_t cap = stage->cap ? stage->cap * 2 : 32;
-	struct event *held = reallocarray(stage->held, cap, sizeof(*held));
+	struct event *held = vec_room(stage->held, stage->nr, &stage->cap, sizeof(*held));
 
 	if (!held)
 		return false;
 	stage->held = held;
-	stage->cap = cap;
 	return true;
 }
 

@@ -104,7 +104,7 @@ static void show_all(struct replay *replay, const struct task *task, const struc
 	}
 }
 
-/* Every record on a line, for debugging (section 2.5); with the depth of the record. */
+/* Every record on a line, for debugging; with the depth of the record. */
 static void show_flat(struct replay *replay, const struct task *task, const struct event *event)
 {
 	struct sink *sink = replay->sink;
