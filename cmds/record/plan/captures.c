@@ -7,6 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/plan.h"
 #include "utils/object/demangle.h"
+#include "utils/spec/argfind.h"
 #include "utils/spec/autoargs.h"
 #include "utils/spec/callconv.h"
 #include "utils/spec/shape.h"
@@ -20,19 +21,6 @@ bool capture_needs_debug(const struct capture_settings *settings)
 			return true;
 	}
 	return settings->is_auto || settings->has_lines;
-}
-
-/* What is captured of one function. @from_debug: enum argrules_about: which of them debug information has told */
-struct found {
-	struct argspecs args;
-	struct argspecs retval;
-	int from_debug;
-};
-
-static void found_deinit(struct found *found)
-{
-	argspecs_deinit(&found->args);
-	argspecs_deinit(&found->retval);
 }
 
 static void move_specs(struct argspecs *to, struct argspecs *from)
@@ -66,14 +54,23 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
+/* Who is asked about a function. */
+struct asked {
+	const struct capture_settings *settings;
+	const struct capture_subject *subject;
+};
+
 /* What debug information knows of @about. */
-static int add_debug(const struct capture_settings *settings, const struct capture_subject *subject,
-		     int about, struct found *found)
+static int ask_debug(void *self, int about, struct argfound *found)
 {
+	const struct asked *asked = self;
+	const struct capture_settings *settings = asked->settings;
+	const struct capture_subject *subject = asked->subject;
 	struct argspecs args cleanup_argspecs = { 0 };
 	struct argspecs retval cleanup_argspecs = { 0 };
 	enum callconv_kind kind = symbol_is_clone(subject->sym) ? CALLCONV_CLONE : CALLCONV_PLAIN;
-	int ret = callconv_specs(subject->debug, kind, &args, &retval);
+	int ret = subject->debug ? callconv_specs(subject->debug, kind, &args, &retval) : 0;
+	int told = 0;
 
 	if (ret < 0)
 		return ret;
@@ -81,35 +78,27 @@ static int add_debug(const struct capture_settings *settings, const struct captu
 	size_boxes(&retval, settings->elements);
 	if ((about & ARGRULES_ARGS) && args.nr) {
 		move_specs(&found->args, &args);
-		found->from_debug |= ARGRULES_ARGS;
+		told |= ARGRULES_ARGS;
 	}
 	if ((about & ARGRULES_RETVAL) && retval.nr) {
 		move_specs(&found->retval, &retval);
-		found->from_debug |= ARGRULES_RETVAL;
+		told |= ARGRULES_RETVAL;
 	}
-	return 0;
+	return told;
 }
 
 /* What tables know of a function of the C or C++ library. */
-static void add_known(const struct capture_subject *subject, int about, struct found *found)
+static int ask_table(void *self, int about, struct argfound *found)
 {
-	const struct autoargs *row = autoargs_find(subject->sym->name);
+	const struct asked *asked = self;
+	const struct autoargs *row = autoargs_find(asked->subject->sym->name);
 
 	if (!row)
-		return;
+		return 0;
 	if ((about & ARGRULES_ARGS) && row->args)
 		argspecs_parse(row->args, strlen(row->args), WORD_BYTES, &found->args, NULL);
 	if ((about & ARGRULES_RETVAL) && row->retval)
 		argspecs_parse(row->retval, strlen(row->retval), WORD_BYTES, &found->retval, NULL);
-}
-
-/* Of what nothing was said, though it was asked for. */
-static int missing(const struct found *found, int about)
-{
-	if (found->args.nr)
-		about &= ~ARGRULES_ARGS;
-	if (found->retval.nr)
-		about &= ~ARGRULES_RETVAL;
 	return about;
 }
 
@@ -126,53 +115,42 @@ bool captures_llvm_strings(const struct symtab *symbols)
 }
 
 /* The user's /S does not say whose. */
-static void choose_strings(const struct capture_subject *subject, struct argspecs *list)
+static void choose_strings(struct argspecs *list)
 {
-	for (size_t i = 0; subject->has_llvm_strings && i < list->nr; i++) {
+	for (size_t i = 0; i < list->nr; i++) {
 		if (list->specs[i].type.format == ARG_STD_STRING)
 			list->specs[i].how = ARG_HOW_LLVM;
 	}
 }
 
-/* In the order in which readers do it, utils/trace/args.c: both must come to the same. */
 static int find(const struct capture_settings *settings, const struct capture_subject *subject,
-		struct found *found)
+		struct argfound *found)
 {
 	struct strbuf others cleanup_strbuf = { 0 };
-	struct argrules_subject asked = {
+	struct asked asked = { settings, subject };
+	struct argfind find = { settings->rules, settings->is_auto, ask_debug, ask_table, &asked };
+	struct argrules_subject function = {
 		.name = subject->name,
 		.module = subject->module,
 		.is_plt = subject->sym->type == 'P',
 	};
 
 	demangle_others(subject->sym->name, DEMANGLE_SIMPLE, &others);
-	asked.others = strbuf_str(&others);
+	function.others = strbuf_str(&others);
 
-	int about = argrules_collect(settings->rules, &asked, &found->args, &found->retval);
+	int ret = argfind_function(&find, &function, found);
 
-	if (about < 0)
-		return about;
-	choose_strings(subject, &found->args);
-	choose_strings(subject, &found->retval);
-	if (settings->is_auto)
-		about = ARGRULES_BOTH;
-	about = missing(found, about);
-	if (about && subject->debug) {
-		int ret = add_debug(settings, subject, about, found);
-
-		if (ret < 0)
-			return ret;
-		about = missing(found, about);
-	}
-	if (about)
-		add_known(subject, about, found);
-	return 0;
+	if (subject->has_llvm_strings && !(found->from_debug & ARGRULES_ARGS))
+		choose_strings(&found->args);
+	if (subject->has_llvm_strings && !(found->from_debug & ARGRULES_RETVAL))
+		choose_strings(&found->retval);
+	return ret;
 }
 
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps)
 {
-	struct found found cleanup(found_deinit) = { 0 };
+	struct argfound found cleanup_argfound = { 0 };
 	uint32_t index;
 
 	if (find(settings, subject, &found) < 0 || found.args.nr + found.retval.nr == 0 ||
@@ -237,7 +215,7 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 }
 
 /* What readers need to show structs that debug information knows with their fields. */
-static const char *keep_keys(struct texts *texts, const struct found *found, bool *oom)
+static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	bool any = false;
@@ -275,7 +253,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		    const struct symbol *sym, struct texts *texts, struct dbg *dbg)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
-	struct found found cleanup(found_deinit) = { 0 };
+	struct argfound found cleanup_argfound = { 0 };
 	const struct dwarf_info *info = debuginfo_of(settings->debug, module->path);
 	const struct dwarf_func *debug = debuginfo_func(info, sym);
 	bool oom = false;
