@@ -113,6 +113,8 @@ def shorten(text):
 class Scenes:
     def __init__(self, build):
         self.build = build
+        # misc/mutate.py has a directory with links to the programs of the scenes.
+        self.real = (build / "tests").resolve().parent
         self.env = environment()
 
     def begin(self, words, cwd):
@@ -129,6 +131,9 @@ class Scenes:
         text = run(command, cwd, self.env)
         return text, tasks_of(cwd / "d")
 
+    def places(self, cwd):
+        return [(cwd, "CWD"), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
+
     def look(self, line, cwd, tids):
         command, *options = shlex.split(line)
         if command == "cat":
@@ -137,8 +142,7 @@ class Scenes:
             text = "".join(sorted(re.sub(r"timestamp=\S+", "timestamp=TIME", line) for line in lines))
         else:
             text = run([self.build / "utrail", command, "--no-pager", "-d", "d", *options], cwd, self.env)
-        places = [(cwd, "CWD"), (self.build, "BUILD"), (TREE, "TREE")]
-        return shorten(tidy(text, tids, places) if tids is not None else text.replace(str(cwd), "CWD"))
+        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else text.replace(str(cwd), "CWD"))
 
     def play(self, head, views, tries=3):
         """The scene's part of the transcript; None when it cannot be played here."""
@@ -152,7 +156,7 @@ class Scenes:
             kernels = [t for t in tids or [] if t < MADE]
             if tries and kernels and kernels[-1] - kernels[0] > FAR_APART:
                 return self.play(head, views, tries - 1)
-            out = [f"= {head}\n", tidy(text, tids or [], [(cwd, "CWD"), (self.build, "BUILD"), (TREE, "TREE")])]
+            out = [f"= {head}\n", tidy(text, tids or [], self.places(cwd))]
             for view in views:
                 shown = self.look(view, cwd, tids)
                 out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
