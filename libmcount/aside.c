@@ -49,6 +49,8 @@ static void aside_reset(struct thread *aside)
 	aside->end = aside->at + ASIDE_BYTES;
 	frames_reset(aside);
 	cyg_forget(aside);
+	if (aside->planned)
+		planned_end(aside);
 }
 
 struct begin_aside {
@@ -96,7 +98,7 @@ struct thread *aside_enter(struct thread *t)
 		note_lost_inside(t, 2); /* its ENTRY and its EXIT */
 		return NULL;
 	}
-	if (aside->top == aside->frames && aside->planned)
+	if (aside->top == aside->frames && aside->planned && t->planned)
 		planned_begin_aside(aside, t);
 	else if (aside->top == aside->frames)
 		aside->limit = aside->frames + (t->limit > t->top ? t->limit - t->top - 1 : 0);
