@@ -185,7 +185,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe)
 {
-	const struct src_kernel *kernel = pipe ? &pipe->kernel : NULL;
+	const struct kernel_losses *kernel = pipe ? &pipe->kernel : NULL;
 
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg,

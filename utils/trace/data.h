@@ -110,6 +110,9 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 /* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
+/* Names come in any order; this puts them by time. */
+void data_sort_names(struct trace_data *data);
+
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 

@@ -388,6 +388,24 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct task_name *x = a;
+	const struct task_name *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+void data_sort_names(struct trace_data *data)
+{
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		struct task *task = &data->tasks[i];
+
+		if (task->nr_names > 1)
+			qsort(task->names, task->nr_names, sizeof(*task->names), compare_names);
+	}
+}
+
 /* How many of the names of @task it had got at @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {

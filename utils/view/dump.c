@@ -12,6 +12,7 @@
 #include "utils/format/perf_dat.h"
 #include "utils/format/task_txt.h"
 #include "utils/trace/cpu_files.h"
+#include "utils/trace/src_kernel.h"
 #include "utils/view/argtext.h"
 #include "utils/view/eventtext.h"
 #include "utils/view/texts.h"
