@@ -274,7 +274,7 @@ static ssize_t find_first(const struct feed *feed, uint64_t *until_ns)
 /* What comes next, by time: 1, 0 at the end, or negative with @err. */
 static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 {
-	struct uft_err why = { 0 };
+	struct uft_err *why = &feed->why;
 	uint64_t until_ns;
 	ssize_t index;
 
@@ -284,12 +284,14 @@ static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 			return 0;
 
 		struct source *src = feed->sources.all[index];
-		ssize_t nr = source_read(src, run->events, READ_AT_ONCE, until_ns, &why);
+		ssize_t nr = source_read(src, run->events, READ_AT_ONCE, until_ns, why);
 
 		if (nr == -EBADMSG)
-			err_set(feed->context.broken, nr, "%s", why.text);
+			err_set(feed->context.broken, nr, "%s", why->text);
 		else if (nr < 0)
-			return err_set(err, nr, "%s", why.text);
+			return err_set(err, nr, "%s", why->text);
+		if (nr < 0)
+			err_clear(why);
 		/* One that has something and does not give it has nothing. */
 		feed->next[index] = nr <= 0 ? UINT64_MAX : source_next_ns(src);
 		if (nr <= 0)

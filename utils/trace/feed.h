@@ -72,6 +72,7 @@ struct stray;
  * @strays: of a recording that grows: of tasks that are not announced yet
  * @complete_ns: up to there the queues have everything; UINT64_MAX: so far as files go
  * @last_ns: of all that was read
+ * @why: what a source says is wrong
  *
  * Starts as { 0 }, ends with feed_close().
  */
@@ -86,6 +87,7 @@ struct feed {
 	size_t nr_strays;
 	uint64_t complete_ns;
 	uint64_t last_ns;
+	struct uft_err why;
 };
 
 static inline bool feed_is_open(const struct feed *feed)

@@ -31,6 +31,7 @@ struct owners {
  *        the other, so that one may look ahead
  * @nr_refills: the last bit is the number of the buffer
  * @code: negative: it cannot be read on
+ * @why: what is wrong with a record; here, for it is large and there are many records
  */
 struct src_kernel {
 	struct source source;
@@ -49,6 +50,7 @@ struct src_kernel {
 	bool has_next;
 	bool at_end;
 	int code;
+	struct uft_err why;
 };
 
 static struct owners find_owners(const struct trace_data *data, const struct kernel_record *rec)
@@ -161,18 +163,17 @@ static int next_page(struct src_kernel *src)
 /* The next record of the page: 1; 0 at its end. */
 static int next_record(struct src_kernel *src)
 {
-	struct uft_err why = { 0 };
-
 	if (!src->has_page || src->page.at == src->page.end)
 		return 0;
 
-	int ret = kernel_page_next(&src->page, &src->next, &why);
+	int ret = kernel_page_next(&src->page, &src->next, &src->why);
 
 	if (ret >= 0)
 		return ret;
 	/* In one that was cut off the last record is most likely not whole. */
 	if (src->len - src->at >= page_bytes(src))
-		note_damage(src, &why);
+		note_damage(src, &src->why);
+	err_clear(&src->why);
 	src->page.at = src->page.end;
 	return 0;
 }

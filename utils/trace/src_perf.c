@@ -75,23 +75,28 @@ static int refill(struct src_perf *src)
 	return got > 0;
 }
 
-static void note_damage(struct src_perf *src, int code, const char *text)
+/* What is wrong is in @src->damage already, or it is @code. */
+static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
-	err_set(&src->damage, code, "cannot read '%s/perf-cpu%u.dat': %s", src->context.data->dir,
-		src->cpu, text);
+	if (src->damage.code)
+		err_prefix(&src->damage, "cannot read '%s/perf-cpu%u.dat'", src->context.data->dir,
+			   src->cpu);
+	else
+		err_set_errno(&src->damage, code, "cannot read '%s/perf-cpu%u.dat'",
+			      src->context.data->dir, src->cpu);
 }
 
 /* The next record that is for us, if there is one. */
 static void advance(struct src_perf *src)
 {
-	struct uft_err why = { 0 };
 	ssize_t used = 1;
 
 	src->has_next = false;
 	while (!src->has_next && !src->is_damaged && used > 0) {
 		used = perf_record_decode(src->buf + src->at, src->len - src->at,
-					  src->context.data->is_big_endian, &src->next, &why);
+					  src->context.data->is_big_endian, &src->next,
+					  &src->damage);
 		if (used > 0) {
 			src->at += used;
 			src->has_next = src->next.type != PERF_REC_OTHER;
@@ -102,7 +107,7 @@ static void advance(struct src_perf *src)
 		if (used == 0)
 			used = refill(src);
 		if (used < 0)
-			note_damage(src, used, why.code ? why.text : strerror(-used));
+			note_damage(src, used);
 	}
 }
 
