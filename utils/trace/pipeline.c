@@ -13,6 +13,9 @@
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
+/* Events beside the records, see struct pipeline. What most recordings have is held as a whole. */
+#define WINDOW_BYTES  (2UL << 20)
+#define HELD_BYTES    (24UL << 20)
 /* So many that their buffers are worth a place of their own. */
 #define MANY_LANES    32
 /* Nobody knows how many tasks a recording that grows will have. */
@@ -422,7 +425,13 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 int pipeline_open(struct pipeline *pipe, struct trace_data *data,
 		  const struct pipeline_config *config, struct uft_err *err)
 {
-	*pipe = (struct pipeline){ .data = data, .config = *config, .limit_ns = UINT64_MAX };
+	*pipe = (struct pipeline){
+		.data = data,
+		.config = *config,
+		.limit_ns = UINT64_MAX,
+		.window_bytes = WINDOW_BYTES,
+		.held_bytes = HELD_BYTES,
+	};
 
 	int ret = open_all(pipe, err);
 

@@ -136,6 +136,7 @@ struct lane {
  * @config: as given; what stg_filter does is taken out of it when @is_filtered
  * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
  * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, what there is; NULL when it grows
+ * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of several tasks, one after the other
  * @kernel: what the kernel had no room for, as far as that was read
  * @ext: NULL: there is none
  * @broken: the first damaged file; the others were read on
@@ -151,6 +152,8 @@ struct pipeline {
 	size_t nr_sources;
 	struct feed feed;
 	struct survey *surveys;
+	size_t window_bytes;
+	size_t held_bytes;
 	struct kernel_losses kernel;
 	struct source *ext;
 	struct event_choice choice;
@@ -247,11 +250,6 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 
 /* --- how lanes get what the feed has (pipeline_feed.c) --- */
-
-/* In one window of time, or of one task that has too much to be held. */
-#define FEED_WINDOW_BYTES (2UL << 20)
-/* For one task after the other: so much is held at a time. */
-#define FEED_HELD_BYTES	  (24UL << 20)
 
 /* Note which sources there will be, and what they have of each task. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);

@@ -138,10 +138,10 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 		struct lane *lane = &pipe->lanes[end];
 		uint64_t cost = lane_cost(pipe, lane);
 
-		lane->streams = cost > FEED_HELD_BYTES;
+		lane->streams = cost > pipe->held_bytes;
 		if (lane->streams)
 			continue;
-		if (bytes + cost > FEED_HELD_BYTES)
+		if (bytes + cost > pipe->held_bytes)
 			break;
 		bytes += cost;
 	}
@@ -188,7 +188,7 @@ int lane_stream(struct lane *lane, struct uft_err *err)
 		lane->queued.at = 0;
 	}
 	if (ret == 0)
-		ret = feed_fill(feed, FEED_WINDOW_BYTES, err);
+		ret = feed_fill(feed, lane->pipe->window_bytes, err);
 	lane_attach(lane, feed);
 	return ret < 0 ? ret : 1;
 }
@@ -237,7 +237,7 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 		if (!pipe->lanes[i].is_finished)
 			feed->queues[pipe->lanes[i].task->index].is_wanted = true;
 	}
-	ret = feed_fill(feed, FEED_WINDOW_BYTES, err);
+	ret = feed_fill(feed, pipe->window_bytes, err);
 	for (size_t i = 0; ret >= 0 && i < pipe->nr_lanes; i++)
 		lane_attach(&pipe->lanes[i], feed);
 	return ret;
