@@ -19,6 +19,7 @@
 #include "cmds/record/facts.h"
 #include "cmds/record/files.h"
 #include "cmds/record/infofile.h"
+#include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -166,6 +167,18 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
 			 rec->protected);
+	if (rec->talks.nr_other_version)
+		msg_warn(msg,
+			 "%u processes were not traced: their probe (libmcount.so) speaks version "
+			 "%u of the control messages, this utrail speaks version %u; install both "
+			 "from the same build",
+			 rec->talks.nr_other_version, rec->talks.other_version, CONTROL_VERSION);
+	if (rec->talks.nr_refused)
+		msg_warn(msg,
+			 "%u conversations with processes were ended at a message that was not "
+			 "understood; these processes may not be traced (is their libmcount.so of "
+			 "the same build as this utrail?)",
+			 rec->talks.nr_refused);
 	if (rec->talks.nr_dropped)
 		msg_warn(msg,
 			 "%u processes were not heard to the end and not traced: too many spoke to "
@@ -429,7 +442,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_readings(run, &rec);
 	points_warn(&rec, &run->opts->msg);
 	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
+	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc &&
+	    !rec.talks.nr_other_version) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
@@ -475,6 +489,11 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	};
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);
+
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions)
+		return err_set(err, -ENOSYS,
+			       "cannot record: there is no probe for " UTRAIL_MACHINE
+			       " yet; recordings of other machines can be read here");
 
 	run.settings.captures = (struct capture_settings){
 		.rules = &run.args,

@@ -115,7 +115,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];
-	} packet = { .m.h = control_header(CONTROL_MODULE) };
+	} packet = { 0 };
 	struct control_module *m = &packet.m;
 	struct known_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
 	uint64_t start = UINT64_MAX;
@@ -145,7 +145,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	m->load_bias = info->dlpi_addr;
 	m->time_ns = report->time_ns;
 	m->tid = syscall(SYS_gettid);
-	report->failed = !remember(id) || !channel_send(report->ch, m, sizeof(*m) + len + 1);
+	report->failed = !remember(id) ||
+			 !channel_send(report->ch, CONTROL_MODULE, m, sizeof(*m) + len + 1);
 	return report->failed;
 }
 
@@ -179,16 +180,15 @@ void modules_after_dlopen(uint64_t begin_ns)
 	if (adds != modules.adds) {
 		points_look_again();
 
-		struct control_hello hello = session_hello(CONTROL_DLOPEN);
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
 		channel_init(&ch);
-		if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_greet(&ch, CONTROL_DLOPEN) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
-			modules_adopt_plan(ch.fds[0], &plan.nr);
+			modules_adopt_plan(ch.fds[0], false);
 	}
 	pthread_mutex_unlock(&modules.lock);
 	errno = saved;
@@ -288,53 +288,96 @@ static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
 	return false;
 }
 
-bool modules_adopt_plan(int fd, const struct plan_counts *nr)
+static bool adopt_lists(const struct plan_view *view, void *const lists[PLAN_KINDS])
 {
-	uint64_t bytes = plan_counts_bytes(nr);
-	struct stat st;
+	struct plan_func *funcs = lists[PLAN_FUNCS];
+	struct plan_rule *rules = lists[PLAN_RULES];
+	const struct plan_list *nr = view->lists;
 
-	if (bytes == 0)
-		return true;
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != bytes)
-		return false;
-
-	/* A private copy: the rules' indexes are ours to change. */
-	void *entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-
-	if (entries == MAP_FAILED)
-		return false;
-
-	struct plan_func *funcs = entries;
-	const struct plan_call_site *calls = (const struct plan_call_site *)(funcs + nr->funcs);
-	const struct plan_point *points = (const struct plan_point *)(calls + nr->calls);
-	struct plan_rule *rules = (struct plan_rule *)(points + nr->points);
-	const struct plan_cond *conds = (const struct plan_cond *)(rules + nr->rules);
-	const struct capture_step *steps = (const struct capture_step *)(conds + nr->conds);
-
-	for (uint32_t i = 0; i < nr->funcs; i++) {
+	for (uint32_t i = 0; i < nr[PLAN_FUNCS].nr; i++) {
 		if (funcs[i].rule != PLAN_NO_RULE)
 			funcs[i].rule += probe.nr_rules;
 		if (funcs[i].capture != PLAN_NO_CAPTURE)
 			funcs[i].capture += probe.nr_steps;
 	}
 	/* That must do no harm. */
-	if (steps_read_memory(steps, nr->steps) || conds_read_memory(rules, nr->rules, conds))
+	if (steps_read_memory(lists[PLAN_STEPS], nr[PLAN_STEPS].nr) ||
+	    conds_read_memory(rules, nr[PLAN_RULES].nr, lists[PLAN_CONDS]))
 		fault_guard_begin();
-	for (uint32_t i = 0; i < nr->rules; i++)
+	for (uint32_t i = 0; i < nr[PLAN_RULES].nr; i++)
 		rules[i].cond += probe.nr_conds;
 
-	bool good = add_to_list((void **)&probe.steps, &probe.nr_steps, steps, nr->steps,
-				sizeof(*steps)) &&
-		    add_to_list((void **)&probe.conds, &probe.nr_conds, conds, nr->conds,
-				sizeof(*conds)) &&
-		    add_to_list((void **)&probe.rules, &probe.nr_rules, rules, nr->rules,
+	bool good = add_to_list((void **)&probe.steps, &probe.nr_steps, lists[PLAN_STEPS],
+				nr[PLAN_STEPS].nr, sizeof(struct capture_step)) &&
+		    add_to_list((void **)&probe.conds, &probe.nr_conds, lists[PLAN_CONDS],
+				nr[PLAN_CONDS].nr, sizeof(struct plan_cond)) &&
+		    add_to_list((void **)&probe.rules, &probe.nr_rules, rules, nr[PLAN_RULES].nr,
 				sizeof(*rules)) &&
-		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
+		    (nr[PLAN_FUNCS].nr == 0 || add_funcs(funcs, nr[PLAN_FUNCS].nr));
 
 	if (good) {
-		libcall_hook(calls, nr->calls);
-		points_adopt(points, nr->points);
+		if (nr[PLAN_WATCHES].nr)
+			plan_copy(view, PLAN_WATCHES, probe.watches);
+		probe.nr_watches += nr[PLAN_WATCHES].nr;
+		libcall_hook(lists[PLAN_CALLS], nr[PLAN_CALLS].nr);
+		points_adopt(lists[PLAN_POINTS], nr[PLAN_POINTS].nr);
 	}
-	munmap(entries, bytes);
+	return good;
+}
+
+/* Room for what an image has of one kind, with its entries. NULL where there are none, or no memory. */
+static void *copy_list(const struct plan_view *view, enum plan_kind kind)
+{
+	uint64_t bytes = (uint64_t)view->lists[kind].nr * plan_entry_bytes(kind);
+	void *p = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0)
+			: MAP_FAILED;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	plan_copy(view, kind, p);
+	return p;
+}
+
+static bool adopt_view(const struct plan_view *view)
+{
+	void *lists[PLAN_KINDS] = { 0 };
+	bool good = true;
+
+	for (unsigned kind = 1; good && kind < PLAN_KINDS; kind++) {
+		lists[kind] = copy_list(view, kind);
+		good = lists[kind] || !view->lists[kind].nr;
+	}
+	good = good && adopt_lists(view, lists);
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++) {
+		if (lists[kind])
+			munmap(lists[kind],
+			       (uint64_t)view->lists[kind].nr * plan_entry_bytes(kind));
+	}
+	return good;
+}
+
+bool modules_adopt_plan(int fd, bool is_first)
+{
+	struct plan_view view;
+	struct stat st;
+
+	if (fd < 0)
+		return !is_first; /* nothing to add */
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		return false;
+
+	void *image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (image == MAP_FAILED)
+		return false;
+
+	bool good = plan_open(&view, image, st.st_size, NULL) == 0 &&
+		    (view.lists[PLAN_SETTINGS].nr == 1) == is_first;
+
+	if (good && is_first)
+		plan_copy(&view, PLAN_SETTINGS, &probe.plan);
+	good = good && adopt_view(&view);
+	munmap(image, st.st_size);
 	return good;
 }

@@ -23,9 +23,9 @@ bool modules_report_all(struct channel *ch);
 
 /*
  * COLD. Obey the plan in memfd @fd: functions go into the table that the hooks look into, with their rules, and library
- * calls are hooked. False when the memfd is unusable or memory is short.
+ * calls are hooked. The first one has settings, which go to probe.plan. False when the memfd is unusable or memory is short.
  */
-bool modules_adopt_plan(int fd, const struct plan_counts *nr);
+bool modules_adopt_plan(int fd, bool is_first);
 
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);

@@ -7,7 +7,7 @@
 #include "libmcount/watch.h"
 
 /*
- * The meaning of rules is in spec/cli.md section 4.3. Frames come to the shadow stack for two reasons here: the call is
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the shadow stack for two reasons here: the call is
  * recorded, or what its rule has changed must be undone when it returns. Other calls keep their return slot.
  */
 

@@ -4,8 +4,7 @@
 #include "libmcount/capture.h"
 #include "libmcount/emit.h"
 #include "libmcount/hot.h"
-
-#define EVENT_CALLSITE 100013 /* spec/data-format.md section 6.3 */
+#include "utils/format/event_ids.h"
 
 /* The ENTRY of @f with what belongs to it. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
@@ -13,7 +12,7 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	if (pf->rule && (pf->rule->flags & PLAN_CALLSITE)) {
 		uint64_t site = planned_own_return(f);
 
-		emit_event(t, f->time_ns, EVENT_CALLSITE, &site, sizeof(site));
+		emit_event(t, f->time_ns, EVENT_ID_CALLSITE, &site, sizeof(site));
 	}
 
 	bool has_watched = t->planned->watched.has_seen;

@@ -176,6 +176,8 @@ struct probe {
 	uint32_t nr_conds;
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
+	uint32_t nr_watches;
+	struct plan_watch watches[PLAN_WATCHES_MAX];
 
 	const struct control_page *control;
 	uint32_t nr_writers; /* of @control, at the beginning */
@@ -304,9 +306,6 @@ void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
-
-/* Any context. How each conversation begins. */
-struct control_hello session_hello(enum control_hello_kind kind);
 
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);

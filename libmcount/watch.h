@@ -14,7 +14,7 @@ struct watch_state {
 /* HOT: whether there is anything to watch. */
 static inline bool watch_is_wanted(void)
 {
-	return probe.plan.nr_watches || (probe.plan.flags & PLAN_WATCH_CPU);
+	return probe.nr_watches || (probe.plan.flags & PLAN_WATCH_CPU);
 }
 
 /* HOT: write an event for each value that is another one than @seen has. The first time all are written. */

@@ -155,6 +155,20 @@ static enum box_op box_op_of(char letter)
 		return BOX_CHAIN;
 	case 'T':
 		return BOX_TREE;
+	case 'L':
+		return BOX_LINKS;
+	case 'b':
+		return BOX_BITS;
+	case 'B':
+		return BOX_COUNTED_BITS;
+	case 'd':
+		return BOX_DEQUE;
+	case 'D':
+		return BOX_COUNTED_DEQUE;
+	case 'Q':
+		return BOX_FOLLOW_WEAK;
+	case 'x':
+		return BOX_FIELDS;
 	default:
 		return BOX_BYTES;
 	}

@@ -9,32 +9,55 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/unix_name.h"
 
 /*
- * One connection. It collects HELLO and the MODULEs; READY makes it act, answer and end. Nothing here waits: a
+ * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
+ *
+ *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
+ *                 \---> ENDING --CRASH--> over
+ *
+ * STATUS is answered in each state but the first. Whatever else comes is refused, and the conversation is over.
+ */
+enum talk_state {
+	TALK_OVER = CONTROL_OVER,
+	TALK_STRANGER,	/* has not said HELLO, or is not believed */
+	TALK_REPORTING, /* a fresh image, a forked child, or one that has loaded more modules */
+	TALK_ENDING,	/* about to die */
+	TALK_SERVED,	/* has its answer to READY */
+};
+
+#define IN_BELIEVED (CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED))
+
+/*
+ * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here waits: a
  * probe that stops talking costs a descriptor, not the recording.
  *
- * @is_believed: its HELLO was what only somebody of ours can say
+ * @list: strangers, or those that are believed
+ * @seq: of the message that is served just now
  * @origin: whose token HELLO had; NULL for a fresh image
  * @module_bytes: of @modules
- * @older, @newer: in the list of its kind
+ * @nr_others: messages that are none of those that make it go on
+ * @older, @newer: in @list
  */
 struct conversation {
 	struct watcher watcher;
 	int fd;
 	struct peer peer;
-	bool is_believed;
+	struct talk_list *list;
+	unsigned state; /* enum talk_state */
+	uint32_t seq;
 	struct control_hello hello;
 	struct process *origin;
 	struct control_module **modules; /* heap copies, in the order they came */
 	size_t nr_modules;
 	size_t cap_modules;
 	size_t module_bytes;
+	unsigned nr_others;
 	struct conversation *older;
 	struct conversation *newer;
 };
@@ -50,6 +73,7 @@ struct conversation {
 #define MODULES_MAX	  65536
 #define MODULE_BYTES_MAX  (16UL << 20) /* of one conversation */
 #define ALL_MODULE_BYTES  (64UL << 20) /* of all that are open */
+#define OTHERS_MAX	  1024	       /* of one conversation: skipped, or questions */
 
 /* So many connections and packets are served before somebody else's turn. */
 #define ACCEPTS_AT_ONCE 64
@@ -58,13 +82,10 @@ struct conversation {
 /* Without descriptors nobody can be served; we look again after that time. */
 #define PAUSE_NS 20000000
 
-static struct talk_list *list_of(struct recorder *rec, const struct conversation *talk)
+static void unlink_talk(struct conversation *talk)
 {
-	return talk->is_believed ? &rec->talks.believed : &rec->talks.strangers;
-}
+	struct talk_list *list = talk->list;
 
-static void unlink_talk(struct talk_list *list, struct conversation *talk)
-{
 	*(talk->older ? &talk->older->newer : &list->oldest) = talk->newer;
 	*(talk->newer ? &talk->newer->older : &list->newest) = talk->older;
 	talk->older = talk->newer = NULL;
@@ -73,6 +94,7 @@ static void unlink_talk(struct talk_list *list, struct conversation *talk)
 
 static void link_talk(struct talk_list *list, struct conversation *talk)
 {
+	talk->list = list;
 	talk->older = list->newest;
 	talk->newer = NULL;
 	*(list->newest ? &list->newest->newer : &list->oldest) = talk;
@@ -81,10 +103,10 @@ static void link_talk(struct talk_list *list, struct conversation *talk)
 }
 
 /* It said something: others are to go first. */
-static void touch(struct recorder *rec, struct conversation *talk)
+static void touch(struct conversation *talk)
 {
-	unlink_talk(list_of(rec, talk), talk);
-	link_talk(list_of(rec, talk), talk);
+	unlink_talk(talk);
+	link_talk(talk->list, talk);
 }
 
 static void free_modules(struct recorder *rec, struct conversation *talk)
@@ -99,7 +121,7 @@ static void free_modules(struct recorder *rec, struct conversation *talk)
 
 static void end_talk(struct recorder *rec, struct conversation *talk)
 {
-	unlink_talk(list_of(rec, talk), talk);
+	unlink_talk(talk);
 	free_modules(rec, talk);
 	loop_unwatch(&rec->loop, talk->fd, &talk->watcher);
 	close(talk->fd);
@@ -109,7 +131,7 @@ static void end_talk(struct recorder *rec, struct conversation *talk)
 /* Others need its place. */
 static void drop_talk(struct recorder *rec, struct conversation *talk)
 {
-	rec->talks.nr_dropped += talk->is_believed;
+	rec->talks.nr_dropped += talk->state == TALK_REPORTING || talk->state == TALK_ENDING;
 	end_talk(rec, talk);
 }
 
@@ -120,6 +142,38 @@ static unsigned count_peer(const struct talk_list *list, pid_t pid)
 	for (const struct conversation *talk = list->oldest; talk; talk = talk->newer)
 		nr += talk->peer.pid == pid;
 	return nr;
+}
+
+/* --- answers --- */
+
+/* @packet: a whole message, but for its header; @fds: @nr descriptors that go with it */
+static bool answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
+		   const int *fds, int nr)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))] = { 0 };
+	struct iovec iov = { packet, len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	control_stamp(packet, type, CONTROL_ANSWER, len, talk->seq);
+	if (nr) {
+		msg.msg_control = space;
+		msg.msg_controllen = CMSG_SPACE(nr * sizeof(int));
+
+		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nr * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nr * sizeof(int));
+	}
+	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+static void say_error(struct conversation *talk, const void *packet, enum control_verdict verdict)
+{
+	struct control_error error = control_error_about(packet, verdict);
+
+	send(talk->fd, &error, sizeof(error), MSG_NOSIGNAL);
 }
 
 /* --- HELLO --- */
@@ -175,7 +229,6 @@ static bool is_believable(struct recorder *rec, struct conversation *talk)
 	return false;
 }
 
-/* False when there is nothing more to say. */
 /* Is it one that cannot be traced, and that only says why? */
 static bool count_declined(struct recorder *rec, uint32_t kind)
 {
@@ -193,22 +246,22 @@ static bool count_declined(struct recorder *rec, uint32_t kind)
 	return false;
 }
 
-static bool take_hello(struct recorder *rec, struct conversation *talk, const void *packet)
+static unsigned take_hello(void *context, const void *message, size_t len)
 {
-	if (talk->is_believed)
-		return false;
-	memcpy(&talk->hello, packet, sizeof(talk->hello));
+	struct conversation *talk = context;
+	struct recorder *rec = talk->watcher.rec;
+
+	memcpy(&talk->hello, message, sizeof(talk->hello));
 	if (!is_believable(rec, talk) ||
 	    count_peer(&rec->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
-		return false;
+		return TALK_OVER;
 	if (count_declined(rec, talk->hello.kind))
-		return false;
+		return TALK_OVER;
 	if (rec->talks.believed.nr >= rec->talks.max)
 		drop_talk(rec, rec->talks.believed.oldest);
-	unlink_talk(&rec->talks.strangers, talk);
-	talk->is_believed = true;
+	unlink_talk(talk);
 	link_talk(&rec->talks.believed, talk);
-	return true;
+	return talk->hello.kind == CONTROL_ENDING ? TALK_ENDING : TALK_REPORTING;
 }
 
 /* --- MODULE, READY --- */
@@ -220,26 +273,28 @@ static bool is_too_much(const struct recorder *rec, const struct conversation *t
 }
 
 /* What is too much is left out, and said at the end: the process is traced all the same. */
-static bool keep_module(struct recorder *rec, struct conversation *talk, const void *packet,
-			size_t len)
+static unsigned take_module(void *context, const void *message, size_t len)
 {
+	struct conversation *talk = context;
+	struct recorder *rec = talk->watcher.rec;
+
 	if (is_too_much(rec, talk, len)) {
 		rec->talks.nr_modules_left_out++;
-		return true;
+		return TALK_REPORTING;
 	}
 
 	struct control_module *copy = malloc(len);
 
 	if (!copy)
-		return false;
-	memcpy(copy, packet, len);
+		return TALK_OVER;
+	memcpy(copy, message, len);
 	if (talk->nr_modules == talk->cap_modules) {
 		size_t cap = talk->cap_modules ? talk->cap_modules * 2 : 16;
 		struct control_module **modules = realloc(talk->modules, cap * sizeof(*modules));
 
 		if (!modules) {
 			free(copy);
-			return false;
+			return TALK_OVER;
 		}
 		talk->modules = modules;
 		talk->cap_modules = cap;
@@ -247,28 +302,7 @@ static bool keep_module(struct recorder *rec, struct conversation *talk, const v
 	talk->modules[talk->nr_modules++] = copy;
 	talk->module_bytes += len;
 	rec->talks.module_bytes += len;
-	return true;
-}
-
-static bool answer(struct conversation *talk, const void *packet, size_t len, const int *fds,
-		   int nr)
-{
-	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))] = { 0 };
-	struct iovec iov = { (void *)packet, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (nr) {
-		msg.msg_control = space;
-		msg.msg_controllen = CMSG_SPACE(nr * sizeof(int));
-
-		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nr * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nr * sizeof(int));
-	}
-	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
+	return TALK_REPORTING;
 }
 
 static bool switches_stacks(struct recorder *rec, const struct conversation *talk)
@@ -282,37 +316,39 @@ static bool switches_stacks(struct recorder *rec, const struct conversation *tal
 	return false;
 }
 
-static void note_plan(struct process *proc, size_t nr_modules, const struct plan_counts *nr)
+static void note_plan(struct process *proc, size_t nr_modules, const struct plan_entries *plan)
 {
 	proc->nr_modules += nr_modules;
-	proc->planned.funcs += nr->funcs;
-	proc->planned.calls += nr->calls;
-	proc->planned.rules += nr->rules;
-	proc->planned.conds += nr->conds;
-	proc->planned.steps += nr->steps;
-	proc->planned.points += nr->points;
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		proc->planned[kind] += plan_entries_nr(plan, kind);
 }
 
+/* The plan of a fresh image, as a memfd. */
+static int plan_for(struct recorder *rec, struct conversation *talk, struct process *proc)
+{
+	struct plan_entries entries cleanup_plan_entries = { 0 };
+	struct plan settings = rec->plan;
+
+	if (switches_stacks(rec, talk))
+		settings.flags |= PLAN_STACKS;
+	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
+	plan_make(rec, talk->modules, talk->nr_modules, true, &entries);
+	if (talk->nr_modules)
+		watches_bind(rec->settings, talk->modules[0], &entries);
+	note_plan(proc, talk->nr_modules, &entries);
+	return plan_memfd(&entries);
+}
+
+/* A forked child has the plan of its parent. */
 static bool welcome(struct recorder *rec, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
-	struct control_welcome msg = { .h = control_header(CONTROL_WELCOME), .plan = rec->plan };
-	struct plan_entries plan cleanup_plan_entries = { 0 };
-
-	memcpy(msg.plan.sid, proc->session->sid, SID_LEN);
-	memcpy(msg.token, proc->token, sizeof(msg.token));
-	if (switches_stacks(rec, talk))
-		msg.plan.flags |= PLAN_STACKS;
-	plan_make(rec, talk->modules, talk->nr_modules, true, &plan);
-	if (talk->nr_modules)
-		watches_bind(rec->settings, talk->modules[0], &msg.plan);
-
-	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.plan.nr);
+	struct control_welcome msg = { 0 };
+	int plan_fd cleanup_fd = talk->hello.kind == CONTROL_EXEC ? plan_for(rec, talk, proc) : -1;
 	int fds[CONTROL_FD_MAX] = { rec->control_fd, arena_fd, plan_fd };
 
-	note_plan(proc, talk->nr_modules, &msg.plan.nr);
-
-	return answer(talk, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
+	memcpy(msg.token, proc->token, sizeof(msg.token));
+	return answer(talk, CONTROL_WELCOME, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
 }
 
 static void note_save_error(struct recorder *rec, const struct uft_err *err)
@@ -382,34 +418,41 @@ static struct process *begin_process(struct recorder *rec, struct conversation *
 	return proc;
 }
 
-static void serve_process(struct recorder *rec, struct conversation *talk)
+/* False when there was no answer. */
+static bool serve_process(struct recorder *rec, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;
 	struct process *proc = begin_process(rec, talk, &arena_fd);
 	struct uft_err err = { 0 };
 
 	if (!proc)
-		return;
-	welcome(rec, talk, proc, arena_fd);
+		return false;
+
+	bool is_told = welcome(rec, talk, proc, arena_fd);
+
 	if (talk->hello.kind == CONTROL_EXEC) {
 		session_save(rec, proc->session, &err);
 		note_save_error(rec, &err);
 	}
+	return is_told;
 }
 
-static void late_modules(struct recorder *rec, struct conversation *talk)
+/* The same for a process that is known. */
+static bool late_modules(struct recorder *rec, struct conversation *talk)
 {
 	struct session *s = talk->origin->session;
-	struct control_plan msg = { .h = control_header(CONTROL_PLAN) };
+	struct control_plan msg = { 0 };
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct uft_err err = { 0 };
 
 	plan_make(rec, talk->modules, talk->nr_modules, false, &plan);
 
-	int plan_fd cleanup_fd = plan_memfd(&plan, &msg.nr);
+	int plan_fd cleanup_fd = plan_memfd(&plan);
 
-	note_plan(talk->origin, talk->nr_modules, &msg.nr);
-	answer(talk, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
+	note_plan(talk->origin, talk->nr_modules, &plan);
+
+	bool is_told = answer(talk, CONTROL_PLAN, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
+
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)
 			continue;
@@ -417,43 +460,119 @@ static void late_modules(struct recorder *rec, struct conversation *talk)
 		session_save_late(rec, s, talk->modules[i], &err);
 	}
 	note_save_error(rec, &err);
+	return is_told;
 }
 
 /* The peer has said all. The files that he names are opened with no more rights than he has. */
-static void take_ready(struct recorder *rec, struct conversation *talk)
+static unsigned take_ready(void *context, const void *message, size_t len)
 {
+	struct conversation *talk = context;
+	struct recorder *rec = talk->watcher.rec;
 	struct rights before;
+	bool is_served = false;
 
 	if (rights_enter(&talk->peer, &before)) {
 		rec->reads_as_peer = before.is_changed;
-		if (talk->hello.kind == CONTROL_DLOPEN)
-			late_modules(rec, talk);
-		else
-			serve_process(rec, talk);
+		is_served = talk->hello.kind == CONTROL_DLOPEN ? late_modules(rec, talk)
+							       : serve_process(rec, talk);
 	}
 	rights_leave(&before);
 	rec->reads_as_peer = false;
+	free_modules(rec, talk);
+	if (is_served)
+		return TALK_SERVED;
+	say_error(talk, message, CONTROL_FAILED);
+	return TALK_OVER;
+}
+
+/* --- other messages --- */
+
+static unsigned take_crash(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+
+	crash_keep(&talk->watcher.rec->crashes, message, talk->hello.pid);
+	return TALK_OVER;
+}
+
+static unsigned take_status(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct recorder *rec = talk->watcher.rec;
+	struct control_status_is status = {
+		.flags = (atomic_load(&rec->is_full) ? CONTROL_STATUS_FULL : 0) |
+			 (atomic_load(&rec->control->finished) ? CONTROL_STATUS_FINISHED : 0) |
+			 (atomic_load(&rec->write_error) ? CONTROL_STATUS_FAILED : 0),
+		.nr_alive = rec->alive.nr_followed,
+		.bytes_written = atomic_load(&rec->bytes_written),
+		.records_lost = atomic_load(&rec->records_lost),
+	};
+
+	talk->nr_others++;
+	return answer(talk, CONTROL_STATUS_IS, &status, sizeof(status), NULL, 0) ? talk->state
+										 : TALK_OVER;
+}
+
+/* The probe does not understand what we have said, and steps aside. */
+static unsigned take_error(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+
+	talk->watcher.rec->talks.nr_refused++;
+	return TALK_OVER;
+}
+
+static const struct control_row talk_rows[] = {
+	{ &control_hello_shape, CONTROL_IN(TALK_STRANGER), take_hello },
+	{ &control_module_shape, CONTROL_IN(TALK_REPORTING), take_module },
+	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING), take_ready },
+	{ &control_crash_shape, CONTROL_IN(TALK_ENDING), take_crash },
+	{ &control_status_shape, IN_BELIEVED, take_status },
+	{ &control_error_shape, IN_BELIEVED, take_error },
+};
+static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows) };
+
+/* --- packets --- */
+
+/* The conversation is over with this packet. Who knows the secret is told why, and so is the user at the end. */
+static void refuse(struct recorder *rec, struct conversation *talk, const void *packet, size_t len,
+		   enum control_verdict verdict)
+{
+	unsigned version = talk->state == TALK_STRANGER
+				   ? control_other_version(packet, len, rec->secret)
+				   : 0;
+
+	if (version) {
+		rec->talks.nr_other_version++;
+		rec->talks.other_version = version;
+	} else if (talk->state == TALK_STRANGER) {
+		return;
+	} else {
+		rec->talks.nr_refused++;
+	}
+	if (len >= sizeof(struct control_header))
+		say_error(talk, packet, verdict);
 }
 
 /* Take one packet in. False when the conversation is over, well or badly. */
 static bool take_packet(struct recorder *rec, struct conversation *talk, const void *packet,
 			size_t len)
 {
-	int type = control_check(packet, len);
+	talk->seq = len < sizeof(struct control_header)
+			    ? 0
+			    : ((const struct control_header *)packet)->seq;
 
-	if (type == CONTROL_HELLO)
-		return take_hello(rec, talk, packet);
-	if (!talk->is_believed)
-		return false;
-	if (talk->hello.kind == CONTROL_ENDING) {
-		if (type == CONTROL_CRASH)
-			crash_keep(&rec->crashes, packet, talk->hello.pid);
-		return false;
+	enum control_verdict verdict = control_take(&talk_table, &talk->state, talk, packet, len);
+
+	if (verdict == CONTROL_SKIPPED && talk->state != TALK_STRANGER) {
+		talk->nr_others++;
+		verdict = CONTROL_TAKEN;
 	}
-	if (type == CONTROL_MODULE)
-		return keep_module(rec, talk, packet, len);
-	if (type == CONTROL_READY)
-		take_ready(rec, talk);
+	if (talk->nr_others > OTHERS_MAX)
+		verdict = CONTROL_TOO_MANY;
+	if (verdict == CONTROL_TAKEN)
+		return talk->state != TALK_OVER;
+	refuse(rec, talk, packet, len, verdict);
 	return false;
 }
 
@@ -462,18 +581,19 @@ static void serve(struct recorder *rec, struct conversation *talk)
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 
 	for (int i = 0; i < PACKETS_AT_ONCE; i++) {
-		ssize_t len = recv(talk->fd, packet, sizeof(packet), 0);
+		ssize_t len = recv(talk->fd, packet, sizeof(packet), MSG_TRUNC);
 
 		if (len < 0 && errno == EINTR)
 			continue;
 		if (len < 0 && errno == EAGAIN)
 			break;
-		if (len <= 0 || !take_packet(rec, talk, packet, len)) {
+		if (len <= 0 || len > (ssize_t)sizeof(packet) ||
+		    !take_packet(rec, talk, packet, len)) {
 			end_talk(rec, talk);
 			return;
 		}
 	}
-	touch(rec, talk);
+	touch(talk);
 }
 
 static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
@@ -509,7 +629,12 @@ static void begin_talk(struct recorder *rec, int fd)
 		close(fd);
 		return;
 	}
-	*talk = (struct conversation){ .watcher = { serve_talk, rec }, .fd = fd, .peer = peer };
+	*talk = (struct conversation){
+		.watcher = { serve_talk, rec },
+		.fd = fd,
+		.peer = peer,
+		.state = TALK_STRANGER,
+	};
 	link_talk(&rec->talks.strangers, talk);
 	if (loop_watch(&rec->loop, talk->fd, &talk->watcher) < 0)
 		end_talk(rec, talk);
@@ -570,15 +695,12 @@ static int watch_for_pause(struct recorder *rec)
 
 int control_listen(struct recorder *rec, struct uft_err *err)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->socket_name);
+	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, rec->socket_name, strlen(rec->socket_name));
 
 	rec->listener = (struct watcher){ accept_probes, rec };
-	memcpy(addr.sun_path + 1, rec->socket_name, len);
 	rec->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (rec->listen_fd < 0 ||
-	    bind(rec->listen_fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0 ||
+	if (rec->listen_fd < 0 || bind(rec->listen_fd, (struct sockaddr *)&addr, addr_len) < 0 ||
 	    listen(rec->listen_fd, SOMAXCONN) < 0)
 		return err_set_errno(err, -errno, "cannot open the control socket");
 

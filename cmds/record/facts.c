@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "cmds/facts.h"
+#include "utils/base/path.h"
 #include "utils/object/sym_dir.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static const char *yes_or_no(bool is_so)
 {
@@ -51,12 +45,13 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 			  "process %d reported itself: %s; modules: %u, planned functions: %u, "
 			  "planned library calls: %u",
 			  p->os_pid, p->is_fork ? "a forked child" : "a new program", p->nr_modules,
-			  p->planned.funcs, p->planned.calls);
+			  (unsigned)p->planned[PLAN_FUNCS], (unsigned)p->planned[PLAN_CALLS]);
 		msg_debug(msg, MSG_MCOUNT, 2,
 			  "process %d: rules: %u, conditions: %u, capture steps: %u, points: %u; "
 			  "session %s",
-			  p->os_pid, p->planned.rules, p->planned.conds, p->planned.steps,
-			  p->planned.points, p->session->sid);
+			  p->os_pid, (unsigned)p->planned[PLAN_RULES],
+			  (unsigned)p->planned[PLAN_CONDS], (unsigned)p->planned[PLAN_STEPS],
+			  (unsigned)p->planned[PLAN_POINTS], p->session->sid);
 	}
 	msg_debug(msg, MSG_MCOUNT, 1,
 		  "processes: %llu; records lost: %llu, of them inside of the probe: %llu; threads "
@@ -142,7 +137,7 @@ static void tell_filters(struct run *run, const struct recorder *rec)
 	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 		struct facts_module module = {
-			.basename = base_name(m->path),
+			.basename = path_base(m->path),
 			.is_program = is_program(rec, m->path),
 			.symbols = &symbols,
 			.source_of = source_of,

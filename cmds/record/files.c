@@ -14,6 +14,7 @@
 #include "cmds/record/peer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/format/datadir.h"
 #include "utils/format/sym.h"
 #include "utils/format/text.h"
@@ -53,8 +54,7 @@ bool files_choose_name(int dir_fd, const char *path, const char *build_id, char 
 	text_put_name(&escaped, path, strlen(path));
 	path = strbuf_str(&escaped);
 
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 
 	snprintf(name, size, "%s.sym", base);
 

@@ -18,7 +18,7 @@ int files_make_dir(const char *path, struct uft_err *err);
 
 /*
  * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of
- * the path) when another module has taken that (spec/data-format.md section 4.5). False when the
+ * the path) when another module has taken that (doc/formats/symbols.md, "Names of the files"). False when the
  * module's symbols are saved already.
  */
 bool files_choose_name(int dir_fd, const char *path, const char *build_id, char *name, size_t size);

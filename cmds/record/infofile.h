@@ -10,7 +10,7 @@ int infofile_begin(const struct run *run, struct uft_err *err);
 /* When it has ended: `info` with everything. 0 or negative with @err. */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 
-/* Options that reading commands are to use, too (spec/data-format.md section 12). 0 or negative with @err. */
+/* Options that reading commands are to use, too (doc/formats/events.md, "default.opts"). 0 or negative with @err. */
 int infofile_default_opts(const struct run *run, struct uft_err *err);
 
 #endif

@@ -1,7 +1,9 @@
-/* Which library calls are recorded, and which of them need care (spec/runtime.md section 5). */
+/* Which library calls are recorded, and which of them need care (doc/facts/programs.md, "Library calls"). */
 #include <string.h>
 
 #include "cmds/record/recorder.h"
+
+#include "utils/base/path.h"
 
 struct special_call {
 	const char *name;
@@ -99,8 +101,7 @@ bool libcall_is_nested_module(const char *path)
 		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
 		"libmcount.so", "libc-2.",  "libm-2.",	    "libpthread-2.",  "libdl-2.",
 	};
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 
 	for (size_t i = 0; i < ARRAY_SIZE(system_libraries); i++) {
 		if (strncmp(base, system_libraries[i], strlen(system_libraries[i])) == 0)

@@ -38,7 +38,7 @@ struct perf_cpu {
 
 static struct perf_event_attr make_attr(const struct record_settings *settings)
 {
-	/* spec/data-format.md section 9 */
+	/* doc/formats/events.md, "perf-cpu<N>.dat" */
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
 		.type = PERF_TYPE_SOFTWARE,

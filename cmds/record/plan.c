@@ -8,17 +8,13 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct plan_func *x = a;
-	const struct plan_func *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 
 /* Calls of smaller entries of a PLT are never recorded. */
 static uint64_t smallest_size(const struct record_settings *settings)
@@ -48,13 +44,6 @@ static uint64_t largest_size(const struct record_settings *settings)
 	return size;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * One module on its way into a plan.
  *
@@ -76,7 +65,7 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 	struct capture_subject subject = {
 		.name = name,
 		.sym = sym,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.debug = debuginfo_func(b->debug, sym),
 		.has_llvm_strings = b->has_llvm_strings,
 	};
@@ -128,7 +117,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		.name_len = name->len,
 		.others = strbuf_str(others),
 		.source_file = debug ? debug->file : NULL,
-		.module = base_name(b->module->path),
+		.module = path_base(b->module->path),
 		.is_plt = sym->type == 'P',
 		.is_program = b->is_program,
 	};
@@ -191,7 +180,7 @@ static void sort_funcs(struct strbuf *out)
 
 	if (!nr)
 		return;
-	qsort(funcs, nr, sizeof(*funcs), compare_start);
+	qsort(funcs, nr, sizeof(*funcs), order_u64);
 	for (size_t i = 0; i < nr; i++) {
 		if (kept && funcs[i].start < funcs[kept - 1].end)
 			continue;
@@ -274,27 +263,30 @@ static void plan_image(struct recorder *rec, struct control_module *const *modul
 				.module = known,
 				.is_program = i == 0,
 				.rules = &binder->rules,
-				.steps = &binder->lists.steps,
+				.steps = &binder->entries.lists[PLAN_STEPS],
 				.out = &known->funcs,
 			};
 
-			binder->rules.rules = &binder->lists.rules;
-			binder->rules.conds = &binder->lists.conds;
+			binder->rules.rules = &binder->entries.lists[PLAN_RULES];
+			binder->rules.conds = &binder->entries.lists[PLAN_CONDS];
 			bind_module(&b);
 			known->is_bound = true;
 		}
-		add_moved(&out->funcs, &known->funcs, modules[i]->start);
+		add_moved(&out->lists[PLAN_FUNCS], &known->funcs, modules[i]->start);
 	}
-	strbuf_add(&out->rules, binder->lists.rules.data, binder->lists.rules.len);
-	strbuf_add(&out->conds, binder->lists.conds.data, binder->lists.conds.len);
-	strbuf_add(&out->steps, binder->lists.steps.data, binder->lists.steps.len);
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++) {
+		const struct strbuf *list = &binder->entries.lists[kind];
+
+		strbuf_add(&out->lists[kind], list->data, list->len);
+	}
 }
 
 /* The same for modules that come later: only what is new, for the probe has the rest. */
 static void plan_late(struct recorder *rec, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {
-	struct rule_set rules = { .rules = &out->rules, .conds = &out->conds };
+	struct rule_set rules = { .rules = &out->lists[PLAN_RULES],
+				  .conds = &out->lists[PLAN_CONDS] };
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct known_module *known = known_module_get(rec, modules[i]->path);
@@ -303,14 +295,14 @@ static void plan_late(struct recorder *rec, struct control_module *const *module
 			.settings = rec->settings,
 			.module = known,
 			.rules = &rules,
-			.steps = &out->steps,
+			.steps = &out->lists[PLAN_STEPS],
 			.out = &funcs,
 		};
 
 		if (!known || !modules[i]->has_text || !is_recorded(rec->settings, known, false))
 			continue;
 		bind_module(&b);
-		add_moved(&out->funcs, &funcs, modules[i]->start);
+		add_moved(&out->lists[PLAN_FUNCS], &funcs, modules[i]->start);
 	}
 	rule_set_deinit(&rules);
 }
@@ -325,61 +317,66 @@ void plan_make(struct recorder *rec, struct control_module *const *modules, size
 			plan_image(rec, modules, nr, out);
 		else
 			plan_late(rec, modules, nr, out);
-		sort_funcs(&out->funcs);
+		sort_funcs(&out->lists[PLAN_FUNCS]);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(rec, modules[i]->path);
 		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
 
 		if (all || (known && known->is_instrumented))
-			plan_calls(settings, modules[i], all, &out->calls);
+			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
 		if (known && modules[i]->has_text)
-			points_bind(&rec->points, known, modules[i], &out->points);
+			points_bind(&rec->points, known, modules[i], &out->lists[PLAN_POINTS]);
 	}
 }
 
 void plan_binder_deinit(struct plan_binder *binder)
 {
 	rule_set_deinit(&binder->rules);
-	plan_entries_deinit(&binder->lists);
+	plan_entries_deinit(&binder->entries);
 }
 
 void plan_entries_deinit(struct plan_entries *plan)
 {
-	strbuf_deinit(&plan->funcs);
-	strbuf_deinit(&plan->calls);
-	strbuf_deinit(&plan->points);
-	strbuf_deinit(&plan->rules);
-	strbuf_deinit(&plan->steps);
-	strbuf_deinit(&plan->conds);
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		strbuf_deinit(&plan->lists[kind]);
 }
 
-int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr)
+uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 {
-	const struct strbuf *kinds[] = { &plan->funcs, &plan->calls, &plan->points,
-					 &plan->rules, &plan->conds, &plan->steps };
+	uint32_t bytes = plan_entry_bytes(kind);
 
-	*nr = (struct plan_counts){
-		.funcs = plan->funcs.len / sizeof(struct plan_func),
-		.calls = plan->calls.len / sizeof(struct plan_call_site),
-		.points = plan->points.len / sizeof(struct plan_point),
-		.rules = plan->rules.len / sizeof(struct plan_rule),
-		.steps = plan->steps.len / sizeof(struct capture_step),
-		.conds = plan->conds.len / sizeof(struct plan_cond),
-	};
+	return bytes ? plan->lists[kind].len / bytes : 0;
+}
 
-	int fd = plan_counts_bytes(nr) ? memfd_create("utrail-plan", MFD_CLOEXEC) : -1;
-	bool good = fd >= 0;
+int plan_memfd(const struct plan_entries *plan)
+{
+	struct plan_view view = { 0 };
+	bool has_any = false;
 
-	for (size_t i = 0; good && i < ARRAY_SIZE(kinds); i++)
-		good = !strbuf_oom(kinds[i]) &&
-		       fd_write_all(fd, kinds[i]->data, kinds[i]->len) == 0;
-	if (good)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	*nr = (struct plan_counts){ 0 };
-	return -1;
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++) {
+		uint32_t nr = plan_entries_nr(plan, kind);
+
+		if (strbuf_oom(&plan->lists[kind]))
+			return -1;
+		view.lists[kind] = plan_list(kind, plan->lists[kind].data, nr);
+		has_any |= nr != 0;
+	}
+	if (!has_any)
+		return -1;
+
+	uint64_t bytes = plan_image_bytes(&view);
+	int fd cleanup_fd = memfd_create("utrail-plan", MFD_CLOEXEC);
+	void *image;
+
+	if (fd < 0 || ftruncate(fd, bytes) < 0)
+		return -1;
+	image = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (image == MAP_FAILED)
+		return -1;
+	plan_image_put(&view, image);
+	munmap(image, bytes);
+	return take_fd(&fd);
 }
 
 bool settings_hold_back(const struct record_settings *settings)

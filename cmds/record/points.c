@@ -14,11 +14,11 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
+#include "utils/format/event_ids.h"
 #include "utils/object/sdt.h"
 #include "utils/object/sites.h"
 
-#define EVENT_FIRST_ID 1000000 /* spec/data-format.md section 6.3 */
-#define OPCODE_NOP     0x90    /* what <sys/sdt.h> puts there */
+#define OPCODE_NOP 0x90 /* what <sys/sdt.h> puts there */
 
 /* A probe that can be recorded; what is common to all processes that have the file. */
 struct found_point {
@@ -83,35 +83,37 @@ static int write_line(const struct points *points, size_t index)
 
 	if (fd < 0)
 		return -errno;
-	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_FIRST_ID + index, points->events[index]);
+	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index]);
 	return strbuf_oom(&line) ? -ENOMEM : fd_write_all(fd, line.data, line.len);
 }
 
-/* The id of the event, a new one when it is the first of its name. False when memory is short. */
-static bool event_id(struct points *points, const char *name, uint32_t *id)
+/* The id of the event, a new one when it is the first of its name. 0, -ENOMEM, or -ERANGE when there are no numbers left. */
+static int event_id(struct points *points, const char *name, uint32_t *id)
 {
 	char **events;
 
 	for (size_t i = 0; i < points->nr_events; i++) {
 		if (strcmp(points->events[i], name) == 0) {
-			*id = EVENT_FIRST_ID + i;
-			return true;
+			*id = EVENT_ID_USER + i;
+			return 0;
 		}
 	}
+	if (points->nr_events == EVENT_USER_MAX)
+		return -ERANGE;
 	events = vec_grow(points->events, points->nr_events, sizeof(*events));
 	if (!events)
-		return false;
+		return -ENOMEM;
 	points->events = events;
 	events[points->nr_events] = strdup(name);
 	if (!events[points->nr_events])
-		return false;
+		return -ENOMEM;
 
 	int ret = write_line(points, points->nr_events);
 
 	if (ret < 0 && !points->error)
 		points->error = ret;
-	*id = EVENT_FIRST_ID + points->nr_events++;
-	return true;
+	*id = EVENT_ID_USER + points->nr_events++;
+	return 0;
 }
 
 /* --- one file --- */
@@ -195,11 +197,15 @@ static int prepare(struct points *points, struct known_module *known, const stru
 
 		if (!sites[i].why_not[0] && *nop != OPCODE_NOP)
 			strcpy(sites[i].why_not, "there is no nop");
+		if (!sites[i].why_not[0])
+			ret = event_id(points, wanted[i].event, &found.event);
+		if (ret == -ERANGE) {
+			strcpy(sites[i].why_not, "there are no numbers left for events");
+			ret = 0;
+		}
 		if (sites[i].why_not[0])
 			leave_out(points, known, code, &wanted[i], sites[i].why_not);
-		else if (!event_id(points, wanted[i].event, &found.event))
-			ret = -ENOMEM;
-		else
+		else if (ret == 0)
 			strbuf_add(&known->points.found, &found, sizeof(found));
 	}
 	return ret;

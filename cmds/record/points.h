@@ -17,7 +17,7 @@ struct recorder;
 /*
  * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
  *
- * @events: "provider:event" by id - EVENT_FIRST_ID; each has its line in events.txt
+ * @events: "provider:event" by id - EVENT_ID_USER; each has its line in events.txt
  * @names: of all probes that were seen, each with its NUL, wanted or not
  * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
  * @complaints: to be told at the end, each with its NUL

@@ -137,7 +137,7 @@ struct process {
 	struct arena
 		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
 	uint32_t nr_modules; /* that it has reported, and what their plans had: */
-	struct plan_counts planned;
+	uint64_t planned[PLAN_KINDS];
 	struct process *next;	     /* in recorder.processes */
 	struct process *next_noting; /* in recorder.notes */
 	struct process *next_live;   /* in recorder.live */
@@ -181,20 +181,15 @@ struct known_module {
 	struct known_module *next;
 };
 
-/* What a plan's memfd holds: all kinds of entries, one behind the other. Starts as { 0 }. */
+/* What a plan's memfd is to hold: entries by enum plan_kind. Starts as { 0 }. */
 struct plan_entries {
-	struct strbuf funcs;  /* struct plan_func, sorted by address */
-	struct strbuf calls;  /* struct plan_call_site, by module */
-	struct strbuf points; /* struct plan_point, by module */
-	struct strbuf rules;  /* struct plan_rule */
-	struct strbuf conds;  /* struct plan_cond */
-	struct strbuf steps;  /* struct capture_step */
+	struct strbuf lists[PLAN_KINDS];
 };
 
-/* What the functions of all images have in common. Starts as { 0 }; its lists have no functions and no calls. */
+/* What the functions of all images have in common: rules, conditions, steps. Starts as { 0 }. */
 struct plan_binder {
 	struct rule_set rules;
-	struct plan_entries lists;
+	struct plan_entries entries;
 };
 
 struct client;
@@ -224,6 +219,9 @@ struct talks {
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
+	unsigned nr_other_version; /* said HELLO as @other_version of the protocol */
+	unsigned other_version;
+	unsigned nr_refused; /* conversations that one side ended with ERROR */
 };
 
 struct recorder {
@@ -475,10 +473,11 @@ void plan_binder_deinit(struct plan_binder *binder);
 /* Whether the library calls that module @path makes are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
-/*
- * A memfd with the entries for a probe, and how many they are, or -1 and zeros when there are none or memory is short.
- */
-int plan_memfd(const struct plan_entries *plan, struct plan_counts *nr);
+/* A memfd with the image of these entries, or -1 when there are none or memory is short. */
+int plan_memfd(const struct plan_entries *plan);
+
+/* How many entries of @kind there are. */
+uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
 bool settings_hold_back(const struct record_settings *settings);
@@ -496,7 +495,7 @@ int watches_check(const struct record_settings *settings, const char *path, stru
 
 /* Where they are in the process whose program is @module; those that it has. */
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
-		  struct plan *plan);
+		  struct plan_entries *plan);
 
 /* --- libcalls.c --- */
 

@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/unix_name.h"
 #include "utils/format/request.h"
 
 #define CLIENTS_MAX 64
@@ -160,7 +159,7 @@ static void accept_client(struct watcher *watcher, uint32_t epoll_events)
 /* The recording goes on without this door when it cannot be opened: the program is more important. */
 void service_listen(struct recorder *rec)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr;
 	char name[REQUEST_NAME_SIZE];
 	struct stat dir;
 
@@ -168,13 +167,11 @@ void service_listen(struct recorder *rec)
 	if (fstat(rec->dir_fd, &dir) < 0)
 		return;
 	request_name(name, &dir);
-	memcpy(addr.sun_path + 1, name, strlen(name));
 
+	socklen_t addr_len = unix_name_address(&addr, name, strlen(name));
 	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd < 0 ||
-	    bind(fd, (struct sockaddr *)&addr,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0 ||
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ||
 	    listen(fd, SOMAXCONN) < 0 || loop_watch(&rec->loop, fd, &rec->service) < 0)
 		return;
 	rec->service_fd = take_fd(&fd);

@@ -12,6 +12,8 @@
 
 #include "cmds/record/files.h"
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
 #include "utils/object/program.h"
@@ -24,7 +26,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)getpid() << 32 ^
-			 (uint64_t)sid; /* unique on this machine is enough */
+			 (uintptr_t)sid; /* unique on this machine is enough */
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
@@ -71,7 +73,7 @@ int session_add_module(struct session *s, const struct control_module *m)
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 /*
- * uftrace guesses the kernel's base address from the stack's line (spec/data-format.md section 3) and takes a program
+ * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module maps") and takes a program
  * without one for a part of the kernel. So a process that hides its maps gets a usual one.
  */
 int session_add_stack(struct session *s, pid_t os_pid)
@@ -97,13 +99,7 @@ int session_add_stack(struct session *s, pid_t os_pid)
 	return module_map_add(&s->map, &guess);
 }
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct map_entry *x = a;
-	const struct map_entry *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
+_Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
 
 /* So many different files are looked at: programs may name as many as they like. */
 #define KNOWN_MODULES_MAX 262144
@@ -164,13 +160,6 @@ void known_modules_destroy(struct known_module *known)
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "<name>.dbg" beside "<name>.sym", when there is anything to say. */
 static int save_debug(struct recorder *rec, const struct known_module *known,
 		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
@@ -178,7 +167,7 @@ static int save_debug(struct recorder *rec, const struct known_module *known,
 	struct capture_module module = {
 		.path = known->path,
 		.build_id = known->build_id,
-		.basename = base_name(known->path),
+		.basename = path_base(known->path),
 		.symbols = symbols,
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -255,7 +244,7 @@ static int save_all_symbols(struct recorder *rec, const struct session *s, struc
 		const char *path = s->map.entries[i].path;
 		struct known_module *known = known_module_get(rec, path);
 
-		if (known && strbuf_list_has(&needed, base_name(path)))
+		if (known && strbuf_list_has(&needed, path_base(path)))
 			ret = save_symbols(rec, known, err);
 	}
 	return ret;
@@ -267,7 +256,7 @@ static int save_map(struct recorder *rec, struct session *s, struct uft_err *err
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (s->map.nr)
-		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), compare_start);
+		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
 	for (size_t i = 0; i < s->map.nr; i++) {
 		struct known_module *known = known_module_get(rec, s->map.entries[i].path);
 

@@ -61,7 +61,7 @@ int watches_check(const struct record_settings *settings, const char *path, stru
 }
 
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
-		  struct plan *plan)
+		  struct plan_entries *plan)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
 
@@ -70,10 +70,13 @@ void watches_bind(const struct record_settings *settings, const struct control_m
 	for (size_t i = 0; i < settings->watch->nr_vars; i++) {
 		const struct symbol *sym = find_variable(&symbols, settings->watch->vars[i]);
 
-		if (sym)
-			plan->watches[plan->nr_watches++] = (struct plan_watch){
+		if (sym) {
+			struct plan_watch watch = {
 				.addr = module->start + sym->addr,
 				.bytes = sym->size,
 			};
+
+			strbuf_add(&plan->lists[PLAN_WATCHES], &watch, sizeof(watch));
+		}
 	}
 }

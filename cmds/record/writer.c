@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/order.h"
 #include "utils/format/record.h"
 
 /* How old a committed record may get before it is in its file, when its segment does not fill up. */
@@ -117,13 +118,7 @@ struct ended_ring {
 	uint32_t index;
 };
 
-static int compare_start(const void *a, const void *b)
-{
-	const struct ended_ring *x = a;
-	const struct ended_ring *y = b;
-
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
+_Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
  * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes later may take the place of
@@ -141,7 +136,7 @@ static void close_ended_rings(struct recorder *rec, struct process *proc, uint32
 			ended[nr++] = (struct ended_ring){ process_ring(proc, i)->start_ns, i };
 	}
 	if (nr)
-		qsort(ended, nr, sizeof(*ended), compare_start);
+		qsort(ended, nr, sizeof(*ended), order_u64);
 	for (size_t i = 0; i < nr; i++)
 		close_ring(rec, proc, ended[i].index, 1);
 }

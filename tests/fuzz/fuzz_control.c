@@ -128,13 +128,20 @@ static struct process *nth_process(const struct recorder *rec, unsigned n)
 	return p;
 }
 
+static uint32_t seq; /* of what is said */
+
+static void say(int fd, unsigned type, uint32_t flags, void *message, size_t len)
+{
+	control_stamp(message, type, flags, len, ++seq);
+	send(fd, message, len, MSG_NOSIGNAL);
+}
+
 /* @how: 1: a wrong secret, 2: another's pid, 4: no known token; what is above: whose token */
 static void say_hello(const struct recorder *rec, int fd, const struct other *other, uint8_t kind,
 		      uint8_t how)
 {
 	const struct process *owner = nth_process(rec, how >> 3);
 	struct control_hello hello = {
-		.h = control_header(CONTROL_HELLO),
 		.pid = other->pid + (how & 2 ? 1 : 0),
 		.ppid = owner ? owner->pid : 1,
 		.kind = kind % 8,
@@ -146,7 +153,7 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 	memset(hello.token, how, sizeof(hello.token));
 	if (owner && !(how & 4))
 		memcpy(hello.token, owner->token, sizeof(hello.token));
-	send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+	say(fd, CONTROL_HELLO, 0, &hello, sizeof(hello));
 }
 
 static void say_module(int fd, uint8_t which, uint16_t place)
@@ -158,27 +165,25 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + 64];
 	} packet = { .m = {
-			     .h = control_header(CONTROL_MODULE),
 			     .start = place * 4096ULL,
 			     .end = (place + (which >> 4)) * 4096ULL,
 			     .has_text = which >> 3 & 1,
 		     } };
 
 	strcpy(packet.m.path, paths[which % ARRAY_SIZE(paths)]);
-	send(fd, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1, MSG_NOSIGNAL);
+	say(fd, CONTROL_MODULE, 0, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1);
 }
 
 static void say_crash(int fd, const struct other *other, uint8_t how)
 {
 	struct control_crash crash = {
-		.h = control_header(CONTROL_CRASH),
 		.pid = how & 1 ? 1 : other->pid,
 		.tid = other->pid,
 		.signal = how,
 		.nr_frames = how & 2 ? CONTROL_CRASH_FRAMES + 1 : 2,
 	};
 
-	send(fd, &crash, sizeof(crash), MSG_NOSIGNAL);
+	say(fd, CONTROL_CRASH, 0, &crash, sizeof(crash));
 }
 
 static void say_anything(int fd, struct fuzz_input *in)
@@ -189,14 +194,46 @@ static void say_anything(int fd, struct fuzz_input *in)
 
 	memcpy(packet, bytes, len);
 	/* Modules are files that the recorder opens: an input must not choose any but ours. */
-	if (control_check(packet, len) == CONTROL_MODULE)
+	if (control_check(&control_module_shape, packet, len) == CONTROL_TAKEN)
 		((struct control_module *)packet)->path[0] = '?';
 	send(fd, packet, len, MSG_NOSIGNAL);
+}
+
+/* A whole message of any type, and of the length that it says. */
+static void say_message(int fd, struct fuzz_input *in)
+{
+	_Alignas(8) uint8_t packet[sizeof(struct control_header) + UINT8_MAX] = { 0 };
+	unsigned type = fuzz_u8(in);
+	uint32_t flags = fuzz_u8(in);
+	size_t len;
+	const uint8_t *bytes = fuzz_bytes(in, fuzz_u8(in), &len);
+
+	memcpy(packet + sizeof(struct control_header), bytes, len);
+	len += sizeof(struct control_header);
+	if (type == CONTROL_MODULE && len > sizeof(struct control_module))
+		((struct control_module *)packet)->path[0] = '?';
+	say(fd, type, flags, packet, len);
+}
+
+static bool is_any(const struct control_shape *const *shapes, const void *packet, size_t len)
+{
+	for (; *shapes; shapes++) {
+		if (control_check(*shapes, packet, len) == CONTROL_TAKEN)
+			return true;
+	}
+	return false;
 }
 
 /* The probe's part of the protocol: what it is told is well-formed. */
 static void take_answers(int fd)
 {
+	static const struct control_shape *const shapes[] = {
+		&control_welcome_shape,
+		&control_plan_shape,
+		&control_error_shape,
+		&control_status_is_shape,
+		NULL,
+	};
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
 	struct iovec iov = { packet, sizeof(packet) };
@@ -209,9 +246,8 @@ static void take_answers(int fd)
 	if (len <= 0)
 		return;
 
-	int type = control_check(packet, len);
-
-	FUZZ_CHECK(type == CONTROL_WELCOME || type == CONTROL_PLAN);
+	FUZZ_CHECK(is_any(shapes, packet, len));
+	FUZZ_CHECK(((struct control_header *)packet)->flags == CONTROL_ANSWER);
 	FUZZ_CHECK(!(msg.msg_flags & MSG_CTRUNC));
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
@@ -248,13 +284,16 @@ enum step {
 	STEP_ANYTHING,
 	STEP_END,
 	STEP_ANNOUNCE,
+	STEP_MESSAGE,
+	STEP_STATUS,
 	NR_STEPS
 };
 
 static void take_step(struct recorder *rec, int *fd, const struct other *other, enum step step,
 		      struct fuzz_input *in)
 {
-	const struct control_ready ready = { control_header(CONTROL_READY) };
+	struct control_ready ready;
+	struct control_status status;
 	uint8_t kind;
 	struct process *proc;
 
@@ -268,7 +307,7 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 		say_module(*fd, kind, fuzz_u16(in));
 		break;
 	case STEP_READY:
-		send(*fd, &ready, sizeof(ready), MSG_NOSIGNAL);
+		say(*fd, CONTROL_READY, 0, &ready, sizeof(ready));
 		break;
 	case STEP_CRASH:
 		say_crash(*fd, other, fuzz_u8(in));
@@ -289,6 +328,12 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
 			tasks_announce(rec, proc, proc->pid + fuzz_u8(in), 7);
+		break;
+	case STEP_MESSAGE:
+		say_message(*fd, in);
+		break;
+	case STEP_STATUS:
+		say(*fd, CONTROL_STATUS, 0, &status, sizeof(status));
 		break;
 	case NR_STEPS:
 		break;

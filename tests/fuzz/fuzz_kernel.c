@@ -63,7 +63,7 @@ static void show(const struct trace_data *data, const struct feed *feed)
 		for (size_t k = 0; k < feed->queues[i].nr && nr < EVENTS_MAX; k++, nr++) {
 			const struct queued *queued = &feed->queues[i].events[k];
 			struct event event = {
-				.addr = queued->addr,
+				.id = queued->addr,
 				.type = EVENT_POINT,
 				.data = queued->data,
 				.data_len = queued->data_len,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes point downwards only (design, section 2), and each source says first what it owns.
+"""Includes point downwards only (doc/internals/overview.md, "Rooms"), and each source says first what it owns.
 
 usage: includes.py TOP
 """

@@ -1,4 +1,4 @@
-/* Orders of plain numbers, for qsort(3) and bsearch(3), and a search for where a number belongs. */
+/* Orders of plain numbers, and of structs that begin with one, for qsort(3) and bsearch(3), and a search for where a number belongs. */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
 

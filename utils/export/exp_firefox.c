@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
@@ -134,15 +135,11 @@ static int enter(struct firefox *f, const struct func *func)
 
 static int note_start(struct firefox *f)
 {
-	if (f->nr_starts == f->cap_starts) {
-		size_t cap = f->cap_starts ? f->cap_starts * 2 : 64;
-		uint64_t *starts = reallocarray(f->starts, cap, sizeof(*starts));
+	uint64_t *starts = vec_room(f->starts, f->nr_starts, &f->cap_starts, sizeof(*starts));
 
-		if (!starts)
-			return -ENOMEM;
-		f->starts = starts;
-		f->cap_starts = cap;
-	}
+	if (!starts)
+		return -ENOMEM;
+	f->starts = starts;
 	f->starts[f->nr_starts++] = f->last_ns;
 	return 0;
 }

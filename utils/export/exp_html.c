@@ -82,24 +82,15 @@ static int enter(struct html *html, const struct func *func, uint64_t time_ns)
 {
 	uint32_t number = func_number(&html->numbers, func);
 
-	if (html->nr == html->cap) {
-		size_t cap = html->cap ? html->cap * 2 : 4096;
-		struct slice *slices = reallocarray(html->slices, cap, sizeof(*slices));
+	struct slice *slices = vec_room(html->slices, html->nr, &html->cap, sizeof(*slices));
+	size_t *open = vec_room(html->open, html->nr_open, &html->cap_open, sizeof(*open));
 
-		if (!slices)
-			return -ENOMEM;
+	if (slices)
 		html->slices = slices;
-		html->cap = cap;
-	}
-	if (html->nr_open == html->cap_open) {
-		size_t cap = html->cap_open ? html->cap_open * 2 : 64;
-		size_t *open = reallocarray(html->open, cap, sizeof(*open));
-
-		if (!open)
-			return -ENOMEM;
+	if (open)
 		html->open = open;
-		html->cap_open = cap;
-	}
+	if (!slices || !open)
+		return -ENOMEM;
 	html->slices[html->nr] = (struct slice){
 		.start_ns = time_ns,
 		.func = number - 1,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "utils/view/eventtext.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/proto.h"
@@ -16,7 +17,7 @@
 #define CLOCK_ID_REALTIME  1
 #define CLOCK_ID_MONOTONIC 3
 
-/* Field numbers: spec/exports.md section 1.2. */
+/* Field numbers: doc/formats/exports.md, "Perfetto". */
 enum {
 	TRACE_PACKET = 1,
 
@@ -234,16 +235,13 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {
-		size_t nr = MAX((size_t)func->id + 1, p->nr_known * 2);
-		uint32_t *known = reallocarray(p->known, nr, sizeof(*known));
+		uint32_t *known = vec_reach(p->known, &p->nr_known, func->id, sizeof(*known));
 
 		if (!known) {
 			p->nest.is_oom = true;
 			return true;
 		}
-		memset(known + p->nr_known, 0, (nr - p->nr_known) * sizeof(*known));
 		p->known = known;
-		p->nr_known = nr;
 	}
 	if (likely(p->known[func->id] == p->sequence))
 		return true;

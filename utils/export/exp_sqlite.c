@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/payloads.h"
@@ -256,15 +257,11 @@ static int know_function(struct sqlite_export *s, const struct func *func)
 
 static int enter(struct sqlite_export *s, const struct func *func, bool is_inherited)
 {
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct open_call *calls = reallocarray(s->calls, cap, sizeof(*calls));
+	struct open_call *calls = vec_room(s->calls, s->nr, &s->cap, sizeof(*calls));
 
-		if (!calls)
-			return -ENOMEM;
-		s->calls = calls;
-		s->cap = cap;
-	}
+	if (!calls)
+		return -ENOMEM;
+	s->calls = calls;
 	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id,
 						.start_ns = s->last_ns,
 						.is_inherited = is_inherited };

@@ -14,7 +14,7 @@
 
 /*
  * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write is
- * described in the man page of dump, the formats in spec/exports.md.
+ * described in the man page of dump, facts about the formats in doc/formats/exports.md.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \

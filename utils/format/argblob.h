@@ -1,4 +1,4 @@
-/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (spec/data-format.md section 6.2). */
+/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (doc/formats/records.md, "Payloads"). */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
 #define UTRAIL_FORMAT_ARGBLOB_H
 

@@ -36,7 +36,7 @@ struct kernel_header {
 };
 
 /*
- * Read @text, spec/data-format.md section 10. -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
+ * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
  * cut off within itself is left out, and what comes before it is good: *@is_cut tells (the recorder may have been killed).
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,

@@ -13,7 +13,7 @@ enum argrules_about {
 };
 
 /*
- * "NAME[@MODULE][@ITEM,...]" of spec/cli.md section 4.1.
+ * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
  * @about: enum argrules_about: what @items are about, and what to find out by itself when there are none
  * @clears: enum argrules_about: what earlier rules have said about these is forgotten, `clear`

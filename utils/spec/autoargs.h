@@ -23,7 +23,7 @@ const struct autoargs *autoargs_find(const char *name);
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
-/* The tables as recordings carry them (spec/data-format.md section 1.4): keys argauto, retauto and enumauto of `info`. */
+/* The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys argauto, retauto and enumauto of `info`. */
 void autoargs_put_args(struct strbuf *out);
 void autoargs_put_retvals(struct strbuf *out);
 void autoargs_put_enums(struct strbuf *out);

@@ -33,7 +33,7 @@ void enum_defs_deinit(struct enum_defs *defs);
 #define cleanup_enum_defs cleanup(enum_defs_deinit)
 
 /*
- * Add "enum NAME { A, B = 4, C };", any number of them (spec/data-format.md section 1.4): values decimal, 0x or
+ * Add "enum NAME { A, B = 4, C };", any number of them (doc/formats/info.md, "Argument specifications"): values decimal, 0x or
  * octal; one without is that before it plus 1; a comma before the brace may stand, the ';' may be missing. -EINVAL with
  * the column; what stood before that is there. -ENOMEM.
  */

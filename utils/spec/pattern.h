@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex.h"
 
-/* How a pattern is to be read; what --match says (spec/cli.md section 4.1). */
+/* How a pattern is to be read; what --match says (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
 	MATCH_GLOB,  /* fnmatch(3) over the whole name; the same */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/spec/autoargs.h"
 #include "utils/trace/data.h"
 
@@ -281,17 +282,12 @@ static const struct func_args *make(struct arg_book *book, const struct func *fu
 
 static bool make_room(struct arg_book *book, size_t id)
 {
-	if (id < book->nr_funcs)
-		return true;
-
-	size_t nr = MAX(id + 1, book->nr_funcs * 2);
-	const struct func_args **funcs = reallocarray(book->funcs, nr, sizeof(*funcs));
+	const struct func_args **funcs = vec_reach(book->funcs, &book->nr_funcs, id,
+						   sizeof(*funcs));
 
 	if (!funcs)
 		return false;
-	memset(funcs + book->nr_funcs, 0, (nr - book->nr_funcs) * sizeof(*funcs));
 	book->funcs = funcs;
-	book->nr_funcs = nr;
 	return true;
 }
 

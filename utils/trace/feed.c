@@ -416,7 +416,7 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
 static void note_event(struct survey *survey, const struct event *event)
 {
 	bool is_sign = event->type == EVENT_POINT &&
-		       (event->addr == EVENT_ID_TASK_NEW || event->addr == EVENT_ID_TASK_NAME);
+		       (event->id == EVENT_ID_TASK_NEW || event->id == EVENT_ID_TASK_NAME);
 
 	survey->nr++;
 	survey->bytes += sizeof(struct queued);
@@ -426,7 +426,7 @@ static void note_event(struct survey *survey, const struct event *event)
 	if (is_sign)
 		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
 	/* Tracepoints do not tell whether it is on the CPU. */
-	if (event->type == EVENT_POINT && event->addr < EVENT_ID_BUILTIN)
+	if (event->type == EVENT_POINT && event->id < EVENT_ID_BUILTIN)
 		return;
 	if (event->type == EVENT_SCHED_IN && survey->is_out)
 		survey->first_back_ns = MIN(survey->first_back_ns, event->time_ns);

@@ -21,7 +21,7 @@
 #define FEED_LATE_NS 1000000
 
 /*
- * An event that waits. Its payload is of the heap.
+ * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct event.
  *
  * @source: the place of its source in the feed: the order of those with the same time
  */
@@ -31,7 +31,6 @@ struct queued {
 	uint8_t *data;
 	uint16_t data_len;
 	uint16_t source;
-	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
 };

@@ -240,7 +240,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 			if (lane->is_cut && is_out_behind(lane, events, kept))
 				events[kept++] = (struct event){
 					.time_ns = pipe->stop_ns,
-					.addr = EVENT_ID_SCHED_IN,
+					.id = EVENT_ID_SCHED_IN,
+					.cpu = EVENT_CPU_UNKNOWN,
 					.type = EVENT_SCHED_IN,
 				};
 			break;

@@ -196,7 +196,7 @@ static ssize_t extern_read(struct source *source, struct event *events, size_t m
 	src->shown = line.text;
 	*events = (struct event){
 		.time_ns = line.time_ns,
-		.addr = EVENT_ID_EXTERN_DATA,
+		.id = EVENT_ID_EXTERN_DATA,
 		.type = EVENT_EXTERN,
 		.data = (const uint8_t *)line.text,
 		.data_len = line.len,

@@ -225,7 +225,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	       src->nr_refills == nr_refills) {
 		events[nr++] = (struct event){
 			.time_ns = src->next.time_ns,
-			.addr = src->next.id,
+			.id = src->next.id,
 			.type = EVENT_POINT,
 			.data = src->next.data,
 			.data_len = MIN(src->next.len, (uint32_t)UINT16_MAX),

@@ -12,6 +12,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/perf_dat.h"
 #include "utils/trace/cpu_files.h"
+#include "utils/trace/event_kind.h"
 
 /* No record is longer: its length has 16 bits. Some hundreds of files may be open at the same time. */
 #define PERF_BUFFER_BYTES (64 * 1024)
@@ -111,22 +112,12 @@ static void advance(struct src_perf *src)
 	}
 }
 
-static const uint32_t ids[] = {
-	[PERF_REC_SCHED_IN] = EVENT_ID_SCHED_IN,
-	[PERF_REC_SCHED_OUT] = EVENT_ID_SCHED_OUT,
-	[PERF_REC_SCHED_OUT_PREEMPT] = EVENT_ID_SCHED_OUT_PREEMPT,
-	[PERF_REC_TASK_NEW] = EVENT_ID_TASK_NEW,
-	[PERF_REC_TASK_EXIT] = EVENT_ID_TASK_EXIT,
-	[PERF_REC_TASK_NAME] = EVENT_ID_TASK_NAME,
-};
-
 static void make_event(const struct src_perf *src, struct event *event)
 {
 	*event = (struct event){
 		.time_ns = src->next.time_ns,
-		.addr = ids[src->next.type],
+		.id = event_id_of_perf(src->next.type),
 		.type = EVENT_POINT,
-		.data_len = MIN(src->cpu, (uint32_t)UINT16_MAX),
 	};
 	switch (src->next.type) {
 	case PERF_REC_SCHED_IN:
@@ -140,8 +131,9 @@ static void make_event(const struct src_perf *src, struct event *event)
 		event->type = EVENT_SCHED_OUT;
 		break;
 	default:
-		break;
+		return;
 	}
+	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
 /* The task may be announced later than it gets a name. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/format/record.h"
 
 #define FIRST_FRAMES 16
@@ -46,14 +47,11 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 /* Room to count the frames of @func. */
 static bool grow_open(struct stg_calls *calls, const struct func *func)
 {
-	size_t nr = MAX((size_t)func->count_id + 1, calls->nr_open * 2);
-	uint32_t *open = reallocarray(calls->open, nr, sizeof(*open));
+	uint32_t *open = vec_reach(calls->open, &calls->nr_open, func->count_id, sizeof(*open));
 
 	if (!open)
 		return false;
-	memset(open + calls->nr_open, 0, (nr - calls->nr_open) * sizeof(*open));
 	calls->open = open;
-	calls->nr_open = nr;
 	return true;
 }
 

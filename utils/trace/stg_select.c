@@ -1,4 +1,5 @@
 /* Stage: drops what is too deep, too small, a library call, or an event nobody asked for. */
+#include "utils/trace/event_kind.h"
 #include "utils/trace/stage.h"
 
 bool stg_select_is_needed(const struct stage_config *config)
@@ -36,11 +37,10 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 	return !config->is_off && depth < config->depth && keeps_func(config, func);
 }
 
-/* -T f@read=..., -W: somebody asked for it, function by function, when the recording was made. */
 static bool is_of_trigger(const struct event *event)
 {
-	return event->type == EVENT_POINT && event->addr >= EVENT_ID_READ_STATM &&
-	       event->addr <= EVENT_ID_WATCH_VAR;
+	return event->type == EVENT_POINT &&
+	       (event_kind_fixed(event->id)->flags & EVENT_KIND_OF_TRIGGER);
 }
 
 /* Events that the user does not want to see. A view of lines must still know of them. */

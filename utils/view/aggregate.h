@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/wide.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/hist.h"
 
@@ -17,7 +18,7 @@ struct time_stats {
 	uint64_t max_ns;
 	uint64_t min_at_ns; /* when the call with that time began */
 	uint64_t max_at_ns;
-	unsigned __int128 sum_squares;
+	struct wide sum_squares;
 };
 
 /* What is known of calls of one function, or of one name. */
@@ -51,7 +52,6 @@ struct task_stats {
 		uint32_t cpu;
 	} * cpus;
 	size_t nr_cpus;
-	size_t cap_cpus;
 };
 
 /*

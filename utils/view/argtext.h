@@ -1,4 +1,4 @@
-/* The text of arguments and return values (spec/output.md section 2.4). */
+/* The text of arguments and return values (doc/facts/text.md, "Arguments"). */
 #ifndef UTRAIL_VIEW_ARGTEXT_H
 #define UTRAIL_VIEW_ARGTEXT_H
 

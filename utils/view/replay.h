@@ -1,4 +1,4 @@
-/* View: every call on lines of its own, as the program made them (spec/output.md section 2). */
+/* View: every call on lines of its own, as the program made them (doc/facts/text.md, "Replay"). */
 #ifndef UTRAIL_VIEW_REPLAY_H
 #define UTRAIL_VIEW_REPLAY_H
 

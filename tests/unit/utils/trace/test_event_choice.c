@@ -1,4 +1,4 @@
-/* Unit tests of utils/trace/event_choice.c and event_names.c. */
+/* Unit tests of utils/trace/event_choice.c, event_kinds.c and kinds_*.c. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/recording.h"

@@ -33,7 +33,7 @@ static ssize_t toy_read(struct source *source, struct event *events, size_t max,
 	*events = (struct event){
 		.time_ns = toy->next_ns,
 		.type = EVENT_POINT,
-		.addr = EVENT_ID_USER + 7,
+		.id = EVENT_ID_USER + 7,
 		.data = (const uint8_t *)toy->text,
 		.data_len = strlen(toy->text),
 	};
