@@ -31,32 +31,83 @@ static int choose_kinds(struct pipeline *pipe)
 	return 0;
 }
 
-static int open_feed(struct pipeline *pipe, struct feed *feed, bool takes_notes,
-		     struct uft_err *err)
+static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 {
-	const struct source_context context = {
+	return (struct source_context){
 		.data = pipe->data,
 		/* It was told by the one that takes notes; several threads may be here. */
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,
 	};
+}
+
+static int open_feed(struct pipeline *pipe, struct feed *feed, bool takes_notes,
+		     struct uft_err *err)
+{
+	const struct source_context context = context_of(pipe, takes_notes);
 
 	return feed_open(feed, &context, pipe->kinds, err);
 }
 
-int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
+/* @newcomers: to be found; NULL: nobody asks. */
+static int survey(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
 	struct feed feed cleanup(feed_close) = { 0 };
+	struct source_context context = context_of(pipe, true);
 	size_t nr = pipe->data->nr_tasks;
-	int ret = choose_kinds(pipe);
+	int ret;
 
-	pipe->surveys = ret == 0 ? calloc(nr + 1, sizeof(*pipe->surveys)) : NULL;
+	context.newcomers = newcomers;
+	pipe->kernel = (struct kernel_losses){ 0 };
+	free(pipe->surveys);
+	pipe->surveys = calloc(nr + 1, sizeof(*pipe->surveys));
 	if (!pipe->surveys)
 		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
-	ret = open_feed(pipe, &feed, true, err);
+	ret = feed_open(&feed, &context, pipe->kinds, err);
 	pipe->nr_sources = feed.sources.nr;
 	return ret < 0 ? ret : feed_survey(&feed, pipe->surveys, err);
+}
+
+/* A child is called what its parent was, until it gets a name of its own. */
+static int name_children(struct trace_data *data, const struct task_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct task *child = data_task(data, list->all[i].tid);
+		const struct task *parent = data_task(data, list->all[i].ppid);
+		int ret = 0;
+
+		if (parent && child->start_ns)
+			ret = data_name_task(data, child->tid, child->start_ns,
+					     task_name_at(parent, child->start_ns));
+		if (ret < 0)
+			return ret;
+		data_sort_names(data);
+	}
+	return 0;
+}
+
+static void list_deinit(struct task_list *list)
+{
+	free(list->all);
+}
+
+/* Tasks without a probe have events, which are outside of all functions. When there are any, all are looked at once more. */
+int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
+{
+	struct task_list newcomers cleanup(list_deinit) = { 0 };
+	int ret = choose_kinds(pipe);
+
+	if (ret == 0)
+		ret = survey(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
+	if (ret == 0 && newcomers.nr) {
+		ret = data_add_tasks(pipe->data, &newcomers);
+		if (ret == 0)
+			ret = survey(pipe, NULL, err);
+		if (ret == 0)
+			ret = name_children(pipe->data, &newcomers);
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", pipe->data->dir) : 0;
 }
 
 int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err)
@@ -81,7 +132,8 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 		return false;
 	if (task->data_bytes)
 		return true;
-	if (!stages->show_events && !stages->show_sched)
+	/* Nothing of it is in a function. */
+	if (!stages->show_outside || (!stages->show_events && !stages->show_sched))
 		return false;
 	if (pipe->surveys)
 		return pipe->surveys[task->index].nr;

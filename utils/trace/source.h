@@ -105,12 +105,14 @@ struct kernel_losses {
  * What sources are opened for.
  *
  * @broken: the first damaged file is told here; the others are read on
+ * @newcomers: tasks that task.txt does not tell of, by tid; NULL: nobody asks
  * @losses, and names of tasks: are noted when @takes_notes. Files are read more than once, and then only the first time
  */
 struct source_context {
 	struct trace_data *data;
 	struct uft_err *broken;
 	struct kernel_losses *losses;
+	struct task_list *newcomers;
 	bool takes_notes;
 };
 

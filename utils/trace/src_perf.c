@@ -157,6 +157,29 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
+/* Whoever is told of here belongs to the program, be it without a probe. */
+static int note_newcomer(struct src_perf *src)
+{
+	const struct perf_record *rec = &src->next;
+	struct task_list *list = src->context.newcomers;
+
+	if (!list || rec->tid <= 0)
+		return 0;
+
+	struct task *task = task_list_get(list, rec->tid);
+
+	if (!task)
+		return -ENOMEM;
+	if (rec->pid > 0)
+		task->pid = rec->pid;
+	if (rec->type == PERF_REC_TASK_NEW) {
+		task->ppid = rec->ppid;
+		task->is_fork = rec->pid != rec->ppid;
+		task->start_ns = rec->time_ns;
+	}
+	return 0;
+}
+
 static ssize_t perf_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
 			 struct uft_err *err)
 {
@@ -164,6 +187,8 @@ static ssize_t perf_read(struct source *source, struct event *events, size_t max
 	int32_t tid = src->next.tid;
 	size_t nr = 0;
 
+	source->tid = tid;
+	source->task = data_task(src->context.data, tid);
 	if (!src->has_next && src->damage.code) {
 		int code = src->damage.code;
 
@@ -175,13 +200,13 @@ static ssize_t perf_read(struct source *source, struct event *events, size_t max
 	     nr++) {
 		int ret = note_name(src);
 
+		if (ret == 0 && !source->task)
+			ret = note_newcomer(src);
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot name task %d", tid);
 		make_event(src, &events[nr]);
 		advance(src);
 	}
-	source->tid = tid;
-	source->task = data_task(src->context.data, tid);
 	return nr;
 }
 

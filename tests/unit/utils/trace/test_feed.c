@@ -171,6 +171,48 @@ static void streams(void **state)
 	check_all(20000);
 }
 
+/* Tasks with events and no calls: of one task.txt tells, and of the other only the kernel. Outside of functions is where all of it is. */
+static void without_calls(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	pipeline_config_init(&config);
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{ }", 1000);
+	recording_add_task(&rec, 102, "", 0);
+	recording_finish(&rec);
+	perf_add_sched(&perf, 'o', 102, 500);
+	perf_add_sched(&perf, 'i', 102, 1500);
+	perf_add_sched(&perf, 'o', 101, 1600);
+	perf_add_sched(&perf, 'o', 103, 1700);
+	perf_add_sched(&perf, 'i', 101, 9000);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{}");
+
+	strbuf_reset(&out);
+	config.stages.show_outside = true;
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "102:~ 100:a{ 102:^ 101:~ 103:~ 100:} 101:^");
+	strbuf_reset(&out);
+	config.order = PIPELINE_BY_TASK;
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "100:a{} 101:~^ 102:~^ 103:~");
+	recording_deinit(&rec);
+
+	/* Without any calls, and without any session. */
+	strbuf_reset(&out);
+	config.order = PIPELINE_BY_TIME;
+	recording_init(&rec);
+	strbuf_reset(&rec.task_txt);
+	recording_finish(&rec);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_run(&rec, &config, &out);
+	assert_string_equal(strbuf_str(&out), "102:~^ 101:~ 103:~ 101:^");
+	recording_deinit(&rec);
+}
+
 /* Few lines of extern.dat may stand in any order; of more, those that are near each other. A line may be of any length. */
 static void external_lines(void **state)
 {
@@ -217,9 +259,8 @@ static void external_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(windows),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(streams),
+		cmocka_unit_test(windows),	  cmocka_unit_test(groups),
+		cmocka_unit_test(streams),	  cmocka_unit_test(without_calls),
 		cmocka_unit_test(external_lines),
 	};
 
