@@ -21,6 +21,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/own_libc.h"
+#include "libmcount/plans.h"
 #include "libmcount/switches.h"
 
 struct probe probe;
@@ -151,17 +152,8 @@ __attribute__((constructor)) static void session_begin(void)
 		return;
 
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], true))
+	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
 		return;
-	probe.is_on = !(probe.plan.flags & PLAN_TRACE_OFF);
-	probe.has_filter = probe.plan.flags & PLAN_OPT_IN_FILTER;
-	probe.has_caller = probe.plan.flags & PLAN_OPT_IN_CALLER;
-	probe.has_location = probe.plan.flags & PLAN_OPT_IN_LOCATION;
-	probe.follows_stacks = probe.plan.flags & PLAN_STACKS;
-	/* Without rules nothing ever switches it on. */
-	probe.tracing = probe.is_on || (probe.plan.flags & PLAN_SELECTIVE);
-	probe.plain = probe.tracing && !(probe.plan.flags & PLAN_SELECTIVE);
-	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
 	exec_setup();
 	backtrace_setup();

@@ -133,7 +133,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 	if (task->data_bytes)
 		return true;
 	/* Nothing of it is in a function. */
-	if (!stages->show_outside || (!stages->show_events && !stages->show_sched))
+	if (!stages->show_outside || !stages->show_events)
 		return false;
 	if (pipe->surveys)
 		return pipe->surveys[task->index].nr;

@@ -314,7 +314,7 @@ static int open_files(const struct source_context *context, struct source_list *
 /* A view that adds up has no use for them. */
 static bool is_wanted(const struct stage_config *stages)
 {
-	return stages->show_events && !stages->ends_only;
+	return stages->show_events && stages->wants != STAGE_WANTS_ENDS;
 }
 
 const struct source_kind src_kernel_kind = {
