@@ -226,10 +226,10 @@ static long now_s(void)
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len)
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
-	long begin_s = now_s();
+	long first_s = 0; /* when something was skipped */
 	unsigned state = WAITING;
 
-	do {
+	while (state == WAITING) {
 		size_t n = receive(ch, answer, len);
 		enum control_verdict verdict = control_take(&table, &state, &wait, answer, n);
 
@@ -240,7 +240,11 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 			return false;
 		}
 		drop_descriptors(ch);
-	} while (state == WAITING && now_s() - begin_s < ANSWER_TIMEOUT_S);
+		if (!first_s)
+			first_s = now_s();
+		else if (now_s() - first_s >= ANSWER_TIMEOUT_S)
+			return false;
+	}
 	return wait.has_come;
 }
 

@@ -22,7 +22,7 @@ struct jsonl {
 static void configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 	config->stages.closes_open_calls = true;
 }
 

@@ -12,7 +12,7 @@ void tree_configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TASK;
 	config->stages.closes_open_calls = true;
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
 /* The root of the program that the task runs at @time_ns, and until when. */
