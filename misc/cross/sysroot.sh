@@ -41,7 +41,7 @@ read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $
 
 work=$roots/$machine.work
 rm -rf "$work"
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/root/usr/lib"
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/tree/usr/lib"
 : > "$work/status"
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keys] $mirror $release main" > "$work/sources.list"
@@ -57,13 +57,13 @@ apt-get -q $options update
 apt-get -q -y $options --no-install-recommends --download-only install $packages
 
 # Since Debian 12 /lib is another name of /usr/lib.
-ln -s usr/lib "$work/root/lib"
+ln -s usr/lib "$work/tree/lib"
 for package in "$work"/cache/archives/*.deb; do
-	dpkg-deb --fsys-tarfile "$package" | tar -C "$work/root" --keep-directory-symlink --exclude=./usr/share -xf -
+	dpkg-deb --fsys-tarfile "$package" | tar -C "$work/tree" --keep-directory-symlink --exclude=./usr/share -xf -
 done
 # Links that name a place from the top mean the top of this tree.
-find "$work/root" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
-	ln -sfnr "$work/root$target" "$link"
+find "$work/tree" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
+	ln -sfnr "$work/tree$target" "$link"
 done
-mv "$work/root" "$root"
+mv "$work/tree" "$root"
 rm -rf "$work"
