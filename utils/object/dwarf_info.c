@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/object/debug_file.h"
 #include "utils/object/dwarf_type.h"
@@ -45,11 +46,32 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 	return last && strcmp(last, file) == 0 ? last : dwarf_keep_text(loader, file, strlen(file));
 }
 
+/*
+ * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0 for none: that is the first file since
+ * DWARF 5, and clang names a program's own source so.
+ */
+static const char *source_file(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die cu;
+	Dwarf_Half version;
+	Dwarf_Files *files;
+	size_t nr;
+	Dwarf_Word index;
+
+	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &index) != 0 ||
+	    !dwarf_cu_die(attr.cu, &cu, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&cu, &files, &nr) != 0)
+		return NULL;
+	return index < nr && (index || version >= 5) ? dwarf_filesrc(files, index, NULL, NULL)
+						     : NULL;
+}
+
 static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_func *func)
 {
 	const struct dwarf_info *info = loader->info;
 	const char *last = info->nr_funcs ? info->funcs[info->nr_funcs - 1].file : NULL;
-	const char *file = dwarf_decl_file(die);
+	const char *file = source_file(die, DW_AT_decl_file);
 	int line;
 
 	if (!file || dwarf_decl_line(die, &line) < 0)
@@ -65,19 +87,6 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-static const char *call_file(Dwarf_Die *call)
-{
-	Dwarf_Die cu;
-	Dwarf_Files *files;
-	size_t nr;
-	Dwarf_Word index;
-
-	if (!get_number(call, DW_AT_call_file, &index) || !dwarf_diecu(call, &cu, NULL, NULL) ||
-	    dwarf_getsrcfiles(&cu, &files, &nr) != 0 || index >= nr)
-		return NULL;
-	return dwarf_filesrc(files, index, NULL, NULL);
-}
-
 /* What library headers call in each other is their own affair, and a lot. */
 static bool is_of_library(const char *file)
 {
@@ -91,7 +100,7 @@ static void add_inlined(struct dwarf_loader *loader, Dwarf_Die *call, struct dwa
 	const char *name = dwarf_attr_integrate(call, DW_AT_linkage_name, &attr)
 				   ? dwarf_formstring(&attr)
 				   : dwarf_diename(call);
-	const char *file = call_file(call);
+	const char *file = source_file(call, DW_AT_call_file);
 	Dwarf_Word line = 0;
 
 	if (!name || is_of_library(file) || func->nr_inlined == INLINED_MAX)
@@ -242,13 +251,7 @@ static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
 	}
 }
 
-static int compare_addr(const void *a, const void *b)
-{
-	const struct dwarf_func *x = a;
-	const struct dwarf_func *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+_Static_assert(offsetof(struct dwarf_func, addr) == 0, "ordered by order_u64()");
 
 static void func_deinit(struct dwarf_func *func)
 {
@@ -261,7 +264,7 @@ static void sort_funcs(struct dwarf_info *info)
 	size_t kept = 0;
 
 	if (info->nr_funcs)
-		qsort(info->funcs, info->nr_funcs, sizeof(*info->funcs), compare_addr);
+		qsort(info->funcs, info->nr_funcs, sizeof(*info->funcs), order_u64);
 	for (size_t i = 0; i < info->nr_funcs; i++) {
 		if (kept && info->funcs[kept - 1].addr == info->funcs[i].addr)
 			func_deinit(&info->funcs[i]);
@@ -320,6 +323,7 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
 	strmap_deinit(&loader.keys);
+	strmap_deinit(&loader.boxed);
 	for (size_t i = 0; i < loader.types.nr_slots; i++)
 		free(loader.types.slots[i].value);
 	strmap_deinit(&loader.types);
@@ -346,5 +350,5 @@ const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t
 
 	if (!info->nr_funcs)
 		return NULL;
-	return bsearch(&key, info->funcs, info->nr_funcs, sizeof(key), compare_addr);
+	return bsearch(&key, info->funcs, info->nr_funcs, sizeof(key), order_u64);
 }

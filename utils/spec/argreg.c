@@ -5,7 +5,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/argspec.h"
 
-/* spec/cli.md section 5. The psABI documents of the instruction sets say which these are. */
+/* doc/facts/language.md, "Arguments". The psABI documents of the instruction sets say which these are. */
 static const char *const names[] = {
 	/* x86_64 */
 	"rdi",

@@ -11,7 +11,7 @@
 #include "utils/format/argblob.h"
 
 /*
- * spec/cli.md section 5:
+ * doc/facts/language.md, "Arguments":
  *
  *	argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
  *

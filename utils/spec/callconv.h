@@ -7,7 +7,7 @@
 
 /*
  * Specifications of what @func takes and returns, for x86_64 (psABI section 3.2.3 and, for classes, the Itanium C++ ABI). The formats are
- * those that uftrace derives from the same types (spec/data-format.md section 5.1).
+ * those that uftrace derives from the same types (doc/formats/symbols.md, "Specifications from types").
  *
  * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of which debug
  *            information says where they are

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/base/vec.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
@@ -51,15 +52,11 @@ static void loader_deinit(struct loader *list)
 
 static int note_tid(struct loader *list, int32_t tid)
 {
-	if (list->nr == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 16;
-		int32_t *tids = reallocarray(list->tids, cap, sizeof(*tids));
+	int32_t *tids = vec_room(list->tids, list->nr, &list->cap, sizeof(*tids));
 
-		if (!tids)
-			return -ENOMEM;
-		list->tids = tids;
-		list->cap = cap;
-	}
+	if (!tids)
+		return -ENOMEM;
+	list->tids = tids;
 	list->tids[list->nr++] = tid;
 	return 0;
 }
@@ -404,12 +401,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	/* exec gives the program's name; what was before that does not count. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
-	if (!session)
-		return "";
-
-	const char *slash = strrchr(session->exename, '/');
-
-	return slash ? slash + 1 : session->exename;
+	return session ? path_base(session->exename) : "";
 }
 
 static int load_all(struct trace_data *data, const struct strbuf *text, struct uft_err *err)

@@ -23,7 +23,7 @@ static void make_kernel_event(const struct src_kernel *kernel, const struct perf
 
 	*event = (struct event){
 		.time_ns = perf->time_ns,
-		.addr = perf->id,
+		.id = perf->id,
 		.type = EVENT_POINT,
 		.data = ref->data,
 		.data_len = ref->len,
@@ -34,7 +34,7 @@ static void make_perf_event(const struct perf_event *perf, struct event *event)
 {
 	*event = (struct event){
 		.time_ns = perf->time_ns,
-		.addr = perf->id,
+		.id = perf->id,
 		.type = EVENT_POINT,
 	};
 	switch (perf->id) {
@@ -49,9 +49,9 @@ static void make_perf_event(const struct perf_event *perf, struct event *event)
 		event->type = EVENT_SCHED_OUT;
 		break;
 	default:
-		break;
+		return;
 	}
-	event->data_len = MIN(perf->cpu, (uint32_t)UINT16_MAX);
+	event->cpu = MIN(perf->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
 static void take_queued(struct lane *lane, struct event *event)
@@ -247,7 +247,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 			if (lane->is_cut && is_out_behind(lane, events, kept))
 				events[kept++] = (struct event){
 					.time_ns = pipe->stop_ns,
-					.addr = EVENT_ID_SCHED_IN,
+					.id = EVENT_ID_SCHED_IN,
+					.cpu = EVENT_CPU_UNKNOWN,
 					.type = EVENT_SCHED_IN,
 				};
 			break;
@@ -430,7 +431,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
-	if (nr > 0 && pipe->config.stages.wants_indent && !lane->calls.is_plain)
+	if (nr > 0 && pipe->config.stages.wants == STAGE_WANTS_DEPTHS && !lane->calls.is_plain)
 		nr = stg_indent(&lane->indent, lane->events, nr);
 	return nr;
 }

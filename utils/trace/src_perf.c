@@ -15,6 +15,7 @@
 #include "utils/format/perf_dat.h"
 #include "utils/trace/cpu_files.h"
 #include "utils/trace/event.h"
+#include "utils/trace/event_kind.h"
 
 #define PERF_BUFFER_BYTES (256 * 1024)
 
@@ -53,14 +54,6 @@ static int keep_stray(struct src_perf *src, const struct perf_record *rec, uint3
 static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cpu,
 		      const struct perf_record *rec)
 {
-	static const uint32_t ids[] = {
-		[PERF_REC_SCHED_IN] = EVENT_ID_SCHED_IN,
-		[PERF_REC_SCHED_OUT] = EVENT_ID_SCHED_OUT,
-		[PERF_REC_SCHED_OUT_PREEMPT] = EVENT_ID_SCHED_OUT_PREEMPT,
-		[PERF_REC_TASK_NEW] = EVENT_ID_TASK_NEW,
-		[PERF_REC_TASK_EXIT] = EVENT_ID_TASK_EXIT,
-		[PERF_REC_TASK_NAME] = EVENT_ID_TASK_NAME,
-	};
 	const struct task *task = data_task(data, rec->tid);
 
 	if (rec->type == PERF_REC_OTHER)
@@ -74,7 +67,7 @@ static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cp
 			return ret;
 	}
 	return queue_add(&src->queues[task->index],
-			 (struct perf_event){ rec->time_ns, ids[rec->type], { cpu } });
+			 (struct perf_event){ rec->time_ns, event_id_of_perf(rec->type), { cpu } });
 }
 
 /* All that the file has behind its offset. */

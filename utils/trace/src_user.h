@@ -10,7 +10,7 @@
 #include "utils/base/err.h"
 #include "utils/trace/event.h"
 
-/* The payload of a record (spec/data-format.md section 6.2) is never longer. */
+/* The payload of a record (doc/formats/records.md, "Payloads") is never longer. */
 #define PAYLOAD_MAX_BYTES   1024
 /* Room for a record with its payload, and for a look at the record behind it. */
 #define SRC_USER_MIN_BUFFER 4096

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
 {
@@ -133,19 +134,16 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 /* The first event tells where the task had been all the time. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
-	uint32_t cpu = event->data_len;
+	uint32_t cpu = event->cpu;
 
 	if (task->nr_cpus && task->cpus[task->nr_cpus - 1].cpu == cpu)
 		return 0;
-	if (task->nr_cpus == task->cap_cpus) {
-		size_t cap = task->cap_cpus ? task->cap_cpus * 2 : 8;
-		struct cpu_change *cpus = reallocarray(task->cpus, cap, sizeof(*cpus));
 
-		if (!cpus)
-			return -ENOMEM;
-		task->cpus = cpus;
-		task->cap_cpus = cap;
-	}
+	struct cpu_change *cpus = vec_grow(task->cpus, task->nr_cpus, sizeof(*cpus));
+
+	if (!cpus)
+		return -ENOMEM;
+	task->cpus = cpus;
 	task->cpus[task->nr_cpus] = (struct cpu_change){
 		.since_ns = task->nr_cpus ? event->time_ns : 0,
 		.cpu = cpu,

@@ -269,19 +269,25 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 		put_auto(s, value, out);
 }
 
+void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
+			     struct strbuf *out)
+{
+	/* The compiler's names of lambdas say nothing. */
+	if (!spec->name || strncmp(spec->name, "<lambda", strlen("<lambda")) == 0)
+		return;
+	color_begin(out, s->text->color, COLOR_CYAN);
+	argtext_put_name(s, spec->name, out);
+	color_end(out, s->text->color);
+}
+
 static void put_struct(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out)
 {
 	if (argtext_put_container(s, spec, value, out))
 		return;
-	/* The compiler's names of lambdas say nothing. */
-	if (spec->name && strncmp(spec->name, "<lambda", strlen("<lambda")) != 0) {
-		color_begin(out, s->text->color, COLOR_CYAN);
-		argtext_put_name(s, spec->name, out);
-		color_end(out, s->text->color);
-	}
+	argtext_put_struct_name(s, spec, out);
 	if (spec->type.size)
-		argtext_put_fields(s, spec, value, out);
+		argtext_put_fields(s, spec, value, NULL, out);
 	else
 		strbuf_addstr(out, "{}");
 }

@@ -347,25 +347,17 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 	bool is_sched = rec->type < PERF_REC_TASK_NEW;
 	const struct event event = {
 		.type = is_sched ? EVENT_SCHED_OUT : EVENT_POINT,
-		.addr = id,
+		.id = id,
 	};
 
 	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
-	    !is_in_range(dump, rec->time_ns) || (is_sched && !config->show_sched))
+	    !is_in_range(dump, rec->time_ns) || (is_sched && config->sched == STAGE_SCHED_NONE))
 		return false;
 	return !config->choice || event_choice_has(config->choice, &event);
 }
 
 static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 {
-	static const enum event_id ids[] = {
-		[PERF_REC_SCHED_IN] = EVENT_ID_SCHED_IN,
-		[PERF_REC_SCHED_OUT] = EVENT_ID_SCHED_OUT,
-		[PERF_REC_SCHED_OUT_PREEMPT] = EVENT_ID_SCHED_OUT_PREEMPT,
-		[PERF_REC_TASK_NEW] = EVENT_ID_TASK_NEW,
-		[PERF_REC_TASK_EXIT] = EVENT_ID_TASK_EXIT,
-		[PERF_REC_TASK_NAME] = EVENT_ID_TASK_NAME,
-	};
 	struct strbuf content cleanup_strbuf = { 0 };
 	char path[PATH_MAX];
 
@@ -391,15 +383,15 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 	     at += len) {
 		struct strbuf name cleanup_strbuf = { 0 };
 
-		if (!wants_perf(dump, &rec, ids[rec.type]))
+		if (!wants_perf(dump, &rec, event_id_of_perf(rec.type)))
 			continue;
 
-		struct event event = { .addr = ids[rec.type] };
+		struct event event = { .id = event_id_of_perf(rec.type) };
 
 		event_put_name(&dump->texts, &event, &name);
 		put_prefix(dump, rec.time_ns, rec.tid, "event");
 		sink_text(dump->sink, strbuf_str(&name), name.len);
-		sink_putf(dump->sink, "(%u)\n", ids[rec.type]);
+		sink_putf(dump->sink, "(%u)\n", (unsigned)event.id);
 		if (dump->config->is_verbose)
 			put_bytes(dump->sink, at, bytes + at, len);
 	}
@@ -428,7 +420,7 @@ static void show_kernel_record(struct dump *dump, const struct task *task,
 {
 	struct event event = {
 		.time_ns = rec->time_ns,
-		.addr = rec->id,
+		.id = rec->id,
 		.type = EVENT_POINT,
 		.data = rec->data,
 		.data_len = MIN(rec->len, (uint32_t)UINT16_MAX),
