@@ -1,6 +1,7 @@
 /* Children that have not reported themselves (see orphans.h). */
 #include "cmds/record/orphans.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -20,8 +21,13 @@ struct orphan {
 	struct orphan *next;
 };
 
-/* Whether @pid has @memory mapped. Not so when we may not know. */
-static bool has_mapped(pid_t pid, const struct memory_id *memory)
+static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
+{
+	return proc->memory.dev == dev && proc->memory.ino == ino;
+}
+
+/* Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped; NULL, too, when we may not know. */
+static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
 	char path[64];
 	char *line cleanup_free = NULL;
@@ -36,11 +42,14 @@ static bool has_mapped(pid_t pid, const struct memory_id *memory)
 		unsigned major, minor;
 		unsigned long long inode;
 
-		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) == 3 &&
-		    inode == memory->ino && makedev(major, minor) == memory->dev)
-			return true;
+		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) != 3 || !inode)
+			continue;
+		for (struct process *p = first; p != end; p = p->next_noting) {
+			if (is_memory(p, makedev(major, minor), inode))
+				return p;
+		}
 	}
-	return false;
+	return NULL;
 }
 
 static void drop(struct recorder *rec, struct orphan *orphan)
@@ -77,12 +86,13 @@ static bool has_ended(int pidfd)
 	return poll(&end, 1, 0) != 0;
 }
 
-static void watch(struct recorder *rec, pid_t pid, const struct memory_id *memory)
+/* If it is a child of @parent, or of a child of it, that has not reported itself. */
+static void watch(struct recorder *rec, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
-	if (pidfd < 0 || !has_mapped(pid, memory) || has_ended(pidfd))
+	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || has_ended(pidfd))
 		return;
 
 	struct orphan *o = malloc(sizeof(*o));
@@ -111,20 +121,47 @@ static void wait_for_newborns(const struct recorder *rec)
 		nanosleep(&step, NULL);
 }
 
-/* Those that @parent or a child of it has noted. */
-static void look_at(struct recorder *rec, struct process *parent)
+static bool is_known(struct recorder *rec, const struct process *proc, pid_t pid)
 {
+	/* The recorder itself has it mapped, too. */
+	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(rec, pid);
+}
+
+/* Those that @parent or a child of it has noted. False when some have numbers that are not ours. */
+static bool look_at(struct recorder *rec, struct process *parent)
+{
+	bool is_elsewhere = parent->pid != parent->os_pid;
+	bool is_complete = true;
 	struct arena_forks *forks = &parent->notes->forks;
 	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		pid_t pid = atomic_load(&forks->pids[i]);
-		const struct process *known = pid > 0 ? process_find(rec, pid) : NULL;
-		bool is_known = (known && known->pidfd >= 0) || is_watched(rec, pid);
 
-		/* The recorder itself has it mapped, too. */
-		if (pid > 0 && pid != getpid() && !is_known)
-			watch(rec, pid, &parent->memory);
+		is_complete &= pid >= 0 && !(pid && is_elsewhere);
+		if (pid > 0 && !is_elsewhere && !is_known(rec, process_find(rec, pid), pid))
+			watch(rec, pid, parent);
+	}
+	return is_complete;
+}
+
+/* Children in pid namespaces of their own. */
+static void look_elsewhere(struct recorder *rec)
+{
+	DIR *dir cleanup_dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || is_known(rec, process_find_os(rec, pid), pid) ||
+		    !peer_is_elsewhere(pid))
+			continue;
+
+		struct process *parent = find_mapped(pid, rec->notes.first, NULL);
+
+		if (parent)
+			watch(rec, pid, parent);
 	}
 }
 
@@ -146,9 +183,12 @@ void orphans_look(struct recorder *rec)
 		wait_for_newborns(rec);
 
 		uint64_t nr = count_forks(rec);
+		bool is_complete = true;
 
 		for (struct process *p = rec->notes.first; p; p = p->next_noting)
-			look_at(rec, p);
+			is_complete &= look_at(rec, p);
+		if (!is_complete)
+			look_elsewhere(rec);
 		if (count_forks(rec) == nr)
 			break;
 	}
