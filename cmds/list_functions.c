@@ -7,7 +7,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_warn.h"
-#include "cmds/record/recorder.h"
+#include "cmds/record/plan/libcalls.h"
 #include "utils/base/path.h"
 #include "utils/object/build_id.h"
 #include "utils/object/sym_dir.h"

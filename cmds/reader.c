@@ -157,8 +157,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.show_events = opts->use_events || opts->events.nr;
 	/* `live` has recorded these and no others. */
 	config->stages.events = opts->view_actions == UINT32_MAX ? &opts->events : NULL;
-	config->stages.show_sched = opts->use_sched;
-	config->stages.show_preempt = opts->use_sched_preempt;
+	config->stages.sched = !opts->use_sched		 ? STAGE_SCHED_NONE
+			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
+							 : STAGE_SCHED_WILLING;
 	config->stages.show_outside = opts->event_full;
 	config->stages.is_off = !opts->trace_on;
 	config->range = opts->range;

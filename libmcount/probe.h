@@ -128,11 +128,7 @@ struct call_site {
 	uint64_t flags; /* enum plan_call */
 };
 
-/* Sorted by start; replaced as a whole after a dlopen, the old one stays for who still reads it. */
-struct plan_table {
-	uint64_t nr;
-	struct plan_func funcs[];
-};
+struct live_plan;
 
 /*
  * The process.
@@ -141,8 +137,8 @@ struct plan_table {
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @is_on: what the triggers trace_on and trace_off switch
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
- * @table: NULL while no function is listed
+ * @live: the plan in force, see plans.h; NULL before the first one
+ * @plan: its settings. What a later plan may change of them counts for threads from planned.plan on, and here for `plain` calls
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
@@ -159,21 +155,12 @@ struct probe {
 	bool plain;
 	bool tracing;
 	bool is_on;
-	bool has_filter;
-	bool has_caller;
-	bool has_location;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
 	bool follows_stacks; /* see stacks.h */
 	_Atomic uint32_t forked;
 	pid_t pid;
-	struct plan_table *table;
-	struct plan_rule *rules;    /* of @table's functions, by index */
-	struct plan_cond *conds;    /* of @rules, by index */
-	struct capture_step *steps; /* the capture programs, see utils/format/capture.h */
-	uint32_t nr_steps;
-	uint32_t nr_rules;
-	uint32_t nr_conds;
+	struct live_plan *live;
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 

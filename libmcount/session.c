@@ -21,6 +21,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/own_libc.h"
+#include "libmcount/plans.h"
 #include "libmcount/switches.h"
 
 struct probe probe;
@@ -150,19 +151,9 @@ __attribute__((constructor)) static void session_begin(void)
 	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
 		return;
 
-	probe.plan = welcome.plan;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
-	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
-	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
-	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
-	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
-	/* Without rules nothing ever switches it on. */
-	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
-	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
+	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
 		return;
-	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
 	exec_setup();
 	backtrace_setup();

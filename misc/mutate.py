@@ -368,6 +368,11 @@ def read_tests(build):
     return out
 
 
+# The test of all programs together, see tests/scenes/scenes.py.
+SCENES = "unit/scenes"
+PROGRAMS = ["utrail", "libmcount/libmcount.so"]
+
+
 def nearest_first(tests, path):
     """The test that mirrors the file, then those of its room, then corpora, then the rest."""
     stem = path.rsplit(".", 1)[0]
@@ -384,11 +389,33 @@ def nearest_first(tests, path):
     return sorted(tests, key=rank)
 
 
+class History:
+    """Which end-to-end tests have noticed faults of a file, also in earlier runs: these come first, since they are slow."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lock = threading.Lock()
+        self.counts = json.loads(path.read_text()) if path.exists() else {}
+
+    def count(self, source, args):
+        # A test that has noticed faults of the same room is still a better guess than any other.
+        room = os.path.dirname(source)
+        alike = sum(n for key, n in self.counts.items() if key.endswith(f"\t{shlex.join(args)}") and key.startswith(room + "/"))
+        return 1000 * self.counts.get(f"{source}\t{shlex.join(args)}", 0) + alike
+
+    def add(self, source, args):
+        with self.lock:
+            key = f"{source}\t{shlex.join(args)}"
+            self.counts[key] = self.counts.get(key, 0) + 1
+            self.path.write_text(json.dumps(self.counts, indent=1, sort_keys=True))
+
+
 class Runner:
     def __init__(self, build, e2e):
         self.build = build
         self.tests = read_tests(build)
         self.e2e = e2e
+        self.history = History(build.work / "noticed.json")
         self.cache = build.dir / "e2e-programs"
         self.cache.mkdir(exist_ok=True)
 
@@ -416,7 +443,36 @@ class Runner:
             by = self.first_to_fail(batch, changed, work)
             if by:
                 return "noticed", by
-        return self.end_to_end(changed, work) if self.e2e else ("survived", None)
+        home = self.programs(changed, work)
+        if not home:
+            return "survived", None
+        if self.scenes(home, work):
+            return "noticed", SCENES
+        return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
+
+    def programs(self, changed, work):
+        """A build directory with the faulty programs; None when none of them is."""
+        build = self.build
+        if not any(build.members_of(target) & set(changed) for target in PROGRAMS):
+            return None
+        home = work / "build"
+        home.mkdir()
+        for entry in build.dir.iterdir():
+            if entry.name not in ("utrail", "libmcount"):
+                (home / entry.name).symlink_to(entry)
+        (home / "libmcount").mkdir()
+        for target in PROGRAMS:
+            if build.members_of(target) & set(changed):
+                build.link(target, changed, home / target)
+            else:
+                shutil.copy(build.dir / target, home / target)
+        (home / "libmcount/libmcount-nop.so").symlink_to(build.dir / "libmcount/libmcount-nop.so")
+        return home
+
+    def scenes(self, home, work):
+        """Whether a scene has changed."""
+        command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home]
+        return in_sandbox(work, self.cache, command, LIMIT_S, {})[0] != 0
 
     def first_to_fail(self, tests, changed, work):
         script = []
@@ -430,27 +486,11 @@ class Runner:
         status, out = in_sandbox(work, self.cache, ["sh", "-c", "".join(script)], LIMIT_S * len(tests), {})
         return None if status == 0 else out.strip() or tests[0][0]
 
-    def end_to_end(self, changed, work):
-        build = self.build
-        home = work / "build"
-        home.mkdir()
-        is_changed = False
-        for entry in build.dir.iterdir():
-            if entry.name not in ("utrail", "libmcount"):
-                (home / entry.name).symlink_to(entry)
-        (home / "libmcount").mkdir()
-        for target in ("utrail", "libmcount/libmcount.so"):
-            if build.members_of(target) & set(changed):
-                build.link(target, changed, home / target)
-                is_changed = True
-            else:
-                shutil.copy(build.dir / target, home / target)
-        (home / "libmcount/libmcount-nop.so").symlink_to(build.dir / "libmcount/libmcount-nop.so")
-        if not is_changed:
-            return "survived", None
-        for args in self.e2e:
+    def end_to_end(self, home, work, path):
+        for args in sorted(self.e2e, key=lambda args: -self.history.count(path, args)):
             status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
             if status != 0:
+                self.history.add(path, args)
                 failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out or "", re.M)
                 return "noticed", failed[0] if failed else f"e2e: {args[0]}"
         return "survived", None
@@ -474,6 +514,8 @@ class Runner:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:
                 sys.exit(f"without any fault {name} fails:\n{out}")
+        if self.scenes(self.build.dir, work):
+            sys.exit("without any fault tests/scenes/scenes.py fails")
         for args in self.e2e:
             status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(self.build.dir))
             if status != 0:
@@ -491,7 +533,7 @@ def sources_of(tree, places):
     for place in places:
         path = tree / place
         if path.is_dir():
-            out.append((place, sorted(p for p in path.iterdir() if p.suffix in (".c", ".h"))))
+            out.append((place, sorted(p for p in path.rglob("*") if p.suffix in (".c", ".h"))))
         elif path.is_file():
             out.append((place, [path]))
         else:

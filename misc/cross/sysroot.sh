@@ -39,16 +39,16 @@ read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $
 # qemu with it, too.
 [ "$arch $release" != "riscv64 bookworm" ] || release=trixie
 
-work=$home/$machine.work
-rm -rf "$work"
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/root/usr/lib"
-: > "$work/status"
+temp=$home/$machine.work
+rm -rf "$temp"
+mkdir -p "$temp/lists/partial" "$temp/cache/archives/partial" "$temp/tree/usr/lib"
+: > "$temp/status"
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keys] $mirror $release main" > "$work/sources.list"
+echo "deb [signed-by=$keys] $mirror $release main" > "$temp/sources.list"
 options=
-for option in APT::Architecture=$arch APT::Architectures=$arch Dir::Etc::SourceList="$work/sources.list" \
-	Dir::Etc::SourceParts=/dev/null Dir::State::Lists="$work/lists" Dir::State::Status="$work/status" \
-	Dir::Cache="$work/cache" APT::Sandbox::User=root Acquire::Languages=none Acquire::Retries=2; do
+for option in APT::Architecture=$arch APT::Architectures=$arch Dir::Etc::SourceList="$temp/sources.list" \
+	Dir::Etc::SourceParts=/dev/null Dir::State::Lists="$temp/lists" Dir::State::Status="$temp/status" \
+	Dir::Cache="$temp/cache" APT::Sandbox::User=root Acquire::Languages=none Acquire::Retries=2; do
 	options="$options -o $option"
 done
 # shellcheck disable=SC2086  # lists of words
@@ -57,13 +57,13 @@ apt-get -q $options update
 apt-get -q -y $options --no-install-recommends --download-only install $packages
 
 # Since Debian 12 /lib is another name of /usr/lib.
-ln -s usr/lib "$work/root/lib"
-for package in "$work"/cache/archives/*.deb; do
-	dpkg-deb --fsys-tarfile "$package" | tar -C "$work/root" --keep-directory-symlink --exclude=./usr/share -xf -
+ln -s usr/lib "$temp/tree/lib"
+for package in "$temp"/cache/archives/*.deb; do
+	dpkg-deb --fsys-tarfile "$package" | tar -C "$temp/tree" --keep-directory-symlink --exclude=./usr/share -xf -
 done
 # Links that name a place from the top mean the top of this tree.
-find "$work/root" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
-	ln -sfnr "$work/root$target" "$link"
+find "$temp/tree" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
+	ln -sfnr "$temp/tree$target" "$link"
 done
-mv "$work/root" "$root"
-rm -rf "$work"
+mv "$temp/tree" "$root"
+rm -rf "$temp"

@@ -596,6 +596,17 @@ def test_locations(options, calls):
     assert re.findall(r"(\w+)\(\)", replay(*options.split())) == calls.split()
 
 
+@pytest.mark.parametrize("version", [4, 5])
+def test_locations_of_clang(version):
+    """Since DWARF 5 a unit's first file has number 0, which clang makes use of: it is a file as others."""
+    if not shutil.which("clang"):
+        pytest.skip("clang is not installed")
+    paths = [SOURCES / "located" / source for source in ("outer.c", "inner.c")]
+    subprocess.run(["clang", "-O1", f"-gdwarf-{version}", "-fno-inline", "-pg", "-o", "located", *paths], check=True)
+    record(Path("located").resolve(), "--no-libcall", "-L", "inner.c")
+    assert re.findall(r"(\w+)\(\)", replay()) == ["inner"]
+
+
 def test_unmatched_location():
     exe = compile_located("located", "outer.c", "inner.c")
     assert "no source file of a function matches 'nowhere.c'" in record(exe, "-L", "nowhere.c").err

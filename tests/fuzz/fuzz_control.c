@@ -12,7 +12,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 
@@ -109,7 +110,8 @@ static void make_others(void)
 
 static int connect_as(const struct recorder *rec, const struct other *other)
 {
-	FUZZ_CHECK(send(other->fd, rec->socket_name, strlen(rec->socket_name), 0) > 0);
+	FUZZ_CHECK(send(other->fd, rec->channel.socket_name, strlen(rec->channel.socket_name), 0) >
+		   0);
 	return receive_fd(other->fd);
 }
 
@@ -121,7 +123,7 @@ static void serve(struct recorder *rec)
 
 static struct process *nth_process(const struct recorder *rec, unsigned n)
 {
-	struct process *p = rec->processes;
+	struct process *p = rec->processes.first;
 
 	for (; p && n; n--)
 		p = p->next;
@@ -148,7 +150,7 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 		.time_ns = 5,
 	};
 
-	memcpy(hello.secret, rec->secret, sizeof(hello.secret));
+	memcpy(hello.secret, rec->channel.secret, sizeof(hello.secret));
 	hello.secret[how % sizeof(hello.secret)] ^= how & 1;
 	memset(hello.token, how, sizeof(hello.token));
 	if (owner && !(how & 4))
@@ -263,7 +265,7 @@ static unsigned count(const struct talk_list *list)
 /* Whoever lied is not there. Nothing is counted that has gone. */
 static void check(const struct recorder *rec)
 {
-	for (const struct process *p = rec->processes; p; p = p->next) {
+	for (const struct process *p = rec->processes.first; p; p = p->next) {
 		bool is_ours = false;
 
 		for (size_t i = 0; i < NR_PEERS; i++)
@@ -271,8 +273,9 @@ static void check(const struct recorder *rec)
 		FUZZ_CHECK(is_ours && p->pid == p->os_pid && p->session);
 		FUZZ_CHECK(!p->parent || p->parent->session == p->session);
 	}
-	FUZZ_CHECK(count(&rec->talks.strangers) + count(&rec->talks.believed) <= NR_CONNECTIONS);
-	FUZZ_CHECK(rec->talks.module_bytes == 0 || count(&rec->talks.believed));
+	FUZZ_CHECK(count(&rec->channel.talks.strangers) + count(&rec->channel.talks.believed) <=
+		   NR_CONNECTIONS);
+	FUZZ_CHECK(rec->channel.talks.module_bytes == 0 || count(&rec->channel.talks.believed));
 }
 
 enum step {
@@ -322,12 +325,12 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 	case STEP_END:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			process_retire(rec, proc);
+			process_retire(&rec->processes, proc);
 		break;
 	case STEP_ANNOUNCE:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			tasks_announce(rec, proc, proc->pid + fuzz_u8(in), 7);
+			tasks_announce(&rec->tasks, proc, proc->pid + fuzz_u8(in), 7);
 		break;
 	case STEP_MESSAGE:
 		say_message(*fd, in);
@@ -358,11 +361,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reports_crashes = fuzz_u8(&in) & 1,
 	};
 	struct recorder rec cleanup_recorder;
-	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	make_others();
-	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);
 	while (in.size) {
 		uint8_t which = fuzz_u8(&in);
 		int *fd = &connections[which % NR_CONNECTIONS];
@@ -379,7 +383,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < NR_CONNECTIONS; i++)
 		cleanup_fd_fn(&connections[i]);
 	serve(&rec);
-	FUZZ_CHECK(rec.talks.module_bytes == 0);
+	FUZZ_CHECK(rec.channel.talks.module_bytes == 0);
 	recorder_stop(&rec);
 	return 0;
 }

@@ -112,4 +112,5 @@ const struct exporter exp_mermaid = {
 	.name = "mermaid",
 	.medium = MEDIUM_MERMAID,
 	.show = show,
+	.drops_points = "it draws which function calls which",
 };

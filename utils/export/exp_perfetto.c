@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/eventtext.h"
 #include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
@@ -76,7 +75,6 @@ enum {
  */
 struct perfetto {
 	struct nest nest;
-	struct event_texts texts;
 	const struct task *task;
 	uint32_t sequence;
 	uint32_t *known;
@@ -136,8 +134,6 @@ static int begin(struct export *ex, struct uft_err *err)
 	struct perfetto *p = ex->state;
 	int ret = export_nest_init(ex, &p->nest, err);
 
-	if (ret == 0)
-		ret = event_texts_load(&p->texts, ex->pipe->data, err);
 	write_clocks(ex);
 	return ret;
 }
@@ -317,14 +313,14 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 }
 
 /* Something that has a time, a name and a text. */
-static void write_point(struct export *ex, const struct event *event)
+static int point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct perfetto *p = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&p->texts, event, &name);
-	event_put_data(&p->texts, p->task, event, &data);
+	event_put_name(&ex->texts, event, &name);
+	event_put_data(&ex->texts, task, event, &data);
 	begin_packet(p, p->last_ns);
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
 	strbuf_reset(&p->part);
@@ -334,6 +330,7 @@ static void write_point(struct export *ex, const struct event *event)
 		add_annotation(p, "data", &data);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
 	write_packet(ex);
+	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
 }
 
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
@@ -341,6 +338,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	struct perfetto *p = ex->state;
 	struct nest_task *open = &p->nest.tasks[span->task->index];
 	struct nest_edge edge;
+	int ret = 0;
 
 	if (span->task != p->task)
 		begin_task(ex, span->task, span->events[0].time_ns);
@@ -349,7 +347,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 
 		p->last_ns = MAX(p->last_ns, event->time_ns);
 		if (unlikely(event->type == EVENT_POINT))
-			write_point(ex, event);
+			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/* How deep it is: an end has just been taken from the stack. */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
@@ -360,7 +358,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 				write_known(ex, &edge);
 		}
 	}
-	if (p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
+	if (ret < 0 || p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
 	    strbuf_oom(&p->inner) || strbuf_oom(&p->text))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
@@ -371,7 +369,6 @@ static void deinit(struct export *ex)
 	struct perfetto *p = ex->state;
 
 	nest_deinit(&p->nest);
-	event_texts_deinit(&p->texts);
 	strbuf_deinit(&p->packet);
 	strbuf_deinit(&p->part);
 	strbuf_deinit(&p->inner);
@@ -388,4 +385,5 @@ const struct exporter exp_perfetto = {
 	.begin = begin,
 	.events = events,
 	.deinit = deinit,
+	.point = point,
 };

@@ -205,4 +205,5 @@ const struct exporter exp_pprof = {
 	.state_bytes = sizeof(struct pprof),
 	.deinit = deinit,
 	.show = show,
+	.points_as_calls = true,
 };

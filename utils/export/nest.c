@@ -8,7 +8,7 @@
 
 void nest_configure(struct pipeline_config *config)
 {
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
 void nest_configure_by_task(struct pipeline_config *config)

@@ -137,10 +137,9 @@ struct control_ready {
 struct control_welcome {
 	struct control_header h;
 	uint8_t token[CONTROL_SECRET_BYTES];
-	struct plan plan;
 };
 
-/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when it has entries. */
+/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a fresh image. */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
 	CONTROL_FD_ARENA = 1,
@@ -148,9 +147,9 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
+/* With one descriptor when there is anything to add. */
 struct control_plan {
 	struct control_header h;
-	struct plan_counts nr; /* with one descriptor when there is any */
 };
 
 /* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */

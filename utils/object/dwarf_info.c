@@ -46,11 +46,32 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 	return last && strcmp(last, file) == 0 ? last : dwarf_keep_text(loader, file, strlen(file));
 }
 
+/*
+ * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0 for none: that is the first file since
+ * DWARF 5, and clang names a program's own source so.
+ */
+static const char *source_file(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die cu;
+	Dwarf_Half version;
+	Dwarf_Files *files;
+	size_t nr;
+	Dwarf_Word index;
+
+	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &index) != 0 ||
+	    !dwarf_cu_die(attr.cu, &cu, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&cu, &files, &nr) != 0)
+		return NULL;
+	return index < nr && (index || version >= 5) ? dwarf_filesrc(files, index, NULL, NULL)
+						     : NULL;
+}
+
 static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_func *func)
 {
 	const struct dwarf_info *info = loader->info;
 	const char *last = info->nr_funcs ? info->funcs[info->nr_funcs - 1].file : NULL;
-	const char *file = dwarf_decl_file(die);
+	const char *file = source_file(die, DW_AT_decl_file);
 	int line;
 
 	if (!file || dwarf_decl_line(die, &line) < 0)
@@ -66,19 +87,6 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-static const char *call_file(Dwarf_Die *call)
-{
-	Dwarf_Die cu;
-	Dwarf_Files *files;
-	size_t nr;
-	Dwarf_Word index;
-
-	if (!get_number(call, DW_AT_call_file, &index) || !dwarf_diecu(call, &cu, NULL, NULL) ||
-	    dwarf_getsrcfiles(&cu, &files, &nr) != 0 || index >= nr)
-		return NULL;
-	return dwarf_filesrc(files, index, NULL, NULL);
-}
-
 /* What library headers call in each other is their own affair, and a lot. */
 static bool is_of_library(const char *file)
 {
@@ -92,7 +100,7 @@ static void add_inlined(struct dwarf_loader *loader, Dwarf_Die *call, struct dwa
 	const char *name = dwarf_attr_integrate(call, DW_AT_linkage_name, &attr)
 				   ? dwarf_formstring(&attr)
 				   : dwarf_diename(call);
-	const char *file = call_file(call);
+	const char *file = source_file(call, DW_AT_call_file);
 	Dwarf_Word line = 0;
 
 	if (!name || is_of_library(file) || func->nr_inlined == INLINED_MAX)

@@ -55,7 +55,7 @@ void struct_defs_deinit(struct struct_defs *defs);
 
 /*
  * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f, c, p, e (with
- * ":ENUM"), t (a struct, with ":KEY" when it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL: it is none,
+ * ":ENUM"), t (a struct, with ":KEY" when it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then
  * nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);

@@ -431,7 +431,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}
-	if (nr > 0 && pipe->config.stages.wants_indent && !lane->calls.is_plain)
+	if (nr > 0 && pipe->config.stages.wants == STAGE_WANTS_DEPTHS && !lane->calls.is_plain)
 		nr = stg_indent(&lane->indent, lane->events, nr);
 	return nr;
 }

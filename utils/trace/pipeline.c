@@ -63,7 +63,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	lane->indent.drops_margin = !stages->show_outside &&
 				    (stages->size_filter || pipe->filter.base.size ||
 				     (pipe->filter.uses & TRIGGER_SIZE));
-	lane->holds_back = holds_back(pipe) && !stages->ends_only;
+	lane->holds_back = holds_back(pipe) && stages->wants != STAGE_WANTS_ENDS;
 	return src_user_open(&lane->user, pipe->data, task->tid, plan, err);
 }
 
@@ -240,16 +240,17 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 		.depth = stages->depth,
 	};
 	filter->starts_off = stages->is_off;
-	filter->ends_only = stages->ends_only;
-	filter->counts_off = stages->wants_indent;
-	filter->wants_paths = (filter->uses & TRIGGER_BACKTRACE) && !stages->ends_only &&
+	filter->ends_only = stages->wants == STAGE_WANTS_ENDS;
+	filter->counts_off = stages->wants == STAGE_WANTS_DEPTHS;
+	filter->wants_paths = (filter->uses & TRIGGER_BACKTRACE) &&
+			      stages->wants != STAGE_WANTS_ENDS &&
 			      pipe->config.order == PIPELINE_BY_TIME;
 	stages->time_filter_ns = 0;
 	stages->size_filter = 0;
 	stages->depth = UINT32_MAX;
 	stages->is_off = false;
 	if (filter->uses & (TRIGGER_CALLER | TRIGGER_LOCATIONS))
-		stages->show_sched = false;
+		stages->sched = STAGE_SCHED_NONE;
 	return 0;
 }
 
@@ -353,14 +354,14 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/* Events of the program keep the calls that they are in: at the end of a call nobody knows of them any more. */
-	if ((pipe->data->header.feat_mask & FEAT_EVENT) &&
+	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
-		stages->ends_only = false;
+		stages->wants = STAGE_WANTS_CALLS;
 
 	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
 
 	/* A view that adds up has no use for them. */
-	if (ret == 0 && stages->show_events && !stages->ends_only)
+	if (ret == 0 && stages->show_events && stages->wants != STAGE_WANTS_ENDS)
 		ret = src_kernel_load(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
 	/* When it is known which there are. */
 	if (ret == 0)

@@ -17,8 +17,7 @@ void stage_config_init(struct stage_config *config)
 		.actions = UINT32_MAX,
 		.show_libcalls = true,
 		.show_events = true,
-		.show_sched = true,
-		.show_preempt = true,
+		.sched = STAGE_SCHED_ALL,
 	};
 }
 
@@ -284,8 +283,8 @@ static uint32_t event_depth(const struct stg_calls *calls)
 	const struct stage_config *config = calls->config;
 	size_t depth = calls->nr - calls->nr_seeded;
 
-	if (calls->nr == 1 && depth == 1 && config->wants_indent && !config->show_libcalls &&
-	    calls->frames[0].func && calls->frames[0].func->is_libcall)
+	if (calls->nr == 1 && depth == 1 && config->wants == STAGE_WANTS_DEPTHS &&
+	    !config->show_libcalls && calls->frames[0].func && calls->frames[0].func->is_libcall)
 		return 0;
 	return depth;
 }

@@ -32,7 +32,7 @@ struct call_stats {
 	struct hist *hist; /* of total times; NULL: none or not wanted */
 };
 
-/* The cpus of a call_stats have so many words, which makes 1024 CPUs. */
+/* Words in the cpus of a call_stats: room for 1024 CPUs. */
 #define CPU_WORDS 16
 
 /* One line of a report by function. */
@@ -79,7 +79,7 @@ void aggregate_deinit(struct aggregate *agg);
 /* The events function of struct view; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* The resume function of struct view, but not with wants_cpus: where a task was is known from its beginning on. */
+/* The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to those who read it from its beginning. */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /* Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then. */

@@ -351,7 +351,7 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 	};
 
 	if (rec->type == PERF_REC_OTHER || !is_selected(dump, rec->tid) ||
-	    !is_in_range(dump, rec->time_ns) || (is_sched && !config->show_sched))
+	    !is_in_range(dump, rec->time_ns) || (is_sched && config->sched == STAGE_SCHED_NONE))
 		return false;
 	return !config->choice || event_choice_has(config->choice, &event);
 }

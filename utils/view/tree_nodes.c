@@ -222,6 +222,7 @@ void tree_deinit(struct tree *tree)
 		free(block);
 	}
 	strmap_deinit(&tree->names);
+	intmap_deinit(&tree->point_funcs);
 	free(tree->canon);
 	free(tree->slots);
 	free(tree->roots);

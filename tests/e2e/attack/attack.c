@@ -226,7 +226,7 @@ static int get_answer(int s)
 	len = recvmsg(s, &msg, 0);
 	if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		die("no answer");
-	if (len < (ssize_t)sizeof(struct welcome_start))
+	if (len < (ssize_t)sizeof(struct header))
 		return 0;
 	if (CMSG_FIRSTHDR(&msg))
 		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)),

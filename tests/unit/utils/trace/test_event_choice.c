@@ -18,7 +18,7 @@ static void check(const char *rules_text, const char *expected)
 
 	assert_int_equal(event_rules_parse(rules_text, MATCH_REGEX, &rules, NULL), 0);
 	pipeline_config_init(&config);
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.events = &rules;
 	recording_init(&rec);
 	rec.features = FEAT_EVENT;

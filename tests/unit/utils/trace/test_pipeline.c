@@ -11,7 +11,7 @@ static struct pipeline_config config;
 static int setup(void **state)
 {
 	pipeline_config_init(&config);
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	return 0;
 }
 
@@ -293,8 +293,8 @@ static void scheduler(void **state)
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}} broken");
 
 	strbuf_reset(&out);
-	config.stages.wants_indent = false;
-	config.stages.show_sched = false;
+	config.stages.wants = STAGE_WANTS_CALLS;
+	config.stages.sched = STAGE_SCHED_NONE;
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{b{}} broken");
 	recording_deinit(&rec);

@@ -18,7 +18,7 @@ static int setup(void **state)
 	pipeline_config_init(&config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.closes_open_calls = true;
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.show_outside = true;
 	return 0;
 }
@@ -179,8 +179,7 @@ static void selected_calls(void **state)
 
 static void ends_only(void **state)
 {
-	config.stages.wants_indent = false;
-	config.stages.ends_only = true;
+	config.stages.wants = STAGE_WANTS_ENDS;
 	check("a{B{c{d{e{*}}}}}a{b{c{D{}}}}");
 }
 

@@ -1,0 +1,202 @@
+/* Children that have not reported themselves (see orphans.h). */
+#include "cmds/record/tasks/orphans.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/record/base/peer.h"
+#include "cmds/record/tasks/process.h"
+#include "utils/base/cleanup.h"
+
+struct orphan {
+	struct watcher watcher;
+	pid_t pid;
+	int pidfd;
+	struct orphan *next;
+};
+
+static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
+{
+	return proc->memory.dev == dev && proc->memory.ino == ino;
+}
+
+/* Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped; NULL, too, when we may not know. */
+static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
+{
+	char path[64];
+	char *line cleanup_free = NULL;
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+
+	FILE *maps cleanup_file = fopen(path, "re");
+
+	/* proc(5): address perms offset dev inode pathname */
+	while (maps && getline(&line, &size, maps) > 0) {
+		unsigned major, minor;
+		unsigned long long inode;
+
+		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) != 3 || !inode)
+			continue;
+		for (struct process *p = first; p != end; p = p->next_noting) {
+			if (is_memory(p, makedev(major, minor), inode))
+				return p;
+		}
+	}
+	return NULL;
+}
+
+static void drop(struct processes *procs, struct orphan *orphan)
+{
+	struct orphan **link = &procs->orphans.first;
+
+	while (*link != orphan)
+		link = &(*link)->next;
+	*link = orphan->next;
+	loop_unwatch(procs->loop, orphan->pidfd, &orphan->watcher);
+	close(orphan->pidfd);
+	free(orphan);
+	alive_remove(procs->alive);
+}
+
+static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	drop(watcher->owner, container_of(watcher, struct orphan, watcher));
+}
+
+static bool is_watched(const struct processes *procs, pid_t pid)
+{
+	for (const struct orphan *o = procs->orphans.first; o; o = o->next) {
+		if (o->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&end, 1, 0) != 0;
+}
+
+/* If it is a child of @parent, or of a child of it, that has not reported itself. */
+static void watch(struct processes *procs, pid_t pid, struct process *parent)
+{
+	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
+
+	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
+	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || has_ended(pidfd))
+		return;
+
+	struct orphan *o = malloc(sizeof(*o));
+
+	if (!o)
+		return;
+	*o = (struct orphan){ { see_the_end, procs }, pid, pidfd, procs->orphans.first };
+	if (loop_watch(procs->loop, pidfd, &o->watcher) < 0) {
+		free(o);
+		return;
+	}
+	take_fd(&pidfd);
+	procs->orphans.first = o;
+	alive_add(procs->alive);
+}
+
+/*
+ * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
+ * a fork that failed has none, so the wait has an end.
+ */
+static void wait_for_newborns(const struct processes *procs)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	for (int i = 0; i < 100 && notes_has_newborns(procs); i++)
+		nanosleep(&step, NULL);
+}
+
+static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
+{
+	/* The recorder itself has it mapped, too. */
+	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
+}
+
+/* Those that @parent or a child of it has noted. False when some have numbers that are not ours. */
+static bool look_at(struct processes *procs, struct process *parent)
+{
+	bool is_elsewhere = parent->pid != parent->os_pid;
+	bool is_complete = true;
+	struct arena_forks *forks = &parent->notes->forks;
+	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pid_t pid = atomic_load(&forks->pids[i]);
+
+		is_complete &= pid >= 0 && !(pid && is_elsewhere);
+		if (pid > 0 && !is_elsewhere && !is_known(procs, process_find(procs, pid), pid))
+			watch(procs, pid, parent);
+	}
+	return is_complete;
+}
+
+/* Children in pid namespaces of their own. */
+static void look_elsewhere(struct processes *procs)
+{
+	DIR *dir cleanup_dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || is_known(procs, process_find_os(procs, pid), pid) ||
+		    !peer_is_elsewhere(pid))
+			continue;
+
+		struct process *parent = find_mapped(pid, procs->notes.first, NULL);
+
+		if (parent)
+			watch(procs, pid, parent);
+	}
+}
+
+static uint64_t count_forks(const struct processes *procs)
+{
+	uint64_t nr = 0;
+
+	for (const struct process *p = procs->notes.first; p; p = p->next_noting)
+		nr += atomic_load(&p->notes->forks.nr);
+	return nr;
+}
+
+#define LOOKS_MAX 16
+
+void orphans_look(struct processes *procs)
+{
+	/* A child may fork and end while we look. The notes are the program's, which could let us count for ever. */
+	for (int i = 0; i < LOOKS_MAX; i++) {
+		wait_for_newborns(procs);
+
+		uint64_t nr = count_forks(procs);
+		bool is_complete = true;
+
+		for (struct process *p = procs->notes.first; p; p = p->next_noting)
+			is_complete &= look_at(procs, p);
+		if (!is_complete)
+			look_elsewhere(procs);
+		if (count_forks(procs) == nr)
+			break;
+	}
+}
+
+void orphans_forget(struct processes *procs)
+{
+	while (procs->orphans.first)
+		drop(procs, procs->orphans.first);
+}

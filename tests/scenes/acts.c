@@ -1,0 +1,615 @@
+/*
+ * What is recorded in the scenes: a program of many small acts, each chosen by its name. It is built for each way to announce
+ * calls: acts_pg, acts_fentry, acts_cyg.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "acts.h"
+
+/* --- calls --- */
+
+FN void leaf(void)
+{
+	KEEP();
+}
+
+FN void other_leaf(void)
+{
+	KEEP();
+}
+
+FN void inner(void)
+{
+	leaf();
+	leaf();
+	KEEP();
+}
+
+FN void outer(void)
+{
+	inner();
+	other_leaf();
+	inner();
+	KEEP();
+}
+
+FN int down(int n)
+{
+	int below = n > 0 ? down(n - 1) + 1 : 0;
+
+	KEEP();
+	return below;
+}
+
+/* Larger than all others, whatever the compiler makes of them. */
+FN void large(void)
+{
+	__asm__ volatile(".skip 4096, 0x90");
+	leaf();
+	KEEP();
+}
+
+static int act_calls(void)
+{
+	outer();
+	down(4);
+	large();
+	outer();
+	return 0;
+}
+
+static int act_many(void)
+{
+	for (int i = 0; i < 20000; i++)
+		inner();
+	return 0;
+}
+
+/* --- arguments --- */
+
+enum color {
+	RED,
+	GREEN = 2,
+	BLUE
+};
+
+struct point {
+	int x;
+	short y;
+	const char *name;
+};
+
+FN int64_t ints(int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e, uint32_t f, int64_t g,
+		uint64_t h)
+{
+	KEEP();
+	return a + b + c + d + e + f + g + (int64_t)h;
+}
+
+FN const char *text(const char *s, char c)
+{
+	KEEP();
+	return s && *s ? s + (c == 'x') : s;
+}
+
+FN double floats(float a, double b, int i)
+{
+	KEEP();
+	return a + b + i;
+}
+
+FN float many_floats(double a, double b, double c, double d, double e, double f, double g, double h,
+		     float i)
+{
+	KEEP();
+	return (float)(a + b + c + d + e + f + g + h) + i;
+}
+
+FN long double extended(int i, long double x)
+{
+	KEEP();
+	return x + i;
+}
+
+FN enum color paint(enum color c, const enum color *to)
+{
+	KEEP();
+	return to ? *to : c;
+}
+
+FN int take(struct point p, const struct point *q)
+{
+	KEEP();
+	return p.x + (q ? q->y : 0);
+}
+
+FN struct point make(int x)
+{
+	KEEP();
+	return (struct point){ x, (short)(x + 1), "made" };
+}
+
+/* Too large for registers. */
+struct large {
+	int64_t first;
+	double second;
+	char rest[24];
+};
+
+FN int64_t take_large(struct large l, int n)
+{
+	KEEP();
+	return l.first + n;
+}
+
+FN bool is_odd(int n)
+{
+	KEEP();
+	return n & 1;
+}
+
+static int act_args(void)
+{
+	static char long_text[300];
+	enum color blue = BLUE;
+	struct point p = { 7, -8, "seven" };
+	static struct large l = { 1, 2.5, "the rest of it" };
+
+	memset(long_text, 'y', sizeof(long_text) - 1);
+	ints(-1, 200, -300, 40000, -70000, 4000000000U, -5000000000LL, UINT64_MAX);
+	ints(1, 2, 3, 4, 5, 6, 7, 8);
+	text("hello\n\"you\"", 'c');
+	text("", 'x');
+	text(NULL, '\0');
+	text(long_text, 'x');
+	text((const char *)8, 'z');
+	floats(1.25F, -2.5, 3);
+	many_floats(1, 2, 3, 4, 5, 6, 7, 8, 9.5F);
+	extended(2, 0.5L);
+	paint(GREEN, NULL);
+	paint(RED, &blue);
+	paint((enum color)77, NULL);
+	take(p, &p);
+	take(p, NULL);
+	make(40);
+	take_large(l, 9);
+	is_odd(3);
+	is_odd(4);
+	return 0;
+}
+
+/* Calls within calls with arguments: those of calls that are held back are kept meanwhile. */
+FN int around(int n, const char *s)
+{
+	int sum = n > 0 ? around(n - 1, s + 1) : 0;
+
+	if (n == 2)
+		is_odd(n);
+	KEEP();
+	return sum + n;
+}
+
+static int act_around(void)
+{
+	around(4, "abcdefgh");
+	around(1, "ij");
+	return 0;
+}
+
+/* --- variables --- */
+
+int32_t watched_int;
+uint8_t watched_byte;
+uint64_t watched_long = 1;
+uint16_t watched_short = 5;
+
+FN void change(int n)
+{
+	watched_int += n;
+	watched_byte = (uint8_t)n;
+	watched_short = (uint16_t)(n / 2);
+	KEEP();
+}
+
+static int act_vars(void)
+{
+	for (int i = 0; i < 4; i++) {
+		leaf();
+		change(i - 1);
+		other_leaf();
+	}
+	watched_long = 0x123456789abcdefULL;
+	leaf();
+	return 0;
+}
+
+/* --- tasks --- */
+
+FN void *thread_body(void *arg)
+{
+	for (intptr_t i = 0; i < (intptr_t)arg; i++)
+		inner();
+	if ((intptr_t)arg == 3)
+		pthread_exit(NULL);
+	KEEP();
+	return NULL;
+}
+
+/* One after the other, so that what the files say has an order. */
+static int act_threads(void)
+{
+	for (intptr_t i = 1; i <= 4; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, thread_body, (void *)i) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	leaf();
+	return 0;
+}
+
+static pthread_barrier_t barrier;
+
+FN void *together_body(void *arg)
+{
+	leaf();
+	pthread_barrier_wait(&barrier);
+	inner();
+	KEEP();
+	return NULL;
+}
+
+static int act_together(void)
+{
+	pthread_t threads[20];
+
+	pthread_barrier_init(&barrier, NULL, 20);
+	for (int i = 0; i < 20; i++)
+		pthread_create(&threads[i], NULL, together_body, NULL);
+	for (int i = 0; i < 20; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) != pid)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+FN void child(int depth)
+{
+	leaf();
+	if (depth > 0) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			child(depth - 1);
+			exit(0);
+		}
+		wait_for(pid);
+	}
+	inner();
+	KEEP();
+}
+
+static int act_forks(void)
+{
+	child(2);
+	other_leaf();
+	return 0;
+}
+
+static int act_raw_fork(void)
+{
+	pid_t pid = syscall(SYS_fork);
+
+	if (pid == 0) {
+		inner();
+		_exit(3);
+	}
+	leaf();
+	return wait_for(pid);
+}
+
+/* Children that have no calls of their own. */
+static int act_quiet_forks(void)
+{
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(i);
+		wait_for(pid);
+	}
+	leaf();
+	return 0;
+}
+
+static int act_exec(void)
+{
+	leaf();
+	execl("/proc/self/exe", "acts", "calls", NULL);
+	return 1;
+}
+
+static int act_exec_env(void)
+{
+	char *argv[] = { "acts", "calls", NULL };
+	char *envp[] = { "A=B", "LD_PRELOAD=libm.so.6", NULL };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execve("/proc/self/exe", argv, envp);
+		_exit(9);
+	}
+	int status = wait_for(pid);
+
+	leaf();
+	return status;
+}
+
+static int act_vfork(void)
+{
+	pid_t pid;
+
+	leaf();
+	pid = vfork();
+	if (pid == 0) {
+		execl("/proc/self/exe", "acts", "calls", NULL);
+		_exit(9);
+	}
+	other_leaf();
+	return wait_for(pid);
+}
+
+/* --- jumps, signals, stacks --- */
+
+static jmp_buf place;
+
+FN void jump(int n)
+{
+	leaf();
+	longjmp(place, n);
+}
+
+FN void before_jump(int n)
+{
+	jump(n);
+	KEEP();
+}
+
+static int act_jumps(void)
+{
+	int n = setjmp(place);
+
+	other_leaf();
+	if (n < 3)
+		before_jump(n + 1);
+	leaf();
+	return 0;
+}
+
+FN void handler(int sig)
+{
+	inner();
+	KEEP();
+}
+
+FN void send(int sig)
+{
+	raise(sig);
+	KEEP();
+}
+
+static int act_signals(void)
+{
+	signal(SIGUSR1, handler);
+	signal(SIGUSR2, SIG_IGN);
+	outer();
+	send(SIGUSR1);
+	leaf();
+	send(SIGUSR2);
+	outer();
+	send(SIGUSR1);
+	return 0;
+}
+
+static int act_own_stack(void)
+{
+	static char memory[65536];
+	stack_t ss = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	static struct sigaction sa; /* not cleared by a call of memset() */
+
+	sa.sa_handler = handler;
+	sa.sa_flags = SA_ONSTACK;
+	sigaltstack(&ss, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	send(SIGUSR1);
+	leaf();
+	return 0;
+}
+
+static ucontext_t main_context, contexts[2];
+
+FN void yield_to_main(int i)
+{
+	swapcontext(&contexts[i], &main_context);
+	KEEP();
+}
+
+FN void coroutine(int i)
+{
+	for (int k = 0; k < 3; k++) {
+		leaf();
+		yield_to_main(i);
+	}
+	other_leaf();
+	KEEP();
+}
+
+static int act_stacks(void)
+{
+	static char memory[2][262144];
+
+	for (int i = 0; i < 2; i++) {
+		getcontext(&contexts[i]);
+		contexts[i].uc_stack.ss_sp = memory[i];
+		contexts[i].uc_stack.ss_size = sizeof(memory[i]);
+		contexts[i].uc_link = &main_context;
+		makecontext(&contexts[i], (void (*)(void))coroutine, 1, i);
+	}
+	for (int k = 0; k < 4; k++) {
+		for (int i = 0; i < 2; i++) {
+			inner();
+			swapcontext(&main_context, &contexts[i]);
+		}
+	}
+	return 0;
+}
+
+FN void die(int how)
+{
+	leaf();
+	if (how == 0)
+		exit(5);
+	if (how == 1)
+		abort();
+	if (how == 2)
+		*(volatile int *)8 = 1;
+	if (how == 3)
+		kill(getpid(), SIGKILL);
+	_exit(6);
+}
+
+FN void before_death(int how)
+{
+	other_leaf();
+	die(how);
+	KEEP();
+}
+
+static int act_exit(void)
+{
+	before_death(0);
+	return 0;
+}
+
+static int act_abort(void)
+{
+	before_death(1);
+	return 0;
+}
+
+static int act_segv(void)
+{
+	before_death(2);
+	return 0;
+}
+
+static int act_kill(void)
+{
+	before_death(3);
+	return 0;
+}
+
+static int act_quick_exit(void)
+{
+	before_death(4);
+	return 0;
+}
+
+/* --- libraries --- */
+
+static int act_libcalls(void)
+{
+	char buffer[64];
+
+	leaf();
+	snprintf(buffer, sizeof(buffer), "%d", abs(-42));
+	setenv("ACTS", buffer, 1);
+	if (strcmp(getenv("ACTS"), "42") != 0)
+		return 1;
+	return atoi("0") + (int)strtol("0", NULL, 10);
+}
+
+static int act_dlopen(void)
+{
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	void *lib;
+	int (*in_plugin)(int);
+
+	if (len < 0)
+		return 1;
+	path[len] = '\0';
+	strcpy(strrchr(path, '/') + 1, "libplugin.so");
+	leaf();
+	for (int round = 0; round < 2; round++) {
+		lib = dlopen(path, RTLD_NOW);
+		if (!lib)
+			return 2;
+		*(void **)&in_plugin = dlsym(lib, "in_plugin");
+		in_plugin(round);
+		other_leaf();
+		dlclose(lib);
+	}
+	return 0;
+}
+
+/* --- */
+
+static const struct {
+	const char *name;
+	int (*fn)(void);
+} acts[] = {
+	{ "calls", act_calls },	      { "many", act_many },
+	{ "args", act_args },	      { "around", act_around },
+	{ "vars", act_vars },	      { "threads", act_threads },
+	{ "together", act_together }, { "forks", act_forks },
+	{ "raw_fork", act_raw_fork }, { "quiet_forks", act_quiet_forks },
+	{ "exec", act_exec },	      { "exec_env", act_exec_env },
+	{ "vfork", act_vfork },	      { "jumps", act_jumps },
+	{ "signals", act_signals },   { "own_stack", act_own_stack },
+	{ "stacks", act_stacks },     { "exit", act_exit },
+	{ "abort", act_abort },	      { "segv", act_segv },
+	{ "kill", act_kill },	      { "quick_exit", act_quick_exit },
+	{ "libcalls", act_libcalls }, { "dlopen", act_dlopen },
+};
+
+/* Without a call of a library function, which would be recorded. */
+__attribute__((no_instrument_function)) static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(acts) / sizeof(acts[0]); i++) {
+		if (is_same(argv[1], acts[i].name))
+			return acts[i].fn();
+	}
+	fprintf(stderr, "acts: no such act\n");
+	return 99;
+}

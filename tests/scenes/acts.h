@@ -1,0 +1,15 @@
+/* What the programs of the scenes have in common. */
+#ifndef UTRAIL_SCENES_ACTS_H
+#define UTRAIL_SCENES_ACTS_H
+
+/* A function that stays one, with the arguments that it has in the source. */
+#ifdef __clang__
+#define FN __attribute__((noinline))
+#else
+#define FN __attribute__((noipa))
+#endif
+
+/* At the end of a function: its last call is no jump. */
+#define KEEP() __asm__ volatile("" ::: "memory")
+
+#endif

@@ -1,0 +1,202 @@
+"""Records small programs and shows what was recorded, in many ways, and compares what comes out with scenes.txt.
+
+    scenes.py BUILD            exit status 1 at the first scene that has changed, with the difference
+    scenes.py BUILD --all      the same, but go on
+    scenes.py BUILD --write    make scenes.txt anew: read the difference before you commit it
+    scenes.py BUILD --only X   only scenes with X in their heading
+
+scenes.txt is a transcript:
+
+    = OPTIONS PROGRAM ACT      a recording, in a directory of its own; a program of the build, or an absolute path
+    = data:NAME                or one of tests/data/corpus/datadir
+    > COMMAND OPTIONS          a view of it
+    text                       what it prints, both outputs, without what differs from run to run (see tidy())
+
+It says how things look, and not why: what is right is judged by other tests. This one sees nearly every line of the probe, the
+recorder and the readers in a few seconds, which none of these does; so misc/mutate.sh runs it before them.
+"""
+
+import difflib
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parents[1]
+TRANSCRIPT = HERE / "scenes.txt"
+# Longer texts are shortened to their first lines and a checksum.
+LINES_MAX = 60
+
+sys.path.insert(0, str(TREE / "tests/lib"))
+import archive  # noqa: E402
+
+
+def environment():
+    return {
+        "PATH": "/usr/bin:/bin",
+        "LC_ALL": "C",
+        "TZ": "UTC",
+        "TERM": "dumb",
+        "COLUMNS": "80",
+        "ASAN_OPTIONS": "detect_leaks=1:exitcode=86:verify_asan_link_order=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=86",
+    }
+
+
+def run(command, cwd, env):
+    done = subprocess.run(
+        ["timeout", "-s", "KILL", "60", *map(str, command)],
+        cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )
+    text = done.stdout.decode(errors="backslashreplace")
+    return text + (f"status {done.returncode}\n" if done.returncode else "")
+
+
+def tasks_of(data):
+    """Task and process ids in order. They are announced in any order, as writers find them."""
+    try:
+        text = (data / "task.txt").read_text(errors="replace")
+    except OSError:
+        return []
+    return sorted(set(map(int, re.findall(r"\b[pt]id=(\d+)", text))))
+
+
+# Ids that were given out in order are not so far apart: the kernel has begun anew with small ones.
+FAR_APART = 10000
+# Those of stacks that the program has made, which the recorder gives out.
+MADE = 5000000
+
+# Small numbers are also something else.
+AROUND_TID = [
+    (r"(\[)", r"(?=\])"),
+    (r"((?:^|[ /_]))", r"(?=\.dat)"),
+    (r"(^\S+ +)", r"(?=: \[)"),
+    (r"(\b[pt]?p?id=)", ""),
+    (r"(\btask:? )", ""),
+]
+
+
+def tidy(text, tids, places):
+    """Without what differs from run to run."""
+    for path, name in places:
+        text = text.replace(str(path), name)
+    for i, tid in enumerate(tids):
+        for before, behind in AROUND_TID:
+            text = re.sub(rf"(?m){before} *{tid}\b{behind}", rf"\1T{i}", text)
+    text = re.sub(r"(?m)^uftrace file header: .*\n", "", text)
+    text = re.sub(r"\b\d+\.\d{9}\b", "TIME", text)
+    text = re.sub(r"\b(vm\w+|shared|major|minor)=[+-]?\d+", r"\1=NUMBER", text)
+    text = re.sub(r"(?m) *\b\d+\.\d{3} +(us|ms|s|m|h)\b", " TIME", text)
+    text = re.sub(r"\b(0x)?[0-9a-f]{10,16}\b", "ADDR", text)
+    text = re.sub(r"(?<=\w\()[0-9a-f]{6,9}(?=\))", "ADDR", text)
+    text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
+    text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
+    text = re.sub(r"utrail v\S+ \( .* \)", "VERSION", text)
+    text = re.sub(r"(?m)^TIME +(T\d+: \[)", r"\1", text)
+    text = re.sub(r"(?m)[ \t]+$", "", text)
+    return text
+
+
+def shorten(text):
+    lines = text.splitlines()
+    if len(lines) <= LINES_MAX:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return "".join(line + "\n" for line in lines[:15]) + f"... {len(lines)} lines in all, sha256 {digest}\n"
+
+
+class Scenes:
+    def __init__(self, build):
+        self.build = build
+        # misc/mutate.py has a directory with links to the programs of the scenes.
+        self.real = (build / "tests").resolve().parent
+        self.env = environment()
+
+    def begin(self, words, cwd):
+        """Make cwd/d. What that prints, and the tasks; None when it cannot be done here."""
+        if words[0].startswith("data:"):
+            content = (TREE / "tests/data/corpus/datadir" / words[0][5:]).read_bytes()
+            archive.unpack(archive.parse(content), cwd / "d")
+            return "", None
+        program = next(i for i, w in enumerate(words) if w.startswith(("acts_", "probes")))
+        path = self.build / "tests/scenes" / words[program]
+        if not path.exists():
+            return None, None
+        command = [self.build / "utrail", "record", "--no-event", "-d", "d", *words[:program], path, *words[program + 1 :]]
+        text = run(command, cwd, self.env)
+        return text, tasks_of(cwd / "d")
+
+    def places(self, cwd):
+        return [(cwd, "CWD"), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
+
+    def look(self, line, cwd, tids):
+        command, *options = shlex.split(line)
+        if command == "cat":
+            # Tasks that run at the same time are announced in any order.
+            lines = [line for name in options for line in (cwd / "d" / name).read_text().splitlines(True)]
+            text = "".join(sorted(re.sub(r"timestamp=\S+", "timestamp=TIME", line) for line in lines))
+        else:
+            text = run([self.build / "utrail", command, "--no-pager", "-d", "d", *options], cwd, self.env)
+        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else text.replace(str(cwd), "CWD"))
+
+    def play(self, head, views, tries=3):
+        """The scene's part of the transcript; None when it cannot be played here."""
+        with tempfile.TemporaryDirectory(prefix="utrail-scene.") as cwd:
+            # In an empty directory: what is near a recording that cannot be opened is named.
+            cwd = Path(cwd).resolve() / "w"
+            cwd.mkdir()
+            text, tids = self.begin(shlex.split(head), cwd)
+            if text is None:
+                return None
+            kernels = [t for t in tids or [] if t < MADE]
+            if tries and kernels and kernels[-1] - kernels[0] > FAR_APART:
+                return self.play(head, views, tries - 1)
+            out = [f"= {head}\n", tidy(text, tids or [], self.places(cwd))]
+            for view in views:
+                shown = self.look(view, cwd, tids)
+                out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
+            return "".join(out)
+
+
+def parse(text):
+    """(heading, views, the scene's text), and what is in front of the first."""
+    parts = re.split(r"(?m)^(?== )", text)
+    out = []
+    for part in parts[1:]:
+        lines = part.splitlines()
+        out.append((lines[0][2:], [line[2:] for line in lines if line.startswith("> ")], part.rstrip("\n") + "\n"))
+    return parts[0], out
+
+
+def main():
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    scenes = Scenes(Path(os.path.abspath(sys.argv[1])))
+    preface, wanted = parse(TRANSCRIPT.read_text())
+    written = []
+    failed = 0
+    for head, views, text in wanted:
+        if only not in head:
+            written.append(text)
+            continue
+        now = scenes.play(head, views)
+        if now is None:
+            print(f"skipped: {head}: the program was not built here")
+            now = text
+        now = now.rstrip("\n") + "\n"
+        written.append(now)
+        if now != text and "--write" not in sys.argv:
+            sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), now.splitlines(True), "scenes.txt", f"= {head}"))
+            failed += 1
+            if "--all" not in sys.argv:
+                return 1
+    if "--write" in sys.argv:
+        TRANSCRIPT.write_text(preface + "\n".join(written))
+    return failed != 0
+
+
+sys.exit(main())
