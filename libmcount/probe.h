@@ -163,6 +163,7 @@ struct probe {
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
+	bool is_elsewhere; /* in a pid namespace that the process with @arena is not in */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];

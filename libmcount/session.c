@@ -193,6 +193,7 @@ static bool report_fork(void)
 	    !adopt_arena(ch.fds))
 		return false;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
+	probe.is_elsewhere = false;
 	return true;
 }
 

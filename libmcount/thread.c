@@ -267,6 +267,8 @@ void thread_after_fork(void)
 	probe.parent_pid = probe.pid;
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
+	/* pid_namespaces(7): a parent outside of one's own is 0. So are children of this process there until it has an arena. */
+	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
 	reads_after_fork();
@@ -274,7 +276,7 @@ void thread_after_fork(void)
 	struct arena_forks *forks = &probe.arena->forks;
 	uint32_t n = atomic_fetch_add(&forks->nr, 1);
 
-	atomic_store(&forks->pids[n % ARENA_FORKS], probe.pid);
+	atomic_store(&forks->pids[n % ARENA_FORKS], probe.is_elsewhere ? -probe.pid : probe.pid);
 	atomic_fetch_add(&forks->noted, 1);
 	stacks_after_fork();
 	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {

@@ -835,15 +835,16 @@ def sums(found):
     return dict(rows)
 
 
+@pytest.fixture
+def mixed():
+    Path("mixed.cc").write_text(MIXED)
+    run("g++", "-pg", "-O2", "-o", "mixed", "mixed.cc", "-lpthread").must()
+    utrail("record", "--no-event", "-d", "data", "./mixed").must()
+    return Path("data")
+
+
 class TestTotals:
     """Calls and self times are report's, whoever counts. Without the scheduler: where its clock and ours differ, a wait is cut."""
-
-    @pytest.fixture
-    def mixed(self):
-        Path("mixed.cc").write_text(MIXED)
-        run("g++", "-pg", "-O2", "-o", "mixed", "mixed.cc", "-lpthread").must()
-        utrail("record", "--no-event", "-d", "data", "./mixed").must()
-        return Path("data")
 
     def rows(self, directory):
         rows = {name: list(row) for name, row in report(directory).items()}

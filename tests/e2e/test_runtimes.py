@@ -1,14 +1,16 @@
 """Programs with a runtime of their own around them: sanitizers, another C library, little address space. They run as untraced."""
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
 from data import ENTRY, Recording
 from programs import METHODS, SOURCES, Program, Variant, build, program
-from tools import UTRAIL, run, utrail
+from tools import NOBODY, UTRAIL, run, utrail, why_not_as_nobody
 
 GCC = [("gcc", s) for s in ("address", "thread", "leak", "undefined")]
 CLANG = [("clang", s) for s in ("address", "thread", "leak", "memory")]
@@ -111,21 +113,25 @@ PARTLY = {
     "thread": (10, 1, "1 threads were traced only until they made another one"),
     "fork": (30, 2, None),
     "network": (20, 1, "1 forked processes were not traced"),
+    "pids": (30, 2, None),
+    "unshare": (30, 2, None),
+    "left": (30, 2, None),
+    "pids-left": (30, 2, None),
+    "pids-network": (20, 1, "1 forked processes were not traced"),
+    "unshare-network": (20, 1, "1 forked processes were not traced"),
     "descriptors": (30, 2, None),
     "hard": (30, 2, None),
 }
 
 
-@pytest.mark.parametrize("how", PARTLY)
-@pytest.mark.parametrize("method", METHODS)
-def test_partly_traced(method, how):
-    """Where the probe must step aside half-way the program runs on, and the recorder says what is missing."""
+def check_partly_traced(method, how, become=()):
     exe = build(Program.read(SOURCES / "hostile" / "partly.c"), Variant("gcc", method, "O2"))
-    alone = run(exe, how)
+    shutil.copy(exe, "partly")
+    alone = run(*become, "./partly", how)
     if alone.out == "1\n":
         pytest.skip(f"this machine does not let a program do that: {how}")
     assert (alone.status, alone.out) == (4, "0\n")
-    result = utrail("record", "--no-libcall", exe, how)
+    result = run(*become, UTRAIL, "record", "--no-libcall", "./partly", how)
     assert (result.status, result.out) == (4, "0\n"), result.err
     expected, tasks, said = PARTLY[how]
     if how == "hard" and "forked processes were not traced" in result.err:
@@ -133,6 +139,24 @@ def test_partly_traced(method, how):
     assert calls("leaf") == expected
     assert len(Recording("uftrace.data").tasks) == tasks
     assert (said in result.err) if said else "not traced" not in result.err
+
+
+@pytest.mark.parametrize("how", PARTLY)
+@pytest.mark.parametrize("method", METHODS)
+def test_partly_traced(method, how):
+    """Where the probe must step aside half-way the program runs on, and the recorder says what is missing."""
+    check_partly_traced(method, how)
+
+
+@pytest.mark.parametrize("how", ["pids", "unshare", "left", "pids-left", "pids-network"])
+def test_partly_traced_as_nobody(monkeypatch, how):
+    if reason := why_not_as_nobody():
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory() as work:  # pytest's own are root's
+        os.chmod(work, 0o777)
+        monkeypatch.chdir(work)
+        check_partly_traced("pg", how, NOBODY)
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("options", [[], ["-A", "work@arg1/s"], ["-t", "1us"]], ids=["plain", "arguments", "time"])

@@ -82,8 +82,8 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 
 /*
  * Children of fork(2), which report themselves only when they have a record. Child number n of this process is at
- * n % ARENA_FORKS of @pids, as it knows itself. A child that has not reported itself has the memory of its parent: what it forks in
- * turn is noted there, too.
+ * n % ARENA_FORKS of @pids, as it knows itself; negative in a pid namespace that its parent is not in. A child that has not reported
+ * itself has the memory of its parent: what it forks in turn is noted there, too.
  */
 #define ARENA_FORKS 960
 

@@ -62,11 +62,12 @@ static const char *find_field(const struct strbuf *status, const char *field)
 	return NULL;
 }
 
-/* The last of the numbers in a line: in "NSpid:", what the process itself sees. 0 when there is none. */
-static pid_t last_number(const char *line)
+/* The last of the numbers in a line: in "NSpid:", what the process itself sees. 0 when there is none. @nr: how many there are */
+static pid_t last_of(const char *line, unsigned *nr)
 {
 	pid_t last = 0;
 
+	*nr = 0;
 	while (line && *line && *line != '\n') {
 		char *end;
 		long value = strtol(line, &end, 10);
@@ -75,8 +76,28 @@ static pid_t last_number(const char *line)
 			break;
 		last = value;
 		line = end;
+		(*nr)++;
 	}
 	return last;
+}
+
+static pid_t last_number(const char *line)
+{
+	unsigned nr;
+
+	return last_of(line, &nr);
+}
+
+bool peer_is_elsewhere(pid_t os_pid)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	char path[64];
+	unsigned nr = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", os_pid);
+	if (read_status(path, &status))
+		last_of(find_field(&status, "NSpid"), &nr);
+	return nr > 1;
 }
 
 bool peer_is_pid(pid_t os_pid, pid_t pid)

@@ -31,6 +31,9 @@ int peer_pidfd(int fd, const struct peer *peer);
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
+/* Whether process @os_pid is in a pid namespace below ours, where it has another number. */
+bool peer_is_elsewhere(pid_t os_pid);
+
 /* What is known of a thread that process @os_pid, which knows itself as @pid, calls one of its own. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */

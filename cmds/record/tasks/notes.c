@@ -42,10 +42,10 @@ static bool is_settled(struct processes *procs, const struct process *parent, pi
 {
 	const struct process *known = pid > 0 ? process_find(procs, pid) : NULL;
 
-	if (pid <= 0 || (known && known->pidfd >= 0))
+	if (!pid || (known && known->pidfd >= 0))
 		return true;
 	/* In a pid namespace of its own it has another number for us. */
-	return parent->pid == parent->os_pid && kill(pid, 0) < 0 && errno == ESRCH;
+	return pid > 0 && parent->pid == parent->os_pid && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
 static bool has_open_forks(struct processes *procs, const struct process *proc)

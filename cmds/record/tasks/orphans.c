@@ -1,6 +1,7 @@
 /* Children that have not reported themselves (see orphans.h). */
 #include "cmds/record/tasks/orphans.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/tasks/process.h"
 #include "utils/base/cleanup.h"
 
@@ -20,8 +22,13 @@ struct orphan {
 	struct orphan *next;
 };
 
-/* Whether @pid has @memory mapped. Not so when we may not know. */
-static bool has_mapped(pid_t pid, const struct memory_id *memory)
+static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
+{
+	return proc->memory.dev == dev && proc->memory.ino == ino;
+}
+
+/* Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped; NULL, too, when we may not know. */
+static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
 	char path[64];
 	char *line cleanup_free = NULL;
@@ -36,11 +43,14 @@ static bool has_mapped(pid_t pid, const struct memory_id *memory)
 		unsigned major, minor;
 		unsigned long long inode;
 
-		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) == 3 &&
-		    inode == memory->ino && makedev(major, minor) == memory->dev)
-			return true;
+		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) != 3 || !inode)
+			continue;
+		for (struct process *p = first; p != end; p = p->next_noting) {
+			if (is_memory(p, makedev(major, minor), inode))
+				return p;
+		}
 	}
-	return false;
+	return NULL;
 }
 
 static void drop(struct processes *procs, struct orphan *orphan)
@@ -77,12 +87,13 @@ static bool has_ended(int pidfd)
 	return poll(&end, 1, 0) != 0;
 }
 
-static void watch(struct processes *procs, pid_t pid, const struct memory_id *memory)
+/* If it is a child of @parent, or of a child of it, that has not reported itself. */
+static void watch(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
-	if (pidfd < 0 || !has_mapped(pid, memory) || has_ended(pidfd))
+	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || has_ended(pidfd))
 		return;
 
 	struct orphan *o = malloc(sizeof(*o));
@@ -111,20 +122,47 @@ static void wait_for_newborns(const struct processes *procs)
 		nanosleep(&step, NULL);
 }
 
-/* Those that @parent or a child of it has noted. */
-static void look_at(struct processes *procs, struct process *parent)
+static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
+	/* The recorder itself has it mapped, too. */
+	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
+}
+
+/* Those that @parent or a child of it has noted. False when some have numbers that are not ours. */
+static bool look_at(struct processes *procs, struct process *parent)
+{
+	bool is_elsewhere = parent->pid != parent->os_pid;
+	bool is_complete = true;
 	struct arena_forks *forks = &parent->notes->forks;
 	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		pid_t pid = atomic_load(&forks->pids[i]);
-		const struct process *known = pid > 0 ? process_find(procs, pid) : NULL;
-		bool is_known = (known && known->pidfd >= 0) || is_watched(procs, pid);
 
-		/* The recorder itself has it mapped, too. */
-		if (pid > 0 && pid != getpid() && !is_known)
-			watch(procs, pid, &parent->memory);
+		is_complete &= pid >= 0 && !(pid && is_elsewhere);
+		if (pid > 0 && !is_elsewhere && !is_known(procs, process_find(procs, pid), pid))
+			watch(procs, pid, parent);
+	}
+	return is_complete;
+}
+
+/* Children in pid namespaces of their own. */
+static void look_elsewhere(struct processes *procs)
+{
+	DIR *dir cleanup_dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || is_known(procs, process_find_os(procs, pid), pid) ||
+		    !peer_is_elsewhere(pid))
+			continue;
+
+		struct process *parent = find_mapped(pid, procs->notes.first, NULL);
+
+		if (parent)
+			watch(procs, pid, parent);
 	}
 }
 
@@ -146,9 +184,12 @@ void orphans_look(struct processes *procs)
 		wait_for_newborns(procs);
 
 		uint64_t nr = count_forks(procs);
+		bool is_complete = true;
 
 		for (struct process *p = procs->notes.first; p; p = p->next_noting)
-			look_at(procs, p);
+			is_complete &= look_at(procs, p);
+		if (!is_complete)
+			look_elsewhere(procs);
 		if (count_forks(procs) == nr)
 			break;
 	}

@@ -20,7 +20,8 @@ struct memory_id {
 
 /*
  * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
- * process that has the memory mapped in which it stands can have something to report.
+ * process that has the memory mapped in which it stands can have something to report. In a pid namespace of its own a child does
+ * not know the number that it has for us: then we look through all processes that are in such.
  */
 void orphans_look(struct processes *procs);
 

@@ -34,8 +34,8 @@ static int with_shared_memory(void)
 	return waitpid(pid, NULL, __WALL) == pid ? 0 : 1;
 }
 
-/* The kernel's way, behind libc's back. */
-static pid_t raw_fork(unsigned long flags)
+/* The kernel's way, behind libc's back. It has no record, by which the child would report itself at once. */
+__attribute__((no_instrument_function)) static pid_t raw_fork(unsigned long flags)
 {
 	return syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, 0L);
 }
@@ -49,6 +49,26 @@ static int child_of(pid_t pid)
 		_exit(0);
 	}
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : 1;
+}
+
+/* It begins when its parent has ended, and when nobody would wait for it who does not know of it. */
+static int left_behind(unsigned long flags)
+{
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ends) < 0)
+		return 1;
+	pid = raw_fork(flags);
+	if (pid != 0)
+		return pid < 0;
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) > 0)
+		;
+	usleep(300000);
+	calls(10);
+	_exit(0);
 }
 
 static int few_descriptors(rlim_t hard)
@@ -85,6 +105,18 @@ int main(int argc, char **argv)
 		r = child_of(raw_fork(0));
 	else if (strcmp(how, "network") == 0)
 		r = child_of(raw_fork(CLONE_NEWUSER | CLONE_NEWNET));
+	else if (strcmp(how, "pids") == 0)
+		r = child_of(raw_fork(CLONE_NEWUSER | CLONE_NEWPID));
+	else if (strcmp(how, "left") == 0)
+		r = left_behind(0);
+	else if (strcmp(how, "pids-left") == 0)
+		r = left_behind(CLONE_NEWUSER | CLONE_NEWPID);
+	else if (strcmp(how, "pids-network") == 0)
+		r = child_of(raw_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET));
+	else if (strcmp(how, "unshare") == 0)
+		r = unshare(CLONE_NEWUSER | CLONE_NEWPID) ? 1 : child_of(fork());
+	else if (strcmp(how, "unshare-network") == 0)
+		r = unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET) ? 1 : child_of(fork());
 	else if (strcmp(how, "descriptors") == 0)
 		r = few_descriptors(0);
 	else if (strcmp(how, "hard") == 0)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +14,8 @@
 
 static void pids_are_looked_up(void **state)
 {
+	assert_false(peer_is_elsewhere(getpid()));
+	assert_false(peer_is_elsewhere(INT_MAX));
 	assert_true(peer_is_pid(getpid(), getpid()));
 	assert_false(peer_is_pid(getpid(), getppid()));
 	assert_false(peer_is_pid(getpid(), 0));

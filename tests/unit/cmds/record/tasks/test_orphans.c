@@ -1,10 +1,14 @@
 /* Unit tests of cmds/record/tasks/orphans.c, with processes and shared memory as they are. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +123,34 @@ static void test_child_is_waited_for(void **state)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
+/* Only the child knows its number there, and so it is of no use to us. */
+static void test_in_a_pid_namespace(void **state)
+{
+	struct place *p = *state;
+	pid_t pid = syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL,
+			    0L);
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		note(p, -getpid());
+		for (;;)
+			pause();
+	}
+	if (pid < 0) {
+		print_message("no namespaces: %s\n", strerror(errno));
+		skip();
+	}
+	while (atomic_load(&p->page->forks.nr) == 0 || !atomic_load(&p->page->forks.pids[0]))
+		sched_yield();
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	end(&pid);
+	assert_int_equal(loop_serve(&p->rec.loop, -1), 1);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+}
+
 /* Whatever the program writes there: a stranger's number, our own, that of init, and what is none. */
 static void test_who_has_not_our_memory(void **state)
 {
@@ -184,11 +216,9 @@ static void test_forks_that_do_not_come(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		each(test_child_is_waited_for),
-		each(test_who_has_not_our_memory),
-		each(test_named_often),
-		each(test_who_has_ended),
-		each(test_more_than_there_is_room_for),
+		each(test_child_is_waited_for),	   each(test_in_a_pid_namespace),
+		each(test_who_has_not_our_memory), each(test_named_often),
+		each(test_who_has_ended),	   each(test_more_than_there_is_room_for),
 		each(test_forks_that_do_not_come),
 	};
 
