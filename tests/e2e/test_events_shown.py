@@ -1,10 +1,12 @@
 """-E/--Event: which of the recorded events are shown, and which of the kernel's are recorded."""
 
 import re
+import struct
 from pathlib import Path
 
 import pytest
 
+from archive import unpack
 from programs import Variant, build, program
 from tools import utrail
 
@@ -144,3 +146,32 @@ def test_recorded(workdir, rules, has_sched, has_tasks):
     assert ("linux:schedule" in shown) == has_sched
     assert ("linux:task-exit" in shown) == has_tasks
     assert any(Path("data").glob("perf-cpu*.dat"))
+
+
+def without_records(name):
+    """A process that has no probe, its child, and what the kernel tells of them."""
+    def record(kind, misc, body, tid, time):
+        return struct.pack("<IHH", kind, misc, 24 + len(body)) + body + struct.pack("<IIQ", tid, tid, time)
+
+    perf = (record(3, 0, struct.pack("<II8s", 70, 70, b"outer"), 70, 1000)
+            + record(7, 0, struct.pack("<IIIIQ", 71, 70, 71, 70, 2000), 70, 2000)
+            + record(14, 0x2000, b"", 70, 3000) + record(14, 0, b"", 71, 3100)
+            + record(4, 0, struct.pack("<IIIIQ", 71, 70, 71, 70, 4000), 71, 4000) + record(14, 0, b"", 70, 5000))
+    info = b"Ftrace!\0" + struct.pack("<IHBBQQH6x", 4, 40, 1, 2, 0x22 | 64, 0, 1024)
+    unpack({"info": info, "task.txt": b"", "perf-cpu0.dat": perf}, Path(name))
+    return name
+
+
+def test_tasks_without_calls(workdir):
+    data = without_records("bare.data")
+    result = utrail("replay", "-d", data).must(255)
+    assert "has no records of any task" in result.err and "--event-full" in result.err
+    text = utrail("replay", "-d", data, "--event-full", "-f", "tid,task").must().out
+    rows = re.findall(r"\[ +(\d+)\] +(\S+) \| +/\* (\S+)", text)
+    assert rows == [("70", "outer", "linux:task-name"), ("71", "outer", "linux:task-new"), ("70", "outer", "linux:sched-out"),
+                    ("71", "outer", "linux:sched-in"), ("71", "outer", "linux:task-exit"), ("70", "outer", "linux:sched-in")]
+    assert utrail("dump", "-d", data, "--event-full").must().out.count("[event] linux:") == 6
+    assert "linux:schedule" in utrail("graph", "-d", data, "--event-full").must().out
+    assert "linux:schedule" in utrail("report", "-d", data, "--event-full").must().out
+    for format_ in "chrome", "firefox", "jsonl", "perfetto":
+        assert "linux:schedule" in utrail("dump", "-d", data, "--event-full", f"--format={format_}").must().out, format_

@@ -279,6 +279,19 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 	return ret;
 }
 
+/* Lanes that stream have all files open, each thread at most one such lane at a time. */
+static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
+{
+	bool streams = false;
+
+	for (size_t i = first; i < end; i++)
+		streams |= pipe->lanes[i].streams;
+	while (streams && nr > 1 &&
+	       !pipeline_plan(pipe, pipe->nr_lanes + nr * pipe->nr_sources).keeps_open)
+		nr--;
+	return nr;
+}
+
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err)
 {
@@ -292,7 +305,7 @@ int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_
 
 		if (end < 0)
 			return end;
-		ret = run_group(pipe, first, end, views, nr, err);
+		ret = run_group(pipe, first, end, views, threads_for(pipe, first, end, nr), err);
 		pipeline_drop_group(pipe, first, end);
 		first = end;
 	}

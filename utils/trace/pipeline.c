@@ -458,14 +458,17 @@ void pipeline_close(struct pipeline *pipe)
 /* Window by window; mostly there is one. */
 static int run_by_time(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
+	bool is_stopped = false;
 	int more = 1;
 	int ret = 0;
 
-	while (ret == 0 && more > 0) {
+	/* The run after somebody has stopped it is the last: it ends all lanes. */
+	while (ret == 0 && more > 0 && !is_stopped) {
+		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);
 		ret = more < 0 ? more : merge_run(pipe, view, err);
 	}
-	feed_close(&pipe->feed);
+	pipeline_drop_group(pipe, 0, pipe->nr_lanes);
 	return ret;
 }
 
