@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from programs import CACHE, Variant, build, program
-from test_export import calls, dump, strange_names  # noqa: F401  (a fixture)
+from test_export import calls, dump, record_strange_names, strange_names  # noqa: F401  (a fixture)
 from tools import TOP, run, utrail, wait_until
 
 try:
@@ -216,10 +216,14 @@ class TestSvg:
             box = group.find(self.NAME + "rect")
             yield group.find(self.NAME + "title").text, float(box.get("x")), float(box.get("width")), float(box.get("y"))
 
-    def test_names(self, strange_names):  # noqa: F811
-        titles = [title for title, *_ in self.boxes(strange_names)]
-        assert any(title.startswith('say "hi": 1 calls') for title in titles)
-        assert any(title.startswith("back\\slash; <b>&amp;:") for title in titles)
+    def test_names(self):
+        def are_shown():
+            titles = [title for title, *_ in self.boxes(record_strange_names())]
+            return all(any(title.startswith(name) for title in titles) for name in names)
+
+        names = ['say "hi": 1 calls', "back\\slash; <b>&amp;:"]
+        # Boxes that are too narrow are left out: they are, beside a call that was interrupted for long.
+        wait_until(are_shown)
 
     def test_boxes_are_within_those_below(self):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
@@ -294,6 +298,8 @@ def test_speedscope(browser, speedscope, name, form):
     for row in expected:
         for cell, ns in zip(shown[row["name"]], (row["total"], row["self"])):
             about, rounded = shown_ns(cell)
-            assert abs(about - ns) <= rounded, (row, cell)
+            # chrome has microseconds since the machine was started: of these a double cannot keep all digits for long.
+            slack = 0.4 if form == "chrome" else 0
+            assert abs(about - ns) <= rounded + slack, (row, cell)
     # How long it took, and what it thinks of the graphics card, is no complaint.
     assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
