@@ -54,6 +54,10 @@ def recording(request):
 @pytest.fixture
 def strange_names():
     """A recording of which each function has another name."""
+    return record_strange_names()
+
+
+def record_strange_names():
     utrail("record", "--no-event", "-d", "data", build(program("plain"), VARIANT)).must()
     for path in Path("data").glob("plain.sym"):
         lines = []

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from programs import CACHE, Variant, build, program
-from test_export import calls, dump, mixed, strange_names  # noqa: F401  (fixtures)
+from test_export import calls, dump, mixed, record_strange_names, strange_names  # noqa: F401  (fixtures)
 from tools import TOP, run, utrail, wait_until
 
 try:
@@ -216,10 +216,14 @@ class TestSvg:
             box = group.find(self.NAME + "rect")
             yield group.find(self.NAME + "title").text, float(box.get("x")), float(box.get("width")), float(box.get("y"))
 
-    def test_names(self, strange_names):  # noqa: F811
-        titles = [title for title, *_ in self.boxes(strange_names)]
-        assert any(title.startswith('say "hi": 1 calls') for title in titles)
-        assert any(title.startswith("back\\slash; <b>&amp;:") for title in titles)
+    def test_names(self):
+        def are_shown():
+            titles = [title for title, *_ in self.boxes(record_strange_names())]
+            return all(any(title.startswith(name) for title in titles) for name in names)
+
+        names = ['say "hi": 1 calls', "back\\slash; <b>&amp;:"]
+        # Boxes that are too narrow are left out: they are, beside a call that was interrupted for long.
+        wait_until(are_shown)
 
     def test_boxes_are_within_those_below(self):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))

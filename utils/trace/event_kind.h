@@ -115,6 +115,12 @@ enum event_id event_id_of_perf(enum perf_record_type type);
 /* The row of @id among those, or else the one for numbers of its allotment that have no name; never NULL. */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
+/* Whether it is a tracepoint, of whatever name. */
+static inline bool event_id_is_of_kernel(uint64_t id)
+{
+	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
+}
+
 /* One of its fields; false when @context's event does not have it. */
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 
 /* Of one source at a time. */
 #define READ_AT_ONCE 64
@@ -426,7 +427,7 @@ static void note_event(struct survey *survey, const struct event *event)
 	if (is_sign)
 		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
 	/* Tracepoints do not tell whether it is on the CPU. */
-	if (event->type == EVENT_POINT && event->id < EVENT_ID_BUILTIN)
+	if (event->type == EVENT_POINT && event_id_is_of_kernel(event->id))
 		return;
 	if (event->type == EVENT_SCHED_IN && survey->is_out)
 		survey->first_back_ns = MIN(survey->first_back_ns, event->time_ns);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "utils/trace/event_kind.h"
 #include "utils/trace/src_extern.h"
 
 /*
@@ -221,7 +222,7 @@ static void note_first_sched(struct pipeline *pipe)
 
 			if (event->time_ns >= pipe->first_ns)
 				break;
-			if (event->type == EVENT_POINT && event->addr < EVENT_ID_BUILTIN)
+			if (event->type == EVENT_POINT && event_id_is_of_kernel(event->addr))
 				continue;
 			if (event->type == EVENT_SCHED_IN && is_out)
 				pipe->first_ns = event->time_ns;

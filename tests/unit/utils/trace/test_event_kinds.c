@@ -137,6 +137,22 @@ static int put_each_length(void *self, const struct event_kind *kind)
 	return 0;
 }
 
+/* What -E knows of "linux:..." without a table are the names in it. */
+static void names_to_record(void **state)
+{
+	for (size_t i = 0; i < event_rows_linux.nr; i++) {
+		const char *name = event_rows_linux.rows[i].name;
+		struct event_rules rules = { 0 };
+
+		/* That the task was pre-empted is nothing to ask for. */
+		if (strchr(name, ' '))
+			continue;
+		assert_int_equal(event_rules_parse(name, MATCH_SIMPLE, &rules, NULL), 0);
+		assert_int_not_equal(event_rules_linux(&rules), 0);
+		event_rules_deinit(&rules);
+	}
+}
+
 static void lines(void **state)
 {
 	const struct trace_data data = { 0 };
@@ -164,9 +180,9 @@ static void short_payloads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_rows),	  cmocka_unit_test(allotments),
-		cmocka_unit_test(texts),	  cmocka_unit_test(lines),
-		cmocka_unit_test(short_payloads),
+		cmocka_unit_test(fixed_rows), cmocka_unit_test(allotments),
+		cmocka_unit_test(texts),      cmocka_unit_test(names_to_record),
+		cmocka_unit_test(lines),      cmocka_unit_test(short_payloads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
