@@ -26,18 +26,77 @@ enum {
 };
 
 static const char *const names[] = {
-	[X86_64_INT] = "rdi", "rsi", "rdx", "rcx", "r8", "r9",
-	[X86_64_SSE] = "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-	[I386_FAST] = "ecx", "edx",
-	[ARM_INT] = "r0", "r1", "r2", "r3",
-	[ARM_SINGLE] = "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7",
-	"s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-	[ARM_DOUBLE] = "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7",
-	[AARCH64_INT] = "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7",
-	[RISCV_INT] = "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
-	[RISCV_FLOAT] = "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7",
+	[X86_64_INT] = "rdi",
+	"rsi",
+	"rdx",
+	"rcx",
+	"r8",
+	"r9",
+	[X86_64_SSE] = "xmm0",
+	"xmm1",
+	"xmm2",
+	"xmm3",
+	"xmm4",
+	"xmm5",
+	"xmm6",
+	"xmm7",
+	[I386_FAST] = "ecx",
+	"edx",
+	[ARM_INT] = "r0",
+	"r1",
+	"r2",
+	"r3",
+	[ARM_SINGLE] = "s0",
+	"s1",
+	"s2",
+	"s3",
+	"s4",
+	"s5",
+	"s6",
+	"s7",
+	"s8",
+	"s9",
+	"s10",
+	"s11",
+	"s12",
+	"s13",
+	"s14",
+	"s15",
+	[ARM_DOUBLE] = "d0",
+	"d1",
+	"d2",
+	"d3",
+	"d4",
+	"d5",
+	"d6",
+	"d7",
+	[AARCH64_INT] = "x0",
+	"x1",
+	"x2",
+	"x3",
+	"x4",
+	"x5",
+	"x6",
+	"x7",
+	[RISCV_INT] = "a0",
+	"a1",
+	"a2",
+	"a3",
+	"a4",
+	"a5",
+	"a6",
+	"a7",
+	[RISCV_FLOAT] = "fa0",
+	"fa1",
+	"fa2",
+	"fa3",
+	"fa4",
+	"fa5",
+	"fa6",
+	"fa7",
 };
-_Static_assert(ARRAY_SIZE(names) == NR_REGS, "each group is as long as the next one's beginning says");
+_Static_assert(ARRAY_SIZE(names) == NR_REGS,
+	       "each group is as long as the next one's beginning says");
 
 /* System V psABI for AMD64: 3.2.3, figure 3.36. */
 static const struct isa x86_64 = {
@@ -106,8 +165,7 @@ const struct isa *const all_isas[] = { &x86_64, &i386, &arm, &aarch64, &riscv64,
 const struct isa *isa_of(unsigned machine, unsigned word_bytes)
 {
 	for (const struct isa *const *isa = all_isas; *isa; isa++) {
-		if ((*isa)->machine == machine &&
-		    (!word_bytes || (*isa)->word_bytes == word_bytes))
+		if ((*isa)->machine == machine && (!word_bytes || (*isa)->word_bytes == word_bytes))
 			return *isa;
 	}
 	return NULL;
