@@ -25,7 +25,7 @@
 #if defined(__x86_64__)
 #include "arch/x86_64/arch_isa.h"
 #else
-#error "no arch/<isa>/arch_isa.h for this machine: see the recipe in arch/arch.h"
+#include "arch/none/arch_isa.h"
 #endif
 
 /*

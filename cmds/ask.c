@@ -3,35 +3,32 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/unix_name.h"
 
 #define WAIT_FOR_END_MS 10000
 
 static int connect_recorder(const char *dir)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr;
 	char name[REQUEST_NAME_SIZE];
 	struct stat st;
 
 	if (stat(dir, &st) < 0)
 		return -errno;
 	request_name(name, &st);
-	memcpy(addr.sun_path + 1, name, strlen(name));
 
+	socklen_t addr_len = unix_name_address(&addr, name, strlen(name));
 	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (struct sockaddr *)&addr,
-		    offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) < 0)
+	if (connect(fd, (struct sockaddr *)&addr, addr_len) < 0)
 		return errno == ECONNREFUSED ? -ENOTCONN : -errno;
 	return take_fd(&fd);
 }

@@ -47,6 +47,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct watch watch;
+	uint64_t nr_dropped;
 
 	reader_pipeline_config(opts, &stages);
 	export_configure(exporter, &stages);
@@ -57,7 +58,11 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 		return ret;
 	reader_warn_filters(opts, data);
 	watch_begin(&watch, opts, &pipe, false);
-	ret = export_run(exporter, &config, &pipe, sink, err);
+	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
+	if (nr_dropped)
+		msg_line(&opts->msg, "%llu event%s left out of %s: %s",
+			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
+			 exporter->name, exporter->drops_points);
 	reader_warn_kernel(opts, data, &pipe);
 	ret = watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))

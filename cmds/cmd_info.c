@@ -1,7 +1,7 @@
 /* utrail info: show what was recorded, where and how it ended. */
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
-#include "cmds/record/sysinfo.h"
+#include "cmds/record/run/sysinfo.h"
 #include "utils/view/infotext.h"
 
 static int show_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)

@@ -15,7 +15,7 @@
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/pager.h"
-#include "cmds/record/launch.h"
+#include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"

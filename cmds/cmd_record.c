@@ -10,15 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/watches.h"
+
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
-#include "cmds/record/facts.h"
-#include "cmds/record/files.h"
-#include "cmds/record/infofile.h"
+#include "cmds/record/run/facts.h"
+#include "cmds/record/run/infofile.h"
+#include "cmds/record/store/dir.h"
+#include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -85,8 +89,7 @@ static struct record_settings make_settings(const struct opts *opts)
 
 static void run_deinit(struct run *run)
 {
-	if (run->dir_fd >= 0)
-		close(run->dir_fd);
+	store_dir_close(&run->dir);
 	argrules_deinit(&run->args);
 	debuginfo_deinit(&run->debug);
 }
@@ -124,22 +127,24 @@ static void bear_file_limit(const struct run *run)
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
-	unsigned long long inside = atomic_load(&rec->records_lost_inside);
-	unsigned long long lost = atomic_load(&rec->records_lost) - inside;
-	unsigned long long untraced = atomic_load(&rec->threads_untraced);
-	int write_error = atomic_load(&rec->write_error);
+	unsigned long long inside = atomic_load(&rec->writers.records_lost_inside);
+	unsigned long long lost = atomic_load(&rec->writers.records_lost) - inside;
+	unsigned long long untraced = atomic_load(&rec->writers.threads_untraced);
+	unsigned long long nr_left_out = rec->channel.talks.nr_modules_left_out +
+					 rec->planner.modules.nr_left_out;
+	int write_error = atomic_load(&rec->store->error);
 
 	if (write_error)
 		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
 			 run->settings.data_dir, strerror(-write_error));
-	if (rec->save_error.code)
-		msg_warn(msg, "%s", rec->save_error.text);
-	if (atomic_load(&rec->is_full))
+	if (rec->channel.save_error.code)
+		msg_warn(msg, "%s", rec->channel.save_error.text);
+	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* Where nothing can be written no buffer is large enough. */
 	if (lost)
 		msg_warn(msg, "%llu records were lost%s", lost,
-			 write_error || atomic_load(&rec->is_full)
+			 write_error || atomic_load(&rec->store->is_full)
 				 ? ""
 				 : "; a larger buffer (-b) may help");
 	if (inside)
@@ -157,46 +162,59 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu events of the kernel were lost; a larger buffer (--kernel-buffer) "
 			 "may help",
 			 (unsigned long long)rec->kernel.lost);
-	if (rec->declined)
+	if (rec->channel.declined)
 		msg_warn(msg,
 			 "%u processes were not traced: their address space is limited (ulimit -v)",
-			 rec->declined);
-	if (rec->protected)
+			 rec->channel.declined);
+	if (rec->channel.protected)
 		msg_warn(msg,
 			 "%u processes were not traced: their return addresses are protected by a "
 			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
-			 rec->protected);
-	if (rec->talks.nr_dropped)
+			 rec->channel.protected);
+	if (rec->channel.talks.nr_other_version)
+		msg_warn(msg,
+			 "%u processes were not traced: their probe (libmcount.so) speaks version "
+			 "%u of the control messages, this utrail speaks version %u; install both "
+			 "from the same build",
+			 rec->channel.talks.nr_other_version, rec->channel.talks.other_version,
+			 CONTROL_VERSION);
+	if (rec->channel.talks.nr_refused)
+		msg_warn(msg,
+			 "%u conversations with processes were ended at a message that was not "
+			 "understood; these processes may not be traced (is their libmcount.so of "
+			 "the same build as this utrail?)",
+			 rec->channel.talks.nr_refused);
+	if (rec->channel.talks.nr_dropped)
 		msg_warn(msg,
 			 "%u processes were not heard to the end and not traced: too many spoke to "
 			 "the recorder at the same time",
-			 rec->talks.nr_dropped);
-	if (rec->talks.nr_modules_left_out)
+			 rec->channel.talks.nr_dropped);
+	if (nr_left_out)
 		msg_warn(msg,
 			 "%llu libraries were left out: the program has reported more than can be "
 			 "kept",
-			 rec->talks.nr_modules_left_out);
-	if (rec->other_libc)
+			 nr_left_out);
+	if (rec->channel.other_libc)
 		msg_warn(
 			msg,
 			"%u processes were not traced: their C library is not glibc (musl?), which "
 			"the probe needs",
-			rec->other_libc);
-	if (rec->notes.children_cut_off)
+			rec->channel.other_libc);
+	if (rec->processes.notes.children_cut_off)
 		msg_warn(msg,
 			 "%llu forked processes were not traced: they could not reach the recorder "
 			 "(a network or user namespace of their own, or no descriptor left?)",
-			 (unsigned long long)rec->notes.children_cut_off);
-	if (rec->notes.threads_caged)
+			 (unsigned long long)rec->processes.notes.children_cut_off);
+	if (rec->processes.notes.threads_caged)
 		msg_warn(msg,
 			 "%llu threads were traced only until they forbade themselves what the "
 			 "probe needs (strict seccomp, PR_SET_TSC)",
-			 (unsigned long long)rec->notes.threads_caged);
-	if (rec->notes.threads_shared)
+			 (unsigned long long)rec->processes.notes.threads_caged);
+	if (rec->processes.notes.threads_shared)
 		msg_warn(msg,
 			 "%llu threads were traced only until they made another one that shares "
 			 "their thread-local storage (clone(2) with CLONE_VM)",
-			 (unsigned long long)rec->notes.threads_shared);
+			 (unsigned long long)rec->processes.notes.threads_shared);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "
@@ -214,7 +232,7 @@ static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 
 	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL))
 		return;
-	run->has_kernel = kernel_open(&rec->kernel, rec, pid, &note) == 0;
+	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
 	/* If that fails there is the one from before, and at the end there will be another one. */
@@ -229,7 +247,7 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 
 	if (!run->settings.use_tasks && !run->settings.use_names && !run->settings.use_switches)
 		return;
-	if (perf_open(&rec->perf, rec, pid, &err) < 0)
+	if (perf_open(&rec->perf, &rec->sources, pid, &err) < 0)
 		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
 	else
 		run->has_perf = true;
@@ -267,14 +285,14 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
 	block_signals(run);
 
-	int ret = recorder_open(rec, &run->settings, run->dir_fd, err);
+	int ret = recorder_open(rec, &run->settings, run->store, err);
 
 	/* Readers take a directory that has it for a recording, so it comes behind all else that they want. */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
-	launch.address = rec->address;
+	launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
@@ -348,7 +366,7 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 {
 	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
 					     "pmu-branch" };
-	uint32_t failed = rec->notes.reads_failed;
+	uint32_t failed = rec->processes.notes.reads_failed;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (failed & (1U << i))
@@ -364,7 +382,7 @@ static bool warn_about_filters(const struct run *run, const struct recorder *rec
 
 	if (!filter_has_unmatched(run->opts->filters))
 		return false;
-	for (const struct known_module *m = rec->known_modules; m; m = m->next) {
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
 		if (m->is_instrumented &&
@@ -379,7 +397,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 {
 	struct strbuf options cleanup_strbuf = { 0 };
 
-	if (rec->nr_tids || !rec->processes)
+	if (rec->tasks.nr_tids || !rec->processes.first)
 		return;
 	empty_add_options(run->opts, &options);
 	if (options.len)
@@ -401,23 +419,23 @@ static void save_info(const struct run *run, struct recorder *rec)
 
 static int record_into_dir(struct run *run, struct uft_err *err)
 {
-	struct recorder rec cleanup_recorder = { .dir_fd = -1 };
-	int ret = files_make_dir(run->settings.data_dir, err);
+	struct recorder rec cleanup_recorder = { 0 };
+	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
 	if (ret < 0)
 		return ret;
-	run->dir_fd = ret;
+	run->store = &run->dir.store;
 	warn_about_method(run);
 	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_are_wanted(run->settings.events))
-		ret = points_make_file(run->dir_fd, err);
+		ret = points_make_file(run->store, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
-	run->has_debug = rec.has_debug;
+	run->has_debug = rec.sessions.has_debug;
 	if (ret == 0)
 		save_info(run, &rec);
-	files_give_to_user(run->dir_fd);
+	store_dir_give_to_user(&run->dir);
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
@@ -427,9 +445,11 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (run->debug.problem.code)
 		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
 	warn_about_readings(run, &rec);
-	points_warn(&rec, &run->opts->msg);
-	crashes_print(rec.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes && !rec.declined && !rec.protected && !rec.other_libc) {
+	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
+		    rec.processes.first != NULL, &run->opts->msg);
+	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
+	if (!rec.processes.first && !rec.channel.declined && !rec.channel.protected &&
+	    !rec.channel.other_libc && !rec.channel.talks.nr_other_version) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
@@ -471,10 +491,15 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	struct run run cleanup(run_deinit) = {
 		.opts = opts,
 		.settings = make_settings(opts),
-		.dir_fd = -1,
+		.dir = STORE_DIR_CLOSED,
 	};
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);
+
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions)
+		return err_set(err, -ENOSYS,
+			       "cannot record: there is no probe for " UTRAIL_MACHINE
+			       " yet; recordings of other machines can be read here");
 
 	run.settings.captures = (struct capture_settings){
 		.rules = &run.args,

@@ -47,7 +47,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
-	stages.stages.wants_indent = !opts->flat;
+	stages.stages.wants = opts->flat ? STAGE_WANTS_CALLS : STAGE_WANTS_DEPTHS;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 

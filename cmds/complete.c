@@ -7,12 +7,12 @@
 #include "cmds/cmd.h"
 #include "cmds/msg.h"
 #include "cmds/reader.h"
-#include "cmds/record/launch.h"
-#include "cmds/record/tracefs.h"
+#include "cmds/record/run/launch.h"
+#include "cmds/record/sources/tracefs.h"
 #include "utils/format/text.h"
 #include "utils/object/sdt.h"
 #include "utils/object/symtab.h"
-#include "utils/trace/event_names.h"
+#include "utils/trace/event_kinds.h"
 
 /* A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something else. */
 static bool is_one_word(const char *name)
@@ -122,24 +122,24 @@ static void print_events_of_program(const struct opts *opts)
 		msg_list("%.*s@kernel", (int)(name.end - name.at), name.at);
 }
 
-static int print_event(void *self, uint64_t id, const char *name)
+static int print_event(void *self, const struct event_kind *kind)
 {
-	if (is_one_word(name))
-		msg_list("%s%s", name, event_origin_of(id) == EVENT_OF_KERNEL ? "@kernel" : "");
+	if (is_one_word(kind->name))
+		msg_list("%s%s", kind->name, kind->origin == EVENT_OF_KERNEL ? "@kernel" : "");
 	return 0;
 }
 
 static void print_events_of_data(struct trace_data *data)
 {
-	struct event_names names = { 0 };
+	struct event_kinds kinds = { 0 };
 	struct uft_err broken = { 0 };
 	struct uft_err unsaid = { 0 };
 
 	kernel_formats_load(&data->kernel, data->dir, &broken, &unsaid);
-	if (event_names_load(&names, data, &unsaid) < 0)
+	if (event_kinds_load(&kinds, data, &unsaid) < 0)
 		return;
-	event_names_each(&names, print_event, NULL);
-	event_names_deinit(&names);
+	event_kinds_each(&kinds, print_event, NULL);
+	event_kinds_deinit(&kinds);
 }
 
 static void print_of_data(const struct opts *opts)

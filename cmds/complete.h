@@ -15,8 +15,8 @@ enum opts_complete {
 };
 
 /*
- * Print the words for opts->cmd: of the program on the command line, or of the data directory. What cannot be read has none:
- * a shell that completes a word wants no error.
+ * Print the words for opts->cmd: of the program on the command line, or of the data directory. Where nothing can be read there
+ * are none: a shell that completes a word wants no error.
  */
 void complete_print(const struct opts *opts);
 

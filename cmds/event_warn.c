@@ -10,14 +10,14 @@ struct look {
 	bool has_match;
 };
 
-static int look_at(void *self, uint64_t id, const char *name)
+static int look_at(void *self, const struct event_kind *kind)
 {
 	struct look *look = self;
 
 	look->has_match = look->has_match ||
-			  event_rule_matches(look->rule, event_origin_of(id), name) ||
-			  event_rule_matches(look->rule, EVENT_OF_PROGRAM, name);
-	nearest_offer(&look->near, name);
+			  event_rule_matches(look->rule, kind->origin, kind->name) ||
+			  event_rule_matches(look->rule, EVENT_OF_PROGRAM, kind->name);
+	nearest_offer(&look->near, kind->name);
 	return 0;
 }
 
@@ -36,22 +36,22 @@ static void warn(const struct opts *opts, const struct look *look)
 
 void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 {
-	struct event_names names = { 0 };
+	struct event_kinds kinds = { 0 };
 	struct uft_err broken = { 0 };
 
 	/* Of a recording that grows nobody knows yet. What cannot be read, the view will say. */
 	if (!opts->events.nr || data->growth)
 		return;
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
-	if (event_names_load(&names, data, NULL) < 0)
+	if (event_kinds_load(&kinds, data, NULL) < 0)
 		return;
 	for (size_t i = 0; i < opts->events.nr; i++) {
 		struct look look = { .rule = &opts->events.rules[i] };
 
 		nearest_init(&look.near, look.rule->name.text);
-		event_names_each(&names, look_at, &look);
+		event_kinds_each(&kinds, look_at, &look);
 		if (!look.has_match)
 			warn(opts, &look);
 	}
-	event_names_deinit(&names);
+	event_kinds_deinit(&kinds);
 }

@@ -7,9 +7,10 @@
 #include <time.h>
 
 #include "cmds/filter_opts.h"
+#include "utils/base/path.h"
 #include "utils/base/units.h"
 #include "utils/trace/data.h"
-#include "utils/trace/event_names.h"
+#include "utils/trace/event_kinds.h"
 
 struct facts_time facts_time(uint64_t time_ns)
 {
@@ -205,9 +206,8 @@ static bool is_program(const struct trace_data *data, const struct module *mod)
 {
 	for (size_t i = 0; i < data->nr_sessions; i++) {
 		const char *exe = data->sessions[i]->exename;
-		const char *slash = exe ? strrchr(exe, '/') : NULL;
 
-		if (exe && strcmp(slash ? slash + 1 : exe, mod->basename) == 0)
+		if (exe && strcmp(path_base(exe), mod->basename) == 0)
 			return true;
 	}
 	return false;
@@ -241,23 +241,23 @@ struct chosen {
 	size_t nr_known;
 };
 
-static int tell_event(void *self, uint64_t id, const char *name)
+static int tell_event(void *self, const struct event_kind *kind)
 {
 	struct chosen *chosen = self;
 	const struct event_rules *rules = &chosen->opts->events;
-	bool is_chosen = rules->nr ? event_rules_show(rules, event_origin_of(id), name)
+	bool is_chosen = rules->nr ? event_rules_show(rules, kind->origin, kind->name)
 				   : chosen->opts->use_events;
 
 	chosen->nr_known++;
 	chosen->nr += is_chosen;
-	msg_debug(&chosen->opts->msg, MSG_EVENT, 2, "'%s' is %s", name,
+	msg_debug(&chosen->opts->msg, MSG_EVENT, 2, "'%s' is %s", kind->name,
 		  is_chosen ? "chosen" : "not chosen");
 	return 0;
 }
 
 static void tell_events(const struct opts *opts, struct trace_data *data)
 {
-	struct event_names names = { 0 };
+	struct event_kinds kinds = { 0 };
 	struct chosen chosen = { .opts = opts };
 	struct uft_err broken = { 0 };
 
@@ -266,10 +266,10 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
 	msg_debug(&opts->msg, MSG_KERNEL, 1, "events of the kernel that the recording knows: %zu",
 		  data->kernel.nr_types);
-	if (event_names_load(&names, data, NULL) < 0)
+	if (event_kinds_load(&kinds, data, NULL) < 0)
 		return;
-	event_names_each(&names, tell_event, &chosen);
-	event_names_deinit(&names);
+	event_kinds_each(&kinds, tell_event, &chosen);
+	event_kinds_deinit(&kinds);
 	msg_debug(&opts->msg, MSG_EVENT, 1, "events that the recording knows: %zu; chosen%s: %zu",
 		  chosen.nr_known, opts->events.nr ? " by -E" : "", chosen.nr);
 }

@@ -21,7 +21,7 @@ struct typed_spec filter_as_typed(enum spec_option option, const char *text)
 	return (struct typed_spec){ option_names[option], text };
 }
 
-/* The order in which options count, whatever the order on the command line (spec/cli.md section 4.1). */
+/* The order in which options count, whatever the order on the command line (doc/facts/language.md, "Specifications"). */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
 	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,

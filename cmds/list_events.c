@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/record/launch.h"
-#include "cmds/record/tracefs.h"
+#include "cmds/record/run/launch.h"
+#include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/text.h"
 #include "utils/object/elf_file.h"

@@ -7,7 +7,8 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_warn.h"
-#include "cmds/record/recorder.h"
+#include "cmds/record/plan/libcalls.h"
+#include "utils/base/path.h"
 #include "utils/object/build_id.h"
 #include "utils/object/sym_dir.h"
 #include "utils/object/symtab.h"
@@ -25,13 +26,6 @@ static int load_symbols(const struct opts *opts, const char *path, struct symtab
 		ret = sym_dir_load(opts->syms_dir, &query, out, NULL, err);
 	}
 	return ret == 0 ? object_symtab_load(path, out, err) : ret;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* Not calls that the probe leaves alone. */
@@ -106,7 +100,7 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 			.name = strbuf_str(&name),
 			.name_len = name.len,
 			.others = strbuf_str(&others),
-			.module = base_name(path),
+			.module = path_base(path),
 			.is_plt = sym->type == 'P',
 			.is_program = true,
 		};

@@ -14,7 +14,7 @@
 #include "cmds/msg.h"
 #include "cmds/opts.h"
 #include "cmds/pager.h"
-#include "cmds/record/launch.h"
+#include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
 
 /* A variable by which users say something about all programs (no-color.org, bixense.com/clicolors): not empty, and not "0". */

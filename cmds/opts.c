@@ -10,7 +10,7 @@
 #include "cmds/complete.h"
 #include "cmds/filter_opts.h"
 #include "cmds/lacking.h"
-#include "cmds/record/flight.h"
+#include "cmds/record/sources/flight.h"
 #include "utils/export/export.h"
 
 #define RL   (CMD_RECORD | CMD_LIVE)

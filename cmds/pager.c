@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/opts.h"
-#include "cmds/record/launch.h"
+#include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
 
 static const char *pager_command(void)

@@ -262,18 +262,16 @@ static inline uint32_t run_steps(struct run *run, const struct capture_step *ste
 	return run->len;
 }
 
-uint32_t capture_args(uint32_t capture, const struct arch_regs *regs, const uint64_t *slot,
-		      uint8_t *to)
+uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to)
 {
-	const struct capture_step *head = &probe.steps[capture];
 	struct run run = { regs, slot, to, 0 };
 
 	return run_steps(&run, head + 1, head->bytes);
 }
 
-uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t *to)
+uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to)
 {
-	const struct capture_step *head = &probe.steps[capture];
 	struct run run = { regs, NULL, to, 0 };
 
 	return run_steps(&run, head + 1 + head->bytes, head->index);

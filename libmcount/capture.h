@@ -9,16 +9,16 @@
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
- * HOT: put the arguments that program @capture (an index into probe.steps) asks for at @to, which has CAPTURE_ROOM bytes.
+ * HOT: put the arguments that the program which begins with @head asks for at @to, which has CAPTURE_ROOM bytes.
  * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it would be too long.
  *   cost            a few ns per value; strings by words; a system call only where the thread blocks SIGSEGV
  *   signal-safety   a pointer that leads nowhere is a fault that libmcount/fault.c takes back
  */
-uint32_t capture_args(uint32_t capture, const struct arch_regs *regs, const uint64_t *slot,
-		      uint8_t *to);
+uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to);
 
 /* HOT: the same for the return value. */
-uint32_t capture_retval(uint32_t capture, const struct arch_regs *regs, uint8_t *to);
+uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /* What capture_text() may write to. */
 #define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
@@ -43,29 +43,26 @@ static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 }
 
 /* capture_args() where one integer in a register is all there is, which is common. */
-static inline uint32_t capture_args_quick(uint32_t capture, const struct arch_regs *regs,
-					  const uint64_t *slot, uint8_t *to)
+static inline uint32_t capture_args_quick(const struct capture_step *head,
+					  const struct arch_regs *regs, const uint64_t *slot,
+					  uint8_t *to)
 {
-	const struct capture_step *head = &probe.steps[capture];
 	const struct capture_step *step = head + 1;
 
 	if (head->bytes != 1 || step->op != CAPTURE_WORD || step->index > ARCH_INT_ARG_REGS)
-		return capture_args(capture, regs, slot, to);
+		return capture_args(head, regs, slot, to);
 	/* With its padding that is eight bytes, however narrow it is. */
 	*(uint64_t *)to = capture_widen(arch_int_arg(regs, slot, step->index), step->narrow);
 	return sizeof(uint64_t);
 }
 
-static inline uint32_t capture_retval_quick(uint32_t capture, const struct arch_regs *regs,
-					    uint8_t *to)
+static inline uint32_t capture_retval_quick(const struct capture_step *head,
+					    const struct arch_regs *regs, uint8_t *to)
 {
-	const struct capture_step *head = &probe.steps[capture];
 	const struct capture_step *step = head + 1 + head->bytes;
 
-	if (head->index == 0)
-		return 0;
 	if (head->index != 1 || step->op != CAPTURE_WORD)
-		return capture_retval(capture, regs, to);
+		return capture_retval(head, regs, to);
 	*(uint64_t *)to = capture_widen(arch_int_ret(regs, step->index), step->narrow);
 	return sizeof(uint64_t);
 }

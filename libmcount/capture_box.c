@@ -125,11 +125,43 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 	return step + 1 + step->skip;
 }
 
-/* Where the elements of a sequence are found, one after the other. */
+/*
+ * Where the elements of a sequence are found, one after the other.
+ *
+ * @at: the element or its node
+ * @block, @slot: of those in blocks: where this one ends, and where in the table its address is
+ * @bit: of those that are bits
+ */
 struct cursor {
 	const struct box_step *step;
-	uint64_t at; /* the element or its node */
+	uint64_t at;
+	uint64_t block_end;
+	uint64_t slot;
+	uint32_t bit;
 };
+
+/* How large blocks are: constants of the libraries, part of their ABI. */
+static uint32_t gnu_block_bytes(uint32_t bytes)
+{
+	return bytes < 512 ? 512 / bytes * bytes : bytes;
+}
+
+static uint32_t llvm_block_elements(uint32_t bytes)
+{
+	return bytes < 256 ? 4096 / bytes : 16;
+}
+
+static bool next_in_blocks(struct cursor *cursor, uint32_t bytes, uint32_t block_bytes)
+{
+	cursor->at += bytes;
+	if (cursor->at != cursor->block_end)
+		return true;
+	cursor->slot += sizeof(uint64_t);
+	if (!read_word(cursor->slot, &cursor->at))
+		return false;
+	cursor->block_end = cursor->at + block_bytes;
+	return true;
+}
 
 static bool climb(const struct box_step *step, uint64_t *node)
 {
@@ -175,19 +207,117 @@ static bool next_element(struct cursor *cursor)
 		return read_word(cursor->at + step->c, &cursor->at);
 	case BOX_TREE:
 		return climb(step, &cursor->at);
+	case BOX_LINKS:
+		return read_word(cursor->at + step->b, &cursor->at);
+	case BOX_BITS:
+	case BOX_COUNTED_BITS:
+		cursor->at += ++cursor->bit % 8 == 0;
+		return true;
+	case BOX_DEQUE:
+		return next_in_blocks(cursor, step->c, gnu_block_bytes(step->c));
+	case BOX_COUNTED_DEQUE:
+		return next_in_blocks(cursor, step->d, llvm_block_elements(step->d) * step->d);
 	default:
 		cursor->at += step->c;
 		return true;
 	}
 }
 
-/* Where the first element is, and how many there are; false when that cannot be. */
-static bool find_elements(const struct box_step *step, uint64_t object, uint64_t *first,
-			  uint64_t *number)
+/* Nobody counts them but by going from one to the next. */
+static bool count_links(const struct box_step *step, uint64_t node, uint64_t *number)
 {
+	for (*number = 0; node; ++*number) {
+		if (*number == BOX_WALK_MAX) {
+			*number = BOX_MANY;
+			return true;
+		}
+		if (!read_word(node + step->b, &node))
+			return false;
+	}
+	return true;
+}
+
+/* What an iterator of GNU's deque has in it. */
+struct gnu_iterator {
+	uint64_t at, first, last, slot;
+};
+
+static bool find_in_gnu_deque(struct cursor *cursor, uint64_t object, uint64_t *number)
+{
+	const struct box_step *step = cursor->step;
+	uint32_t per_block = gnu_block_bytes(step->c) / step->c;
+	struct gnu_iterator start;
+	struct gnu_iterator finish;
+
+	if (!read_at(object + step->a, &start, sizeof(start)) ||
+	    !read_at(object + step->b, &finish, sizeof(finish)) || finish.slot < start.slot ||
+	    start.last < start.at || finish.at < finish.first ||
+	    (finish.slot - start.slot) / sizeof(uint64_t) >= ELEMENTS_MAX / per_block)
+		return false;
+	*cursor = (struct cursor){ step, start.at, start.last, start.slot, 0 };
+	if (start.slot == finish.slot)
+		*number = finish.at < start.at ? 0 : (finish.at - start.at) / step->c;
+	else
+		*number = (start.last - start.at) / step->c +
+			  ((finish.slot - start.slot) / sizeof(uint64_t) - 1) * per_block +
+			  (finish.at - finish.first) / step->c;
+	return *number < ELEMENTS_MAX;
+}
+
+static bool find_in_llvm_deque(struct cursor *cursor, uint64_t object, uint64_t *number)
+{
+	const struct box_step *step = cursor->step;
+	uint32_t per_block = llvm_block_elements(step->d);
+	uint64_t table;
+	uint64_t start;
+	uint64_t block;
+
+	if (!read_word(object + step->a, &table) || !read_word(object + step->b, &start) ||
+	    !read_word(object + step->c, number) || *number >= ELEMENTS_MAX ||
+	    start >= ELEMENTS_MAX)
+		return false;
+	/* An empty one may have no table. */
+	if (*number == 0)
+		return true;
+	table += start / per_block * sizeof(uint64_t);
+	if (!read_word(table, &block))
+		return false;
+	cursor->slot = table;
+	cursor->at = block + start % per_block * step->d;
+	cursor->block_end = block + (uint64_t)per_block * step->d;
+	return true;
+}
+
+static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *first,
+		      uint64_t *number)
+{
+	uint64_t end;
+	uint64_t bit;
+
+	if (!read_word(object + step->a, first) || !read_word(object + step->b, &end) ||
+	    !read_number(object + step->b + sizeof(end), sizeof(uint32_t), &bit) || end < *first ||
+	    (end - *first) % sizeof(uint64_t) || bit >= 64)
+		return false;
+	*number = (end - *first) * 8 + bit;
+	return *number < ELEMENTS_MAX;
+}
+
+/* Where the first element is, and how many there are; false when that cannot be. */
+static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
+{
+	const struct box_step *step = cursor->step;
+	uint64_t *first = &cursor->at;
 	uint64_t end;
 
 	switch (step->op) {
+	case BOX_LINKS:
+		return read_word(object + step->a, first) && count_links(step, *first, number);
+	case BOX_BITS:
+		return find_bits(step, object, first, number);
+	case BOX_DEQUE:
+		return find_in_gnu_deque(cursor, object, number);
+	case BOX_COUNTED_DEQUE:
+		return find_in_llvm_deque(cursor, object, number);
 	case BOX_ARRAY:
 		*first = object + step->a;
 		*number = step->b;
@@ -207,6 +337,26 @@ static bool find_elements(const struct box_step *step, uint64_t object, uint64_t
 	}
 }
 
+static bool put_element(struct box *box, const struct cursor *cursor)
+{
+	const struct box_step *step = cursor->step;
+	uint8_t byte;
+
+	switch (step->op) {
+	case BOX_BITS:
+	case BOX_COUNTED_BITS:
+		return read_at(cursor->at, &byte, sizeof(byte)) &&
+		       put_byte(box, byte >> cursor->bit % 8 & 1);
+	case BOX_LINKS:
+		return put_value(box, first_child(step), cursor->at + step->c);
+	case BOX_CHAIN:
+	case BOX_TREE:
+		return put_value(box, first_child(step), cursor->at + step->d);
+	default:
+		return put_value(box, first_child(step), cursor->at);
+	}
+}
+
 static bool put_elements(struct box *box, const struct box_step *step, uint64_t object)
 {
 	struct cursor cursor = { .step = step };
@@ -216,11 +366,11 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 
 	if (!has_room(box, sizeof(wild) + sizeof(stored)))
 		return false;
-	if (!find_elements(step, object, &cursor.at, &number)) {
+	if (!find_elements(&cursor, object, &number)) {
 		number = 0;
 		put(box, &wild, sizeof(wild));
 	} else {
-		uint32_t shown = MIN(number, (uint64_t)BOX_WILD - 1);
+		uint32_t shown = MIN(number, (uint64_t)BOX_MANY);
 
 		put(box, &shown, sizeof(shown));
 	}
@@ -234,7 +384,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 		uint32_t start = box->len;
 
 		box->looks--;
-		if (!put_value(box, first_child(step), cursor.at + step->d)) {
+		if (!put_element(box, &cursor)) {
 			box->len = start;
 			break;
 		}
@@ -247,12 +397,13 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 	return true;
 }
 
-static bool put_members(struct box *box, const struct box_step *step, uint64_t object)
+/* The @nr children, all of which are in @object. */
+static bool put_members(struct box *box, const struct box_step *step, uint32_t nr, uint64_t object)
 {
 	const struct box_step *child = first_child(step);
 
-	for (uint32_t i = 0; i < step->b; i++) {
-		if (!put_value(box, child, object + step->a))
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!put_value(box, child, object))
 			return false;
 		child = next_sibling(child);
 	}
@@ -273,6 +424,25 @@ static bool put_variant(struct box *box, const struct box_step *step, uint64_t o
 	return put_byte(box, which) && put_value(box, child, object);
 }
 
+/* The owners of a weak_ptr's object may be gone, and the object with them. */
+static bool put_weak(struct box *box, const struct box_step *step, uint64_t object)
+{
+	uint64_t pointer;
+	uint64_t control;
+	uint64_t owners;
+
+	if (!read_word(object + step->a, &pointer) || !read_word(object + step->b, &control))
+		return false;
+	if (!pointer || !control)
+		return put_byte(box, 0);
+	if (!read_number(control + step->c, step->d, &owners))
+		return false;
+	owners += step->e;
+	if (step->d == sizeof(uint32_t) ? (uint32_t)owners == 0 : owners == 0)
+		return put_byte(box, BOX_EXPIRED);
+	return put_byte(box, 1) && put_value(box, first_child(step), pointer);
+}
+
 /* What @step says, of the object at @object. False when it is not there, or there is no room for it. */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {
@@ -291,7 +461,12 @@ static bool put_value(struct box *box, const struct box_step *step, uint64_t obj
 		return read_word(object + step->a, &words[0]) &&
 		       read_word(object + step->b, &words[1]) && put_text(box, words[0], words[1]);
 	case BOX_MEMBERS:
-		return put_members(box, step, object);
+		return put_members(box, step, step->b, object + step->a);
+	case BOX_FIELDS:
+		return put_bytes(box, object + step->a, step->b) &&
+		       put_members(box, step, step->c, object + step->a);
+	case BOX_FOLLOW_WEAK:
+		return put_weak(box, step, object);
 	case BOX_OPTIONAL:
 		if (!read_number(object + step->a, step->b, words))
 			return false;

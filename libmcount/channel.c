@@ -6,8 +6,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "libmcount/probe.h"
+#include "utils/base/compiler.h"
+#include "utils/base/unix_name.h"
 
 /* Long enough for a loaded machine, short enough that a stopped recorder does not stop the program for good. */
 #define ANSWER_TIMEOUT_S 10
@@ -15,9 +19,19 @@
 void channel_init(struct channel *ch)
 {
 	ch->socket = -1;
+	ch->seq = 0;
 	ch->is_raised = false;
 	for (int i = 0; i < CONTROL_FD_MAX; i++)
 		ch->fds[i] = -1;
+}
+
+static void drop_descriptors(struct channel *ch)
+{
+	for (int i = 0; i < CONTROL_FD_MAX; i++) {
+		if (ch->fds[i] >= 0)
+			syscall(SYS_close, ch->fds[i]);
+		ch->fds[i] = -1;
+	}
 }
 
 void channel_close(struct channel *ch)
@@ -25,10 +39,7 @@ void channel_close(struct channel *ch)
 	/* close(2) of libc is a cancellation point, the system call is not. */
 	if (ch->socket >= 0)
 		syscall(SYS_close, ch->socket);
-	for (int i = 0; i < CONTROL_FD_MAX; i++) {
-		if (ch->fds[i] >= 0)
-			syscall(SYS_close, ch->fds[i]);
-	}
+	drop_descriptors(ch);
 	if (ch->is_raised)
 		syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
 	channel_init(ch);
@@ -66,31 +77,47 @@ static int open_socket(struct channel *ch)
 	return fd;
 }
 
-bool channel_open(struct channel *ch, const char *address)
+static bool connect_to(struct channel *ch, const char *address)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strcspn(address, ":");
+	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, address, strcspn(address, ":"));
 	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	struct ucred peer;
 	socklen_t peer_len = sizeof(peer);
 
-	if (len + 1 > sizeof(addr.sun_path))
+	if (!addr_len)
 		return false;
-	memcpy(addr.sun_path + 1, address, len);
 
 	ch->socket = open_socket(ch);
 	if (ch->socket < 0)
 		return false;
 	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (syscall(SYS_connect, ch->socket, &addr,
-		    offsetof(struct sockaddr_un, sun_path) + 1 + len) < 0)
+	if (syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
 		return false;
 	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
 }
 
-bool channel_send(struct channel *ch, const void *packet, size_t len)
+bool channel_greet(struct channel *ch, enum control_hello_kind kind)
+{
+	struct control_hello hello = {
+		.pid = probe.pid,
+		.ppid = getppid(),
+		.kind = kind,
+	};
+
+	memcpy(hello.secret, probe.secret, sizeof(hello.secret));
+	memcpy(hello.token, probe.token, sizeof(hello.token));
+	if (kind == CONTROL_FORK) {
+		hello.ppid = probe.parent_pid;
+		hello.time_ns = probe.fork_ns;
+	}
+	return connect_to(ch, probe.address) &&
+	       channel_send(ch, CONTROL_HELLO, &hello, sizeof(hello));
+}
+
+static bool send_packet(struct channel *ch, const void *packet, size_t len)
 {
 	long n;
 
@@ -98,6 +125,12 @@ bool channel_send(struct channel *ch, const void *packet, size_t len)
 		n = syscall(SYS_sendto, ch->socket, packet, len, MSG_NOSIGNAL, NULL, 0);
 	} while (n < 0 && errno == EINTR);
 	return n == (long)len;
+}
+
+bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len)
+{
+	control_stamp(message, type, 0, len, ++ch->seq);
+	return send_packet(ch, message, len);
 }
 
 static void take_descriptors(struct channel *ch, struct msghdr *msg)
@@ -113,11 +146,44 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 }
 
-bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len)
+/* What is waited for, and whether that came. */
+struct wait {
+	uint32_t seq;
+	enum control_type type;
+	bool has_come;
+};
+
+#define WAITING 1U
+
+static unsigned take_answer(void *context, const void *message, size_t len)
 {
-	struct control_ready ready = { control_header(CONTROL_READY) };
+	struct wait *wait = context;
+	const struct control_header *h = message;
+
+	wait->has_come = (h->flags & CONTROL_ANSWER) && h->seq == wait->seq &&
+			 h->type == wait->type;
+	return CONTROL_OVER;
+}
+
+/* We are refused: without tracing, then. */
+static unsigned take_error(void *context, const void *message, size_t len)
+{
+	return CONTROL_OVER;
+}
+
+static const struct control_row rows[] = {
+	{ &control_welcome_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_plan_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_status_is_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_error_shape, CONTROL_IN(WAITING), take_error },
+};
+static const struct control_table table = { rows, ARRAY_SIZE(rows) };
+
+/* Its whole length, which may be more than there is place for; 0 when there is none. */
+static size_t receive(struct channel *ch, void *packet, size_t size)
+{
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
-	struct iovec iov = { answer, len };
+	struct iovec iov = { packet, size };
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
@@ -126,14 +192,66 @@ bool channel_finish(struct channel *ch, enum control_type type, void *answer, si
 	};
 	long n;
 
-	if (!channel_send(ch, &ready, sizeof(ready)))
-		return false;
+	/* Who hangs up on what we have said last is reported before what he himself has said last; once. */
 	do {
-		n = syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		n = syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
+	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
-		return false;
+		return 0;
 	take_descriptors(ch, &msg);
-	return n == (long)len && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
-	       control_check(answer, n) == (int)type;
+	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
+}
+
+/* The recorder says at the end that its message was not understood. */
+static void refuse(struct channel *ch, const void *packet, size_t len, enum control_verdict verdict)
+{
+	const struct control_header *h = packet;
+
+	if (len < sizeof(*h) || h->type == CONTROL_ERROR || verdict == CONTROL_OTHER_VERSION)
+		return;
+
+	struct control_error error = control_error_about(packet, verdict);
+
+	send_packet(ch, &error, sizeof(error));
+}
+
+static long now_s(void)
+{
+	struct timespec now = { 0 };
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len)
+{
+	struct wait wait = { .seq = ch->seq, .type = type };
+	long first_s = 0; /* when something was skipped */
+	unsigned state = WAITING;
+
+	while (state == WAITING) {
+		size_t n = receive(ch, answer, len);
+		enum control_verdict verdict = control_take(&table, &state, &wait, answer, n);
+
+		if (verdict == CONTROL_TAKEN)
+			continue;
+		if (verdict != CONTROL_SKIPPED) {
+			refuse(ch, answer, n, verdict);
+			return false;
+		}
+		drop_descriptors(ch);
+		if (!first_s)
+			first_s = now_s();
+		else if (now_s() - first_s >= ANSWER_TIMEOUT_S)
+			return false;
+	}
+	return wait.has_come;
+}
+
+bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len)
+{
+	struct control_ready ready;
+
+	return channel_send(ch, CONTROL_READY, &ready, sizeof(ready)) &&
+	       channel_wait(ch, type, answer, len);
 }

@@ -1,4 +1,4 @@
-/* One conversation with the recorder: connect, send packets, get the answer with its descriptors, close. */
+/* One conversation with the recorder: greet it, send messages, wait for answers and their descriptors, close. */
 #ifndef UTRAIL_LIBMCOUNT_CHANNEL_H
 #define UTRAIL_LIBMCOUNT_CHANNEL_H
 
@@ -13,10 +13,12 @@
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any
  * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a few seconds.
  *
+ * @seq: of the last message that was sent
  * @fds: what the answer brought, -1 where nothing came; closed by channel_close()
  */
 struct channel {
 	int socket;
+	uint32_t seq;
 	int fds[CONTROL_FD_MAX];
 	bool is_raised;		/* the limit on descriptors, for the time of this conversation */
 	struct rlimit nr_files; /* what it was */
@@ -24,12 +26,19 @@ struct channel {
 
 void channel_init(struct channel *ch);
 
-/* Connect to the recorder at @address ("name:secret"), and see that it runs as our user or as root. */
-bool channel_open(struct channel *ch, const char *address);
+/* Connect to the recorder at probe.address, see that it runs as our user or as root, and say HELLO. Each conversation begins so. */
+bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 
-bool channel_send(struct channel *ch, const void *packet, size_t len);
+/* Send @message, of @len bytes, with its header filled in here. */
+bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
-/* Send READY and wait for the answer of type @type, exactly @len bytes. */
+/*
+ * Wait for the answer to the last message. Whatever may be skipped is skipped. True when it is of type @type; the first @len
+ * bytes are in @answer, which has all members that we know.
+ */
+bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
+
+/* Send READY and wait for its answer. */
 bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len);
 
 void channel_close(struct channel *ch);

@@ -201,15 +201,15 @@ static inline bool one_holds(const struct plan_cond *cond, const struct subject 
 	}
 }
 
-bool conds_hold(const struct plan_rule *rule, const uint64_t *slot, const struct arch_regs *regs)
+bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
+		const struct arch_regs *regs)
 {
-	const struct plan_cond *conds = probe.conds + rule->cond;
-	struct subject s = { conds + rule->nr_conds, slot, regs };
+	struct subject s = { conds + nr, slot, regs };
 	bool good = true;
 
 	if (!regs)
 		return false;
-	for (uint32_t i = 0; i < rule->nr_conds; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		if (conds[i].starts_alternative) {
 			if (good)
 				return true;

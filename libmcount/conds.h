@@ -5,10 +5,11 @@
 #include "libmcount/probe.h"
 
 /*
- * HOT: alternatives of comparisons that must hold together. @slot: the return slot. Without @regs, where nobody tells arguments
+ * HOT: the @nr comparisons of a rule: alternatives of some that must hold together. @slot: the return slot. Without @regs, where nobody tells arguments
  * (-finstrument-functions), none holds. Strings are read as capture.h reads them.
  */
-bool conds_hold(const struct plan_rule *rule, const uint64_t *slot, const struct arch_regs *regs);
+bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
+		const struct arch_regs *regs);
 
 /* COLD: whether one of these rules' conditions reads memory of the program. */
 bool conds_read_memory(const struct plan_rule *rules, uint32_t nr, const struct plan_cond *conds);

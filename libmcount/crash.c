@@ -29,7 +29,6 @@ static void report(const struct thread *t, int sig, const siginfo_t *info)
 	if (atomic_exchange(&is_told, true))
 		return;
 	crash = (struct control_crash){
-		.h = control_header(CONTROL_CRASH),
 		.pid = probe.pid,
 		.tid = syscall(SYS_gettid),
 		.signal = sig,
@@ -40,10 +39,8 @@ static void report(const struct thread *t, int sig, const siginfo_t *info)
 	};
 	crash.nr_frames = copy_frames(t, &crash);
 
-	struct control_hello hello = session_hello(CONTROL_ENDING);
-
-	if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)))
-		channel_send(&ch, &crash, sizeof(crash));
+	if (channel_greet(&ch, CONTROL_ENDING))
+		channel_send(&ch, CONTROL_CRASH, &crash, sizeof(crash));
 }
 
 void crash_note(int sig, const siginfo_t *info)

@@ -5,7 +5,7 @@
 #include "libmcount/hot.h"
 
 /*
- * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as spec/data-format.md section 6 has it;
+ * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as doc/formats/records.md, "Payloads" has it;
  * RECORD_MORE is set here. False when there was no room: the caller counts.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,

@@ -49,6 +49,8 @@ static void lane_reset(struct thread *lane)
 	lane->end = lane->at + LANE_BYTES;
 	frames_reset(lane);
 	cyg_forget(lane);
+	if (lane->planned)
+		planned_end(lane);
 }
 
 struct begin_lane {
@@ -96,7 +98,7 @@ struct thread *lane_enter(struct thread *t)
 		note_lost_inside(t, 2); /* its ENTRY and its EXIT */
 		return NULL;
 	}
-	if (lane->top == lane->frames && lane->planned)
+	if (lane->top == lane->frames && lane->planned && t->planned)
 		planned_begin_lane(lane, t);
 	else if (lane->top == lane->frames)
 		lane->limit = lane->frames + (t->limit > t->top ? t->limit - t->top - 1 : 0);

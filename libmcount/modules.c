@@ -13,9 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/conds.h"
-#include "libmcount/fault.h"
-#include "libmcount/planned.h"
+#include "libmcount/plans.h"
 #include "libmcount/points.h"
 #include "libmcount/probe.h"
 
@@ -115,7 +113,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];
-	} packet = { .m.h = control_header(CONTROL_MODULE) };
+	} packet = { 0 };
 	struct control_module *m = &packet.m;
 	struct known_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
 	uint64_t start = UINT64_MAX;
@@ -145,7 +143,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	m->load_bias = info->dlpi_addr;
 	m->time_ns = report->time_ns;
 	m->tid = syscall(SYS_gettid);
-	report->failed = !remember(id) || !channel_send(report->ch, m, sizeof(*m) + len + 1);
+	report->failed = !remember(id) ||
+			 !channel_send(report->ch, CONTROL_MODULE, m, sizeof(*m) + len + 1);
 	return report->failed;
 }
 
@@ -167,6 +166,7 @@ void modules_after_fork(void)
 {
 	/* Another thread of the parent may have held it. */
 	pthread_mutex_init(&modules.lock, NULL);
+	plans_after_fork();
 }
 
 void modules_after_dlopen(uint64_t begin_ns)
@@ -179,162 +179,16 @@ void modules_after_dlopen(uint64_t begin_ns)
 	if (adds != modules.adds) {
 		points_look_again();
 
-		struct control_hello hello = session_hello(CONTROL_DLOPEN);
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
 		channel_init(&ch);
-		if (channel_open(&ch, probe.address) && channel_send(&ch, &hello, sizeof(hello)) &&
+		if (channel_greet(&ch, CONTROL_DLOPEN) &&
 		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
-			modules_adopt_plan(ch.fds[0], &plan.nr);
+			plans_extend(ch.fds[0]);
 	}
 	pthread_mutex_unlock(&modules.lock);
 	errno = saved;
-}
-
-/* Two sorted lists into one. */
-static void merge_funcs(struct plan_table *out, const struct plan_table *old,
-			const struct plan_func *more, uint32_t nr)
-{
-	uint64_t i = 0;
-	uint64_t nr_old = old ? old->nr : 0;
-
-	for (uint32_t k = 0; k < nr; k++) {
-		while (i < nr_old && old->funcs[i].start < more[k].start)
-			out->funcs[out->nr++] = old->funcs[i++];
-		out->funcs[out->nr++] = more[k];
-	}
-	while (i < nr_old)
-		out->funcs[out->nr++] = old->funcs[i++];
-}
-
-static bool add_funcs(const struct plan_func *funcs, uint32_t nr)
-{
-	struct plan_table *old = probe.table;
-	uint64_t total = nr + (old ? old->nr : 0);
-	struct plan_table *table = mmap(NULL, sizeof(*table) + total * sizeof(struct plan_func),
-					PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (table == MAP_FAILED)
-		return false;
-	merge_funcs(table, old, funcs, nr);
-	/* The old table stays: a hook may be reading it. */
-	__atomic_store_n(&probe.table, table, __ATOMIC_RELEASE);
-	planned_forget_skips();
-	return true;
-}
-
-/*
- * Rules are found by index. When the room is used up a larger copy takes the list's place; whoever looks at the old one at that
- * moment may go on with it, since entries do not change. Room has a power of two of entries.
- */
-#define LIST_ROOM 4096U
-#define LIST_MAX  (1U << 20)
-
-static uint32_t list_room(uint32_t nr)
-{
-	uint32_t room = LIST_ROOM;
-
-	while (room < nr)
-		room *= 2;
-	return room;
-}
-
-/* Append @nr entries of @size bytes to *@list, which has *@have. */
-static bool add_to_list(void **list, uint32_t *have, const void *entries, uint32_t nr, size_t size)
-{
-	if (!nr)
-		return true;
-	if (nr > LIST_MAX - *have)
-		return false;
-	if (!*list || list_room(*have + nr) > list_room(*have)) {
-		void *p = mmap(NULL, list_room(*have + nr) * size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (p == MAP_FAILED)
-			return false;
-		if (*have)
-			memcpy(p, *list, *have * size);
-		__atomic_store_n(list, p, __ATOMIC_RELEASE);
-	}
-	memcpy((char *)*list + *have * size, entries, nr * size);
-	*have += nr;
-	return true;
-}
-
-static bool reads_memory(const struct capture_step *step)
-{
-	switch (step->op) {
-	case CAPTURE_HEAD:
-	case CAPTURE_VECTOR:
-	case CAPTURE_X87:
-	case CAPTURE_ZEROS:
-		return false;
-	case CAPTURE_WORD:
-		return step->index > ARCH_INT_ARG_REGS;
-	default:
-		return true;
-	}
-}
-
-static bool steps_read_memory(const struct capture_step *steps, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		if (reads_memory(&steps[i]))
-			return true;
-	}
-	return false;
-}
-
-bool modules_adopt_plan(int fd, const struct plan_counts *nr)
-{
-	uint64_t bytes = plan_counts_bytes(nr);
-	struct stat st;
-
-	if (bytes == 0)
-		return true;
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != bytes)
-		return false;
-
-	/* A private copy: the rules' indexes are ours to change. */
-	void *entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-
-	if (entries == MAP_FAILED)
-		return false;
-
-	struct plan_func *funcs = entries;
-	const struct plan_call_site *calls = (const struct plan_call_site *)(funcs + nr->funcs);
-	const struct plan_point *points = (const struct plan_point *)(calls + nr->calls);
-	struct plan_rule *rules = (struct plan_rule *)(points + nr->points);
-	const struct plan_cond *conds = (const struct plan_cond *)(rules + nr->rules);
-	const struct capture_step *steps = (const struct capture_step *)(conds + nr->conds);
-
-	for (uint32_t i = 0; i < nr->funcs; i++) {
-		if (funcs[i].rule != PLAN_NO_RULE)
-			funcs[i].rule += probe.nr_rules;
-		if (funcs[i].capture != PLAN_NO_CAPTURE)
-			funcs[i].capture += probe.nr_steps;
-	}
-	/* That must do no harm. */
-	if (steps_read_memory(steps, nr->steps) || conds_read_memory(rules, nr->rules, conds))
-		fault_guard_begin();
-	for (uint32_t i = 0; i < nr->rules; i++)
-		rules[i].cond += probe.nr_conds;
-
-	bool good = add_to_list((void **)&probe.steps, &probe.nr_steps, steps, nr->steps,
-				sizeof(*steps)) &&
-		    add_to_list((void **)&probe.conds, &probe.nr_conds, conds, nr->conds,
-				sizeof(*conds)) &&
-		    add_to_list((void **)&probe.rules, &probe.nr_rules, rules, nr->rules,
-				sizeof(*rules)) &&
-		    (nr->funcs == 0 || add_funcs(funcs, nr->funcs));
-
-	if (good) {
-		libcall_hook(calls, nr->calls);
-		points_adopt(points, nr->points);
-	}
-	munmap(entries, bytes);
-	return good;
 }

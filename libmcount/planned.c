@@ -11,7 +11,8 @@
 struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
-	uint32_t capture;
+	const struct capture_step *args;
+	const struct capture_step *result;
 	uint16_t flags; /* enum planned_flags */
 	bool has_change;
 	bool finishes;
@@ -26,53 +27,24 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	table[addr >> 4 & (PLANNED_SKIPS - 1)] = addr;
 }
 
-/* HOT, when the address was not seen lately. */
-static const struct plan_func *look_up(const struct plan_table *table, uint64_t addr)
+static inline const struct live_func *find_func(struct planned *p, uint64_t addr)
 {
-	uint64_t low = 0;
-	uint64_t high = table ? table->nr : 0;
-
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (table->funcs[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (table && low < table->nr && table->funcs[low].start <= addr)
-		return &table->funcs[low];
-	return NULL;
-}
-
-/* A dlopen brought another table. */
-static void forget_known(struct planned *p, const struct plan_table *table)
-{
-	for (unsigned i = 0; i < PLANNED_KNOWN; i++)
-		p->known[i].addr = 0;
-	p->table = table;
-}
-
-static inline const struct plan_func *find_func(struct planned *p, uint64_t addr)
-{
-	const struct plan_table *table = __atomic_load_n(&probe.table, __ATOMIC_ACQUIRE);
 	struct planned_known *known = planned_known_of(p, addr);
 
-	if (unlikely(p->table != table))
-		forget_known(p, table);
 	if (unlikely(known->addr != addr)) {
-		known->func = look_up(table, addr);
+		known->func = plans_find(p->plan, addr);
 		known->addr = addr;
 	}
 	return known->func;
 }
 
-static inline uint32_t effective_flags(const struct plan_rule *rule, const uint64_t *slot,
-				       const struct arch_regs *regs)
+static inline uint32_t effective_flags(const struct planned *p, const struct plan_rule *rule,
+				       const uint64_t *slot, const struct arch_regs *regs)
 {
 	uint32_t flags = rule->flags;
 
-	if (unlikely(flags & PLAN_COND) && !conds_hold(rule, slot, regs))
+	if (unlikely(flags & PLAN_COND) &&
+	    !conds_hold(p->plan->conds + rule->cond, rule->nr_conds, slot, regs))
 		flags &= ~(uint32_t)(PLAN_FILTER | PLAN_NOTRACE);
 	return flags;
 }
@@ -104,16 +76,18 @@ static void obey(const struct plan_rule *rule, struct decision *d)
 		d->flags |= PLANNED_CALLER;
 	if (rule->flags & PLAN_RECOVER)
 		d->flags |= PLANNED_RECOVER;
+	if (rule->flags & PLAN_CALLSITE)
+		d->flags |= PLANNED_CALLSITE;
 	d->finishes = (rule->flags & PLAN_FINISH) != 0;
 	d->has_change |= (rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE | PLAN_RECOVER)) != 0;
 }
 
 /* -L: a function of a source file that is not wanted; what it calls may be. */
-static inline bool is_elsewhere(const struct plan_rule *rule)
+static inline bool is_elsewhere(const struct planned *p, const struct plan_rule *rule)
 {
 	uint32_t flags = rule ? rule->flags : 0;
 
-	return (flags & PLAN_LOCATION_OUT) || (probe.has_location && !(flags & PLAN_LOCATION));
+	return (flags & PLAN_LOCATION_OUT) || (p->has_location && !(flags & PLAN_LOCATION));
 }
 
 /* HOT: what the call of @addr means. d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
@@ -125,7 +99,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 	/* One by one, as in planned_push(). */
 	d->next = p->now;
 	d->rule = NULL;
-	d->capture = PLAN_NO_CAPTURE;
+	d->args = d->result = NULL;
 	d->flags = 0;
 	d->has_change = false;
 	d->finishes = false;
@@ -136,17 +110,17 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 		return;
 	}
 
-	const struct plan_func *func = find_func(p, addr);
+	const struct live_func *func = find_func(p, addr);
 
-	if (!func && probe.has_filter && p->now.in == 0)
+	if (!func && p->has_filter && p->now.in == 0)
 		return;
-	if (func && func->rule != PLAN_NO_RULE) {
-		d->rule = &probe.rules[func->rule];
+	if (func && func->rule) {
+		d->rule = func->rule;
 
-		uint32_t flags = effective_flags(d->rule, slot, regs);
+		uint32_t flags = effective_flags(p, d->rule, slot, regs);
 
 		if (flags & PLAN_FILTER) {
-			planned_opt_in(&d->next);
+			planned_opt_in(p, &d->next);
 			d->has_change = true;
 		}
 		if (flags & PLAN_NOTRACE) {
@@ -156,16 +130,17 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 			return;
 		}
 	}
-	if (probe.has_filter && d->next.in == 0)
+	if (p->has_filter && d->next.in == 0)
 		return;
-	if (is_elsewhere(d->rule))
+	if (is_elsewhere(p, d->rule))
 		return;
 	if (d->rule) {
 		obey_switches(t, d->rule);
 		obey(d->rule, d);
 	}
 	if (func) {
-		d->capture = func->capture;
+		d->args = func->args;
+		d->result = func->result;
 		if (func->end - func->start < d->next.size)
 			return;
 	}
@@ -179,15 +154,17 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 		d->flags |= PLANNED_OFF;
 }
 
-static inline bool is_written_at_once(const struct selection *s, uint16_t flags)
+static inline bool is_written_at_once(const struct planned *p, const struct selection *s,
+				      uint16_t flags)
 {
 	if (flags & PLANNED_OFF)
 		return false;
 	return (flags & PLANNED_KEEP) ||
-	       (s->threshold_ns == 0 && (!probe.has_caller || (flags & PLANNED_CALLER)));
+	       (s->threshold_ns == 0 && (!p->has_caller || (flags & PLANNED_CALLER)));
 }
 
-static void read_at_entry(struct thread *t, const struct frame *f, struct planned_frame *pf)
+static void read_at_entry(struct thread *t, const struct frame *f, struct planned_frame *pf,
+			  uint32_t what)
 {
 	struct planned *p = t->planned;
 
@@ -196,29 +173,30 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	if (!p->readings)
 		return;
 
-	struct take_reading take = { pf->rule->read, &p->readings[f - t->frames] };
+	struct take_reading take = { what, &p->readings[f - t->frames] };
 
 	slow_call(planned_take_reading, &take);
+	pf->read = what;
 	pf->flags |= PLANNED_READ;
 }
 
 /* What a rule does at the entry of @f beside changing the selection. */
-static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf)
+static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
+			  const struct plan_rule *rule)
 {
 	if ((pf->flags & PLANNED_RECOVER) && !(probe.plan.flags & PLAN_ESTIMATE))
 		planned_show_returns(t, f);
-	if ((pf->rule->flags & PLAN_READ) && (pf->flags & PLANNED_RECORD) &&
-	    !(pf->flags & PLANNED_OFF))
-		read_at_entry(t, f, pf);
+	if ((rule->flags & PLAN_READ) && (pf->flags & PLANNED_RECORD) && !(pf->flags & PLANNED_OFF))
+		read_at_entry(t, f, pf, rule->read);
 }
 
 /* HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is written. */
-static void keep_args(struct planned *p, struct planned_frame *pf, const uint64_t *slot,
-		      const struct arch_regs *regs)
+static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
+		      const uint64_t *slot, const struct arch_regs *regs)
 {
 	if (unlikely(!has_args_room(p)))
 		return;
-	pf->args_len = capture_args(pf->capture, regs, slot, p->args + p->args_top);
+	pf->args_len = capture_args(args, regs, slot, p->args + p->args_top);
 	p->args_top += pf->args_len;
 }
 
@@ -229,8 +207,8 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	struct planned *p = t->planned;
 	uint64_t now_ns = d->flags & PLANNED_RECORD ? planned_clock(t) : 0;
 
-	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns, d->rule,
-		     regs ? d->capture : PLAN_NO_CAPTURE, d->flags);
+	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
+		     regs ? d->result : NULL, d->flags);
 	p->now = d->next;
 	choose_skip(t);
 
@@ -238,10 +216,10 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	struct planned_frame *pf = planned_frame_of(t, f);
 
 	if (d->rule)
-		begin_actions(t, f, pf);
-	if (unlikely(pf->capture != PLAN_NO_CAPTURE) && (pf->flags & PLANNED_RECORD))
-		keep_args(p, pf, slot, regs);
-	if ((pf->flags & PLANNED_RECORD) && is_written_at_once(&d->next, pf->flags)) {
+		begin_actions(t, f, pf, d->rule);
+	if (unlikely(d->args) && regs && (pf->flags & PLANNED_RECORD))
+		keep_args(p, pf, d->args, slot, regs);
+	if ((pf->flags & PLANNED_RECORD) && is_written_at_once(p, &d->next, pf->flags)) {
 		planned_write_entries(t, f);
 		p->args_top = pf->args_at;
 	}
@@ -307,7 +285,7 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 NOINLINE static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
 {
-	if (unlikely(!planned_fast_enter(t, (uint64_t)slot, *slot, addr, regs)))
+	if (unlikely(!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs)))
 		return enter_prepared(t, slot, addr, regs);
 	*slot = (uint64_t)arch_return_trampoline;
 	return 1;
@@ -318,11 +296,13 @@ static inline bool is_outside(struct planned *p, uint64_t addr)
 {
 	if (p->now.out)
 		return true;
-	return probe.has_filter && p->now.in == 0 && !find_func(p, addr);
+	return p->has_filter && p->now.in == 0 && !find_func(p, addr);
 }
 
 bool planned_is_unwanted(struct thread *t, uint64_t addr)
 {
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
 	if (!is_outside(t->planned, addr))
 		return false;
 	note_skip(t, addr);
@@ -332,8 +312,7 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
-	/* Tracing may end under a thread that was made before there were rules. */
-	if (unlikely(!t->planned))
+	if (unlikely(!t->planned) && !planned_begin_late(t))
 		return 0;
 	if (planned_is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
@@ -344,10 +323,12 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 {
 	struct decision d;
 
-	if (unlikely(!t->planned) || t->top >= t->limit)
+	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return false;
 	if (likely(planned_fast_enter(t, sp, ret, addr, NULL)))
 		return true;
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
 	decide(t, addr, NULL, NULL, &d);
 	push(t, NULL, sp, ret, addr, NULL, &d);
 	if (unlikely(d.finishes))
@@ -360,10 +341,12 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 {
 	struct decision d;
 
-	if (unlikely(!t->planned) || t->top >= t->limit)
+	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return;
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
 	decide(t, addr, slot, regs, &d);
-	if (!(d.flags & PLANNED_RECORD) || !is_written_at_once(&d.next, d.flags))
+	if (!(d.flags & PLANNED_RECORD) || !is_written_at_once(t->planned, &d.next, d.flags))
 		return;
 
 	struct frame f = {
@@ -373,14 +356,14 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 
 	struct planned *p = t->planned;
 	struct planned_frame pf = {
-		.capture = d.capture,
+		.result = d.result,
 		.flags = PLANNED_RECORD,
 		.args_at = p->args_top,
 	};
 
 	planned_write_entries(t, t->top);
-	if (pf.capture != PLAN_NO_CAPTURE)
-		keep_args(p, &pf, slot, regs);
+	if (d.args)
+		keep_args(p, &pf, d.args, slot, regs);
 	if (planned_put_entry(t, &f, &pf))
 		planned_put_exit(t, &f, &pf, f.time_ns, result);
 	p->args_top = pf.args_at;

@@ -2,12 +2,13 @@
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_H
 #define UTRAIL_LIBMCOUNT_PLANNED_H
 
+#include "libmcount/plans.h"
 #include "libmcount/probe.h"
 #include "libmcount/reads.h"
 #include "libmcount/watch.h"
 
 /*
- * The meaning of rules is in spec/cli.md section 4.3. Frames come to the shadow stack for two reasons here: the call is
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the shadow stack for two reasons here: the call is
  * recorded, or what its rule has changed must be undone when it returns. Other calls keep their return slot.
  */
 
@@ -35,33 +36,34 @@ enum planned_flags {
 		1U << 1,	/* its ENTRY is in the ring, or was in that of the parent process */
 	PLANNED_OFF = 1U << 2,	/* it began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
-	PLANNED_CALLER = 1U << 4,  /* PLAN_CALLER */
-	PLANNED_READ = 1U << 5,	   /* there is a reading of its entry */
-	PLANNED_RECOVER = 1U << 6, /* it has put the return addresses of its callers back */
+	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
+	PLANNED_READ = 1U << 5,	    /* there is a reading of its entry */
+	PLANNED_RECOVER = 1U << 6,  /* it has put the return addresses of its callers back */
+	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
- * What belongs to the frame with the same index.
+ * What belongs to the frame with the same index. All that its end needs of the plan under which it began, which may have been replaced.
  *
- * @rule: NULL when it has none
- * @capture: of struct plan_func; PLAN_NO_CAPTURE also where there is nothing to capture from
+ * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it lies in stays as long as the frame
+ * @read: of struct plan_rule, with PLANNED_READ
  * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is the top of that stack before
  *                      this frame
  */
 struct planned_frame {
 	struct selection before;
-	const struct plan_rule *rule;
-	uint32_t capture; /* of struct plan_func */
-	uint16_t flags;	  /* enum planned_flags */
+	const struct capture_step *result;
+	uint16_t flags; /* enum planned_flags */
 	uint16_t args_len;
 	uint32_t args_at;
+	uint32_t read;
 	uint32_t pad;
 };
 
 /* What is known of an address, so that the number of functions and rules does not matter. */
 struct planned_known {
 	uint64_t addr;
-	const struct plan_func *func; /* NULL: not listed */
+	const struct live_func *func; /* NULL: not listed */
 };
 #define PLANNED_KNOWN 1024
 
@@ -75,18 +77,33 @@ struct planned_known {
 /*
  * Of one thread; struct thread has a pointer.
  *
+ * @plan: what decides about its calls: probe.live, or what that was when this was last looked at. While it stands here, in @taking, or
+ *        behind a frame, the plan is not unmapped
+ * @serial: of @plan
+ * @taking: what planned_take_up() is about to make of @plan
  * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in a lane
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
+ * @has_watch: there is anything to watch
+ * @has_steps: of a plan under which calls were entered: they may capture something
+ * @depth: of the plan
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
- * @table: what @known was looked up in
  * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room of it costs nothing. NULL until
  *        there is one
  */
 struct planned {
 	struct selection now;
+	const struct live_plan *plan;
+	const struct live_plan *taking;
+	uint64_t serial;
 	bool is_simple;
+	bool has_filter;
+	bool has_caller;
+	bool has_location;
+	bool has_watch;
+	bool has_steps;
+	uint16_t depth;
 	uint64_t estimate_ns;
-	const struct plan_table *table;
 	struct reading *readings;
 	struct watch_state watched;
 	uint8_t *args;
@@ -128,13 +145,28 @@ void planned_write_entries(struct thread *t, struct frame *f);
 /* SLOW. Memory for @t; false when there is none. */
 bool planned_make(struct thread *t);
 
+/*
+ * HOT, rarely. Another plan is in force than @t knows: it decides from here on. Calls that are open end as they began; what counts inside
+ * of them is what it would be had they been entered under the new plan.
+ */
+void planned_take_up(struct thread *t);
+
+/* HOT, rarely. A thread that was made when all calls were alike has a call under a plan. False: nothing is recorded of it. */
+bool planned_begin_late(struct thread *t);
+
+/* Any thread. Whether @t may look at the plan in [@plan, @end), or will: it is its plan, or some open call needs it. */
+bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
+
+/* SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or planned_begin_lane(): it needs no plan. */
+void planned_end(struct thread *t);
+
 /* SLOW. A thread begins to use the state @t. */
 void planned_begin(struct thread *t);
 
 /* HOT, rarely. A signal handler's first call, in a hook of @t: the lane goes on where the thread is. */
 void planned_begin_lane(struct thread *lane, const struct thread *t);
 
-/* COLD. There are more functions than before: what was skipped may not be any more. */
+/* COLD. Another plan is in force: what threads skip they may not skip any more. */
 void planned_forget_skips(void);
 
 /* COLD, in a forked child: the ENTRY records of what is open are in the parent's file. */

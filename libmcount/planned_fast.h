@@ -31,7 +31,13 @@ static inline void choose_skip(struct thread *t)
 	if (p->now.out)
 		t->skip = p->skip_out;
 	else
-		t->skip = probe.has_filter && p->now.in == 0 ? p->skip_outside : NULL;
+		t->skip = p->has_filter && p->now.in == 0 ? p->skip_outside : NULL;
+}
+
+/* Whether no other plan is in force than the one that the thread knows. */
+static inline bool planned_is_current(const struct planned *p)
+{
+	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
 /* Whether nothing but the function itself decides about the next call. */
@@ -40,14 +46,14 @@ static inline bool planned_is_simple(const struct thread *t)
 	const struct planned *p = t->planned;
 
 	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe.is_on &&
-	       probe.tracing && !probe.has_location &&
+	       probe.tracing &&
 	       !atomic_load_explicit(&probe.control->finished, memory_order_relaxed);
 }
 
 /* Room for a record and what a program may put behind it. */
-static inline bool planned_has_room(const struct thread *t, uint32_t capture)
+static inline bool planned_has_room(const struct thread *t, const struct capture_step *capture)
 {
-	uint64_t bytes = sizeof(struct record) + (capture == PLAN_NO_CAPTURE ? 0 : CAPTURE_ROOM);
+	uint64_t bytes = sizeof(struct record) + (capture ? CAPTURE_ROOM : 0);
 
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
@@ -56,10 +62,10 @@ static inline bool planned_has_room(const struct thread *t, uint32_t capture)
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* PLAN_FILTER. */
-static inline void planned_opt_in(struct selection *s)
+static inline void planned_opt_in(const struct planned *p, struct selection *s)
 {
 	s->in++;
-	s->depth = probe.plan.depth;
+	s->depth = p->depth;
 }
 
 /* The limits that a rule sets for its call and what is within. */
@@ -78,8 +84,7 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
  * point, so the frame is there before the changes are, and undoing them twice does no harm.
  */
 static inline void planned_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
-				uint64_t now_ns, const struct plan_rule *rule, uint32_t capture,
-				uint16_t flags)
+				uint64_t now_ns, const struct capture_step *result, uint16_t flags)
 {
 	struct planned *p = t->planned;
 	struct frame *f = t->top + 1;
@@ -91,8 +96,7 @@ static inline void planned_push(struct thread *t, uint64_t slot, uint64_t ret, u
 	f->time_ns = now_ns;
 	/* One by one: for a literal the compiler clears all of it first, by an instruction that costs more than the rest. */
 	pf->before = p->now;
-	pf->rule = rule;
-	pf->capture = capture;
+	pf->result = result;
 	pf->flags = flags;
 	pf->args_len = 0;
 	pf->args_at = p->args_top;
@@ -107,29 +111,28 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 {
 	struct planned *p = t->planned;
 
-	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL,
-		     PLAN_NO_CAPTURE, 0);
+	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
 	p->now.out++;
 	t->skip = p->skip_out;
 }
 
-/* @slot, @ret: of the frame. @regs: NULL for -finstrument-functions, which has no arguments. */
-static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-				      const struct arch_regs *regs)
+/* Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for -finstrument-functions, which has no arguments. */
+static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
+					    uint64_t addr, const struct arch_regs *regs)
 {
 	struct planned *p = t->planned;
 	const struct planned_known *known = planned_known_of(p, addr);
-	const struct plan_func *func = known->func;
-	uint32_t capture = PLAN_NO_CAPTURE;
+	const struct live_func *func = known->func;
+	const struct capture_step *args = NULL;
+	const struct capture_step *result = NULL;
 	struct selection next = p->now;
 	uint64_t now_ns;
 
-	if (!planned_is_simple(t) || known->addr != addr ||
-	    p->table != __atomic_load_n(&probe.table, __ATOMIC_RELAXED) || t->top >= t->limit)
+	if (!planned_is_simple(t) || known->addr != addr || t->top >= t->limit)
 		return false;
 	if (func) {
-		if (func->rule != PLAN_NO_RULE) {
-			const struct plan_rule *rule = &probe.rules[func->rule];
+		if (func->rule) {
+			const struct plan_rule *rule = func->rule;
 
 			if (rule->flags == PLAN_NOTRACE) {
 				planned_fast_opt_out(t, slot, ret, addr);
@@ -138,25 +141,27 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 			if (rule->flags & ~PLANNED_FAST_RULES)
 				return false;
 			if (rule->flags & PLAN_FILTER)
-				planned_opt_in(&next);
+				planned_opt_in(p, &next);
 			planned_limit(&next, rule);
 		}
 		if (func->end - func->start < next.size || next.depth == 0)
 			return false;
-		if (regs)
-			capture = func->capture;
+		if (regs) {
+			args = func->args;
+			result = func->result;
+		}
 		/* Which costs a lot of stack: see planned_prepare(). */
-		if (capture != PLAN_NO_CAPTURE && unlikely(fault_state == FAULT_UNKNOWN))
+		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}
-	if (probe.has_filter && next.in == 0)
+	if (p->has_filter && next.in == 0)
 		return false;
 
-	bool is_held_back = next.threshold_ns != 0 || probe.has_caller;
+	bool is_held_back = next.threshold_ns != 0 || p->has_caller;
 
-	if (is_held_back ? capture != PLAN_NO_CAPTURE && p->args_bytes - p->args_top < CAPTURE_ROOM
+	if (is_held_back ? args && p->args_bytes - p->args_top < CAPTURE_ROOM
 			 : !(planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN) ||
-				   !planned_has_room(t, capture))
+				   !planned_has_room(t, args))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -164,17 +169,17 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
 
 	t->last_ns = now_ns;
-	planned_push(t, slot, ret, data, now_ns, NULL, capture,
+	planned_push(t, slot, ret, data, now_ns, result,
 		     is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
 	next.depth--;
 	next.level++;
 	p->now = next;
 	t->skip = NULL;
 	if (is_held_back) {
-		if (capture != PLAN_NO_CAPTURE) {
+		if (args) {
 			struct planned_frame *pf = planned_frame_of(t, t->top);
 
-			pf->args_len = capture_args_quick(capture, regs, (const uint64_t *)slot,
+			pf->args_len = capture_args_quick(args, regs, (const uint64_t *)slot,
 							  p->args + p->args_top);
 			p->args_top += pf->args_len;
 		}
@@ -183,11 +188,17 @@ static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t 
 
 	uint32_t len = 0;
 
-	if (capture != PLAN_NO_CAPTURE)
-		len = capture_args_quick(capture, regs, (const uint64_t *)slot,
+	if (args)
+		len = capture_args_quick(args, regs, (const uint64_t *)slot,
 					 (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	return true;
+}
+
+static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				      const struct arch_regs *regs)
+{
+	return planned_is_current(t->planned) && planned_fast_enter_known(t, slot, ret, addr, regs);
 }
 
 /* The end of a call, and whatever it has changed. */
@@ -210,19 +221,19 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 	bool is_written = pf->flags & PLANNED_WRITTEN;
 	uint64_t now_ns;
 
-	if (pf->flags == 0 && !pf->rule) {
+	if (pf->flags == 0) {
 		planned_drop(t, pf);
 		return true;
 	}
 	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
-	    pf->rule || !probe.is_on || !probe.tracing)
+	    !probe.is_on || !probe.tracing)
 		return false;
 	/* Not on the way to what -C is about. */
-	if (!is_written && probe.has_caller) {
+	if (!is_written && p->has_caller) {
 		planned_drop(t, pf);
 		return true;
 	}
-	if ((is_written && !planned_has_room(t, pf->capture)) || unlikely(!fast_clock(t, &now_ns)))
+	if ((is_written && !planned_has_room(t, pf->result)) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 	if (!is_written && now_ns - f->time_ns > p->now.threshold_ns)
 		return false;
@@ -233,8 +244,8 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 
 	uint32_t len = 0;
 
-	if (pf->capture != PLAN_NO_CAPTURE && regs)
-		len = capture_retval_quick(pf->capture, regs,
+	if (pf->result && regs)
+		len = capture_retval_quick(pf->result, regs,
 					   (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
 			      len);

@@ -4,22 +4,21 @@
 #include "libmcount/capture.h"
 #include "libmcount/emit.h"
 #include "libmcount/hot.h"
-
-#define EVENT_CALLSITE 100013 /* spec/data-format.md section 6.3 */
+#include "utils/format/event_ids.h"
 
 /* The ENTRY of @f with what belongs to it. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
 {
-	if (pf->rule && (pf->rule->flags & PLAN_CALLSITE)) {
+	if (pf->flags & PLANNED_CALLSITE) {
 		uint64_t site = planned_own_return(f);
 
-		emit_event(t, f->time_ns, EVENT_CALLSITE, &site, sizeof(site));
+		emit_event(t, f->time_ns, EVENT_ID_CALLSITE, &site, sizeof(site));
 	}
 
 	bool has_watched = t->planned->watched.has_seen;
 
-	if (watch_is_wanted() && has_watched)
-		watch_look(t, &t->planned->watched, f->time_ns - 1);
+	if (t->planned->has_watch && has_watched)
+		watch_look(t, f->time_ns - 1);
 	if (unlikely(!emit_record(t, f->time_ns, f->data, t->planned->args + pf->args_at,
 				  pf->args_len))) {
 		note_lost(t, 2);
@@ -28,8 +27,8 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
 	/* There is nothing to put the first values in front of. */
-	if (watch_is_wanted() && !has_watched)
-		watch_look(t, &t->planned->watched, f->time_ns + 1);
+	if (t->planned->has_watch && !has_watched)
+		watch_look(t, f->time_ns + 1);
 	return true;
 }
 
@@ -58,7 +57,7 @@ static bool is_kept(const struct thread *t, const struct frame *f, const struct 
 {
 	if (pf->flags & PLANNED_KEEP)
 		return true;
-	if (probe.has_caller && !(pf->flags & PLANNED_CALLER))
+	if (t->planned->has_caller && !(pf->flags & PLANNED_CALLER))
 		return false;
 	return now_ns - f->time_ns > inside->threshold_ns;
 }
@@ -70,15 +69,15 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	struct planned *p = t->planned;
 	uint32_t len = 0;
 
-	if (regs && unlikely(pf->capture != PLAN_NO_CAPTURE) && has_args_room(p))
-		len = capture_retval(pf->capture, regs, p->args + p->args_top);
+	if (regs && unlikely(pf->result) && has_args_room(p))
+		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
 	/* First, as its time is the earlier one. */
-	if (watch_is_wanted())
-		watch_look(t, &p->watched, now_ns - 1);
+	if (p->has_watch)
+		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
 		struct reading now;
-		struct take_reading take = { pf->rule->read, &now };
+		struct take_reading take = { pf->read, &now };
 
 		slow_call(planned_take_reading, &take);
 		reads_emit(t, now_ns, &now, &t->planned->readings[f - t->frames]);

@@ -27,7 +27,7 @@ static inline void planned_prepare(struct thread *t)
 {
 	uint64_t bytes = sizeof(struct record) + CAPTURE_ROOM;
 
-	if (!probe.nr_steps || atomic_load_explicit(&probe.forked, memory_order_relaxed))
+	if (!t->planned->has_steps || atomic_load_explicit(&probe.forked, memory_order_relaxed))
 		return;
 	if (unlikely((uint64_t)(t->end - t->at) < bytes))
 		ring_make_room(t, bytes);
@@ -46,7 +46,7 @@ static inline uint64_t planned_clock(struct thread *t)
 {
 	uint64_t now_ns;
 
-	if (!probe.nr_steps || !t->refit_ticks)
+	if (!t->planned->has_steps || !t->refit_ticks)
 		return hot_clock(t);
 	fast_clock(t, &now_ns);
 	t->last_ns = now_ns;

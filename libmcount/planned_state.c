@@ -7,12 +7,17 @@
 #include <unistd.h>
 
 #include "libmcount/hot.h"
+#include "libmcount/lane.h"
+
+static void forget_skips(struct planned *p);
 
 void planned_forget_skips(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
-		for (unsigned i = 0; t->planned && i < PLANNED_SKIPS; i++)
-			t->planned->skip_outside[i] = 0;
+		struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
+
+		if (p)
+			forget_skips(p);
 	}
 }
 
@@ -107,35 +112,221 @@ bool planned_make(struct thread *t)
 		return false;
 	/* Below it there is nothing left to write. */
 	p->frames[0].flags = PLANNED_WRITTEN;
-	t->planned = p;
+	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;
 }
 
-static void reset(struct planned *p)
+/* --- plans --- */
+
+static struct selection selection_of(const struct live_plan *plan)
 {
-	p->now = (struct selection){
-		.threshold_ns = probe.plan.threshold_ns,
-		.size = probe.plan.size_filter,
-		.depth = MIN(probe.plan.depth, (uint32_t)UINT16_MAX),
+	return (struct selection){
+		.threshold_ns = plan->settings.threshold_ns,
+		.size = plan->settings.size_filter,
+		.depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX),
 	};
-	p->args_top = 0;
+}
+
+/* What a call that is open would have changed, had it been entered under @plan. Its arguments are gone, and with them its conditions. */
+static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
+			uint16_t flags)
+{
+	const struct live_func *func = plans_find(plan, addr);
+	const struct plan_rule *rule = func ? func->rule : NULL;
+
+	if (rule && !(rule->flags & PLAN_COND)) {
+		if (rule->flags & PLAN_NOTRACE)
+			s->out++;
+		if (rule->flags & PLAN_FILTER) {
+			s->in++;
+			s->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
+		}
+		planned_limit(s, rule);
+	}
+	if (flags & PLANNED_RECORD) {
+		s->level++;
+		s->depth -= s->depth != 0;
+	}
+}
+
+static struct selection replay(struct thread *t, const struct live_plan *plan)
+{
+	struct selection s = selection_of(plan);
+
+	for (struct frame *f = t->frames + 1; f <= t->top; f++) {
+		struct planned_frame *pf = planned_frame_of(t, f);
+
+		pf->before = s;
+		replay_call(&s, plan, record_addr(f->data), pf->flags);
+	}
+	return s;
+}
+
+static void forget_known(struct planned *p)
+{
+	for (unsigned i = 0; i < PLANNED_KNOWN; i++)
+		p->known[i].addr = 0;
+}
+
+static void forget_skips(struct planned *p)
+{
+	for (unsigned i = 0; i < PLANNED_SKIPS; i++) {
+		__atomic_store_n(&p->skip_outside[i], 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->skip_out[i], 0, __ATOMIC_RELAXED);
+	}
+}
+
+static bool watches_same(const struct live_plan *a, const struct live_plan *b)
+{
+	bool same = a && a->nr_watches == b->nr_watches;
+
+	for (uint32_t i = 0; same && i < b->nr_watches; i++)
+		same = a->watches[i].addr == b->watches[i].addr &&
+		       a->watches[i].bytes == b->watches[i].bytes;
+	return same;
+}
+
+/* The last step: from here on nothing of the former plan is looked at but by frames. */
+static void set_plan(struct planned *p, const struct live_plan *plan)
+{
+	uint32_t flags = plan->settings.flags;
+
+	if (!watches_same(p->plan, plan))
+		p->watched.has_seen = false;
+	p->has_filter = flags & PLAN_OPT_IN_FILTER;
+	p->has_caller = flags & PLAN_OPT_IN_CALLER;
+	p->has_location = flags & PLAN_OPT_IN_LOCATION;
+	p->has_watch = plan->nr_watches || (flags & PLAN_WATCH_CPU);
+	p->has_steps |= plan->nr_steps != 0;
+	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
+	p->serial = plan->serial;
+	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
+}
+
+/*
+ * First it says which plan it is about to look at, then it looks whether that is still the one; who has replaced it looks the other way
+ * round (plans.c). So one of them sees the other. A handler that jumps out of this leaves it to be done again by the next call.
+ */
+void planned_take_up(struct thread *t)
+{
+	struct planned *p = t->planned;
+	const struct live_plan *plan;
+
+	/* Calls of a handler are judged as those that it interrupts. */
+	if (t->is_lane && p->plan)
+		return;
+	do {
+		plan = __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&p->taking, plan, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
+
+	struct selection now = replay(t, plan);
+
+	forget_known(p);
+	forget_skips(p);
+	set_plan(p, plan);
+	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
+		       !t->is_lane;
+	p->now = now;
+	choose_skip(t);
+	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
+}
+
+/* In the order in which planned_take_up() moves on, and pushes come before that. What was just popped may still be at work. */
+bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
+{
+	const struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
+
+	if (!p)
+		return false;
+	if (__atomic_load_n(&p->taking, __ATOMIC_ACQUIRE) == plan ||
+	    __atomic_load_n(&p->plan, __ATOMIC_ACQUIRE) == plan)
+		return true;
+
+	uint64_t top = __atomic_load_n(&t->top, __ATOMIC_ACQUIRE) - t->frames;
+
+	for (uint64_t i = 1; i <= top + 1; i++) {
+		const void *result = __atomic_load_n(&p->frames[i].result, __ATOMIC_RELAXED);
+
+		if (result >= (const void *)plan && result < end)
+			return true;
+	}
+	return false;
+}
+
+void planned_end(struct thread *t)
+{
+	struct planned *p = t->planned;
+
+	p->frames[1].result = NULL;
+	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->plan, NULL, __ATOMIC_RELEASE);
 }
 
 void planned_begin(struct thread *t)
 {
 	t->limit = t->frames + probe.plan.max_stack;
-	reset(t->planned);
-	t->planned->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !watch_is_wanted();
+	t->planned->args_top = 0;
 	t->planned->watched.has_seen = false;
-	choose_skip(t);
+	planned_take_up(t);
 }
 
 void planned_begin_lane(struct thread *lane, const struct thread *t)
 {
+	struct planned *p = lane->planned;
+	const struct planned *of = t->planned;
+
 	lane->limit = lane->frames + probe.plan.max_stack;
-	lane->planned->now = t->planned->now;
-	lane->planned->now.level = 0;
-	lane->planned->args_top = 0;
+	p->args_top = 0;
+	/* That of the thread stays while its hook is interrupted. What this had before may be gone. */
+	if (p->serial != of->serial) {
+		p->plan = NULL;
+		forget_known(p);
+		if (of->plan)
+			set_plan(p, of->plan);
+	}
+	__atomic_store_n(&p->plan, of->plan, __ATOMIC_RELAXED);
+	p->now = of->now;
+	p->now.level = 0;
+}
+
+struct late {
+	struct thread *t;
+	bool is_good;
+};
+
+/* No handler may find half of it. */
+static void begin_late(void *arg)
+{
+	struct late *late = arg;
+	struct thread *t = late->t;
+	uint64_t mask;
+	bool is_quiet = lane_quiet_begin(&mask);
+
+	if (planned_make(t)) {
+		for (struct frame *f = t->top; f > t->frames; f--) {
+			planned_frame_of(t, f)->flags = f <= t->written
+								? PLANNED_RECORD | PLANNED_WRITTEN
+								: PLANNED_RECORD;
+		}
+		t->limit = t->frames + probe.plan.max_stack;
+		t->written = NULL;
+		planned_take_up(t);
+		late->is_good = true;
+	}
+	if (is_quiet)
+		lane_quiet_end(mask);
+}
+
+bool planned_begin_late(struct thread *t)
+{
+	struct late late = { t, false };
+
+	/* Tracing may also end under such a thread. */
+	if (probe.tracing)
+		slow_call(begin_late, &late);
+	return late.is_good;
 }
 
 void planned_note_written(struct thread *t)

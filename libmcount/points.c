@@ -12,6 +12,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/modules.h"
+#include "libmcount/planned_fast.h"
 #include "libmcount/stacks.h"
 
 #define POINTS_MAX (1U << 16) /* address space set aside, in points */
@@ -33,14 +34,15 @@ static uint32_t nr_points;
 /* --- an event, HOT --- */
 
 /* Whether calls here and now would be recorded, were they long enough. */
-static inline bool is_wanted(const struct thread *t)
+static inline bool is_wanted(struct thread *t)
 {
 	const struct planned *p = t->planned;
 
 	if (likely(probe.plain))
 		return true;
-	return p && probe.tracing && probe.is_on && !p->now.out &&
-	       (!probe.has_filter || p->now.in) &&
+	if (p && unlikely(!planned_is_current(p)))
+		planned_take_up(t);
+	return p && probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in) &&
 	       !atomic_load_explicit(&probe.control->finished, memory_order_relaxed);
 }
 

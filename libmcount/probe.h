@@ -103,16 +103,7 @@ static inline void cyg_forget(struct thread *t)
 	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
 }
 
-/* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */
-_Static_assert(__builtin_offsetof(struct thread, busy) == 0, "known to the entry stubs");
-_Static_assert(__builtin_offsetof(struct thread, skip) == 184, "known to the entry stubs");
-
-/* The trampoline's call frame information looks frames up with these (arch/x86_64/stubs.S). */
-_Static_assert(__builtin_offsetof(struct thread, top) == 24, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct thread, next) == 120, "known to the unwind expression");
-_Static_assert(sizeof(struct frame) == 32, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct frame, slot) == 0, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind expression");
+/* The stubs, and the trampoline's call frame information, get at both structs by the numbers that offsets.c makes. */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
 
@@ -128,11 +119,7 @@ struct call_site {
 	uint64_t flags; /* enum plan_call */
 };
 
-/* Sorted by start; replaced as a whole after a dlopen, the old one stays for who still reads it. */
-struct plan_table {
-	uint64_t nr;
-	struct plan_func funcs[];
-};
+struct live_plan;
 
 /*
  * The process.
@@ -141,8 +128,8 @@ struct plan_table {
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @is_on: what the triggers trace_on and trace_off switch
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
- * @table: NULL while no function is listed
+ * @live: the plan in force, see plans.h; NULL before the first one
+ * @plan: its settings. What a later plan may change of them counts for threads from planned.plan on, and here for `plain` calls
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
@@ -159,21 +146,12 @@ struct probe {
 	bool plain;
 	bool tracing;
 	bool is_on;
-	bool has_filter;
-	bool has_caller;
-	bool has_location;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
 	bool follows_stacks; /* see stacks.h */
 	_Atomic uint32_t forked;
 	pid_t pid;
-	struct plan_table *table;
-	struct plan_rule *rules;    /* of @table's functions, by index */
-	struct plan_cond *conds;    /* of @rules, by index */
-	struct capture_step *steps; /* the capture programs, see utils/format/capture.h */
-	uint32_t nr_steps;
-	uint32_t nr_rules;
-	uint32_t nr_conds;
+	struct live_plan *live;
 	struct call_site *calls; /* by index; see libcall.c */
 	struct plan plan;
 
@@ -304,9 +282,6 @@ void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
-
-/* Any context. How each conversation begins. */
-struct control_hello session_hello(enum control_hello_kind kind);
 
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "libmcount/emit.h"
+#include "utils/format/event_ids.h"
 
-/* Ids of events, spec/data-format.md section 6.3; the "diff" of a kind is its @read + @diff. */
+/* Which event says what was read, and which how much it has changed: its @read, and its @diff. */
 static const struct {
 	uint32_t bit;
 	uint32_t read;
@@ -17,11 +18,16 @@ static const struct {
 	uint32_t at; /* in struct reading */
 	uint32_t bytes;
 } kinds[] = {
-	{ PLAN_READ_STATM, 100001, 2, offsetof(struct reading, statm), 24 },
-	{ PLAN_READ_PAGE_FAULT, 100002, 2, offsetof(struct reading, page_faults), 16 },
-	{ PLAN_READ_PMU_CYCLE, 100005, 1, offsetof(struct reading, pmu[0]), 16 },
-	{ PLAN_READ_PMU_CACHE, 100007, 1, offsetof(struct reading, pmu[1]), 16 },
-	{ PLAN_READ_PMU_BRANCH, 100009, 1, offsetof(struct reading, pmu[2]), 16 },
+	{ PLAN_READ_STATM, EVENT_ID_READ_STATM, EVENT_ID_DIFF_STATM,
+	  offsetof(struct reading, statm), 24 },
+	{ PLAN_READ_PAGE_FAULT, EVENT_ID_READ_PAGE_FAULT, EVENT_ID_DIFF_PAGE_FAULT,
+	  offsetof(struct reading, page_faults), 16 },
+	{ PLAN_READ_PMU_CYCLE, EVENT_ID_READ_PMU_CYCLE, EVENT_ID_DIFF_PMU_CYCLE,
+	  offsetof(struct reading, pmu[0]), 16 },
+	{ PLAN_READ_PMU_CACHE, EVENT_ID_READ_PMU_CACHE, EVENT_ID_DIFF_PMU_CACHE,
+	  offsetof(struct reading, pmu[1]), 16 },
+	{ PLAN_READ_PMU_BRANCH, EVENT_ID_READ_PMU_BRANCH, EVENT_ID_DIFF_PMU_BRANCH,
+	  offsetof(struct reading, pmu[2]), 16 },
 };
 
 static const struct {
@@ -157,7 +163,7 @@ void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 			continue;
 		for (uint32_t k = 0; before && k < nr; k++)
 			diff[k] = values[k] - old[k];
-		emit_event(t, time_ns, kinds[i].read + (before ? kinds[i].diff : 0),
+		emit_event(t, time_ns, before ? kinds[i].diff : kinds[i].read,
 			   before ? diff : values, kinds[i].bytes);
 	}
 }

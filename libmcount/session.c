@@ -20,6 +20,8 @@
 #include "libmcount/fault.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/own_libc.h"
+#include "libmcount/plans.h"
 #include "libmcount/switches.h"
 
 struct probe probe;
@@ -52,33 +54,6 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 		return false;
 	probe.nr_writers = probe.control->nr_writers;
 	return true;
-}
-
-struct control_hello session_hello(enum control_hello_kind kind)
-{
-	struct control_hello hello = {
-		.h = control_header(CONTROL_HELLO),
-		.pid = probe.pid,
-		.ppid = getppid(),
-		.kind = kind,
-	};
-
-	memcpy(hello.secret, probe.secret, sizeof(hello.secret));
-	memcpy(hello.token, probe.token, sizeof(hello.token));
-	if (kind == CONTROL_FORK) {
-		hello.ppid = probe.parent_pid;
-		hello.time_ns = probe.fork_ns;
-	}
-	return hello;
-}
-
-/* HELLO, the modules, READY; then the answer. */
-static bool report_exec(struct channel *ch, struct control_welcome *welcome)
-{
-	struct control_hello hello = session_hello(CONTROL_EXEC);
-
-	return channel_send(ch, &hello, sizeof(hello)) && modules_report_all(ch) &&
-	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 }
 
 /*
@@ -119,18 +94,21 @@ static enum control_hello_kind why_not(void)
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
-/* Tell the recorder when this process cannot be traced. */
-static bool decline(struct channel *ch)
+/* HELLO, the modules, READY; then the answer. False when this process is not to be traced. */
+static bool report_exec(struct channel *ch, struct control_welcome *welcome)
 {
 	enum control_hello_kind why = why_not();
-	struct control_hello hello = session_hello(why);
 
-	if (!why)
+	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
 		return false;
-	/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
-	if (channel_send(ch, &hello, sizeof(hello)))
-		channel_finish(ch, CONTROL_WELCOME, &hello, sizeof(hello));
-	return true;
+	if (why) {
+		/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
+		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
+		return false;
+	}
+	arch_init();
+	return modules_report_all(ch) &&
+	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 }
 
 void probe_stop(void)
@@ -167,29 +145,15 @@ __attribute__((constructor)) static void session_begin(void)
 	channel_init(&ch);
 	if (!address || !control_address_parse(address, probe.secret))
 		return;
+	own_libc_bind();
 	strcpy(probe.address, address);
 	probe.pid = getpid();
-	if (!channel_open(&ch, probe.address))
-		return;
-	if (decline(&ch))
-		return;
-	arch_init();
 	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
 		return;
 
-	probe.plan = welcome.plan;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
-	probe.is_on = !(welcome.plan.flags & PLAN_TRACE_OFF);
-	probe.has_filter = welcome.plan.flags & PLAN_OPT_IN_FILTER;
-	probe.has_caller = welcome.plan.flags & PLAN_OPT_IN_CALLER;
-	probe.has_location = welcome.plan.flags & PLAN_OPT_IN_LOCATION;
-	probe.follows_stacks = welcome.plan.flags & PLAN_STACKS;
-	/* Without rules nothing ever switches it on. */
-	probe.tracing = probe.is_on || (welcome.plan.flags & PLAN_SELECTIVE);
-	probe.plain = probe.tracing && !(welcome.plan.flags & PLAN_SELECTIVE);
-	if (!modules_adopt_plan(ch.fds[CONTROL_FD_PLAN], &welcome.plan.nr))
+	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
 		return;
-	probe_skips = (probe.plan.flags & PLAN_SELECTIVE) && !(probe.plan.flags & PLAN_ESTIMATE);
 	clock_setup();
 	exec_setup();
 	backtrace_setup();
@@ -220,12 +184,11 @@ __attribute__((destructor)) static void session_end(void)
 /* The child's report; its arena replaces the parent's. */
 static bool report_fork(void)
 {
-	struct control_hello hello = session_hello(CONTROL_FORK);
 	struct control_welcome welcome;
 	struct channel ch cleanup(channel_close);
 
 	channel_init(&ch);
-	if (!channel_open(&ch, probe.address) || !channel_send(&ch, &hello, sizeof(hello)) ||
+	if (!channel_greet(&ch, CONTROL_FORK) ||
 	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
 	    !adopt_arena(ch.fds))
 		return false;

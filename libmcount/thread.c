@@ -109,6 +109,10 @@ static struct thread *take_state(void)
 static void release_state(struct thread *t)
 {
 	frames_reset(t);
+	if (t->planned)
+		planned_end(t);
+	if (t->lane && t->lane->planned)
+		planned_end(t->lane);
 	if (!t->is_lane) /* which stays its owner's */
 		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }

@@ -2,10 +2,8 @@
 #include "libmcount/watch.h"
 
 #include "libmcount/emit.h"
-
-/* Ids of events, spec/data-format.md section 6.3. */
-#define EVENT_WATCH_CPU 100011
-#define EVENT_WATCH_VAR 100012
+#include "libmcount/planned.h"
+#include "utils/format/event_ids.h"
 
 static uint64_t read_variable(const struct plan_watch *watch)
 {
@@ -30,7 +28,7 @@ static uint64_t read_variable(const struct plan_watch *watch)
 static void look_at_variable(struct thread *t, struct watch_state *seen, uint32_t index,
 			     uint64_t time_ns)
 {
-	const struct plan_watch *watch = &probe.plan.watches[index];
+	const struct plan_watch *watch = &t->planned->plan->watches[index];
 	struct {
 		uint64_t addr;
 		uint64_t value;
@@ -39,19 +37,22 @@ static void look_at_variable(struct thread *t, struct watch_state *seen, uint32_
 	if (seen->has_seen && seen->values[index] == data.value)
 		return;
 	seen->values[index] = data.value;
-	emit_event(t, time_ns, EVENT_WATCH_VAR, &data, sizeof(data.addr) + watch->bytes);
+	emit_event(t, time_ns, EVENT_ID_WATCH_VAR, &data, sizeof(data.addr) + watch->bytes);
 }
 
-void watch_look(struct thread *t, struct watch_state *seen, uint64_t time_ns)
+void watch_look(struct thread *t, uint64_t time_ns)
 {
-	if (probe.plan.flags & PLAN_WATCH_CPU) {
+	const struct live_plan *plan = t->planned->plan;
+	struct watch_state *seen = &t->planned->watched;
+
+	if (plan->settings.flags & PLAN_WATCH_CPU) {
 		uint32_t cpu = arch_cpu();
 
 		if (!seen->has_seen || seen->cpu != cpu)
-			emit_event(t, time_ns, EVENT_WATCH_CPU, &cpu, sizeof(cpu));
+			emit_event(t, time_ns, EVENT_ID_WATCH_CPU, &cpu, sizeof(cpu));
 		seen->cpu = cpu;
 	}
-	for (uint32_t i = 0; i < probe.plan.nr_watches; i++)
+	for (uint32_t i = 0; i < plan->nr_watches; i++)
 		look_at_variable(t, seen, i, time_ns);
 	seen->has_seen = true;
 }

@@ -11,13 +11,10 @@ struct watch_state {
 	uint64_t values[PLAN_WATCHES_MAX];
 };
 
-/* HOT: whether there is anything to watch. */
-static inline bool watch_is_wanted(void)
-{
-	return probe.plan.nr_watches || (probe.plan.flags & PLAN_WATCH_CPU);
-}
-
-/* HOT: write an event for each value that is another one than @seen has. The first time all are written. */
-void watch_look(struct thread *t, struct watch_state *seen, uint64_t time_ns);
+/*
+ * HOT: write an event for each value that the plan of @t wants to be watched, if it is another one than was seen last. The first time all are
+ * written.
+ */
+void watch_look(struct thread *t, uint64_t time_ns);
 
 #endif

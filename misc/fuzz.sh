@@ -5,7 +5,7 @@
 #   misc/fuzz.sh TARGET [SECONDS]     60 seconds unless told otherwise
 #
 # The corpus grows in build-fuzz/corpus/TARGET; a finding is a file in build-fuzz/findings/TARGET-*: put it into
-# tests/data/corpus/TARGET when the code is right again.
+# tests/data/corpus/<target> when the code is right again.
 set -eu
 cd "$(dirname "$0")/.."
 . misc/packages.sh

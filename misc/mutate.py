@@ -534,7 +534,7 @@ def sources_of(tree, places):
     for place in places:
         path = tree / place
         if path.is_dir():
-            out.append((place, sorted(p for p in path.iterdir() if p.suffix in (".c", ".h"))))
+            out.append((place, sorted(p for p in path.rglob("*") if p.suffix in (".c", ".h"))))
         elif path.is_file():
             out.append((place, [path]))
         else:

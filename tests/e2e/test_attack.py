@@ -4,14 +4,17 @@ import os
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from tools import TOP, UTRAIL, environment, has_sanitizer, run, utrail, wait_until
 
 SOURCES = TOP / "tests/e2e/attack"
+PROBE = UTRAIL.parent / "libmcount/libmcount.so"
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be attacked by somebody else")
 
@@ -149,6 +152,76 @@ def test_no_records_in_the_file_of_others(workdir):
     assert files.pop(5000000) == [0xbadc0de]
     assert files and not any(0xbadc0de in addresses for addresses in files.values())
     assert is_whole()
+
+
+def test_strange_messages_and_questions(workdir):
+    """Of a type that is not known: skipped when that may be, else refused, with the number of the message. Each question is answered, on one
+    connection."""
+    result = from_inside("strange")
+    assert result.out == (
+        "STATUS_IS of 2 processes to 3\nwith a strange message: served\nSTATUS_IS of 2 processes to 5\nSTATUS_IS of 2 processes to 6\n"
+        "ERROR 4 about 7\nthe end\n"
+    )
+    assert "WARN: 1 conversations with processes were ended at a message that was not understood" in result.err
+    assert is_whole()
+
+
+@pytest.mark.parametrize("version", [5, 7])
+def test_a_probe_of_another_version(workdir, version):
+    """It is told so, and so is the user; not of strangers."""
+    result = from_inside("version", str(version))
+    assert result.out.startswith("ERROR 3 about ") and result.out.endswith("the end\n"), result.out
+    assert (f"WARN: 1 processes were not traced: their probe (libmcount.so) speaks version {version} of the control messages, this utrail "
+            "speaks version 6; install both from the same build\n") in result.err
+    shutil.rmtree("data")
+    with Recording() as recording:
+        attack("--recorder", recording.proc.pid, "version", str(version)).must()
+    assert "speaks version" not in recording.err
+
+
+HEADER = struct.Struct("<HHHHII")
+
+
+def recorder_of(answer, out):
+    """A recorder of another build: it says @answer to HELLO; what it hears is in @out. With its address."""
+    name = f"\0utrail-test-{os.getpid()}"
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(name)
+    listener.listen()
+
+    def serve():
+        connection = listener.accept()[0]
+        out.append(connection.recv(8192))
+        if answer:
+            connection.send(answer)
+            while packet := connection.recv(8192):
+                out.append(packet)
+        connection.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return name[1:] + ":" + "00" * 16, thread, listener
+
+
+@pytest.mark.parametrize("answer, said", [
+    (None, None),  # version 5 hangs up
+    (HEADER.pack(0x7554, 7, 7, 2, 24, 1) + struct.pack("<II", 3, 1), None),
+    (HEADER.pack(0x7554, 7, 6, 2, 24, 1) + struct.pack("<II", 3, 1), None),
+    (HEADER.pack(0x7554, 0x8001, 6, 0, 16, 9), (4, 0x8001, 9)),
+], ids=["hangs-up", "version-7", "error", "strange"])
+def test_a_recorder_of_another_build(workdir, answer, said):
+    """The probe steps aside, the program runs on."""
+    heard = []
+    address, thread, listener = recorder_of(answer, heard)
+    result = run("./victim", "/bin/true", env=environment(LD_PRELOAD=str(PROBE), UTRAIL_SOCKET=address))
+    thread.join(60)
+    listener.close()
+    assert (result.status, result.out, result.err) == (42, "", "")
+    messages = [(*HEADER.unpack_from(packet), packet[HEADER.size:]) for packet in heard]
+    assert messages[0][:4] == (0x7554, 1, 6, 0)
+    assert [length for _, _, _, _, length, _, _ in messages] == [len(packet) for packet in heard]
+    errors = [(*struct.unpack("<II", body), seq) for _, type, _, _, _, seq, body in messages if type == 7]
+    assert errors == ([said] if said else [])
 
 
 FULL = r"WARN: (\d+) records were lost; a larger buffer \(-b\) may help"

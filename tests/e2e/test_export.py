@@ -66,6 +66,11 @@ def strange_names():
 
 def dump(name, directory, *options):
     """The bytes of the export, in a file of that name's kind."""
+    return dump_and_notes(name, directory, *options)[0]
+
+
+def dump_and_notes(name, directory, *options):
+    """The same, and what was said on stderr."""
     path = Path(f"out.{name}")
     if name == "sqlite":
         needs_sqlite()
@@ -77,7 +82,7 @@ def dump(name, directory, *options):
             check=False,
         )
     assert result.returncode == 0, result.stderr
-    return path
+    return path, result.stderr
 
 
 def report(directory, *options):
@@ -88,6 +93,12 @@ def report(directory, *options):
 
 def calls(directory):
     return {name: nr for name, (nr, _) in report(directory).items()}
+
+
+def events_of(directory, *options):
+    """How often each event is in the recording."""
+    lines = [json.loads(line) for line in dump("jsonl", directory, *options).read_text().splitlines()]
+    return collections.Counter(line["event"] for line in lines if "event" in line)
 
 
 def shown_calls(directory):
@@ -120,6 +131,8 @@ def check_pairs(edges):
 
 def count_chrome(path):
     events = load_json(path)["traceEvents"]
+    # speedscope's importer refuses a file in which one is missing.
+    assert all(isinstance(e.get(key), int) for e in events for key in ("pid", "tid"))
     named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
     edges = [
         ((e["pid"], e["tid"]), e["ts"], e["ph"] == "B", e["name"])
@@ -267,7 +280,10 @@ def params(table):
 
 @pytest.mark.parametrize(("name", "count"), params(COUNTERS))
 def test_calls_are_those_of_report(recording, name, count):
-    assert dict(count(dump(name, recording))) == calls(recording)
+    expected = collections.Counter(calls(recording))
+    if name == "pprof":
+        expected += events_of(recording)
+    assert dict(count(dump(name, recording))) == dict(expected)
 
 
 @pytest.mark.parametrize(("name", "count"), params(COUNTERS))
@@ -387,6 +403,7 @@ def test_callgrind(recording):
     # It counts at the callers: what nobody called (main, thread functions, what runs before main) is missing.
     lines = [json.loads(line) for line in dump("jsonl", recording).read_text().splitlines()]
     expected = collections.Counter(line["name"] for line in lines if line.get("depth"))
+    expected += events_of(recording)
     assert {name: nr for name, nr in counts.items() if nr} == expected
     total = int(re.search(r"([\d,]+) +PROGRAM TOTALS", out.out)[1].replace(",", ""))
     assert total == sum(
@@ -408,7 +425,7 @@ def test_go_pprof_counts_the_calls(recording):
     options = ["-top", "-sample_index=calls", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0"]
     lines = go_pprof(dump("pprof", recording), *options).splitlines()
     rows = [line.split(None, 5) for line in lines if re.match(r" *\d+ +[\d.]+%", line)]
-    assert {row[5]: int(row[0]) for row in rows} == calls(recording)
+    assert {row[5]: int(row[0]) for row in rows} == {**calls(recording), **events_of(recording)}
 
 
 def test_mermaid(strange_names):
@@ -426,6 +443,82 @@ def test_filters_hold(recording):
     path = dump("chrome", recording, "--no-libcall", "-D", "2")
     names = set(count_chrome(path)) - {"linux:schedule", "linux:schedule (pre-empted)"}
     assert names == set(report(recording, "--no-libcall", "-D", "2", "--no-event"))
+
+
+class TestPoints:
+    """Events that are no calls: each format has them, or it is said that it has not."""
+
+    NAME = "read:proc/statm"
+    HAVE = ["chrome", "perfetto", "jsonl", "firefox", "sqlite", "html", "callgrind", "pprof"]
+    LACK = ["flame-graph", "folded", "svg", "graphviz", "mermaid", "speedscope"]
+
+    @pytest.fixture
+    def recording(self):
+        source = "int leaf(int n) { return n; }\nint main(void) { return leaf(leaf(0)); }\n"
+        Path("two.c").write_text(source)
+        run("gcc", "-pg", "-O0", "-o", "two", "two.c").must()
+        utrail("record", "--no-event", "-T", "leaf@read=proc/statm", "-d", "data", "./two").must()
+        return Path("data")
+
+    @pytest.mark.parametrize("name", HAVE)
+    def test_nothing_is_left_out(self, recording, name):
+        if name == "sqlite":
+            needs_sqlite()
+        path, notes = dump_and_notes(name, recording)
+        assert notes == b"" and self.NAME.encode() in path.read_bytes()
+
+    @pytest.mark.parametrize("name", LACK)
+    def test_what_is_left_out_is_said(self, recording, name):
+        path, notes = dump_and_notes(name, recording)
+        assert re.fullmatch(rf"utrail: 4 events are left out of {name}: [^\n]+\n", notes.decode())
+        assert self.NAME not in path.read_text()
+        # Only of those that were to be shown.
+        _, notes = dump_and_notes(name, recording, "--Event=diff:proc/statm")
+        assert b"2 events are left out" in notes
+        _, notes = dump_and_notes(name, recording, "--Event=linux:task-new")
+        assert b"left out" not in notes
+
+    def test_chrome(self, recording):
+        events = load_json(dump("chrome", recording))["traceEvents"]
+        found = [e for e in events if e["ph"] == "i" and e["name"] == self.NAME]
+        assert [(e["cat"], e["s"]) for e in found] == [("read", "t")] * 2
+        assert all(e["pid"] == e["tid"] > 0 for e in found)
+        assert all(set(e["args"]) == {"vmsize", "vmrss", "shared"} for e in found)
+        assert all(e["args"]["vmsize"] > e["args"]["vmrss"] > 0 for e in found)
+        # In time: between the begin and the end of the call that it is in.
+        order = [e["ph"] + e["name"] for e in events if e["name"] in ("leaf", self.NAME)]
+        assert order == ["Bleaf", "i" + self.NAME, "Eleaf"] * 2
+
+    def test_firefox(self, recording):
+        data = load_json(dump("firefox", recording))
+        markers = data["threads"][0]["markers"]
+        assert {len(v) for k, v in markers.items() if k != "length"} == {markers["length"]} == {4}
+        names = [data["shared"]["stringArray"][name] for name in markers["name"]]
+        assert names == [self.NAME, "diff:proc/statm"] * 2
+        assert set(markers["phase"]) == {0} and set(markers["endTime"]) == {None}
+        assert all(d["type"] == "Event" for d in markers["data"]) and markers["data"][0]["text"].startswith("vmsize=")
+
+    def test_html(self, recording):
+        text = dump("html", recording).read_text()
+        meta = json.loads(re.search(r'id="meta">(.*?)</script>', text, flags=re.S)[1])
+        texts = [meta["texts"][text].split(" ")[0] for _, text in meta["tasks"][0]["points"]]
+        assert texts == [self.NAME, "diff:proc/statm"] * 2
+        times = [time for time, _ in meta["tasks"][0]["points"]]
+        assert times == sorted(times)
+
+    def test_callgrind(self, recording):
+        leaf = dump("callgrind", recording).read_text().split("\nfn=leaf\n")[1].split("\n\n")[0]
+        assert f"cfn={self.NAME}\ncalls=2 0\n0 0" in leaf
+
+    @pytest.mark.parametrize("name", ["callgrind", "pprof", "folded"])
+    def test_in_several_threads(self, name):
+        utrail("record", "--no-event", "-T", "leaf@read=page-fault", "-d", "data", build(program("threads"), VARIANT)).must()
+        results = []
+        for nr in (1, 4):
+            path, notes = dump_and_notes(name, "data", f"--num-thread={nr}")
+            results.append((path.read_bytes(), notes))
+        assert results[0] == results[1]
+        assert (b"left out" in results[0][1]) == (name == "folded")
 
 
 class TestPayload:
@@ -465,14 +558,15 @@ class TestPayload:
         assert run("sqlite3", dump("sqlite", fib, "--no-args"), query).must().out == "0\n"
 
     def test_firefox(self, fib):
-        data = load_json(dump("firefox", fib))
+        data = load_json(dump("firefox", fib, "--no-event"))
         markers = data["threads"][0]["markers"]
         assert {len(v) for k, v in markers.items() if k != "length"} == {markers["length"]} == {9}
         assert {data["shared"]["stringArray"][name] for name in markers["name"]} == {"fib"}
         assert [(call["arguments"], call["retval"]) for call in markers["data"]] == self.FIBS
         assert all(start <= end for start, end in zip(markers["startTime"], markers["endTime"]))
-        assert {call["type"] for call in markers["data"]} == {schema["name"] for schema in data["meta"]["markerSchema"]}
-        assert load_json(dump("firefox", fib, "--no-args"))["threads"][0]["markers"]["length"] == 0
+        assert {call["type"] for call in markers["data"]} == {"Call"}
+        assert {schema["name"] for schema in data["meta"]["markerSchema"]} == {"Call", "Event"}
+        assert load_json(dump("firefox", fib, "--no-args", "--no-event"))["threads"][0]["markers"]["length"] == 0
 
     def test_calls_that_never_return(self):
         source = "#include <unistd.h>\nvoid last(int n) { _exit(n); }\nint main(void) { last(7); return 1; }\n"
@@ -481,7 +575,7 @@ class TestPayload:
         utrail("record", "-A", "last@arg1/i32", "-d", "data", "./last").must(7)
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
         assert [call["arguments"] for call in lines if call.get("name") == "last"] == ["(7)"]
-        assert load_json(dump("firefox", "data"))["threads"][0]["markers"]["data"] == [{"type": "Call", "arguments": "(7)"}]
+        assert load_json(dump("firefox", "data", "--no-event"))["threads"][0]["markers"]["data"] == [{"type": "Call", "arguments": "(7)"}]
 
     @needs("protoc", "protobuf-compiler")
     def test_perfetto(self, fib):

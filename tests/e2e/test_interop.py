@@ -139,7 +139,7 @@ def recorded(recorder, name):
 
 
 def replay_tids(text):
-    """The peer of Debian 12 prints tids in six columns; later ones, and we, in seven (spec/output.md 2.1)."""
+    """The peer of Debian 12 prints tids in six columns; later ones, and we, in seven (doc/facts/text.md, "Replay")."""
     text = re.sub(r"^(#.*   TID  ) ", r"\1", text, flags=re.M)
     text = re.sub(r"^( +)  \| $", r"\1 | ", text, flags=re.M)  # --task-newline
     return re.sub(r"\[ ([ \d]{6})\]", r"[\1]", text)

@@ -139,6 +139,23 @@ class TestPage:
         assert browser.find_element("id", "details").text.startswith("main")
         assert "took" in browser.find_element("id", "tip").text
 
+    def test_events_are_marks(self, browser):
+        self.fib()
+        utrail("record", "--no-event", "-T", "fib@read=proc/statm", "-d", "data", "./fib").must()
+        open_page(browser, "data", "page-events")
+        assert js(browser, "return utrail.meta.tasks[0].points.length") == 18
+        timeline = browser.find_element("id", "timeline")
+        # Where the mark is that stands for the first of them: in the line with the task's name.
+        x = js(
+            browser,
+            "const [time] = utrail.tasks[0].points[0], { from, to } = utrail.view;"
+            "return (time - from) / (to - from) * arguments[0]",
+            timeline.size["width"],
+        )
+        left, high = round(x) - timeline.size["width"] // 2, timeline.size["height"]
+        ActionChains(browser).move_to_element_with_offset(timeline, left, 26 + 14 - high // 2).perform()
+        assert browser.find_element("id", "tip").text.startswith("read:proc/statm (vmsize=")
+
     def test_search(self, browser):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-search")

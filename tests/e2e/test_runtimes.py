@@ -133,3 +133,20 @@ def test_partly_traced(method, how):
     assert calls("leaf") == expected
     assert len(Recording("uftrace.data").tasks) == tasks
     assert (said in result.err) if said else "not traced" not in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["-A", "work@arg1/s"], ["-t", "1us"]], ids=["plain", "arguments", "time"])
+@pytest.mark.parametrize("method", FLAGS)
+def test_functions_of_libc_that_the_program_has_itself(workdir, method, options):
+    """What hooks call is libc's: nobody else's functions see it, and it is not recorded."""
+    source = SOURCES / "hostile" / "own_libc.c"
+    subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "-rdynamic", "-pthread", FLAGS[method], source, "-o", "own"], check=True)
+    alone = run("./own").must().out
+    assert alone == "1 calls of text\n"
+    result = utrail("record", "--no-libcall", *options, "./own").must()
+    assert result.out == alone
+    shown = utrail("replay", "--no-merge", "-f", "none").must().out
+    for name in ("strlen", "strcmp", "sched_yield", "syscall", "mprotect", "munmap", "clock_gettime", "pthread_self"):
+        assert f" {name}(" not in shown
+    if "-t" not in options:
+        assert (shown.count(" work("), shown.count(" memcpy(")) == (5, 1)

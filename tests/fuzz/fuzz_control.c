@@ -12,7 +12,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
 
@@ -109,7 +110,8 @@ static void make_others(void)
 
 static int connect_as(const struct recorder *rec, const struct other *other)
 {
-	FUZZ_CHECK(send(other->fd, rec->socket_name, strlen(rec->socket_name), 0) > 0);
+	FUZZ_CHECK(send(other->fd, rec->channel.socket_name, strlen(rec->channel.socket_name), 0) >
+		   0);
 	return receive_fd(other->fd);
 }
 
@@ -121,11 +123,19 @@ static void serve(struct recorder *rec)
 
 static struct process *nth_process(const struct recorder *rec, unsigned n)
 {
-	struct process *p = rec->processes;
+	struct process *p = rec->processes.first;
 
 	for (; p && n; n--)
 		p = p->next;
 	return p;
+}
+
+static uint32_t seq; /* of what is said */
+
+static void say(int fd, unsigned type, uint32_t flags, void *message, size_t len)
+{
+	control_stamp(message, type, flags, len, ++seq);
+	send(fd, message, len, MSG_NOSIGNAL);
 }
 
 /* @how: 1: a wrong secret, 2: another's pid, 4: no known token; what is above: whose token */
@@ -134,19 +144,18 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 {
 	const struct process *owner = nth_process(rec, how >> 3);
 	struct control_hello hello = {
-		.h = control_header(CONTROL_HELLO),
 		.pid = other->pid + (how & 2 ? 1 : 0),
 		.ppid = owner ? owner->pid : 1,
 		.kind = kind % 8,
 		.time_ns = 5,
 	};
 
-	memcpy(hello.secret, rec->secret, sizeof(hello.secret));
+	memcpy(hello.secret, rec->channel.secret, sizeof(hello.secret));
 	hello.secret[how % sizeof(hello.secret)] ^= how & 1;
 	memset(hello.token, how, sizeof(hello.token));
 	if (owner && !(how & 4))
 		memcpy(hello.token, owner->token, sizeof(hello.token));
-	send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+	say(fd, CONTROL_HELLO, 0, &hello, sizeof(hello));
 }
 
 static void say_module(int fd, uint8_t which, uint16_t place)
@@ -158,27 +167,25 @@ static void say_module(int fd, uint8_t which, uint16_t place)
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + 64];
 	} packet = { .m = {
-			     .h = control_header(CONTROL_MODULE),
 			     .start = place * 4096ULL,
 			     .end = (place + (which >> 4)) * 4096ULL,
 			     .has_text = which >> 3 & 1,
 		     } };
 
 	strcpy(packet.m.path, paths[which % ARRAY_SIZE(paths)]);
-	send(fd, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1, MSG_NOSIGNAL);
+	say(fd, CONTROL_MODULE, 0, &packet, sizeof(packet.m) + strlen(packet.m.path) + 1);
 }
 
 static void say_crash(int fd, const struct other *other, uint8_t how)
 {
 	struct control_crash crash = {
-		.h = control_header(CONTROL_CRASH),
 		.pid = how & 1 ? 1 : other->pid,
 		.tid = other->pid,
 		.signal = how,
 		.nr_frames = how & 2 ? CONTROL_CRASH_FRAMES + 1 : 2,
 	};
 
-	send(fd, &crash, sizeof(crash), MSG_NOSIGNAL);
+	say(fd, CONTROL_CRASH, 0, &crash, sizeof(crash));
 }
 
 static void say_anything(int fd, struct fuzz_input *in)
@@ -189,14 +196,46 @@ static void say_anything(int fd, struct fuzz_input *in)
 
 	memcpy(packet, bytes, len);
 	/* Modules are files that the recorder opens: an input must not choose any but ours. */
-	if (control_check(packet, len) == CONTROL_MODULE)
+	if (control_check(&control_module_shape, packet, len) == CONTROL_TAKEN)
 		((struct control_module *)packet)->path[0] = '?';
 	send(fd, packet, len, MSG_NOSIGNAL);
+}
+
+/* A whole message of any type, and of the length that it says. */
+static void say_message(int fd, struct fuzz_input *in)
+{
+	_Alignas(8) uint8_t packet[sizeof(struct control_header) + UINT8_MAX] = { 0 };
+	unsigned type = fuzz_u8(in);
+	uint32_t flags = fuzz_u8(in);
+	size_t len;
+	const uint8_t *bytes = fuzz_bytes(in, fuzz_u8(in), &len);
+
+	memcpy(packet + sizeof(struct control_header), bytes, len);
+	len += sizeof(struct control_header);
+	if (type == CONTROL_MODULE && len > sizeof(struct control_module))
+		((struct control_module *)packet)->path[0] = '?';
+	say(fd, type, flags, packet, len);
+}
+
+static bool is_any(const struct control_shape *const *shapes, const void *packet, size_t len)
+{
+	for (; *shapes; shapes++) {
+		if (control_check(*shapes, packet, len) == CONTROL_TAKEN)
+			return true;
+	}
+	return false;
 }
 
 /* The probe's part of the protocol: what it is told is well-formed. */
 static void take_answers(int fd)
 {
+	static const struct control_shape *const shapes[] = {
+		&control_welcome_shape,
+		&control_plan_shape,
+		&control_error_shape,
+		&control_status_is_shape,
+		NULL,
+	};
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
 	struct iovec iov = { packet, sizeof(packet) };
@@ -209,9 +248,8 @@ static void take_answers(int fd)
 	if (len <= 0)
 		return;
 
-	int type = control_check(packet, len);
-
-	FUZZ_CHECK(type == CONTROL_WELCOME || type == CONTROL_PLAN);
+	FUZZ_CHECK(is_any(shapes, packet, len));
+	FUZZ_CHECK(((struct control_header *)packet)->flags == CONTROL_ANSWER);
 	FUZZ_CHECK(!(msg.msg_flags & MSG_CTRUNC));
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
@@ -227,7 +265,7 @@ static unsigned count(const struct talk_list *list)
 /* Whoever lied is not there. Nothing is counted that has gone. */
 static void check(const struct recorder *rec)
 {
-	for (const struct process *p = rec->processes; p; p = p->next) {
+	for (const struct process *p = rec->processes.first; p; p = p->next) {
 		bool is_ours = false;
 
 		for (size_t i = 0; i < NR_PEERS; i++)
@@ -235,8 +273,9 @@ static void check(const struct recorder *rec)
 		FUZZ_CHECK(is_ours && p->pid == p->os_pid && p->session);
 		FUZZ_CHECK(!p->parent || p->parent->session == p->session);
 	}
-	FUZZ_CHECK(count(&rec->talks.strangers) + count(&rec->talks.believed) <= NR_CONNECTIONS);
-	FUZZ_CHECK(rec->talks.module_bytes == 0 || count(&rec->talks.believed));
+	FUZZ_CHECK(count(&rec->channel.talks.strangers) + count(&rec->channel.talks.believed) <=
+		   NR_CONNECTIONS);
+	FUZZ_CHECK(rec->channel.talks.module_bytes == 0 || count(&rec->channel.talks.believed));
 }
 
 enum step {
@@ -248,13 +287,16 @@ enum step {
 	STEP_ANYTHING,
 	STEP_END,
 	STEP_ANNOUNCE,
+	STEP_MESSAGE,
+	STEP_STATUS,
 	NR_STEPS
 };
 
 static void take_step(struct recorder *rec, int *fd, const struct other *other, enum step step,
 		      struct fuzz_input *in)
 {
-	const struct control_ready ready = { control_header(CONTROL_READY) };
+	struct control_ready ready;
+	struct control_status status;
 	uint8_t kind;
 	struct process *proc;
 
@@ -268,7 +310,7 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 		say_module(*fd, kind, fuzz_u16(in));
 		break;
 	case STEP_READY:
-		send(*fd, &ready, sizeof(ready), MSG_NOSIGNAL);
+		say(*fd, CONTROL_READY, 0, &ready, sizeof(ready));
 		break;
 	case STEP_CRASH:
 		say_crash(*fd, other, fuzz_u8(in));
@@ -283,12 +325,18 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 	case STEP_END:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			process_retire(rec, proc);
+			process_retire(&rec->processes, proc);
 		break;
 	case STEP_ANNOUNCE:
 		proc = nth_process(rec, fuzz_u8(in));
 		if (proc)
-			tasks_announce(rec, proc, proc->pid + fuzz_u8(in), 7);
+			tasks_announce(&rec->tasks, proc, proc->pid + fuzz_u8(in), 7);
+		break;
+	case STEP_MESSAGE:
+		say_message(*fd, in);
+		break;
+	case STEP_STATUS:
+		say(*fd, CONTROL_STATUS, 0, &status, sizeof(status));
 		break;
 	case NR_STEPS:
 		break;
@@ -313,11 +361,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reports_crashes = fuzz_u8(&in) & 1,
 	};
 	struct recorder rec cleanup_recorder;
-	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	make_others();
-	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);
 	while (in.size) {
 		uint8_t which = fuzz_u8(&in);
 		int *fd = &connections[which % NR_CONNECTIONS];
@@ -334,7 +383,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < NR_CONNECTIONS; i++)
 		cleanup_fd_fn(&connections[i]);
 	serve(&rec);
-	FUZZ_CHECK(rec.talks.module_bytes == 0);
+	FUZZ_CHECK(rec.channel.talks.module_bytes == 0);
 	recorder_stop(&rec);
 	return 0;
 }

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
 
 #define NR_RINGS      3
@@ -38,17 +39,17 @@ static void scribble(struct process *proc, struct fuzz_input *in)
 }
 
 /* All bytes in the directory but those of task.txt. */
-static uint64_t bytes_written(const struct recorder *rec)
+static uint64_t bytes_written(const struct recorder *rec, int dir_fd)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < rec->nr_tids; i++) {
+	for (size_t i = 0; i < rec->tasks.nr_tids; i++) {
 		char name[32];
 		struct stat st;
 
-		FUZZ_CHECK(rec->tids[i] > 0);
-		snprintf(name, sizeof(name), "%d.dat", rec->tids[i]);
-		if (fstatat(rec->dir_fd, name, &st, 0) == 0)
+		FUZZ_CHECK(rec->tasks.tids[i] > 0);
+		snprintf(name, sizeof(name), "%d.dat", rec->tasks.tids[i]);
+		if (fstatat(dir_fd, name, &st, 0) == 0)
 			sum += st.st_size;
 	}
 	return sum;
@@ -69,25 +70,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct control_hello hello = { .pid = 1000, .ppid = 1, .kind = CONTROL_EXEC };
 	struct fuzz_input in = { data, size };
 	struct recorder rec cleanup_recorder;
-	int dir_fd cleanup_fd = open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	int arena_fd cleanup_fd = -1;
 
-	FUZZ_CHECK(recorder_open(&rec, &settings, dir_fd, NULL) == 0);
+	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);
 
-	struct process *proc = process_create(&rec, &hello, getpid(), &arena_fd);
+	struct process *proc = process_create(&rec.processes, &hello, getpid(), &arena_fd);
 
 	FUZZ_CHECK(proc && ftruncate(arena_fd, RING_PAGE) < 0);
-	proc->session = rec_session_create(&rec, 1000, "/bin/program");
+	proc->session = rec_session_create(&rec.sessions, 1000, "/bin/program");
 	FUZZ_CHECK(proc->session);
-	process_publish(&rec, proc);
+	process_publish(&rec.processes, proc);
 
 	uint64_t written = 0;
 
 	for (unsigned round = 1; round <= 2; round++) {
 		scribble(proc, &in);
-		writer_drain_all(&rec, proc);
+		writer_drain_all(&rec.writers, proc);
 
-		uint64_t now = bytes_written(&rec);
+		uint64_t now = bytes_written(&rec, dir.fd);
 		uint64_t most = 64ULL * proc->nr_segments * proc->segment_bytes;
 
 		FUZZ_CHECK(now - written <= most);

@@ -27,7 +27,7 @@ static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
 	static const uint8_t sizes[] = { 8, 16, 24, 1, 0, 4, 255, 10 };
 	uint8_t kind = fuzz_u8(in);
 	uint8_t how = fuzz_u8(in);
-	char letter = "ttttiufcpe"[kind % 10];
+	char letter = kind >= 248 ? 'b' : "ttttiufcpe"[kind % 10];
 
 	strbuf_addf(out, "%s%c%s@%u/%c%u", nr ? "," : "", 'a' + nr % 26, how & 128 ? "_long" : "",
 		    how & 64 ? fuzz_u8(in) : 0, letter, sizes[how % 8]);
@@ -42,7 +42,8 @@ static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
 /* A container that holds whatever: not always a sound one. */
 static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *out)
 {
-	char letter = "iucfpetzsSwrnkaomqv"[fuzz_u8(in) % 19];
+	uint8_t kind = fuzz_u8(in);
+	char letter = kind < 190 ? "iucfpetzsSwrnkaomqv"[kind % 19] : "xLdDQbB"[kind % 7];
 
 	if (nesting > 4 || !in->size)
 		letter = 'i';
@@ -53,6 +54,25 @@ static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *ou
 	case 'k':
 	case 'a':
 		strbuf_addf(out, ".%u.4:seq;", fuzz_u8(in));
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'd':
+	case 'L':
+	case 'D':
+	case 'b':
+	case 'B':
+		strbuf_addstr(out, letter == 'D'		    ? ".8.16.4:D;"
+				   : letter == 'd' || letter == 'L' ? ".8.4:d;"
+								    : ".8:b;");
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'x':
+		strbuf_addf(out, ".24.2:K%u;", nesting);
+		put_shape(in, nesting + 1, out);
+		put_shape(in, nesting + 1, out);
+		break;
+	case 'Q':
+		strbuf_addstr(out, ".8.8.4.0:Q;");
 		put_shape(in, nesting + 1, out);
 		break;
 	case 'o':

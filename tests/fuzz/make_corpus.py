@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the fuzz targets, tests/data/corpus/TARGET/*, from real recordings and real files.
+"""Makes the seeds of the fuzz targets, tests/data/corpus/<target>/*, from real recordings and real files.
 
 usage: make_corpus.py BUILD_DIR [CORPUS_DIR]
 
@@ -463,7 +463,7 @@ def make_structs():
 
 def make_control():
     """Steps of fuzz_control.c: the first byte says who and what."""
-    hello, module, ready, crash, close, anything, end, announce = range(8)
+    hello, module, ready, crash, close, anything, end, announce, message, status = range(10)
     fresh, fork, dlopen, ending = 1, 2, 3, 6
     wrong_secret, wrong_pid, no_token = 1, 2, 4
 
@@ -494,6 +494,14 @@ def make_control():
          + step(0, module, 0x18, 0, 0) + step(1, ready) + step(3, ready) + step(0, ready) + step(4, close))
     save("control", "anything", start + step(1, anything, 3, 0) + b"abc" + step(1, anything, 0, 0) + step(2, anything, 8, 0)
          + struct.pack("<HHI", 0x7554, 3, 4))
+    header = struct.pack("<HHHHII", 0x7554, 3, 6, 0, 16, 9)
+    save("control", "raw-ready", start + step(0, hello, fresh, no_token) + step(0, anything, 16, 0) + header)
+    save("control", "questions", start + step(0, status) + step(1, status) + step(1, hello, fresh, no_token) + step(1, status) * 3)
+    optional, answer = 1, 2
+    save("control", "skipped", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, optional, 3) + b"abc" + step(0, ready)
+         + step(0, message, 0, optional | answer, 0) + step(0, status))
+    save("control", "strange", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, 0, 0) + step(0, ready)
+         + step(1, message, 200, optional, 0) + step(2, hello, fresh, no_token) + step(2, message, 7, answer, 8) + bytes(8))
 
 
 def make_rings():
@@ -515,6 +523,33 @@ def make_rings():
     save("ring", "head-too-far", arena() + ring(2, 7, 1 << 63, (4096,), record) + ring(1, -1, 64) + ring(1, 0, 64))
 
 
+def make_plans():
+    def image(*sections):
+        at = 16 + 24 * len(sections)
+        directory = struct.pack("<IIQ", 0x4E414C50, len(sections), 0)
+        content = b""
+        for kind, size, entries in sections:
+            directory += struct.pack("<IIQQ", kind, size, len(entries) // size, at + len(content))
+            content += entries
+        return directory + content
+
+    none = 0xFFFFFFFF
+    settings = (1, 72, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(72, b"\0"))
+    funcs = (2, 24, struct.pack("<QQIIQQII", 16, 32, 0, none, 32, 48, none, 0))
+    call = (3, 32, struct.pack("<QQQII", 4096, 4112, 4128, 3, 1))
+    point = (4, 112, struct.pack("<QQQIBBB5s8s64sI", 0, 4096, 0, 1000000, 0, 9, 1, b"\x90" * 5, b"\1", b"\xe8", 0))
+    rule = (5, 32, struct.pack("<IIIIQII", 1 << 13 | 1, 0, 3, 0, 0, 0, 1))
+    conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
+    steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
+    watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
+    everything = [settings, funcs, call, point, rule, conds, steps, watches]
+    save("plan", "everything", image(*everything))
+    save("plan", "nothing", image())
+    save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
+    save("plan", "twice", image(watches, watches))
+    save("plan", "cut", image(*everything)[:-9])
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as tmp:
@@ -532,6 +567,7 @@ def main():
     make_structs()
     make_control()
     make_rings()
+    make_plans()
     make_kernel()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
 

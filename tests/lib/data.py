@@ -30,7 +30,7 @@ class Task:
 
 
 def value_bytes(item, raw, at):
-    """How much of the payload, from @at on, the value of specification @item takes: section 1.4's formats, padded to 4 bytes."""
+    """How much of the payload, from @at on, the value of specification @item takes, padded to 4 bytes (doc/formats/records.md, "Payloads")."""
     match = re.fullmatch(r"(arg|fparg|retval)\d*(?:/([a-zA-Z]?)(\d*)(?::[^%]*)?)?(?:%.*)?", item)
     assert match, item
     kind, letter, number = match[1], match[2] or "d", match[3]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Library code neither prints, nor ends the process, nor keeps state of its own (design, section 5).
+"""Library code neither prints, nor ends the process, nor keeps state of its own (doc/internals/overview.md, "Errors").
 
 usage: archives.py ARCHIVE...
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes point downwards only (design, section 2), and each source says first what it owns.
+"""Includes point downwards only (doc/internals/overview.md, "Rooms"), and each source says first what it owns.
 
 usage: includes.py TOP
 """
@@ -17,9 +17,36 @@ ALLOWED = {
 for at, layer in enumerate(LAYERS):
     ALLOWED[layer] = set(LAYERS[:at]) | ({"arch"} if at >= LAYERS.index("utils/object") else set())
 
+# The recorder is a house of its own (doc/internals/recorder.md): each room may use those before it, and of the other commands' files
+# what is listed. The last one puts all together; no other one knows everything.
+RECORDER = "cmds/record"
+RECORDER_ROOMS = ["base", "store", "plan", "tasks", "sources", "control", "run"]
+RECORDER_MAY_USE = {"cmds/msg.h"}
+
 
 def room_of(path):
     return next((room for room in ALLOWED if path.startswith(room + "/")), None)
+
+
+def recorder_room(path):
+    """Which of the recorder's rooms it is in; all that uses the recorder from outside is above all of them."""
+    parts = path.removeprefix(RECORDER + "/").split("/")
+    if not path.startswith(RECORDER + "/") or len(parts) != 2 or parts[0] not in RECORDER_ROOMS:
+        return None
+    return RECORDER_ROOMS.index(parts[0])
+
+
+def recorder_problem(name, target):
+    """What is wrong with an include of a file of the recorder, or None."""
+    room, used = recorder_room(name), recorder_room(target)
+
+    if room is None or RECORDER_ROOMS[room] == "run" or not target.startswith("cmds/"):
+        return None
+    if used is None:
+        return None if target in RECORDER_MAY_USE else f"a room of the recorder may not use {target}"
+    if used > room:
+        return f"the recorder's room '{RECORDER_ROOMS[room]}' may not use '{RECORDER_ROOMS[used]}', which is above it"
+    return None
 
 
 def check(top, path):
@@ -31,17 +58,22 @@ def check(top, path):
         problems.append(f"{name}:1: no comment that says what the file owns")
     if len(lines) > 800:
         problems.append(f"{name}: {len(lines)} lines: a file is one idea")
+    if name.startswith(RECORDER + "/") and recorder_room(name) is None:
+        problems.append(f"{name}: in no room of the recorder ({', '.join(RECORDER_ROOMS)})")
     for number, line in enumerate(lines, 1):
         included = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
         if not included:
             continue
         target = room_of(included.group(1))
-        if included.group(1) == "config.h":
+        # Made by the build. offsets.h has numbers of the probe's structs for the stubs.
+        if included.group(1) in ("config.h", "libmcount/offsets.h"):
             continue
         if target is None:
             problems.append(f"{name}:{number}: not named from the top of the tree")
         elif target != room_of(name) and target not in ALLOWED[room_of(name)]:
             problems.append(f"{name}:{number}: {room_of(name)} may not use {target}")
+        elif recorder_problem(name, included.group(1)):
+            problems.append(f"{name}:{number}: {recorder_problem(name, included.group(1))}")
     return problems
 
 

@@ -10,9 +10,9 @@
  * The block that was given back last is the next one to be taken: it is still in the CPU's caches. Many blocks are in huge
  * pages, where the kernel has them (madvise(2), MADV_HUGEPAGE): fewer page faults, fewer misses of the TLB.
  *
- * One that is all zeros, and one that has no blocks left, goes by malloc(3). Any thread may take and give.
+ * A struct of zeros, or one that has no free blocks left, takes memory from malloc(3). Any thread may take and give.
  *
- * @bytes: of a block
+ * @bytes: the size of a block
  * @free_list: the indexes of blocks that nobody has, @nr_free of them
  */
 struct blocks {
@@ -30,7 +30,7 @@ struct blocks {
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes);
 void blocks_deinit(struct blocks *blocks);
 
-/* A block that has @bytes at least, as it was left behind; NULL when there is no memory. */
+/* A block of at least @bytes, with whatever its last owner left in it; NULL when there is no memory. */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 
 /* @block: what blocks_take() or malloc(3) has returned, or NULL. */

@@ -1,4 +1,4 @@
-/* Colours of text output, on a terminal or in a web page (spec/output.md section 1.3). */
+/* Colours of text output, on a terminal or in a web page (doc/facts/text.md, "Colours"). */
 #ifndef UTRAIL_BASE_COLOR_H
 #define UTRAIL_BASE_COLOR_H
 

@@ -37,7 +37,7 @@ void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 /* Is @text shown as it is for certain? Fast, and true for most names. */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
-/* The length of the start of the C string @text, of at most @max bytes, that does not end within a character. */
+/* How many bytes of the C string @text, at most @max, can be taken without cutting a character in two. */
 size_t escape_cut(const char *text, size_t max);
 
 #endif

@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 
-/* Write all of @len bytes, over interrupts and short writes. 0 or negative errno. */
+/* Write all of @len bytes, however often that is interrupted. 0 or negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
 
 /* Read until @len bytes or the end of the file. Bytes read (may be short at the end) or negative errno. */

@@ -14,8 +14,8 @@
  * Words are offered one by one, so that any table can be searched. The words are not copied:
  * they must live until the text is made.
  *
- * @len: of what counts of @typed
- * @places: by letter: where @typed has it, as bits
+ * @len: how many characters of @typed count
+ * @places: for each letter the places in @typed where it stands, as bits
  */
 struct nearest {
 	const char *typed;

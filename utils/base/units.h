@@ -1,4 +1,4 @@
-/* Times and sizes as people type them (spec/cli.md section 2, "TIME grammar"). */
+/* Times and sizes as people type them (doc/facts/language.md, "Times and sizes"). */
 #ifndef UTRAIL_BASE_UNITS_H
 #define UTRAIL_BASE_UNITS_H
 

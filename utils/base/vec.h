@@ -1,9 +1,11 @@
-/* Arrays that grow one by one. */
+/* Arrays that grow. */
 #ifndef UTRAIL_BASE_VEC_H
 #define UTRAIL_BASE_VEC_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Room for one more behind @nr elements of @size bytes in @array, which has only ever grown by this: the room doubles
@@ -15,6 +17,42 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 	if (nr & (nr - 1))
 		return array;
 	return reallocarray(array, nr ? nr * 2 : 1, size);
+}
+
+/*
+ * The same for an array that also shrinks (a stack), or grows in other ways: it has room for *@cap elements, 0 at first. Nothing is
+ * allocated while there is room.
+ */
+static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : 16;
+
+	if (nr < *cap)
+		return array;
+	array = reallocarray(array, more, size);
+	if (array)
+		*cap = more;
+	return array;
+}
+
+/*
+ * A table with a row of @size bytes for each number below *@nr: make it long enough to have one for @number. New rows are zeros. The
+ * table, or NULL when memory is short, and then it is as it was.
+ */
+static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
+{
+	size_t more = number < *nr * 2 ? *nr * 2 : number + 1;
+
+	if (number < *nr)
+		return table;
+	if (number == SIZE_MAX)
+		return NULL;
+	table = reallocarray(table, more, size);
+	if (table) {
+		memset((char *)table + *nr * size, 0, (more - *nr) * size);
+		*nr = more;
+	}
+	return table;
 }
 
 #endif

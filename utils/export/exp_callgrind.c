@@ -131,4 +131,5 @@ const struct exporter exp_callgrind = {
 	.name = "callgrind",
 	.medium = MEDIUM_CALLGRIND,
 	.show = show,
+	.points_as_calls = true,
 };

@@ -172,6 +172,27 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
+/* At one time, of one thread: "s" says so. The provider is the category. */
+static int point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct chrome *chrome = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf args cleanup_strbuf = { 0 };
+
+	event_put_name(&ex->texts, event, &name);
+	export_point_json(ex, task, event, MEDIUM_JSON, &args);
+	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128), event->time_ns));
+	sink_lit(ex->sink, ",\"ph\":\"i\",\"s\":\"t");
+	sink_put_raw(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);
+	sink_text(ex->sink, strbuf_str(&name), name.len);
+	sink_lit(ex->sink, "\",\"cat\":\"");
+	sink_text(ex->sink, strbuf_str(&name), strcspn(strbuf_str(&name), ":"));
+	sink_lit(ex->sink, "\",\"args\":{");
+	sink_put_made(ex->sink, &args);
+	sink_lit(ex->sink, "}}");
+	return strbuf_oom(&name) || strbuf_oom(&args) ? -ENOMEM : 0;
+}
+
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
@@ -189,6 +210,8 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 			else
 				ret |= put_edge(ex, task, event->time_ns, &edge);
 		}
+		if (unlikely(event->type == EVENT_POINT))
+			ret |= export_point(ex, span->task, event);
 	}
 	if (ret < 0 || chrome->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
@@ -226,4 +249,5 @@ const struct exporter exp_chrome = {
 	.events = events,
 	.end = end,
 	.deinit = deinit,
+	.point = point,
 };

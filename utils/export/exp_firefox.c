@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/strmap.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
@@ -16,10 +18,12 @@
  * of each (plus one) in @calls of its node.
  *
  * @numbers: functions in the order of the file
+ * @strings: names of functions and of events, as they come; @string_numbers: the place of each, plus one
+ * @func_names: by number of the function, the place of its name
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts: when its open calls began; @payloads: their arguments
- * @markers: columns of its markers: calls with arguments or a return value, which samples have no place for
+ * @markers: columns of its markers: calls with arguments or a return value, which samples have no place for, and points
  */
 struct firefox {
 	struct nest nest;
@@ -29,6 +33,11 @@ struct firefox {
 	uint64_t last_ns;
 	uint64_t task_start_ns;
 	struct func_numbers numbers;
+	struct strmap string_numbers;
+	char **strings;
+	size_t nr_strings;
+	uint32_t *func_names;
+	size_t nr_func_names;
 	uint64_t nr_stacks;
 	struct strbuf frames;
 	struct strbuf prefixes;
@@ -45,6 +54,7 @@ struct firefox {
 		struct strbuf names;
 		struct strbuf starts;
 		struct strbuf ends;
+		struct strbuf phases;
 		size_t nr;
 	} markers;
 	bool has_thread;
@@ -57,7 +67,10 @@ struct firefox {
 	"\"chartLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.name}{marker.data.arguments}" \
 	"\","                                                                                    \
 	"\"fields\":[{\"key\":\"arguments\",\"label\":\"Arguments\",\"format\":\"string\"},"     \
-	"{\"key\":\"retval\",\"label\":\"Return value\",\"format\":\"string\"}]}"
+	"{\"key\":\"retval\",\"label\":\"Return value\",\"format\":\"string\"}]},"               \
+	"{\"name\":\"Event\",\"display\":[\"marker-chart\",\"marker-table\"],"                   \
+	"\"chartLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.name} {marker.data.text}\","  \
+	"\"fields\":[{\"key\":\"text\",\"label\":\"Text\",\"format\":\"string\"}]}"
 
 static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 {
@@ -108,6 +121,47 @@ static int begin(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
+/* The place of @text among the strings, plus one; 0 when memory is short. */
+static uint32_t number_of_string(struct firefox *f, const char *text)
+{
+	uintptr_t known = (uintptr_t)strmap_get(&f->string_numbers, text);
+
+	if (known)
+		return known;
+
+	char **strings = vec_grow(f->strings, f->nr_strings, sizeof(char *));
+	char *copy = strdup(text);
+
+	if (strings)
+		f->strings = strings;
+	if (!strings || !copy ||
+	    strmap_put(&f->string_numbers, copy, (void *)(uintptr_t)(f->nr_strings + 1)) < 0) {
+		free(copy);
+		return 0;
+	}
+	strings[f->nr_strings++] = copy;
+	return f->nr_strings;
+}
+
+/* func_number() with a name among the strings. */
+static uint32_t number_of_func(struct firefox *f, const struct func *func)
+{
+	uint32_t number = func_number(&f->numbers, func);
+
+	if (likely(f->nr_func_names == f->numbers.nr))
+		return number;
+
+	uint32_t *names = vec_grow(f->func_names, f->nr_func_names, sizeof(*names));
+	uint32_t string = number_of_string(f, func->name);
+
+	if (names)
+		f->func_names = names;
+	if (!names || !string)
+		return 0;
+	names[f->nr_func_names++] = string - 1;
+	return number;
+}
+
 static int enter(struct firefox *f, const struct func *func)
 {
 	struct tree_node *node = tree_child(&f->tree, f->top, func);
@@ -115,7 +169,7 @@ static int enter(struct firefox *f, const struct func *func)
 	if (!node)
 		return -ENOMEM;
 	if (!node->calls) {
-		uint32_t number = func_number(&f->numbers, node->func);
+		uint32_t number = number_of_func(f, node->func);
 		const char *comma = f->nr_stacks ? "," : "";
 
 		if (!number)
@@ -134,15 +188,11 @@ static int enter(struct firefox *f, const struct func *func)
 
 static int note_start(struct firefox *f)
 {
-	if (f->nr_starts == f->cap_starts) {
-		size_t cap = f->cap_starts ? f->cap_starts * 2 : 64;
-		uint64_t *starts = reallocarray(f->starts, cap, sizeof(*starts));
+	uint64_t *starts = vec_room(f->starts, f->nr_starts, &f->cap_starts, sizeof(*starts));
 
-		if (!starts)
-			return -ENOMEM;
-		f->starts = starts;
-		f->cap_starts = cap;
-	}
+	if (!starts)
+		return -ENOMEM;
+	f->starts = starts;
 	f->starts[f->nr_starts++] = f->last_ns;
 	return 0;
 }
@@ -164,18 +214,46 @@ static int add_marker(struct firefox *f, const struct func *func, const char *re
 
 	if (!arguments && !retval)
 		return 0;
-	number = func_number(&f->numbers, func);
+	number = number_of_func(f, func);
+	if (!number)
+		return -ENOMEM;
 	strbuf_addf(&f->markers.data, "%s{\"type\":\"Call\"", comma);
 	if (arguments)
 		add_member(&f->markers.data, "arguments", arguments);
 	if (retval)
 		add_member(&f->markers.data, "retval", retval);
 	strbuf_addch(&f->markers.data, '}');
-	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
+	strbuf_addf(&f->markers.names, "%s%u", comma, f->func_names[number - 1]);
 	add_ms(&f->markers.starts, start_ns);
 	add_ms(&f->markers.ends, f->last_ns);
+	strbuf_addf(&f->markers.phases, "%s1", comma);
 	f->markers.nr++;
-	return number ? 0 : -ENOMEM;
+	return 0;
+}
+
+/* A marker at one time. */
+static int point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct firefox *f = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	const char *comma = f->markers.nr ? "," : "";
+	uint32_t number;
+
+	event_put_name(&ex->texts, event, &name);
+	event_put_data(&ex->texts, task, event, &text);
+	number = number_of_string(f, strbuf_str(&name));
+	if (!number || strbuf_oom(&name) || strbuf_oom(&text))
+		return -ENOMEM;
+	strbuf_addf(&f->markers.data, "%s{\"type\":\"Event\"", comma);
+	add_member(&f->markers.data, "text", strbuf_str(&text));
+	strbuf_addch(&f->markers.data, '}');
+	strbuf_addf(&f->markers.names, "%s%u", comma, number - 1);
+	add_ms(&f->markers.starts, MAX(f->last_ns, since_start(ex, event->time_ns)));
+	strbuf_addf(&f->markers.ends, "%snull", comma);
+	strbuf_addf(&f->markers.phases, "%s0", comma);
+	f->markers.nr++;
+	return 0;
 }
 
 /* What was going on up to now becomes a sample. */
@@ -228,7 +306,7 @@ static void put_markers(struct export *ex)
 	put_column(ex, "name", &f->markers.names);
 	put_column(ex, "startTime", &f->markers.starts);
 	put_column(ex, "endTime", &f->markers.ends);
-	put_same(ex, "phase", "1", f->markers.nr);
+	put_column(ex, "phase", &f->markers.phases);
 	put_same(ex, "category", "0", f->markers.nr);
 	sink_putf(ex->sink, "\"length\":%zu}", f->markers.nr);
 	f->markers.nr = 0;
@@ -320,6 +398,8 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 			put_sample(ex, since_start(ex, event->time_ns));
 			ret |= add_edge(ex, event, &edge);
 		}
+		if (unlikely(event->type == EVENT_POINT))
+			ret |= export_point(ex, span->task, event);
 	}
 	if (ret < 0 || f->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
@@ -368,7 +448,12 @@ static void put_tables(struct export *ex)
 	for (size_t i = 0; i < ARRAY_SIZE(frame_nulls); i++)
 		put_same(ex, frame_nulls[i], "null", nr);
 	sink_putf(ex->sink, "\"length\":%zu},\n\"funcTable\":{", nr);
-	put_numbers(ex, "name", nr);
+	sink_lit(ex->sink, "\"name\":[");
+	for (size_t i = 0; i < nr; i++) {
+		sink_either(ex->sink, i, ",", "");
+		sink_putf(ex->sink, "%u", f->func_names[i]);
+	}
+	sink_lit(ex->sink, "],");
 	put_same(ex, "isJS", "false", nr);
 	put_same(ex, "relevantForJS", "false", nr);
 	put_same(ex, "resource", "-1", nr);
@@ -393,15 +478,15 @@ static int end(struct export *ex, struct uft_err *err)
 			   "\"name\":[],\"functionSize\":[],\"length\":0},\n"
 			   "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
 			   "\"stringArray\":[");
-	for (size_t i = 0; i < f->numbers.nr; i++) {
+	for (size_t i = 0; i < f->nr_strings; i++) {
 		sink_either(ex->sink, i, ",", "");
-		export_put_json(ex, f->numbers.funcs[i]->name);
+		export_put_json(ex, f->strings[i]);
 	}
 	sink_lit(ex->sink, "]}}\n");
 	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||
 	    strbuf_oom(&f->markers.starts) || strbuf_oom(&f->markers.ends) ||
-	    strbuf_oom(&f->stacks) || strbuf_oom(&f->times) || strbuf_oom(&f->weights) ||
-	    strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
+	    strbuf_oom(&f->markers.phases) || strbuf_oom(&f->stacks) || strbuf_oom(&f->times) ||
+	    strbuf_oom(&f->weights) || strbuf_oom(&f->frames) || strbuf_oom(&f->prefixes))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
 }
@@ -411,10 +496,16 @@ static void deinit(struct export *ex)
 	struct firefox *f = ex->state;
 	struct strbuf *const texts[] = { &f->frames,	    &f->prefixes,	&f->stacks,
 					 &f->times,	    &f->weights,	&f->markers.data,
-					 &f->markers.names, &f->markers.starts, &f->markers.ends };
+					 &f->markers.names, &f->markers.starts, &f->markers.ends,
+					 &f->markers.phases };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		strbuf_deinit(texts[i]);
+	for (size_t i = 0; i < f->nr_strings; i++)
+		free(f->strings[i]);
+	free(f->strings);
+	strmap_deinit(&f->string_numbers);
+	free(f->func_names);
 	payloads_deinit(&f->payloads);
 	free(f->starts);
 	nest_deinit(&f->nest);
@@ -431,4 +522,5 @@ const struct exporter exp_firefox = {
 	.events = events,
 	.end = end,
 	.deinit = deinit,
+	.point = point,
 };

@@ -45,4 +45,5 @@ const struct exporter exp_graphviz = {
 	.name = "graphviz",
 	.medium = MEDIUM_DOT,
 	.show = show,
+	.drops_points = "it draws which function calls which",
 };

@@ -35,7 +35,8 @@ enum slice_flag {
 /*
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
- * @texts: arguments and return values, each once; @text_numbers: by text, plus one
+ * @texts: arguments and return values, and what points say, each once; @text_numbers: by text, plus one
+ * @points: of @task, JSON: [ns, number of the text] of each
  */
 struct html {
 	struct nest nest;
@@ -51,6 +52,8 @@ struct html {
 	char **texts;
 	size_t nr_texts;
 	struct strmap text_numbers;
+	struct strbuf points;
+	uint64_t first_point_ns;
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
 	struct strbuf bytes;
@@ -82,24 +85,15 @@ static int enter(struct html *html, const struct func *func, uint64_t time_ns)
 {
 	uint32_t number = func_number(&html->numbers, func);
 
-	if (html->nr == html->cap) {
-		size_t cap = html->cap ? html->cap * 2 : 4096;
-		struct slice *slices = reallocarray(html->slices, cap, sizeof(*slices));
+	struct slice *slices = vec_room(html->slices, html->nr, &html->cap, sizeof(*slices));
+	size_t *open = vec_room(html->open, html->nr_open, &html->cap_open, sizeof(*open));
 
-		if (!slices)
-			return -ENOMEM;
+	if (slices)
 		html->slices = slices;
-		html->cap = cap;
-	}
-	if (html->nr_open == html->cap_open) {
-		size_t cap = html->cap_open ? html->cap_open * 2 : 64;
-		size_t *open = reallocarray(html->open, cap, sizeof(*open));
-
-		if (!open)
-			return -ENOMEM;
+	if (open)
 		html->open = open;
-		html->cap_open = cap;
-	}
+	if (!slices || !open)
+		return -ENOMEM;
 	html->slices[html->nr] = (struct slice){
 		.start_ns = time_ns,
 		.func = number - 1,
@@ -161,6 +155,26 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
+/* "app:start (x=1)" */
+static int point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct html *html = ex->state;
+	struct strbuf data cleanup_strbuf = { 0 };
+	uint32_t number;
+
+	strbuf_reset(&html->text);
+	event_put_name(&ex->texts, event, &html->text);
+	event_put_data(&ex->texts, task, event, &data);
+	if (data.len)
+		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
+	number = number_of_text(html, strbuf_str(&html->text));
+	if (!html->points.len)
+		html->first_point_ns = html->last_ns;
+	strbuf_addf(&html->points, "%s[%llu,%u]", html->points.len ? "," : "",
+		    (unsigned long long)html->last_ns, number - 1);
+	return number ? 0 : -ENOMEM;
+}
+
 static void put_slices(struct html *html)
 {
 	uint64_t last_ns = html->nr ? html->slices[0].start_ns : 0;
@@ -185,10 +199,11 @@ static void end_task(struct export *ex)
 {
 	struct html *html = ex->state;
 	const struct task *task = html->task;
+	uint64_t start_ns = html->nr ? html->slices[0].start_ns : html->first_point_ns;
 
 	while (html->nr_open)
 		leave(html, html->last_ns)->flags |= SLICE_OPEN;
-	if (html->nr == 0)
+	if (html->nr == 0 && !html->points.len)
 		return;
 	put_slices(html);
 	sink_putf(ex->sink, "<script type=\"text/plain\" id=\"task%zu\">", html->nr_tasks);
@@ -196,9 +211,10 @@ static void end_task(struct export *ex)
 	sink_lit(ex->sink, "</script>\n");
 	strbuf_addf(&html->tasks, "%s{\"pid\":%d,\"tid\":%d,\"calls\":%zu,\"start\":%llu,\"name\":",
 		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr,
-		    (unsigned long long)html->slices[0].start_ns);
+		    (unsigned long long)start_ns);
 	add_string(&html->tasks, task_name_at(task, UINT64_MAX));
-	strbuf_addch(&html->tasks, '}');
+	strbuf_addf(&html->tasks, ",\"points\":[%s]}", strbuf_str(&html->points));
+	strbuf_reset(&html->points);
 	html->nr_tasks++;
 	html->nr = 0;
 }
@@ -245,8 +261,11 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 		html->last_ns = MAX(html->last_ns, since_start(ex, event->time_ns));
 		while (nest_next(&html->nest, open, event, &edge))
 			ret |= add_edge(ex, event, &edge);
+		if (unlikely(event->type == EVENT_POINT))
+			ret |= export_point(ex, span->task, event);
 	}
-	if (ret < 0 || html->nest.is_oom || strbuf_oom(&html->bytes) || strbuf_oom(&html->base64))
+	if (ret < 0 || strbuf_oom(&html->points) || html->nest.is_oom || strbuf_oom(&html->bytes) ||
+	    strbuf_oom(&html->base64))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
 }
@@ -301,6 +320,7 @@ static void deinit(struct export *ex)
 	strmap_deinit(&html->text_numbers);
 	nest_deinit(&html->nest);
 	strbuf_deinit(&html->tasks);
+	strbuf_deinit(&html->points);
 	strbuf_deinit(&html->bytes);
 	strbuf_deinit(&html->base64);
 	strbuf_deinit(&html->text);
@@ -318,4 +338,5 @@ const struct exporter exp_html = {
 	.events = events,
 	.end = end,
 	.deinit = deinit,
+	.point = point,
 };

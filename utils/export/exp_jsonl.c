@@ -6,7 +6,6 @@
 #include "utils/base/cleanup.h"
 #include "utils/export/export.h"
 #include "utils/export/payloads.h"
-#include "utils/view/eventtext.h"
 #include "utils/view/number.h"
 #include "utils/view/texts.h"
 
@@ -15,7 +14,6 @@
 /* @open: arguments by task->index */
 struct jsonl {
 	struct func_texts names;
-	struct event_texts events;
 	struct payloads *open;
 	size_t nr_open;
 	struct strbuf text;
@@ -24,7 +22,7 @@ struct jsonl {
 static void configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 	config->stages.closes_open_calls = true;
 }
 
@@ -43,7 +41,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	j->open = calloc(j->nr_open + 1, sizeof(*j->open));
 	if (!j->open)
 		return err_set_errno(err, -ENOMEM, "cannot export");
-	return event_texts_load(&j->events, ex->pipe->data, err);
+	return 0;
 }
 
 static char *put_text(char *to, const char *text)
@@ -137,18 +135,18 @@ static int put_call(struct export *ex, const struct task *task, const struct eve
 	return 0;
 }
 
-static void put_event(struct export *ex, const struct task *task, const struct event *event)
+static int point(struct export *ex, const struct task *task, const struct event *event)
 {
-	struct jsonl *j = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&j->events, event, &name);
-	event_put_data(&j->events, task, event, &data);
+	event_put_name(&ex->texts, event, &name);
+	event_put_data(&ex->texts, task, event, &data);
 	sink_done(ex->sink, put_head(sink_room(ex->sink, 256), task, event->time_ns));
 	put_member(ex, "event", strbuf_str(&name));
 	put_member(ex, "data", strbuf_str(&data));
 	sink_lit(ex->sink, "}\n");
+	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
 }
 
 static void put_lost(struct export *ex, const struct task *task, const struct event *event)
@@ -171,7 +169,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 						  !(event->flags & EVENT_UNPAIRED) && !is_outside))
 			ret |= put_call(ex, span->task, event);
 		else if (event->type == EVENT_POINT)
-			put_event(ex, span->task, event);
+			ret |= export_point(ex, span->task, event);
 		else if (event->type == EVENT_LOST)
 			put_lost(ex, span->task, event);
 	}
@@ -183,7 +181,6 @@ static void deinit(struct export *ex)
 	struct jsonl *j = ex->state;
 
 	func_texts_deinit(&j->names);
-	event_texts_deinit(&j->events);
 	for (size_t i = 0; j->open && i < j->nr_open; i++)
 		payloads_deinit(&j->open[i]);
 	free(j->open);
@@ -198,4 +195,5 @@ const struct exporter exp_jsonl = {
 	.begin = begin,
 	.events = events,
 	.deinit = deinit,
+	.point = point,
 };

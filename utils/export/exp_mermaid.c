@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/view/titles.h"
 
@@ -16,21 +17,17 @@ static void put_node(struct export *ex, size_t depth, size_t id, const char *nam
 /* Nodes are numbered as they come; @ids: by depth, of the calls around the current one. */
 struct numbering {
 	size_t *ids;
-	size_t cap;
+	size_t nr;
 	size_t last;
 };
 
 static int set_id(struct numbering *numbers, size_t depth, size_t id)
 {
-	if (depth >= numbers->cap) {
-		size_t cap = depth * 2 + 16;
-		size_t *ids = reallocarray(numbers->ids, cap, sizeof(*ids));
+	size_t *ids = vec_reach(numbers->ids, &numbers->nr, depth, sizeof(*ids));
 
-		if (!ids)
-			return -ENOMEM;
-		numbers->ids = ids;
-		numbers->cap = cap;
-	}
+	if (!ids)
+		return -ENOMEM;
+	numbers->ids = ids;
 	numbers->ids[depth] = id;
 	return 0;
 }
@@ -115,4 +112,5 @@ const struct exporter exp_mermaid = {
 	.name = "mermaid",
 	.medium = MEDIUM_MERMAID,
 	.show = show,
+	.drops_points = "it draws which function calls which",
 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/eventtext.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/proto.h"
@@ -16,7 +16,7 @@
 #define CLOCK_ID_REALTIME  1
 #define CLOCK_ID_MONOTONIC 3
 
-/* Field numbers: spec/exports.md section 1.2. */
+/* Field numbers: doc/formats/exports.md, "Perfetto". */
 enum {
 	TRACE_PACKET = 1,
 
@@ -75,7 +75,6 @@ enum {
  */
 struct perfetto {
 	struct nest nest;
-	struct event_texts texts;
 	const struct task *task;
 	uint32_t sequence;
 	uint32_t *known;
@@ -135,8 +134,6 @@ static int begin(struct export *ex, struct uft_err *err)
 	struct perfetto *p = ex->state;
 	int ret = export_nest_init(ex, &p->nest, err);
 
-	if (ret == 0)
-		ret = event_texts_load(&p->texts, ex->pipe->data, err);
 	write_clocks(ex);
 	return ret;
 }
@@ -234,16 +231,13 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {
-		size_t nr = MAX((size_t)func->id + 1, p->nr_known * 2);
-		uint32_t *known = reallocarray(p->known, nr, sizeof(*known));
+		uint32_t *known = vec_reach(p->known, &p->nr_known, func->id, sizeof(*known));
 
 		if (!known) {
 			p->nest.is_oom = true;
 			return true;
 		}
-		memset(known + p->nr_known, 0, (nr - p->nr_known) * sizeof(*known));
 		p->known = known;
-		p->nr_known = nr;
 	}
 	if (likely(p->known[func->id] == p->sequence))
 		return true;
@@ -319,14 +313,14 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 }
 
 /* Something that has a time, a name and a text. */
-static void write_point(struct export *ex, const struct event *event)
+static int point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct perfetto *p = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&p->texts, event, &name);
-	event_put_data(&p->texts, p->task, event, &data);
+	event_put_name(&ex->texts, event, &name);
+	event_put_data(&ex->texts, task, event, &data);
 	begin_packet(p, p->last_ns);
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
 	strbuf_reset(&p->part);
@@ -336,6 +330,7 @@ static void write_point(struct export *ex, const struct event *event)
 		add_annotation(p, "data", &data);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
 	write_packet(ex);
+	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
 }
 
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
@@ -343,6 +338,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	struct perfetto *p = ex->state;
 	struct nest_task *open = &p->nest.tasks[span->task->index];
 	struct nest_edge edge;
+	int ret = 0;
 
 	if (span->task != p->task)
 		begin_task(ex, span->task, span->events[0].time_ns);
@@ -351,7 +347,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 
 		p->last_ns = MAX(p->last_ns, event->time_ns);
 		if (unlikely(event->type == EVENT_POINT))
-			write_point(ex, event);
+			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/* How deep it is: an end has just been taken from the stack. */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
@@ -362,7 +358,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 				write_known(ex, &edge);
 		}
 	}
-	if (p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
+	if (ret < 0 || p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
 	    strbuf_oom(&p->inner) || strbuf_oom(&p->text))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
@@ -373,7 +369,6 @@ static void deinit(struct export *ex)
 	struct perfetto *p = ex->state;
 
 	nest_deinit(&p->nest);
-	event_texts_deinit(&p->texts);
 	strbuf_deinit(&p->packet);
 	strbuf_deinit(&p->part);
 	strbuf_deinit(&p->inner);
@@ -390,4 +385,5 @@ const struct exporter exp_perfetto = {
 	.begin = begin,
 	.events = events,
 	.deinit = deinit,
+	.point = point,
 };

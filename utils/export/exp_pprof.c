@@ -11,7 +11,7 @@
 /* Of longer paths the innermost calls are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000
 
-/* Field numbers: spec/exports.md section 5. */
+/* Field numbers: doc/formats/exports.md, "pprof". */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -205,4 +205,5 @@ const struct exporter exp_pprof = {
 	.state_bytes = sizeof(struct pprof),
 	.deinit = deinit,
 	.show = show,
+	.points_as_calls = true,
 };

@@ -111,6 +111,8 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 			s->last_ns = MAX(s->last_ns, event->time_ns - s->first_ns);
 		while (nest_next(&s->nest, open, event, &edge))
 			ret |= put_edge(ex, &edge);
+		if (unlikely(event->type == EVENT_POINT))
+			ret |= export_point(ex, span->task, event);
 	}
 	if (ret < 0 || s->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
@@ -150,4 +152,5 @@ const struct exporter exp_speedscope = {
 	.events = events,
 	.end = end,
 	.deinit = deinit,
+	.drops_points = "its profiles are of calls, which take time",
 };

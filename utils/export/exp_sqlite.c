@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/payloads.h"
-#include "utils/view/eventtext.h"
 #include "utils/view/titles.h"
 
 /* The names are those of Perfetto's trace_processor as far as it has them. */
@@ -80,7 +80,6 @@ struct open_call {
  */
 struct sqlite_export {
 	struct nest nest;
-	struct event_texts texts;
 	int fd;
 	sqlite3 *db;
 	sqlite3_stmt *put[NR_STATEMENTS];
@@ -209,8 +208,6 @@ static int begin(struct export *ex, struct uft_err *err)
 
 	s->fd = -1;
 	if (ret == 0)
-		ret = event_texts_load(&s->texts, ex->pipe->data, err);
-	if (ret == 0)
 		ret = open_database(s, err);
 	if (ret < 0)
 		return ret;
@@ -256,15 +253,11 @@ static int know_function(struct sqlite_export *s, const struct func *func)
 
 static int enter(struct sqlite_export *s, const struct func *func, bool is_inherited)
 {
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct open_call *calls = reallocarray(s->calls, cap, sizeof(*calls));
+	struct open_call *calls = vec_room(s->calls, s->nr, &s->cap, sizeof(*calls));
 
-		if (!calls)
-			return -ENOMEM;
-		s->calls = calls;
-		s->cap = cap;
-	}
+	if (!calls)
+		return -ENOMEM;
+	s->calls = calls;
 	s->calls[s->nr++] = (struct open_call){ .id = ++s->last_id,
 						.start_ns = s->last_ns,
 						.is_inherited = is_inherited };
@@ -328,17 +321,17 @@ static int end_task(struct sqlite_export *s)
 	return ret;
 }
 
-static int put_event(struct export *ex, const struct event *event)
+static int point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct sqlite_export *s = ex->state;
 	sqlite3_stmt *put = s->put[PUT_EVENT];
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
 
-	event_put_name(&s->texts, event, &name);
-	event_put_data(&s->texts, s->task, event, &data);
+	event_put_name(&ex->texts, event, &name);
+	event_put_data(&ex->texts, task, event, &data);
 	sqlite3_bind_int64(put, 1, s->last_ns);
-	sqlite3_bind_int64(put, 2, s->task->index + 1);
+	sqlite3_bind_int64(put, 2, task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));
 	bind_text(s, put, 4, strbuf_str(&data));
 	return step(s, PUT_EVENT);
@@ -379,7 +372,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 
 		s->last_ns = MAX(s->last_ns, event->time_ns);
 		if (event->type == EVENT_POINT)
-			ret |= put_event(ex, event);
+			ret |= export_point(ex, span->task, event);
 		while (nest_next(&s->nest, open, event, &edge))
 			ret |= put_edge(ex, event, &edge);
 	}
@@ -428,7 +421,6 @@ static void deinit(struct export *ex)
 	if (s->fd >= 0)
 		close(s->fd);
 	nest_deinit(&s->nest);
-	event_texts_deinit(&s->texts);
 	strbuf_deinit(&s->text);
 	payloads_deinit(&s->payloads);
 	free(s->calls);
@@ -446,4 +438,5 @@ const struct exporter exp_sqlite = {
 	.events = events,
 	.end = end,
 	.deinit = deinit,
+	.point = point,
 };

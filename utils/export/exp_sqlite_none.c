@@ -14,4 +14,5 @@ const struct exporter exp_sqlite = {
 	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.show = show,
+	.drops_points = "there is no libsqlite3",
 };

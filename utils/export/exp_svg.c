@@ -54,4 +54,5 @@ const struct exporter exp_svg = {
 	.name = "svg",
 	.medium = MEDIUM_HTML,
 	.show = show,
+	.drops_points = "a flame graph adds up time, and they take none",
 };

@@ -57,6 +57,69 @@ static int pass_events(void *self, const struct event_span *span, struct uft_err
 	return ret < 0 ? ret : ex->sink->failed;
 }
 
+int export_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	if (ex->exporter->point)
+		return ex->exporter->point(ex, task, event);
+	ex->nr_dropped++;
+	return 0;
+}
+
+static void add_json_value(const struct event_value *value, enum medium medium, struct strbuf *out)
+{
+	switch (value->type) {
+	case FIELD_TEXT:
+		strbuf_addch(out, '"');
+		escape_add(out, medium, value->text.at, text_left(&value->text));
+		strbuf_addch(out, '"');
+		break;
+	case FIELD_RATIO:
+	case FIELD_PERCENT:
+		strbuf_addf(out, "%.4f", value->ratio);
+		break;
+	case FIELD_HEX:
+	case FIELD_ADDR:
+		/* Readers keep numbers with 53 bits. */
+		strbuf_addf(out, "\"%#llx\"", (unsigned long long)value->number);
+		break;
+	case FIELD_INT:
+	case FIELD_DIFF:
+		strbuf_addf(out, "%lld", (long long)value->number);
+		break;
+	case FIELD_UINT:
+		strbuf_addf(out, "%llu", (unsigned long long)value->number);
+		break;
+	}
+}
+
+size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
+			 enum medium medium, struct strbuf *out)
+{
+	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
+	const struct event_context context = { ex->pipe->data, task, event, false };
+	struct strbuf text cleanup_strbuf = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < kind->nr_fields; i++) {
+		struct event_value value;
+
+		if (!event_kind_get(kind, &context, i, &value))
+			continue;
+		strbuf_addf(out, "%s\"%s\":", nr ? "," : "", kind->fields[i].name);
+		add_json_value(&value, medium, out);
+		nr++;
+	}
+	if (kind->nr_fields)
+		return nr;
+	event_put_data(&ex->texts, task, event, &text);
+	if (!text.len)
+		return 0;
+	strbuf_addstr(out, "\"data\":\"");
+	escape_add(out, medium, strbuf_str(&text), text.len);
+	strbuf_addch(out, '"');
+	return 1;
+}
+
 static int run_stream(struct export *ex, struct uft_err *err)
 {
 	const struct exporter *exporter = ex->exporter;
@@ -79,8 +142,10 @@ static int run_tree(struct export *ex, struct uft_err *err)
 		return ret;
 	tree.counts_outside = ex->config->counts_outside;
 	tree.counts_inherited = true;
+	tree.kinds = ex->exporter->points_as_calls ? &ex->texts.kinds : NULL;
 
 	ret = tree_run(&tree, ex->pipe, ex->config->threads, err);
+	ex->nr_dropped = tree.nr_dropped;
 	return ret < 0 ? ret : ex->exporter->show(ex, &tree, err);
 }
 
@@ -99,7 +164,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 }
 
 int export_run(const struct exporter *exporter, const struct export_config *config,
-	       struct pipeline *pipe, struct sink *sink, struct uft_err *err)
+	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err)
 {
 	struct export ex = {
 		.exporter = exporter,
@@ -113,10 +178,14 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	sink->medium = exporter->medium;
 
-	int ret = exporter->show ? run_tree(&ex, err) : run_stream(&ex, err);
+	int ret = event_texts_load(&ex.texts, pipe->data, err);
 
+	if (ret == 0)
+		ret = exporter->show ? run_tree(&ex, err) : run_stream(&ex, err);
 	if (exporter->deinit)
 		exporter->deinit(&ex);
+	event_texts_deinit(&ex.texts);
+	*nr_dropped = ex.nr_dropped;
 	free(ex.state);
 	return ret;
 }

@@ -9,12 +9,13 @@
 #include "utils/base/err.h"
 #include "utils/export/nest.h"
 #include "utils/trace/pipeline.h"
+#include "utils/view/eventtext.h"
 #include "utils/view/sink.h"
 #include "utils/view/tree.h"
 
 /*
  * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write is
- * described in the man page of dump, the formats in spec/exports.md.
+ * described in the man page of dump, facts about the formats in doc/formats/exports.md.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -50,13 +51,21 @@ struct export_config {
 	size_t threads;
 };
 
-/* An export that is being written. @state: of the exporter, zeroed at the start */
+/*
+ * An export that is being written.
+ *
+ * @texts: of points
+ * @nr_dropped: so many points have no place in the format
+ * @state: of the exporter, zeroed at the start
+ */
 struct export
 {
 	const struct exporter *exporter;
 	const struct export_config *config;
 	struct pipeline *pipe;
 	struct sink *sink;
+	struct event_texts texts;
+	uint64_t nr_dropped;
 	void *state;
 };
 
@@ -69,6 +78,12 @@ struct export
  * @state_bytes: of ex->state
  * @configure: what the pipeline has to do; NULL for those from the call tree
  * @deinit: free what is in ex->state; called in any case
+ *
+ * Each says what becomes of points (EVENT_POINT: what happens at a time and takes none, other than calls and the scheduler's), by one of:
+ *
+ * @point: writes one. @events calls export_point() with each; in its place in time, between the calls around it
+ * @points_as_calls: those from the call tree: they are calls that take no time, of a function that is called like the event
+ * @drops_points: why the format has no place for them, to be told when there were any: "N events are left out of <name>: <why>"
  *
  * All return 0 or a negative errno with @err; what ex->sink could not write is looked at in the end.
  */
@@ -83,6 +98,9 @@ struct exporter {
 	int (*end)(struct export *ex, struct uft_err *err);
 	void (*deinit)(struct export *ex);
 	int (*show)(struct export *ex, struct tree *tree, struct uft_err *err);
+	int (*point)(struct export *ex, const struct task *task, const struct event *event);
+	bool points_as_calls;
+	const char *drops_points;
 };
 
 const struct exporter *exporter_by_number(enum export_number number);
@@ -90,9 +108,19 @@ const struct exporter *exporter_by_number(enum export_number number);
 /* Add to what the user selected what the exporter needs. */
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
-/* Write all of @pipe, which was opened with that, to @sink. */
+/* Write all of @pipe, which was opened with that, to @sink. @nr_dropped: so many points have no place there, see drops_points. */
 int export_run(const struct exporter *exporter, const struct export_config *config,
-	       struct pipeline *pipe, struct sink *sink, struct uft_err *err);
+	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
+
+/* What the exporter does with a point: 0 or -ENOMEM. */
+int export_point(struct export *ex, const struct task *task, const struct event *event);
+
+/*
+ * Members of a JSON object, for what @event says: "vmrss":12,"shared":3 by the names of its fields or, when only a text is known of it,
+ * "data":"its text"; nothing when it says nothing. @medium: of the strings. How many there are
+ */
+size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
+			 enum medium medium, struct strbuf *out);
 
 /*
  * What @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing appended, when there

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "utils/base/vec.h"
+
 void nest_configure(struct pipeline_config *config)
 {
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
 void nest_configure_by_task(struct pipeline_config *config)
@@ -33,17 +35,14 @@ void nest_deinit(struct nest *nest)
 
 static bool push(struct nest *nest, struct nest_task *task, const struct func *func)
 {
-	if (task->depth == task->cap) {
-		size_t cap = task->cap ? task->cap * 2 : 16;
-		const struct func **stack = reallocarray(task->stack, cap, sizeof(struct func *));
+	const struct func **stack = vec_room(task->stack, task->depth, &task->cap,
+					     sizeof(struct func *));
 
-		if (!stack) {
-			nest->is_oom = true;
-			return false;
-		}
-		task->stack = stack;
-		task->cap = cap;
+	if (!stack) {
+		nest->is_oom = true;
+		return false;
 	}
+	task->stack = stack;
 	task->stack[task->depth++] = func;
 	return true;
 }

@@ -15,14 +15,11 @@ void func_numbers_deinit(struct func_numbers *numbers)
 
 static bool grow_by_id(struct func_numbers *numbers, size_t id)
 {
-	size_t nr = MAX(id + 1, numbers->nr_by_id * 2);
-	uint32_t *by_id = reallocarray(numbers->by_id, nr, sizeof(*by_id));
+	uint32_t *by_id = vec_reach(numbers->by_id, &numbers->nr_by_id, id, sizeof(*by_id));
 
 	if (!by_id)
 		return false;
-	memset(by_id + numbers->nr_by_id, 0, (nr - numbers->nr_by_id) * sizeof(*by_id));
 	numbers->by_id = by_id;
-	numbers->nr_by_id = nr;
 	return true;
 }
 

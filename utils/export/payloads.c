@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 static void drop(struct payloads *payloads, size_t depth)
 {
 	while (payloads->nr && payloads->open[payloads->nr - 1].depth >= depth)
@@ -21,15 +23,13 @@ void payloads_deinit(struct payloads *payloads)
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text)
 {
 	drop(payloads, depth);
-	if (payloads->nr == payloads->cap) {
-		size_t cap = payloads->cap ? payloads->cap * 2 : 16;
-		struct payload *open = reallocarray(payloads->open, cap, sizeof(*open));
 
-		if (!open)
-			return -ENOMEM;
-		payloads->open = open;
-		payloads->cap = cap;
-	}
+	struct payload *open = vec_room(payloads->open, payloads->nr, &payloads->cap,
+					sizeof(*open));
+
+	if (!open)
+		return -ENOMEM;
+	payloads->open = open;
 
 	char *copy = strdup(strbuf_str(text));
 

@@ -1,4 +1,4 @@
-/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (spec/data-format.md section 6.2). */
+/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (doc/formats/records.md, "Payloads"). */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
 #define UTRAIL_FORMAT_ARGBLOB_H
 
@@ -31,7 +31,7 @@ enum arg_format {
 	ARG_STRUCT,	/* (t) by value */
 };
 
-/* @size: bytes of the value itself; of strings that of the pointer, which is not recorded */
+/* @size: bytes of the value itself; for strings those of the pointer to it, which is not recorded */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
 	uint16_t size;

@@ -50,7 +50,7 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  *
  * In the box: BOX_GOOD or BOX_NOTHING in one byte, then values one behind the other: bytes as they are; texts behind
  * their length (two bytes); a byte for whether there is something (optional, pointers) or which it is (variant), then that; of what has elements
- * their number (four bytes, BOX_WILD when it cannot be) and how many of them follow (two bytes). The rest is zeros.
+ * their number (four bytes; BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two bytes). The rest is zeros.
  */
 enum box_place {
 	BOX_POINTED,
@@ -61,7 +61,13 @@ enum box_place {
 #define BOX_NOTHING 0
 #define BOX_GOOD    1
 #define BOX_WILD    UINT32_MAX
+#define BOX_MANY    (UINT32_MAX - 1) /* more than BOX_WALK_MAX */
 #define BOX_NO_CASE 0xff
+/* In place of whether there is something, of a weak_ptr: there was. */
+#define BOX_EXPIRED 2
+
+/* So many nodes are counted where a container has no number. */
+#define BOX_WALK_MAX 256
 
 /* The object is in two registers at most. */
 #define BOX_PARTS_BYTES 16
@@ -82,6 +88,18 @@ enum box_op {
 	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: how many children */
 	BOX_CHAIN, /* @a: offset of the first node's address, @b: of the number; in a node @c: of the next, @d: of the value */
 	BOX_TREE,  /* the same; @c, @e, @f: offsets of left, right, parent in a node */
+	BOX_LINKS, /* a chain without a number: @a: offset of the first node's address; in a node @b: of the next, @c: of the value */
+	BOX_BITS, /* @a: offset of the pointer to the first; @b: of the pointer into the last word, with the bit's number behind it */
+	BOX_COUNTED_BITS, /* @a: the same; @b: offset of the number */
+	/* Blocks of elements, of which there is a table: */
+	BOX_DEQUE, /* @a, @b: offsets of the iterators to the first element and behind the last (GNU's library); @c: bytes of one */
+	BOX_COUNTED_DEQUE, /* @a: offset of the table's address, @b: of the first one's index, @c: of the number (LLVM's); @d: bytes of one */
+	/*
+	 * @a: offset of the pointer, @b: of the address of what counts the owners: that many are at offset @c there, in @d bytes, less by
+	 * @e than there are
+	 */
+	BOX_FOLLOW_WEAK,
+	BOX_FIELDS, /* a struct: @a: offset, @b: bytes; then @c children: what is in those of its fields that are containers or strings */
 };
 
 /*

@@ -2,6 +2,7 @@
 #ifndef UTRAIL_FORMAT_CONTROL_H
 #define UTRAIL_FORMAT_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,18 +19,26 @@
  *                                      <-    PLAN + descriptor (plan of the new modules)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
+ *  at any time after HELLO:
+ *  STATUS                              ->
+ *                                      <-    STATUS_IS
  *
- * Each conversation has a connection of its own, closed at its end: the probe keeps no descriptor
- * that the program could close or replace. One message per packet; the packet's length is the
- * message's. The socket lives in the abstract name space (unix(7)), so nothing is left behind.
+ * HELLO is the first message of each connection, whatever follows. The probe closes the connection when it has what it wants: it
+ * keeps no descriptor that the program could close or replace. The socket lives in the abstract name space (unix(7)), so nothing
+ * is left behind. One message per packet.
+ *
+ * Either end may send what the other does not know. Who gets a message of an unknown type goes on as if it had not come when it is
+ * CONTROL_OPTIONAL; else it answers ERROR and the conversation is over: the probe steps aside and the program runs on. A message
+ * may be longer than its receiver knows; what is behind the known members is ignored, too. doc/internals/add-a-control-message.md
+ * says how to use that.
  *
  * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by somebody who was, knows the
- * secret: it is in UTRAIL_SOCKET, behind the socket's name ("name:secret in hex"), and in each HELLO. What a process may say of
- * itself beyond that rests on its token, which WELCOME has brought and which only its forked children share
- * (doc/internals/trust.md).
+ * secret: it is in UTRAIL_SOCKET, behind the socket's name ("name:secret in hex"), and in each HELLO. Nobody else is answered.
+ * What a process may say of itself beyond that rests on its token, which WELCOME has brought and which only its forked children
+ * share (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 5
+#define CONTROL_VERSION 6
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
@@ -45,13 +54,44 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
+	CONTROL_ERROR =
+		7, /* the message with that number was not understood, or not obeyed; from either end */
+	CONTROL_STATUS = 8,
+	CONTROL_STATUS_IS = 9,
+
+	/* Numbers that are given, for what is not built yet: */
+	CONTROL_ATTACH =
+		10, /* a command asks the recorder to take in a process that runs already */
+	CONTROL_DETACH = 11, /* the recorder asks a probe to leave its program alone from now on */
+	CONTROL_SET_PLAN = 12, /* the recorder gives a probe another plan, with its descriptor */
+
+	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
 };
 
+enum control_flags {
+	CONTROL_OPTIONAL = 1U << 0, /* who does not know the type may skip it */
+	CONTROL_ANSWER = 1U << 1,   /* @seq is not its own, but that of the message it answers */
+};
+
+/*
+ * The first eight bytes are the same in all versions, so that each can tell what the other speaks. Versions before 6 had 32 bits of
+ * version, no flags, and nothing behind.
+ *
+ * @version: CONTROL_VERSION of who sends
+ * @flags: bits without a meaning are ignored; what must not be ignored is a type of its own
+ * @len: of the whole message, as that of the packet
+ * @seq: each end counts its own messages on a connection, from 1
+ */
 struct control_header {
 	uint16_t magic;
 	uint16_t type; /* enum control_type */
-	uint32_t version;
+	uint16_t version;
+	uint16_t flags; /* enum control_flags */
+	uint32_t len;
+	uint32_t seq;
 };
+_Static_assert(sizeof(struct control_header) == 16 && offsetof(struct control_header, version) == 4,
+	       "all versions find the version there");
 
 enum control_hello_kind {
 	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
@@ -71,11 +111,12 @@ struct control_hello {
 	int32_t ppid;
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
+	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
+	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
 	uint64_t time_ns; /* CONTROL_FORK: when the fork returned in the child; else 0 */
-	uint8_t secret[CONTROL_SECRET_BYTES];
-	uint8_t token[CONTROL_SECRET_BYTES]; /* of the last WELCOME; zeros before it */
 };
-_Static_assert(sizeof(struct control_hello) == 64, "the same for all compilers");
+_Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
+_Static_assert(offsetof(struct control_hello, secret) == 32, "all versions have it there");
 
 /* A loaded object: the first and last byte (exclusive) of its segments, and its path. */
 struct control_module {
@@ -96,10 +137,9 @@ struct control_ready {
 struct control_welcome {
 	struct control_header h;
 	uint8_t token[CONTROL_SECRET_BYTES];
-	struct plan plan;
 };
 
-/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd is there when it has entries. */
+/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a fresh image. */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
 	CONTROL_FD_ARENA = 1,
@@ -107,9 +147,9 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
+/* With one descriptor when there is anything to add. */
 struct control_plan {
 	struct control_header h;
-	struct plan_counts nr; /* with one descriptor when there is any */
 };
 
 /* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */
@@ -135,86 +175,119 @@ struct control_crash {
 };
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
-static inline struct control_header control_header(enum control_type type)
-{
-	return (struct control_header){ CONTROL_MAGIC, (uint16_t)type, CONTROL_VERSION };
-}
+/* What became of a message. From CONTROL_NO_MESSAGE on these are what ERROR says; their numbers are the same in all versions. */
+enum control_verdict {
+	CONTROL_TAKEN = 0,
+	CONTROL_SKIPPED = 1,	/* of an unknown type, and optional */
+	CONTROL_NO_MESSAGE = 2, /* no header, or it is not as long as it says */
+	CONTROL_OTHER_VERSION = 3,
+	CONTROL_UNKNOWN_TYPE = 4,
+	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with values that cannot be */
+	CONTROL_OUT_OF_PLACE = 6, /* not at this point of the conversation */
+	CONTROL_TOO_MANY = 7,
+	CONTROL_FAILED = 8, /* understood, but it could not be done */
+};
 
-static inline int control_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* An answer to the message that it names; the conversation is over. Itself it is never answered. The same in all versions. */
+struct control_error {
+	struct control_header h;
+	uint32_t verdict; /* enum control_verdict */
+	uint32_t type;	  /* of that message */
+};
+_Static_assert(sizeof(struct control_error) == 24, "the same in all versions");
+
+struct control_status {
+	struct control_header h;
+};
+
+enum control_status_flags {
+	CONTROL_STATUS_FULL = 1U << 0,	   /* --max-size was reached: nothing more is written */
+	CONTROL_STATUS_FINISHED = 1U << 1, /* somebody asked for the end */
+	CONTROL_STATUS_FAILED = 1U << 2,   /* something could not be written */
+};
+
+/* The recording as a whole, and nothing of other processes. @nr_alive: processes that are recorded and run */
+struct control_status_is {
+	struct control_header h;
+	uint32_t flags; /* enum control_status_flags */
+	uint32_t nr_alive;
+	uint64_t bytes_written; /* into the .dat files */
+	uint64_t records_lost;
+};
+
+/* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
 
 /*
- * Take "name:secret" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form. No libc: the probe
- * does this in any process.
+ * What a type of message looks like.
+ *
+ * @min_len: it may be longer
+ * @is_valid: whether its members can be; of @len bytes, at least @min_len. NULL: all can
  */
-static inline size_t control_address_parse(const char *address,
-					   uint8_t secret[CONTROL_SECRET_BYTES])
-{
-	size_t len = 0;
-	const char *hex;
+struct control_shape {
+	uint16_t type;
+	uint16_t min_len;
+	const char *name;
+	bool (*is_valid)(const void *message, size_t len);
+};
 
-	while (address[len] && address[len] != ':' && len < CONTROL_NAME_SIZE)
-		len++;
-	if (len >= CONTROL_NAME_SIZE || address[len] != ':')
-		return 0;
-	hex = address + len + 1;
-	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++) {
-		int high = control_hex_digit(hex[2 * i]);
-		int low = high < 0 ? -1 : control_hex_digit(hex[2 * i + 1]);
+extern const struct control_shape control_hello_shape;
+extern const struct control_shape control_module_shape;
+extern const struct control_shape control_ready_shape;
+extern const struct control_shape control_welcome_shape;
+extern const struct control_shape control_plan_shape;
+extern const struct control_shape control_crash_shape;
+extern const struct control_shape control_error_shape;
+extern const struct control_shape control_status_shape;
+extern const struct control_shape control_status_is_shape;
 
-		if (low < 0)
-			return 0;
-		secret[i] = high << 4 | low;
-	}
-	return hex[2 * CONTROL_SECRET_BYTES] ? 0 : len;
-}
+/*
+ * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is the end of the conversation.
+ *
+ * @states: where it may come, of CONTROL_IN()
+ * @take: called with a valid message, in such a state; returns the state after it
+ */
+#define CONTROL_OVER	  0U
+#define CONTROL_IN(state) (1U << (state))
+
+struct control_row {
+	const struct control_shape *shape;
+	uint32_t states;
+	unsigned (*take)(void *context, const void *message, size_t len);
+};
+
+struct control_table {
+	const struct control_row *rows;
+	size_t nr;
+};
+
+/*
+ * Take one packet in: by its row, with @state as it is afterwards. Any verdict but CONTROL_TAKEN leaves @state alone. @len: the
+ * packet's, of which shapes and rows must find in @packet what they look at.
+ */
+enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
+				  const void *packet, size_t len);
+
+/* What a packet is by itself: CONTROL_TAKEN when it is a well-formed message of that shape. */
+enum control_verdict control_check(const struct control_shape *shape, const void *packet,
+				   size_t len);
+
+/* Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for CONTROL_ANSWER that of the other */
+void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
+
+/* The ERROR that answers @packet, whose header is whole. */
+struct control_error control_error_about(const void *packet, enum control_verdict verdict);
+
+/*
+ * Take "name:secret" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form.
+ */
+size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /* Whether two secrets are the same, in the same time wherever they differ. */
-static inline int control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
-				    const uint8_t b[CONTROL_SECRET_BYTES])
-{
-	unsigned differ = 0;
+bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
+		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
-	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
-		differ |= a[i] ^ b[i];
-	return differ == 0;
-}
-
-/*
- * What kind of message a packet of @len bytes is; 0 when it is none: wrong magic or version,
- * too short for its type, or a path without its NUL.
- */
-static inline int control_check(const void *packet, size_t len)
-{
-	const struct control_header *h = packet;
-
-	if (len < sizeof(*h) || h->magic != CONTROL_MAGIC || h->version != CONTROL_VERSION)
-		return 0;
-	switch (h->type) {
-	case CONTROL_HELLO:
-		return len == sizeof(struct control_hello) ? h->type : 0;
-	case CONTROL_MODULE:
-		if (len <= sizeof(struct control_module) || ((const char *)packet)[len - 1] != '\0')
-			return 0;
-		return h->type;
-	case CONTROL_READY:
-		return len == sizeof(struct control_ready) ? h->type : 0;
-	case CONTROL_WELCOME:
-		return len == sizeof(struct control_welcome) ? h->type : 0;
-	case CONTROL_CRASH: {
-		const struct control_crash *crash = packet;
-
-		return len == sizeof(*crash) && crash->nr_frames <= CONTROL_CRASH_FRAMES ? h->type
-											 : 0;
-	}
-	case CONTROL_PLAN:
-		return len == sizeof(struct control_plan) ? h->type : 0;
-	}
-	return 0;
-}
+/* Which version a packet is of whose sender knows @secret and says HELLO in another one than ours; 0 for all else. */
+unsigned control_other_version(const void *packet, size_t len,
+			       const uint8_t secret[CONTROL_SECRET_BYTES]);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/format/text.h"
 
@@ -64,18 +65,12 @@ int dbg_add_struct(struct dbg *dbg, const char *definition)
 	return add_text(&dbg->structs, &dbg->nr_structs, definition);
 }
 
-static int compare_addr(const void *a, const void *b)
-{
-	const struct dbg_func *x = a;
-	const struct dbg_func *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+_Static_assert(offsetof(struct dbg_func, addr) == 0, "ordered by order_u64()");
 
 void dbg_sort(struct dbg *dbg)
 {
 	if (dbg->nr_funcs)
-		qsort(dbg->funcs, dbg->nr_funcs, sizeof(*dbg->funcs), compare_addr);
+		qsort(dbg->funcs, dbg->nr_funcs, sizeof(*dbg->funcs), order_u64);
 }
 
 const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr)
@@ -84,7 +79,7 @@ const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr)
 
 	if (!dbg->nr_funcs)
 		return NULL;
-	return bsearch(&key, dbg->funcs, dbg->nr_funcs, sizeof(key), compare_addr);
+	return bsearch(&key, dbg->funcs, dbg->nr_funcs, sizeof(key), order_u64);
 }
 
 static void put_line(struct strbuf *out, const char *key, const char *value)

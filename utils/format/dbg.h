@@ -9,7 +9,7 @@
 #include "utils/base/strbuf.h"
 
 /*
- * One function (spec/data-format.md section 5).
+ * One function (doc/formats/symbols.md, "Debug information files").
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/argspec.h); NULL: none

@@ -21,7 +21,7 @@ enum header_class {
 	HEADER_CLASS_64 = 2,
 };
 
-/* feat_mask, spec/data-format.md section 1.2. */
+/* feat_mask, doc/formats/info.md, "Features". */
 enum header_feature {
 	FEAT_PLTHOOK = 1U << 0,
 	FEAT_TASK_SESSION = 1U << 1,
@@ -39,7 +39,7 @@ enum header_feature {
 	FEAT_CALLSITE = 1U << 13,
 };
 
-/* info_mask, spec/data-format.md section 1.3: which text items follow the header. */
+/* info_mask, doc/formats/info.md, "Text": which text items follow the header. */
 enum header_info {
 	INFO_EXE_NAME = 1U << 0,
 	INFO_EXE_BUILD_ID = 1U << 1,
@@ -59,7 +59,7 @@ enum header_info {
 	INFO_SYSCTL = 1U << 15,
 };
 
-/* The header in host byte order; see spec/data-format.md section 1.1 for each field. */
+/* The header in host byte order; see doc/formats/info.md, "Header" for each field. */
 struct data_header {
 	uint32_t version;     /* 3 or 4 */
 	uint16_t header_size; /* where the text starts */

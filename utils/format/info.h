@@ -14,7 +14,7 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * Every item of spec/data-format.md sections 1.3 and 1.4. @mask (enum header_info) says which
+ * Every item of doc/formats/info.md. @mask (enum header_info) says which
  * items are there; the fields of the others mean nothing. Strings are of the heap and belong to
  * the struct; NULL where an item is absent.
  *

@@ -36,7 +36,7 @@ struct kernel_header {
 };
 
 /*
- * Read @text, spec/data-format.md section 10. -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
+ * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
  * cut off within itself is left out, and what comes before it is good: *@is_cut tells (the recorder may have been killed).
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
@@ -53,8 +53,8 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: what is in the file
  * @id: what records of it begin with
- * @task_offset: of the scheduler's events, where in a record the task stands that it is about, which need not be the one that
- *               made it: who comes next, who is woken. 0: nothing of that kind
+ * @task_offset: in records of the scheduler's events, the place of the task that they are about (who comes next, who is woken), which
+ *               need not be the task that made them. 0: they have none
  */
 struct kernel_event_type {
 	struct text system;
@@ -76,7 +76,7 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/* Beside the records: a page begins with a time and with how much there is in it. */
+/* How many bytes of a page are in front of its records: a time, and how much there is in the page. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
@@ -99,8 +99,8 @@ struct kernel_page {
 /*
  * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the fields come.
  *
- * @data: all of it, for which the format file of the event counts
- * @start: where the kernel's words about it begin, in the page
+ * @data: the record, laid out as the format file of its event says
+ * @start: where what the kernel says about it begins, in the page
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -118,7 +118,7 @@ struct kernel_record {
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
-/* 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when there is no sense in it. */
+/* 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when it cannot be a record. */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
 #endif

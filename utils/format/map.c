@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/format/text.h"
 
 static const char build_id_tag[] = " build-id:";
@@ -22,17 +23,14 @@ static int map_take(struct module_map *map, struct map_entry *entry)
 {
 	if (!entry->path)
 		return -ENOMEM;
-	if (map->nr == map->cap) {
-		size_t cap = map->cap ? map->cap * 2 : 16;
-		struct map_entry *entries = reallocarray(map->entries, cap, sizeof(*entries));
 
-		if (!entries) {
-			free(entry->path);
-			return -ENOMEM;
-		}
-		map->entries = entries;
-		map->cap = cap;
+	struct map_entry *entries = vec_grow(map->entries, map->nr, sizeof(*entries));
+
+	if (!entries) {
+		free(entry->path);
+		return -ENOMEM;
 	}
+	map->entries = entries;
 	map->entries[map->nr++] = *entry;
 	return 0;
 }

@@ -12,7 +12,7 @@
 #define MAP_BUILD_ID_MAX 64
 
 /*
- * One module (spec/data-format.md section 3), or "[stack]".
+ * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
  *
  * @start: of the first segment: the base of all relative addresses; @end: behind the last one
  * @prot: "r-xp", of the executable segment
@@ -31,7 +31,6 @@ struct map_entry {
 struct module_map {
 	struct map_entry *entries;
 	size_t nr;
-	size_t cap;
 };
 
 void module_map_deinit(struct module_map *map);

@@ -23,7 +23,7 @@ enum perf_record_type {
 #define PERF_COMM_MAX 32
 
 /*
- * One record, spec/data-format.md section 9; perf_event_open(2), "PERF_RECORD_SWITCH", "_FORK",
+ * One record, doc/formats/events.md, "perf-cpu<N>.dat"; perf_event_open(2), "PERF_RECORD_SWITCH", "_FORK",
  * "_EXIT", "_COMM", each with the trailer { u32 pid, u32 tid, u64 time }.
  *
  * @tid: the task it is about: of TASK_NEW the new one

@@ -6,7 +6,7 @@
 
 #include "utils/format/capture.h"
 
-#define SID_LEN 16 /* session id: lowercase hex digits, no NUL (spec/data-format.md section 2) */
+#define SID_LEN 16 /* session id: lowercase hex digits, no NUL (doc/formats/tasks.md, "task.txt") */
 
 enum plan_clock {
 	PLAN_CLOCK_COUNTER = 0, /* the CPU's invariant counter, fitted to clock_id */
@@ -196,29 +196,6 @@ struct plan_point {
 };
 _Static_assert(sizeof(struct plan_point) == 112, "plan_point is laid out without holes");
 
-/*
- * How much of each kind of entry there is in a plan's memfd, where they stand one kind behind the other: functions, sorted
- * by start, without overlap; calls; points; rules; conditions; steps of capture programs.
- */
-struct plan_counts {
-	uint32_t funcs;
-	uint32_t calls;
-	uint32_t rules;
-	uint32_t conds;
-	uint32_t steps;
-	uint32_t points;
-};
-
-static inline uint64_t plan_counts_bytes(const struct plan_counts *nr)
-{
-	return (uint64_t)nr->funcs * sizeof(struct plan_func) +
-	       (uint64_t)nr->calls * sizeof(struct plan_call_site) +
-	       (uint64_t)nr->points * sizeof(struct plan_point) +
-	       (uint64_t)nr->rules * sizeof(struct plan_rule) +
-	       (uint64_t)nr->conds * sizeof(struct plan_cond) +
-	       (uint64_t)nr->steps * sizeof(struct capture_step);
-}
-
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
 
@@ -227,10 +204,10 @@ struct plan_watch {
 	uint32_t bytes;
 	uint32_t pad;
 };
+_Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
-/* Settings for the whole process; entries are in the memfd. */
+/* Settings for the whole process. Which of them a later plan may change: see libmcount/planned.h. */
 struct plan {
-	char sid[SID_LEN];
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
 	uint64_t anchor_counter; /* a pair read together by the recorder at its start, so that a */
 	uint64_t anchor_ns;	 /* probe has a baseline to fit the counter's scale with */
@@ -240,16 +217,82 @@ struct plan {
 	uint32_t depth;		 /* -D: levels that are recorded */
 	uint32_t max_stack;	 /* levels that are followed at all */
 	uint32_t size_filter;	 /* -Z: functions of that many bytes; with PLAN_SELECTIVE */
-	struct plan_counts nr;
 	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
 	uint64_t signals_finish;
-	/* -W var:NAME, in this process. With PLAN_SELECTIVE */
-	struct plan_watch watches[PLAN_WATCHES_MAX];
-	uint32_t nr_watches;
-	uint32_t pad;
 };
-_Static_assert(sizeof(struct plan) == 248, "plan is laid out without holes");
+_Static_assert(sizeof(struct plan) == 72, "plan is laid out without holes");
+
+/*
+ * The image: what a memfd holds that goes from the recorder to a probe. A header, a directory of sections, and behind it the sections,
+ * each an array of entries of one kind. The directory says of each section where it is, how many entries there are, and how large one is:
+ * who reads it skips kinds that he does not know, and the end of entries that have become longer. Made and read by plan.c only, which
+ * also has the size of each kind's entries: a new kind is an enumerator here, a row there, and whoever obeys it.
+ */
+enum plan_kind {
+	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
+	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start, without overlap */
+	PLAN_CALLS = 3,	   /* struct plan_call_site, by module */
+	PLAN_POINTS = 4,   /* struct plan_point, by module */
+	PLAN_RULES = 5,	   /* struct plan_rule */
+	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
+	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
+	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
+	PLAN_KINDS
+};
+
+#define PLAN_MAGIC	  0x4e414c50 /* "PLAN" */
+#define PLAN_ALIGN	  16
+#define PLAN_SECTIONS_MAX 64
+
+struct plan_header {
+	uint32_t magic;
+	uint32_t nr_sections; /* struct plan_section, behind this */
+	uint64_t pad;
+};
+
+struct plan_section {
+	uint32_t kind;
+	uint32_t entry_bytes;
+	uint64_t nr;
+	uint64_t offset; /* from the start of the image */
+};
+_Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) == 24,
+	       "the directory is laid out without holes");
+
+/* The entries of one kind. */
+struct plan_list {
+	const void *entries;
+	uint32_t nr;
+	uint32_t entry_bytes; /* how far one is from the next */
+};
+
+/* An image by kind; an empty list for what it has not. */
+struct plan_view {
+	struct plan_list lists[PLAN_KINDS];
+};
+
+/*
+ * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out of them after this: indexes, programs,
+ * texts. 0, or -EINVAL with @why (may be NULL) what is wrong.
+ */
+int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
+
+/* How large an entry of @kind is to this build. */
+uint32_t plan_entry_bytes(enum plan_kind kind);
+
+/* The entries one behind the other, of the size that this build knows, to @to. */
+void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
+
+/* A list of the entries that this build makes. */
+static inline struct plan_list plan_list(enum plan_kind kind, const void *entries, uint32_t nr)
+{
+	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
+}
+
+/* How large the image of these lists is, and put it at @to, which has that room. Empty lists have no section. */
+uint64_t plan_image_bytes(const struct plan_view *view);
+void plan_image_put(const struct plan_view *view, void *to);
 
 #endif

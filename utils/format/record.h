@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * spec/data-format.md section 6.1. Two 64-bit words in the byte order of the traced program:
+ * doc/formats/records.md, "Records". Two 64-bit words in the byte order of the traced program:
  *
  *   time   nanoseconds of the recording's clock (0 for LOST)
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address

@@ -40,8 +40,8 @@ struct request {
  * @nr_tasks: saved
  * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files, and so are the lines of
  *               task.txt, the maps and the symbols that belong to them. 0: nobody knows yet.
- * @holds_back: PROGRESS: but a call's entry may be recorded later than it happens, for it must take long enough, or something
- *              else must be called, first
+ * @holds_back: PROGRESS: still, the entry of a call may be recorded later than it happened: the call must first have taken long
+ *              enough, or have led to another one
  */
 struct request_answer {
 	uint32_t magic;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/order.h"
+#include "utils/base/vec.h"
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
@@ -63,15 +64,11 @@ static const char *symtab_keep_name(struct symtab *tab, const char *name, size_t
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len)
 {
-	if (tab->nr == tab->cap) {
-		size_t cap = tab->cap ? tab->cap * 2 : 256;
-		struct symbol *syms = reallocarray(tab->syms, cap, sizeof(*syms));
+	struct symbol *syms = vec_room(tab->syms, tab->nr, &tab->cap, sizeof(*syms));
 
-		if (!syms)
-			return -ENOMEM;
-		tab->syms = syms;
-		tab->cap = cap;
-	}
+	if (!syms)
+		return -ENOMEM;
+	tab->syms = syms;
 
 	const char *kept = symtab_keep_name(tab, name, name_len);
 

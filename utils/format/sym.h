@@ -12,7 +12,7 @@
  * @addr: relative to the module's map start (FEAT_SYM_REL_ADDR)
  * @size: bytes
  * @name: as in the object file (mangled); lives as long as the table
- * @type: spec/data-format.md section 4.2: t T w P K d D v u ?
+ * @type: doc/formats/symbols.md, "Symbol types": t T w P K d D v u ?
  */
 struct symbol {
 	uint64_t addr;
@@ -49,7 +49,7 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 /*
  * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C
- * name. That is the peer's choice (section 4.3). 0 or -ENOMEM.
+ * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
@@ -63,7 +63,7 @@ struct sym_file_head {
 };
 
 /*
- * The text of a .sym file (section 4.1), without the size column, which not every uftrace can
+ * The text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column, which not every uftrace can
  * read: sizes become "up to the next symbol", ends that are farther off are written.
  * @build_id may be NULL.
  */
@@ -71,7 +71,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without the size column (section 4.1), into an empty
+ * Parse the text of a .sym file, with or without the size column, into an empty
  * @tab, sorted. @head may be NULL; else its strings are for the caller to free. Lines that
  * cannot be read are an error that names the line; -ENOMEM.
  */

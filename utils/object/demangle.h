@@ -1,4 +1,4 @@
-/* C++ and Rust names as people read them (spec/output.md section 1.4). */
+/* C++ and Rust names as people read them (doc/facts/text.md, "Names"). */
 #ifndef UTRAIL_OBJECT_DEMANGLE_H
 #define UTRAIL_OBJECT_DEMANGLE_H
 

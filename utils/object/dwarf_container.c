@@ -6,133 +6,7 @@
 #include <string.h>
 
 #include "utils/base/strbuf.h"
-
-/*
- * Recognised by how they look inside: a version of a library that has other members is not known, and its containers are shown as
- * the structs that they are. Each row: the template, the letter of utils/spec/shape.h, and where the numbers are that it takes: paths of
- * members, looked for in base classes, too. The first of a row that is there must be a pointer where the letter says so.
- */
-static const struct layout {
-	const char *name;
-	char letter;
-	const char *paths[2];
-	/* Of those made of nodes, in a node: the next one's address (or the left one's), the right one's, the parent's, and the end of what
-	 * is in front of the value. */
-	struct node {
-		uint8_t next, right, parent, head;
-	} node;
-} layouts[] = {
-	/* libstdc++ */
-	{ "vector", 'r', { "_M_impl._M_start", "_M_impl._M_finish" } },
-	{ "basic_string_view", 'w', { "_M_str", "_M_len" } },
-	{ "optional", 'o', { "_M_payload._M_engaged", "_M_payload._M_payload._M_value" } },
-	{ "unique_ptr", 'q', { "_M_t._M_t._M_head_impl" } },
-	{ "shared_ptr", 'q', { "_M_ptr" } },
-	{ "span", 'n', { "_M_ptr", "_M_extent._M_extent_value" } },
-	{ "span", 'k', { "_M_ptr" } },
-	{ "initializer_list", 'n', { "_M_array", "_M_len" } },
-	{ "array", 'a', { "_M_elems" } },
-	{ "pair", 'm', { "first", "second" } },
-	{ "tuple", 'm', { NULL } },
-	{ "variant", 'v', { "_M_index", "_M_u" } },
-	{ "map",
-	  'T',
-	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
-	  { 16, 24, 8, 32 } },
-	{ "set",
-	  'T',
-	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
-	  { 16, 24, 8, 32 } },
-	{ "multimap",
-	  'T',
-	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
-	  { 16, 24, 8, 32 } },
-	{ "multiset",
-	  'T',
-	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
-	  { 16, 24, 8, 32 } },
-	{ "unordered_map",
-	  'l',
-	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
-	  { 0, 0, 0, 8 } },
-	{ "unordered_set",
-	  'l',
-	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
-	  { 0, 0, 0, 8 } },
-	{ "unordered_multimap",
-	  'l',
-	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
-	  { 0, 0, 0, 8 } },
-	{ "unordered_multiset",
-	  'l',
-	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
-	  { 0, 0, 0, 8 } },
-	{ "list", 'l', { "_M_impl._M_node._M_next", "_M_impl._M_node._M_size" }, { 0, 0, 0, 16 } },
-	/* libc++ */
-	{ "vector", 'r', { "__begin_", "__end_" } },
-	{ "basic_string_view", 'w', { "__data_", "__size_" } },
-	{ "basic_string_view", 'w', { "__data", "__size" } },
-	{ "optional", 'o', { "__engaged_", "__val_" } },
-	{ "unique_ptr", 'q', { "__ptr_.__value_" } },
-	{ "unique_ptr", 'q', { "__ptr_" } },
-	{ "shared_ptr", 'q', { "__ptr_" } },
-	{ "span", 'n', { "__data_", "__size_" } },
-	{ "span", 'n', { "__data", "__size" } },
-	{ "span", 'k', { "__data_" } },
-	{ "span", 'k', { "__data" } },
-	{ "initializer_list", 'n', { "__begin_", "__size_" } },
-	{ "array", 'a', { "__elems_" } },
-	{ "variant", 'v', { "__impl_.__index", "__impl_.__data" } },
-	{ "variant", 'v', { "__impl.__index", "__impl.__data" } },
-	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
-	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
-	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
-	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
-	{ "multimap",
-	  'T',
-	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
-	  { 0, 8, 16, 25 } },
-	{ "multimap", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
-	{ "multiset",
-	  'T',
-	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
-	  { 0, 8, 16, 25 } },
-	{ "multiset", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
-	{ "unordered_map",
-	  'l',
-	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_map",
-	  'l',
-	  { "__table_.__first_node_.__next_", "__table_.__size_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_set",
-	  'l',
-	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_set",
-	  'l',
-	  { "__table_.__first_node_.__next_", "__table_.__size_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_multimap",
-	  'l',
-	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_multimap",
-	  'l',
-	  { "__table_.__first_node_.__next_", "__table_.__size_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_multiset",
-	  'l',
-	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
-	  { 0, 0, 0, 16 } },
-	{ "unordered_multiset",
-	  'l',
-	  { "__table_.__first_node_.__next_", "__table_.__size_" },
-	  { 0, 0, 0, 16 } },
-	{ "list", 'l', { "__end_.__next_", "__size_alloc_.__value_" }, { 8, 0, 0, 16 } },
-	{ "list", 'l', { "__end_.__next_", "__size_" }, { 8, 0, 0, 16 } },
-};
+#include "utils/object/dwarf_layout.h"
 
 /* As utils/spec/shape.h takes it. */
 #define SHAPE_NODES_MAX 32
@@ -142,6 +16,8 @@ static const struct layout {
 #define ELEMENT_BYTES 64
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
+#define BOXED_MAX     16
+#define STRUCT_BYTES  128 /* of one with containers in it: boxes have room for little */
 
 /* @out: the text so far; @nr: nodes */
 struct shaping {
@@ -156,22 +32,6 @@ struct member {
 };
 
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
-
-static bool is_class(Dwarf_Die *die)
-{
-	int tag = dwarf_tag(die);
-
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
-}
-
-/* The name without template arguments is @name. */
-static bool is_template(Dwarf_Die *die, const char *name)
-{
-	const char *full = dwarf_diename(die);
-	size_t len = strlen(name);
-
-	return full && strncmp(full, name, len) == 0 && (full[len] == '<' || !full[len]);
-}
 
 /*
  * A member of @die itself, or, @depth steps away, of what is part of it: base classes and what has no name. What is near hides
@@ -202,7 +62,7 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 			*found = (struct member){ type, base + offset };
 			return true;
 		}
-		if (depth && is_part && is_class(&type) &&
+		if (depth && is_part && dwarf_is_class(&type) &&
 		    find_direct(loader, &type, name, len, depth - 1, base + offset, found))
 			return true;
 	} while (dwarf_next(loader, &child));
@@ -355,7 +215,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 	if (!type_argument(s->loader, die, 0, type))
 		return false;
 	*bytes = size_of(type);
-	if (*bytes == 0 && is_class(type)) {
+	if (*bytes == 0 && dwarf_is_class(type)) {
 		dwarf_type_of_die(s->loader, type, &known);
 		*bytes = known.kind == DWARF_STD_STRING	   ? 32
 			 : known.kind == DWARF_LLVM_STRING ? 24
@@ -365,7 +225,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 }
 
 /* Elements one behind the other. */
-static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			 uint32_t offset, unsigned nesting)
 {
 	struct member first;
@@ -391,7 +251,7 @@ static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct layout 
 	return put_type(s, &element, 0, nesting);
 }
 
-static bool put_text(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_text(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
 {
 	struct member data;
@@ -408,7 +268,7 @@ static bool put_text(struct shaping *s, Dwarf_Die *die, const struct layout *lay
 	return type.kind == DWARF_CHAR;
 }
 
-static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			 uint32_t offset, unsigned nesting)
 {
 	struct member flag;
@@ -423,20 +283,76 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct layout 
 	return put_type(s, &type, offset + value.offset, nesting);
 }
 
+/* Bits, which have a pointer to the first and one behind the last, or their number. */
+static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
+		     uint32_t offset)
+{
+	struct member first;
+	struct member second;
+
+	if (!find_member(s->loader, die, layout->paths[0], &first) || !is_pointer(&first.type) ||
+	    !find_member(s->loader, die, layout->paths[1], &second) ||
+	    is_pointer(&second.type) != (layout->letter == 'b') || !begin_node(s))
+		return false;
+	strbuf_addf(&s->out, "%c%u.%u:%s;u0.1;", layout->letter, offset + first.offset,
+		    offset + second.offset, layout->name);
+	return true;
+}
+
+/* GNU's iterators end with the place in the table of blocks: 24 bytes behind their begin in all versions that are known. */
+#define ITERATOR_SLOT 24
+
+static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
+		      uint32_t offset, unsigned nesting)
+{
+	struct member at[3];
+	Dwarf_Die element;
+	uint32_t bytes;
+	bool is_gnu = layout->letter == 'd';
+
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		if (!find_member(s->loader, die, layout->paths[i], &at[i]))
+			return false;
+	}
+	if (!element_of(s, die, &element, &bytes) || bytes > UINT16_MAX ||
+	    !is_pointer(is_gnu ? &at[2].type : &at[0].type))
+		return false;
+	if (is_gnu && at[2].offset - at[1].offset != ITERATOR_SLOT)
+		return false;
+	if (is_gnu)
+		strbuf_addf(&s->out, "d%u.%u.%u:deque;", offset + at[0].offset,
+			    offset + at[1].offset, bytes);
+	else
+		strbuf_addf(&s->out, "D%u.%u.%u.%u:deque;", offset + at[0].offset,
+			    offset + at[1].offset, offset + at[2].offset, bytes);
+	return put_type(s, &element, 0, nesting);
+}
+
 /* What cannot be shown by what it points to is a pointer. */
-static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
 	struct member pointer;
 	Dwarf_Die type;
 
+	struct member counter = { .offset = 0 };
+	bool is_weak = layout->letter == 'Q';
+
 	if (!find_member(s->loader, die, layout->paths[0], &pointer) || !is_pointer(&pointer.type))
+		return false;
+	if (is_weak && (!find_member(s->loader, die, layout->paths[1], &counter) ||
+			!is_pointer(&counter.type)))
 		return false;
 
 	size_t start = s->out.len;
 	unsigned nr = s->nr;
 
-	strbuf_addf(&s->out, "q%u:%s;", offset + pointer.offset, layout->name);
+	if (is_weak)
+		strbuf_addf(&s->out, "Q%u.%u.%u.%u.%u:%s;", offset + pointer.offset,
+			    offset + counter.offset, layout->owners.offset, layout->owners.bytes,
+			    layout->owners.bias, layout->name);
+	else
+		strbuf_addf(&s->out, "q%u:%s;", offset + pointer.offset, layout->name);
 	if (type_argument(s->loader, die, 0, &type) && put_type(s, &type, 0, nesting))
 		return true;
 	s->out.len = start;
@@ -448,7 +364,7 @@ static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct layout *
 	return true;
 }
 
-static bool put_pair(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_pair(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset, unsigned nesting)
 {
 	struct member first;
@@ -534,7 +450,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 }
 
 /* All alternatives begin where the union of them does. */
-static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
 	struct member index;
@@ -570,7 +486,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		return 1;
 	if (dwarf_tag(&type) == DW_TAG_array_type)
 		return dwarf_type_die(&type, &child) ? alignment_of(loader, &child, depth - 1) : 1;
-	if (!is_class(&type)) {
+	if (!dwarf_is_class(&type)) {
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
@@ -628,24 +544,30 @@ static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t h
 	return true;
 }
 
-static bool put_nodes(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_nodes(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		      uint32_t offset, unsigned nesting)
 {
 	struct shaping entry = { .loader = s->loader, .nr = s->nr };
-	const struct node *node = &layout->node;
+	const struct dwarf_node *node = &layout->node;
 	struct member first;
 	struct member count;
 	uint32_t value;
 	bool good;
+	bool is_counted = layout->letter != 'L';
 
-	if (!find_member(s->loader, die, layout->paths[0], &first) || !is_pointer(&first.type) ||
-	    !find_member(s->loader, die, layout->paths[1], &count) || size_of(&count.type) != 8)
+	if (!find_member(s->loader, die, layout->paths[0], &first) || !is_pointer(&first.type))
+		return false;
+	if (is_counted &&
+	    (!find_member(s->loader, die, layout->paths[1], &count) || size_of(&count.type) != 8))
 		return false;
 	good = put_entry(&entry, die, strstr(layout->name, "map"), node->head, nesting, &value);
 	s->nr = entry.nr;
 	if (good && layout->letter == 'T')
 		strbuf_addf(&s->out, "T%u.%u.%u.%u.%u.%u:%s;%s", offset + first.offset,
 			    offset + count.offset, node->next, value, node->right, node->parent,
+			    layout->name, strbuf_str(&entry.out));
+	else if (good && !is_counted)
+		strbuf_addf(&s->out, "L%u.%u.%u:%s;%s", offset + first.offset, node->next, value,
 			    layout->name, strbuf_str(&entry.out));
 	else if (good)
 		strbuf_addf(&s->out, "l%u.%u.%u.%u:%s;%s", offset + first.offset,
@@ -655,7 +577,7 @@ static bool put_nodes(struct shaping *s, Dwarf_Die *die, const struct layout *la
 	return good;
 }
 
-static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct layout *layout,
+static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		       uint32_t offset, unsigned nesting)
 {
 	if (!begin_node(s))
@@ -666,6 +588,7 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct layout *l
 	case 'o':
 		return put_optional(s, die, layout, offset, nesting);
 	case 'q':
+	case 'Q':
 		return put_pointer(s, die, layout, offset, nesting);
 	case 'm':
 		return layout->paths[0] ? put_pair(s, die, layout, offset, nesting)
@@ -673,8 +596,15 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct layout *l
 	case 'v':
 		return put_variant(s, die, layout, offset, nesting);
 	case 'l':
+	case 'L':
 	case 'T':
 		return put_nodes(s, die, layout, offset, nesting);
+	case 'b':
+	case 'B':
+		return put_bits(s, die, layout, offset);
+	case 'd':
+	case 'D':
+		return put_deque(s, die, layout, offset, nesting);
 	default:
 		return put_sequence(s, die, layout, offset, nesting);
 	}
@@ -685,18 +615,61 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 			  bool *is_one)
 {
 	*is_one = false;
-	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+	for (const struct dwarf_layout *layout = NULL; (layout = dwarf_layout_next(layout, die));) {
 		size_t start = s->out.len;
 		unsigned nr = s->nr;
 
-		if (!is_template(die, layouts[i].name))
-			continue;
 		*is_one = true;
-		if (put_layout(s, die, &layouts[i], offset, nesting + 1))
+		if (put_layout(s, die, layout, offset, nesting + 1))
 			return true;
 		s->out.len = start;
 		s->nr = nr;
 	}
+	return false;
+}
+
+/* A struct's bytes, and then what is in its fields; of what there is no room for, or what nobody knows, one byte that says nothing. */
+static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
+		       uint32_t offset, unsigned nesting)
+{
+	struct dwarf_boxed_field fields[BOXED_MAX];
+	unsigned nr = dwarf_boxed_fields(s->loader, die, bytes, fields, BOXED_MAX);
+
+	if (nr == 0 || nr > BOXED_MAX || bytes > STRUCT_BYTES || !begin_node(s))
+		return false;
+	strbuf_addf(&s->out, "x%u.%u.%u:%s;", offset, bytes, nr, key);
+	for (unsigned i = 0; i < nr; i++) {
+		size_t start = s->out.len;
+		unsigned before = s->nr;
+
+		if (put_type(s, &fields[i].type, fields[i].offset, nesting + 1) &&
+		    s->nr + (nr - i - 1) <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT)
+			continue;
+		s->out.len = start;
+		s->nr = before;
+		if (!begin_node(s))
+			return false;
+		strbuf_addf(&s->out, "t%u.1:?;", fields[i].offset);
+	}
+	return true;
+}
+
+static bool put_class(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting)
+{
+	struct dwarf_type type;
+	size_t start = s->out.len;
+	unsigned nr = s->nr;
+
+	s->loader->shapeless++;
+	dwarf_type_of_die(s->loader, die, &type);
+	s->loader->shapeless--;
+	if (type.kind != DWARF_STRUCT || !type.fields ||
+	    !strmap_get(&s->loader->boxed, type.fields))
+		return false;
+	if (put_struct(s, die, type.fields, type.bytes, offset, nesting))
+		return true;
+	s->out.len = start;
+	s->nr = nr;
 	return false;
 }
 
@@ -706,16 +679,23 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 
 	if (nesting > NESTING_MAX)
 		return false;
-	if (is_class(type) && !dwarf_has_flag(type, DW_AT_declaration)) {
+	if (dwarf_is_class(type) && !dwarf_has_flag(type, DW_AT_declaration)) {
 		if (put_container(s, type, offset, nesting, &is_container))
 			return true;
 		if (is_container)
 			return false;
+		if (put_class(s, type, offset, nesting))
+			return true;
 	}
 	return put_scalar(s, type, offset);
 }
 
-const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key)
+/*
+ * The shape of class @die and its key, made when it is the first time. @fields: the key of its definition as a struct, NULL: it is to
+ * be a container.
+ */
+static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
+			    const char **key)
 {
 	struct shaping s = { .loader = loader };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -723,18 +703,19 @@ const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, c
 	bool is_container;
 	char place[32];
 
-	*key = NULL;
-	if (!is_class(die) || dwarf_has_flag(die, DW_AT_declaration) ||
-	    loader->nesting >= NESTING_MAX)
-		return NULL;
 	/* Its key, or "" when it was looked at before and is none. */
-	snprintf(place, sizeof(place), "c%llx", (unsigned long long)(uintptr_t)die->addr);
+	snprintf(place, sizeof(place), "%c%llx", fields ? 'x' : 'c',
+		 (unsigned long long)(uintptr_t)die->addr);
 
 	const char *known = strmap_get(&loader->keys, place);
 
 	if (!known) {
 		loader->nesting++;
-		if (put_container(&s, die, 0, 0, &is_container) && !strbuf_oom(&s.out)) {
+
+		bool good = fields ? put_struct(&s, die, fields, dwarf_byte_size(die), 0, 0)
+				   : put_container(&s, die, 0, 0, &is_container);
+
+		if (good && !strbuf_oom(&s.out)) {
 			strbuf_addf(&text, "0 =%s", strbuf_str(&s.out));
 			known = dwarf_add_definition(loader, "box", strbuf_str(&text));
 		}
@@ -754,4 +735,19 @@ const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, c
 		*key = known;
 	}
 	return shape ? shape + 1 : NULL;
+}
+
+const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key)
+{
+	*key = NULL;
+	if (!dwarf_is_class(die) || dwarf_has_flag(die, DW_AT_declaration) ||
+	    loader->nesting >= NESTING_MAX)
+		return NULL;
+	return shape_of(loader, die, NULL, key);
+}
+
+const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
+			       const char **key)
+{
+	return shape_of(loader, die, fields, key);
 }

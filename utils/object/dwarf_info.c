@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/object/debug_file.h"
 #include "utils/object/dwarf_type.h"
@@ -250,13 +251,7 @@ static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
 	}
 }
 
-static int compare_addr(const void *a, const void *b)
-{
-	const struct dwarf_func *x = a;
-	const struct dwarf_func *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+_Static_assert(offsetof(struct dwarf_func, addr) == 0, "ordered by order_u64()");
 
 static void func_deinit(struct dwarf_func *func)
 {
@@ -269,7 +264,7 @@ static void sort_funcs(struct dwarf_info *info)
 	size_t kept = 0;
 
 	if (info->nr_funcs)
-		qsort(info->funcs, info->nr_funcs, sizeof(*info->funcs), compare_addr);
+		qsort(info->funcs, info->nr_funcs, sizeof(*info->funcs), order_u64);
 	for (size_t i = 0; i < info->nr_funcs; i++) {
 		if (kept && info->funcs[kept - 1].addr == info->funcs[i].addr)
 			func_deinit(&info->funcs[i]);
@@ -328,6 +323,7 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
 	strmap_deinit(&loader.keys);
+	strmap_deinit(&loader.boxed);
 	for (size_t i = 0; i < loader.types.nr_slots; i++)
 		free(loader.types.slots[i].value);
 	strmap_deinit(&loader.types);
@@ -354,5 +350,5 @@ const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t
 
 	if (!info->nr_funcs)
 		return NULL;
-	return bsearch(&key, info->funcs, info->nr_funcs, sizeof(key), compare_addr);
+	return bsearch(&key, info->funcs, info->nr_funcs, sizeof(key), order_u64);
 }

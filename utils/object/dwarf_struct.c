@@ -19,6 +19,10 @@ struct making {
 	struct strbuf text;
 	uint32_t bytes;
 	unsigned nr;
+	/* Those that are boxed: all of them, and the first @max_boxed. */
+	unsigned nr_boxed;
+	struct dwarf_boxed_field *boxed;
+	unsigned max_boxed;
 };
 
 /* The letters and forms are in utils/spec/structdef.h. */
@@ -49,8 +53,7 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	case DWARF_STD_STRING:
 	case DWARF_LLVM_STRING:
 		strbuf_addf(out, "t%u", type->bytes);
-		/* What a container holds is not in its bytes. */
-		if (type->fields && !type->shape)
+		if (type->fields)
 			strbuf_addf(out, ":%s", type->fields);
 		break;
 	default:
@@ -163,6 +166,27 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 	m->nr++;
 }
 
+/* What a container or a string holds is not in its bytes, nor what is in a struct that has some. */
+static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
+		      uint32_t offset)
+{
+	Dwarf_Die die;
+
+	if (type->is_reference || !dwarf_type_die(member, &die) || !dwarf_peel(&die))
+		return false;
+	if (type->kind == DWARF_STRUCT && !dwarf_is_container(&die) &&
+	    !(type->fields && strmap_get(&m->loader->boxed, type->fields)))
+		return false;
+	if (type->kind != DWARF_STRUCT && type->kind != DWARF_STD_STRING &&
+	    type->kind != DWARF_LLVM_STRING)
+		return false;
+	strbuf_addf(&m->text, "b%u", type->bytes);
+	if (m->nr_boxed < m->max_boxed)
+		m->boxed[m->nr_boxed] = (struct dwarf_boxed_field){ die, offset };
+	m->nr_boxed++;
+	return true;
+}
+
 static void put_field(struct making *m, Dwarf_Die *member, uint32_t base, uint32_t offset)
 {
 	struct dwarf_type type;
@@ -183,7 +207,8 @@ static void put_field(struct making *m, Dwarf_Die *member, uint32_t base, uint32
 		return;
 	}
 	put_name(m, member, offset);
-	if ((uint64_t)offset + type.bytes > m->bytes || !put_type(&type, &m->text))
+	if ((uint64_t)offset + type.bytes > m->bytes ||
+	    (!put_boxed(m, member, &type, offset) && !put_type(&type, &m->text)))
 		m->text.len = start;
 	else
 		m->nr++;
@@ -275,11 +300,27 @@ static const char *define(struct dwarf_loader *loader, Dwarf_Die *die, const cha
 	const char *key = NULL;
 
 	strbuf_addf(&m.text, "%u ", bytes);
+	loader->shapeless++;
 	put_members(&m, die, 0, 0);
+	loader->shapeless--;
 	if (m.nr && !strbuf_oom(&m.text))
 		key = dwarf_add_definition(loader, name ? name : "_anon", strbuf_str(&m.text));
 	strbuf_deinit(&m.text);
+	if (key && m.nr_boxed && strmap_put(&loader->boxed, key, (void *)key) < 0)
+		loader->oom = true;
 	return key;
+}
+
+unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
+			    struct dwarf_boxed_field *fields, unsigned max)
+{
+	struct making m = { .loader = loader, .bytes = bytes, .boxed = fields, .max_boxed = max };
+
+	loader->shapeless++;
+	put_members(&m, die, 0, 0);
+	loader->shapeless--;
+	strbuf_deinit(&m.text);
+	return m.nr_boxed;
 }
 
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,

@@ -617,10 +617,17 @@ static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 		*known = *type;
 	}
 	*type = *known;
-	if (type->kind == DWARF_STRUCT && type->bytes)
+	if (type->kind != DWARF_STRUCT || !type->bytes)
+		return;
+	if (!loader->shapeless)
 		type->shape = dwarf_container_shape(loader, die, &type->fields);
-	if (type->kind == DWARF_STRUCT && type->bytes && !type->shape)
-		type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
+	else if (dwarf_is_container(die))
+		return;
+	if (type->shape)
+		return;
+	type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
+	if (!loader->shapeless && type->fields && strmap_get(&loader->boxed, type->fields))
+		type->shape = dwarf_struct_shape(loader, die, type->fields, &type->fields);
 }
 
 static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)

@@ -12,7 +12,9 @@
  * @enums: those that were seen, by name
  * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
  * @types: what structs are, by the same place; of the heap
+ * @boxed: keys of structs that have fields which are containers or strings
  * @nesting: of the struct that is being defined
+ * @shapeless: while it is not 0 no shapes are made: a struct is defined, which a shape would need whole
  * @steps: entries that may still be looked at, @text_bytes: of names that may still be kept; when either is used up, the
  *         rest is not read, and @is_too_much
  */
@@ -22,7 +24,9 @@ struct dwarf_loader {
 	struct strmap structs;
 	struct strmap keys;
 	struct strmap types;
+	struct strmap boxed;
 	unsigned nesting;
+	unsigned shapeless;
 	uint64_t base; /* of the module */
 	uint64_t steps;
 	uint64_t text_bytes;
@@ -50,11 +54,31 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
+/* One of the fields that are 'b' in a struct's definition (utils/spec/structdef.h): its type, which is peeled. */
+struct dwarf_boxed_field {
+	Dwarf_Die type;
+	uint32_t offset;
+};
+
+/*
+ * The first @max of these fields of struct @die, of @bytes, in the order of its definition; how many there are in all. None: there is
+ * nothing in it that its bytes do not tell.
+ */
+unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
+			    struct dwarf_boxed_field *fields, unsigned max);
+
+/* Whether class @die has the name of a container of the C++ library; nothing is said of what it looks like. */
+bool dwarf_is_container(Dwarf_Die *die);
+
 /*
  * The shape of a container of the C++ library (utils/spec/shape.h), and the key under which it is defined; NULL when @die is none, or
  * nobody knows what this version of it looks like.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
+
+/* The same for a struct that is none itself but has such fields: @fields is the key of its definition. */
+const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
+			       const char **key);
 
 /* Keeps "KEY @text"; types of the same name that differ have keys of their own. The key, or NULL. */
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);

@@ -15,7 +15,7 @@
  * elf_file_close(). Files are untrusted: sections that point outside of the file are as if absent.
  *
  * @base: the address that is mapped at the start of the module: addresses in .sym files are relative
- *        to it (spec/data-format.md section 3); 0 in position independent files
+ *        to it (doc/formats/tasks.md, "Module maps"); 0 in position independent files
  */
 struct elf_file {
 	int fd;

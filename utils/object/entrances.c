@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/order.h"
+
 #define SHORT_JUMP_REACH (128 + 2 + WINDOW_BEFORE + WINDOW_BYTES)
 
 /*
@@ -243,14 +245,6 @@ static void scan_relocations(struct search *s)
 	}
 }
 
-static int compare_addr(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool is_code(const struct code *code, uint64_t addr)
 {
 	for (size_t i = 0; i < code->nr_sections; i++) {
@@ -272,7 +266,7 @@ static void scan_tables(struct search *s, struct bases *bases)
 
 	s->what = "an entry of a table leads behind it";
 	if (bases->nr)
-		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), compare_addr);
+		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), order_u64);
 	for (size_t i = 0; i < bases->nr; i++) {
 		uint64_t base = bases->addrs[i];
 

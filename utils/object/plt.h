@@ -8,7 +8,7 @@
 /*
  * One way of calling a library function.
  *
- * @addr: what stands for the call in a recording (spec/data-format.md section 4.4): the PLT entry, or
+ * @addr: what stands for the call in a recording (doc/formats/symbols.md, "Library calls"): the PLT entry, or
  *        for calls that read the address from the GOT (-fno-plt) the relocation entry itself
  * @size: bytes at @addr
  * @slot: the GOT slot that holds the function's address

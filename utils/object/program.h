@@ -15,7 +15,7 @@ enum object_kind {
 };
 
 /*
- * The facts behind the program checks of spec/cli.md section 10. All but @kind and @interpreter
+ * The facts behind the program checks of doc/facts/programs.md, "Checks of a program". All but @kind and @interpreter
  * are 0 for files that are no ELF.
  *
  * @interpreter: the program named in the first line of a script

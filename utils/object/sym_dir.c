@@ -9,15 +9,9 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query)
 {
@@ -85,7 +79,7 @@ static int try_numbered_files(const char *dir, const struct sym_query *query, st
 	if (!list)
 		return err_set_errno(err, -errno, "cannot open '%s'", dir);
 	while (ret == 0 && (entry = readdir(list))) {
-		if (!is_numbered(entry->d_name, base_name(query->path)))
+		if (!is_numbered(entry->d_name, path_base(query->path)))
 			continue;
 		ret = try_file(dir, entry->d_name, query, out, err);
 		if (ret == 1)
@@ -101,7 +95,7 @@ int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *
 	char found[NAME_MAX + 1];
 	int ret = 0;
 
-	if (snprintf(found, sizeof(found), "%s.sym", base_name(query->path)) < (int)sizeof(found))
+	if (snprintf(found, sizeof(found), "%s.sym", path_base(query->path)) < (int)sizeof(found))
 		ret = try_file(dir, found, query, out, err);
 	if (ret == 0)
 		ret = try_numbered_files(dir, query, out, found, err);

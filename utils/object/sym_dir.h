@@ -21,7 +21,7 @@ struct sym_query {
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
- * Read the symbols of a module from @dir into the empty @out (spec/data-format.md section 4.5): 1, or 0 when there are none. The
+ * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the files"): 1, or 0 when there are none. The
  * file's name goes to *@name, for the caller to free, unless that is NULL. A file that cannot be read is an error.
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,

@@ -11,7 +11,7 @@
 
 #define DEBUGDATA_BYTES_MAX (256U << 20)
 
-/* spec/data-format.md section 4.2; 0: not one of those that are kept. */
+/* doc/formats/symbols.md, "Symbol types"; 0: not one of those that are kept. */
 static char symbol_type(const GElf_Sym *sym)
 {
 	unsigned binding = GELF_ST_BIND(sym->st_info);

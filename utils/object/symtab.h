@@ -7,7 +7,7 @@
 
 /*
  * All named code and data of the ELF file @path into an empty @out, sorted, addresses relative to
- * its map start (spec/data-format.md sections 4.2 to 4.4). They come from the first of: .symtab,
+ * its map start (doc/formats/symbols.md). They come from the first of: .symtab,
  * its separate debug file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added.
  * A file without any symbol is a success with an empty table. 0, -ENOMEM, or what elf_file_open()
  * says; @out is empty after a failure.

@@ -13,7 +13,7 @@ enum argrules_about {
 };
 
 /*
- * "NAME[@MODULE][@ITEM,...]" of spec/cli.md section 4.1.
+ * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
  * @about: enum argrules_about: what @items are about, and what to find out by itself when there are none
  * @clears: enum argrules_about: what earlier rules have said about these is forgotten, `clear`
@@ -42,9 +42,9 @@ void argrules_deinit(struct argrules *rules);
 /*
  * Add the rules of @text, separated by ';'. -EINVAL names what cannot be read, with its column; -ENOMEM.
  *
- * @is_trigger: of -T: without items about arguments a rule is about something else, and "auto-args" asks for what can be
- *              found out
- * @is_lenient: from a recording: what is not about arguments is skipped, and so is what cannot be read
+ * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about them, and "auto-args" asks for
+ *              what can be found out
+ * @is_lenient: the text is from a recording: what is not about arguments is skipped, and so is what cannot be read
  */
 struct argrules_source {
 	enum pattern_match match;

@@ -18,12 +18,12 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Which arguments a call of the variadic function @name has, of those in its row: the first so many. @values: what the first @nr
- * are; where they do not say it, or there are none, all. open() without O_CREAT has no mode.
+ * How many of the arguments in its row a call of the variadic function @name has: open() without O_CREAT has no mode. @values: the first
+ * @nr of them. Where these do not tell, all.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
-/* The tables as recordings carry them (spec/data-format.md section 1.4): keys argauto, retauto and enumauto of `info`. */
+/* The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys argauto, retauto and enumauto of `info`. */
 void autoargs_put_args(struct strbuf *out);
 void autoargs_put_retvals(struct strbuf *out);
 void autoargs_put_enums(struct strbuf *out);

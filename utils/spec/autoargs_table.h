@@ -4,7 +4,7 @@
 
 #include "utils/spec/autoargs.h"
 
-/* By name, rising as strcmp() has it. */
+/* Sorted by name, in the order of strcmp(3). */
 extern const struct autoargs autoargs_table[];
 extern const size_t autoargs_table_nr;
 

@@ -60,7 +60,7 @@ struct cond_term {
  * TERM { (`&&` | `||`) TERM }, `&&` before `||`; TERM is
  * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string").
  * Formats: of integers d i u x o p c e with 8, 16, 32 or 64; f with 32, 64, 80; s.
- * One integer comparison of an argument is all that uftrace knows (spec/cli.md section 4.2).
+ * One integer comparison of an argument is all that uftrace knows (doc/facts/language.md, "Actions").
  */
 struct cond {
 	struct cond_term *terms;

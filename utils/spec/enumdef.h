@@ -14,7 +14,7 @@ struct enum_value {
 	int64_t value;
 };
 
-/* @values: by value, falling; of equal ones the one that was defined first comes first */
+/* @values: the largest first; equal ones in the order in which they were defined */
 struct enum_def {
 	const char *name;
 	struct enum_value *values;
@@ -33,9 +33,9 @@ void enum_defs_deinit(struct enum_defs *defs);
 #define cleanup_enum_defs cleanup(enum_defs_deinit)
 
 /*
- * Add "enum NAME { A, B = 4, C };", any number of them (spec/data-format.md section 1.4): values decimal, 0x or
- * octal; one without is that before it plus 1; a comma before the brace may stand, the ';' may be missing. -EINVAL with
- * the column; what stood before that is there. -ENOMEM.
+ * Add "enum NAME { A, B = 4, C };", any number of them (doc/formats/info.md, "Argument specifications"): values decimal, 0x or
+ * octal; a name without a value has the one before it plus 1; there may be a comma before the brace, and the ';' may be missing. -EINVAL with
+ * the column, and then the definitions in front of it have been added; -ENOMEM.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 

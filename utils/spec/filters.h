@@ -20,7 +20,7 @@ struct filter_entry {
  * @exact: entries with a plain name by it, so that a thousand of them cost what one does; each value is the index + 1 of
  *         the first of a chain
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
- * @patterns: indexes of the others, rising
+ * @patterns: indexes of the others, in ascending order
  */
 struct filters {
 	struct filter_entry *entries;

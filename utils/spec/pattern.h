@@ -9,10 +9,10 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex.h"
 
-/* How a pattern is to be read; what --match says (spec/cli.md section 4.1). */
+/* How a pattern is to be read; what --match says (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
-	MATCH_GLOB,  /* fnmatch(3) over the whole name; the same */
+	MATCH_GLOB,  /* fnmatch(3) over the whole name; plain texts as above */
 	MATCH_SIMPLE,
 };
 
@@ -49,7 +49,7 @@ int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct u
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
-/* Whether @name matches. Cost: of most names that do not, a memory search; of none more than its length allows. */
+/* Whether @name matches. Most names that do not cost one search in memory; none costs more than its length times a constant. */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
 #endif

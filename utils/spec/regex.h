@@ -12,7 +12,7 @@ struct regex;
 
 /*
  * POSIX extended regular expressions as regcomp(3) and regexec(3) of glibc take them in the C locale, \w, \s, \b and the
- * like included; what is found is the same. But for back-references, which nobody can find in linear time.
+ * like included; what is found is the same. Only back references are refused: nobody can find them in linear time.
  *
  * Patterns come from recordings, too, and regexec(3) takes minutes for some of them. Here a byte of a name costs at
  * most one step for each part of the expression, whose number is limited; most often it costs one in all.
@@ -28,7 +28,7 @@ void regex_destroy(struct regex *regex);
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 
-/* What tests see of the promise: the steps that were made so far, and how many a byte may cost at most. */
+/* For tests of that promise: the steps that were made so far, and how many a byte may cost at most. */
 size_t regex_steps(const struct regex *regex);
 size_t regex_steps_per_byte(const struct regex *regex);
 

@@ -17,7 +17,7 @@ enum regex_op {
 	REGEX_MATCH,
 };
 
-/* What lies before and behind. */
+/* What REGEX_LOOK asks of the bytes before and behind. */
 enum regex_look {
 	REGEX_LOOK_START,
 	REGEX_LOOK_END,

@@ -23,7 +23,8 @@ static const struct kind {
 	{ 'e', 2, 0, 0 }, { 't', 2, 0, 0 }, { 'z', 1, 0, 0 },  { 's', 1, 0, 0 },  { 'S', 1, 0, 0 },
 	{ 'w', 2, 0, 0 }, { 'r', 3, 1, 0 }, { 'n', 3, 1, 0 },  { 'k', 3, 1, 0 },  { 'a', 3, 1, 0 },
 	{ 'o', 2, 1, 0 }, { 'q', 1, 1, 0 }, { 'm', 2, -1, 1 }, { 'v', 3, -1, 2 }, { 'l', 4, 1, 0 },
-	{ 'T', 6, 1, 0 },
+	{ 'T', 6, 1, 0 }, { 'L', 3, 1, 0 }, { 'b', 2, 1, 0 },  { 'B', 2, 1, 0 },  { 'd', 3, 1, 0 },
+	{ 'D', 4, 1, 0 }, { 'Q', 5, 1, 0 }, { 'x', 3, -1, 2 },
 };
 
 static const struct kind *kind_of(char letter)
@@ -59,7 +60,14 @@ static bool is_sound(const struct shape_node *node)
 	case 'n':
 	case 'k':
 	case 'a':
+	case 'd':
 		return node->numbers[2] > 0;
+	case 'D':
+		return node->numbers[3] > 0 && node->numbers[3] <= UINT16_MAX;
+	case 'Q':
+		return node->numbers[3] == 4 || node->numbers[3] == 8;
+	case 'x':
+		return bytes >= 1 && bytes <= ARGBLOB_MAX_BYTES;
 	default:
 		return true;
 	}
@@ -82,7 +90,7 @@ static bool parse_node(const char **at, struct shape_node *node)
 		if (!isdigit((unsigned char)**at))
 			return false;
 
-		unsigned long number = strtoul(*at, &behind, 10);
+		unsigned long long number = strtoull(*at, &behind, 10);
 
 		if (number > NUMBER_MAX)
 			return false;
@@ -157,7 +165,10 @@ static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elem
 		return below;
 	case 'o':
 	case 'q':
+	case 'Q':
 		return 1 + below;
+	case 'x':
+		return node->numbers[1] + below;
 	case 'v':
 		return 1 + largest;
 	case 'k':

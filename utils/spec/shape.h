@@ -19,6 +19,9 @@
  *	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES	a OFFSET.NUMBER.BYTES
  *	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
  *	l FIRST.COUNT.NEXT.VALUE			T FIRST.COUNT.LEFT.VALUE.RIGHT.PARENT
+ *	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
+ *	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES			Q POINTER.OWNERS.OFFSET.BYTES.BIAS
+ *	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children are that one's fields 'b', in their order
  * They are those of enum box_op, in the same order.
  */
 #define SHAPE_NODES_MAX	  32
@@ -43,7 +46,7 @@ bool shape_parse(struct shape *shape, const char *text);
 
 static inline bool shape_is_sequence(char letter)
 {
-	return __builtin_strchr("rnkalT", letter) && letter;
+	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
 }
 
 /* How large a box should be, with at most @elements of each sequence; at most @max. A multiple of 4. */

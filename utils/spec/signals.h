@@ -14,7 +14,7 @@ struct signal_switches {
 };
 
 /*
- * "SIG@ACTION{;SIG@ACTION}" (spec/cli.md section 4.7): SIG is a name with or without SIG, a number, RTMIN+n or RTMAX-n; ACTION is
+ * "SIG@ACTION{;SIG@ACTION}" (doc/facts/language.md, "Signals"): SIG is a name with or without SIG, a number, RTMIN+n or RTMAX-n; ACTION is
  * trace_on, trace_off or finish. The last ACTION for a signal counts. -ERR_USAGE with the column and what is wrong;
  * @out is written only on success.
  */

@@ -29,7 +29,7 @@ static bool take_number(char **at, uint32_t max, uint32_t *number)
 	if (!isdigit((unsigned char)**at))
 		return false;
 
-	unsigned long value = strtoul(*at, &end, 10);
+	unsigned long long value = strtoull(*at, &end, 10);
 
 	*at = end;
 	*number = value;
@@ -42,8 +42,9 @@ static bool take_format(char letter, uint8_t *format)
 		char letter;
 		enum arg_format format;
 	} formats[] = {
-		{ 'i', ARG_SIGNED },  { 'u', ARG_UNSIGNED }, { 'f', ARG_FLOAT },  { 'c', ARG_CHAR },
-		{ 'p', ARG_POINTER }, { 'e', ARG_ENUM },     { 't', ARG_STRUCT },
+		{ 'i', ARG_SIGNED }, { 'u', ARG_UNSIGNED }, { 'f', ARG_FLOAT },
+		{ 'c', ARG_CHAR },   { 'p', ARG_POINTER },  { 'e', ARG_ENUM },
+		{ 't', ARG_STRUCT }, { 'b', ARG_STRUCT },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
@@ -111,8 +112,10 @@ static bool parse_field(char *at, struct struct_field *field)
 		return false;
 	*mark = '\0';
 	at = mark + 1;
-	if (!take_number(&at, UINT16_MAX, &field->offset) || *at++ != '/' || !*at ||
-	    !take_format(*at++, &field->type.format) || !take_number(&at, UINT16_MAX, &bytes) ||
+	if (!take_number(&at, UINT16_MAX, &field->offset) || *at++ != '/' || !*at)
+		return false;
+	field->is_boxed = *at == 'b';
+	if (!take_format(*at++, &field->type.format) || !take_number(&at, UINT16_MAX, &bytes) ||
 	    !is_width(field->type.format, bytes))
 		return false;
 	field->type.size = bytes;

@@ -2,6 +2,7 @@
 #ifndef UTRAIL_SPEC_STRUCTDEF_H
 #define UTRAIL_SPEC_STRUCTDEF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@
  * @type: of one element
  * @ref: name of the enum, key of the struct; NULL: none
  * @count: elements of an array; 0: it is none
+ * @is_boxed: a container, a string, or a struct with such fields: of a struct in a box, what is in it stands behind its bytes (shape.h)
  * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is none
  */
 struct struct_field {
@@ -24,6 +26,7 @@ struct struct_field {
 	uint32_t count;
 	uint8_t shift;
 	uint8_t width;
+	bool is_boxed;
 };
 
 /*
@@ -52,7 +55,7 @@ void struct_defs_deinit(struct struct_defs *defs);
 
 /*
  * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f, c, p, e (with
- * ":ENUM"), t (a struct, with ":KEY" when it is defined); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL: it is none,
+ * ":ENUM"), t (a struct, with ":KEY" when it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then
  * nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);

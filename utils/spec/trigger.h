@@ -10,7 +10,7 @@
 #include "utils/spec/cond.h"
 #include "utils/spec/pattern.h"
 
-/* The actions of spec/cli.md section 4.2, as bits. */
+/* The actions of doc/facts/language.md, "Actions", as bits. */
 enum trigger_flags {
 	TRIGGER_FILTER = 1U << 0,
 	TRIGGER_NOTRACE = 1U << 1,

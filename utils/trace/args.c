@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+#include "utils/spec/argfind.h"
 #include "utils/spec/autoargs.h"
 #include "utils/trace/data.h"
 
@@ -193,56 +195,68 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* What .dbg tells of a function, and of the structs among it. */
-static int add_debug(struct arg_book *book, const struct dbg_func *dbg, int about,
-		     struct func_args *out)
+/* Who is asked about a function. */
+struct asked {
+	struct arg_book *book;
+	const struct func *func;
+};
+
+/* What .dbg tells of a function, and of the structs among it. What stands there counts, though it may be nothing that we can read. */
+static int ask_debug(void *self, int about, struct argfound *found)
 {
-	const char *keys = dbg->structs ? dbg->structs : "";
+	const struct asked *asked = self;
+	const struct dbg_func *dbg = module_debug(asked->book->modules, asked->func);
+	const char *keys = dbg && dbg->structs ? dbg->structs : "";
 	const char *end = keys + strcspn(keys, ";");
+	int told = 0;
 	int ret = 0;
 
-	if ((about & ARGRULES_ARGS) && out->args.nr == 0 && dbg->args) {
-		ret = parse_items(book, dbg->args, &out->args);
+	if ((about & ARGRULES_ARGS) && dbg && dbg->args) {
+		told |= ARGRULES_ARGS;
+		ret = parse_items(asked->book, dbg->args, &found->args);
 		if (ret == 0)
-			ret = set_fields(keys, end, &out->args);
+			ret = set_fields(keys, end, &found->args);
 	}
-	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && dbg->retval) {
-		ret = parse_items(book, dbg->retval, &out->retval);
+	if (ret == 0 && (about & ARGRULES_RETVAL) && dbg && dbg->retval) {
+		told |= ARGRULES_RETVAL;
+		ret = parse_items(asked->book, dbg->retval, &found->retval);
 		if (ret == 0 && *end)
-			ret = set_fields(end + 1, end + 1 + strlen(end + 1), &out->retval);
+			ret = set_fields(end + 1, end + 1 + strlen(end + 1), &found->retval);
 	}
-	return ret;
+	return ret < 0 ? ret : told;
 }
 
-/* What the recorder found out by itself, where nothing was said. */
-static int add_auto(struct arg_book *book, const struct func *func, int about,
-		    struct func_args *out)
+/* What the recorder knew of functions of libraries. */
+static int ask_table(void *self, int about, struct argfound *found)
 {
-	const struct dbg_func *dbg = module_debug(book->modules, func);
-	const char *name = func->sym->name;
+	const struct asked *asked = self;
+	const struct arg_book *book = asked->book;
+	const char *name = asked->func->sym->name;
 	const struct autoargs *ours = autoargs_find(name);
-	int ret = dbg ? add_debug(book, dbg, about, out) : 0;
+	int ret = 0;
 
-	if (ret == 0 && (about & ARGRULES_ARGS) && out->args.nr == 0 && !(dbg && dbg->args)) {
+	if (about & ARGRULES_ARGS) {
 		ret = parse_items(book, auto_items(&book->args_auto, &book->args_alike, name),
-				  &out->args);
-		out->is_known = out->args.nr > 0;
+				  &found->args);
 		if (ret == 0 && ours)
-			ret = know_modes(book, ours->args, &out->args);
+			ret = know_modes(book, ours->args, &found->args);
 	}
-	if (ret == 0 && (about & ARGRULES_RETVAL) && out->retval.nr == 0 && !(dbg && dbg->retval)) {
+	if (ret == 0 && (about & ARGRULES_RETVAL)) {
 		ret = parse_items(book, auto_items(&book->retval_auto, &book->retval_alike, name),
-				  &out->retval);
+				  &found->retval);
 		if (ret == 0 && ours)
-			ret = know_modes(book, ours->retval, &out->retval);
+			ret = know_modes(book, ours->retval, &found->retval);
 	}
-	return ret;
+	return ret < 0 ? ret : about;
 }
 
 static int collect(struct arg_book *book, const struct func *func, struct func_args *out)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
+	struct asked asked = { book, func };
+	struct argfind find = { &book->rules, book->is_auto, ask_debug, ask_table, &asked };
+	struct argfound found = { 0 };
 	struct argrules_subject subject = {
 		.name = func->name,
 		.module = func->module->basename,
@@ -258,11 +272,14 @@ static int collect(struct arg_book *book, const struct func *func, struct func_a
 	demangle_others(func->sym->name, DEMANGLE_SIMPLE, &others);
 	subject.others = strbuf_str(&others);
 
-	int about = argrules_collect(&book->rules, &subject, &out->args, &out->retval);
+	int ret = argfind_function(&find, &subject, &found);
 
-	if (about < 0)
-		return about;
-	return add_auto(book, func, book->is_auto ? ARGRULES_BOTH : about, out);
+	*out = (struct func_args){
+		.args = found.args,
+		.retval = found.retval,
+		.is_known = (found.from_table & ARGRULES_ARGS) && found.args.nr,
+	};
+	return ret;
 }
 
 static const struct func_args *make(struct arg_book *book, const struct func *func)
@@ -281,17 +298,12 @@ static const struct func_args *make(struct arg_book *book, const struct func *fu
 
 static bool make_room(struct arg_book *book, size_t id)
 {
-	if (id < book->nr_funcs)
-		return true;
-
-	size_t nr = MAX(id + 1, book->nr_funcs * 2);
-	const struct func_args **funcs = reallocarray(book->funcs, nr, sizeof(*funcs));
+	const struct func_args **funcs = vec_reach(book->funcs, &book->nr_funcs, id,
+						   sizeof(*funcs));
 
 	if (!funcs)
 		return false;
-	memset(funcs + book->nr_funcs, 0, (nr - book->nr_funcs) * sizeof(*funcs));
 	book->funcs = funcs;
-	book->nr_funcs = nr;
 	return true;
 }
 

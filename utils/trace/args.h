@@ -20,7 +20,7 @@ struct func_args {
 };
 
 /*
- * The rules of spec/data-format.md section 1.4: what the user asked for, then what the recorder found out by itself, from
+ * The rules of doc/formats/info.md, "Argument specifications": what the user asked for, then what the recorder found out by itself, from
  * debug information (.dbg) or else from tables of library functions.
  *
  * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/format/event_ids.h"
 #include "utils/trace/data.h"
 #include "utils/trace/module.h"
 
@@ -19,34 +20,6 @@ enum event_type {
 	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
 };
 
-/* Ids of events, spec/data-format.md section 6.3. */
-enum event_id {
-	EVENT_ID_BUILTIN = 100000, /* below: kernel tracepoints */
-	EVENT_ID_READ_STATM = 100001,
-	EVENT_ID_READ_PAGE_FAULT,
-	EVENT_ID_DIFF_STATM,
-	EVENT_ID_DIFF_PAGE_FAULT,
-	EVENT_ID_READ_PMU_CYCLE,
-	EVENT_ID_DIFF_PMU_CYCLE,
-	EVENT_ID_READ_PMU_CACHE,
-	EVENT_ID_DIFF_PMU_CACHE,
-	EVENT_ID_READ_PMU_BRANCH,
-	EVENT_ID_DIFF_PMU_BRANCH,
-	EVENT_ID_WATCH_CPU,
-	EVENT_ID_WATCH_VAR,
-	EVENT_ID_CALLSITE,
-	EVENT_ID_SCHED_IN = 200001,
-	EVENT_ID_SCHED_OUT,
-	EVENT_ID_SCHED_BOTH,
-	EVENT_ID_TASK_NEW,
-	EVENT_ID_TASK_EXIT,
-	EVENT_ID_TASK_NAME,
-	EVENT_ID_SCHED_OUT_PREEMPT,
-	EVENT_ID_SCHED_BOTH_PREEMPT,
-	EVENT_ID_USER = 1000000, /* and up: names in events.txt */
-	EVENT_ID_EXTERN_DATA = 2000000,
-};
-
 enum event_flag {
 	EVENT_UNPAIRED = 1U << 0,   /* EXIT, SCHED_IN: where it began was not seen */
 	EVENT_RECURSIVE = 1U << 1,  /* EXIT: the same function is further out in the stack */
@@ -59,6 +32,9 @@ enum event_flag {
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
 
+/* Of SCHED_*: nobody knows which CPU, or its number is larger than all that are counted. */
+#define EVENT_CPU_UNKNOWN UINT16_MAX
+
 /*
  * One event of one task. Events of a task are in the order of its records; times may go
  * backwards in broken data.
@@ -66,10 +42,12 @@ enum event_flag {
  * @time_ns: of the recording's clock
  * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
- * @addr: ENTRY, EXIT: the recorded address; POINT: its id; LOST: how many records were lost
+ * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost
+ * @id: all others: what it is, enum event_id
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
- * @data: payload, valid until the next batch of the task
- * @data_len: its length; SCHED_*, which have no payload: the CPU
+ * @data: payload, valid until the next batch of the task; NULL: none
+ * @data_len: its length
+ * @cpu: SCHED_*, which have no payload: where that was, or EVENT_CPU_UNKNOWN
  * @depth: frames below this one whose entry was seen, whatever stages leave out
  * @indent: the same, counted over what is left after the stages: the depth to show. The depth
  *          of the record until stg_indent() has run
@@ -78,16 +56,22 @@ struct event {
 	uint64_t time_ns;
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t addr;
+	union {
+		uint64_t addr;
+		uint64_t id;
+	};
 	const struct func *func;
 	const uint8_t *data;
-	uint16_t data_len;
+	union {
+		uint16_t data_len;
+		uint16_t cpu;
+	};
 	uint16_t depth;
 	uint16_t indent;
 	uint8_t type;
 	uint8_t flags;
 };
-_Static_assert(sizeof(struct event) == 56, "an event is copied a lot");
+_Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
 
 /* A duration as shown: how far the clock went back counts as time, like the peer does. */
 static inline uint64_t time_abs(uint64_t ns)

@@ -7,18 +7,18 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 
-static int add_event(void *self, uint64_t id, const char *name)
+static int add_event(void *self, const struct event_kind *kind)
 {
 	struct event_choice *choice = self;
 	uint64_t *ids;
 
-	if (!event_rules_show(choice->rules, event_origin_of(id), name))
+	if (!event_rules_show(choice->rules, kind->origin, kind->name))
 		return 0;
 	ids = vec_grow(choice->ids, choice->nr, sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
 	choice->ids = ids;
-	ids[choice->nr++] = id;
+	ids[choice->nr++] = kind->id;
 	return 0;
 }
 
@@ -36,10 +36,10 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 	choice->rules = rules;
 	choice->has_sched = event_rules_linux(rules) & EVENT_LINUX_SCHED;
 
-	int ret = event_names_load(&choice->names, data, err);
+	int ret = event_kinds_load(&choice->kinds, data, err);
 
 	if (ret == 0)
-		ret = event_names_each(&choice->names, add_event, choice);
+		ret = event_kinds_each(&choice->kinds, add_event, choice);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot choose events");
 	if (choice->nr)
@@ -50,7 +50,7 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 
 void event_choice_deinit(struct event_choice *choice)
 {
-	event_names_deinit(&choice->names);
+	event_kinds_deinit(&choice->kinds);
 	free(choice->ids);
 	*choice = (struct event_choice){ 0 };
 }
@@ -58,18 +58,18 @@ void event_choice_deinit(struct event_choice *choice)
 /* Only one thread reads a recording that grows, and there the name may have come with the event. */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {
-	const struct trace_data *data = choice->names.data;
-	const char *name;
+	const struct event_kind *kind;
 
-	if (!data->growth || id < EVENT_ID_USER)
+	if (!choice->kinds.data->growth)
 		return false;
-	name = event_names_find(&choice->names, id);
-	return name && event_rules_show(choice->rules, EVENT_OF_PROGRAM, name);
+	kind = event_kinds_find(&choice->kinds, id);
+	return (kind->flags & EVENT_KIND_BY_NAME) && !(kind->flags & EVENT_KIND_NAMELESS) &&
+	       event_rules_show(choice->rules, kind->origin, kind->name);
 }
 
 bool event_choice_has(struct event_choice *choice, const struct event *event)
 {
-	uint64_t id = event->addr;
+	uint64_t id = event->id;
 
 	if (!choice->rules)
 		return true;
@@ -77,8 +77,7 @@ bool event_choice_has(struct event_choice *choice, const struct event *event)
 		return choice->has_extern;
 	if (event->type != EVENT_POINT)
 		return choice->has_sched;
-	/* A part of its call. */
-	if (id == EVENT_ID_CALLSITE)
+	if (event_kind_fixed(id)->flags & EVENT_KIND_OF_CALL)
 		return true;
 	return has_id(choice, id) || shows_new(choice, id);
 }

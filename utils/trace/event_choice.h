@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/events.h"
 #include "utils/trace/event.h"
-#include "utils/trace/event_names.h"
+#include "utils/trace/event_kinds.h"
 
 /*
  * Starts as { 0 }, ends with event_choice_deinit().
@@ -20,7 +20,7 @@
  */
 struct event_choice {
 	const struct event_rules *rules;
-	struct event_names names;
+	struct event_kinds kinds;
 	uint64_t *ids;
 	size_t nr;
 	bool has_sched;

@@ -3,32 +3,8 @@
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/trace/head.h"
 #include "utils/trace/pipeline.h"
-
-/*
- * When a lane's next event is, above which lane it is (below): so one comparison orders by time
- * and, on a tie, by lane. The external events are behind all lanes. HEAD_END is a lane without
- * events.
- */
-typedef unsigned __int128 head_t;
-
-#define HEAD_END (UINT64_MAX / 2)
-
-/* The top bit stays free for the sign of a difference; 292 years are enough for times. */
-static head_t head_of(uint64_t time_ns, size_t index)
-{
-	return (head_t)MIN(time_ns, HEAD_END) << 64 | index;
-}
-
-static uint64_t head_time(head_t head)
-{
-	return head >> 64;
-}
-
-static size_t head_index(head_t head)
-{
-	return (uint64_t)head;
-}
 
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
@@ -44,12 +20,6 @@ struct merge {
 	uint64_t barrier_ns;
 };
 
-/* All ones when @a comes before @b: the sign of the difference, without a branch. */
-static head_t before(head_t a, head_t b)
-{
-	return (head_t)((__int128)(a - b) >> 127);
-}
-
 /*
  * HOT: put @head, which is later than what was there, at @at, and down to where it belongs. That is not far when few tasks
  * run at a time. Which child is first is what a CPU guesses worst, so nobody asks it.
@@ -64,13 +34,13 @@ static void replace(struct merge *merge, size_t at, head_t head)
 		if (child >= merge->cap)
 			break;
 
-		head_t is_right = before(heap[child + 1], heap[child]);
-		head_t first = heap[child] ^ ((heap[child] ^ heap[child + 1]) & is_right);
+		size_t is_right;
+		head_t first = head_first(heap + child, &is_right);
 
-		if (first >= head)
+		if (!head_is_before(first, head))
 			break;
 		heap[at] = first;
-		at = child + ((size_t)is_right & 1);
+		at = child + is_right;
 	}
 	heap[at] = head;
 }
@@ -86,7 +56,7 @@ static head_t second(const struct merge *merge)
 {
 	head_t barrier = head_of(merge->barrier_ns, SIZE_MAX);
 
-	return MIN(MIN(merge->heap[1], merge->heap[2]), barrier);
+	return head_min(head_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
 /* How many events of the lane, from the next on, come before @limit. At least one. */
@@ -197,12 +167,12 @@ struct followers {
 static struct followers find_followers(const struct merge *merge)
 {
 	const head_t *heap = merge->heap;
-	size_t at = heap[2] < heap[1] ? 2 : 1;
-	head_t third = MIN(heap[3 - at], head_of(merge->barrier_ns, SIZE_MAX));
+	size_t at = head_is_before(heap[2], heap[1]) ? 2 : 1;
+	head_t third = head_min(heap[3 - at], head_of(merge->barrier_ns, SIZE_MAX));
 
 	/* Each node has two children, or none. */
 	if (2 * at + 1 < merge->cap)
-		third = MIN(third, MIN(heap[2 * at + 1], heap[2 * at + 2]));
+		third = head_min(third, head_min(heap[2 * at + 1], heap[2 * at + 2]));
 	return (struct followers){ at, third };
 }
 
@@ -256,19 +226,23 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 
 static uint64_t next_extern_ns(const struct pipeline *pipe)
 {
-	const struct src_extern *ext = &pipe->ext;
-	uint64_t time_ns = pipe->ext_at < ext->nr ? ext->events[pipe->ext_at].time_ns : HEAD_END;
+	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;
 
-	return time_ns > pipe->limit_ns ? HEAD_END : time_ns;
+	return time_ns == UINT64_MAX || time_ns > pipeline_limit_ns(pipe)
+		       ? HEAD_END
+		       : MIN(time_ns, HEAD_END - 1);
 }
 
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
-	struct event_span span = { NULL, &pipe->ext.events[pipe->ext_at++], 1 };
+	struct event event;
+	ssize_t nr = source_read(pipe->ext, &event, 1, UINT64_MAX, err);
+	struct event_span span = { NULL, &event, nr };
+	int ret = nr < 0 ? nr : nr ? view->events(view->self, &span, err) : 0;
 
 	replace_top(merge, head_of(next_extern_ns(pipe), pipe->nr_lanes));
-	return view->events(view->self, &span, err);
+	return ret;
 }
 
 static int compare_heads(const void *a, const void *b)
@@ -276,7 +250,7 @@ static int compare_heads(const void *a, const void *b)
 	head_t x = *(const head_t *)a;
 	head_t y = *(const head_t *)b;
 
-	return x < y ? -1 : x > y;
+	return head_is_before(x, y) ? -1 : head_is_before(y, x);
 }
 
 /*
@@ -285,10 +259,16 @@ static int compare_heads(const void *a, const void *b)
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
-	return MIN(MIN(lane->task->first_ns, lane_next_perf_ns(lane)), HEAD_END - 1);
+	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), HEAD_END - 1);
 }
 
-/* When each lane begins; sorted, they are a heap. */
+/* A lane that has not begun, and does not before the limit, has no need to be read. */
+static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
+{
+	return !pipe->data->growth && !lane->batch && !lane->is_finished;
+}
+
+/* When each lane begins, or goes on; sorted, they are a heap. */
 static int start(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -296,8 +276,10 @@ static int start(struct merge *merge, struct uft_err *err)
 	for (size_t i = 0; i < merge->cap; i++) {
 		uint64_t time_ns = HEAD_END;
 
-		if (i < pipe->nr_lanes && !pipe->data->growth) {
+		if (i < pipe->nr_lanes && is_waiting(pipe, &pipe->lanes[i])) {
 			time_ns = earliest_ns(&pipe->lanes[i]);
+			if (time_ns > pipeline_limit_ns(pipe))
+				time_ns = HEAD_END;
 		} else if (i < pipe->nr_lanes) {
 			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
 

@@ -9,6 +9,7 @@
 
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/base/vec.h"
 #include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
@@ -59,9 +60,7 @@ static struct module *module_create(const char *path, const char *build_id)
 		return NULL;
 	}
 
-	const char *slash = strrchr(mod->path, '/');
-
-	mod->basename = slash ? slash + 1 : mod->path;
+	mod->basename = path_base(mod->path);
 	return mod;
 }
 
@@ -168,7 +167,7 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * The brackets are there already in full demangled names (output.md section 1.4). Debian's
+ * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Debian's
  * uftrace leaves them out behind "operator()" too, and so do we.
  */
 static bool wants_brackets(const char *name)
@@ -180,15 +179,11 @@ static bool wants_brackets(const char *name)
 
 const struct func *module_set_add_func(struct module_set *set, const char *name)
 {
-	if (set->nr_funcs == set->cap_funcs) {
-		size_t cap = set->cap_funcs ? set->cap_funcs * 2 : 256;
-		struct func **funcs = reallocarray(set->funcs, cap, sizeof(struct func *));
+	struct func **funcs = vec_grow(set->funcs, set->nr_funcs, sizeof(struct func *));
 
-		if (!funcs)
-			return NULL;
-		set->funcs = funcs;
-		set->cap_funcs = cap;
-	}
+	if (!funcs)
+		return NULL;
+	set->funcs = funcs;
 
 	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);

@@ -84,7 +84,6 @@ struct module_set {
 	pthread_mutex_t lock;  /* of all that is in here, while several threads read */
 	struct func **funcs;   /* by id */
 	size_t nr_funcs;
-	size_t cap_funcs;
 };
 
 void module_set_deinit(struct module_set *set);

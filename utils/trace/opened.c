@@ -105,8 +105,9 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 	if (opened->is_out)
 		*events = (struct event){
 			.time_ns = start_ns,
-			.addr = opened->out_flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
-								    : EVENT_ID_SCHED_OUT,
+			.id = opened->out_flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
+								  : EVENT_ID_SCHED_OUT,
+			.cpu = EVENT_CPU_UNKNOWN,
 			.type = EVENT_SCHED_OUT,
 			.flags = opened->out_flags,
 		};

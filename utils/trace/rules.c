@@ -5,20 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/path.h"
+#include "utils/base/vec.h"
+
 static const struct trigger nothing;
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool is_program(const struct func_rules *rules, const struct module *mod)
 {
 	const char *exe = rules->data->info.exename;
 
-	return exe && strcmp(base_name(exe), mod->basename) == 0;
+	return exe && strcmp(path_base(exe), mod->basename) == 0;
 }
 
 static bool has_locations(const struct filters *filters)
@@ -126,17 +122,12 @@ void func_rules_deinit(struct func_rules *rules)
 
 static bool make_room(struct rule_table *table, const struct func *func)
 {
-	size_t nr = MAX((size_t)func->id + 1, table->nr * 2);
-	const struct trigger **by_func;
+	const struct trigger **by_func = vec_reach(table->by_func, &table->nr, func->id,
+						   sizeof(*by_func));
 
-	if (func->id < table->nr)
-		return true;
-	by_func = reallocarray(table->by_func, nr, sizeof(*by_func));
 	if (!by_func)
 		return false;
-	memset(by_func + table->nr, 0, (nr - table->nr) * sizeof(*by_func));
 	table->by_func = by_func;
-	table->nr = nr;
 	return true;
 }
 

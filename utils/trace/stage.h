@@ -20,6 +20,20 @@
  * Most work in place: they get @nr events and return how many are left.
  */
 
+/* What a view needs of calls. */
+enum stage_wants {
+	STAGE_WANTS_CALLS,  /* both ends */
+	STAGE_WANTS_DEPTHS, /* it shows how deep they are, too: run stg_indent */
+	STAGE_WANTS_ENDS,   /* it adds up: EXIT and SCHED_* only, in no depth */
+};
+
+/* Which times off the CPU are shown. */
+enum stage_sched {
+	STAGE_SCHED_NONE,
+	STAGE_SCHED_WILLING, /* not those in which the kernel took the CPU away */
+	STAGE_SCHED_ALL,
+};
+
 /* What to show; all zero is not "everything", see stage_config_init(). */
 struct stage_config {
 	unsigned depth;		 /* calls with less than that many frames below */
@@ -33,15 +47,13 @@ struct stage_config {
 	const struct event_rules
 		*events;	     /* --Event: of these only some; borrowed, NULL without any */
 	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */
-	bool show_sched;
-	bool show_preempt;	/* SCHED_* of pre-empted tasks */
+	enum stage_sched sched;
 	bool show_outside;	/* events outside of functions */
 	bool starts_inside;	/* a time range cuts off the beginning */
 	bool closes_open_calls; /* make up an EXIT for each call that never returned */
 	bool opens_at_start; /* ... and an ENTRY for each that is open where the time range begins */
 	bool opens_inherited; /* ... and for each that a task begins within and returns from */
-	bool wants_indent;    /* the view shows how deep calls are: run stg_indent */
-	bool ends_only;	      /* the view adds up: it needs EXIT and SCHED_* only, in no depth */
+	enum stage_wants wants;
 };
 
 void stage_config_init(struct stage_config *config);
@@ -121,7 +133,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
  */
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
-/* stg_select: depth, size, library calls, kinds of events; with ends_only also the duration. */
+/* stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);
 /* Is a call of @func with so many around it shown, as far as this stage can tell before its end? */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,

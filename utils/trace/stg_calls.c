@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/format/record.h"
 
 #define FIRST_FRAMES 16
@@ -16,8 +17,7 @@ void stage_config_init(struct stage_config *config)
 		.actions = UINT32_MAX,
 		.show_libcalls = true,
 		.show_events = true,
-		.show_sched = true,
-		.show_preempt = true,
+		.sched = STAGE_SCHED_ALL,
 	};
 }
 
@@ -46,14 +46,11 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 /* Room to count the frames of @func. */
 static bool grow_open(struct stg_calls *calls, const struct func *func)
 {
-	size_t nr = MAX((size_t)func->count_id + 1, calls->nr_open * 2);
-	uint32_t *open = reallocarray(calls->open, nr, sizeof(*open));
+	uint32_t *open = vec_reach(calls->open, &calls->nr_open, func->count_id, sizeof(*open));
 
 	if (!open)
 		return false;
-	memset(open + calls->nr_open, 0, (nr - calls->nr_open) * sizeof(*open));
 	calls->open = open;
-	calls->nr_open = nr;
 	return true;
 }
 
@@ -286,8 +283,8 @@ static uint32_t event_depth(const struct stg_calls *calls)
 	const struct stage_config *config = calls->config;
 	size_t depth = calls->nr - calls->nr_seeded;
 
-	if (calls->nr == 1 && depth == 1 && config->wants_indent && !config->show_libcalls &&
-	    calls->frames[0].func && calls->frames[0].func->is_libcall)
+	if (calls->nr == 1 && depth == 1 && config->wants == STAGE_WANTS_DEPTHS &&
+	    !config->show_libcalls && calls->frames[0].func && calls->frames[0].func->is_libcall)
 		return 0;
 	return depth;
 }
@@ -340,7 +337,10 @@ static void on_other(struct stg_calls *calls, struct event *event)
 /* Everything that stg_calls() itself does not do on the spot. */
 static int handle(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
-	if (event->time_ns >= calls->changes_ns) {
+	/* A task without a probe has no session, and no addresses that could mean anything. */
+	bool needs_space = event->type <= EVENT_EXIT || calls->task->nr_refs;
+
+	if (needs_space && event->time_ns >= calls->changes_ns) {
 		int ret = change_space(calls, event, err);
 
 		if (ret < 0)

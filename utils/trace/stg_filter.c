@@ -1,9 +1,11 @@
-/* Stage: filters and triggers, with the same meaning as while recording (spec/cli.md section 4.3). */
+/* Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md, "Which calls are kept"). */
 #include "utils/trace/stg_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "utils/base/vec.h"
 
 enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* nothing but time can take it away */
@@ -41,16 +43,12 @@ void stg_filter_deinit(struct stg_filter *stage)
 
 static bool push(struct stg_filter *stage, const struct filter_frame *frame)
 {
-	if (stage->nr == stage->cap) {
-		size_t cap = stage->cap ? stage->cap * 2 : 32;
-		struct filter_frame *frames = reallocarray(stage->frames, cap,
-							   sizeof(*stage->frames));
+	struct filter_frame *frames = vec_room(stage->frames, stage->nr, &stage->cap,
+					       sizeof(*frames));
 
-		if (!frames)
-			return false;
-		stage->frames = frames;
-		stage->cap = cap;
-	}
+	if (!frames)
+		return false;
+	stage->frames = frames;
 	stage->frames[stage->nr++] = *frame;
 	return true;
 }

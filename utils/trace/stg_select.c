@@ -1,16 +1,19 @@
 /* Stage: drops what is too deep, too small, a library call, or an event nobody asked for. */
+#include "utils/trace/event_kind.h"
 #include "utils/trace/stage.h"
 
 bool stg_select_is_needed(const struct stage_config *config)
 {
 	return config->is_off || config->depth <= UINT16_MAX || config->size_filter ||
-	       !config->show_libcalls || (config->ends_only && config->time_filter_ns);
+	       !config->show_libcalls ||
+	       (config->wants == STAGE_WANTS_ENDS && config->time_filter_ns);
 }
 
 /* Views that see no entries need no stg_time: an EXIT knows how long the call took. */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
-	return config->ends_only && time_abs(event->total_ns) < config->time_filter_ns &&
+	return config->wants == STAGE_WANTS_ENDS &&
+	       time_abs(event->total_ns) < config->time_filter_ns &&
 	       !(event->flags & (EVENT_UNFINISHED | EVENT_UNPAIRED));
 }
 
@@ -36,11 +39,10 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 	return !config->is_off && depth < config->depth && keeps_func(config, func);
 }
 
-/* -T f@read=..., -W: somebody asked for it, function by function, when the recording was made. */
 static bool is_of_trigger(const struct event *event)
 {
-	return event->type == EVENT_POINT && event->addr >= EVENT_ID_READ_STATM &&
-	       event->addr <= EVENT_ID_WATCH_VAR;
+	return event->type == EVENT_POINT &&
+	       (event_kind_fixed(event->id)->flags & EVENT_KIND_OF_TRIGGER);
 }
 
 /* Events that the user does not want to see. A view of lines must still know of them. */
@@ -51,7 +53,8 @@ static bool is_hidden(const struct stage_config *config, const struct event *eve
 		return true;
 	if (event->type == EVENT_POINT)
 		return false;
-	return !config->show_sched || (!config->show_preempt && (event->flags & EVENT_PREEMPTED));
+	return config->sched == STAGE_SCHED_NONE ||
+	       (config->sched == STAGE_SCHED_WILLING && (event->flags & EVENT_PREEMPTED));
 }
 
 static bool keeps_event(const struct stage_config *config, struct event *event)
@@ -64,7 +67,7 @@ static bool keeps_event(const struct stage_config *config, struct event *event)
 		return false;
 	if (is_hidden(config, event)) {
 		event->type = EVENT_HIDDEN;
-		return config->wants_indent;
+		return config->wants == STAGE_WANTS_DEPTHS;
 	}
 	return event->type != EVENT_SCHED_IN || !is_too_short(config, event);
 }

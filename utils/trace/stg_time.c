@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 
 static void free_released(struct stg_time *stage)
 {
@@ -32,16 +33,11 @@ static bool make_room(struct stg_time *stage)
 		stage->nr -= stage->at;
 		stage->at = 0;
 	}
-	if (stage->nr < stage->cap)
-		return true;
-
-	size_t cap = stage->cap ? stage->cap * 2 : 32;
-	struct event *held = reallocarray(stage->held, cap, sizeof(*held));
+	struct event *held = vec_room(stage->held, stage->nr, &stage->cap, sizeof(*held));
 
 	if (!held)
 		return false;
 	stage->held = held;
-	stage->cap = cap;
 	return true;
 }
 
@@ -192,7 +188,8 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 /* Somebody asked for an event of the program by name: it is shown, and so are the calls that it is in. */
 static bool is_asked_for(const struct event *event)
 {
-	return event->type == EVENT_POINT && event->addr >= EVENT_ID_USER;
+	return event->type == EVENT_POINT &&
+	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
 /* One event in, @out gets what passes by it. */

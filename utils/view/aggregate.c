@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
 {
@@ -81,7 +82,7 @@ static void add_time(struct time_stats *stats, uint64_t ns, uint64_t at_ns, bool
 	else
 		note_extremes(stats, &call);
 	stats->sum_ns += ns;
-	stats->sum_squares += (unsigned __int128)ns * ns;
+	wide_add(&stats->sum_squares, wide_square(ns));
 }
 
 static __attribute__((noinline)) void add_details(struct call_stats *stats,
@@ -133,19 +134,16 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 /* The first event tells where the task had been all the time. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
-	uint32_t cpu = event->data_len;
+	uint32_t cpu = event->cpu;
 
 	if (task->nr_cpus && task->cpus[task->nr_cpus - 1].cpu == cpu)
 		return 0;
-	if (task->nr_cpus == task->cap_cpus) {
-		size_t cap = task->cap_cpus ? task->cap_cpus * 2 : 8;
-		struct cpu_change *cpus = reallocarray(task->cpus, cap, sizeof(*cpus));
 
-		if (!cpus)
-			return -ENOMEM;
-		task->cpus = cpus;
-		task->cap_cpus = cap;
-	}
+	struct cpu_change *cpus = vec_grow(task->cpus, task->nr_cpus, sizeof(*cpus));
+
+	if (!cpus)
+		return -ENOMEM;
+	task->cpus = cpus;
 	task->cpus[task->nr_cpus] = (struct cpu_change){
 		.since_ns = task->nr_cpus ? event->time_ns : 0,
 		.cpu = cpu,
@@ -295,7 +293,7 @@ static void merge_time(struct time_stats *to, const struct time_stats *from)
 {
 	note_extremes(to, from);
 	to->sum_ns += from->sum_ns;
-	to->sum_squares += from->sum_squares;
+	wide_add(&to->sum_squares, from->sum_squares);
 }
 
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first)
@@ -451,7 +449,7 @@ double time_stats_stdv(const struct time_stats *stats, uint64_t calls)
 
 	double n = calls;
 	double avg = stats->sum_ns / n;
-	double squares = (double)stats->sum_squares - avg * stats->sum_ns;
+	double squares = wide_to_double(stats->sum_squares) - avg * stats->sum_ns;
 
 	return squares <= 0 ? 0 : 100 * sqrt(squares / n / n) / avg;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/wide.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/hist.h"
 
@@ -17,7 +18,7 @@ struct time_stats {
 	uint64_t max_ns;
 	uint64_t min_at_ns; /* when the call with that time began */
 	uint64_t max_at_ns;
-	unsigned __int128 sum_squares;
+	struct wide sum_squares;
 };
 
 /* What is known of calls of one function, or of one name. */
@@ -31,7 +32,7 @@ struct call_stats {
 	struct hist *hist; /* of total times; NULL: none or not wanted */
 };
 
-/* The cpus of a call_stats have so many words, which makes 1024 CPUs. */
+/* Words in the cpus of a call_stats: room for 1024 CPUs. */
 #define CPU_WORDS 16
 
 /* One line of a report by function. */
@@ -51,7 +52,6 @@ struct task_stats {
 		uint32_t cpu;
 	} * cpus;
 	size_t nr_cpus;
-	size_t cap_cpus;
 };
 
 /*
@@ -79,7 +79,7 @@ void aggregate_deinit(struct aggregate *agg);
 /* The events function of struct view; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* The resume function of struct view, but not with wants_cpus: where a task was is known from its beginning on. */
+/* The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to those who read it from its beginning. */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /* Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then. */

@@ -1,4 +1,4 @@
-/* The text of arguments and return values (spec/output.md section 2.4). */
+/* The text of arguments and return values (doc/facts/text.md, "Arguments"). */
 #ifndef UTRAIL_VIEW_ARGTEXT_H
 #define UTRAIL_VIEW_ARGTEXT_H
 
@@ -8,8 +8,8 @@
 #include "utils/trace/event.h"
 
 /*
- * @color: of strings, symbols and enums; with it is told what the text is for: a page or a terminal. Exporters, which have no colours,
- *         get it as a terminal shows it.
+ * @color: of strings, symbols and enums. It also tells what the text is for, a page or a terminal. Exporters, which have no colours, get it
+ *         as a terminal shows it.
  */
 struct argtext {
 	struct trace_data *data;

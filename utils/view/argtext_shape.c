@@ -113,8 +113,10 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 		end(box, out);
 		return true;
 	}
+	if (number == BOX_MANY)
+		strbuf_addf(out, "more than %u: ", BOX_WALK_MAX);
 	/* An array's number is known from its type. */
-	if (box->shape->nodes[index].letter == 'a')
+	else if (box->shape->nodes[index].letter == 'a')
 		number = MIN(number, (uint32_t)UINT16_MAX);
 	else
 		strbuf_addf(out, "%u%s", number, number ? ": " : "");
@@ -167,14 +169,56 @@ static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 			child = behind(box, child);
 		if (*which < node->nr_children)
 			good = put_node(box, child, out);
+	} else if (node->letter == 'Q' && *which == BOX_EXPIRED) {
+		strbuf_addstr(out, "expired");
 	} else if (*which) {
 		good = put_node(box, child, out);
-	} else if (node->letter == 'q') {
+	} else if (node->letter == 'q' || node->letter == 'Q') {
 		strbuf_addstr(out, "NULL");
 	}
 	if (good)
 		end(box, out);
 	return good;
+}
+
+/* A struct's children that are still to come. */
+struct fields {
+	struct box *box;
+	size_t next;
+	unsigned left;
+};
+
+static bool put_boxed_field(void *self, struct strbuf *out)
+{
+	struct fields *fields = self;
+	size_t index = fields->next;
+
+	if (fields->left == 0)
+		return false;
+	fields->left--;
+	fields->next = behind(fields->box, index);
+	return put_node(fields->box, index, out);
+}
+
+/* As any struct; those that are in something else have no name. */
+static bool put_struct(struct box *box, size_t index, struct strbuf *out)
+{
+	const struct shape_node *node = &box->shape->nodes[index];
+	struct fields fields = { box, index + 1, node->nr_children };
+	const struct boxed_fields boxed = { put_boxed_field, &fields };
+	struct argspec spec = { .type = { ARG_STRUCT, node->numbers[1] } };
+	struct arg_value value = { NULL, node->numbers[1] };
+	char key[256];
+
+	snprintf(key, sizeof(key), "%.*s", (int)node->name_len, node->name ? node->name : "");
+	spec.fields = key;
+	if (!take(box, value.len, &value.data))
+		return false;
+	box->open++;
+	if (!argtext_put_fields(box->s, &spec, &value, &boxed, out))
+		return false;
+	box->open--;
+	return true;
 }
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out)
@@ -192,8 +236,11 @@ static bool put_node(struct box *box, size_t index, struct strbuf *out)
 		return put_text(box, node, out);
 	case 'm':
 		return put_members(box, index, out);
+	case 'x':
+		return put_struct(box, index, out);
 	case 'o':
 	case 'q':
+	case 'Q':
 	case 'v':
 		return put_maybe(box, index, out);
 	default:
@@ -213,7 +260,11 @@ bool argtext_put_container(struct subject *s, const struct argspec *spec,
 	if (!def || !def->shape || !shape_parse(&shape, def->shape) || value->len == 0 ||
 	    s->text->data->is_big_endian || s->nesting)
 		return false;
-	if (value->data[0] != BOX_GOOD) {
+	if (shape.nodes[0].letter == 'x')
+		argtext_put_struct_name(s, spec, out);
+	if (value->data[0] != BOX_GOOD && shape.nodes[0].letter == 'x') {
+		strbuf_addstr(out, "{?}");
+	} else if (value->data[0] != BOX_GOOD) {
 		begin(&box, &shape.nodes[0], out);
 		strbuf_addch(out, '?');
 	} else {

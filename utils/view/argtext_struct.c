@@ -79,29 +79,35 @@ static void put_array(struct subject *s, const struct struct_field *field, const
 	strbuf_addstr(out, field->count > shown ? ", ...}" : "}");
 }
 
-static void put_field(struct subject *s, const struct struct_field *field, const uint8_t *data,
-		      struct strbuf *out)
+static bool put_field(struct subject *s, const struct struct_field *field, const uint8_t *data,
+		      const struct boxed_fields *boxed, struct strbuf *out)
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
 	argtext_put_text(s, field->name, strnlen(field->name, FIELD_NAME_MAX), out);
 	strbuf_addch(out, '=');
-	if (field->count)
+	if (field->is_boxed && boxed)
+		return boxed->put(boxed->self, out);
+	if (field->is_boxed)
+		strbuf_addstr(out, "{...}");
+	else if (field->count)
 		put_array(s, field, value.data, out);
 	else
 		put_element(s, field, &value, out);
+	return true;
 }
 
-void argtext_put_fields(struct subject *s, const struct argspec *spec,
-			const struct arg_value *value, struct strbuf *out)
+bool argtext_put_fields(struct subject *s, const struct argspec *spec,
+			const struct arg_value *value, const struct boxed_fields *boxed,
+			struct strbuf *out)
 {
 	const struct struct_def *def = arg_book_struct(s->event->func, spec);
 
 	/* Bit-fields and the like are laid out as on the machines that utrail records on. */
-	if (!def || value->len < def->bytes || s->text->data->is_big_endian ||
+	if (!def || def->shape || value->len < def->bytes || s->text->data->is_big_endian ||
 	    s->nesting == NESTING_MAX) {
 		strbuf_addstr(out, "{...}");
-		return;
+		return true;
 	}
 	strbuf_addch(out, '{');
 	s->nesting++;
@@ -115,9 +121,13 @@ void argtext_put_fields(struct subject *s, const struct argspec *spec,
 			break;
 		}
 		s->fields--;
-		put_field(s, &def->fields[i], value->data, out);
+		if (!put_field(s, &def->fields[i], value->data, boxed, out)) {
+			s->nesting--;
+			return false;
+		}
 		s->budget -= MIN(s->budget, out->len - start);
 	}
 	s->nesting--;
 	strbuf_addch(out, '}');
+	return true;
 }

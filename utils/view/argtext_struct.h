@@ -22,18 +22,29 @@ struct subject {
 	unsigned nesting;
 };
 
-/* Append one value, of whatever type. */
 /* Text that is not ours, as the medium shows it that the colours are for. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
+/* What stands in front of the brace of a struct that is an argument; nothing when it has no name. */
+void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
+			     struct strbuf *out);
 
+/* Append one value, of whatever type. */
 void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 
+/* Where the text of boxed fields comes from, one after the other; @put: false when there is no more. */
+struct boxed_fields {
+	bool (*put)(void *self, struct strbuf *out);
+	void *self;
+};
+
 /*
- * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}".
+ * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed: NULL when there is nothing but the
+ * struct's bytes; then fields that would be boxed are "{...}". False when @boxed had no more: the brace is still open.
  */
-void argtext_put_fields(struct subject *s, const struct argspec *spec,
-			const struct arg_value *value, struct strbuf *out);
+bool argtext_put_fields(struct subject *s, const struct argspec *spec,
+			const struct arg_value *value, const struct boxed_fields *boxed,
+			struct strbuf *out);
 
 #endif

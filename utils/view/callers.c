@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 void callers_deinit(struct callers *callers)
 {
 	free(callers->pairs);
@@ -39,14 +41,11 @@ struct collector {
 
 static int grow_open(struct collector *c, size_t id)
 {
-	size_t nr = MAX(id + 1, c->nr_open * 2);
-	uint32_t *open = reallocarray(c->open, nr, sizeof(*open));
+	uint32_t *open = vec_reach(c->open, &c->nr_open, id, sizeof(*open));
 
 	if (!open)
 		return -ENOMEM;
-	memset(open + c->nr_open, 0, (nr - c->nr_open) * sizeof(*open));
 	c->open = open;
-	c->nr_open = nr;
 	return 0;
 }
 

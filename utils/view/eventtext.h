@@ -1,11 +1,11 @@
-/* The text of an event that is no call: its name and what it says (spec/output.md section 2.6). */
+/* The text of an event that is no call: its name and what it says (doc/facts/text.md, "Events"). */
 #ifndef UTRAIL_VIEW_EVENTTEXT_H
 #define UTRAIL_VIEW_EVENTTEXT_H
 
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/trace/event.h"
-#include "utils/trace/event_names.h"
+#include "utils/trace/event_kinds.h"
 
 struct kerneltext;
 
@@ -15,7 +15,7 @@ struct kerneltext;
  * @kernel: NULL when nothing is known of the kernel's
  */
 struct event_texts {
-	struct event_names names;
+	struct event_kinds kinds;
 	struct kerneltext *kernel;
 };
 

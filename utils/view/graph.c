@@ -10,6 +10,7 @@
 #include "utils/view/number.h"
 #include "utils/view/source.h"
 #include "utils/view/texts.h"
+#include "utils/view/titles.h"
 
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err)
 {
@@ -122,9 +123,7 @@ static void put_title(const char *name, const struct session *session, struct si
 static int show_program(const struct graph *graph, const struct session *session,
 			const struct tree_node *root, struct sink *sink)
 {
-	const char *path = session ? session->exename : "?";
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = title_program(session);
 
 	put_title(name, session, sink);
 	return put_tree(graph, root, name, sink);

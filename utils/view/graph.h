@@ -1,4 +1,4 @@
-/* View: call trees as text, of whole programs or of one function (spec/output.md section 4). */
+/* View: call trees as text, of whole programs or of one function (doc/facts/text.md, "Graph"). */
 #ifndef UTRAIL_VIEW_GRAPH_H
 #define UTRAIL_VIEW_GRAPH_H
 

@@ -52,7 +52,7 @@ static bool is_process(const struct task *task)
 	return task->pid == task->tid;
 }
 
-static int compare_start(const void *a, const void *b)
+static int order_by_start(const void *a, const void *b)
 {
 	const struct task *x = ((const struct task_node *)a)->task;
 	const struct task *y = ((const struct task_node *)b)->task;
@@ -95,7 +95,7 @@ static size_t collect(const struct graph_tasks *tasks, struct task_node *nodes,
 		if (tasks->times[i].has_events)
 			nodes[nr++].task = &data->tasks[i];
 	}
-	qsort(nodes, nr, sizeof(*nodes), compare_start);
+	qsort(nodes, nr, sizeof(*nodes), order_by_start);
 	for (size_t i = 0; i < nr; i++) {
 		struct task_node *parent = find_parent(nodes, i, nodes[i].task);
 

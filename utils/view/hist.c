@@ -78,8 +78,8 @@ static uint64_t value_of(unsigned power, unsigned step)
 
 uint64_t hist_percentile(const struct hist *hist, unsigned permille)
 {
-	unsigned __int128 scaled = (unsigned __int128)hist->nr * permille + 999;
-	uint64_t rank = scaled / 1000;
+	/* nr * permille / 1000, rounded up; the product itself may not fit. */
+	uint64_t rank = hist->nr / 1000 * permille + (hist->nr % 1000 * permille + 999) / 1000;
 	uint64_t below = 0;
 
 	for (unsigned i = 0; i < HIST_POWERS; i++) {

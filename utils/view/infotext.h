@@ -1,4 +1,4 @@
-/* View: what was recorded, where and how it ended (spec/output.md section 5). */
+/* View: what was recorded, where and how it ended (doc/facts/text.md, "Info"). */
 #ifndef UTRAIL_VIEW_INFOTEXT_H
 #define UTRAIL_VIEW_INFOTEXT_H
 

@@ -17,7 +17,7 @@ bool kernelfields_are_built_in(void);
 struct kernelfields;
 
 /*
- * Read the format of @type, of a machine with that @layout. NULL when there is no sense in it, or without memory. The library is never
+ * Read the format of @type, of a machine with that @layout. NULL when it cannot be understood, or without memory. The library is never
  * trusted with more than it can bear: not every format is, and no record. @syms (or NULL) has names for addresses, and outlives it.
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
@@ -26,7 +26,7 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * The zeros that records are put into while they are read: no place that a record speaks of is behind them. NULL without
+ * A room of zeros that records are copied into to be read: it is larger than any offset that can stand in a record. NULL without
  * memory; ends with free(3).
  */
 uint8_t *kernelfields_room(void);

@@ -7,7 +7,7 @@
 struct kernelsyms;
 
 /*
- * Of the recording in @dir, which must outlive it; nothing is read before somebody asks. NULL without memory, and fine for the others.
+ * Of the recording in @dir, which must outlive it; nothing is read before somebody asks. NULL without memory, which the other functions take, too.
  * Not for several threads at a time.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);

@@ -1,4 +1,4 @@
-/* Numbers and times as columns show them (spec/output.md section 1), without printf. */
+/* Numbers and times as columns show them (doc/facts/text.md, "Numbers and times"), without printf. */
 #ifndef UTRAIL_VIEW_NUMBER_H
 #define UTRAIL_VIEW_NUMBER_H
 
@@ -16,14 +16,14 @@ char *put_hex(char *to, uint64_t v, unsigned width);
 /* The widest put_time() with colours of HTML. */
 #define TIME_MAX_BYTES 80
 
-/* "  1.234 us": a duration with its unit in TIME_WIDTH columns; zero is blank (section 1.1). */
+/* "  1.234 us": a duration with its unit in TIME_WIDTH columns; zero is blank. */
 char *put_time(char *to, uint64_t ns);
 /* The same, with the unit in its colour. */
 char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
 
-/* "    1234.567890123": seconds in TIMESTAMP_WIDTH columns (section 1.2). */
+/* "    1234.567890123": seconds in TIMESTAMP_WIDTH columns. */
 char *put_timestamp(char *to, uint64_t ns);
 
 /* Microseconds of a part of a second in ns, as "uuuuuu.nnn"; writes two bytes more. */

@@ -104,7 +104,7 @@ static void show_all(struct replay *replay, const struct task *task, const struc
 	}
 }
 
-/* Every record on a line, for debugging (section 2.5); with the depth of the record. */
+/* Every record on a line, for debugging; with the depth of the record. */
 static void show_flat(struct replay *replay, const struct task *task, const struct event *event)
 {
 	struct sink *sink = replay->sink;
@@ -130,10 +130,7 @@ static void show_flat(struct replay *replay, const struct task *task, const stru
 		struct strbuf data cleanup_strbuf = { 0 };
 
 		event_put_name(&replay->texts, event, &text);
-		if (event->type == EVENT_POINT)
-			event_put_data(&replay->texts, task, event, &data);
-		if (event->type == EVENT_EXTERN)
-			strbuf_add(&data, event->data, event->data_len);
+		event_put_data(&replay->texts, task, event, &data);
 		if (data.len) {
 			strbuf_addstr(&text, " (");
 			strbuf_add(&text, data.data, data.len);

@@ -1,4 +1,4 @@
-/* View: every call on lines of its own, as the program made them (spec/output.md section 2). */
+/* View: every call on lines of its own, as the program made them (doc/facts/text.md, "Replay"). */
 #ifndef UTRAIL_VIEW_REPLAY_H
 #define UTRAIL_VIEW_REPLAY_H
 
@@ -61,14 +61,14 @@ struct replay {
 	struct func_rules *rules;
 	bool is_plain;
 	bool shows_plain_calls;
-	uint32_t *task_columns; /* by task->index: one more than its --column-view; 0: none yet */
+	uint32_t *task_columns; /* by task->index: its --column-view, from 1 on; 0: none yet */
 	uint32_t nr_task_columns;
 	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */
 	struct event pending;
 	const struct task *pending_task;
 	struct strbuf pending_data;
 	bool has_pending;
-	/* External data goes to whoever comes next. */
+	/* A line of extern.dat is shown with the task that comes next. */
 	struct event ext;
 	bool has_ext;
 	const struct task *last_task;

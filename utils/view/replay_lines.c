@@ -423,8 +423,7 @@ static void show_event(struct replay *replay, const struct task *task, const str
 	struct strbuf data cleanup_strbuf = { 0 };
 
 	event_put_name(&replay->texts, event, &name);
-	if (event->type == EVENT_POINT)
-		event_put_data(&replay->texts, task, event, &data);
+	event_put_data(&replay->texts, task, event, &data);
 	show_note(replay, &row, event->indent, COLOR_GREEN, strbuf_str(&name), strbuf_str(&data));
 }
 
@@ -460,8 +459,9 @@ void replay_show_extern(struct replay *replay, const struct task *task)
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	replay->has_ext = false;
-	strbuf_addstr(&text, "external-data: ");
-	strbuf_add(&text, ext->data, ext->data_len);
+	event_put_name(&replay->texts, ext, &text);
+	strbuf_addstr(&text, ": ");
+	event_put_data(&replay->texts, NULL, ext, &text);
 	show_note(replay, &row, 0, COLOR_GREEN, strbuf_str(&text), "");
 }
 

@@ -14,7 +14,7 @@ void replay_show_single(struct replay *replay, const struct task *task, const st
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
-/* replay->ext, in the line of @task. */
+/* The line of extern.dat that waits in replay->ext, with the cells of @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
 /* A note that time went backwards, below @indent open calls. */

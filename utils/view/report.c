@@ -123,7 +123,7 @@ static unsigned needs_of(const struct report *report)
 void report_configure(const struct report *report, struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TASK;
-	config->stages.ends_only = true;
+	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
 	/* On which CPU a task begins is told before its first call. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)

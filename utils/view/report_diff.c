@@ -127,7 +127,7 @@ int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TASK;
-	config->stages.ends_only = true;
+	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
 #include "utils/view/callers.h"
 #include "utils/view/number.h"
 
@@ -85,16 +86,11 @@ void calls_of_func_deinit(struct calls_of_func *calls)
 
 static int look(struct calls_of_func *calls, const struct func *func)
 {
-	if (func->id >= calls->nr_is_it) {
-		size_t nr = MAX((size_t)func->id + 1, calls->nr_is_it * 2);
-		uint8_t *is_it = realloc(calls->is_it, nr);
+	uint8_t *is_it = vec_reach(calls->is_it, &calls->nr_is_it, func->id, sizeof(*is_it));
 
-		if (!is_it)
-			return -ENOMEM;
-		memset(is_it + calls->nr_is_it, 0, nr - calls->nr_is_it);
-		calls->is_it = is_it;
-		calls->nr_is_it = nr;
-	}
+	if (!is_it)
+		return -ENOMEM;
+	calls->is_it = is_it;
 	if (!calls->is_it[func->id])
 		calls->is_it[func->id] = func_is_called(func, calls->name) ? 1 : 2;
 	return calls->is_it[func->id] == 1;
@@ -149,7 +145,7 @@ static void put_power(const struct calls_of_func *calls, unsigned power, uint64_
 	put_ns(power < 63 ? 2ULL << power : UINT64_MAX, color, sink);
 	sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
 	/* What is there is seen, however little it is. */
-	sink_fill(sink, '#', ((unsigned __int128)nr * BAR_WIDTH + most - 1) / most);
+	sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
 	sink_lit(sink, "\n");
 }
 

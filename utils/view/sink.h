@@ -74,8 +74,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * The begin and the end of a page, nothing but in COLOR_MODE_HTML, when all that the sink gets is for that page; and of
- * text in a colour.
+ * The beginning and the end of a page, for a sink that gets nothing but that page; in modes other than COLOR_MODE_HTML nothing. And
+ * those of text in a colour.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 void text_put_base64(struct strbuf *out, const void *data, size_t len)
 {
 	static const char digits[] =
@@ -36,14 +38,11 @@ void func_texts_deinit(struct func_texts *texts)
 
 static int grow(struct func_texts *texts, size_t id)
 {
-	size_t nr = MAX(id + 1, texts->nr * 2);
-	struct func_text *all = reallocarray(texts->texts, nr, sizeof(*all));
+	struct func_text *all = vec_reach(texts->texts, &texts->nr, id, sizeof(*all));
 
 	if (!all)
 		return -1;
-	memset(all + texts->nr, 0, (nr - texts->nr) * sizeof(*all));
 	texts->texts = all;
-	texts->nr = nr;
 	return 0;
 }
 

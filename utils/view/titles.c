@@ -1,24 +1,17 @@
 /* What recordings and programs are called (see titles.h). */
 #include "utils/view/titles.h"
 
-#include <string.h>
-
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "utils/base/path.h"
 
 const char *title_program(const struct session *session)
 {
-	return session ? basename_of(session->exename) : "?";
+	return session ? path_base(session->exename) : "?";
 }
 
 const char *title_recording(const struct trace_data *data)
 {
 	if (data->info.exename)
-		return basename_of(data->info.exename);
+		return path_base(data->info.exename);
 	return title_program(data->nr_sessions ? data->sessions[0] : NULL);
 }
 

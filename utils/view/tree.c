@@ -12,7 +12,7 @@ void tree_configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TASK;
 	config->stages.closes_open_calls = true;
-	config->stages.wants_indent = true;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
 /* The root of the program that the task runs at @time_ns, and until when. */
@@ -348,6 +348,43 @@ static inline int leave(struct tree *tree, const struct event *event)
 	return 0;
 }
 
+/* The function that stands for events of @id. NULL when memory is short. */
+static const struct func *func_of_point(struct tree *tree, uint64_t id)
+{
+	struct module_set *modules = &tree->pipe->data->modules;
+	struct strbuf name cleanup_strbuf = { 0 };
+	const struct func *func = intmap_get(&tree->point_funcs, id);
+
+	if (func)
+		return func;
+	event_kind_put_name(event_kinds_find(tree->kinds, id), id, &name);
+	pthread_mutex_lock(&modules->lock);
+	func = module_set_add_func(modules, strbuf_str(&name));
+	pthread_mutex_unlock(&modules->lock);
+	return func && intmap_put(&tree->point_funcs, id, (void *)func) == 0 ? func : NULL;
+}
+
+static __attribute__((noinline)) int add_point(struct tree *tree, const struct event *event)
+{
+	const struct func *func;
+	struct tree_node *node;
+
+	if (!tree->kinds) {
+		tree->nr_dropped++;
+		return 0;
+	}
+	func = func_of_point(tree, event->id);
+	node = func ? tree_child(tree, tree->at.top, func) : NULL;
+	if (!node)
+		return -ENOMEM;
+	node->calls++;
+	if (event->time_ns < node->first_ns) {
+		node->first_ns = event->time_ns;
+		node->addr = event->id;
+	}
+	return 0;
+}
+
 static inline int add_event(struct tree *tree, const struct event *event)
 {
 	if (unlikely(event->time_ns >= tree->at.session_ns || event->time_ns >= tree->at.fork_ns) &&
@@ -359,6 +396,8 @@ static inline int add_event(struct tree *tree, const struct event *event)
 		return leave(tree, event);
 	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
 		return add_sched(tree, event);
+	if (event->type == EVENT_POINT)
+		return add_point(tree, event);
 	return 0;
 }
 

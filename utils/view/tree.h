@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/base/intmap.h"
 #include "utils/base/strmap.h"
+#include "utils/trace/event_kinds.h"
 #include "utils/trace/pipeline.h"
 
 /* Over the single calls of a node. */
@@ -96,6 +98,8 @@ struct tree_unseen {
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
  * @canon: the same, by function id
+ * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
+ * @point_funcs: these functions, by id
  */
 struct tree {
 	const struct pipeline *pipe;
@@ -118,6 +122,9 @@ struct tree {
 	size_t nr_fork_calls;
 	struct tree_unseen *unseen;
 	size_t nr_unseen;
+	struct event_kinds *kinds;
+	struct intmap point_funcs;
+	uint64_t nr_dropped;
 };
 
 /* @pipe must outlive the tree. Starts with tree_init(), ends with tree_deinit(). */

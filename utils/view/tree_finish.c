@@ -85,6 +85,7 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err)
 		ret = merge_fork_calls(tree, from);
 	if (ret == 0)
 		ret = merge_unseen(tree, from, names);
+	tree->nr_dropped += from->nr_dropped;
 	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
 }
 
@@ -427,6 +428,7 @@ static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, stru
 		ret = tree_init(&parts[i], pipe, err);
 		parts[i].wants_details = tree->wants_details;
 		parts[i].counts_outside = tree->counts_outside;
+		parts[i].kinds = tree->kinds;
 		views[i] = (struct view){ tree_events, &parts[i], tree_resume };
 	}
 	if (ret == 0)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/vec.h"
+
 #define BLOCK_NODES 512
 #define FIRST_SLOTS 1024
 
@@ -92,14 +94,12 @@ static int grow_slots(struct tree *tree)
 
 static int grow_canon(struct tree *tree, size_t id)
 {
-	size_t nr = MAX(id + 1, tree->nr_canon * 2);
-	const struct func **canon = reallocarray(tree->canon, nr, sizeof(struct func *));
+	const struct func **canon = vec_reach(tree->canon, &tree->nr_canon, id,
+					      sizeof(struct func *));
 
 	if (!canon)
 		return -ENOMEM;
-	memset(canon + tree->nr_canon, 0, (nr - tree->nr_canon) * sizeof(struct func *));
 	tree->canon = canon;
-	tree->nr_canon = nr;
 	return 0;
 }
 
@@ -222,6 +222,7 @@ void tree_deinit(struct tree *tree)
 		free(block);
 	}
 	strmap_deinit(&tree->names);
+	intmap_deinit(&tree->point_funcs);
 	free(tree->canon);
 	free(tree->slots);
 	free(tree->roots);

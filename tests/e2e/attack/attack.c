@@ -33,7 +33,15 @@ enum {
 	READY,
 	WELCOME,
 	PLAN,
-	CRASH
+	CRASH,
+	ERROR,
+	STATUS,
+	STATUS_IS,
+	STRANGE = 0x8001
+};
+enum {
+	OPTIONAL = 1,
+	ANSWER = 2
 };
 enum {
 	EXEC = 1,
@@ -43,16 +51,37 @@ enum {
 };
 
 struct header {
-	uint16_t magic, type;
-	uint32_t version;
+	uint16_t magic, type, version, flags;
+	uint32_t len, seq;
 };
 
 struct hello {
 	struct header h;
 	int32_t pid, ppid;
 	uint32_t kind, pad;
+	uint8_t secret[16], token[16];
+	uint64_t time_ns;
+};
+
+/* As of version 5. */
+struct old_hello {
+	uint16_t magic, type;
+	uint32_t version;
+	int32_t pid, ppid;
+	uint32_t kind, pad;
 	uint64_t time_ns;
 	uint8_t secret[16], token[16];
+};
+
+struct error {
+	struct header h;
+	uint32_t verdict, type;
+};
+
+struct status {
+	struct header h;
+	uint32_t flags, nr_alive;
+	uint64_t bytes_written, records_lost;
 };
 
 struct module {
@@ -109,7 +138,7 @@ static void die(const char *what)
 
 static struct header head(int type)
 {
-	return (struct header){ 0x7554, type, 5 };
+	return (struct header){ 0x7554, type, 6, 0, 0, 0 };
 }
 
 static void find_recorder(int pid)
@@ -153,8 +182,13 @@ static int connect_to(void)
 	return s;
 }
 
-static void say(int s, const void *packet, size_t len)
+static void say(int s, void *packet, size_t len)
 {
+	static uint32_t seq;
+	struct header *h = packet;
+
+	h->len = len;
+	h->seq = ++seq;
 	send(s, packet, len, MSG_NOSIGNAL);
 }
 
@@ -192,11 +226,15 @@ static int get_answer(int s)
 	len = recvmsg(s, &msg, 0);
 	if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		die("no answer");
-	if (len < (ssize_t)sizeof(struct welcome_start))
+	if (len < (ssize_t)sizeof(struct header))
 		return 0;
 	if (CMSG_FIRSTHDR(&msg))
 		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)),
 		       CMSG_FIRSTHDR(&msg)->cmsg_len - CMSG_LEN(0));
+	if (((struct header *)packet)->type == ERROR)
+		return 0;
+	if (((struct header *)packet)->seq != ready.seq)
+		die("an answer to something else");
 	if (((struct header *)packet)->type == WELCOME)
 		memcpy(token, ((struct welcome_start *)packet)->token, 16);
 	return 1;
@@ -435,6 +473,74 @@ static void say_crash(const char *arg)
 	tell("crashes", 1);
 }
 
+/* What comes next on @s. */
+static void tell_answer(int s)
+{
+	union {
+		struct header h;
+		struct error error;
+		struct status status;
+		char bytes[8192];
+	} packet = { 0 };
+	ssize_t len = recv(s, &packet, sizeof(packet), 0);
+
+	if (len > 0 && packet.h.type == ERROR)
+		printf("ERROR %u about %u\n", packet.error.verdict, packet.error.h.seq);
+	else if (len > 0 && packet.h.type == STATUS_IS)
+		printf("STATUS_IS of %u processes to %u\n", packet.status.nr_alive, packet.h.seq);
+	else if (len > 0)
+		printf("type %u\n", packet.h.type);
+	else
+		printf("the end\n");
+}
+
+static void say_bare(int s, int type, int flags)
+{
+	struct header h = head(type);
+
+	h.flags = flags;
+	say(s, &h, sizeof(h));
+}
+
+/* No attack: messages that the recorder does not know, and questions on the same connection. */
+static void say_strange(const char *arg)
+{
+	int s = connect_to();
+
+	say_hello(s, EXEC, getpid());
+	say_bare(s, STRANGE, OPTIONAL);
+	say_bare(s, STATUS, 0);
+	tell_answer(s);
+	tell("with a strange message", get_answer(s));
+	say_bare(s, STATUS, 0);
+	say_bare(s, STATUS, 0);
+	tell_answer(s);
+	tell_answer(s);
+	say_bare(s, STRANGE, 0);
+	tell_answer(s);
+	tell_answer(s);
+}
+
+/* A probe of another version: the one before, and one that is still to come. */
+static void say_version(const char *arg)
+{
+	struct old_hello old = {
+		.magic = 0x7554, .type = HELLO, .version = 5, .pid = getpid(), .kind = EXEC
+	};
+	struct hello next = { .h = head(HELLO), .pid = getpid(), .kind = EXEC };
+	int s = connect_to();
+
+	next.h.version = atoi(arg);
+	memcpy(old.secret, secret, 16);
+	memcpy(next.secret, secret, 16);
+	if (next.h.version == 5)
+		send(s, &old, sizeof(old), MSG_NOSIGNAL);
+	else
+		say(s, &next, sizeof(next));
+	tell_answer(s);
+	tell_answer(s);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const char *arg);
@@ -452,6 +558,8 @@ static const struct {
 	{ "crash", say_crash },
 	{ "many", name_many },
 	{ "another", be_another },
+	{ "strange", say_strange },
+	{ "version", say_version },
 };
 
 int main(int argc, char **argv)

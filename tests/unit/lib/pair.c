@@ -125,17 +125,19 @@ void pair_init(struct pair *pair)
 	assert_non_null(mkdtemp(pair->dir));
 	pair->dir_fd = open(pair->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(pair->dir_fd >= 0);
+	store_dir_use(&pair->store, pair->dir_fd);
+	pair->into = &pair->store.store;
 }
 
 /* Without a thread there is still one writer: the test. */
 static void be_the_writer(struct recorder *rec)
 {
-	free(rec->writers);
-	free(rec->flushed_ns);
-	rec->writers = NULL;
-	rec->flushed_ns = calloc(1, sizeof(*rec->flushed_ns));
-	assert_non_null(rec->flushed_ns);
-	rec->nr_writers = rec->control->nr_writers = 1;
+	free(rec->writers.threads);
+	free(rec->writers.flushed_ns);
+	rec->writers.threads = NULL;
+	rec->writers.flushed_ns = calloc(1, sizeof(*rec->writers.flushed_ns));
+	assert_non_null(rec->writers.flushed_ns);
+	rec->writers.nr = rec->control->nr_writers = 1;
 }
 
 static void be_the_probe(struct pair *pair, int arena_fd)
@@ -143,7 +145,7 @@ static void be_the_probe(struct pair *pair, int arena_fd)
 	struct recorder *rec = &pair->rec;
 
 	probe = (struct probe){
-		.plan = rec->plan,
+		.plan = rec->channel.plan,
 		.control = rec->control,
 		.nr_writers = rec->control->nr_writers,
 		.pid = getpid(),
@@ -167,15 +169,15 @@ void pair_open(struct pair *pair)
 	int arena_fd = -1;
 	struct uft_err err = { 0 };
 
-	if (recorder_open(rec, &pair->settings, pair->dir_fd, &err) < 0)
+	if (recorder_open(rec, &pair->settings, pair->into, &err) < 0)
 		fail_msg("%s", err.text);
 	if (!pair->settings.nr_writers)
 		be_the_writer(rec);
-	pair->proc = process_create(rec, &hello, getpid(), &arena_fd);
+	pair->proc = process_create(&rec->processes, &hello, getpid(), &arena_fd);
 	assert_non_null(pair->proc);
-	pair->proc->session = rec_session_create(rec, getpid(), "/bin/program");
+	pair->proc->session = rec_session_create(&rec->sessions, getpid(), "/bin/program");
 	assert_non_null(pair->proc->session);
-	process_publish(rec, pair->proc);
+	process_publish(&rec->processes, pair->proc);
 	be_the_probe(pair, arena_fd);
 	close(arena_fd);
 }
@@ -227,7 +229,7 @@ void pair_close(struct pair *pair)
 
 uint64_t pair_look(struct pair *pair, bool everything)
 {
-	return writer_look(&pair->rec, 0, everything);
+	return writer_look(&pair->rec.writers, 0, everything);
 }
 
 struct thread *pair_thread(void)

@@ -5,18 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 #include "libmcount/emit.h"
 #include "libmcount/probe.h"
 #include "utils/base/strbuf.h"
 
 /*
- * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may change @settings;
- * segments of a page, no writer threads: the test looks at the rings when it likes (pair_look).
+ * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may change @settings,
+ * and @into, which is the directory @store else; segments of a page, no writer threads: the test looks at the rings when it likes (pair_look).
  */
 struct pair {
 	char dir[64];
 	int dir_fd;
+	struct store_dir store;
+	struct store *into;
 	struct filters filters;
 	struct watch_spec watch;
 	struct event_rules events;

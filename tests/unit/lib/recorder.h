@@ -9,11 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/recorder.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
 
 struct test_recorder {
 	char dir[64];
 	int dir_fd;
+	struct store_dir store;
 	struct filters filters;
 	struct watch_spec watch;
 	struct event_rules events;
@@ -30,6 +32,7 @@ static inline int test_recorder_setup(void **state)
 	assert_non_null(mkdtemp(t->dir));
 	t->dir_fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(t->dir_fd >= 0);
+	store_dir_use(&t->store, t->dir_fd);
 	t->settings = (struct record_settings){
 		.filters = &t->filters,
 		.watch = &t->watch,
@@ -38,7 +41,7 @@ static inline int test_recorder_setup(void **state)
 		.clock_id = CLOCK_MONOTONIC,
 		.reports_crashes = true,
 	};
-	assert_int_equal(recorder_open(&t->rec, &t->settings, t->dir_fd, NULL), 0);
+	assert_int_equal(recorder_open(&t->rec, &t->settings, &t->store.store, NULL), 0);
 	*state = t;
 	return 0;
 }

@@ -79,8 +79,7 @@ static uint64_t addr_of(char name)
 	return BASE_ADDR + 0x1000 + (name - 'a') * 0x40 + 4;
 }
 
-static void put_record(const struct recording *rec, struct strbuf *out, uint64_t time_ns,
-		       uint64_t data)
+void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns, uint64_t data)
 {
 	uint8_t bytes[16];
 
@@ -111,7 +110,7 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 			continue;
 		}
 		if (*p == '!') {
-			put_record(rec, &out, 0, record_data(RECORD_LOST, 0, 7));
+			recording_put(rec, &out, 0, record_data(RECORD_LOST, 0, 7));
 			continue;
 		}
 		if (*p == '*') {
@@ -126,7 +125,7 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 			open[depth] = *p;
 			data = record_data(RECORD_ENTRY, depth++, addr_of(*p));
 		}
-		put_record(rec, &out, time_ns, data);
+		recording_put(rec, &out, time_ns, data);
 		time_ns += 10;
 	}
 	snprintf(name, sizeof(name), "%d.dat", tid);

@@ -41,6 +41,10 @@ void recording_deinit(struct recording *rec);
  */
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
 
+/* Append one record to @out, which may become a task's file instead: <tid>.dat. */
+void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns,
+		   uint64_t data);
+
 /* Any file, in the recording's directory. */
 void recording_add_file(struct recording *rec, const char *name, const void *data, size_t len);
 

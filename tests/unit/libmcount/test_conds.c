@@ -13,10 +13,7 @@ static const struct arch_regs regs;
 
 static bool one_holds(struct plan_cond cond)
 {
-	const struct plan_rule rule = { .cond = 0, .nr_conds = 1 };
-
-	probe.conds = &cond;
-	return conds_hold(&rule, words, &regs);
+	return conds_hold(&cond, 1, words, &regs);
 }
 
 static bool compare_says(uint8_t compare, bool less, bool equal)
@@ -192,12 +189,11 @@ static void long_doubles(void **state)
 static void alternatives(void **state)
 {
 	for (unsigned bits = 0; bits < 8; bits++) {
-		struct plan_cond conds[5] = { 0 };
-		const struct plan_rule rule = { .cond = 2, .nr_conds = 3 };
+		struct plan_cond conds[3] = { 0 };
 
 		words[3] = bits;
 		for (int i = 0; i < 3; i++)
-			conds[2 + i] = (struct plan_cond){
+			conds[i] = (struct plan_cond){
 				.kind = PLAN_COND_INT,
 				.index = ARCH_INT_ARG_REGS + 3,
 				.bytes = 8,
@@ -205,9 +201,8 @@ static void alternatives(void **state)
 				.value = 1 << i,
 				.starts_alternative = i == 2,
 			};
-		probe.conds = conds;
-		assert_int_equal(conds_hold(&rule, words, &regs), (bits & 3) == 3 || (bits & 4));
-		assert_false(conds_hold(&rule, words, NULL));
+		assert_int_equal(conds_hold(conds, 3, words, &regs), (bits & 3) == 3 || (bits & 4));
+		assert_false(conds_hold(conds, 3, words, NULL));
 	}
 }
 
@@ -224,12 +219,10 @@ static bool text_holds(const char *text, enum plan_cond_kind kind, enum plan_com
 		.string = CAPTURE_STRING,
 		.len = strlen(wanted),
 	} };
-	const struct plan_rule rule = { .nr_conds = 1 };
 
 	strcpy(c.text, wanted);
 	words[5] = (uint64_t)text;
-	probe.conds = &c.cond;
-	return conds_hold(&rule, words, &regs);
+	return conds_hold(&c.cond, 1, words, &regs);
 }
 
 static void texts(void **state)
@@ -269,9 +262,8 @@ static uint32_t capture(const struct capture_step *steps, uint16_t nr, uint8_t *
 
 	program[3] = (struct capture_step){ .op = CAPTURE_HEAD, .bytes = nr };
 	memcpy(&program[4], steps, nr * sizeof(*steps));
-	probe.steps = program;
 	memset(to, 0xee, CAPTURE_ROOM);
-	return capture_args(3, &regs, words, to);
+	return capture_args(&program[3], &regs, words, to);
 }
 
 static void captured_words(void **state)

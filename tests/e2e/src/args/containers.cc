@@ -1,6 +1,8 @@
 /* Containers of the C++ library, by value, by reference and returned; torn ones; an argument behind each that shows that nothing moved. */
 #include <array>
 #include <cstring>
+#include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <memory>
@@ -150,10 +152,104 @@ static void nodes()
 	by_reference(std::unordered_map<std::string, int>{ { "k", 3 } }, 62);
 }
 
+static void blocks()
+{
+	std::deque<int> moved;
+	std::deque<int> ending(128, 6);
+	std::forward_list<int> chain{ 4, 5 };
+
+	for (int i = 0; i < 3000; i++)
+		moved.push_back(i);
+	/* Where a block ends is among those that are shown. */
+	for (int i = 0; i < 1020; i++)
+		moved.pop_front();
+	by_reference(moved, 70);
+	by_value(moved, 71);
+	by_reference(std::deque<int>(), 72);
+	by_reference(ending, 73);
+	by_reference(std::deque<std::array<char, 600>>(3), 74);
+	by_reference(std::deque<std::string>{ "a", "b" }, 75);
+	by_reference(chain, 76);
+	by_reference(std::forward_list<std::string>(), 77);
+	by_reference(std::forward_list<char>(300, 'f'), 78);
+	by_reference(std::vector<bool>(70, true), 79);
+	by_value(std::vector<bool>(), 80);
+}
+
+static void weak()
+{
+	auto owner = std::make_shared<int>(9);
+	std::weak_ptr<int> pointer(owner);
+
+	by_reference(pointer, 81);
+	by_value(pointer, 82);
+	owner.reset();
+	by_reference(pointer, 83);
+	by_reference(std::weak_ptr<point>(), 84);
+}
+
+/* Structs that have containers in them. */
+struct order {
+	int id;
+	std::string name;
+	std::vector<int> items;
+	double price;
+};
+
+struct small {
+	std::string_view text;
+};
+
+struct base {
+	std::optional<int> maybe;
+};
+
+struct nested : base {
+	char letter;
+	order first;
+	point at;
+};
+
+struct tree {
+	std::string name;
+	std::vector<tree> below;
+};
+
+struct wide {
+	std::string name;
+	char rest[200];
+};
+
+struct crowd {
+	std::shared_ptr<int> p[4];
+	std::map<int, int> m;
+};
+
+static void structs()
+{
+	order one{ 7, "abc", { 1, 2 }, 2.5 };
+	nested two;
+	tree three{ "root", { { "leaf", {} } } };
+	wide four{ "wide", {} };
+
+	two.maybe = 3;
+	two.letter = 'n';
+	two.first = one;
+	two.at = { 1, 2 };
+	by_value(one, 90);
+	returned(one);
+	by_reference(std::vector<order>{ one }, 91);
+	by_value(small{ "small" }, 92);
+	by_value(two, 93);
+	by_value(three, 94);
+	by_value(four, 95);
+	by_value(crowd{ {}, { { 1, 2 } } }, 96);
+}
+
 /* Objects that are none: whoever looks into them must come back. */
 static void wild()
 {
-	alignas(16) unsigned char bytes[3][64];
+	alignas(16) unsigned char bytes[3][96];
 	unsigned long words[3] = { 0x10, 0x4141414141414141, 0x8000000000000000 };
 
 	for (int i = 0; i < 3; i++) {
@@ -169,6 +265,10 @@ static void wild()
 		by_reference(*(std::vector<int> *)words[i], 57);
 		by_reference(*(std::map<int, std::string> *)bytes[i], 58);
 		by_reference(*(std::list<int> *)bytes[i], 59);
+		by_reference(*(std::deque<int> *)bytes[i], 63);
+		by_reference(*(std::forward_list<int> *)bytes[i], 64);
+		by_reference(*(std::vector<bool> *)bytes[i], 65);
+		by_reference(*(std::weak_ptr<int> *)bytes[i], 66);
 	}
 }
 
@@ -177,6 +277,9 @@ int main()
 	vectors();
 	others();
 	nodes();
+	blocks();
+	weak();
+	structs();
 	wild();
 	return 0;
 }

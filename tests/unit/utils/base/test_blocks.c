@@ -61,7 +61,7 @@ static void too_many(void **state)
 {
 	struct blocks blocks;
 
-	assert_int_equal(blocks_init(&blocks, 1UL << 33, 1UL << 40), -ENOMEM);
+	assert_int_equal(blocks_init(&blocks, SIZE_MAX / 2, SIZE_MAX / 2), -ENOMEM);
 	assert_null(blocks.base);
 	blocks_deinit(&blocks);
 }

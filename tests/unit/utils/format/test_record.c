@@ -28,7 +28,7 @@ static void round_trip(void **state)
 	}
 }
 
-/* spec/data-format.md section 6.1: the ENTRY of main as a file has it. */
+/* doc/formats/records.md, "Records": the ENTRY of main as a file has it. */
 static void sample(void **state)
 {
 	uint64_t data = 0x55c042d6f2440028;

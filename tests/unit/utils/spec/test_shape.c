@@ -22,6 +22,10 @@ static void taken_apart(void **state)
 	assert_int_equal(shape.nodes[1].skip, 2);
 	assert_int_equal(shape.nodes[2].skip, 0);
 	assert_null(shape.nodes[2].name);
+	assert_true(shape_parse(&shape, "x8.32.2:P#2;s0;L8.0.8:forward_list;i0.4;"));
+	assert_int_equal(shape.nodes[0].nr_children, 2);
+	assert_int_equal(shape.nodes[0].skip, 3);
+	assert_int_equal(shape.nodes[2].nr_children, 1);
 	assert_true(shape_parse(&shape, "v16.1.2;i0.4;o8.1;u0.8;"));
 	assert_int_equal(shape.nodes[0].skip, 3);
 }
@@ -29,11 +33,32 @@ static void taken_apart(void **state)
 static void refused(void **state)
 {
 	static const char *const bad[] = {
-		"",	      "x0;",	      "i0;",	     "i0.4",
-		"i0.9;",      "i.4;",	      "i0.4;i0.4;",  "r0.8.4;",
-		"r0.8;i0.4;", "r0.8.0;i0.4;", "m0.99;",	     "m0.2;i0.4;",
-		"f0.3;",      "o0.3;i0.4;",   "i0.4x;",	     "i9999999.4;",
-		"i-1.4;",     "c0.2;",	      "t0.60000:P;",
+		"",
+		"x0;",
+		"i0;",
+		"i0.4",
+		"i0.9;",
+		"i.4;",
+		"i0.4;i0.4;",
+		"r0.8.4;",
+		"r0.8;i0.4;",
+		"r0.8.0;i0.4;",
+		"m0.99;",
+		"m0.2;i0.4;",
+		"f0.3;",
+		"o0.3;i0.4;",
+		"i0.4x;",
+		"i9999999.4;",
+		"i-1.4;",
+		"c0.2;",
+		"t0.60000:P;",
+		"x0.0.1;s0;",
+		"x0.8.1;",
+		"d0.32.0;i0.4;",
+		"D0.8.16.0;i0.4;",
+		"D0.8.16.70000;i0.4;",
+		"Q0.8.8.2.0;i0.4;",
+		"L0.8;i0.4;",
 	};
 	struct shape shape;
 	char deep[256] = "";
@@ -63,6 +88,10 @@ static void boxes(void **state)
 	assert_int_equal(box("w0.8;", 8, 800), 104);
 	assert_int_equal(box("v8.1.2;i0.4;u0.8;", 8, 800), 12);
 	assert_int_equal(box("r0.8.32;s0;", 255, 400), 400);
+	assert_int_equal(box("x0.24.1:P;r0.8.4;i0.4;", 2, 800), 40);
+	assert_int_equal(box("b0.16;u0.1;", 8, 800), 16);
+	assert_int_equal(box("d16.48.4;i0.4;", 8, 800), 40);
+	assert_int_equal(box("Q0.8.8.4.0;i0.4;", 8, 800), 8);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Unit tests of utils/trace/event_choice.c and event_names.c. */
+/* Unit tests of utils/trace/event_choice.c, event_kinds.c and kinds_*.c. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/recording.h"
@@ -18,7 +18,7 @@ static void check(const char *rules_text, const char *expected)
 
 	assert_int_equal(event_rules_parse(rules_text, MATCH_REGEX, &rules, NULL), 0);
 	pipeline_config_init(&config);
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.events = &rules;
 	recording_init(&rec);
 	rec.features = FEAT_EVENT;

@@ -11,7 +11,7 @@ static struct pipeline_config config;
 static int setup(void **state)
 {
 	pipeline_config_init(&config);
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	return 0;
 }
 
@@ -293,10 +293,60 @@ static void scheduler(void **state)
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}} broken");
 
 	strbuf_reset(&out);
-	config.stages.wants_indent = false;
-	config.stages.show_sched = false;
+	config.stages.wants = STAGE_WANTS_CALLS;
+	config.stages.sched = STAGE_SCHED_NONE;
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{b{}} broken");
+	recording_deinit(&rec);
+}
+
+/* The CPU is said by events of the scheduler only: others have no payload, not one as long as the CPU's number. */
+static int check_cpus(void *self, const struct event_span *span, struct uft_err *err)
+{
+	unsigned *seen = self;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
+			assert_int_equal(event->cpu, 3);
+		else
+			assert_int_equal(event->data_len, 0);
+		*seen |= 1U << event->type;
+	}
+	return 0;
+}
+
+static void cpus_of_events(void **state)
+{
+	const unsigned all = 1U << EVENT_SCHED_OUT | 1U << EVENT_SCHED_IN | 1U << EVENT_POINT;
+	struct strbuf perf cleanup_strbuf = { 0 };
+	struct pipeline_config config;
+	struct trace_data data;
+	struct pipeline pipe;
+	struct recording rec;
+	uint8_t task_exit[48] = { 0 };
+	unsigned seen = 0;
+
+	put_u32(task_exit, 4, false);
+	put_u16(task_exit + 6, sizeof(task_exit), false);
+	put_u32(task_exit + 8, 100, false);
+	put_u32(task_exit + 16, 100, false);
+	put_u64(task_exit + 24, 1700, false);
+	pipeline_config_init(&config);
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{ b{ }}", 1000);
+	recording_finish(&rec);
+	perf_add_sched(&perf, 'o', 100, 1500);
+	perf_add_sched(&perf, 'i', 100, 1600);
+	strbuf_add(&perf, task_exit, sizeof(task_exit));
+	recording_add_file(&rec, "perf-cpu3.dat", perf.data, perf.len);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	assert_int_equal(pipeline_run(&pipe, &(struct view){ check_cpus, &seen }, NULL), 0);
+	assert_int_equal(seen & all, all);
+	pipeline_close(&pipe);
+	data_close(&data);
 	recording_deinit(&rec);
 }
 
@@ -479,6 +529,7 @@ int main(void)
 		cmocka_unit_test_setup(turns, setup),
 		cmocka_unit_test_setup(turns_at_the_end_of_time, setup),
 		cmocka_unit_test_setup(scheduler, setup),
+		cmocka_unit_test_setup(cpus_of_events, setup),
 		cmocka_unit_test_setup(kernel_events, setup),
 		cmocka_unit_test_setup(external_data, setup),
 		cmocka_unit_test_setup(other_byte_order_and_version, setup),

@@ -31,7 +31,7 @@ static struct recording_writer writer;
 static int setup(void **state)
 {
 	pipeline_config_init(&config);
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	recording_init(&rec);
 	strbuf_reset(&out);
 	writer = (struct recording_writer){ .out = &out };

@@ -18,7 +18,7 @@ static int setup(void **state)
 	pipeline_config_init(&config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.closes_open_calls = true;
-	config.stages.wants_indent = true;
+	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.show_outside = true;
 	return 0;
 }
@@ -73,6 +73,7 @@ static void open_pipe(void)
 {
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(pipeline_open(&pipe_, &data, &config, NULL), 0);
+	assert_int_equal(pipeline_load_group(&pipe_, 0, NULL), pipe_.nr_lanes);
 }
 
 static void close_pipe(void)
@@ -179,8 +180,7 @@ static void selected_calls(void **state)
 
 static void ends_only(void **state)
 {
-	config.stages.wants_indent = false;
-	config.stages.ends_only = true;
+	config.stages.wants = STAGE_WANTS_ENDS;
 	check("a{B{c{d{e{*}}}}}a{b{c{D{}}}}");
 }
 

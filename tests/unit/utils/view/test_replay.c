@@ -15,7 +15,7 @@ static int setup(void **state)
 		.shows_comments = true,
 		.column_offset = 8,
 	};
-	shown.stages.stages.wants_indent = true;
+	shown.stages.stages.wants = STAGE_WANTS_DEPTHS;
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static void scheduler(void **state)
 			    "   1.010 us [    100] |   } /* b */\n"
 			    "   3.030 us [    100] | } /* a */\n");
 	/* What is hidden leaves its trace: b is no leaf. */
-	shown.stages.stages.show_preempt = false;
+	shown.stages.stages.sched = STAGE_SCHED_WILLING;
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }
 
@@ -156,7 +156,7 @@ static void flat(void **state)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.is_flat = true;
-	shown.stages.stages.wants_indent = false;
+	shown.stages.stages.wants = STAGE_WANTS_CALLS;
 	assert_string_equal(replay(), "\n"
 				      "[0] ==> 100/0: ip (a), time (1000)\n"
 				      "[1] ==> 100/1: ip (b), time (1010)\n"

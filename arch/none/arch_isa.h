@@ -1,0 +1,18 @@
+/* Machines that no probe was written for: the recorder's sources compile, and `record` says that it cannot. */
+#ifndef UTRAIL_ARCH_NONE_ISA_H
+#define UTRAIL_ARCH_NONE_ISA_H
+
+#include <setjmp.h>
+#include <stdint.h>
+
+static inline uint64_t arch_counter_read(void)
+{
+	return 0;
+}
+
+static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env)
+{
+	return 0;
+}
+
+#endif

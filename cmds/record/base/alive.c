@@ -1,0 +1,91 @@
+/* Until when a recording goes on (see alive.h). */
+#include "cmds/record/base/alive.h"
+
+enum step {
+	STEP_WAIT, /* somebody is alive */
+	STEP_LOOK, /* nobody that we know of */
+	STEP_LAST, /* nobody: only last words may still be on their way */
+};
+
+void alive_add(struct alive *a)
+{
+	a->nr_followed++;
+	a->has_looked = false;
+}
+
+void alive_remove(struct alive *a)
+{
+	if (a->nr_followed)
+		a->nr_followed--;
+}
+
+void alive_program_ended(struct alive *a)
+{
+	a->program_ended = true;
+}
+
+bool alive_interrupt(struct alive *a)
+{
+	a->nr_interrupts++;
+	if (a->nr_interrupts > 1 || a->program_ended)
+		a->is_alone = true;
+	return !a->program_ended;
+}
+
+bool alive_wants_ticks(const struct alive *a)
+{
+	return a->nr_interrupts > 1 && !a->program_ended;
+}
+
+void alive_tick(struct alive *a)
+{
+	if (!alive_wants_ticks(a))
+		return;
+	a->ticks++;
+	if (a->nr_interrupts > 2)
+		a->final_ticks++;
+}
+
+static bool is_out_of_patience(const struct alive *a)
+{
+	return a->ticks >= ALIVE_TICKS || a->final_ticks >= ALIVE_FINAL_TICKS;
+}
+
+static enum step next_step(const struct alive *a)
+{
+	if (!a->program_ended)
+		return is_out_of_patience(a) ? STEP_LAST : STEP_WAIT;
+	if (a->is_alone)
+		return STEP_LAST;
+	if (a->nr_followed)
+		return STEP_WAIT;
+	return a->has_looked ? STEP_LAST : STEP_LOOK;
+}
+
+int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
+{
+	for (;;) {
+		enum step step = next_step(a);
+
+		if (step == STEP_LOOK) {
+			/* Before the look: whoever it finds makes another one necessary. */
+			a->has_looked = true;
+			ops->look(arg);
+			continue;
+		}
+
+		int nr = ops->serve(arg, step == STEP_WAIT);
+
+		if (nr < 0)
+			return nr;
+		if (step == STEP_WAIT)
+			continue;
+		/* Nobody speaks for ever. */
+		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
+			break;
+	}
+	/* Its end may not have been told yet. */
+	if (!a->program_ended)
+		ops->reap(arg);
+	return 0;
+}

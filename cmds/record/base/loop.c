@@ -1,0 +1,54 @@
+/* The recorder's event loop (see loop.h). */
+#include "cmds/record/base/loop.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int loop_open(struct loop *loop, struct uft_err *err)
+{
+	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (loop->epoll_fd < 0)
+		return err_set_errno(err, -errno, "cannot create an epoll instance");
+	return 0;
+}
+
+void loop_close(struct loop *loop)
+{
+	if (loop->epoll_fd >= 0)
+		close(loop->epoll_fd);
+	loop->epoll_fd = -1;
+}
+
+int loop_watch(struct loop *loop, int fd, struct watcher *watcher)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watcher };
+
+	return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher)
+{
+	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	/* What was told of it already is not to be served any more: it may be gone by then. */
+	for (int i = loop->at; i < loop->nr; i++) {
+		if (loop->events[i].data.ptr == watcher)
+			loop->events[i].data.ptr = NULL;
+	}
+}
+
+int loop_serve(struct loop *loop, int timeout_ms)
+{
+	int nr = epoll_wait(loop->epoll_fd, loop->events, LOOP_BATCH, timeout_ms);
+
+	if (nr < 0)
+		return errno == EINTR ? 0 : -errno;
+	loop->nr = nr;
+	for (loop->at = 0; loop->at < loop->nr;) {
+		const struct epoll_event event = loop->events[loop->at++];
+		struct watcher *watcher = event.data.ptr;
+
+		if (watcher)
+			watcher->serve(watcher, event.events);
+	}
+	return nr;
+}

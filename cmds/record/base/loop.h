@@ -1,0 +1,47 @@
+/* What the recorder's control thread waits for: descriptors that anybody may have watched. */
+#ifndef UTRAIL_CMDS_RECORD_BASE_LOOP_H
+#define UTRAIL_CMDS_RECORD_BASE_LOOP_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "utils/base/err.h"
+
+/*
+ * A member of whatever is watched; container_of() leads from it to that.
+ *
+ * @serve: on the control thread, when the descriptor has something to say. It may end the watching of any
+ *         descriptor, its own too.
+ * @owner: for @serve; the loop itself does not look at it
+ */
+struct watcher {
+	void (*serve)(struct watcher *watcher, uint32_t epoll_events);
+	void *owner;
+};
+
+#define LOOP_BATCH 64
+
+/* @events: what the last wait has brought, of which those from @at to @nr are still to be served */
+struct loop {
+	int epoll_fd; /* -1: not open */
+	int at;
+	int nr;
+	struct epoll_event events[LOOP_BATCH];
+};
+
+int loop_open(struct loop *loop, struct uft_err *err);
+void loop_close(struct loop *loop);
+
+/* Have @watcher served whenever @fd can be read, or has come to its end. 0 or negative errno. */
+int loop_watch(struct loop *loop, int fd, struct watcher *watcher);
+
+/* Before @fd is closed: @watcher is not served any more, and may be freed. */
+void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher);
+
+/*
+ * Wait for @timeout_ms, -1 for ever, and serve who has something to say. How many there were, 0 when it was a signal handler, too;
+ * or negative errno.
+ */
+int loop_serve(struct loop *loop, int timeout_ms);
+
+#endif

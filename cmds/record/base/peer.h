@@ -1,0 +1,67 @@
+/* Who is at the other end of a socket, as the kernel says; and files opened with no more rights than he has. */
+#ifndef UTRAIL_CMDS_RECORD_BASE_PEER_H
+#define UTRAIL_CMDS_RECORD_BASE_PEER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Who has connected (SO_PEERCRED, unix(7)). He may have ended since, or may have changed his user.
+ *
+ * @pid: 0 for a process that we cannot see: it is in a pid namespace that is not below ours
+ */
+struct peer {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* False when nobody can say. */
+bool peer_get(int fd, struct peer *peer);
+
+/*
+ * A descriptor of the process that has connected (pidfd_open(2)), which its successor under the same pid cannot be mistaken
+ * for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). -ESRCH when it has ended and been waited for, or another negative errno.
+ */
+int peer_pidfd(int fd, const struct peer *peer);
+
+/*
+ * Whether process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When that cannot be looked up (no /proc, or
+ * the process is gone) they must be the same.
+ */
+bool peer_is_pid(pid_t os_pid, pid_t pid);
+
+/* What is known of a thread that process @os_pid, which knows itself as @pid, calls one of its own. */
+enum peer_task {
+	PEER_TASK_OWN,	  /* it is */
+	PEER_TASK_GONE,	  /* there is no such thread any more, or nobody can say */
+	PEER_TASK_OTHERS, /* it is another process' */
+};
+enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid);
+
+/*
+ * How this thread looks at files (credentials(7)): as itself, or as a peer. Only of interest where we may more than others, that is as
+ * root. Other threads are not changed.
+ */
+struct rights {
+	bool is_changed;
+	bool has_groups; /* these, too */
+	uid_t uid;
+	gid_t gid;
+	int nr_groups;
+	gid_t *groups;
+};
+
+/*
+ * Open files as process @os_pid may, until rights_leave(), which @before is for. False when that cannot be made so: nothing is changed
+ * then, and no file that he names is to be opened.
+ */
+bool rights_enter(const struct peer *peer, struct rights *before);
+void rights_leave(struct rights *before);
+
+/* Within rights_enter(): what is ours (the data directory) is opened as us. Ends with rights_resume(). Outside of it nothing happens. */
+struct rights rights_pause(void);
+void rights_resume(struct rights *paused);
+#define cleanup_rights_pause cleanup(rights_resume) __attribute__((unused))
+
+#endif

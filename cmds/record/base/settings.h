@@ -1,0 +1,76 @@
+/* What a recording is to be like, from the options: nobody changes it once it has begun. */
+#ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
+#define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "utils/spec/argrules.h"
+#include "utils/spec/events.h"
+#include "utils/spec/filters.h"
+#include "utils/spec/signals.h"
+#include "utils/spec/watch.h"
+
+struct debuginfo;
+
+/*
+ * What of calls is captured (plan/captures.h).
+ *
+ * @rules: of -A, -R and -T
+ * @is_auto: -a: everything that can be found out
+ * @has_lines: --srcline
+ * @elements: --arg-elements: of a container, at most
+ * @debug: what was read of debug information
+ */
+struct capture_settings {
+	const struct argrules *rules;
+	bool is_auto;
+	bool has_lines;
+	unsigned elements;
+	struct debuginfo *debug;
+};
+
+/* Filled by cmd_record. */
+struct record_settings {
+	const char *data_dir;
+	uint64_t segment_bytes;	      /* -b, a multiple of RING_PAGE */
+	uint64_t kernel_buffer_bytes; /* a multiple of pages */
+	uint64_t threshold_ns;
+	uint64_t size_filter;
+	struct filters *filters; /* never NULL */
+	const char *syms_dir;	 /* --with-syms, or NULL */
+	struct signal_switches signals;
+	const struct watch_spec *watch;	  /* never NULL */
+	const struct event_rules *events; /* never NULL */
+	struct capture_settings captures;
+	int demangle; /* enum demangle_mode: of the names that filters are compared with */
+	unsigned depth;
+	unsigned max_stack;
+	int clock_id;
+	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
+	uint64_t max_bytes;    /* --max-size; 0: no limit */
+	unsigned nr_writers;
+	unsigned rt_prio; /* 0: none */
+	bool trace_on;
+	bool drops_when_full;
+	bool estimates_return;
+	bool reports_crashes;
+	bool use_libcalls;  /* calls that the program makes into libraries */
+	bool nest_libcalls; /* and that libraries make into each other */
+	/* What the kernel is to tell by itself, see sources/perf.h: */
+	bool use_tasks; /* new ones, and those that end */
+	bool use_names; /* of tasks, when they change */
+	bool use_switches;
+};
+
+/* The recording's clock. */
+static inline uint64_t settings_now_ns(const struct record_settings *settings)
+{
+	struct timespec ts;
+
+	clock_gettime(settings->clock_id, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+#endif

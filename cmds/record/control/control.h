@@ -1,0 +1,92 @@
+/* Conversations with probes: who reports what, and what it is told. */
+#ifndef UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
+#define UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmds/record/base/loop.h"
+#include "cmds/record/base/settings.h"
+#include "cmds/record/control/crash.h"
+#include "cmds/record/plan/plan.h"
+#include "cmds/record/sources/writer.h"
+#include "cmds/record/store/store.h"
+#include "cmds/record/tasks/process.h"
+#include "cmds/record/tasks/session.h"
+#include "cmds/record/tasks/tasks.h"
+#include "utils/base/err.h"
+#include "utils/format/control.h"
+
+struct conversation;
+
+/* Conversations, by when they last said something. */
+struct talk_list {
+	struct conversation *oldest;
+	struct conversation *newest;
+	unsigned nr;
+};
+
+/*
+ * What of the control channel is open.
+ *
+ * @max: so many may be believed at a time
+ * @module_bytes: what they have reported so far
+ * @pause, @pause_fd: a timer: when it makes sense again to accept connections
+ * @nr_dropped, @nr_modules_left_out: what limits have cost
+ */
+struct talks {
+	struct talk_list strangers;
+	struct talk_list believed;
+	unsigned max;
+	size_t module_bytes;
+	struct watcher pause;
+	int pause_fd;
+	unsigned nr_dropped;
+	unsigned long long nr_modules_left_out;
+	unsigned nr_other_version; /* said HELLO as @other_version of the protocol */
+	unsigned other_version;
+	unsigned nr_refused; /* conversations that one side ended with ERROR */
+};
+
+/*
+ * The door for probes. Only the control thread touches it. What is above the empty line is set before control_listen().
+ *
+ * @plan: the part that is the same for all processes
+ * @page_fd: of the page that is shared with all probes
+ * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both, for the program's environment
+ * @declined and so on: processes that had too little address space to be traced, that have a shadow stack, whose C library is not glibc
+ * @save_error: the first map or symbol file that failed
+ */
+struct control {
+	const struct record_settings *settings;
+	struct loop *loop;
+	struct planner *planner;
+	struct sessions *sessions;
+	struct store *store;
+	struct tasks *tasks;
+	struct processes *processes;
+	struct writers *writers;
+	struct plan plan;
+	int page_fd;
+	char socket_name[CONTROL_NAME_SIZE];
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	char address[CONTROL_ADDRESS_SIZE];
+
+	struct watcher listener;
+	int listen_fd;
+	struct talks talks;
+	struct crash *crashes;
+	unsigned declined;
+	unsigned protected;
+	unsigned other_libc;
+	struct uft_err save_error;
+};
+
+/* Open the abstract socket @socket_name and watch it: from here on probes are served. */
+int control_listen(struct control *ctl, struct uft_err *err);
+
+/* Hang up on everybody. */
+void control_close(struct control *ctl);
+
+#endif

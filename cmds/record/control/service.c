@@ -1,0 +1,176 @@
+/* What other commands ask of a recorder at work (utils/format/request.h): `utrail snapshot`. */
+#include "cmds/record/control/service.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/base/peer.h"
+#include "utils/base/fd.h"
+#include "utils/base/unix_name.h"
+#include "utils/format/request.h"
+
+#define CLIENTS_MAX 64
+
+struct client {
+	struct watcher watcher;
+	int fd;
+	struct client *next; /* in service.clients */
+};
+
+static void add_client(struct service *svc, struct client *client)
+{
+	client->next = svc->clients;
+	svc->clients = client;
+}
+
+static void drop_client(struct service *svc, struct client *client)
+{
+	struct client **link = &svc->clients;
+
+	while (*link != client)
+		link = &(*link)->next;
+	*link = client->next;
+	loop_unwatch(svc->loop, client->fd, &client->watcher);
+	close(client->fd);
+	free(client);
+}
+
+void service_close(struct service *svc)
+{
+	while (svc->clients)
+		drop_client(svc, svc->clients);
+}
+
+int service_save(struct service *svc, unsigned *nr_tasks)
+{
+	if (!svc->settings->flight_bytes)
+		return -EOPNOTSUPP;
+	*nr_tasks = flight_save_all(svc->writers);
+
+	int ret = sources_save(svc->sources);
+
+	return ret < 0 ? ret : atomic_load(&svc->store->error);
+}
+
+static bool program_runs(const struct service *svc)
+{
+	struct pollfd poll_fd = { .fd = *svc->program_fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 0) == 0;
+}
+
+/* Files that this thread writes, be it maps or symbols, are complete whenever it has time to answer. */
+static int tell_progress(struct service *svc, struct request_answer *answer)
+{
+	if (svc->settings->flight_bytes)
+		return -EOPNOTSUPP;
+	atomic_store(&svc->writers->is_followed, true);
+	answer->complete_ns = writers_complete_ns(svc->writers);
+	answer->holds_back = settings_hold_back(svc->settings);
+
+	/* That is for the end of the recording, as with everything that cannot be written. */
+	store_note_error(svc->store, sources_save(svc->sources));
+	return 0;
+}
+
+static int serve(struct service *svc, const struct request *request, struct request_answer *answer)
+{
+	switch (request->type) {
+	case REQUEST_SAVE:
+		return service_save(svc, &answer->nr_tasks);
+	case REQUEST_IS_RUNNING:
+		return 0;
+	case REQUEST_PROGRESS:
+		return tell_progress(svc, answer);
+	}
+	return -EPROTO;
+}
+
+static void serve_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct client *client = container_of(watcher, struct client, watcher);
+	struct service *svc = watcher->owner;
+	struct request_answer answer = { .magic = REQUEST_MAGIC };
+	struct request request = { 0 };
+	ssize_t len = recv(client->fd, &request, sizeof(request), 0);
+	bool is_request = len == sizeof(request) && request.magic == REQUEST_MAGIC &&
+			  request.version == REQUEST_VERSION;
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
+		/* It waits for our end, by which the descriptor closes. */
+		loop_unwatch(svc->loop, client->fd, &client->watcher);
+		return;
+	}
+	if (is_request) {
+		answer.error = serve(svc, &request, &answer);
+		send(client->fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+	}
+	drop_client(svc, client);
+}
+
+/* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */
+static bool is_behind_sudo(uid_t uid)
+{
+	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+	return user && *user && strtoul(user, NULL, 10) == uid;
+}
+
+/* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
+static bool may_ask(const struct service *svc, int fd)
+{
+	struct peer peer;
+	struct stat dir;
+	unsigned nr = 0;
+
+	for (const struct client *c = svc->clients; c; c = c->next)
+		nr++;
+	return nr < CLIENTS_MAX && peer_get(fd, &peer) &&
+	       (peer.uid == 0 || peer.uid == geteuid() || is_behind_sudo(peer.uid) ||
+		(store_place(svc->store, &dir) == 0 && dir.st_uid == peer.uid));
+}
+
+static void accept_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct service *svc = watcher->owner;
+	int fd cleanup_fd = accept4(svc->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
+
+	if (!client)
+		return;
+	*client = (struct client){ .watcher = { serve_client, svc }, .fd = fd };
+	if (!may_ask(svc, fd) || loop_watch(svc->loop, fd, &client->watcher) < 0) {
+		free(client);
+		return;
+	}
+	take_fd(&fd);
+	add_client(svc, client);
+}
+
+/* The recording goes on without this door when it cannot be opened: the program is more important. */
+void service_listen(struct service *svc)
+{
+	struct sockaddr_un addr;
+	char name[REQUEST_NAME_SIZE];
+	struct stat dir;
+
+	svc->watcher = (struct watcher){ accept_client, svc };
+	if (store_place(svc->store, &dir) < 0)
+		return;
+	request_name(name, &dir);
+
+	socklen_t addr_len = unix_name_address(&addr, name, strlen(name));
+	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ||
+	    listen(fd, SOMAXCONN) < 0 || loop_watch(svc->loop, fd, &svc->watcher) < 0)
+		return;
+	svc->service_fd = take_fd(&fd);
+}

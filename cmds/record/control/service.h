@@ -1,0 +1,40 @@
+/* What other commands ask of a recorder at work (utils/format/request.h). */
+#ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
+#define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
+
+#include "cmds/record/base/loop.h"
+#include "cmds/record/base/settings.h"
+#include "cmds/record/sources/sources.h"
+#include "cmds/record/sources/writer.h"
+#include "cmds/record/store/store.h"
+
+struct client;
+
+/*
+ * The door for other commands. Only the control thread touches it. What is above the empty line is set before service_listen().
+ *
+ * @program_fd: a pidfd of the program, as soon as there is one
+ * @service_fd: -1: nobody can ask us for anything
+ */
+struct service {
+	const struct record_settings *settings;
+	struct loop *loop;
+	struct store *store;
+	struct sources *sources;
+	struct writers *writers;
+	const int *program_fd;
+
+	struct watcher watcher;
+	int service_fd;
+	struct client *clients;
+};
+
+void service_listen(struct service *svc);
+
+/* Whoever still waits for an answer sees that there is none. */
+void service_close(struct service *svc);
+
+/* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */
+int service_save(struct service *svc, unsigned *nr_tasks);
+
+#endif

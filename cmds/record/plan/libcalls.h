@@ -1,0 +1,14 @@
+/* Which library calls are recorded. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_LIBCALLS_H
+#define UTRAIL_CMDS_RECORD_PLAN_LIBCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether calls of library function @name are recorded, and then how (enum plan_call bits). */
+bool libcall_is_hooked(const char *name, uint32_t *flags);
+
+/* Whether the calls that library @path makes into others are recorded with --nest-libcall. */
+bool libcall_is_nested_module(const char *path);
+
+#endif

@@ -1,0 +1,85 @@
+/* Files that were seen as modules (see modules.h). */
+#include "cmds/record/plan/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/base/peer.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/object/program.h"
+#include "utils/object/sym_dir.h"
+#include "utils/object/symtab.h"
+
+/* So many different files are looked at: programs may name as many as they like. */
+#define KNOWN_MODULES_MAX 262144
+
+/* Within rights_enter(): what somebody else's process has named may be a file that this one must not know of. */
+static bool may_read(const char *path)
+{
+	int fd cleanup_fd = file_open_regular(path, NULL);
+
+	return fd >= 0;
+}
+
+struct known_module *known_module_get(struct known_modules *modules, const char *path)
+{
+	struct object_program program;
+	struct known_module *known;
+
+	if (path[0] != '/' || (modules->reads_as_peer && !may_read(path)))
+		return NULL;
+	known = strmap_get(&modules->by_path, path);
+	if (known)
+		return known;
+	if (modules->by_path.nr >= KNOWN_MODULES_MAX) {
+		modules->nr_left_out++;
+		return NULL;
+	}
+
+	known = calloc(1, sizeof(*known));
+	if (known)
+		known->path = strdup(path);
+	if (!known || !known->path || strmap_put(&modules->by_path, known->path, known) < 0) {
+		free(known ? known->path : NULL);
+		free(known);
+		return NULL;
+	}
+	if (object_build_id(path, known->build_id, NULL) < 0)
+		known->build_id[0] = '\0';
+	if (object_check_program(path, &program, NULL) == 0) {
+		known->is_instrumented = program.has_mcount || program.has_fentry ||
+					 program.has_cyg_profile;
+		known->switches_stacks = program.switches_stacks;
+	}
+	known->next = modules->first;
+	modules->first = known;
+	return known;
+}
+
+void known_modules_deinit(struct known_modules *modules)
+{
+	strmap_deinit(&modules->by_path);
+	for (struct known_module *known = modules->first, *next; known; known = next) {
+		next = known->next;
+		strbuf_deinit(&known->funcs);
+		module_points_deinit(&known->points);
+		free(known->path);
+		free(known);
+	}
+}
+
+int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
+		 struct symtab *out)
+{
+	const struct sym_query query = { .path = path, .build_id = build_id, .any_path = true };
+	int ret = 0;
+
+	if (settings->syms_dir) {
+		/* Which the user has named, not the program. */
+		struct rights paused cleanup_rights_pause = rights_pause();
+
+		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
+	}
+	return ret == 0 ? object_symtab_load(path, out, NULL) : MIN(ret, 0);
+}

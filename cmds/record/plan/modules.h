@@ -1,0 +1,64 @@
+/* Files that were seen as modules of traced processes: each is looked at once. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_MODULES_H
+#define UTRAIL_CMDS_RECORD_PLAN_MODULES_H
+
+#include <stdbool.h>
+
+#include "cmds/record/base/settings.h"
+#include "cmds/record/plan/points.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
+#include "utils/format/sym.h"
+#include "utils/object/build_id.h"
+
+/*
+ * A file that was seen as a module of some process.
+ *
+ * @build_id: hex, "" when it has none
+ * @is_instrumented: it calls hooks of the probe
+ * @switches_stacks: see struct object_program
+ * @is_saved: its symbol file is written
+ * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
+ * @points: events of its own that are to be recorded
+ */
+struct known_module {
+	char *path;
+	char build_id[BUILD_ID_HEX_SIZE];
+	bool is_instrumented;
+	bool switches_stacks;
+	bool is_saved;
+	bool is_bound;
+	struct strbuf funcs;
+	struct module_points points;
+	struct known_module *next;
+};
+
+/*
+ * All of them, newest first; nothing is removed before the end. Only the control thread touches it. Starts as { 0 }.
+ *
+ * @reads_as_peer: within rights_enter(): only what he may read is looked at
+ * @nr_left_out: there were too many
+ */
+struct known_modules {
+	struct known_module *first;
+	struct strmap by_path;
+	bool reads_as_peer;
+	unsigned long long nr_left_out;
+};
+
+void known_modules_deinit(struct known_modules *modules);
+
+/*
+ * What is known of a file that was seen as a module: hundreds of processes run the same few. NULL for paths that are no files, and
+ * without memory.
+ */
+struct known_module *known_module_get(struct known_modules *modules, const char *path);
+
+/*
+ * The symbols of the file @path into the empty @out: from --with-syms if it has them, else from the file. 0, or negative when there
+ * are none to be had.
+ */
+int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
+		 struct symtab *out);
+
+#endif

@@ -1,0 +1,411 @@
+/* The plan's function entries: options that speak of functions, bound to addresses. */
+#include "cmds/record/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/libcalls.h"
+#include "utils/base/fd.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
+#include "utils/object/demangle.h"
+#include "utils/object/elf_file.h"
+#include "utils/object/plt.h"
+
+_Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
+
+/* Calls of smaller entries of a PLT are never recorded. */
+static uint64_t smallest_size(const struct record_settings *settings)
+{
+	uint64_t size = settings->size_filter;
+
+	for (size_t i = 0; i < settings->filters->nr; i++) {
+		const struct trigger *t = &settings->filters->entries[i].spec.trigger;
+
+		if ((t->flags & TRIGGER_SIZE) && t->size < size)
+			size = t->size;
+	}
+	return size;
+}
+
+/* Below that size functions are listed, so that the probe can tell them from larger ones. */
+static uint64_t largest_size(const struct record_settings *settings)
+{
+	uint64_t size = settings->size_filter;
+
+	for (size_t i = 0; i < settings->filters->nr; i++) {
+		const struct trigger *t = &settings->filters->entries[i].spec.trigger;
+
+		if ((t->flags & TRIGGER_SIZE) && t->size > size)
+			size = t->size;
+	}
+	return size;
+}
+
+/*
+ * One module on its way into a plan.
+ *
+ * @out: its functions, with addresses relative to its start
+ */
+struct binding {
+	const struct record_settings *settings;
+	const struct known_module *module;
+	bool is_program;
+	const struct dwarf_info *debug; /* NULL when it was not looked for */
+	bool has_llvm_strings;
+	struct rule_set *rules;
+	struct strbuf *steps;
+	struct strbuf *out;
+};
+
+static uint32_t capture_of(struct binding *b, const struct symbol *sym, const char *name)
+{
+	struct capture_subject subject = {
+		.name = name,
+		.sym = sym,
+		.module = path_base(b->module->path),
+		.debug = debuginfo_func(b->debug, sym),
+		.has_llvm_strings = b->has_llvm_strings,
+	};
+
+	if (!capture_is_wanted(&b->settings->captures))
+		return PLAN_NO_CAPTURE;
+	return captures_add(&b->settings->captures, &subject, b->steps);
+}
+
+/*
+ * A function that was opted in, and then out by a later filter: without any other one that is opted in, nothing is recorded.
+ * A rule without functions tells the probe.
+ */
+static void note_opted_in(struct binding *b, const struct filter_subject *subject)
+{
+	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
+	struct filter_walk walk;
+	const struct filter_entry *entry;
+
+	filter_walk_begin(&walk, b->settings->filters, subject);
+	while ((entry = filter_walk_next(&walk))) {
+		if (entry->spec.trigger.flags & TRIGGER_FILTER) {
+			rule_set_add(b->rules, &opts_in);
+			return;
+		}
+	}
+}
+
+/* @name, @others: room for texts */
+static void bind_symbol(struct binding *b, const struct symbol *sym, struct strbuf *name,
+			struct strbuf *others)
+{
+	struct plan_func func = {
+		.start = sym->addr,
+		.end = sym->addr + sym->size,
+		.rule = PLAN_NO_RULE,
+		.capture = PLAN_NO_CAPTURE,
+	};
+	struct trigger trigger;
+
+	strbuf_reset(name);
+	strbuf_reset(others);
+	demangle(sym->name, b->settings->demangle, name);
+	demangle_others(sym->name, b->settings->demangle, others);
+
+	const struct dwarf_func *debug = debuginfo_func(b->debug, sym);
+	struct filter_subject subject = {
+		.name = strbuf_str(name),
+		.name_len = name->len,
+		.others = strbuf_str(others),
+		.source_file = debug ? debug->file : NULL,
+		.module = path_base(b->module->path),
+		.is_plt = sym->type == 'P',
+		.is_program = b->is_program,
+	};
+
+	if (filters_match(b->settings->filters, &subject, &trigger))
+		func.rule = rule_set_add(b->rules, &trigger);
+	if (func.rule != PLAN_NO_RULE && (trigger.flags & TRIGGER_NOTRACE))
+		note_opted_in(b, &subject);
+	func.capture = capture_of(b, sym, subject.name);
+	if (func.rule != PLAN_NO_RULE || func.capture != PLAN_NO_CAPTURE ||
+	    sym->size < largest_size(b->settings))
+		strbuf_add(b->out, &func, sizeof(func));
+}
+
+/* Is any std::string captured or compared? */
+static bool looks_at_strings(const struct record_settings *settings)
+{
+	const struct filters *filters = settings->filters;
+
+	if (capture_is_wanted(&settings->captures))
+		return true;
+	for (size_t i = 0; i < filters->nr; i++) {
+		const struct cond *cond = &filters->entries[i].spec.cond;
+
+		for (size_t k = 0; k < cond->nr; k++) {
+			if (cond->terms[k].is_object)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void bind_module(struct binding *b)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct strbuf others cleanup_strbuf = { 0 };
+	const struct known_module *m = b->module;
+	const struct capture_settings *captures = &b->settings->captures;
+
+	if (symbols_load(b->settings, m->path, m->build_id, &symbols) < 0)
+		return;
+	/* Other modules' functions have no records, so what debug information says of them does not matter. */
+	if (capture_needs_debug(captures) && m->is_instrumented)
+		b->debug = debuginfo_of(captures->debug, m->path);
+	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
+	b->rules->has_llvm_strings = b->has_llvm_strings;
+	for (size_t i = 0; i < symbols.nr; i++) {
+		if (symbol_is_function(&symbols.syms[i]))
+			bind_symbol(b, &symbols.syms[i], &name, &others);
+	}
+}
+
+/* The probe looks functions up by address: each may be in one only. */
+static void sort_funcs(struct strbuf *out)
+{
+	struct plan_func *funcs = (struct plan_func *)out->data;
+	size_t nr = out->len / sizeof(*funcs);
+	size_t kept = 0;
+
+	if (!nr)
+		return;
+	qsort(funcs, nr, sizeof(*funcs), order_u64);
+	for (size_t i = 0; i < nr; i++) {
+		if (kept && funcs[i].start < funcs[kept - 1].end)
+			continue;
+		funcs[kept++] = funcs[i];
+	}
+	out->len = kept * sizeof(*funcs);
+}
+
+/* Calls into libraries that @m makes; @all: also those that are there to be recorded. */
+static void plan_calls(const struct record_settings *settings, const struct control_module *m,
+		       bool all, struct strbuf *out)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct plt_entries plt cleanup_plt_entries = { 0 };
+
+	if (elf_file_open(&file, m->path, NULL) < 0 || plt_entries_load(&file, &plt) < 0)
+		return;
+
+	bool use_got = plt_is_bypassed(&file, &plt);
+
+	for (size_t i = 0; i < plt.nr; i++) {
+		const struct plt_entry *e = &plt.entries[i];
+		struct plan_call_site call = {
+			.load_bias = m->load_bias,
+			.slot = m->load_bias + e->slot,
+			.addr = m->load_bias + e->addr,
+			.reloc = e->reloc,
+		};
+
+		if ((e->reloc == PLT_NO_RELOC && !use_got) ||
+		    !libcall_is_hooked(e->name, &call.flags))
+			continue;
+		if (!(call.flags & PLAN_CALL_LANDING) &&
+		    (!all || e->size < smallest_size(settings)))
+			continue;
+		strbuf_add(out, &call, sizeof(call));
+	}
+}
+
+bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
+{
+	return settings->use_libcalls &&
+	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
+}
+
+/* Can functions of that module, or calls that it makes, have records? */
+static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
+			bool is_program)
+{
+	return known->is_instrumented || plan_has_calls(settings, known->path, is_program);
+}
+
+static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t start)
+{
+	size_t nr = funcs->len / sizeof(struct plan_func);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct plan_func func = ((const struct plan_func *)funcs->data)[i];
+
+		func.start += start;
+		func.end += start;
+		strbuf_add(out, &func, sizeof(func));
+	}
+}
+
+/* What there is to do with the functions of the modules of a fresh image; each file is bound once. */
+static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
+		       struct plan_entries *out)
+{
+	struct plan_binder *binder = &planner->binder;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
+
+		if (!known || !modules[i]->has_text ||
+		    !is_recorded(planner->settings, known, i == 0))
+			continue;
+		if (!known->is_bound) {
+			struct binding b = {
+				.settings = planner->settings,
+				.module = known,
+				.is_program = i == 0,
+				.rules = &binder->rules,
+				.steps = &binder->entries.lists[PLAN_STEPS],
+				.out = &known->funcs,
+			};
+
+			binder->rules.rules = &binder->entries.lists[PLAN_RULES];
+			binder->rules.conds = &binder->entries.lists[PLAN_CONDS];
+			bind_module(&b);
+			known->is_bound = true;
+		}
+		add_moved(&out->lists[PLAN_FUNCS], &known->funcs, modules[i]->start);
+	}
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++) {
+		const struct strbuf *list = &binder->entries.lists[kind];
+
+		strbuf_add(&out->lists[kind], list->data, list->len);
+	}
+}
+
+/* The same for modules that come later: only what is new, for the probe has the rest. */
+static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
+		      struct plan_entries *out)
+{
+	struct rule_set rules = { .rules = &out->lists[PLAN_RULES],
+				  .conds = &out->lists[PLAN_CONDS] };
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct known_module *known = known_module_get(&planner->modules,
+								    modules[i]->path);
+		struct strbuf funcs cleanup_strbuf = { 0 };
+		struct binding b = {
+			.settings = planner->settings,
+			.module = known,
+			.rules = &rules,
+			.steps = &out->lists[PLAN_STEPS],
+			.out = &funcs,
+		};
+
+		if (!known || !modules[i]->has_text ||
+		    !is_recorded(planner->settings, known, false))
+			continue;
+		bind_module(&b);
+		add_moved(&out->lists[PLAN_FUNCS], &funcs, modules[i]->start);
+	}
+	rule_set_deinit(&rules);
+}
+
+void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
+	       bool has_program, struct plan_entries *out)
+{
+	const struct record_settings *settings = planner->settings;
+
+	if (settings_are_selective(settings)) {
+		if (has_program)
+			plan_image(planner, modules, nr, out);
+		else
+			plan_late(planner, modules, nr, out);
+		sort_funcs(&out->lists[PLAN_FUNCS]);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
+		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
+
+		if (all || (known && known->is_instrumented))
+			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
+		if (known && modules[i]->has_text)
+			points_bind(&planner->points, known, modules[i], &out->lists[PLAN_POINTS]);
+	}
+}
+
+void plan_binder_deinit(struct plan_binder *binder)
+{
+	rule_set_deinit(&binder->rules);
+	plan_entries_deinit(&binder->entries);
+}
+
+void plan_entries_deinit(struct plan_entries *plan)
+{
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		strbuf_deinit(&plan->lists[kind]);
+}
+
+uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
+{
+	uint32_t bytes = plan_entry_bytes(kind);
+
+	return bytes ? plan->lists[kind].len / bytes : 0;
+}
+
+int plan_memfd(const struct plan_entries *plan)
+{
+	struct plan_view view = { 0 };
+	bool has_any = false;
+
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++) {
+		uint32_t nr = plan_entries_nr(plan, kind);
+
+		if (strbuf_oom(&plan->lists[kind]))
+			return -1;
+		view.lists[kind] = plan_list(kind, plan->lists[kind].data, nr);
+		has_any |= nr != 0;
+	}
+	if (!has_any)
+		return -1;
+
+	uint64_t bytes = plan_image_bytes(&view);
+	int fd cleanup_fd = memfd_create("utrail-plan", MFD_CLOEXEC);
+	void *image;
+
+	if (fd < 0 || ftruncate(fd, bytes) < 0)
+		return -1;
+	image = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (image == MAP_FAILED)
+		return -1;
+	plan_image_put(&view, image);
+	munmap(image, bytes);
+	return take_fd(&fd);
+}
+
+bool settings_hold_back(const struct record_settings *settings)
+{
+	uint32_t uses = 0;
+
+	for (size_t i = 0; i < settings->filters->nr; i++)
+		uses |= settings->filters->entries[i].spec.trigger.flags;
+	return settings->threshold_ns || (uses & (TRIGGER_TIME | TRIGGER_CALLER));
+}
+
+bool settings_can_finish(const struct record_settings *settings)
+{
+	for (size_t i = 0; i < settings->filters->nr; i++) {
+		if (settings->filters->entries[i].spec.trigger.flags & TRIGGER_FINISH)
+			return true;
+	}
+	return settings->signals.finish != 0;
+}
+
+bool settings_are_selective(const struct record_settings *settings)
+{
+	const struct signal_switches *signals = &settings->signals;
+
+	return settings->size_filter || settings->filters->nr || settings->estimates_return ||
+	       signals->on || signals->off || signals->finish || settings->watch->cpu ||
+	       settings->watch->nr_vars || capture_is_wanted(&settings->captures);
+}

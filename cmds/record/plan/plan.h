@@ -1,0 +1,80 @@
+/* The plan's maker: options that speak of functions, library calls and events, bound to the modules of a process. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
+#define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cmds/record/base/settings.h"
+#include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/points.h"
+#include "cmds/record/plan/rules.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/control.h"
+#include "utils/format/plan.h"
+
+/* What a plan's memfd is to hold: entries by enum plan_kind. Starts as { 0 }. */
+struct plan_entries {
+	struct strbuf lists[PLAN_KINDS];
+};
+
+/* What the functions of all images have in common: rules, conditions, steps. Starts as { 0 }. */
+struct plan_binder {
+	struct rule_set rules;
+	struct plan_entries entries;
+};
+
+/* What plans are made of. Only the control thread touches it. Starts with planner_init(). */
+struct planner {
+	const struct record_settings *settings;
+	struct known_modules modules;
+	struct plan_binder binder;
+	struct points points;
+};
+
+/* Events get their ids in events.txt of @store. */
+static inline void planner_init(struct planner *planner, const struct record_settings *settings,
+				struct store *store)
+{
+	*planner = (struct planner){ .settings = settings };
+	points_init(&planner->points, settings->events, store);
+}
+
+void plan_entries_deinit(struct plan_entries *plan);
+#define cleanup_plan_entries cleanup(plan_entries_deinit)
+
+/*
+ * What the options say about the @nr modules in @modules, of which the first is the program itself when
+ * @has_program. A module that cannot be read has no entries.
+ */
+void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
+	       bool has_program, struct plan_entries *out);
+
+void plan_binder_deinit(struct plan_binder *binder);
+
+/* Whether the library calls that module @path makes are recorded. */
+bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
+
+/* A memfd with the image of these entries, or -1 when there are none or memory is short. */
+int plan_memfd(const struct plan_entries *plan);
+
+/* How many entries of @kind there are. */
+uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
+
+/* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
+bool settings_hold_back(const struct record_settings *settings);
+
+/* Whether anything in the options lets a program end the recording. */
+bool settings_can_finish(const struct record_settings *settings);
+
+/* Whether the options say different things about different functions. */
+bool settings_are_selective(const struct record_settings *settings);
+
+static inline void planner_deinit(struct planner *planner)
+{
+	plan_binder_deinit(&planner->binder);
+	points_deinit(&planner->points);
+	known_modules_deinit(&planner->modules);
+}
+
+#endif

@@ -1,0 +1,305 @@
+/* Events of the program: from rules and files to points of a plan (see points.h). */
+#include "cmds/record/plan/points.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "cmds/record/base/peer.h"
+#include "cmds/record/plan/modules.h"
+#include "cmds/record/store/store.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/vec.h"
+#include "utils/format/event_ids.h"
+#include "utils/object/sdt.h"
+#include "utils/object/sites.h"
+
+#define OPCODE_NOP 0x90 /* what <sys/sdt.h> puts there */
+
+/* A probe that can be recorded; what is common to all processes that have the file. */
+struct found_point {
+	struct code_site site;
+	uint64_t semaphore;
+	uint32_t event;
+};
+
+/* A probe that is wanted. */
+struct wanted {
+	const struct sdt_probe *probe;
+	char *event; /* "provider:event", of the heap */
+};
+
+void points_init(struct points *points, const struct event_rules *rules, struct store *store)
+{
+	*points = (struct points){ .rules = rules, .store = store };
+}
+
+void points_deinit(struct points *points)
+{
+	for (size_t i = 0; i < points->nr_events; i++)
+		free(points->events[i]);
+	free(points->events);
+	strbuf_deinit(&points->names);
+	strbuf_deinit(&points->left_out);
+	strbuf_deinit(&points->complaints);
+}
+
+void module_points_deinit(struct module_points *points)
+{
+	strbuf_deinit(&points->found);
+}
+
+bool points_are_wanted(const struct event_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct event_rule *rule = &rules->rules[i];
+
+		/* ".*" is about these, and about everything else. */
+		if (rule->origin == EVENT_OF_PROGRAM &&
+		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
+			return true;
+	}
+	return false;
+}
+
+int points_make_file(struct store *store, struct uft_err *err)
+{
+	return store_publish(store, "events.txt", "", 0, err);
+}
+
+/* --- events and their ids --- */
+
+/* At once, so that a recording that is cut off has it. */
+static int write_line(const struct points *points, size_t index)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int stream = store_open(points->store, "events.txt");
+
+	if (stream < 0)
+		return stream;
+	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index]);
+
+	int ret = strbuf_oom(&line) ? -ENOMEM
+				    : store_append(points->store, stream, line.data, line.len);
+
+	store_close(points->store, stream);
+	return ret;
+}
+
+/* The id of the event, a new one when it is the first of its name. 0, -ENOMEM, or -ERANGE when there are no numbers left. */
+static int event_id(struct points *points, const char *name, uint32_t *id)
+{
+	char **events;
+
+	for (size_t i = 0; i < points->nr_events; i++) {
+		if (strcmp(points->events[i], name) == 0) {
+			*id = EVENT_ID_USER + i;
+			return 0;
+		}
+	}
+	if (points->nr_events == EVENT_USER_MAX)
+		return -ERANGE;
+	events = vec_grow(points->events, points->nr_events, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	points->events = events;
+	events[points->nr_events] = strdup(name);
+	if (!events[points->nr_events])
+		return -ENOMEM;
+
+	int ret = write_line(points, points->nr_events);
+
+	if (ret < 0 && !points->error)
+		points->error = ret;
+	*id = EVENT_ID_USER + points->nr_events++;
+	return 0;
+}
+
+/* --- one file --- */
+
+/* One place of an event says it for all of them. */
+static void leave_out(struct points *points, const struct known_module *known,
+		      const struct code *code, const struct wanted *wanted, const char *why)
+{
+	const struct code_func *func = code_func_at(code, wanted->probe->pc);
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (strbuf_list_has(&points->left_out, wanted->event))
+		return;
+	strbuf_addf(&text, "event '%s' is not recorded at %#llx", wanted->event,
+		    (unsigned long long)wanted->probe->pc);
+	if (func && func->name)
+		strbuf_addf(&text, " in %s()", func->name);
+	strbuf_addf(&text, " of '%s': %s", known->path, why);
+	strbuf_list_add(&points->left_out, wanted->event);
+	strbuf_list_add(&points->complaints, strbuf_str(&text));
+}
+
+static int compare_pc(const void *a, const void *b)
+{
+	const struct wanted *x = a;
+	const struct wanted *y = b;
+
+	return (x->probe->pc > y->probe->pc) - (x->probe->pc < y->probe->pc);
+}
+
+/* Those of the probes that some rule asks for, sorted by address. */
+static int choose(struct points *points, const struct sdt_probes *probes, struct wanted **out,
+		  size_t *nr)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct wanted *chosen = calloc(probes->nr + 1, sizeof(*chosen));
+
+	*out = chosen;
+	*nr = 0;
+	if (!chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < probes->nr; i++) {
+		const struct sdt_probe *probe = &probes->probes[i];
+
+		strbuf_reset(&name);
+		strbuf_addf(&name, "%s:%s", probe->provider, probe->name);
+		if (strbuf_oom(&name))
+			return -ENOMEM;
+		if (!strbuf_list_has(&points->names, strbuf_str(&name)))
+			strbuf_list_add(&points->names, strbuf_str(&name));
+		if (!event_rules_match(points->rules, EVENT_OF_PROGRAM, strbuf_str(&name)))
+			continue;
+		chosen[*nr] = (struct wanted){ probe, strdup(strbuf_str(&name)) };
+		if (!chosen[(*nr)++].event)
+			return -ENOMEM;
+	}
+	qsort(chosen, *nr, sizeof(*chosen), compare_pc);
+	return 0;
+}
+
+static void drop(struct wanted *wanted, size_t nr)
+{
+	for (size_t i = 0; wanted && i < nr; i++)
+		free(wanted[i].event);
+	free(wanted);
+}
+
+static int prepare(struct points *points, struct known_module *known, const struct code *code,
+		   struct insns *insns, const struct wanted *wanted, size_t nr)
+{
+	struct code_site *sites cleanup_free = calloc(nr + 1, sizeof(*sites));
+	int ret = sites ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		sites[i].addr = wanted[i].probe->pc;
+	if (ret == 0)
+		ret = sites_prepare(code, insns, sites, nr);
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		const uint8_t *nop = code_bytes(code, sites[i].addr, 1);
+		struct found_point found = { sites[i], wanted[i].probe->semaphore, 0 };
+
+		if (!sites[i].why_not[0] && *nop != OPCODE_NOP)
+			strcpy(sites[i].why_not, "there is no nop");
+		if (!sites[i].why_not[0])
+			ret = event_id(points, wanted[i].event, &found.event);
+		if (ret == -ERANGE) {
+			strcpy(sites[i].why_not, "there are no numbers left for events");
+			ret = 0;
+		}
+		if (sites[i].why_not[0])
+			leave_out(points, known, code, &wanted[i], sites[i].why_not);
+		else if (ret == 0)
+			strbuf_add(&known->points.found, &found, sizeof(found));
+	}
+	return ret;
+}
+
+/* What can be recorded of the file's probes goes to known->points. */
+static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct sdt_probes probes cleanup_sdt_probes = { 0 };
+	struct code code cleanup_code = { 0 };
+	struct insns *insns cleanup_insns = NULL;
+	struct wanted *wanted = NULL;
+	size_t nr = 0;
+	int ret = elf_file_open(&file, known->path, err);
+
+	if (ret == 0)
+		ret = sdt_probes_load(&file, known->path, &probes, err);
+	if (ret < 0 || !probes.nr || file.head.e_machine != arch_elf_machine ||
+	    file.head.e_ident[EI_CLASS] != arch_elf_class)
+		return ret;
+	ret = choose(points, &probes, &wanted, &nr);
+	if (ret == 0 && nr)
+		ret = insns_open(&insns, err);
+	if (ret == 0 && nr)
+		ret = code_load(&file, &code);
+	if (ret == 0 && nr)
+		ret = prepare(points, known, &code, insns, wanted, nr);
+	drop(wanted, nr);
+	if (ret < 0)
+		err_set_errno(err, ret, "out of memory");
+	if (ret < 0)
+		err_prefix(err, "cannot record the events of '%s'", known->path);
+	return ret;
+}
+
+/* --- one process --- */
+
+static void add_point(struct strbuf *out, struct plan_point point, struct insn_code code,
+		      uint64_t bias)
+{
+	_Static_assert(PLAN_POINT_CODE == INSN_CODE_MAX && PLAN_POINT_FIXES == INSN_FIXES_MAX &&
+			       PLAN_POINT_BYTES == WINDOW_BYTES,
+		       "what is made fits a plan");
+	insn_load_at(&code, bias);
+	point.load_bias = bias;
+	point.site = code.from + bias;
+	point.len = code.len;
+	point.nr_fixes = code.nr_fixes;
+	memcpy(point.fixes, code.fixes, sizeof(point.fixes));
+	memcpy(point.code, code.bytes, sizeof(point.code));
+	strbuf_add(out, &point, sizeof(point));
+}
+
+static void add_points(struct strbuf *out, const struct found_point *found, uint64_t bias)
+{
+	const struct code_site *site = &found->site;
+	bool has_before = !site->is_inner && site->jump_at < site->addr;
+	struct plan_point silent = { .flags = PLAN_POINT_SILENT };
+	struct plan_point point = {
+		.semaphore = found->semaphore ? found->semaphore + bias : 0,
+		.event = found->event,
+		.flags = site->is_inner || has_before ? PLAN_POINT_INNER : 0,
+	};
+
+	memcpy(silent.original, site->original, sizeof(silent.original));
+	memcpy(point.original, site->original, sizeof(point.original));
+	if (!site->is_inner && site->island) {
+		struct plan_point island = { .flags = PLAN_POINT_SILENT };
+
+		memcpy(island.original, site->island_original, sizeof(island.original));
+		add_point(out, island, (struct insn_code){ .from = site->island }, bias);
+		*(has_before ? &silent.flags : &point.flags) |= PLAN_POINT_INNER | PLAN_POINT_SHORT;
+	}
+	if (has_before)
+		add_point(out, silent, site->before, bias);
+	add_point(out, point, site->code, bias);
+}
+
+void points_bind(struct points *points, struct known_module *known,
+		 const struct control_module *module, struct strbuf *out)
+{
+	const struct strbuf *found = &known->points.found;
+
+	if (!known->points.is_known && points_are_wanted(points->rules)) {
+		struct uft_err err = { 0 };
+
+		known->points.is_known = true;
+		if (find_points(points, known, &err) < 0)
+			strbuf_list_add(&points->complaints, err.text);
+	}
+	for (size_t i = 0; i < found->len / sizeof(struct found_point); i++) {
+		add_points(out, &((const struct found_point *)found->data)[i], module->load_bias);
+	}
+}

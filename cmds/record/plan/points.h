@@ -1,0 +1,65 @@
+/* Events of the program (-E): the static probes of each module that the user asked for, as points of a plan. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
+#define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cmds/msg.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/control.h"
+#include "utils/spec/events.h"
+
+struct known_module;
+struct store;
+
+/*
+ * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
+ *
+ * @events: "provider:event" by id - EVENT_ID_USER; each has its line in events.txt
+ * @names: of all probes that were seen, each with its NUL, wanted or not
+ * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
+ * @complaints: to be told at the end, each with its NUL
+ * @error: events.txt could not be written
+ */
+struct points {
+	const struct event_rules *rules;
+	struct store *store;
+	char **events;
+	size_t nr_events;
+	struct strbuf names;
+	struct strbuf left_out;
+	struct strbuf complaints;
+	int error;
+};
+
+void points_init(struct points *points, const struct event_rules *rules, struct store *store);
+void points_deinit(struct points *points);
+
+/* Of one file. Starts as { 0 }, ends with module_points_deinit(). */
+struct module_points {
+	bool is_known; /* the file was looked at */
+	struct strbuf found;
+};
+
+void module_points_deinit(struct module_points *points);
+
+/* Whether the rules ask for any event of the program, and not only for those that are known without it ("linux:..."). */
+bool points_are_wanted(const struct event_rules *rules);
+
+/* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
+int points_make_file(struct store *store, struct uft_err *err);
+
+/* Add a struct plan_point to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
+void points_bind(struct points *points, struct known_module *known,
+		 const struct control_module *module, struct strbuf *out);
+
+/*
+ * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as probes have noted; @has_processes: some
+ * process has reported itself.
+ */
+void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
+		 const struct msg *msg);
+
+#endif

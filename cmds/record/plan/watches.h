@@ -1,0 +1,17 @@
+/* -W var:NAME: variables of the program, bound to addresses. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
+#define UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
+
+#include "cmds/record/base/settings.h"
+#include "utils/base/err.h"
+#include "cmds/record/plan/plan.h"
+#include "utils/format/control.h"
+
+/* Whether the program @path has the variables to watch: -ENOENT with the first that it has not, and the nearest names. */
+int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
+
+/* Where they are in the process whose program is @module; those that it has. */
+void watches_bind(const struct record_settings *settings, const struct control_module *module,
+		  struct plan_entries *plan);
+
+#endif

@@ -1,0 +1,13 @@
+/* What --debug and --debug-domain tell of the making of a recording (see cmds/facts.h). */
+#ifndef UTRAIL_CMDS_RECORD_RUN_FACTS_H
+#define UTRAIL_CMDS_RECORD_RUN_FACTS_H
+
+#include "cmds/record/run/run.h"
+
+/* Before the program is started. */
+void facts_before_run(const struct run *run);
+
+/* At the end, when all is taken. */
+void facts_after_run(struct run *run, const struct recorder *rec);
+
+#endif

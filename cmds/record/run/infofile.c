@@ -1,0 +1,248 @@
+/* `info` and `default.opts` (see infofile.h). */
+#include "cmds/record/run/infofile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmds/arg_opts.h"
+#include "cmds/record/plan/captures.h"
+#include "cmds/record/run/sysinfo.h"
+#include "cmds/record/store/store.h"
+#include "config.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/base/units.h"
+#include "utils/base/words.h"
+#include "utils/format/header.h"
+#include "utils/format/info.h"
+#include "utils/object/build_id.h"
+#include "utils/spec/autoargs.h"
+
+static char *join_command_line(const struct opts *opts)
+{
+	struct strbuf text = { 0 };
+
+	for (int i = 0; i < opts->argc; i++) {
+		if (i)
+			strbuf_addch(&text, ' ');
+		words_quote(i ? opts->argv[i] : "utrail", &text);
+	}
+	if (strbuf_oom(&text)) {
+		strbuf_deinit(&text);
+		return NULL;
+	}
+	return text.data ? text.data : strdup("");
+}
+
+static uint64_t arg_features(const struct run *run)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	uint64_t mask = run->opts->auto_args ? FEAT_ARGUMENT | FEAT_RETVAL : 0;
+
+	arg_opts_put(&run->args, ARGRULES_ARGS, &text);
+	if (text.len)
+		mask |= FEAT_ARGUMENT;
+	strbuf_reset(&text);
+	arg_opts_put(&run->args, ARGRULES_RETVAL, &text);
+	return text.len ? mask | FEAT_RETVAL : mask;
+}
+
+/* The text goes to @field; none when it is empty. */
+static int keep_text(struct strbuf *text, char **field)
+{
+	if (strbuf_oom(text))
+		return -ENOMEM;
+	if (text->len)
+		*field = take_ptr(text->data);
+	return 0;
+}
+
+/* What readers need to take the payloads apart (doc/formats/info.md, "Argument specifications"). */
+static int describe_args(const struct run *run, struct info *info)
+{
+	struct strbuf texts[5] = { 0 };
+	char **fields[5] = { &info->argspec, &info->retspec, &info->argauto, &info->retauto,
+			     &info->enumauto };
+	int ret = 0;
+
+	if (!capture_is_wanted(&run->settings.captures))
+		return 0;
+	arg_opts_put(&run->args, ARGRULES_ARGS, &texts[0]);
+	arg_opts_put(&run->args, ARGRULES_RETVAL, &texts[1]);
+	autoargs_put_args(&texts[2]);
+	autoargs_put_retvals(&texts[3]);
+	autoargs_put_enums(&texts[4]);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (ret == 0)
+			ret = keep_text(&texts[i], fields[i]);
+		strbuf_deinit(&texts[i]);
+	}
+	info->auto_args = run->opts->auto_args;
+	info->mask |= INFO_ARG_SPEC;
+	return ret;
+}
+
+static bool has_callsites(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (filters->entries[i].spec.trigger.flags & TRIGGER_CALLSITE)
+			return true;
+	}
+	return false;
+}
+
+static struct data_header make_header(const struct run *run)
+{
+	uint64_t perf = run->has_perf ? FEAT_PERF_EVENT : 0;
+	uint64_t kernel = run->has_kernel ? FEAT_KERNEL : 0;
+	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
+	uint64_t callsite = has_callsites(run->settings.filters) ? FEAT_CALLSITE : 0;
+	uint64_t events = points_are_wanted(run->settings.events) ? FEAT_EVENT : 0;
+	uint64_t estimate = run->settings.estimates_return ? FEAT_ESTIMATE_RETURN : 0;
+
+	return (struct data_header){
+		.version = HEADER_VERSION,
+		.header_size = HEADER_SIZE,
+		.endian = run->program.facts.endian,
+		.elf_class = run->program.facts.elf_class,
+		.feat_mask = arg_features(run) | (run->has_debug ? FEAT_DEBUG_INFO : 0) |
+			     FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK |
+			     FEAT_AUTO_ARGS | perf | kernel | plthook | estimate | callsite |
+			     events,
+		.max_stack = run->settings.max_stack,
+	};
+}
+
+/* `info`, first with what a reader needs at least, at the end with everything. */
+static int write_info(const struct run *run, const struct info *info, struct uft_err *err)
+{
+	struct data_header header = make_header(run);
+	uint8_t bytes[HEADER_SIZE];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	header.info_mask = info->mask;
+	header_encode(&header, bytes);
+	strbuf_add(&text, bytes, sizeof(bytes));
+	info_encode(info, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
+	return store_publish(run->store, "info", text.data, text.len, err);
+}
+
+static int describe_program(const struct run *run, struct info *info)
+{
+	char hex[BUILD_ID_HEX_SIZE];
+	char *real = realpath(run->program.path, NULL);
+
+	info->exename = real ? real : strdup(run->program.path);
+	info->cmdline = join_command_line(run->opts);
+	info->version = strdup(UTRAIL_VERSION_TEXT);
+	info->pattern_type = strdup(pattern_match_name(run->opts->match));
+	if (!info->exename || !info->cmdline || !info->version || !info->pattern_type)
+		return -ENOMEM;
+	info->mask |= INFO_EXE_NAME | INFO_CMDLINE | INFO_VERSION | INFO_PATTERN_TYPE;
+	int ret = describe_args(run, info);
+
+	if (ret < 0)
+		return ret;
+	if (object_build_id(run->program.path, hex, NULL) == 0 && hex[0]) {
+		info->build_id = strdup(hex);
+		if (!info->build_id)
+			return -ENOMEM;
+		info->mask |= INFO_EXE_BUILD_ID;
+	}
+	return 0;
+}
+
+static int describe_tasks(struct recorder *rec, struct info *info)
+{
+	if (!rec->tasks.nr_tids)
+		return 0;
+	qsort(rec->tasks.tids, rec->tasks.nr_tids, sizeof(*rec->tasks.tids), order_i32);
+	info->tids = malloc(rec->tasks.nr_tids * sizeof(*rec->tasks.tids));
+	if (!info->tids)
+		return -ENOMEM;
+	for (size_t i = 0; i < rec->tasks.nr_tids; i++) {
+		if (i == 0 || rec->tasks.tids[i] != rec->tasks.tids[i - 1])
+			info->tids[info->nr_tids++] = rec->tasks.tids[i];
+	}
+	info->mask |= INFO_TASKINFO;
+	return 0;
+}
+
+static int describe_time(const struct run *run, struct recorder *rec, struct info *info)
+{
+	time_t now = time(NULL);
+	char date[64];
+	struct timespec wall;
+
+	if (!ctime_r(&now, date))
+		return 0;
+	date[strcspn(date, "\n")] = '\0';
+	info->record_date = strdup(date);
+	if (!info->record_date)
+		return -ENOMEM;
+	info->elapsed_ns = run->elapsed_ns;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	info->utc_offset_s = wall.tv_sec -
+			     (int64_t)(settings_now_ns(rec->settings) / 1000000000ULL);
+	info->mask |= INFO_RECORD_DATE | INFO_UTC_OFFSET;
+	return 0;
+}
+
+int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct info info cleanup_info = { .exit_status = run->end.status,
+					  .mask = INFO_EXIT_STATUS };
+	int ret = describe_program(run, &info);
+
+	if (ret == 0)
+		ret = describe_tasks(rec, &info);
+	if (ret == 0)
+		ret = describe_time(run, rec, &info);
+	if (ret == 0)
+		ret = sysinfo_add_machine(&info);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write 'info'");
+	if (run->end.status != RECORDER_STATUS_UNKNOWN)
+		sysinfo_add_usage(&info, &run->end.usage);
+	return write_info(run, &info, err);
+}
+
+int infofile_begin(const struct run *run, struct uft_err *err)
+{
+	struct info info cleanup_info = { 0 };
+	int ret = describe_program(run, &info);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write 'info'");
+	return write_info(run, &info, err);
+}
+
+/* Are there calls that are kept however short they are? */
+static bool keeps_short_calls(const struct filters *filters)
+{
+	uint32_t uses = 0;
+
+	for (size_t i = 0; i < filters->nr; i++)
+		uses |= filters->entries[i].spec.trigger.flags;
+	return uses & (TRIGGER_TRACE | TRIGGER_TIME);
+}
+
+/*
+ * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would drop the calls, too,
+ * that -T f@trace or f@time=1us has kept: no filter, then.
+ */
+int infofile_default_opts(const struct run *run, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (run->settings.threshold_ns && !keeps_short_calls(run->settings.filters)) {
+		strbuf_addstr(&text, "-t ");
+		format_time(run->settings.threshold_ns, &text);
+		strbuf_addch(&text, '\n');
+	}
+	return store_publish(run->store, "default.opts", strbuf_str(&text), text.len, err);
+}

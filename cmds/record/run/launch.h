@@ -1,0 +1,85 @@
+/* Starting the program that is to be recorded. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
+#define UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+
+/*
+ * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
+ * @preload: the library to preload
+ * @address: of the recorder (utils/format/control.h), or NULL for a library that needs none
+ * @fixed_addresses: without address space randomisation
+ * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
+ * @ignores_children: SIGCHLD is ignored, as it was when we were started
+ * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to begin with
+ */
+struct launch {
+	const char *path;
+	char **argv;
+	const char *preload;
+	const char *address;
+	bool fixed_addresses;
+	bool no_binding;
+	bool ignores_children;
+	sigset_t mask;
+	struct rlimit file_size;
+	struct rlimit file_number;
+};
+
+/*
+ * A process, a child but with --keep-pid, that is about to become the program.
+ *
+ * @go: closing it lets the child go on
+ * @report: end of file when the program runs, or the errno why it does not
+ */
+struct launched {
+	pid_t pid;
+	int go;
+	int report;
+};
+
+/* Fork it; it waits. 0 or negative errno. */
+int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
+int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
+
+/*
+ * Fork a process that the caller's wait(2) does not meet, so that a program that the caller becomes does not, either. 0, in the new
+ * process 1, or negative errno.
+ */
+int launch_fork_away(void);
+
+/*
+ * --keep-pid: change places. The caller becomes the program and a new process, which is no child of it and which this
+ * returns 0 in, becomes the recorder. The caller waits in here for launch_release() by the recorder, then executes the
+ * program; if the recorder ends before that, with a message or without, the caller ends with CMD_FAILED.
+ * @launch needs no address yet. Negative errno, in the caller: nothing has changed.
+ */
+int launch_change_places(const struct launch *launch, struct launched *program,
+			 struct uft_err *err);
+
+/* In the recorder: let the program go, with that address. 0, or negative errno when it cannot be executed. */
+int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
+
+/*
+ * Where @name is: as it is when it has a slash, else in the working directory, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
+ * text that says why it cannot be traced; @path has PATH_MAX bytes.
+ */
+int launch_find_program(const char *name, char *path, struct uft_err *err);
+
+/* Whether a shell would find the command @name: by its path, or in $PATH. */
+bool launch_is_command(const char *name);
+
+/*
+ * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this
+ * program (build tree, installation) or where it was configured to be installed.
+ */
+int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
+
+#endif

@@ -1,0 +1,223 @@
+/* A recording from its program's first step to the end: signals, the program's status, and whom it left behind (see alive.h). */
+#include "cmds/record/run/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+
+/*
+ * @is_parent: of @program; not so with --keep-pid
+ * @ticker_fd: a timer, from the moment on when there are ticks to be counted; else -1
+ * @last_interrupt: the signal
+ */
+struct lifetime {
+	struct recorder *rec;
+	pid_t program;
+	bool is_parent;
+	int signal_fd;
+	int ticker_fd;
+	int last_interrupt;
+	struct recorder_end *end;
+	struct watcher signals;
+	struct watcher program_end;
+	struct watcher ticker;
+};
+
+void recorder_signals(const struct record_settings *settings, sigset_t *set)
+{
+	struct sigaction hangup;
+
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGQUIT);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+	sigaddset(set, SIGCHLD);
+	if (settings->flight_bytes)
+		sigaddset(set, SIGUSR1);
+}
+
+/* Both are harmless as often as one likes: the program ends once. */
+static void reap_program(void *arg)
+{
+	struct lifetime *life = arg;
+	struct recorder *rec = life->rec;
+	struct pollfd end = { .fd = rec->program_fd, .events = POLLIN };
+
+	if (!alive_program_runs(&rec->alive))
+		return;
+	if (life->is_parent) {
+		int status;
+		pid_t pid = wait4(life->program, &status, WNOHANG, &life->end->usage);
+
+		if (pid == 0 || (pid < 0 && errno == EINTR))
+			return;
+		/* Otherwise somebody has taken it away from us. */
+		if (pid == life->program)
+			life->end->status = status;
+	} else if (rec->program_fd >= 0 && poll(&end, 1, 0) == 0) {
+		return;
+	}
+	alive_program_ended(&rec->alive);
+	if (rec->program_fd >= 0)
+		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
+}
+
+static void see_program_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	reap_program(container_of(watcher, struct lifetime, program_end));
+}
+
+/* By its descriptor: its number may be another one's by now. */
+static void pass_on(const struct lifetime *life, int sig)
+{
+	if (life->rec->program_fd >= 0)
+		syscall(SYS_pidfd_send_signal, life->rec->program_fd, sig, NULL, 0);
+	else
+		kill(life->program, sig);
+}
+
+static void serve_ticker(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct lifetime *life = container_of(watcher, struct lifetime, ticker);
+	uint64_t nr;
+
+	/* However many were missed: a machine that stood still has not given the program that time. */
+	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
+		alive_tick(&life->rec->alive);
+}
+
+static void start_ticking(struct lifetime *life)
+{
+	const struct timespec period = { 0, ALIVE_TICK_MS * 1000000L };
+	const struct itimerspec timer = { period, period };
+
+	if (life->ticker_fd >= 0)
+		return;
+	life->ticker_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	life->ticker = (struct watcher){ serve_ticker, life->rec };
+	if (life->ticker_fd >= 0 && timerfd_settime(life->ticker_fd, 0, &timer, NULL) == 0)
+		loop_watch(&life->rec->loop, life->ticker_fd, &life->ticker);
+}
+
+/* One from the terminal reaches the program by itself; one that somebody sent to us is passed on. */
+static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
+{
+	life->last_interrupt = info->ssi_signo;
+	if (alive_interrupt(&life->rec->alive) && info->ssi_code <= 0)
+		pass_on(life, info->ssi_signo);
+	if (alive_wants_ticks(&life->rec->alive))
+		start_ticking(life);
+}
+
+static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct lifetime *life = container_of(watcher, struct lifetime, signals);
+	struct signalfd_siginfo info;
+
+	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		/* Whether it has ended already makes a difference to an interrupt. */
+		reap_program(life);
+		if (info.ssi_signo == SIGUSR1) {
+			unsigned nr_tasks;
+
+			service_save(&life->rec->service, &nr_tasks);
+		} else if (info.ssi_signo != SIGCHLD) {
+			interrupt(life, &info);
+		}
+	}
+}
+
+static int watch_signals(struct lifetime *life, struct uft_err *err)
+{
+	sigset_t set;
+
+	recorder_signals(life->rec->settings, &set);
+	life->signals = (struct watcher){ serve_signals, life->rec };
+	life->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+
+	int ret = life->signal_fd < 0
+			  ? -errno
+			  : loop_watch(&life->rec->loop, life->signal_fd, &life->signals);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
+}
+
+/* Its end is seen by its descriptor, and when it is our child by SIGCHLD, too: there may be no descriptor. */
+static int watch_program(struct lifetime *life, struct uft_err *err)
+{
+	struct recorder *rec = life->rec;
+	siginfo_t unused;
+
+	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
+	life->program_end = (struct watcher){ see_program_end, rec };
+	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
+
+	int ret = rec->program_fd < 0 ? -errno
+				      : loop_watch(&rec->loop, rec->program_fd, &life->program_end);
+
+	if (ret < 0 && ret != -ESRCH && !life->is_parent)
+		return err_set_errno(err, ret, "cannot watch the program");
+	reap_program(life);
+	return 0;
+}
+
+static int serve(void *arg, bool waits)
+{
+	struct lifetime *life = arg;
+
+	return loop_serve(&life->rec->loop, waits ? -1 : 0);
+}
+
+static void look(void *arg)
+{
+	struct lifetime *life = arg;
+
+	orphans_look(&life->rec->processes);
+}
+
+static void stop_watching(struct recorder *rec, int fd, struct watcher *watcher)
+{
+	if (fd >= 0)
+		loop_unwatch(&rec->loop, fd, watcher);
+}
+
+int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err)
+{
+	static const struct alive_ops ops = { serve, look, reap_program };
+	struct lifetime life = {
+		.rec = rec,
+		.program = child,
+		.signal_fd = -1,
+		.ticker_fd = -1,
+		.end = end,
+	};
+
+	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
+
+	int ret = watch_signals(&life, err);
+
+	if (ret == 0)
+		ret = watch_program(&life, err);
+	if (ret == 0) {
+		ret = alive_run(&rec->alive, &ops, &life);
+		if (ret < 0)
+			err_set_errno(err, ret, "cannot wait for the program");
+	}
+	if (ret == 0 && alive_program_runs(&rec->alive))
+		end->given_up = life.last_interrupt;
+	stop_watching(rec, rec->program_fd, &life.program_end);
+	stop_watching(rec, life.signal_fd, &life.signals);
+	stop_watching(rec, life.ticker_fd, &life.ticker);
+	cleanup_fd_fn(&life.signal_fd);
+	cleanup_fd_fn(&life.ticker_fd);
+	return ret;
+}

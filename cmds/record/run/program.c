@@ -1,0 +1,97 @@
+/* Which program a `record` is about (see program.h). */
+#include "cmds/record/run/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "cmds/record/run/launch.h"
+
+static int check_elf(const char *name, const struct object_program *facts, bool force,
+		     struct uft_err *err)
+{
+	if (facts->kind != OBJECT_ELF)
+		return err_set(err, -ENOEXEC, "cannot trace '%s': not a program for Linux (ELF)",
+			       name);
+	if (facts->type != ET_EXEC && facts->type != ET_DYN)
+		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
+			       name, facts->type);
+	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
+		return err_set(err, -ENOEXEC,
+			       "cannot trace '%s': it is for machine %u with %u-bit words, this "
+			       "utrail is for machine %u with %u-bit words",
+			       name, facts->machine, 32 * facts->elf_class, arch_elf_machine,
+			       32 * arch_elf_class);
+	if (facts->is_static)
+		return err_set(err, -ENOEXEC,
+			       "cannot trace '%s': it is statically linked, so the probe cannot be "
+			       "preloaded; link it dynamically",
+			       name);
+	if (!force && !facts->has_mcount && !facts->has_fentry && !facts->has_cyg_profile)
+		return err_set(
+			err, -ENOEXEC,
+			"cannot trace '%s': it has no calls of 'mcount'; compile it with -pg, "
+			"-pg -mfentry or -finstrument-functions, or use --force if a library or "
+			"a child of it has",
+			name);
+	return 0;
+}
+
+/* The interpreter in place of the script: INTERPRETER SCRIPT ARGUMENTS. */
+static int use_interpreter(struct record_program *program, struct uft_err *err)
+{
+	char script[PATH_MAX];
+	struct object_program facts;
+
+	strcpy(script, program->path);
+	if (strlen(program->facts.interpreter) >= sizeof(program->path))
+		return err_set_errno(err, -ENAMETOOLONG, "cannot trace '%s'", script);
+
+	int ret = launch_find_program(program->facts.interpreter, program->path, err);
+
+	if (ret == 0)
+		ret = object_check_program(program->path, &facts, err);
+	if (ret < 0)
+		return ret;
+	/* The kernel does the rest by itself when the script is executed; only the facts count here. */
+	strcpy(program->path, script);
+	program->facts = facts;
+	return 0;
+}
+
+int record_program_find(struct record_program *program, const struct opts *opts,
+			struct uft_err *err)
+{
+	const char *name = opts->args[0];
+	int ret = launch_find_program(name, program->path, err);
+
+	if (ret == 0)
+		ret = object_check_program(program->path, &program->facts, err);
+	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
+		if (!opts->force)
+			return err_set(
+				err, -ENOEXEC,
+				"cannot trace '%s': it is a script; use --force to trace the "
+				"programs that it starts",
+				name);
+		ret = use_interpreter(program, err);
+	}
+	if (ret == 0)
+		ret = check_elf(name, &program->facts, opts->force || opts->nest_libcalls, err);
+	if (ret < 0)
+		return ret;
+
+	program->argv = calloc(opts->nr_args + 1, sizeof(*program->argv));
+	if (!program->argv)
+		return err_set_errno(err, -ENOMEM, "cannot trace '%s'", name);
+	memcpy(program->argv, opts->args, opts->nr_args * sizeof(*program->argv));
+	return 0;
+}
+
+void record_program_deinit(struct record_program **program)
+{
+	free((*program)->argv);
+	(*program)->argv = NULL;
+}

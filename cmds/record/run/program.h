@@ -1,0 +1,29 @@
+/* Which program a `record` is about, and whether calls in it can be recorded. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
+#define UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
+
+#include <limits.h>
+
+#include "cmds/opts.h"
+#include "utils/object/program.h"
+
+/*
+ * @path: what is executed: the program, or the interpreter of a script
+ * @argv: heap array of borrowed strings (and of @path), NULL-terminated
+ */
+struct record_program {
+	char path[PATH_MAX];
+	char **argv;
+	struct object_program facts;
+};
+
+/*
+ * Find opts->args[0] and go through the checks of doc/facts/programs.md, "Checks of a program". Negative errno with a
+ * text that says why it cannot be traced and what to do about it.
+ */
+int record_program_find(struct record_program *program, const struct opts *opts,
+			struct uft_err *err);
+
+void record_program_deinit(struct record_program **program);
+
+#endif

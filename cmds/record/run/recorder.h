@@ -1,0 +1,94 @@
+/* The recorder: all rooms put together. No other room includes this. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
+#define UTRAIL_CMDS_RECORD_RUN_RECORDER_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "cmds/record/base/alive.h"
+#include "cmds/record/base/loop.h"
+#include "cmds/record/base/settings.h"
+#include "cmds/record/control/control.h"
+#include "cmds/record/control/service.h"
+#include "cmds/record/plan/plan.h"
+#include "cmds/record/sources/kernel.h"
+#include "cmds/record/sources/perf.h"
+#include "cmds/record/sources/sources.h"
+#include "cmds/record/sources/writer.h"
+#include "cmds/record/store/store.h"
+#include "cmds/record/tasks/process.h"
+#include "cmds/record/tasks/session.h"
+#include "cmds/record/tasks/tasks.h"
+#include "utils/base/err.h"
+
+/*
+ * What belongs to whom, and which thread may touch it, is with each of them.
+ *
+ * @control, @control_fd: the page that is shared with all probes
+ * @program_fd: pidfd of the program, from recorder_run() on
+ */
+struct recorder {
+	const struct record_settings *settings;
+	struct store *store;
+	struct loop loop;
+	struct alive alive;
+	struct planner planner;
+	struct sessions sessions;
+	struct processes processes;
+	struct tasks tasks;
+	struct sources sources;
+	struct perf perf;
+	struct kernel kernel;
+	struct writers writers;
+	struct control channel;
+	struct service service;
+	struct control_page *control;
+	int control_fd;
+	int program_fd;
+};
+
+/*
+ * Create what is needed before the program starts: shared page, socket, writers. @rec belongs to
+ * the caller and is released with recorder_close(), after a failure too. @store is borrowed.
+ */
+int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
+		  struct uft_err *err);
+
+/* --- lifetime.c --- */
+
+#define RECORDER_STATUS_UNKNOWN -1
+
+/*
+ * How the program ended.
+ *
+ * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its status), or still runs
+ * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
+ * @usage: its resources
+ */
+struct recorder_end {
+	int status;
+	int given_up;
+	struct rusage usage;
+};
+
+/*
+ * The signals that a recorder of these settings serves by a descriptor: to be blocked before it starts a thread. Of those that ask
+ * for the end, a hang-up is left out when it is ignored (nohup(1)).
+ */
+void recorder_signals(const struct record_settings *settings, sigset_t *set);
+
+/*
+ * Serve probes until the program @child has ended and so have all traced processes it left behind, or until
+ * there were interrupts enough (alive.h).
+ */
+int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
+
+/* Take what is left in all rings and end the writers. */
+void recorder_stop(struct recorder *rec);
+
+void recorder_close(struct recorder *rec);
+#define cleanup_recorder cleanup(recorder_close)
+
+#endif

@@ -1,0 +1,40 @@
+/* One run of `record`: what its steps leave for each other. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_RUN_H
+#define UTRAIL_CMDS_RECORD_RUN_RUN_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "cmds/opts.h"
+#include "cmds/record/plan/debuginfo.h"
+#include "cmds/record/run/launch.h"
+#include "cmds/record/run/program.h"
+#include "cmds/record/run/recorder.h"
+#include "cmds/record/store/dir.h"
+#include "utils/spec/argrules.h"
+
+/* Everything that belongs to one run of `record`, from the program check to the last file. */
+struct run {
+	const struct opts *opts;
+	struct argrules args;
+	struct debuginfo debug;
+	struct record_settings settings;
+	struct record_program program;
+	char library[PATH_MAX];
+	struct store_dir dir;
+	struct store *store; /* that */
+	struct timespec started;
+	uint64_t elapsed_ns;
+	uint64_t stop_ns; /* taking what was left, when it had ended */
+	struct recorder_end end;
+	struct launch launch;
+	struct launched program_process;
+	bool has_debug;	 /* there are .dbg files */
+	bool has_perf;	 /* there are perf-cpu<N>.dat files */
+	bool has_kernel; /* there are kernel-cpu<N>.dat files */
+};
+
+#endif

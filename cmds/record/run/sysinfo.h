@@ -1,0 +1,18 @@
+/* What the `info` file says about the machine and the run. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
+#define UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
+
+#include <sys/resource.h>
+
+#include "utils/format/info.h"
+
+/*
+ * Fill the items about the machine: cpu, memory, system, load, sysctl. What cannot be found out
+ * is left out, with its bit. -ENOMEM.
+ */
+int sysinfo_add_machine(struct info *info);
+
+/* The item about the resources that the program used. */
+void sysinfo_add_usage(struct info *info, const struct rusage *usage);
+
+#endif

@@ -1,0 +1,134 @@
+/* The data files: appending to <tid>.dat, and counting what a full disk does not take. */
+#include "cmds/record/sources/datafile.h"
+
+#include <stdio.h>
+
+#include "utils/format/record.h"
+
+static int open_data_file(struct writers *writers, int32_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	return store_open(writers->store, name);
+}
+
+/* Whether a record may begin here, behind a payload whose length nobody says. */
+static bool is_record(const struct record *r, uint64_t after_ns)
+{
+	return record_magic_is_good(r->data) && r->time_ns >= after_ns &&
+	       r->time_ns - after_ns < 1ULL << 42;
+}
+
+/*
+ * The records in a buffer that could not be written. What LOST records among them tell was counted before; it goes to
+ * @told. Payloads are passed over by what they are not: records with a later time.
+ */
+static uint64_t count_records(const char *data, size_t len, uint64_t *told)
+{
+	uint64_t nr = 0;
+
+	for (size_t at = 0; at + sizeof(struct record) <= len;) {
+		const struct record *r = (const struct record *)(data + at);
+
+		if (record_type(r->data) == RECORD_LOST)
+			*told += record_addr(r->data);
+		else
+			nr++;
+		at += sizeof(*r);
+		if (!record_has_more(r->data))
+			continue;
+		while (at + sizeof(*r) <= len &&
+		       !is_record((const struct record *)(data + at), r->time_ns))
+			at += sizeof(uint64_t);
+	}
+	return nr;
+}
+
+/* What is missing in the file at this place is told first, so that readers know. */
+static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
+			    const void *data, size_t len)
+{
+	struct record lost = { 0, record_data(RECORD_LOST, 0, sink->untold) };
+
+	if (sink->untold) {
+		int ret = store_append(store, stream, &lost, sizeof(lost));
+
+		if (ret < 0)
+			return ret;
+		sink->untold = 0;
+	}
+	return store_append(store, stream, data, len);
+}
+
+/* Whose records the ring holds. False when it does not say. */
+static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
+		      struct ring_sink *sink)
+{
+	if (sink->tid)
+		return true;
+	/* Read once: it is the program's memory. */
+	sink->tid = tasks_claim(writers->tasks, proc, __atomic_load_n(&r->tid, __ATOMIC_RELAXED));
+	if (!sink->tid)
+		return false;
+	tasks_announce(writers->tasks, proc, sink->tid, r->start_ns);
+	return true;
+}
+
+static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)
+{
+	uint64_t told = 0;
+	uint64_t nr = count_records(data, len, &told);
+
+	atomic_fetch_add(&writers->records_lost, nr);
+	sink->untold += nr + told;
+}
+
+void sink_append(struct writers *writers, struct process *proc, struct ring *r,
+		 struct ring_sink *sink, const void *data, size_t len)
+{
+	if (len == 0 || !store_may_take(writers->store, len))
+		return;
+	if (!name_sink(writers, proc, r, sink)) {
+		drop(writers, sink, data, len);
+		return;
+	}
+
+	struct store *store = writers->store;
+	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid);
+	int ret = stream < 0 ? stream : append_with_lost(store, stream, sink, data, len);
+
+	/* The program goes on: a full disk is no reason to stop it. */
+	if (ret < 0) {
+		store_note_error(store, ret);
+		drop(writers, sink, data, len);
+	}
+	if (!sink->is_open && stream >= 0) {
+		sink->is_open = store_may_stay_open(store, stream);
+		sink->stream = stream;
+		if (!sink->is_open)
+			store_close(store, stream);
+	}
+}
+
+void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
+		 struct ring_sink *sink)
+{
+	uint64_t lost = atomic_load(&r->lost);
+	uint64_t told = atomic_load(&r->lost_told);
+	uint64_t inside = atomic_load(&r->lost_inside);
+
+	/* What the producer could not tell any more. */
+	atomic_fetch_add(&writers->records_lost, lost);
+	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
+	sink->untold += lost > told ? lost - told : 0;
+	if (sink->untold && name_sink(writers, proc, r, sink)) {
+		struct record record = { 0, record_data(RECORD_LOST, 0, sink->untold) };
+
+		sink->untold = 0;
+		sink_append(writers, proc, r, sink, &record, sizeof(record));
+	}
+	if (sink->is_open)
+		store_close(writers->store, sink->stream);
+	*sink = (struct ring_sink){ 0 };
+}

@@ -1,0 +1,262 @@
+/* Saving what flight recorder rings hold (see flight.h). */
+#include "cmds/record/sources/flight.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/sources/writer.h"
+#include "utils/base/cleanup.h"
+#include "utils/format/record.h"
+
+#define NAME_SIZE 32
+
+/* So many lines of tasks that are gone may be in task.txt. */
+#define FLIGHT_GONE_MAX 1000
+
+void flight_init(struct flight *flight)
+{
+	*flight = (struct flight){ 0 };
+	pthread_mutex_init(&flight->lock, NULL);
+}
+
+void flight_deinit(struct flight *flight)
+{
+	free(flight->files);
+	pthread_mutex_destroy(&flight->lock);
+	*flight = (struct flight){ 0 };
+}
+
+static void forget_file(struct flight *flight, size_t i)
+{
+	flight->bytes -= flight->files[i].bytes;
+	flight->nr--;
+	memmove(&flight->files[i], &flight->files[i + 1],
+		(flight->nr - i) * sizeof(*flight->files));
+}
+
+/* Note the newest file, and remove the oldest ones that --max-size has no room for beside it. */
+static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
+{
+	struct flight *flight = &writers->flight;
+
+	for (size_t i = 0; i < flight->nr; i++) {
+		if (flight->files[i].tid == tid) {
+			forget_file(flight, i);
+			break;
+		}
+	}
+	while (flight->nr && flight->bytes + bytes > sources_left_bytes(writers->sources)) {
+		char name[NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
+		store_remove(writers->store, name);
+		forget_file(flight, 0);
+		flight->nr_gone++;
+	}
+	if (flight->nr == flight->cap) {
+		size_t cap = flight->cap ? flight->cap * 2 : 64;
+		struct flight_file *files = reallocarray(flight->files, cap, sizeof(*files));
+
+		if (!files)
+			return; /* this one will not be counted */
+		flight->files = files;
+		flight->cap = cap;
+	}
+	flight->files[flight->nr++] = (struct flight_file){ tid, bytes };
+	flight->bytes += bytes;
+}
+
+/*
+ * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
+ * millisecond for a small ring, a file may take longer.
+ *
+ * @copy: the newest segments in one row, @bytes of them
+ * @before: bytes of records that came ahead of it
+ */
+struct saving {
+	const struct process *proc;
+	struct ring *ring;
+	char *copy;
+	uint64_t bytes;
+	uint64_t before;
+};
+
+/* How often the thread may overwrite what is being copied. Once is rare: we were off the CPU. */
+#define COPY_ATTEMPTS 1000
+
+/*
+ * Add the segment that begins at @position to the copy. False when it was overwritten meanwhile, which only
+ * a thread that runs on can do: then the copy is empty, since what comes behind is not in one row with what it had.
+ */
+static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
+{
+	const struct process *proc = s->proc;
+	const struct ring *r = s->ring;
+	uint64_t place = position / proc->segment_bytes % proc->nr_segments;
+	uint64_t lap_end = position + (uint64_t)proc->nr_segments * proc->segment_bytes;
+	uint64_t before = __atomic_load_n(&r->segment_before[place], __ATOMIC_RELAXED);
+	uint64_t used = head - position;
+
+	if (head >= position + proc->segment_bytes)
+		used = __atomic_load_n(&r->segment_used[place], __ATOMIC_RELAXED);
+	if (used > proc->segment_bytes || used % 8 != 0) {
+		s->bytes = 0; /* the program has written there */
+		return false;
+	}
+	memcpy(s->copy + s->bytes, ring_data(s->ring) + place * proc->segment_bytes, used);
+	/* Pairs with the fence in the producer's next_segment(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&r->head, memory_order_acquire) >= lap_end) {
+		s->bytes = 0;
+		return false;
+	}
+	/*
+	 * The oldest segment's own number may be that of the next lap already, which the thread notes before it goes there.
+	 * So the newest one says it, of which the rest is told.
+	 */
+	s->before = before - MIN(before, s->bytes);
+	s->bytes += used;
+	return true;
+}
+
+/* Segments of a ring of which @budget bytes are to be kept: one at least. */
+static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
+{
+	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
+
+	return MAX(nr, 1UL);
+}
+
+/* Copy the newest segments. -EAGAIN: the thread was faster, again and again. */
+static int copy_segments(struct saving *s, uint64_t budget)
+{
+	uint64_t segment_bytes = s->proc->segment_bytes;
+	uint64_t back = (nr_segments_within(s->proc, budget) - 1) * segment_bytes;
+
+	for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
+		uint64_t last = head - head % segment_bytes;
+
+		/* No thread gets that far: the program has written there. */
+		if (head > INT64_MAX) {
+			s->bytes = 0;
+			return 0;
+		}
+
+		bool is_whole = false; /* the newest segment is what matters */
+
+		s->bytes = 0;
+		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
+			is_whole = copy_segment(s, at, head);
+		if (is_whole && atomic_load_explicit(&s->ring->head, memory_order_acquire) <
+					last + (s->proc->nr_segments - 1) * segment_bytes)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+/* A file that does not go back to the beginning starts with the count of what is not there. */
+static int save_copy(struct writers *writers, const struct saving *s, int32_t tid)
+{
+	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
+	const struct iovec parts[] = {
+		{ &lost, s->before ? sizeof(lost) : 0 },
+		{ s->copy, s->bytes },
+	};
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+
+	int ret = store_publish_parts(writers->store, name, parts, ARRAY_SIZE(parts), NULL);
+
+	if (ret == 0)
+		note_file(writers, tid, parts[0].iov_len + parts[1].iov_len);
+	return ret;
+}
+
+static int save_ring(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
+{
+	char *copy cleanup_free = malloc(nr_segments_within(s->proc, budget) *
+					 s->proc->segment_bytes);
+
+	s->copy = copy;
+
+	int ret = copy ? copy_segments(s, budget) : -ENOMEM;
+
+	return ret < 0 || s->bytes == 0 ? ret : save_copy(writers, s, tid);
+}
+
+/* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
+static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
+{
+	struct flight *flight = &writers->flight;
+	int32_t *tids = NULL;
+
+	*nr = flight->nr;
+	if (flight->nr_gone >= MAX(flight->nr, (size_t)FLIGHT_GONE_MAX))
+		tids = malloc((flight->nr + 1) * sizeof(*tids));
+	if (!tids)
+		return NULL;
+	for (size_t i = 0; i < flight->nr; i++)
+		tids[i] = flight->files[i].tid;
+	flight->nr_gone = 0;
+	return tids;
+}
+
+void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
+		      unsigned nr_tasks)
+{
+	struct ring *r = process_ring(proc, index);
+	struct ring_sink *sink = &proc->sinks[index];
+	/* Read once: it is the program's memory. */
+	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
+	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
+	struct saving saving = { .proc = proc, .ring = r };
+
+	if (!tid)
+		return;
+	pthread_mutex_lock(&writers->flight.lock);
+
+	int ret = save_ring(writers, &saving, tid, budget - MIN(budget, sizeof(struct record)));
+
+	size_t nr_kept;
+	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
+
+	pthread_mutex_unlock(&writers->flight.lock);
+	store_note_error(writers->store, ret);
+	if (saving.bytes && sink->tid == 0) {
+		sink->tid = tid;
+		tasks_announce(writers->tasks, proc, tid, r->start_ns);
+	}
+	if (kept)
+		tasks_clear(writers->tasks, kept, nr_kept);
+}
+
+static bool is_running(const struct process *proc, uint32_t index)
+{
+	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire) ==
+	       RING_LIVE;
+}
+
+unsigned flight_save_all(struct writers *writers)
+{
+	unsigned nr = 0;
+
+	/* Writers, which give rings back, stay away meanwhile. */
+	pthread_rwlock_wrlock(&writers->processes->live_lock);
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++)
+			nr += is_running(p, i);
+	}
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
+			if (is_running(p, i))
+				flight_save_ring(writers, p, i, nr);
+		}
+	}
+	pthread_rwlock_unlock(&writers->processes->live_lock);
+	return nr;
+}

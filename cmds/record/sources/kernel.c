@@ -1,0 +1,585 @@
+/* Tracepoints of the kernel (see kernel.h). */
+#include "cmds/record/sources/kernel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/record/sources/tracefs.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/kernel_dat.h"
+
+#define NAME_SIZE	64
+/* Wake us when that much is in a buffer: what is there is lost when somebody kills us. */
+#define WATERMARK_BYTES 16384ULL
+/* As much as a pipe takes. */
+#define PAGES_AT_ONCE	16
+#define INSTANCE_PREFIX "utrail-"
+/* Of the pid name space that trace events speak of: PROC_PID_INIT_INO of the kernel. */
+#define FIRST_PID_SPACE "pid:[4026531836]"
+
+/*
+ * @fd: trace_pipe_raw, which gives pages
+ * @kept: flight recording: pages for the file when it is saved; else the file is @stream
+ */
+struct kernel_cpu {
+	struct watcher watcher;
+	unsigned index;
+	int fd;
+	int stream;
+	struct kernel *kernel;
+	struct strbuf kept;
+};
+
+static void instance_name(char name[static NAME_SIZE])
+{
+	snprintf(name, NAME_SIZE, "instances/" INSTANCE_PREFIX "%d", getpid());
+}
+
+/* --- the instance --- */
+
+/* Recorders that were killed could not remove theirs. One in use cannot be removed, whoever uses it. */
+static void remove_stale_instances(int tracefs_fd)
+{
+	int fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		struct text name = text_of(entry->d_name, strlen(entry->d_name));
+		int32_t pid;
+
+		if (text_word(&name, INSTANCE_PREFIX) && text_i32(&name, &pid) &&
+		    !text_left(&name) && pid > 0 &&
+		    (pid == getpid() || (kill(pid, 0) < 0 && errno == ESRCH)))
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int make_instance(struct kernel *kernel, struct uft_err *err)
+{
+	char name[NAME_SIZE];
+
+	remove_stale_instances(kernel->tracefs_fd);
+	instance_name(name);
+	if (mkdirat(kernel->tracefs_fd, name, 0700) < 0)
+		return err_set_errno(err, -errno, "cannot make '%s' in tracefs", name);
+	kernel->instance_fd = openat(kernel->tracefs_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
+}
+
+static const char *clock_name(int clock_id)
+{
+	switch (clock_id) {
+	case CLOCK_MONOTONIC:
+		return "mono";
+	case CLOCK_MONOTONIC_RAW:
+		return "mono_raw";
+	case CLOCK_BOOTTIME:
+		return "boot";
+	default:
+		return NULL;
+	}
+}
+
+/* The kernel compares with pids as its first name space has them. */
+static int check_pid_space(struct uft_err *err)
+{
+	char space[NAME_SIZE] = { 0 };
+
+	if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) > 0 &&
+	    strcmp(space, FIRST_PID_SPACE) != 0)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"this process is in a pid name space of its own (a container); record "
+			"outside of it");
+	return 0;
+}
+
+/*
+ * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one that is being filled, of which
+ * serve_cpu() takes nothing, we would never sleep. Kernels before 5.0 do not ask.
+ */
+static void set_watermark(struct kernel *kernel)
+{
+	uint64_t size = kernel->settings->kernel_buffer_bytes;
+	uint64_t wanted = MAX(WATERMARK_BYTES, 4 * (uint64_t)kernel->page_bytes);
+	uint64_t least = (200 * (uint64_t)kernel->page_bytes + size - 1) / size;
+	uint64_t percent = MAX(wanted * 100 / size, 1ULL);
+	char text[NAME_SIZE];
+
+	percent = MIN(percent, MAX(least, 50ULL));
+	snprintf(text, sizeof(text), "%u", (unsigned)MIN(percent, 100ULL));
+	kernel->has_watermark = tracefs_write(kernel->instance_fd, "buffer_percent", text, NULL) ==
+				0;
+}
+
+static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
+{
+	const struct record_settings *settings = kernel->settings;
+	int fd = kernel->instance_fd;
+	char size[NAME_SIZE];
+	char who[NAME_SIZE];
+
+	snprintf(size, sizeof(size), "%llu",
+		 (unsigned long long)(settings->kernel_buffer_bytes >> 10));
+	snprintf(who, sizeof(who), "%d", pid);
+
+	int ret = tracefs_write(fd, "trace_clock", clock_name(settings->clock_id), err);
+
+	if (ret == 0)
+		ret = tracefs_write(fd, "buffer_size_kb", size, err);
+	set_watermark(kernel);
+	if (ret == 0)
+		ret = tracefs_write(fd, "options/event-fork", "1", err);
+	if (ret == 0)
+		ret = tracefs_write(fd, "set_event_pid", who, err);
+	return ret;
+}
+
+/* --- which events, and what readers need to know about them --- */
+
+static int add_file(struct kernel *kernel, const char *name, struct strbuf *header)
+{
+	struct strbuf content cleanup_strbuf = { 0 };
+	int ret = tracefs_read(kernel->tracefs_fd, name, &content, NULL);
+
+	if (ret == 0)
+		kernel_header_put_file(header, name, strbuf_str(&content), content.len);
+	return ret;
+}
+
+static void begin_header(struct kernel *kernel, struct strbuf *header)
+{
+	static const uint16_t order = 1;
+	struct strbuf page cleanup_strbuf = { 0 };
+	uint32_t word = 0;
+
+	if (tracefs_read(kernel->tracefs_fd, "events/header_page", &page, NULL) == 0)
+		word = kernel_header_page_long(text_of(page.data, page.len));
+	kernel_header_put_layout(header, &(struct kernel_layout){
+						 .page_bytes = kernel->page_bytes,
+						 .long_size = word ? word : sizeof(long),
+						 .is_big_endian = *(const uint8_t *)&order == 0,
+					 });
+	if (page.len)
+		kernel_header_put_file(header, "events/header_page", page.data, page.len);
+	/* Old readers want these; a kernel may be without. */
+	add_file(kernel, "events/ftrace/funcgraph_entry/format", header);
+	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
+}
+
+/* Switch one event on. What has no switch (the tracers' own records) is no tracepoint. */
+static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
+		  struct uft_err *err)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	const char *colon = strchr(name, ':');
+	int ret;
+
+	strbuf_addf(&path, "events/%.*s/%s/enable", (int)(colon - name), name, colon + 1);
+	if (strbuf_oom(&path))
+		return err_set_errno(err, -ENOMEM, "cannot record '%s'", name);
+	ret = tracefs_write(kernel->instance_fd, path.data, "1", err);
+	if (ret < 0)
+		return ret;
+	strbuf_reset(&path);
+	strbuf_addf(&path, "events/%.*s/%s/format", (int)(colon - name), name, colon + 1);
+	return strbuf_oom(&path) ? -ENOMEM : add_file(kernel, path.data, header);
+}
+
+/* A rule that no event's name matches is most likely misspelt. */
+static void check_rules(const struct event_rules *rules, const struct strbuf *names,
+			struct uft_err *err)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct event_rule *rule = &rules->rules[i];
+		struct text in = text_of(names->data, names->len);
+		struct text name;
+		bool is_found = rule->origin != EVENT_OF_KERNEL;
+
+		while (!is_found && tracefs_next_event(&in, &name)) {
+			char *copy cleanup_free = text_dup(&name);
+
+			is_found = copy && event_rule_matches(rule, EVENT_OF_KERNEL, copy);
+		}
+		if (!is_found)
+			err_set(err, -ENOENT,
+				"no event of the kernel is called '%s' (--list-event shows those "
+				"that are)",
+				rule->text);
+	}
+}
+
+/* How many events are on goes to @nr. */
+static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr,
+		      struct uft_err *err)
+{
+	const struct event_rules *rules = kernel->settings->events;
+	struct strbuf names cleanup_strbuf = { 0 };
+	int ret = tracefs_read(kernel->tracefs_fd, "available_events", &names, err);
+	struct text in = text_of(names.data, names.len);
+	struct text name;
+
+	if (ret < 0)
+		return ret;
+	check_rules(rules, &names, err);
+	*nr = 0;
+	while (tracefs_next_event(&in, &name)) {
+		char *copy cleanup_free = text_dup(&name);
+
+		if (!copy)
+			return err_set_errno(err, -ENOMEM, "cannot read the events' names");
+		if (event_rules_match(rules, EVENT_OF_KERNEL, copy))
+			*nr += enable(kernel, copy, header, err) == 0;
+	}
+	return *nr ? 0 : err->code;
+}
+
+/* Addresses of the kernel that events tell of. Without them addresses are shown as numbers. */
+static void save_symbols(struct kernel *kernel)
+{
+	struct strbuf symbols cleanup_strbuf = { 0 };
+
+	if (tracefs_read(AT_FDCWD, "/proc/kallsyms", &symbols, NULL) == 0)
+		store_publish(kernel->store, "kallsyms", symbols.data, symbols.len, NULL);
+}
+
+static int choose_events(struct kernel *kernel, struct uft_err *err)
+{
+	struct strbuf header cleanup_strbuf = { 0 };
+	unsigned nr;
+
+	begin_header(kernel, &header);
+
+	int ret = enable_all(kernel, &header, &nr, err);
+
+	if (ret < 0)
+		return ret;
+	save_symbols(kernel);
+	if (strbuf_oom(&header))
+		return err_set_errno(err, -ENOMEM, "cannot write 'kernel_header'");
+	return store_publish(kernel->store, "kernel_header", header.data, header.len, err);
+}
+
+/* --- pages --- */
+
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events);
+
+static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
+{
+	struct kernel *kernel = cpu->kernel;
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu->index);
+	cpu->fd = openat(kernel->instance_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (cpu->fd < 0 && errno == ENOENT) /* there is no such CPU */
+		return 0;
+	if (cpu->fd < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", name);
+	cpu->stream = store_open_cpu(kernel->store, "kernel-cpu", cpu->index);
+	if (cpu->stream < 0)
+		return err_set_errno(err, cpu->stream, "cannot write 'kernel-cpu%u.dat'",
+				     cpu->index);
+
+	int ret = loop_watch(kernel->loop, cpu->fd, &cpu->watcher);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch '%s'", name) : 0;
+}
+
+static int open_cpus(struct kernel *kernel, struct uft_err *err)
+{
+	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
+	int ret = 0;
+
+	if (pipe2(kernel->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_set_errno(err, -errno, "cannot make a pipe");
+	kernel->pages = malloc(PAGES_AT_ONCE * kernel->page_bytes);
+	kernel->cpus = calloc(nr, sizeof(*kernel->cpus));
+	if (!kernel->cpus || !kernel->pages)
+		return err_set_errno(err, -ENOMEM, "cannot record events of %u CPUs", nr);
+	kernel->nr_cpus = nr;
+	for (unsigned i = 0; i < nr; i++)
+		kernel->cpus[i] = (struct kernel_cpu){
+			.watcher = { serve_cpu, kernel },
+			.index = i,
+			.fd = -1,
+			.stream = -1,
+			.kernel = kernel,
+		};
+	for (unsigned i = 0; ret == 0 && i < nr; i++)
+		ret = open_cpu(&kernel->cpus[i], err);
+	return ret;
+}
+
+/* An instance that somebody has open cannot be removed, so this comes last. */
+static void close_all(struct kernel *kernel)
+{
+	char name[NAME_SIZE];
+
+	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
+		struct kernel_cpu *cpu = &kernel->cpus[i];
+
+		if (cpu->fd >= 0)
+			close(cpu->fd);
+		if (cpu->stream >= 0)
+			store_close(kernel->store, cpu->stream);
+		strbuf_deinit(&cpu->kept);
+	}
+	for (int i = 0; i < 2; i++) {
+		if (kernel->pipe[i] >= 0)
+			close(kernel->pipe[i]);
+		kernel->pipe[i] = -1;
+	}
+	free(kernel->pages);
+	kernel->pages = NULL;
+	free(kernel->cpus);
+	kernel->cpus = NULL;
+	kernel->nr_cpus = 0;
+	if (kernel->instance_fd >= 0) {
+		close(kernel->instance_fd);
+		instance_name(name);
+		unlinkat(kernel->tracefs_fd, name, AT_REMOVEDIR);
+	}
+	if (kernel->tracefs_fd >= 0)
+		close(kernel->tracefs_fd);
+	kernel->instance_fd = kernel->tracefs_fd = -1;
+}
+
+static void remove_files(struct store *store, unsigned nr_cpus)
+{
+	store_remove_cpus(store, "kernel-cpu", nr_cpus);
+	store_remove(store, "kernel_header");
+	store_remove(store, "kallsyms");
+}
+
+static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
+{
+	int ret = check_pid_space(err);
+
+	if (ret < 0)
+		return ret;
+	if (!clock_name(kernel->settings->clock_id))
+		return err_set(err, -EOPNOTSUPP,
+			       "the kernel's events have no realtime clock; use --clock=mono");
+	kernel->tracefs_fd = tracefs_open(err);
+	if (kernel->tracefs_fd < 0)
+		return kernel->tracefs_fd;
+	ret = make_instance(kernel, err);
+	if (ret == 0)
+		ret = set_up(kernel, pid, err);
+	if (ret == 0)
+		ret = open_cpus(kernel, err);
+	if (ret == 0)
+		ret = choose_events(kernel, err);
+	return ret;
+}
+
+/* Of a flight recording, of each CPU. */
+static uint64_t kept_bytes(const struct kernel *kernel)
+{
+	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
+}
+
+/* Keep the newest pages. */
+static void forget_old(struct kernel_cpu *cpu)
+{
+	struct strbuf *kept = &cpu->kept;
+	size_t page = cpu->kernel->page_bytes;
+	size_t limit = MAX(kept_bytes(cpu->kernel) / page, 1UL) * page;
+
+	if (kept->len <= limit)
+		return;
+	memmove(kept->data, kept->data + kept->len - limit, limit);
+	kept->len = limit;
+}
+
+/* Of --max-size they get half: they may be so many that nothing is left for the calls, without which nobody can read them. */
+static bool has_share(struct kernel *kernel, size_t len)
+{
+	uint64_t max = kernel->settings->max_bytes;
+
+	if (max && kernel->bytes_written + len > max / 2)
+		kernel->is_full = true;
+	return !kernel->is_full;
+}
+
+/* @len bytes at @pages, whole pages. */
+static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
+{
+	struct kernel *kernel = cpu->kernel;
+
+	if (kernel->settings->flight_bytes) {
+		strbuf_add(&cpu->kept, pages, len);
+		if (cpu->kept.len > 2 * kept_bytes(kernel) + len)
+			forget_old(cpu);
+		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
+	}
+	if (!has_share(kernel, len) || !store_may_take(kernel->store, len))
+		return 0;
+	kernel->bytes_written += len;
+	return store_append(kernel->store, cpu->stream, pages, len);
+}
+
+/* By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all. */
+static ssize_t get_full_pages(struct kernel_cpu *cpu)
+{
+	struct kernel *kernel = cpu->kernel;
+	ssize_t n = splice(cpu->fd, NULL, kernel->pipe[1], NULL, PAGES_AT_ONCE * kernel->page_bytes,
+			   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
+}
+
+/* By read(2) also those that are not, as far as they are filled. */
+static ssize_t get_any_page(struct kernel_cpu *cpu)
+{
+	struct kernel *kernel = cpu->kernel;
+	ssize_t n;
+
+	do {
+		n = read(cpu->fd, kernel->pages, kernel->page_bytes);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	/* Readers count in pages. */
+	memset(kernel->pages + n, 0, kernel->page_bytes - n);
+	return kernel->page_bytes;
+}
+
+/*
+ * A program in the middle of many events could keep us here: it is enough to have had the whole buffer once. What cannot be
+ * written is dropped, so that the kernel finds room.
+ */
+static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
+{
+	uint64_t most = cpu->kernel->settings->kernel_buffer_bytes;
+	uint64_t taken = 0;
+	int ret = 0;
+	ssize_t n;
+
+	while (cpu->fd >= 0 && taken <= most && (n = get(cpu)) > 0) {
+		int result = take(cpu, cpu->kernel->pages, n);
+
+		taken += n;
+		if (ret == 0)
+			ret = result;
+	}
+	return ret;
+}
+
+/* Full pages first: there may be many. */
+static int empty_all(struct kernel_cpu *cpu)
+{
+	int ret = empty(cpu, get_full_pages);
+	int last = empty(cpu, get_any_page);
+
+	return ret ? ret : last;
+}
+
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
+
+	store_note_error(cpu->kernel->store,
+			 cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu));
+}
+
+static int kernel_save(struct source *source)
+{
+	struct kernel *kernel = container_of(source, struct kernel, source);
+	int ret = 0;
+
+	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
+		struct kernel_cpu *cpu = &kernel->cpus[i];
+		int served = empty_all(cpu);
+
+		if (ret == 0)
+			ret = served;
+		if (cpu->kept.len && ret == 0) {
+			forget_old(cpu);
+			ret = store_publish_cpu(kernel->store, "kernel-cpu", i, &cpu->kept);
+		}
+	}
+	return ret;
+}
+
+/* What the kernel says that it overwrote, or had no room for. */
+static uint64_t count_lost(struct kernel_cpu *cpu)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	char name[NAME_SIZE];
+	uint64_t lost = 0;
+	bool whole;
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu->index);
+	if (cpu->fd < 0 || tracefs_read(cpu->kernel->instance_fd, name, &text, NULL) < 0)
+		return 0;
+
+	struct text in = text_of(text.data, text.len);
+	struct text line;
+
+	while (text_line(&in, &line, &whole)) {
+		uint64_t nr;
+
+		if ((text_word(&line, "overrun: ") || text_word(&line, "commit overrun: ") ||
+		     text_word(&line, "dropped events: ")) &&
+		    text_dec(&line, &nr))
+			lost += nr;
+	}
+	return lost;
+}
+
+static int kernel_finish(struct source *source)
+{
+	struct kernel *kernel = container_of(source, struct kernel, source);
+
+	/* So that there is an end to it. */
+	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
+
+	int ret = kernel_save(source);
+
+	for (unsigned i = 0; i < kernel->nr_cpus; i++)
+		kernel->lost += count_lost(&kernel->cpus[i]);
+	close_all(kernel);
+	return ret;
+}
+
+int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err)
+{
+	*kernel = (struct kernel){
+		.tracefs_fd = -1,
+		.instance_fd = -1,
+		.pipe = { -1, -1 },
+		.page_bytes = sysconf(_SC_PAGESIZE),
+		.source = { kernel_save, kernel_finish },
+		.settings = sources->settings,
+		.store = sources->store,
+		.loop = sources->loop,
+	};
+
+	int ret = open_all(kernel, pid, err);
+
+	if (ret < 0) {
+		remove_files(kernel->store, kernel->nr_cpus);
+		close_all(kernel);
+		err_prefix(err, "cannot record events of the kernel");
+	} else {
+		sources_add(sources, &kernel->source);
+	}
+	return ret;
+}

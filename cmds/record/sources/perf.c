@@ -1,0 +1,224 @@
+/* What the kernel tells about the traced tasks (see perf.h). */
+#include "cmds/record/sources/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utils/base/strbuf.h"
+
+#define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
+#define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */
+
+/*
+ * @page: followed by the ring
+ * @kept: flight recording: what goes to the file when it is saved; else the file is @stream
+ */
+struct perf_cpu {
+	struct watcher watcher;
+	unsigned index;
+	int fd;
+	int stream;
+	struct perf_event_mmap_page *page;
+	struct perf *perf;
+	struct strbuf kept;
+};
+
+static struct perf_event_attr make_attr(const struct record_settings *settings)
+{
+	/* doc/formats/events.md, "perf-cpu<N>.dat" */
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID,
+		.sample_period = 1,
+		.sample_id_all = 1,
+		.exclude_kernel = 1,
+		.disabled = 1,
+		.enable_on_exec = 1,
+		.inherit = 1,
+		.watermark = 1,
+		.wakeup_watermark = PERF_WATERMARK,
+		.task = settings->use_tasks,
+		.comm = settings->use_names,
+		.comm_exec = settings->use_names,
+		.context_switch = settings->use_switches,
+		.use_clockid = 1,
+		.clockid = settings->clock_id,
+	};
+}
+
+/* Of a flight recording. */
+static uint64_t kept_bytes(const struct perf_cpu *cpu)
+{
+	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);
+}
+
+/* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
+static void forget_old(struct perf_cpu *cpu)
+{
+	struct strbuf *kept = &cpu->kept;
+	uint64_t limit = kept_bytes(cpu);
+	size_t at = 0;
+
+	while (kept->len - at > limit) {
+		struct perf_event_header header;
+
+		memcpy(&header, kept->data + at, sizeof(header));
+		at += MAX(header.size, (uint16_t)sizeof(header));
+	}
+	memmove(kept->data, kept->data + at, kept->len - at);
+	kept->len -= at;
+}
+
+static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
+{
+	struct store *store = cpu->perf->store;
+
+	if (cpu->perf->settings->flight_bytes) {
+		strbuf_add(&cpu->kept, data, len);
+		return strbuf_oom(&cpu->kept) ? -ENOMEM : 0;
+	}
+	return store_may_take(store, len) ? store_append(store, cpu->stream, data, len) : 0;
+}
+
+/* Empty one CPU's ring. Negative errno of the first write that failed. */
+static int empty(struct perf_cpu *cpu)
+{
+	if (!cpu->page)
+		return 0;
+
+	const char *ring = (const char *)cpu->page + sysconf(_SC_PAGESIZE);
+	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
+	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
+	/* Pairs with the kernel's barrier between the data and data_head (perf_event_open(2)). */
+	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);
+	int ret = 0;
+
+	while (ret == 0 && tail < head) {
+		uint64_t at = tail % PERF_RING_BYTES;
+		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
+
+		ret = take(cpu, ring + at, len);
+		tail += len;
+	}
+	if (cpu->kept.len > 2 * kept_bytes(cpu))
+		forget_old(cpu);
+	/* What could not be written is dropped, so that the kernel finds room. */
+	atomic_store_explicit(our_tail, head, memory_order_release);
+	return ret;
+}
+
+static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);
+
+	store_note_error(cpu->perf->store, empty(cpu));
+}
+
+static int open_cpu(struct perf_cpu *cpu, struct loop *loop, pid_t pid,
+		    struct perf_event_attr *attr)
+{
+	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
+	if (cpu->fd < 0)
+		return -errno;
+
+	void *map = mmap(NULL, sysconf(_SC_PAGESIZE) + PERF_RING_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, cpu->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	cpu->page = map;
+	cpu->stream = store_open_cpu(cpu->perf->store, "perf-cpu", cpu->index);
+	if (cpu->stream < 0)
+		return cpu->stream;
+	cpu->watcher = (struct watcher){ serve_cpu, cpu->perf };
+	return loop_watch(loop, cpu->fd, &cpu->watcher);
+}
+
+static void close_all(struct perf *perf)
+{
+	for (unsigned i = 0; i < perf->nr_cpus; i++) {
+		struct perf_cpu *cpu = &perf->cpus[i];
+
+		if (cpu->page)
+			munmap(cpu->page, sysconf(_SC_PAGESIZE) + PERF_RING_BYTES);
+		if (cpu->fd >= 0)
+			close(cpu->fd);
+		if (cpu->stream >= 0)
+			store_close(perf->store, cpu->stream);
+		strbuf_deinit(&cpu->kept);
+	}
+	free(perf->cpus);
+	*perf = (struct perf){ 0 };
+}
+
+static int perf_save(struct source *source)
+{
+	struct perf *perf = container_of(source, struct perf, source);
+	int ret = 0;
+
+	for (unsigned i = 0; i < perf->nr_cpus; i++) {
+		struct perf_cpu *cpu = &perf->cpus[i];
+		int served = empty(cpu);
+
+		if (ret == 0)
+			ret = served;
+		if (cpu->kept.len && ret == 0) {
+			forget_old(cpu);
+			ret = store_publish_cpu(perf->store, "perf-cpu", i, &cpu->kept);
+		}
+	}
+	return ret;
+}
+
+static int perf_finish(struct source *source)
+{
+	int ret = perf_save(source);
+
+	close_all(container_of(source, struct perf, source));
+	return ret;
+}
+
+int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err)
+{
+	struct perf_event_attr attr = make_attr(sources->settings);
+	unsigned nr = sysconf(_SC_NPROCESSORS_CONF);
+	int ret = 0;
+
+	*perf = (struct perf){
+		.source = { perf_save, perf_finish },
+		.cpus = calloc(nr, sizeof(*perf->cpus)),
+		.nr_cpus = nr,
+		.settings = sources->settings,
+		.store = sources->store,
+	};
+	if (!perf->cpus)
+		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
+	for (unsigned i = 0; i < nr; i++)
+		perf->cpus[i] =
+			(struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .perf = perf };
+	for (unsigned i = 0; ret == 0 && i < nr; i++) {
+		ret = open_cpu(&perf->cpus[i], sources->loop, pid, &attr);
+		if (ret == -ENODEV) /* a CPU that is not online has no events */
+			ret = 0;
+	}
+	if (ret < 0) {
+		store_remove_cpus(sources->store, "perf-cpu", nr);
+		close_all(perf);
+		return err_set_errno(err, ret, "cannot record scheduler events");
+	}
+	sources_add(sources, &perf->source);
+	return 0;
+}

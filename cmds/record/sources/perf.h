@@ -1,0 +1,29 @@
+/* What the kernel tells about the traced tasks meanwhile: context switches, forks, exits, names. */
+#ifndef UTRAIL_CMDS_RECORD_SOURCES_PERF_H
+#define UTRAIL_CMDS_RECORD_SOURCES_PERF_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cmds/record/sources/sources.h"
+#include "utils/base/err.h"
+
+struct perf_cpu;
+
+/* One perf event per CPU (perf_event_open(2)), each with its ring and its file. */
+struct perf {
+	struct source source;
+	struct perf_cpu *cpus;
+	unsigned nr_cpus;
+	const struct record_settings *settings;
+	struct store *store;
+};
+
+/*
+ * Watch @pid, which has not executed its program yet, and all its children, as the settings say: a new one of @sources. The
+ * rings are emptied by the loop. Negative errno when the kernel does not allow it or
+ * has no such events: the recording goes on without, and @perf is as good as closed.
+ */
+int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* The kernel's tracefs: where it is, which events it has, small files read and written. */
+#ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
+#define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
+
+#include <stddef.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/text.h"
+
+/*
+ * Open the directory where tracefs is mounted: by /proc/self/mounts, of its own or in debugfs. A descriptor, or
+ * negative errno with a text that says what to do about it.
+ */
+int tracefs_open(struct uft_err *err);
+
+/* Append a whole file below the directory @dir_fd. 0 or negative errno. */
+int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
+
+/* Write @text to a file below @dir_fd; what is there stays when the file is a list. 0 or negative errno. */
+int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
+
+/*
+ * Append the names of all tracepoints, "system:event" and a newline each, in the order of the kernel. For whoever lists
+ * or chooses events; 0 or negative errno with a text that says what to do.
+ */
+int tracefs_list_events(struct strbuf *out, struct uft_err *err);
+
+/* Take the next of these names from the front of @names; false at the end. */
+bool tracefs_next_event(struct text *names, struct text *name);
+
+#endif

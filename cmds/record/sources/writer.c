@@ -1,0 +1,306 @@
+/* Writers: take committed bytes from the rings, whoever is in need of room first. */
+#include "cmds/record/sources/writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/record/sources/datafile.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/format/record.h"
+
+/* How old a committed record may get before it is in its file, when its segment does not fill up. */
+#define FLUSH_INTERVAL_NS    100000000
+#define FOLLOWED_INTERVAL_NS 40000000
+/* A thread may be kept from the CPU between looking at the clock and committing its record. */
+#define COMMIT_SLACK_NS	     20000000
+
+struct writer_arg {
+	struct writers *writers;
+	unsigned index;
+};
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+static void release_producer(struct ring *r)
+{
+	if (atomic_load(&r->waiting)) {
+		atomic_fetch_add(&r->room, 1);
+		futex(&r->room, FUTEX_WAKE, 1, NULL);
+	}
+}
+
+/* How far the producer filled a segment that it has left. Any value may stand there. */
+static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
+{
+	uint32_t used = __atomic_load_n(&r->segment_used[segment], __ATOMIC_RELAXED);
+
+	return used <= proc->segment_bytes && used % 8 == 0 ? used : 0;
+}
+
+/*
+ * Take from one ring: whole segments always, the rest of the current one when @everything is
+ * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
+ */
+static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
+			   bool everything)
+{
+	struct ring *r = process_ring(proc, index);
+	struct ring_sink *sink = &proc->sinks[index];
+	uint64_t data_bytes = (uint64_t)proc->nr_segments * proc->segment_bytes;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+	uint64_t taken = 0;
+
+	if (head - sink->tail > data_bytes || head % 8 != 0)
+		return 0;
+	while (sink->tail < head) {
+		uint64_t place = sink->tail % data_bytes;
+		uint64_t in_segment = place % proc->segment_bytes;
+		uint64_t segment_end = sink->tail - in_segment + proc->segment_bytes;
+		uint64_t len;
+
+		if (head >= segment_end) {
+			uint32_t used = segment_used(proc, r, place / proc->segment_bytes);
+
+			len = used > in_segment ? used - in_segment : 0;
+		} else if (everything) {
+			len = head - sink->tail;
+		} else {
+			break;
+		}
+		sink_append(writers, proc, r, sink, ring_data(r) + place, len);
+		taken += len;
+		sink->tail = head >= segment_end ? segment_end : head;
+		atomic_store_explicit(&r->tail, sink->tail, memory_order_release);
+		release_producer(r);
+	}
+	return taken;
+}
+
+/* The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings are closed now */
+static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
+		       unsigned nr_tasks)
+{
+	struct ring *r = process_ring(proc, index);
+	struct ring_sink *sink = &proc->sinks[index];
+
+	if (writers->settings->flight_bytes)
+		flight_save_ring(writers, proc, index, nr_tasks);
+	else
+		drain_ring(writers, proc, index, true);
+	sink_finish(writers, proc, r, sink);
+	r->tid = 0;
+	r->segment_before[0] = 0;
+	atomic_store(&r->head, 0);
+	atomic_store(&r->tail, 0);
+	atomic_store(&r->lost, 0);
+	atomic_store(&r->lost_told, 0);
+	atomic_store(&r->lost_inside, 0);
+	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
+}
+
+static enum ring_state state_of(const struct process *proc, uint32_t index)
+{
+	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
+}
+
+/* A ring whose thread has ended. */
+struct ended_ring {
+	uint64_t start_ns;
+	uint32_t index;
+};
+
+_Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
+
+/*
+ * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes later may take the place of
+ * what was earlier.
+ */
+static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
+			      uint32_t step)
+{
+	uint32_t high = process_rings_in_use(proc);
+	struct ended_ring *ended cleanup_free = calloc(high / step + 1, sizeof(*ended));
+	size_t nr = 0;
+
+	for (uint32_t i = first; ended && i < high; i += step) {
+		if (state_of(proc, i) == RING_DONE)
+			ended[nr++] = (struct ended_ring){ process_ring(proc, i)->start_ns, i };
+	}
+	if (nr)
+		qsort(ended, nr, sizeof(*ended), order_u64);
+	for (size_t i = 0; i < nr; i++)
+		close_ring(writers, proc, ended[i].index, 1);
+}
+
+void writer_drain_all(struct writers *writers, struct process *proc)
+{
+	unsigned nr = 0;
+
+	close_ended_rings(writers, proc, 0, 1);
+	for (uint32_t i = 0; i < process_rings_in_use(proc); i++)
+		nr += state_of(proc, i) != RING_FREE;
+	for (uint32_t i = 0; i < process_rings_in_use(proc); i++) {
+		if (state_of(proc, i) != RING_FREE)
+			close_ring(writers, proc, i, nr);
+	}
+	atomic_fetch_add(&writers->threads_untraced, atomic_load(&proc->arena->threads_untraced));
+}
+
+static uint64_t scan_process(struct writers *writers, struct process *p, unsigned index,
+			     bool everything)
+{
+	uint64_t taken = 0;
+	bool has_ended = false;
+
+	notes_obey(writers->processes, p);
+	for (uint32_t i = index; i < process_rings_in_use(p); i += writers->nr) {
+		enum ring_state state = state_of(p, i);
+
+		has_ended |= state == RING_DONE;
+		if (state == RING_LIVE && !writers->settings->flight_bytes)
+			taken += drain_ring(writers, p, i, everything);
+	}
+	if (has_ended)
+		close_ended_rings(writers, p, index, writers->nr);
+	return taken;
+}
+
+uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
+{
+	uint64_t taken = 0;
+
+	pthread_rwlock_rdlock(&writers->processes->live_lock);
+	for (struct process *p = writers->processes->live; p; p = p->next_live)
+		taken += scan_process(writers, p, index, everything);
+	pthread_rwlock_unlock(&writers->processes->live_lock);
+	return taken;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Look at all rings, and tell what is in the files by then. */
+static uint64_t flush_all(struct writers *writers, unsigned index)
+{
+	uint64_t begun_ns = settings_now_ns(writers->settings);
+	uint64_t taken = writer_look(writers, index, true);
+
+	/* Pairs with writers_complete_ns(): publishes what was written. */
+	atomic_store(&writers->flushed_ns[index], begun_ns);
+	return taken;
+}
+
+uint64_t writers_complete_ns(const struct writers *writers)
+{
+	uint64_t complete_ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < writers->nr; i++)
+		complete_ns = MIN(complete_ns, atomic_load(&writers->flushed_ns[i]));
+	return complete_ns > COMMIT_SLACK_NS ? complete_ns - COMMIT_SLACK_NS : 0;
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer_arg *w = arg;
+	struct writers *writers = w->writers;
+	unsigned index = w->index;
+	_Atomic uint32_t *wake = &writers->control->writers[index].wake;
+	_Atomic uint32_t *sleeping = &writers->control->writers[index].sleeping;
+	uint64_t last_flush = now_ns();
+
+	free(w);
+	while (!atomic_load(&writers->stopping)) {
+		uint32_t seen = atomic_load(wake);
+		uint64_t now = now_ns();
+		bool is_followed = atomic_load_explicit(&writers->is_followed,
+							memory_order_relaxed);
+		long interval_ns = is_followed ? FOLLOWED_INTERVAL_NS : FLUSH_INTERVAL_NS;
+		bool flush = now - last_flush >= (uint64_t)interval_ns;
+
+		if (flush)
+			last_flush = now;
+		if ((flush ? flush_all(writers, index) : writer_look(writers, index, false)) > 0)
+			continue;
+
+		/* Whoever wakes us meanwhile does not put off what is due for the others. */
+		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
+
+		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
+		atomic_store(sleeping, 1);
+		if (writer_look(writers, index, false) == 0)
+			futex(wake, FUTEX_WAIT, seen, &timeout);
+		atomic_store(sleeping, 0);
+	}
+	return NULL;
+}
+
+static void make_realtime(pthread_t thread, unsigned priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	/* Without the privilege the writer is an ordinary thread; cmd_record has said so. */
+	pthread_setschedparam(thread, SCHED_FIFO, &param);
+}
+
+int writers_start(struct writers *writers, struct uft_err *err)
+{
+	writers->nr = writers->settings->nr_writers;
+	writers->control->nr_writers = writers->nr;
+	writers->threads = calloc(writers->nr, sizeof(*writers->threads));
+	writers->flushed_ns = calloc(writers->nr, sizeof(*writers->flushed_ns));
+	if (!writers->threads || !writers->flushed_ns)
+		return err_set_errno(err, -ENOMEM, "cannot start writer threads");
+
+	for (unsigned i = 0; i < writers->nr; i++) {
+		struct writer_arg *w = malloc(sizeof(*w));
+
+		if (!w)
+			return err_set_errno(err, -ENOMEM, "cannot start writer threads");
+		*w = (struct writer_arg){ writers, i };
+
+		int ret = pthread_create(&writers->threads[i], NULL, writer_main, w);
+
+		if (ret) {
+			free(w);
+			return err_set_errno(err, -ret, "cannot start writer thread");
+		}
+		if (writers->settings->rt_prio)
+			make_realtime(writers->threads[i], writers->settings->rt_prio);
+	}
+	return 0;
+}
+
+void writers_stop(struct writers *writers)
+{
+	atomic_store(&writers->stopping, true);
+	for (unsigned i = 0; writers->threads && i < writers->nr; i++) {
+		if (!writers->threads[i])
+			continue;
+		atomic_fetch_add(&writers->control->writers[i].wake, 1);
+		futex(&writers->control->writers[i].wake, FUTEX_WAKE, 1, NULL);
+		pthread_join(writers->threads[i], NULL);
+	}
+	free(writers->threads);
+	writers->threads = NULL;
+}
+
+void writers_deinit(struct writers *writers)
+{
+	free(writers->flushed_ns);
+	flight_deinit(&writers->flight);
+}

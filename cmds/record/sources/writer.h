@@ -1,0 +1,61 @@
+/* Writers: the threads that take what probes have put into their rings, and what it is counted. */
+#ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
+#define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmds/record/sources/flight.h"
+#include "cmds/record/sources/sources.h"
+#include "cmds/record/store/store.h"
+#include "cmds/record/tasks/process.h"
+#include "cmds/record/tasks/tasks.h"
+
+/*
+ * What is above the empty line is set before writers_start() and does not change.
+ *
+ * @control: shared with all probes
+ * @is_followed: somebody reads while we write: flush more often
+ * @flushed_ns: by writer: what was committed before is in the files
+ * @records_lost and so on: what could not be saved; @records_lost_inside: of these, see ring.lost_inside
+ */
+struct writers {
+	const struct record_settings *settings;
+	struct store *store;
+	struct tasks *tasks;
+	struct processes *processes;
+	const struct sources *sources;
+	struct control_page *control;
+
+	pthread_t *threads;
+	unsigned nr;
+	_Atomic bool stopping;
+	_Atomic bool is_followed;
+	_Atomic uint64_t *flushed_ns;
+	struct flight flight;
+	_Atomic uint64_t records_lost;
+	_Atomic uint64_t records_lost_inside;
+	_Atomic uint64_t threads_untraced;
+};
+
+int writers_start(struct writers *writers, struct uft_err *err);
+void writers_stop(struct writers *writers);
+
+/* They were stopped, or never started. */
+void writers_deinit(struct writers *writers);
+
+/*
+ * One look at all rings of writer @index: what is in whole segments is taken, and with @everything the rest, too. Rings whose
+ * threads have ended are given back. Returns the bytes taken.
+ */
+uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
+
+/* Up to which time of the recording's clock all records are in the files; see request.h. */
+uint64_t writers_complete_ns(const struct writers *writers);
+
+/* Take all that is committed in the rings of @proc, which no writer looks at any more. */
+void writer_drain_all(struct writers *writers, struct process *proc);
+
+#endif

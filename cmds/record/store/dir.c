@@ -1,0 +1,184 @@
+/* The store that is a directory (see dir.h). */
+#include "cmds/record/store/dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/base/peer.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/format/datadir.h"
+
+static int fd_of(struct store *store)
+{
+	return container_of(store, struct store_dir, store)->fd;
+}
+
+static int dir_open(struct store *store, const char *name)
+{
+	int fd = openat(fd_of(store), name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What a full disk took of it is cut off again. */
+static int dir_append(struct store *store, int stream, const void *data, size_t len)
+{
+	size_t done = 0;
+	struct stat st;
+
+	while (done < len) {
+		ssize_t n = write(stream, (const char *)data + done, len - done);
+
+		if (n > 0)
+			done += n;
+		else if (n == 0 || errno != EINTR)
+			break;
+	}
+	if (done == len)
+		return 0;
+
+	int code = errno ? -errno : -EIO;
+
+	/* Should that fail, too, the file ends in a part of a record, which readers cut off. */
+	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
+		code = -errno;
+	return code;
+}
+
+static void dir_close(struct store *store, int stream)
+{
+	close(stream);
+}
+
+/* Thousands of tasks may have more files than the process may hold open. */
+static bool dir_may_stay_open(struct store *store, int stream)
+{
+	return stream < sysconf(_SC_OPEN_MAX) / 2;
+}
+
+static int write_parts(int fd, const struct iovec *parts, int nr)
+{
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < nr; i++)
+		ret = fd_write_all(fd, parts[i].iov_base, parts[i].iov_len);
+	return ret;
+}
+
+/* Under a name that no reader looks at; then it takes the place of the former file, for us and for readers. */
+static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
+		       int *stream, struct uft_err *err)
+{
+	char tmp[NAME_MAX + 8];
+	int dir_fd = fd_of(store);
+	struct rights paused cleanup_rights_pause = rights_pause();
+
+	/* Nobody would ever delete it. */
+	if (!datadir_has_name(name))
+		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
+	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
+
+	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+				   0644);
+
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot create '%s'", name);
+
+	int ret = write_parts(fd, parts, nr);
+
+	if (ret == 0 && renameat(dir_fd, tmp, dir_fd, name) < 0)
+		ret = -errno;
+	if (ret < 0) {
+		unlinkat(dir_fd, tmp, 0);
+		return err_set_errno(err, ret, "cannot write '%s'", name);
+	}
+	if (stream) {
+		close(*stream);
+		*stream = take_fd(&fd);
+	}
+	return 0;
+}
+
+static int dir_read(struct store *store, const char *name, size_t max, struct strbuf *out)
+{
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int fd cleanup_fd = openat(fd_of(store), name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+
+	size_t len = MIN((size_t)st.st_size, max);
+
+	if (!strbuf_grow(out, len))
+		return -ENOMEM;
+
+	ssize_t n = fd_read_full(fd, out->data + out->len, len);
+
+	if (n < 0)
+		return n;
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+static void dir_remove(struct store *store, const char *name)
+{
+	unlinkat(fd_of(store), name, 0);
+}
+
+static int dir_place(struct store *store, struct stat *place)
+{
+	return fstat(fd_of(store), place) < 0 ? -errno : 0;
+}
+
+void store_dir_use(struct store_dir *dir, int fd)
+{
+	static const struct store_ops ops = {
+		.open = dir_open,
+		.append = dir_append,
+		.close = dir_close,
+		.may_stay_open = dir_may_stay_open,
+		.publish = dir_publish,
+		.read = dir_read,
+		.remove = dir_remove,
+		.place = dir_place,
+	};
+
+	*dir = (struct store_dir){ .store.ops = &ops, .fd = fd };
+}
+
+void store_dir_close(struct store_dir *dir)
+{
+	cleanup_fd_fn(&dir->fd);
+	dir->fd = -1;
+}
+
+void store_dir_give_to_user(const struct store_dir *dir)
+{
+	const char *uid = getenv("SUDO_UID");
+	const char *gid = getenv("SUDO_GID");
+
+	if (geteuid() != 0 || !uid || !gid)
+		return;
+
+	uid_t user = strtoul(uid, NULL, 10);
+	gid_t group = strtoul(gid, NULL, 10);
+	int fd = dup(dir->fd);
+	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
+		/* ".." is not ours; whatever cannot be given stays root's, which root can mend. */
+		if (strcmp(e->d_name, "..") != 0 &&
+		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
+			return;
+	}
+}

@@ -1,0 +1,33 @@
+/* The store that is a directory: each file of a recording is one in it. */
+#ifndef UTRAIL_CMDS_RECORD_STORE_DIR_H
+#define UTRAIL_CMDS_RECORD_STORE_DIR_H
+
+#include "cmds/record/store/store.h"
+
+/* @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED. */
+struct store_dir {
+	struct store store;
+	int fd;
+};
+
+#define STORE_DIR_CLOSED \
+	{                \
+		.fd = -1 \
+	}
+
+/*
+ * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old, which replaces an older one of that
+ * name. What is something else stays, and is an error, and so is an older one that has other files, is a link, or that
+ * somebody is recording into. 0 or negative errno; until store_dir_close() the directory is locked, so that nobody replaces it.
+ */
+int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
+
+/* A directory that is there; takes @fd over. */
+void store_dir_use(struct store_dir *dir, int fd);
+
+void store_dir_close(struct store_dir *dir);
+
+/* When run by sudo: give the directory and all in it to the user who asked. */
+void store_dir_give_to_user(const struct store_dir *dir);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * Making a data directory, and what was in its place before (see dir.h).
+ *
+ * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with the directory when that gets another
+ * name. Whose lock it is owns the directory, not who made it: of several recorders that begin at the same time one may find that
+ * its new directory has been put aside already, and begins again. Where there are no locks (some network file systems) all goes on
+ * without.
+ *
+ * Only directories that are recordings are put aside, only files with the names of a recording's are deleted, nothing through a link,
+ * and nothing before all of that has been looked at.
+ */
+#include "cmds/record/store/dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/format/datadir.h"
+#include "utils/format/header.h"
+#include "utils/format/task_txt.h"
+
+/*
+ * The first file of a recording, empty at first, and gone when there is `info`: it tells a directory whose recorder was killed when it
+ * had just begun from one of the user's.
+ */
+#define MARKER	       DATADIR_TMP("info")
+/* Others that begin at the same time are done soon, and so is the end of a recorder. */
+#define TRIES	       100
+#define TRY_AGAIN_US   10000
+/* Of task.txt: as long as its first line may be. */
+#define FIRST_LINE_MAX (PATH_MAX + 128)
+
+/* What may come to somebody who is not alone: begin again. */
+#define CHANGED_MEANWHILE 1
+
+/* A stream of its own from the start; NULL with errno. */
+static DIR *list_dir(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* The next name but "." and ".."; NULL at the end. */
+static const char *next_name(DIR *dir)
+{
+	struct dirent *e;
+
+	do {
+		e = readdir(dir);
+	} while (e && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0));
+	return e ? e->d_name : NULL;
+}
+
+static bool is_empty(int dir_fd)
+{
+	DIR *dir cleanup_dir = list_dir(dir_fd);
+
+	return dir && !next_name(dir);
+}
+
+static int open_regular(int dir_fd, const char *name)
+{
+	struct stat file;
+	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+
+	if (fd >= 0 && (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))) {
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+static bool has_info(int dir_fd)
+{
+	uint8_t bytes[HEADER_SIZE];
+	struct data_header header;
+	int fd cleanup_fd = open_regular(dir_fd, "info");
+
+	return fd >= 0 && fd_read_full(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       header_decode(bytes, sizeof(bytes), &header, NULL) == 0;
+}
+
+/* uftrace writes `info` at the end; until then there are tasks. */
+static bool has_tasks(int dir_fd)
+{
+	char bytes[FIRST_LINE_MAX];
+	int fd cleanup_fd = open_regular(dir_fd, "task.txt");
+	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, bytes, sizeof(bytes));
+	struct text in = text_of(bytes, len > 0 ? len : 0);
+	struct task_line line;
+
+	return task_txt_next(&in, &line, NULL) > 0;
+}
+
+static bool has_marker(int dir_fd)
+{
+	int fd cleanup_fd = open_regular(dir_fd, MARKER);
+
+	return fd >= 0;
+}
+
+/* A directory that we may put aside: a recording, ours or uftrace's, however it ended, or an empty one. */
+static bool is_recording(int dir_fd)
+{
+	/* One that is just being made is empty, gets the marker, which becomes info: what happens between two looks is seen by the next. */
+	for (int i = 0; i < 2; i++) {
+		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
+			return true;
+	}
+	return false;
+}
+
+/* Is there nothing in @dir_fd that does not belong to a recording? */
+static int check_names(int dir_fd, const char *path, struct uft_err *err)
+{
+	DIR *dir cleanup_dir = list_dir(dir_fd);
+
+	if (!dir)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	for (const char *name; (name = next_name(dir)) != NULL;) {
+		struct stat file;
+		bool is_gone = fstatat(dir_fd, name, &file, AT_SYMLINK_NOFOLLOW) < 0;
+		bool is_file = !is_gone &&
+			       (S_ISREG(file.st_mode) ||
+				/* uftrace's, for its programs */
+				(S_ISFIFO(file.st_mode) && strcmp(name, ".channel") == 0));
+
+		if (!is_gone && !(is_file && datadir_has_name(name)))
+			return err_set(
+				err, -EEXIST,
+				"cannot replace '%s': '%s' in it is not a file of a recording; "
+				"remove or rename that directory, or use -d",
+				path, name);
+	}
+	return 0;
+}
+
+/*
+ * Delete the files that tell that it is a recording (@is_last), or all others. When we are killed on the way, the next one
+ * goes on.
+ */
+static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
+{
+	DIR *dir cleanup_dir = list_dir(dir_fd);
+
+	if (!dir)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	for (const char *name; (name = next_name(dir)) != NULL;) {
+		bool tells = strcmp(name, "info") == 0 || strcmp(name, MARKER) == 0;
+
+		if (!datadir_has_name(name) || tells != is_last)
+			continue;
+		if (unlinkat(dir_fd, name, 0) < 0 && errno != ENOENT)
+			return err_set_errno(err, -errno, "cannot remove '%s/%s'", path, name);
+	}
+	return 0;
+}
+
+static int remove_all(int dir_fd, const char *path, struct uft_err *err)
+{
+	/* Not every recording has `info`. On a full disk it has to go without. */
+	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (marker >= 0)
+		close(marker);
+
+	int ret = remove_files(dir_fd, path, false, err);
+
+	if (ret == 0)
+		ret = remove_files(dir_fd, path, true, err);
+	if (ret == 0 && rmdir(path) < 0 && errno != ENOENT)
+		ret = err_set_errno(err, -errno, "cannot remove '%s'", path);
+	return ret;
+}
+
+/* Is @dir_fd what @path leads to, without a link? */
+static bool is_at(int dir_fd, const char *path)
+{
+	struct stat mine, there;
+
+	return fstat(dir_fd, &mine) == 0 &&
+	       fstatat(AT_FDCWD, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+/* False when somebody else has the lock. */
+static bool lock_dir(int dir_fd)
+{
+	return flock(dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/*
+ * Delete the recording at @path, if there is one. CHANGED_MEANWHILE: somebody else has it; it is tried again, for a recorder that
+ * is at its end lets go soon.
+ */
+static int remove_recording(const char *path, struct uft_err *err)
+{
+	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return err_set(err, -EEXIST,
+			       "cannot replace '%s': it is not a directory but a file or a link; "
+			       "remove it or use -d",
+			       path);
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	if (!lock_dir(fd) || !is_at(fd, path))
+		return CHANGED_MEANWHILE;
+	if (!is_recording(fd))
+		return err_set(err, -EEXIST,
+			       "cannot replace '%s': it is not a recording; remove it or use -d",
+			       path);
+
+	int ret = check_names(fd, path, err);
+
+	return ret < 0 ? ret : remove_all(fd, path, err);
+}
+
+/* Give @path the name @old, which nobody has. */
+static int rename_dir(const char *path, const char *old, struct uft_err *err)
+{
+	int ret = renameat2(AT_FDCWD, path, AT_FDCWD, old, RENAME_NOREPLACE);
+
+	/* Not every file system can tell. A directory takes the place of an empty one only. */
+	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
+		ret = rename(path, old);
+	if (ret == 0)
+		return 0;
+	if (errno == ENOENT || errno == EEXIST || errno == ENOTEMPTY)
+		return CHANGED_MEANWHILE;
+	return err_set_errno(err, -errno, "cannot rename '%s' to '%s'", path, old);
+}
+
+/* The same for what is at @path, whoever records into it: that goes on under the other name. */
+static int put_aside(const char *path, const char *old, struct uft_err *err)
+{
+	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && errno != ENOTDIR)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	if (fd < 0 || !is_recording(fd)) {
+		/* Somebody has put it aside and is about to remove it. */
+		if (fd >= 0 && !is_at(fd, path))
+			return CHANGED_MEANWHILE;
+		return err_set(err, -EEXIST,
+			       "cannot record into '%s': it exists and is not a recording; use -d",
+			       path);
+	}
+
+	int ret = remove_recording(old, err);
+
+	return ret ? ret : rename_dir(path, old, err);
+}
+
+/* A new directory that is locked by us, and is where it should be; or CHANGED_MEANWHILE. */
+static int make_dir(const char *path, int *dir_fd, struct uft_err *err)
+{
+	if (mkdir(path, 0755) < 0)
+		return errno == EEXIST
+			       ? CHANGED_MEANWHILE
+			       : err_set_errno(err, -errno, "cannot create directory '%s'", path);
+
+	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno != ENOENT)
+		return err_set_errno(err, -errno, "cannot open directory '%s'", path);
+	if (fd < 0 || !lock_dir(fd) || !is_at(fd, path) || !is_empty(fd))
+		return CHANGED_MEANWHILE;
+
+	int marker cleanup_fd = openat(fd, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (marker < 0)
+		return errno == ENOENT
+			       ? CHANGED_MEANWHILE
+			       : err_set_errno(err, -errno, "cannot create a file in '%s'", path);
+	*dir_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* What to say when it was tried often enough. */
+static int give_up(const char *path, const char *old, struct uft_err *err)
+{
+	int fd cleanup_fd = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && !lock_dir(fd))
+		return err_set(err, -EBUSY,
+			       "cannot replace '%s': a recorder is still writing into it; wait for "
+			       "its end or use -d",
+			       old);
+	return err_set(err, -EBUSY,
+		       "cannot record into '%s': others begin to record into it, too; use -d",
+		       path);
+}
+
+int store_dir_make(struct store_dir *dir, const char *given, struct uft_err *err)
+{
+	char path[PATH_MAX];
+	char old[PATH_MAX];
+	size_t len = strlen(given);
+	int dir_fd = -1;
+
+	while (len > 1 && given[len - 1] == '/')
+		len--;
+	if (snprintf(path, sizeof(path), "%.*s", (int)MIN(len, (size_t)PATH_MAX), given) >=
+		    (int)sizeof(path) ||
+	    snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+		return err_set_errno(err, -ENAMETOOLONG, "cannot record into '%s'", given);
+	for (int i = 0; i < TRIES; i++) {
+		int ret = put_aside(path, old, err);
+
+		if (ret == 0)
+			ret = make_dir(path, &dir_fd, err);
+		if (ret == 0)
+			store_dir_use(dir, dir_fd);
+		if (ret <= 0)
+			return ret;
+		usleep(TRY_AGAIN_US);
+	}
+	return give_up(path, old, err);
+}

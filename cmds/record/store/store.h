@@ -1,0 +1,128 @@
+/* Where a recording goes: files with names that grow, or are written as a whole. Nobody but a store opens one. */
+#ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
+#define UTRAIL_CMDS_RECORD_STORE_STORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+
+struct store;
+
+/*
+ * What a store can do. Any thread may ask for any of it at any time, but for one stream only one at a time, and only one may
+ * replace a file. What fails is a negative errno and leaves what was there before.
+ *
+ * @open: begin to append to the file @name, an empty one when there is none. A stream (0 or more), until @close.
+ * @append: all @len bytes, or nothing of them
+ * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended. NULL: always.
+ * @publish: write the whole file @name, of @nr parts; others see the former one or the new one. When @stream is not NULL, it is a
+ *           stream of that file, and appends to the new one from then on, maybe under another number.
+ * @read: append the file's content to @out, but no more than @max bytes
+ * @remove: a file that is not there is fine
+ * @place: what fstat(2) says of the directory by which other processes know the recording. NULL: there is none.
+ */
+struct store_ops {
+	int (*open)(struct store *store, const char *name);
+	int (*append)(struct store *store, int stream, const void *data, size_t len);
+	void (*close)(struct store *store, int stream);
+	bool (*may_stay_open)(struct store *store, int stream);
+	int (*publish)(struct store *store, const char *name, const struct iovec *parts, int nr,
+		       int *stream, struct uft_err *err);
+	int (*read)(struct store *store, const char *name, size_t max, struct strbuf *out);
+	void (*remove)(struct store *store, const char *name);
+	int (*place)(struct store *store, struct stat *place);
+};
+
+/*
+ * What all stores have in common; a member of each.
+ *
+ * @error: negative errno of the first write that failed
+ * @max_bytes: how much store_may_take() lets in; 0: there is no limit
+ * @taken: that was counted so far, and @is_full, once it was too much; @when_full is called then, in any thread, maybe more than once
+ */
+struct store {
+	const struct store_ops *ops;
+	_Atomic int error;
+	_Atomic bool is_full;
+	_Atomic uint64_t taken;
+	uint64_t max_bytes;
+	void (*when_full)(void *arg);
+	void *when_full_arg;
+};
+
+/* Before anything else: how much may come. */
+void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
+
+/* Any thread. Count @len bytes that are about to be appended. False when there is a limit that forbids them, from then on always. */
+bool store_may_take(struct store *store, size_t len);
+
+/* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */
+void store_note_error(struct store *store, int code);
+
+/* See store_ops. */
+static inline int store_open(struct store *store, const char *name)
+{
+	return store->ops->open(store, name);
+}
+
+static inline int store_append(struct store *store, int stream, const void *data, size_t len)
+{
+	return store->ops->append(store, stream, data, len);
+}
+
+static inline void store_close(struct store *store, int stream)
+{
+	store->ops->close(store, stream);
+}
+
+static inline bool store_may_stay_open(struct store *store, int stream)
+{
+	return !store->ops->may_stay_open || store->ops->may_stay_open(store, stream);
+}
+
+static inline int store_publish_parts(struct store *store, const char *name,
+				      const struct iovec *parts, int nr, int *stream)
+{
+	return store->ops->publish(store, name, parts, nr, stream, NULL);
+}
+
+static inline int store_read(struct store *store, const char *name, size_t max, struct strbuf *out)
+{
+	return store->ops->read(store, name, max, out);
+}
+
+static inline void store_remove(struct store *store, const char *name)
+{
+	store->ops->remove(store, name);
+}
+
+/* -EOPNOTSUPP when there is no place. */
+int store_place(struct store *store, struct stat *place);
+
+/* Write a whole file, of one part. */
+int store_publish(struct store *store, const char *name, const void *data, size_t len,
+		  struct uft_err *err);
+
+/*
+ * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of the path) when another module has
+ * taken that (doc/formats/symbols.md, "Names of the files"). False when the module's symbols are saved already.
+ */
+bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
+		       size_t size);
+
+/*
+ * Files of which there is one for each CPU, "<prefix><cpu>.dat": a stream, or negative errno; write a whole one; remove those of
+ * the first @nr CPUs.
+ */
+int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
+int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,
+		      const struct strbuf *content);
+void store_remove_cpus(struct store *store, const char *prefix, unsigned nr);
+
+#endif

@@ -1,0 +1,126 @@
+/* What processes note in the first page of their arenas (see notes.h). */
+#include "cmds/record/tasks/notes.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/tasks/process.h"
+
+/*
+ * Pages of processes that have ended: so few are not worth a look; when there are so many, half of them are enough, so that one look in
+ * thousands does.
+ */
+#define ENDED_FEW 256
+#define ENDED_MAX 4096
+
+void notes_begin(struct processes *procs, struct process *proc)
+{
+	proc->notes = proc->arena;
+	proc->next_noting = procs->notes.first;
+	procs->notes.first = proc;
+}
+
+static void drop(struct processes *procs, struct process *proc)
+{
+	procs->notes.reads_failed |= atomic_load(&proc->notes->reads_failed);
+	procs->notes.points_failed += atomic_load(&proc->notes->points_failed);
+	procs->notes.threads_caged += atomic_load(&proc->notes->threads_caged);
+	procs->notes.threads_shared += atomic_load(&proc->notes->threads_shared);
+	procs->notes.children_cut_off += atomic_load(&proc->notes->children_cut_off);
+	munmap(proc->notes, RING_PAGE);
+	proc->notes = NULL;
+	procs->notes.nr_ended--;
+}
+
+/* Nobody will write about it any more: it has reported itself, or is gone. */
+static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
+{
+	const struct process *known = pid > 0 ? process_find(procs, pid) : NULL;
+
+	if (pid <= 0 || (known && known->pidfd >= 0))
+		return true;
+	/* In a pid namespace of its own it has another number for us. */
+	return parent->pid == parent->os_pid && kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_open_forks(struct processes *procs, const struct process *proc)
+{
+	struct arena_forks *forks = &proc->notes->forks;
+	uint32_t nr = MIN(atomic_load(&forks->nr), (uint32_t)ARENA_FORKS);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!is_settled(procs, proc, atomic_load(&forks->pids[i])))
+			return true;
+	}
+	return atomic_load(&forks->noted) < atomic_load(&forks->begun);
+}
+
+/* Newest first; the oldest are the first to go when there are too many. */
+static void look_through(struct processes *procs)
+{
+	struct process **link = &procs->notes.first;
+	unsigned nr_kept = 0;
+
+	while (*link) {
+		struct process *proc = *link;
+
+		if (proc->arena || (nr_kept < ENDED_MAX / 2 && has_open_forks(procs, proc))) {
+			nr_kept += !proc->arena;
+			link = &proc->next_noting;
+			continue;
+		}
+		*link = proc->next_noting;
+		drop(procs, proc);
+	}
+	procs->notes.look_at = MIN(MAX(2 * nr_kept, (unsigned)ENDED_FEW), (unsigned)ENDED_MAX);
+}
+
+void notes_end(struct processes *procs, struct process *proc)
+{
+	munmap((char *)proc->arena + RING_PAGE, proc->arena_bytes - RING_PAGE);
+	proc->arena = NULL;
+	if (++procs->notes.nr_ended > procs->notes.look_at)
+		look_through(procs);
+}
+
+void notes_close(struct processes *procs)
+{
+	while (procs->notes.first) {
+		struct process *proc = procs->notes.first;
+
+		procs->notes.first = proc->next_noting;
+		if (!proc->arena)
+			drop(procs, proc);
+	}
+}
+
+bool notes_has_newborns(const struct processes *procs)
+{
+	for (const struct process *p = procs->notes.first; p; p = p->next_noting) {
+		struct arena_forks *forks = &p->notes->forks;
+
+		if (atomic_load(&forks->noted) < atomic_load(&forks->begun))
+			return true;
+	}
+	return false;
+}
+
+void notes_finish_all(struct processes *procs)
+{
+	atomic_store(&procs->control->finished, 1);
+	/* Whoever has asked for it waits a moment (probe_finish()). */
+	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void notes_obey(struct processes *procs, struct process *proc)
+{
+	/* Where no option says `finish`, no program of ours asks for it. */
+	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
+	    !atomic_load(&procs->control->finished) && settings_can_finish(procs->settings))
+		notes_finish_all(procs);
+}

@@ -1,0 +1,30 @@
+/* Children that the program forked off and that have not reported themselves: they do so with their first record. */
+#ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
+#define UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
+
+#include <sys/types.h>
+
+struct orphan;
+struct processes;
+
+/* Those that are watched, newest first. Starts as { 0 }. */
+struct orphans {
+	struct orphan *first;
+};
+
+/* Which shared memory it is: what fstat(2) says of it, and proc(5) of those who have it mapped. */
+struct memory_id {
+	dev_t dev;
+	ino_t ino;
+};
+
+/*
+ * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
+ * process that has the memory mapped in which it stands can have something to report.
+ */
+void orphans_look(struct processes *procs);
+
+/* Nobody waits for them any more. */
+void orphans_forget(struct processes *procs);
+
+#endif

@@ -1,0 +1,212 @@
+/* Traced processes: their arenas, from the first report to the last record. */
+#include "cmds/record/tasks/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/base/peer.h"
+
+/*
+ * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads at
+ * a time. A thread touches only the segments it fills.
+ */
+#define ARENA_RINGS_MAX 16384
+#define RING_SEGMENTS	8
+
+/* Flight: up to one segment of these is always about to be overwritten, so there are more of them. */
+#define FLIGHT_SEGMENTS 32
+
+static void choose_ring(const struct record_settings *settings, struct process *proc)
+{
+	proc->nr_segments = RING_SEGMENTS;
+	proc->segment_bytes = settings->segment_bytes;
+	if (settings->flight_bytes) {
+		proc->nr_segments = FLIGHT_SEGMENTS;
+		proc->segment_bytes = ALIGN_UP(settings->flight_bytes / FLIGHT_SEGMENTS,
+					       (uint64_t)RING_PAGE);
+	}
+}
+
+/* Make the arena of a new process; its memfd goes to @fd. False with errno. */
+static bool make_arena(struct processes *procs, struct process *proc, int *fd)
+{
+	choose_ring(procs->settings, proc);
+
+	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
+
+	proc->nr_rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
+	proc->arena_bytes = arena_bytes(proc->nr_rings, stride);
+	*fd = memfd_create("utrail-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Sealed: what the program could cut off would be a SIGBUS for us. */
+	if (*fd < 0 || ftruncate(*fd, proc->arena_bytes) < 0 ||
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return false;
+
+	struct arena *a = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	struct stat memory;
+
+	if (a == MAP_FAILED)
+		return false;
+	if (fstat(*fd, &memory) == 0)
+		proc->memory = (struct memory_id){ memory.st_dev, memory.st_ino };
+	a->nr_rings = proc->nr_rings;
+	a->nr_segments = proc->nr_segments;
+	a->segment_bytes = proc->segment_bytes;
+	a->ring_stride = stride;
+	a->magic = ARENA_MAGIC;
+	proc->arena = a;
+	return true;
+}
+
+static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	process_retire(watcher->owner, container_of(watcher, struct process, watcher));
+}
+
+static void watch_pid(struct processes *procs, struct process *proc)
+{
+	proc->watcher = (struct watcher){ see_the_end, procs };
+	if (proc->pidfd < 0)
+		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
+	if (proc->pidfd < 0)
+		return;
+	if (loop_watch(procs->loop, proc->pidfd, &proc->watcher) == 0) {
+		alive_add(procs->alive);
+		return;
+	}
+	close(proc->pidfd);
+	proc->pidfd = -1;
+}
+
+struct process *process_find_os(struct processes *procs, pid_t os_pid)
+{
+	return intmap_get(&procs->by_os_pid, (uint32_t)os_pid);
+}
+
+struct process *process_find(struct processes *procs, pid_t pid)
+{
+	struct process *p = process_find_os(procs, pid);
+
+	/* Both views are the same but in a pid namespace of its own. */
+	return p && p->pid == pid ? p : intmap_get(&procs->by_pid, (uint32_t)pid);
+}
+
+/* Without memory it cannot be found, so that its children are nobody's. */
+static void index_process(struct processes *procs, struct process *proc)
+{
+	uint64_t key;
+
+	memcpy(&key, proc->token, sizeof(key));
+	intmap_put(&procs->by_os_pid, (uint32_t)proc->os_pid, proc);
+	intmap_put(&procs->by_pid, (uint32_t)proc->pid, proc);
+	intmap_put(&procs->by_token, key, proc);
+}
+
+struct process *process_create(struct processes *procs, const struct control_hello *hello,
+			       pid_t pid, int *arena_fd)
+{
+	struct process *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->os_pid = pid;
+	proc->pid = hello->pid;
+	proc->ppid = hello->ppid;
+	proc->is_fork = hello->kind == CONTROL_FORK;
+	proc->time_ns = hello->time_ns;
+	proc->pidfd = -1;
+
+	if (getrandom(proc->token, sizeof(proc->token), 0) == sizeof(proc->token) &&
+	    make_arena(procs, proc, arena_fd))
+		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
+	if (!proc->sinks) {
+		process_destroy(proc);
+		return NULL;
+	}
+	return proc;
+}
+
+void process_destroy(struct process *proc)
+{
+	if (!proc)
+		return;
+	if (proc->arena)
+		munmap(proc->arena, proc->arena_bytes);
+	if (proc->pidfd >= 0)
+		close(proc->pidfd);
+	free(proc->sinks);
+	free(proc);
+}
+
+void processes_init(struct processes *procs)
+{
+	pthread_rwlock_init(&procs->live_lock, NULL);
+}
+
+void processes_deinit(struct processes *procs)
+{
+	notes_close(procs);
+	for (struct process *p = procs->first, *next; p; p = next) {
+		next = p->next;
+		process_destroy(p);
+	}
+	orphans_forget(procs);
+	intmap_deinit(&procs->by_os_pid);
+	intmap_deinit(&procs->by_pid);
+	intmap_deinit(&procs->by_token);
+	pthread_rwlock_destroy(&procs->live_lock);
+}
+
+void process_publish(struct processes *procs, struct process *proc)
+{
+	index_process(procs, proc);
+	notes_begin(procs, proc);
+	watch_pid(procs, proc);
+	proc->next = procs->first;
+	procs->first = proc;
+	pthread_rwlock_wrlock(&procs->live_lock);
+	proc->next_live = procs->live;
+	procs->live = proc;
+	pthread_rwlock_unlock(&procs->live_lock);
+}
+
+static void take_from_writers(struct processes *procs, struct process *proc)
+{
+	pthread_rwlock_wrlock(&procs->live_lock);
+	for (struct process **p = &procs->live; *p; p = &(*p)->next_live) {
+		if (*p == proc) {
+			*p = proc->next_live;
+			break;
+		}
+	}
+	pthread_rwlock_unlock(&procs->live_lock);
+}
+
+void process_retire(struct processes *procs, struct process *proc)
+{
+	if (proc->pidfd >= 0) {
+		loop_unwatch(procs->loop, proc->pidfd, &proc->watcher);
+		close(proc->pidfd);
+		proc->pidfd = -1;
+		alive_remove(procs->alive);
+	}
+	if (!proc->arena)
+		return;
+	/* The image may be replaced by one of another user, with whose eyes we look at files just now. */
+	struct rights paused cleanup_rights_pause = rights_pause();
+
+	/* From here on this thread is the only one that looks at it. */
+	take_from_writers(procs, proc);
+	procs->drain(procs->drain_arg, proc);
+	notes_end(procs, proc);
+	free(proc->sinks);
+	proc->sinks = NULL;
+}

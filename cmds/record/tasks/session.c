@@ -1,0 +1,245 @@
+/* Sessions: one per process image, with its module map and the symbol files of what can be traced in it. */
+#include "cmds/record/tasks/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cmds/record/plan/captures.h"
+#include "utils/base/fd.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
+#include "utils/object/needed.h"
+#include "utils/object/symtab.h"
+
+static void make_sid(char sid[static SID_LEN + 1])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid() << 32 ^
+			 (uintptr_t)sid; /* unique on this machine is enough */
+	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
+}
+
+struct session *rec_session_create(struct sessions *sessions, pid_t pid, const char *exe)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->exe = strdup(exe);
+	if (!s->exe) {
+		free(s);
+		return NULL;
+	}
+	make_sid(s->sid);
+	s->pid = pid;
+	s->next = sessions->first;
+	sessions->first = s;
+	return s;
+}
+
+static void destroy(struct session *s)
+{
+	module_map_deinit(&s->map);
+	free(s->exe);
+	free(s);
+}
+
+void sessions_deinit(struct sessions *sessions)
+{
+	for (struct session *s = sessions->first, *next; s; s = next) {
+		next = s->next;
+		destroy(s);
+	}
+}
+
+int session_add_module(struct session *s, const struct control_module *m)
+{
+	struct map_entry entry = {
+		.start = m->start,
+		.end = m->end,
+		.prot = "r-xp",
+		.path = (char *)m->path,
+	};
+
+	/* Data-only objects have no calls; uftrace leaves them out of the map, too. */
+	return m->has_text ? module_map_add(&s->map, &entry) : 0;
+}
+
+/* Where x86_64 puts the stack without randomisation: above all else that a program can map. */
+#define STACK_GUESS_START 0x7ffffffde000ULL
+#define STACK_GUESS_END	  0x7ffffffff000ULL
+
+/*
+ * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module maps") and takes a program
+ * without one for a part of the kernel. So a process that hides its maps gets a usual one.
+ */
+int session_add_stack(struct session *s, pid_t os_pid)
+{
+	char path[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct module_map map cleanup_module_map = { 0 };
+	struct map_entry guess = {
+		.start = STACK_GUESS_START,
+		.end = STACK_GUESS_END,
+		.prot = "rw-p",
+		.path = "[stack]",
+	};
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
+	if (file_read_all(path, 64 << 20, &text, NULL) == 0 &&
+	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
+		for (size_t i = 0; i < map.nr; i++) {
+			if (strcmp(map.entries[i].path, "[stack]") == 0)
+				return module_map_add(&s->map, &map.entries[i]);
+		}
+	}
+	return module_map_add(&s->map, &guess);
+}
+
+_Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
+
+/* "<name>.dbg" beside "<name>.sym", when there is anything to say. */
+static int save_debug(struct sessions *sessions, const struct known_module *known,
+		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
+{
+	struct capture_module module = {
+		.path = known->path,
+		.build_id = known->build_id,
+		.basename = path_base(known->path),
+		.symbols = symbols,
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+	char name[NAME_MAX + 1];
+
+	if (captures_put_dbg(&sessions->settings->captures, &module, &text) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot save the debug information of '%s'",
+				     known->path);
+	if (!text.len)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s.dbg", (int)(strlen(sym_name) - strlen(".sym")),
+		 sym_name);
+	sessions->has_debug = true;
+	return store_publish(sessions->store, name, text.data, text.len, err);
+}
+
+/* 0, also for a module that has gone from disk meanwhile: its calls show as addresses. */
+static int save_symbols(struct sessions *sessions, struct known_module *known, struct uft_err *err)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	char name[NAME_MAX + 1];
+
+	if (known->is_saved ||
+	    !store_choose_name(sessions->store, known->path, known->build_id, name, sizeof(name)) ||
+	    symbols_load(sessions->settings, known->path, known->build_id, &symbols) < 0)
+		return 0;
+	known->is_saved = true;
+	if (known->is_instrumented && capture_needs_debug(&sessions->settings->captures) &&
+	    save_debug(sessions, known, &symbols, name, err) < 0)
+		return err->code;
+	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);
+	return store_publish(sessions->store, name, text.data, text.len, err);
+}
+
+/*
+ * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked. Their symbols
+ * are saved, and those of the libraries that they call, which readers need to say where a function is from
+ * (--libname). What those in turn are linked with costs nothing.
+ */
+static int save_all_symbols(struct sessions *sessions, const struct session *s, struct uft_err *err)
+{
+	struct strbuf needed cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const char *path = s->map.entries[i].path;
+		struct known_module *known = known_module_get(&sessions->planner->modules, path);
+		bool has_calls = plan_has_calls(sessions->settings, path,
+						strcmp(path, s->exe) == 0);
+
+		if (known && (known->is_instrumented || has_calls))
+			ret = save_symbols(sessions, known, err);
+		if (known && has_calls)
+			object_needed_load(path, &needed, NULL);
+	}
+	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
+		const char *path = s->map.entries[i].path;
+		struct known_module *known = known_module_get(&sessions->planner->modules, path);
+
+		if (known && strbuf_list_has(&needed, path_base(path)))
+			ret = save_symbols(sessions, known, err);
+	}
+	return ret;
+}
+
+static int save_map(struct sessions *sessions, struct session *s, struct uft_err *err)
+{
+	char name[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (s->map.nr)
+		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
+	for (size_t i = 0; i < s->map.nr; i++) {
+		struct known_module *known = known_module_get(&sessions->planner->modules,
+							      s->map.entries[i].path);
+
+		if (known)
+			strcpy(s->map.entries[i].build_id, known->build_id);
+	}
+
+	module_map_encode(&s->map, &text);
+	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
+
+	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
+				 : store_publish(sessions->store, name, text.data, text.len, err);
+}
+
+int session_save(struct sessions *sessions, struct session *s, struct uft_err *err)
+{
+	int ret = save_map(sessions, s, err);
+
+	return ret < 0 ? ret : save_all_symbols(sessions, s, err);
+}
+
+static bool is_free(const struct module_map *map, const struct control_module *m)
+{
+	for (size_t i = 0; i < map->nr; i++) {
+		if (m->start < map->entries[i].end && map->entries[i].start < m->end)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a record whose
+ * specification it does not find. Where something else had been before, task.txt alone must do.
+ */
+int session_save_late(struct sessions *sessions, struct session *s, const struct control_module *m,
+		      struct uft_err *err)
+{
+	int ret = session_save_module(sessions, m->path, err);
+
+	if (ret < 0 || !capture_is_wanted(&sessions->settings->captures) || !is_free(&s->map, m))
+		return ret;
+	if (session_add_module(s, m) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot save the map of a session");
+	return save_map(sessions, s, err);
+}
+
+int session_save_module(struct sessions *sessions, const char *path, struct uft_err *err)
+{
+	struct known_module *known = known_module_get(&sessions->planner->modules, path);
+
+	if (!known || (!known->is_instrumented &&
+		       !plan_has_calls(sessions->settings, path, /* is_program= */ false)))
+		return 0;
+	return save_symbols(sessions, known, err);
+}

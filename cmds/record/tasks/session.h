@@ -1,0 +1,65 @@
+/* Sessions: one per process image, with its module map and the symbol files of what can be traced in it. */
+#ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
+#define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cmds/record/plan/plan.h"
+#include "cmds/record/store/store.h"
+#include "utils/base/err.h"
+#include "utils/format/control.h"
+#include "utils/format/map.h"
+
+/*
+ * One process image: what a session id stands for.
+ *
+ * @announced: its SESS and TASK lines are in task.txt. That happens with its first record, so that
+ *             images in which nothing was recorded leave no trace. Under tasks.lock.
+ */
+struct session {
+	char sid[SID_LEN + 1];
+	pid_t pid;
+	uint64_t time_ns;
+	char *exe;
+	struct module_map map;
+	bool announced;
+	struct session *next;
+};
+
+/*
+ * All of them, newest first. Only the control thread touches it, but for @announced of each.
+ *
+ * @has_debug: there are .dbg files
+ */
+struct sessions {
+	const struct record_settings *settings;
+	struct store *store;
+	struct planner *planner;
+	struct session *first;
+	bool has_debug;
+};
+
+void sessions_deinit(struct sessions *sessions);
+
+/* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to @sessions. */
+struct session *rec_session_create(struct sessions *sessions, pid_t pid, const char *exe);
+
+/* Note a module in the session's map. 0 or -ENOMEM. */
+int session_add_module(struct session *s, const struct control_module *m);
+
+/* Save the symbols of one more module, if it can have records. */
+int session_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
+
+/* The same for one that was loaded late, with what readers of arguments need. */
+int session_save_late(struct sessions *sessions, struct session *s, const struct control_module *m,
+		      struct uft_err *err);
+
+/* Note where the stack of process @os_pid is; while it waits for its plan, since later it may be gone. */
+int session_add_stack(struct session *s, pid_t os_pid);
+
+/* Write the session's map file, and the symbol files of the modules that can have records. */
+int session_save(struct sessions *sessions, struct session *s, struct uft_err *err);
+
+#endif

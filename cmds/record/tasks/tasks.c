@@ -1,0 +1,184 @@
+/* task.txt: which sessions, processes and threads a recording has, in the order they had something to say. */
+#include "cmds/record/tasks/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/base/peer.h"
+#include "utils/format/task_txt.h"
+
+int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
+{
+	*tasks = (struct tasks){ .store = store };
+	pthread_mutex_init(&tasks->lock, NULL);
+	tasks->stream = store_open(store, "task.txt");
+	return tasks->stream < 0 ? err_set_errno(err, tasks->stream, "cannot create 'task.txt'")
+				 : 0;
+}
+
+void tasks_close(struct tasks *tasks)
+{
+	if (!tasks->store) /* was never opened */
+		return;
+	if (tasks->stream >= 0)
+		store_close(tasks->store, tasks->stream);
+	tasks->stream = -1;
+	free(tasks->tids);
+	intmap_deinit(&tasks->owners);
+	pthread_mutex_destroy(&tasks->lock);
+}
+
+/* One append per line, so that a reader never sees half of one. */
+static void write_line(struct tasks *tasks, const struct task_line *line)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	task_line_encode(line, &text);
+
+	int ret = strbuf_oom(&text)
+			  ? -ENOMEM
+			  : store_append(tasks->store, tasks->stream, text.data, text.len);
+
+	store_note_error(tasks->store, ret);
+}
+
+static void note_tid(struct tasks *tasks, int32_t tid)
+{
+	if (tasks->nr_tids == tasks->cap_tids) {
+		size_t cap = tasks->cap_tids ? tasks->cap_tids * 2 : 64;
+		int32_t *tids = realloc(tasks->tids, cap * sizeof(*tids));
+
+		if (!tids)
+			return; /* the task list of `info` lacks one; the records are there */
+		tasks->tids = tids;
+		tasks->cap_tids = cap;
+	}
+	tasks->tids[tasks->nr_tids++] = tid;
+}
+
+static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t time_ns)
+{
+	struct task_line line = {
+		.type = TASK_LINE_TASK,
+		.time_ns = time_ns,
+		.pid = pid,
+		.tid = tid,
+	};
+
+	write_line(tasks, &line);
+}
+
+static void announce_session(struct tasks *tasks, struct session *s)
+{
+	struct task_line line = {
+		.type = TASK_LINE_SESSION,
+		.time_ns = s->time_ns,
+		.pid = s->pid,
+		.path = s->exe,
+		.path_len = strlen(s->exe),
+	};
+
+	if (s->announced)
+		return;
+	s->announced = true;
+	memcpy(line.sid, s->sid, sizeof(s->sid));
+	write_line(tasks, &line);
+	write_task(tasks, s->pid, s->pid, s->time_ns);
+}
+
+static void announce_one(struct tasks *tasks, struct process *proc)
+{
+	proc->announced = true;
+	announce_session(tasks, proc->session);
+	if (proc->is_fork) {
+		struct task_line line = {
+			.type = TASK_LINE_FORK,
+			.time_ns = proc->time_ns,
+			.pid = proc->pid,
+			.ppid = proc->ppid,
+		};
+
+		write_line(tasks, &line);
+	}
+}
+
+/* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
+static void announce_process(struct tasks *tasks, struct process *proc)
+{
+	struct process *next = NULL;
+
+	for (; proc && !proc->announced; proc = proc->parent) {
+		proc->next_told = next;
+		next = proc;
+	}
+	for (; next; next = next->next_told)
+		announce_one(tasks, next);
+}
+
+/* Whether task @tid is to be taken for one of @proc, which is what the kernel says of it. */
+static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
+			enum peer_task task)
+{
+	const struct process *owner = intmap_get(&tasks->owners, tid);
+
+	switch (task) {
+	case PEER_TASK_OWN:
+		return true;
+	case PEER_TASK_GONE:
+		return !owner || owner->os_pid == proc->os_pid;
+	case PEER_TASK_OTHERS:
+		break;
+	}
+	return false;
+}
+
+int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
+{
+	enum peer_task task = PEER_TASK_OTHERS;
+
+	if (tid <= 0 && tid != RING_TID_STACK)
+		return 0;
+	if (tid == proc->pid && proc->pid == proc->os_pid)
+		task = PEER_TASK_OWN; /* as was seen when it reported itself */
+	else if (tid > 0 && tid < RING_FIRST_STACK_TID)
+		task = peer_task(proc->os_pid, proc->pid, tid);
+
+	pthread_mutex_lock(&tasks->lock);
+	if (is_own_task(tasks, proc, tid, task))
+		intmap_put(&tasks->owners, tid, proc);
+	else if (tasks->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
+		tid = 0;
+	else
+		tid = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
+	pthread_mutex_unlock(&tasks->lock);
+	return tid;
+}
+
+void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)
+{
+	pthread_mutex_lock(&tasks->lock);
+	announce_process(tasks, proc);
+	if (tid != proc->pid)
+		write_task(tasks, proc->pid, tid, time_ns);
+	note_tid(tasks, tid);
+	pthread_mutex_unlock(&tasks->lock);
+}
+
+void tasks_dlopen(struct tasks *tasks, struct session *s, const struct control_module *m)
+{
+	struct task_line line = {
+		.type = TASK_LINE_DLOPEN,
+		.time_ns = m->time_ns,
+		.tid = m->tid,
+		.base = m->start,
+		.path = m->path,
+		.path_len = strlen(m->path),
+	};
+
+	pthread_mutex_lock(&tasks->lock);
+	announce_session(tasks, s);
+	memcpy(line.sid, s->sid, sizeof(s->sid));
+	write_line(tasks, &line);
+	pthread_mutex_unlock(&tasks->lock);
+}

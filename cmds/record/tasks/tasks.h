@@ -1,0 +1,57 @@
+/* task.txt: which sessions, processes and threads a recording has, and whose records go under which id. */
+#ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
+#define UTRAIL_CMDS_RECORD_TASKS_TASKS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmds/record/store/store.h"
+#include "cmds/record/tasks/process.h"
+#include "cmds/record/tasks/session.h"
+#include "utils/base/err.h"
+#include "utils/base/intmap.h"
+#include "utils/format/control.h"
+
+/*
+ * Any thread may call the functions below. What is behind @lock is theirs, and so are the @announced flags of sessions and processes.
+ *
+ * @stream: task.txt
+ * @tids: of all tasks with records, some more than once
+ * @owners: the processes whose tasks they are
+ * @nr_stack_tids: given away
+ */
+struct tasks {
+	struct store *store;
+	pthread_mutex_t lock;
+	int stream;
+	int32_t *tids;
+	size_t nr_tids;
+	size_t cap_tids;
+	struct intmap owners;
+	int32_t nr_stack_tids;
+};
+
+/* Begin task.txt. Ends with tasks_close(), also when that fails, or when @tasks is { 0 }. */
+int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
+void tasks_close(struct tasks *tasks);
+
+/*
+ * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot be one. That is @tid, if it is a thread of
+ * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another.
+ */
+int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
+
+/* First records of a task: make sure that its session, its process and itself stand in task.txt. */
+void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
+
+/* A library was loaded late. */
+void tasks_dlopen(struct tasks *tasks, struct session *s, const struct control_module *m);
+
+/*
+ * Of a flight recording that goes on for weeks: forget threads and forked processes that have ended, but those in
+ * @kept (sorted here), which have a file, and the parents of these. What cannot be written is noted as the store's error.
+ */
+void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * Clearing task.txt of a flight recording: a server may start millions of threads while it is recorded, of which there is
+ * nothing any more but a line each.
+ */
+#include "cmds/record/tasks/tasks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/format/task_txt.h"
+
+/* One line of task.txt as it stands there, and whether it is to stay. */
+struct entry {
+	struct task_line line;
+	struct text text;
+	bool stays;
+};
+
+struct log {
+	struct strbuf text;
+	struct entry *entries;
+	size_t nr;
+};
+
+static int read_log(struct tasks *tasks, struct log *log)
+{
+	int ret = store_read(tasks->store, "task.txt", SIZE_MAX, &log->text);
+
+	if (ret < 0)
+		return ret;
+
+	struct text rest = text_of(strbuf_str(&log->text), log->text.len);
+	size_t cap = 0;
+
+	for (;;) {
+		if (log->nr == cap) {
+			cap = cap ? 2 * cap : 1024;
+
+			struct entry *entries = reallocarray(log->entries, cap, sizeof(*entries));
+
+			if (!entries)
+				return -ENOMEM;
+			log->entries = entries;
+		}
+
+		struct entry *e = &log->entries[log->nr];
+
+		e->text.at = rest.at;
+		ret = task_txt_next(&rest, &e->line, NULL);
+		if (ret <= 0)
+			return ret;
+		e->text.end = rest.at;
+		log->nr++;
+	}
+}
+
+/* Threads have a place in /proc, too, though it is not listed. */
+static bool is_alive(int32_t tid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	return access(path, F_OK) == 0;
+}
+
+static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
+{
+	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
+}
+
+/* Mark what stays; a child is nothing without the line of its parent. */
+static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
+{
+	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
+	size_t nr_marked = 0;
+	size_t nr_before;
+
+	if (!parents)
+		return -ENOMEM;
+	for (size_t i = 0; i < log->nr; i++) {
+		struct entry *e = &log->entries[i];
+		bool is_thread = e->line.type == TASK_LINE_TASK && e->line.tid != e->line.pid;
+		int32_t tid = is_thread ? e->line.tid : e->line.pid;
+
+		e->stays = (!is_thread && e->line.type != TASK_LINE_FORK) ||
+			   is_in(kept, nr_kept, tid) || is_alive(tid);
+		nr_marked += e->stays;
+	}
+	do {
+		size_t nr = 0;
+
+		nr_before = nr_marked;
+		for (size_t i = 0; i < log->nr; i++) {
+			const struct task_line *line = &log->entries[i].line;
+
+			if (log->entries[i].stays && line->type == TASK_LINE_FORK)
+				parents[nr++] = line->ppid;
+			else if (log->entries[i].stays && line->type == TASK_LINE_TASK)
+				parents[nr++] = line->pid;
+		}
+		qsort(parents, nr, sizeof(*parents), order_i32);
+		for (size_t i = 0; i < log->nr; i++) {
+			struct entry *e = &log->entries[i];
+
+			if (!e->stays && e->line.type == TASK_LINE_FORK &&
+			    is_in(parents, nr, e->line.pid)) {
+				e->stays = true;
+				nr_marked++;
+			}
+		}
+	} while (nr_marked > nr_before);
+	return 0;
+}
+
+/* What comes later is appended to the new one. */
+static int replace_log(struct tasks *tasks, const struct log *log)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < log->nr; i++) {
+		const struct text *line = &log->entries[i].text;
+
+		if (log->entries[i].stays)
+			strbuf_add(&text, line->at, line->end - line->at);
+	}
+
+	const struct iovec part = { text.data, text.len };
+
+	return strbuf_oom(&text)
+		       ? -ENOMEM
+		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
+}
+
+/* Without memory they stay. */
+static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
+{
+	struct intmap owners = { 0 };
+
+	for (size_t i = 0; i < tasks->owners.nr_slots; i++) {
+		const struct intmap_slot *slot = &tasks->owners.slots[i];
+		bool stays = slot->value &&
+			     (is_in(kept, nr_kept, slot->key) || is_alive(slot->key));
+
+		if (stays && intmap_put(&owners, slot->key, slot->value) < 0) {
+			intmap_deinit(&owners);
+			return;
+		}
+	}
+	intmap_deinit(&tasks->owners);
+	tasks->owners = owners;
+}
+
+static void forget_tids(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < tasks->nr_tids; i++) {
+		int32_t tid = tasks->tids[i];
+
+		if (is_in(kept, nr_kept, tid) || is_alive(tid))
+			tasks->tids[nr++] = tid;
+	}
+	tasks->nr_tids = nr;
+	forget_owners(tasks, kept, nr_kept);
+}
+
+void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept)
+{
+	struct log log = { 0 };
+
+	qsort(kept, nr_kept, sizeof(*kept), order_i32);
+	pthread_mutex_lock(&tasks->lock);
+
+	int ret = read_log(tasks, &log);
+
+	if (ret == 0)
+		ret = choose(&log, kept, nr_kept);
+	if (ret == 0)
+		ret = replace_log(tasks, &log);
+	if (ret == 0)
+		forget_tids(tasks, kept, nr_kept);
+	pthread_mutex_unlock(&tasks->lock);
+	strbuf_deinit(&log.text);
+	free(log.entries);
+	store_note_error(tasks->store, ret);
+}

@@ -1,0 +1,268 @@
+/* Binding the probe's undefined functions to the C library (see own_libc.h). */
+#include "libmcount/own_libc.h"
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "libmcount/probe.h"
+
+/* Of this very module, made by the linker, as _DYNAMIC is. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+/* Of glibc only. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+/* What the dynamic section of a module leads to; gABI chapter 5, and the GNU extensions: DT_GNU_HASH, symbol versions (LSB core). */
+struct module {
+	uintptr_t base;
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const uint32_t *hash;
+	const ElfW(Half) * versions; /* by symbol */
+	const ElfW(Verdef) * defined;
+	const ElfW(Verneed) * needed;
+	const ElfW(Rela) * rela;
+	size_t rela_bytes;
+	const ElfW(Rela) * plt;
+	size_t plt_bytes;
+};
+
+/* The dynamic linker has made most of them addresses already. */
+static const void *place(const struct module *m, const ElfW(Dyn) * d)
+{
+	return (const void *)(d->d_un.d_ptr < m->base ? m->base + d->d_un.d_ptr : d->d_un.d_ptr);
+}
+
+static void read_dynamic(struct module *m, const ElfW(Dyn) * d)
+{
+	for (; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			m->symbols = place(m, d);
+			break;
+		case DT_STRTAB:
+			m->names = place(m, d);
+			break;
+		case DT_GNU_HASH:
+			m->hash = place(m, d);
+			break;
+		case DT_VERSYM:
+			m->versions = place(m, d);
+			break;
+		case DT_VERDEF:
+			m->defined = place(m, d);
+			break;
+		case DT_VERNEED:
+			m->needed = place(m, d);
+			break;
+		case DT_RELA:
+			m->rela = place(m, d);
+			break;
+		case DT_RELASZ:
+			m->rela_bytes = d->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			m->plt = place(m, d);
+			break;
+		case DT_PLTRELSZ:
+			m->plt_bytes = d->d_un.d_val;
+			break;
+		}
+	}
+}
+
+/* The module that has the version of the C library in it is that library: nobody else has reason to define that function. */
+static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct module *libc = arg;
+	uintptr_t wanted = (uintptr_t)gnu_get_libc_version;
+	const ElfW(Dyn) *dynamic = NULL;
+	bool has_it = false;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_DYNAMIC)
+			dynamic = (const ElfW(Dyn) *)start;
+		else if (ph->p_type == PT_LOAD && wanted - start < ph->p_memsz)
+			has_it = true;
+	}
+	if (!has_it || !dynamic)
+		return has_it;
+	libc->base = info->dlpi_addr;
+	read_dynamic(libc, dynamic);
+	return 1;
+}
+
+/* The name of a version that is needed has this hash; 0 when symbol @index has none. */
+static uint32_t needed_version(const struct module *m, uint32_t index)
+{
+	uint16_t wanted = m->versions[index] & 0x7fff;
+
+	for (const ElfW(Verneed) *need = m->needed; need;) {
+		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
+
+		for (int i = 0; i < need->vn_cnt; i++) {
+			if (aux->vna_other == wanted)
+				return aux->vna_hash;
+			aux = (const void *)((const char *)aux + aux->vna_next);
+		}
+		if (!need->vn_next)
+			break;
+		need = (const void *)((const char *)need + need->vn_next);
+	}
+	return 0;
+}
+
+static uint32_t defined_version(const struct module *m, uint32_t index)
+{
+	uint16_t wanted = m->versions[index] & 0x7fff;
+
+	for (const ElfW(Verdef) *def = m->defined; def;) {
+		if (def->vd_ndx == wanted)
+			return def->vd_hash;
+		if (!def->vd_next)
+			break;
+		def = (const void *)((const char *)def + def->vd_next);
+	}
+	return 0;
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name; name++)
+		h = h * 33 + (unsigned char)*name;
+	return h;
+}
+
+/* Without strcmp(3): it may be one of those that are not bound yet. */
+static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+/* Function @name of that version, or NULL. */
+static void *find_function(const struct module *m, const char *name, uint32_t version)
+{
+	uint32_t hash = hash_of(name);
+	uint32_t nr_buckets = m->hash[0];
+	uint32_t first = m->hash[1];
+	const uint32_t *buckets = m->hash + 4 + m->hash[2] * (sizeof(uintptr_t) / sizeof(uint32_t));
+	const uint32_t *chain = buckets + nr_buckets;
+	uint32_t index = nr_buckets ? buckets[hash % nr_buckets] : 0;
+
+	if (index < first)
+		return NULL;
+	for (;; index++) {
+		const ElfW(Sym) *sym = &m->symbols[index];
+		uint32_t its = chain[index - first];
+		int type = ELF64_ST_TYPE(sym->st_info);
+
+		if ((its | 1) == (hash | 1) && sym->st_shndx != SHN_UNDEF &&
+		    (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+		    defined_version(m, index) == version &&
+		    is_same(m->names + sym->st_name, name)) {
+			uintptr_t at = m->base + sym->st_value;
+
+			return type == STT_FUNC ? (void *)at : ((void *(*)(void))at)();
+		}
+		if (its & 1)
+			return NULL;
+	}
+}
+
+/* What is done for each function of others that we call: its slot, and what is to be called: what libc has for it. */
+typedef void visit_fn(void **slot, const char *name, void *function, void *arg);
+
+static void visit(const struct module *ours, const struct module *libc, const ElfW(Rela) * rela,
+		  size_t bytes, visit_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
+		uint32_t index = ELF64_R_SYM(rela[i].r_info);
+		const ElfW(Sym) *sym = &ours->symbols[index];
+		const char *name = ours->names + sym->st_name;
+		void *function;
+
+		if (!index)
+			continue;
+		/* What we interpose goes on to libc's when it is called from here. */
+		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
+			function = (void *)(ours->base + sym->st_value);
+		else
+			function = find_function(libc, name, needed_version(ours, index));
+		if (function)
+			fn((void **)(ours->base + rela[i].r_offset), name, function, arg);
+	}
+}
+
+static void visit_all(const struct module *ours, const struct module *libc, visit_fn *fn, void *arg)
+{
+	visit(ours, libc, ours->rela, ours->rela_bytes, fn, arg);
+	visit(ours, libc, ours->plt, ours->plt_bytes, fn, arg);
+}
+
+typedef int mprotect_fn(void *address, size_t len, int access);
+
+static void note_mprotect(void **slot, const char *name, void *function, void *arg)
+{
+	mprotect_fn **found = arg;
+
+	if (is_same(name, "mprotect"))
+		*found = function;
+}
+
+static void bind(void **slot, const char *name, void *function, void *arg)
+{
+	if (*slot != function)
+		*slot = function;
+}
+
+/* What the dynamic linker has made read-only again (RELRO), in whole pages, as it does. */
+static size_t sealed_part(const struct module *ours, void **start)
+{
+	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;
+	const ElfW(Phdr) *ph = (const void *)(__ehdr_start + elf->e_phoff);
+	uintptr_t page = 4096;
+
+	for (int i = 0; i < elf->e_phnum; i++) {
+		uintptr_t from = (ours->base + ph[i].p_vaddr) & ~(page - 1);
+		uintptr_t to = (ours->base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
+
+		if (ph[i].p_type != PT_GNU_RELRO)
+			continue;
+		*start = (void *)from;
+		return to > from ? to - from : 0;
+	}
+	return 0;
+}
+
+void own_libc_bind(void)
+{
+	struct module ours = { .base = (uintptr_t)__ehdr_start };
+	struct module libc = { 0 };
+	mprotect_fn *protect = NULL;
+	void *start = NULL;
+	size_t bytes = sealed_part(&ours, &start);
+
+	if (!gnu_get_libc_version)
+		return;
+	read_dynamic(&ours, _DYNAMIC);
+	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
+	    !ours.versions || !ours.needed)
+		return;
+	visit_all(&ours, &libc, note_mprotect, &protect);
+	if (!protect || (bytes && protect(start, bytes, PROT_READ | PROT_WRITE) < 0))
+		return;
+	visit_all(&ours, &libc, bind, NULL);
+	if (bytes)
+		protect(start, bytes, PROT_READ);
+}

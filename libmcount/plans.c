@@ -1,0 +1,402 @@
+/* The plan in force (see plans.h). */
+#include "libmcount/plans.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "libmcount/conds.h"
+#include "libmcount/fault.h"
+#include "libmcount/planned.h"
+#include "libmcount/points.h"
+#include "libmcount/switches.h"
+
+/*
+ * @retired: plans that were replaced and may still be in use
+ * @serial: of the newest plan
+ *
+ * Under @lock, which only COLD code takes.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct live_plan *retired;
+	uint64_t serial;
+} plans = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
+{
+	uint32_t low = 0;
+	uint32_t high = plan->nr_funcs;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (plan->funcs[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < plan->nr_funcs && plan->funcs[low].start <= addr)
+		return &plan->funcs[low];
+	return NULL;
+}
+
+/* --- making one --- */
+
+/* Room for so much of each kind. NULL without memory. */
+static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
+{
+	uint64_t bytes = sizeof(struct live_plan) + funcs * sizeof(struct live_func) +
+			 rules * sizeof(struct plan_rule) + conds * sizeof(struct plan_cond) +
+			 steps * sizeof(struct capture_step);
+	struct live_plan *plan = MAP_FAILED;
+
+	if (MAX(MAX(funcs, rules), MAX(conds, steps)) < UINT32_MAX)
+		plan = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	if (plan == MAP_FAILED)
+		return NULL;
+	plan->bytes = bytes;
+	plan->funcs = (struct live_func *)(plan + 1);
+	plan->rules = (struct plan_rule *)(plan->funcs + funcs);
+	plan->conds = (struct plan_cond *)(plan->rules + rules);
+	plan->steps = (struct capture_step *)(plan->conds + conds);
+	return plan;
+}
+
+/* The same function in another plan, which has what this one has from @rules, @steps on. */
+static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
+				  struct live_func func)
+{
+	if (func.rule)
+		func.rule = to->rules + (func.rule - from->rules);
+	if (func.args)
+		func.args = to->steps + (func.args - from->steps);
+	if (func.result)
+		func.result = to->steps + (func.result - from->steps);
+	return func;
+}
+
+static struct live_func make_func(const struct live_plan *plan, const struct plan_func *from,
+				  uint32_t first_rule, uint32_t first_step)
+{
+	struct live_func func = { .start = from->start, .end = from->end };
+	const struct capture_step *head = plan->steps + first_step + from->capture;
+
+	if (from->rule != PLAN_NO_RULE)
+		func.rule = plan->rules + first_rule + from->rule;
+	if (from->capture != PLAN_NO_CAPTURE && head->bytes)
+		func.args = head;
+	if (from->capture != PLAN_NO_CAPTURE && head->index)
+		func.result = head;
+	return func;
+}
+
+/* The functions of @old, if there is one, and those of the image: two sorted lists into one. */
+static void add_funcs(struct live_plan *plan, const struct live_plan *old,
+		      const struct plan_view *view)
+{
+	const struct plan_list *list = &view->lists[PLAN_FUNCS];
+	uint32_t nr_old = old ? old->nr_funcs : 0;
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < list->nr; k++) {
+		const struct plan_func *func = (const void *)((const char *)list->entries +
+							      (uint64_t)k * list->entry_bytes);
+
+		while (i < nr_old && old->funcs[i].start < func->start)
+			plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
+		plan->funcs[plan->nr_funcs++] = make_func(plan, func, old ? old->nr_rules : 0,
+							  old ? old->nr_steps : 0);
+	}
+	while (i < nr_old)
+		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
+}
+
+/* What @old has, which comes first, so that its indexes stay. */
+static void add_old(struct live_plan *plan, const struct live_plan *old)
+{
+	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
+	memcpy(plan->conds, old->conds, old->nr_conds * sizeof(*old->conds));
+	memcpy(plan->steps, old->steps, old->nr_steps * sizeof(*old->steps));
+	memcpy(plan->watches, old->watches, sizeof(old->watches));
+	plan->settings = old->settings;
+	plan->nr_rules = old->nr_rules;
+	plan->nr_conds = old->nr_conds;
+	plan->nr_steps = old->nr_steps;
+	plan->nr_watches = old->nr_watches;
+}
+
+/* The plan of an image, behind what @old has, or alone. NULL without memory. */
+static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
+{
+	const struct plan_list *lists = view->lists;
+	struct live_plan *plan = make_room(
+		(uint64_t)lists[PLAN_FUNCS].nr + (old ? old->nr_funcs : 0),
+		(uint64_t)lists[PLAN_RULES].nr + (old ? old->nr_rules : 0),
+		(uint64_t)lists[PLAN_CONDS].nr + (old ? old->nr_conds : 0),
+		(uint64_t)lists[PLAN_STEPS].nr + (old ? old->nr_steps : 0));
+
+	if (!plan)
+		return NULL;
+	if (old)
+		add_old(plan, old);
+	else
+		plan_copy(view, PLAN_SETTINGS, &plan->settings);
+	plan_copy(view, PLAN_RULES, plan->rules + plan->nr_rules);
+	for (uint32_t i = 0; i < lists[PLAN_RULES].nr; i++)
+		plan->rules[plan->nr_rules + i].cond += plan->nr_conds;
+	plan_copy(view, PLAN_CONDS, plan->conds + plan->nr_conds);
+	plan_copy(view, PLAN_STEPS, plan->steps + plan->nr_steps);
+	if (!old) {
+		plan_copy(view, PLAN_WATCHES, plan->watches);
+		plan->nr_watches = lists[PLAN_WATCHES].nr;
+	}
+	add_funcs(plan, old, view);
+	plan->nr_rules += lists[PLAN_RULES].nr;
+	plan->nr_conds += lists[PLAN_CONDS].nr;
+	plan->nr_steps += lists[PLAN_STEPS].nr;
+	return plan;
+}
+
+static bool reads_memory(const struct capture_step *step)
+{
+	switch (step->op) {
+	case CAPTURE_HEAD:
+	case CAPTURE_VECTOR:
+	case CAPTURE_X87:
+	case CAPTURE_ZEROS:
+		return false;
+	case CAPTURE_WORD:
+		return step->index > ARCH_INT_ARG_REGS;
+	default:
+		return true;
+	}
+}
+
+static bool steps_read_memory(const struct live_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr_steps; i++) {
+		if (reads_memory(&plan->steps[i]))
+			return true;
+	}
+	return false;
+}
+
+/* --- the end of one --- */
+
+/*
+ * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has said what it takes). So who has said
+ * nothing of a retired one now, and has no frame that needs it, never will again. On x86 what a thread has read of a plan it has read
+ * before others see it say otherwise; a machine that does not keep that order needs membarrier(2) before the memory may go.
+ */
+static bool is_needed(const struct live_plan *plan)
+{
+	for (const struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		if (planned_needs(t, plan, (const char *)plan + plan->bytes))
+			return true;
+	}
+	return false;
+}
+
+static unsigned reclaim(void)
+{
+	struct live_plan **link = &plans.retired;
+	unsigned left = 0;
+
+	while (*link) {
+		struct live_plan *plan = *link;
+
+		if (is_needed(plan)) {
+			link = &plan->older;
+			left++;
+		} else {
+			*link = plan->older;
+			munmap(plan, plan->bytes);
+		}
+	}
+	return left;
+}
+
+unsigned plans_reclaim(void)
+{
+	pthread_mutex_lock(&plans.lock);
+
+	unsigned left = reclaim();
+
+	pthread_mutex_unlock(&plans.lock);
+	return left;
+}
+
+void plans_after_fork(void)
+{
+	/* Another thread of the parent may have held it. The list is in order at any moment. */
+	pthread_mutex_init(&plans.lock, NULL);
+}
+
+/* --- one in the place of another --- */
+
+static void publish(struct live_plan *plan)
+{
+	struct live_plan *old = probe.live;
+
+	/* That must do no harm. */
+	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
+		fault_guard_begin();
+	plan->serial = ++plans.serial;
+	__atomic_store_n(&probe.live, plan, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!old)
+		return;
+	old->older = plans.retired;
+	plans.retired = old;
+	/* Calls that the stubs leave alone do not come to where a thread learns of the new plan. */
+	planned_forget_skips();
+	reclaim();
+}
+
+/* What is common to all settings but the first. Library calls and points come last: they may be called at once. */
+static void add_places(const struct plan_view *view)
+{
+	const struct plan_list *calls = &view->lists[PLAN_CALLS];
+	const struct plan_list *points = &view->lists[PLAN_POINTS];
+	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
+			 (uint64_t)points->nr * sizeof(struct plan_point);
+	void *copy = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0)
+			   : MAP_FAILED;
+
+	if (copy == MAP_FAILED)
+		return;
+
+	struct plan_call_site *sites = copy;
+	struct plan_point *first = (struct plan_point *)(sites + calls->nr);
+
+	plan_copy(view, PLAN_CALLS, sites);
+	plan_copy(view, PLAN_POINTS, first);
+	libcall_hook(sites, calls->nr);
+	points_adopt(first, points->nr);
+	munmap(copy, bytes);
+}
+
+/* The process is set up as its first plan says. */
+static void begin(const struct plan *settings)
+{
+	probe.plan = *settings;
+	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
+	probe.follows_stacks = settings->flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
+	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
+	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
+	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
+}
+
+/*
+ * And is set up anew as far as that can be. Threads that were made before there were rules get what they need at their next call; what is
+ * open in them was recorded.
+ */
+static void turn(const struct plan *settings)
+{
+	uint32_t former = probe.plan.flags;
+	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
+
+	/* First this, so that no thread has what it needs for rules and goes the way of those without. */
+	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
+	probe.plan.signals_on = settings->signals_on;
+	probe.plan.signals_off = settings->signals_off;
+	probe.plan.signals_finish = settings->signals_finish;
+	__atomic_store_n(&probe.plan.flags,
+			 (former & (PLANS_FIXED_FLAGS | PLAN_STACKS)) | PLAN_SELECTIVE |
+				 (settings->flags & ~(PLANS_FIXED_FLAGS | PLAN_STACKS)),
+			 __ATOMIC_RELAXED);
+	if ((former ^ settings->flags) & PLAN_TRACE_OFF)
+		__atomic_store_n(&probe.is_on, !(settings->flags & PLAN_TRACE_OFF),
+				 __ATOMIC_RELAXED);
+	if (was_off && !probe.is_finished)
+		probe.tracing = true;
+	probe_skips = !(probe.plan.flags & PLAN_ESTIMATE);
+	fault_watch_crashes();
+	switches_begin();
+}
+
+static bool can_turn(const struct plan *to)
+{
+	const struct plan *from = &probe.plan;
+
+	return to->clock == from->clock && to->clock_id == from->clock_id &&
+	       to->max_stack == from->max_stack &&
+	       ((to->flags ^ from->flags) & PLANS_FIXED_FLAGS) == 0;
+}
+
+enum how {
+	BEGIN,
+	EXTEND,
+	REPLACE
+};
+
+static int install_view(const struct plan_view *view, enum how how)
+{
+	bool extends = how == EXTEND;
+	struct plan settings;
+	struct live_plan *plan;
+
+	if (view->lists[PLAN_SETTINGS].nr != !extends || (how != BEGIN && !probe.live))
+		return -EINVAL;
+	if (!extends)
+		plan_copy(view, PLAN_SETTINGS, &settings);
+	if (how == REPLACE && !can_turn(&settings))
+		return -EINVAL;
+	if (how == REPLACE && reclaim() >= PLANS_RETIRED_MAX)
+		return -EBUSY;
+	if (!extends || view->lists[PLAN_FUNCS].nr) {
+		plan = make_plan(view, extends ? probe.live : NULL);
+		if (!plan)
+			return -ENOMEM;
+		if (how == BEGIN)
+			begin(&settings);
+		publish(plan);
+		if (how == REPLACE)
+			turn(&settings);
+	}
+	add_places(view);
+	return 0;
+}
+
+static int install(int fd, enum how how)
+{
+	struct plan_view view;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return -EINVAL;
+
+	void *image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (image == MAP_FAILED)
+		return -errno;
+	pthread_mutex_lock(&plans.lock);
+
+	int ret = plan_open(&view, image, st.st_size, NULL);
+
+	if (ret == 0)
+		ret = install_view(&view, how);
+	pthread_mutex_unlock(&plans.lock);
+	munmap(image, st.st_size);
+	return ret;
+}
+
+int plans_begin(int fd)
+{
+	return install(fd, BEGIN);
+}
+
+int plans_extend(int fd)
+{
+	return install(fd, EXTEND);
+}
+
+int plans_replace(int fd)
+{
+	return install(fd, REPLACE);
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Libraries and headers of another machine, for its cross file beside this one.
+#
+#   misc/cross/sysroot.sh aarch64|riscv64|arm|i386
+#
+# Debian's packages of that machine are unpacked below build-cross/sysroot/: apt-get fetches them with lists of its own, so
+# nothing of this system changes. What is there already stays as it is; remove the directory to have it made anew.
+set -eu
+cd "$(dirname "$0")/../.."
+
+packages="libc6-dev libelf-dev libiberty-dev libcmocka-dev libdw-dev libsqlite3-dev libtraceevent-dev libcapstone-dev liblzma-dev"
+machine=${1:-}
+case $machine in
+	aarch64) arch=arm64 ;;
+	riscv64) arch=riscv64 ;;
+	arm) arch=armhf ;;
+	i386) arch=i386 ;;
+	*)
+		echo "misc/cross/sysroot.sh: no machine '$machine'; aarch64, riscv64, arm and i386 are known" >&2
+		exit 2
+		;;
+esac
+
+roots=$PWD/build-cross/sysroot
+root=$roots/$machine
+mkdir -p "$roots"
+# Meson's cross files cannot say "beside this file".
+printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
+[ ! -d "$root" ] || exit 0
+
+# The mirror and the release that this machine's own packages come from.
+read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+	sed -n 's/^Debian \([a-z]*\) /\1 /p' | sort -u | head -1) || true
+[ -n "${mirror:-}" ] || {
+	echo "misc/cross/sysroot.sh: apt-get knows no Debian mirror to fetch packages from" >&2
+	exit 1
+}
+# Debian 12 is not made for riscv64, the next release is. A program that is built here with its C library runs under
+# qemu with it, too.
+[ "$arch $release" != "riscv64 bookworm" ] || release=trixie
+
+temp=$roots/$machine.work
+rm -rf "$temp"
+mkdir -p "$temp/lists/partial" "$temp/cache/archives/partial" "$temp/tree/usr/lib"
+: > "$temp/status"
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keys] $mirror $release main" > "$temp/sources.list"
+options=
+for option in APT::Architecture=$arch APT::Architectures=$arch Dir::Etc::SourceList="$temp/sources.list" \
+	Dir::Etc::SourceParts=/dev/null Dir::State::Lists="$temp/lists" Dir::State::Status="$temp/status" \
+	Dir::Cache="$temp/cache" APT::Sandbox::User=root Acquire::Languages=none Acquire::Retries=2; do
+	options="$options -o $option"
+done
+# shellcheck disable=SC2086  # lists of words
+apt-get -q $options update
+# shellcheck disable=SC2086
+apt-get -q -y $options --no-install-recommends --download-only install $packages
+
+# Since Debian 12 /lib is another name of /usr/lib.
+ln -s usr/lib "$temp/tree/lib"
+for package in "$temp"/cache/archives/*.deb; do
+	dpkg-deb --fsys-tarfile "$package" | tar -C "$temp/tree" --keep-directory-symlink --exclude=./usr/share -xf -
+done
+# Links that name a place from the top mean the top of this tree.
+find "$temp/tree" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
+	ln -sfnr "$temp/tree$target" "$link"
+done
+mv "$temp/tree" "$root"
+rm -rf "$temp"

@@ -1,0 +1,326 @@
+/*
+ * Unit tests of cmds/record/base/alive.c: the recorder's loop itself, in a small world where everything that can happen to it happens in
+ * every order.
+ */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/record/base/alive.h"
+#include "utils/base/compiler.h"
+
+/* What happens in the world, one letter each. */
+static const char letters[] = {
+	'I', /* an interrupt or a hang-up */
+	'E', /* the program ends */
+	'B', /* a traced process reports itself */
+	'X', /* one of these ends, or is said to once more */
+	'F', /* the program, or somebody whom it left behind, forks a child that does not report itself */
+	'O', /* one of these ends */
+	'.', /* nothing, for a moment */
+};
+
+#define LENGTH 6
+
+enum program {
+	RUNS,
+	ZOMBIE,
+	REAPED,
+};
+
+/*
+ * @ends_at: the interrupt by which the program ends; 0: by none
+ * @batch: how much happens between two looks of the recorder
+ * @is_late: that the program has ended is told one batch later: other things are seen first
+ * @is_untold: that is never told
+ */
+struct world {
+	const char *script;
+	unsigned ends_at;
+	unsigned batch;
+	bool is_late;
+	bool is_untold;
+
+	struct alive alive;
+	enum program program;
+	bool is_told;
+	unsigned followed, hidden,
+		watched; /* processes; children of forks: that the recorder does not know, and does */
+	unsigned interrupts;
+	bool interrupted_at_end; /* when the program had ended */
+	unsigned ticks;
+	unsigned ends_at_tick; /* 0: by none */
+	unsigned steps;
+};
+
+static void fail_world(const struct world *w, const char *script, const char *what)
+{
+	fail_msg("%s: script '%s', ends at interrupt %u, batch %u, %s; followed %u hidden %u "
+		 "watched %u, program %d",
+		 what, script, w->ends_at, w->batch, w->is_late ? "late" : "in time", w->followed,
+		 w->hidden, w->watched, w->program);
+}
+
+static void reap(void *arg)
+{
+	struct world *w = arg;
+
+	if (w->program != ZOMBIE)
+		return;
+	w->program = REAPED;
+	alive_program_ended(&w->alive);
+}
+
+static void look(void *arg)
+{
+	struct world *w = arg;
+
+	for (; w->hidden; w->hidden--, w->watched++)
+		alive_add(&w->alive);
+}
+
+static void end_program(struct world *w)
+{
+	if (w->program == RUNS)
+		w->program = ZOMBIE;
+}
+
+static bool somebody_forks(const struct world *w)
+{
+	return w->program == RUNS || w->followed || w->hidden || w->watched;
+}
+
+static void happen(struct world *w, char letter)
+{
+	switch (letter) {
+	case 'I':
+		w->interrupts++;
+		w->interrupted_at_end |= w->program == REAPED;
+		/* It reaches the program in any case: passed on, or by itself. */
+		assert_int_equal(alive_interrupt(&w->alive), w->program != REAPED);
+		if (w->interrupts == w->ends_at)
+			end_program(w);
+		break;
+	case 'E':
+		end_program(w);
+		break;
+	case 'B':
+		if (somebody_forks(w)) {
+			w->followed++;
+			alive_add(&w->alive);
+		}
+		break;
+	case 'X':
+		w->followed -= w->followed > 0;
+		if (w->alive.nr_followed > w->followed + w->watched || !w->alive.nr_followed)
+			alive_remove(&w->alive);
+		break;
+	case 'F':
+		w->hidden += somebody_forks(w);
+		break;
+	case 'O':
+		if (w->watched) {
+			w->watched--;
+			alive_remove(&w->alive);
+		} else if (w->hidden) {
+			w->hidden--;
+		}
+		break;
+	}
+	assert_int_equal(w->alive.nr_followed, w->followed + w->watched);
+}
+
+/* Behind the script: whoever was not interrupted ends by himself, one after the other; whoever was runs on and on. */
+static bool go_on(struct world *w)
+{
+	if (w->interrupts > 1 || (w->interrupts && w->interrupted_at_end)) {
+		if (!alive_wants_ticks(&w->alive))
+			return false;
+		w->ticks++;
+		if (w->ticks == w->ends_at_tick)
+			end_program(w);
+		alive_tick(&w->alive);
+		return true;
+	}
+	if (w->program == RUNS)
+		end_program(w);
+	else if (w->followed)
+		happen(w, 'X');
+	else if (w->watched)
+		happen(w, 'O');
+	else
+		return false;
+	return true;
+}
+
+static int serve(void *arg, bool waits)
+{
+	struct world *w = arg;
+	bool was_zombie = w->program == ZOMBIE;
+	int nr = 0;
+
+	if (++w->steps > LENGTH + 2 * ALIVE_TICKS)
+		return -1;
+	for (unsigned i = 0; i < w->batch && *w->script; i++) {
+		if (*w->script == '.') {
+			w->script++;
+			if (!waits || nr)
+				break;
+			continue;
+		}
+		happen(w, *w->script++);
+		nr++;
+	}
+	if (nr == 0 && waits && !was_zombie && !go_on(w))
+		return -2;
+	if (w->program == ZOMBIE && !w->is_untold && (was_zombie || !w->is_late)) {
+		reap(w);
+		nr++;
+	}
+	return nr + (waits && nr == 0);
+}
+
+static void run_world(struct world *w, const char *script)
+{
+	static const struct alive_ops ops = { serve, look, reap };
+	int ret;
+
+	w->script = script;
+	ret = alive_run(&w->alive, &ops, w);
+	if (ret == -1)
+		fail_world(w, script, "does not end");
+	if (ret == -2)
+		fail_world(w, script, "waits for ever");
+	if (w->program == ZOMBIE)
+		fail_world(w, script, "the status is lost");
+	if (w->program == REAPED && alive_wants_ticks(&w->alive))
+		fail_world(w, script, "counts on when nobody waits");
+	if (w->program == RUNS && (w->interrupts < 2 || w->ticks < ALIVE_FINAL_TICKS))
+		fail_world(w, script, "ends before the program");
+	if (alive_program_runs(&w->alive) != (w->program == RUNS))
+		fail_world(w, script, "says wrongly whether the program goes on");
+	if (w->interrupts < 2 && !w->interrupted_at_end && (w->followed || w->hidden || w->watched))
+		fail_world(w, script, "does not wait for whom it left behind");
+}
+
+static void run_script(const char *script)
+{
+	for (unsigned ends_at = 0; ends_at <= 3; ends_at++) {
+		for (unsigned batch = 1; batch <= 3; batch++) {
+			for (unsigned late = 0; late <= 1; late++) {
+				struct world w = { .ends_at = ends_at,
+						   .batch = batch,
+						   .is_late = late };
+
+				run_world(&w, script);
+			}
+		}
+	}
+}
+
+static void test_every_order(void **state)
+{
+	char script[LENGTH + 1] = "";
+	unsigned long nr = 1;
+
+	for (unsigned len = 0; len <= LENGTH; len++, nr *= sizeof(letters)) {
+		for (unsigned long number = 0; number < nr; number++) {
+			unsigned long rest = number;
+
+			for (unsigned i = 0; i < len; i++, rest /= sizeof(letters))
+				script[i] = letters[rest % sizeof(letters)];
+			script[len] = '\0';
+			run_script(script);
+		}
+	}
+}
+
+/* A program that takes no notice: all the patience there is, then the end; less of it when asked once more. */
+static void test_patience(void **state)
+{
+	struct world two = { .batch = 1 };
+	struct world three = { .batch = 1 };
+
+	run_world(&two, "II");
+	assert_int_equal(two.program, RUNS);
+	assert_int_equal(two.ticks, ALIVE_TICKS);
+	run_world(&three, "III");
+	assert_int_equal(three.program, RUNS);
+	assert_int_equal(three.ticks, ALIVE_FINAL_TICKS);
+}
+
+/* One that ends by its second interrupt, whenever that is seen. */
+static void test_second_interrupt(void **state)
+{
+	for (unsigned late = 0; late <= 1; late++) {
+		struct world w = { .batch = 1, .ends_at = 2, .is_late = late };
+
+		run_world(&w, "BII");
+		assert_int_equal(w.program, REAPED);
+		assert_int_equal(w.ticks, 0);
+	}
+}
+
+/* One that ends when nobody was to wait for it any longer: the status is there, so it is taken. */
+static void test_last_moment(void **state)
+{
+	struct world w = { .batch = 1, .is_untold = true, .ends_at_tick = ALIVE_TICKS };
+
+	run_world(&w, "II");
+	assert_int_equal(w.program, REAPED);
+}
+
+/* Nothing happens but that the program ends: told, one look for what it says last, and that is it. */
+static void test_quiet(void **state)
+{
+	struct world w = { .batch = 1 };
+
+	run_world(&w, "E");
+	assert_int_equal(w.steps, 2);
+}
+
+static int chatter(void *arg, bool waits)
+{
+	struct world *w = arg;
+
+	w->steps++;
+	end_program(w);
+	reap(w);
+	return 1;
+}
+
+/* Somebody who always has something to say keeps nobody. */
+static void test_chatter(void **state)
+{
+	static const struct alive_ops ops = { chatter, look, reap };
+	struct world w = { 0 };
+
+	assert_int_equal(alive_run(&w.alive, &ops, &w), 0);
+	assert_true(w.steps <= ALIVE_LAST_ROUNDS + 1);
+}
+
+static int fails(void *arg, bool waits)
+{
+	return -5;
+}
+
+static void test_failure(void **state)
+{
+	static const struct alive_ops ops = { fails, look, reap };
+	struct world w = { 0 };
+
+	assert_int_equal(alive_run(&w.alive, &ops, &w), -5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_order),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_second_interrupt),
+		cmocka_unit_test(test_last_moment),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_chatter),
+		cmocka_unit_test(test_failure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

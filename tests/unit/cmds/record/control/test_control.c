@@ -1,0 +1,657 @@
+/* Conversations: who is answered, what he is believed, and what limits do. The peers are this process and its children. */
+#include "tests/unit/lib/recorder.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+static int connect_to(const struct recorder *rec)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	size_t len = strlen(rec->channel.socket_name);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	memcpy(addr.sun_path + 1, rec->channel.socket_name, len);
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr,
+				 offsetof(struct sockaddr_un, sun_path) + 1 + len),
+			 0);
+	return fd;
+}
+
+static void serve(struct recorder *rec)
+{
+	while (loop_serve(&rec->loop, 0) > 0)
+		;
+}
+
+static void say(int fd, enum control_type type, void *message, size_t len)
+{
+	control_stamp(message, type, 0, len, 1);
+	send(fd, message, len, MSG_NOSIGNAL);
+}
+
+static struct control_hello make_hello(const struct recorder *rec, enum control_hello_kind kind)
+{
+	struct control_hello hello = {
+		.pid = getpid(),
+		.ppid = getppid(),
+		.kind = kind,
+	};
+
+	control_stamp(&hello, CONTROL_HELLO, 0, sizeof(hello), 1);
+	memcpy(hello.secret, rec->channel.secret, sizeof(hello.secret));
+	return hello;
+}
+
+static void say_module(int fd, const char *path)
+{
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + 64];
+	} packet = { .m = { .start = 4096, .end = 8192, .has_text = 1 } };
+
+	strcpy(packet.m.path, path);
+	say(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
+}
+
+static void say_ready(int fd)
+{
+	struct control_ready ready;
+
+	say(fd, CONTROL_READY, &ready, sizeof(ready));
+}
+
+/* Of what type a packet is; 0: none that a recorder sends. */
+static int type_of(const void *packet, size_t len)
+{
+	static const struct control_shape *const shapes[] = {
+		&control_welcome_shape,
+		&control_plan_shape,
+		&control_error_shape,
+		&control_status_is_shape,
+	};
+	const struct control_header *h = packet;
+
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		if (control_check(shapes[i], packet, len) == CONTROL_TAKEN)
+			return h->flags == CONTROL_ANSWER ? h->type : 0;
+	}
+	return 0;
+}
+
+static union {
+	struct control_header h;
+	struct control_welcome welcome;
+	struct control_error error;
+	struct control_status_is status;
+	char bytes[CONTROL_MSG_MAX];
+} last; /* answer */
+
+/* What kind of answer there is; 0: they have hung up, -1: nothing yet. Descriptors that it brings are lost. */
+static int answer(int fd, struct control_welcome *welcome)
+{
+	ssize_t len = recv(fd, &last, sizeof(last), MSG_DONTWAIT);
+
+	if (len < 0)
+		return errno == EAGAIN ? -1 : 0;
+
+	int type = len ? type_of(&last, len) : 0;
+
+	if (type == CONTROL_WELCOME && welcome)
+		*welcome = last.welcome;
+	return type;
+}
+
+/* A whole conversation. */
+static int talk(struct recorder *rec, const struct control_hello *hello,
+		struct control_welcome *welcome)
+{
+	int fd = connect_to(rec);
+
+	send(fd, hello, sizeof(*hello), 0);
+	serve(rec);
+	say_module(fd, "/bin/true");
+	serve(rec);
+	say_ready(fd);
+	serve(rec);
+
+	int type = answer(fd, welcome);
+
+	close(fd);
+	serve(rec);
+	return type;
+}
+
+static unsigned nr_open(const struct recorder *rec)
+{
+	return rec->channel.talks.strangers.nr + rec->channel.talks.believed.nr;
+}
+
+static void a_fresh_image_is_welcome(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct control_welcome welcome;
+
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_non_null(rec->processes.first);
+	assert_int_equal(rec->processes.first->os_pid, getpid());
+	assert_memory_equal(welcome.token, rec->processes.first->token, sizeof(welcome.token));
+	assert_int_equal(nr_open(rec), 0);
+	assert_int_equal(rec->channel.talks.module_bytes, 0);
+}
+
+static void each_bit_of_the_secret_counts(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (unsigned bit = 0; bit < 8 * CONTROL_SECRET_BYTES; bit++) {
+		struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+
+		hello.secret[bit / 8] ^= 1 << bit % 8;
+		assert_int_equal(talk(rec, &hello, NULL), 0);
+	}
+	assert_null(rec->processes.first);
+}
+
+static void the_pid_is_the_kernels(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+
+	hello.pid = getppid();
+	assert_int_equal(talk(rec, &hello, NULL), 0);
+	hello.pid = 0;
+	assert_int_equal(talk(rec, &hello, NULL), 0);
+	assert_null(rec->processes.first);
+}
+
+static void without_a_token_nobody_is_known(void **state)
+{
+	static const enum control_hello_kind kinds[] = {
+		CONTROL_FORK, CONTROL_DLOPEN, CONTROL_ENDING, 0, 7, UINT32_MAX
+	};
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+
+	assert_int_equal(talk(rec, &hello, NULL), CONTROL_WELCOME);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		hello = make_hello(rec, kinds[i]);
+		assert_int_equal(talk(rec, &hello, NULL), 0);
+	}
+	assert_null(rec->processes.first->next);
+}
+
+static void later_modules_go_by_the_token(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct control_hello late = make_hello(rec, CONTROL_DLOPEN);
+	struct control_welcome first;
+	struct control_welcome second;
+
+	assert_int_equal(talk(rec, &hello, &first), CONTROL_WELCOME);
+	memcpy(late.token, first.token, sizeof(late.token));
+	assert_int_equal(talk(rec, &late, NULL), CONTROL_PLAN);
+
+	/* Another image of the process: what the former one was given is over. */
+	assert_int_equal(talk(rec, &hello, &second), CONTROL_WELCOME);
+	assert_memory_not_equal(first.token, second.token, sizeof(first.token));
+	assert_int_equal(talk(rec, &late, NULL), 0);
+	memcpy(late.token, second.token, sizeof(late.token));
+	assert_int_equal(talk(rec, &late, NULL), CONTROL_PLAN);
+}
+
+/* In a child: whether it is answered as @type. */
+static bool child_is_answered(struct recorder *rec, enum control_hello_kind kind,
+			      const uint8_t token[CONTROL_SECRET_BYTES], int type)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		struct control_hello hello = make_hello(rec, kind);
+		int fd = connect_to(rec);
+		_Alignas(8) char packet[CONTROL_MSG_MAX];
+
+		memcpy(hello.token, token, sizeof(hello.token));
+		send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+		say_ready(fd);
+
+		ssize_t len = recv(fd, packet, sizeof(packet), 0);
+
+		_exit((len > 0 ? type_of(packet, len) : 0) == type ? 0 : 1);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0)
+		loop_serve(&rec->loop, 1);
+	serve(rec);
+	return status == 0;
+}
+
+static void a_child_has_its_parents_token(void **state)
+{
+	static const uint8_t none[CONTROL_SECRET_BYTES];
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct control_welcome welcome;
+
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+
+	const struct process *parent = rec->processes.first;
+
+	assert_true(child_is_answered(rec, CONTROL_FORK, none, 0));
+	assert_ptr_equal(rec->processes.first, parent);
+	assert_true(child_is_answered(rec, CONTROL_FORK, welcome.token, CONTROL_WELCOME));
+	assert_ptr_equal(rec->processes.first->parent, parent);
+	assert_ptr_equal(rec->processes.first->session, parent->session);
+	/* It has not reported itself, but loads a library. */
+	assert_true(child_is_answered(rec, CONTROL_DLOPEN, welcome.token, CONTROL_PLAN));
+	/* A process that runs is not its own child. */
+	hello = make_hello(rec, CONTROL_FORK);
+	memcpy(hello.token, welcome.token, sizeof(hello.token));
+	assert_int_equal(talk(rec, &hello, NULL), 0);
+}
+
+static void what_comes_too_early_ends_it(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int fd = connect_to(rec);
+
+	say_ready(fd);
+	serve(rec);
+	assert_int_equal(answer(fd, NULL), 0);
+	close(fd);
+	fd = connect_to(rec);
+	say_module(fd, "/bin/true");
+	serve(rec);
+	assert_int_equal(answer(fd, NULL), 0);
+	close(fd);
+	/* As does HELLO for the second time. */
+	fd = connect_to(rec);
+	send(fd, &hello, sizeof(hello), 0);
+	send(fd, &hello, sizeof(hello), 0);
+	serve(rec);
+	assert_int_equal(answer(fd, NULL), CONTROL_ERROR);
+	assert_int_equal(answer(fd, NULL), 0);
+	close(fd);
+	assert_int_equal(nr_open(rec), 0);
+	assert_null(rec->processes.first);
+}
+
+static void a_crash_is_told_once(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder *rec = &t->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct control_hello ending = make_hello(rec, CONTROL_ENDING);
+	struct control_crash crash = { .pid = 1 };
+	struct control_welcome welcome;
+
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	memcpy(ending.token, welcome.token, sizeof(ending.token));
+	for (int i = 0; i < 3; i++) {
+		int fd = connect_to(rec);
+
+		t->settings.reports_crashes = i > 0;
+		send(fd, &ending, sizeof(ending), 0);
+		say(fd, CONTROL_CRASH, &crash, sizeof(crash));
+		serve(rec);
+		close(fd);
+		assert_true(i > 0 ? rec->channel.crashes != NULL : rec->channel.crashes == NULL);
+	}
+}
+
+static void who_is_silent_gives_way(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int silent[64];
+
+	/* One process alone cannot take all places. */
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
+		silent[i] = connect_to(rec);
+		serve(rec);
+		assert_true(rec->channel.talks.strangers.nr <= 8);
+	}
+	/* Not even its own. */
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		close(silent[i]);
+	serve(rec);
+	assert_int_equal(nr_open(rec), 0);
+	assert_int_equal(talk(rec, &hello, NULL), CONTROL_WELCOME);
+
+	/* The longest without a word goes first. */
+	rec->channel.talks.max = 2;
+	for (size_t i = 0; i < 3; i++) {
+		silent[i] = connect_to(rec);
+		send(silent[i], &hello, sizeof(hello), 0);
+		serve(rec);
+		if (i == 1) {
+			say_module(silent[0], "/bin/true");
+			serve(rec);
+		}
+	}
+	assert_int_equal(rec->channel.talks.believed.nr, 2);
+	assert_int_equal(rec->channel.talks.nr_dropped, 1);
+	assert_int_equal(answer(silent[0], NULL), -1);
+	assert_int_equal(answer(silent[1], NULL), 0);
+	assert_int_equal(answer(silent[2], NULL), -1);
+	for (size_t i = 0; i < 3; i++)
+		close(silent[i]);
+	serve(rec);
+	assert_int_equal(nr_open(rec), 0);
+}
+
+static void too_many_modules_are_left_out(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int fd = connect_to(rec);
+
+	send(fd, &hello, sizeof(hello), 0);
+	for (unsigned i = 0; i < 66000; i++) {
+		say_module(fd, "?");
+		serve(rec);
+	}
+	assert_int_equal(rec->channel.talks.nr_modules_left_out, 66000 - 65536);
+	say_ready(fd);
+	serve(rec);
+	assert_int_equal(answer(fd, NULL), CONTROL_WELCOME);
+	assert_int_equal(rec->channel.talks.module_bytes, 0);
+	close(fd);
+}
+
+static void nobody_is_waited_for_at_the_end(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int fd = connect_to(rec);
+
+	send(fd, &hello, sizeof(hello), 0);
+	say_module(fd, "/bin/true");
+	connect_to(rec);
+	serve(rec);
+	assert_int_equal(nr_open(rec), 2);
+	/* The rest is the teardown's, and of those who look for leaks. */
+}
+
+/* --- each message in each state --- */
+
+enum where {
+	STRANGER,
+	REPORTING,
+	ENDING,
+	SERVED,
+	NR_WHERE
+};
+
+static int connect_in(struct recorder *rec, enum where where)
+{
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct control_hello ending = make_hello(rec, CONTROL_ENDING);
+	struct control_welcome welcome;
+	int fd;
+
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	memcpy(ending.token, welcome.token, sizeof(ending.token));
+	fd = connect_to(rec);
+	if (where != STRANGER)
+		send(fd, where == ENDING ? &ending : &hello, sizeof(hello), 0);
+	if (where == SERVED)
+		say_ready(fd);
+	serve(rec);
+	if (where == SERVED)
+		assert_int_equal(answer(fd, NULL), CONTROL_WELCOME);
+	return fd;
+}
+
+/* Just long enough to be what its type says, and nothing in it. */
+static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
+{
+	static const struct control_shape *const shapes[] = {
+		&control_module_shape, &control_crash_shape,	 &control_welcome_shape,
+		&control_plan_shape,   &control_error_shape,	 &control_hello_shape,
+		&control_status_shape, &control_status_is_shape,
+	};
+	static char packet[CONTROL_MSG_MAX];
+	size_t len = sizeof(struct control_header);
+
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		if (shapes[i]->type == type)
+			len = shapes[i]->min_len;
+	}
+	memset(packet, 0, sizeof(packet));
+	control_stamp(packet, type, flags, len, seq);
+	send(fd, packet, len, MSG_NOSIGNAL);
+}
+
+/* What comes of it: '.': it goes on, 'x': they hang up; 'W', 'S': an answer; a digit: ERROR with that verdict, and they hang up. */
+static char outcome(struct recorder *rec, int fd)
+{
+	char what;
+
+	serve(rec);
+	switch (answer(fd, NULL)) {
+	case -1:
+		return '.';
+	case 0:
+		return 'x';
+	case CONTROL_WELCOME:
+		what = 'W';
+		break;
+	case CONTROL_STATUS_IS:
+		what = 'S';
+		break;
+	case CONTROL_ERROR:
+		assert_int_equal(last.h.seq, 77);
+		assert_int_equal(answer(fd, NULL), 0);
+		return '0' + last.error.verdict;
+	default:
+		return '?';
+	}
+	assert_int_equal(last.h.seq, 77);
+	assert_int_equal(answer(fd, NULL), -1);
+	return what;
+}
+
+static void each_message_in_each_state(void **state)
+{
+	static const struct {
+		unsigned type;
+		uint32_t flags;
+		const char *outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED */
+	} messages[] = {
+		{ CONTROL_HELLO, 0, "x666" }, /* with no secret in it */
+		{ CONTROL_MODULE, 0, "x.66" },
+		{ CONTROL_READY, 0, "xW66" },
+		{ CONTROL_CRASH, 0, "x6x6" },
+		{ CONTROL_STATUS, 0, "xSSS" },
+		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSS" },
+		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66" },
+		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxx" },
+		/* They are for the other direction, */
+		{ CONTROL_WELCOME, CONTROL_ANSWER, "x444" },
+		{ CONTROL_PLAN, CONTROL_ANSWER, "x444" },
+		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x444" },
+		/* not built yet, */
+		{ CONTROL_ATTACH, 0, "x444" },
+		{ CONTROL_DETACH, 0, "x444" },
+		{ CONTROL_SET_PLAN, 0, "x444" },
+		/* or of another time. */
+		{ 0, 0, "x444" },
+		{ CONTROL_TESTS, 0, "x444" },
+		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x..." },
+		{ UINT16_MAX, CONTROL_OPTIONAL, "x..." },
+	};
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+		for (enum where where = STRANGER; where < NR_WHERE; where++) {
+			int fd = connect_in(rec, where);
+
+			say_empty(fd, messages[i].type, messages[i].flags, 77);
+
+			char found = outcome(rec, fd);
+
+			if (found != messages[i].outcomes[where])
+				fail_msg("message %u in state %u: '%c'", messages[i].type, where,
+					 found);
+			close(fd);
+			serve(rec);
+			assert_int_equal(nr_open(rec), 0);
+		}
+	}
+	assert_int_equal(rec->channel.talks.nr_other_version, 0);
+}
+
+static void what_is_no_message_ends_it(void **state)
+{
+	static const struct {
+		size_t len;
+		uint16_t magic;
+		uint16_t version;
+		uint32_t said; /* to be the length */
+		char outcome;
+	} packets[] = {
+		{ sizeof(struct control_module), 0, 0, sizeof(struct control_module), '5' },
+		{ 100, 1, 0, 100, '2' },
+		{ 100, 0, 1, 100, '3' },
+		{ 100, 0, 0, 99, '2' },
+		{ 100, 0, 0, 101, '2' },
+		{ CONTROL_MSG_MAX, 0, 0, CONTROL_MSG_MAX, '.' },
+		/* What cannot be answered. */
+		{ sizeof(struct control_header) - 1, 0, 0, 15, 'x' },
+		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX + 1, 'x' },
+		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX, 'x' },
+	};
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (size_t i = 0; i < ARRAY_SIZE(packets); i++) {
+		static union {
+			struct control_header h;
+			char bytes[CONTROL_MSG_MAX + 1];
+		} packet;
+		int fd = connect_in(rec, REPORTING);
+
+		control_stamp(&packet, CONTROL_MODULE, 0, packets[i].said, 77);
+		packet.h.magic += packets[i].magic;
+		packet.h.version += packets[i].version;
+		send(fd, &packet, packets[i].len, 0);
+		assert_int_equal(outcome(rec, fd), packets[i].outcome);
+		close(fd);
+	}
+}
+
+/* Questions and strange messages do no harm, but not without end. */
+static void what_leads_nowhere_is_limited(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	static const unsigned types[] = { CONTROL_TESTS, CONTROL_STATUS };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		int fd = connect_in(rec, REPORTING);
+		int nr = 0;
+
+		do {
+			say_empty(fd, types[i], CONTROL_OPTIONAL, 77);
+			serve(rec);
+			if (types[i] == CONTROL_STATUS)
+				assert_int_equal(answer(fd, NULL), CONTROL_STATUS_IS);
+		} while (nr_open(rec) && ++nr < 5000);
+		assert_int_equal(nr, 1024);
+		assert_int_equal(outcome(rec, fd), '0' + CONTROL_TOO_MANY);
+		close(fd);
+	}
+	assert_int_equal(rec->channel.talks.nr_refused, 2);
+}
+
+/* Several requests are on their way at a time: each answer names its own. */
+static void answers_name_their_requests(void **state)
+{
+	static const struct {
+		unsigned type;
+		uint32_t seq;
+		int answer;
+	} said[] = {
+		{ CONTROL_STATUS, 12, CONTROL_STATUS_IS },
+		{ CONTROL_STATUS, UINT32_MAX, CONTROL_STATUS_IS },
+		{ CONTROL_READY, 13, CONTROL_WELCOME },
+		{ CONTROL_STATUS, 12, CONTROL_STATUS_IS },
+	};
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	int fd = connect_in(rec, REPORTING);
+
+	atomic_store(&rec->store->taken, 4711);
+	atomic_store(&rec->writers.records_lost, 3);
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
+		say_empty(fd, said[i].type, 0, said[i].seq);
+	serve(rec);
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
+		assert_int_equal(answer(fd, NULL), said[i].answer);
+		assert_int_equal(last.h.seq, said[i].seq);
+	}
+	/* The last one: of the recording as it is. */
+	assert_int_equal(last.status.nr_alive, 1);
+	assert_int_equal(last.status.flags, 0);
+	assert_int_equal(last.status.bytes_written, 4711);
+	assert_int_equal(last.status.records_lost, 3);
+	atomic_store(&rec->store->is_full, true);
+	say_empty(fd, CONTROL_STATUS, 0, 77);
+	assert_int_equal(outcome(rec, fd), 'S');
+	assert_int_equal(last.status.flags, CONTROL_STATUS_FULL);
+	close(fd);
+}
+
+/* A HELLO that is of version 5 but for its secret's place; strangers cannot make us complain of their version. */
+static void other_versions_are_told(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (unsigned version = 4; version < 9; version++) {
+		for (unsigned wrong = 0; wrong < 2; wrong++) {
+			struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+			unsigned before = rec->channel.talks.nr_other_version;
+			int fd = connect_to(rec);
+
+			hello.h.seq = 77;
+			hello.h.version = version;
+			hello.secret[0] ^= wrong;
+			send(fd, &hello, sizeof(hello), 0);
+			if (version == CONTROL_VERSION)
+				assert_int_equal(outcome(rec, fd), wrong ? 'x' : '.');
+			else
+				assert_int_equal(outcome(rec, fd), wrong ? 'x' : '3');
+			assert_int_equal(rec->channel.talks.nr_other_version - before,
+					 !wrong && version != CONTROL_VERSION);
+			if (rec->channel.talks.nr_other_version > before)
+				assert_int_equal(rec->channel.talks.other_version, version);
+			close(fd);
+			serve(rec);
+		}
+	}
+	assert_null(rec->processes.first);
+	assert_int_equal(rec->channel.talks.nr_refused, 0);
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_fresh_image_is_welcome),	       TEST(each_bit_of_the_secret_counts),
+		TEST(the_pid_is_the_kernels),	       TEST(without_a_token_nobody_is_known),
+		TEST(later_modules_go_by_the_token),   TEST(a_child_has_its_parents_token),
+		TEST(what_comes_too_early_ends_it),    TEST(a_crash_is_told_once),
+		TEST(who_is_silent_gives_way),	       TEST(too_many_modules_are_left_out),
+		TEST(nobody_is_waited_for_at_the_end), TEST(each_message_in_each_state),
+		TEST(what_is_no_message_ends_it),      TEST(what_leads_nowhere_is_limited),
+		TEST(answers_name_their_requests),     TEST(other_versions_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/*
+ * A worked example: a message that these sources do not know yet. It has what a real one has: a struct, a shape, and a row in the
+ * table of who takes it (doc/internals/add-a-control-message.md). The recorder and the probe are the real ones, without such a row.
+ */
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/probe.h"
+#include "tests/unit/lib/recorder.h"
+
+struct toy {
+	struct control_header h;
+	uint32_t wish;
+};
+
+static const struct control_shape toy_shape = { CONTROL_TESTS, sizeof(struct toy), "TOY" };
+
+static unsigned take_toy(void *context, const void *message, size_t len)
+{
+	*(uint32_t *)context = ((const struct toy *)message)->wish;
+	return CONTROL_OVER;
+}
+
+static const struct control_row rows[] = { { &toy_shape, CONTROL_IN(1), take_toy } };
+static const struct control_table table = { rows, 1 };
+
+static struct toy make_toy(uint32_t flags)
+{
+	struct toy toy = { .wish = 42 };
+
+	control_stamp(&toy, CONTROL_TESTS, flags, sizeof(toy), 5);
+	return toy;
+}
+
+static void who_knows_it_takes_it(void **unused)
+{
+	struct toy toy = make_toy(0);
+	unsigned state = 1;
+	uint32_t wish = 0;
+
+	assert_int_equal(control_take(&table, &state, &wish, &toy, sizeof(toy)), CONTROL_TAKEN);
+	assert_int_equal(wish, 42);
+}
+
+/* The probe's connection. */
+static void greet(struct channel *ch, const char *name, const uint8_t *secret)
+{
+	strcpy(probe.address, name);
+	memcpy(probe.secret, secret, sizeof(probe.secret));
+	probe.pid = getpid();
+	channel_init(ch);
+	assert_true(channel_greet(ch, CONTROL_EXEC));
+}
+
+/* It gets HELLO, TOY, READY, and answers WELCOME when TOY is optional, ERROR when not. */
+static void an_old_recorder(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (uint32_t flags = 0; flags <= CONTROL_OPTIONAL; flags++) {
+		struct toy toy = make_toy(flags);
+		struct control_ready ready;
+		struct control_welcome answer;
+		struct channel ch;
+
+		greet(&ch, rec->channel.socket_name, rec->channel.secret);
+		send(ch.socket, &toy, sizeof(toy), 0);
+		channel_send(&ch, CONTROL_READY, &ready, sizeof(ready));
+		while (loop_serve(&rec->loop, 0) > 0)
+			;
+		assert_int_equal(channel_wait(&ch, CONTROL_WELCOME, &answer, sizeof(answer)),
+				 flags);
+		assert_int_equal(answer.h.type, flags ? CONTROL_WELCOME : CONTROL_ERROR);
+		channel_close(&ch);
+	}
+	assert_int_equal(rec->channel.talks.nr_refused, 1);
+}
+
+/* It gets TOY, WELCOME, and takes WELCOME when TOY is optional; when not, it says ERROR and steps aside. */
+static void an_old_probe(void **unused)
+{
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int len = sprintf(addr.sun_path + 1, "toy-%d", getpid());
+
+	len += offsetof(struct sockaddr_un, sun_path) + 1;
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	for (uint32_t flags = 0; flags <= CONTROL_OPTIONAL; flags++) {
+		struct toy toy = make_toy(flags);
+		struct control_welcome answer, welcome = { .token = { 7 } };
+		struct channel ch;
+
+		greet(&ch, addr.sun_path + 1, probe.secret);
+		int fd = accept(listener, NULL, NULL);
+		send(fd, &toy, sizeof(toy), 0);
+		control_stamp(&welcome, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(welcome), 2);
+		send(fd, &welcome, sizeof(welcome), 0);
+		assert_int_equal(channel_finish(&ch, CONTROL_WELCOME, &answer, sizeof(answer)),
+				 flags);
+		channel_close(&ch);
+		close(fd);
+	}
+	close(listener);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_knows_it_takes_it),
+		cmocka_unit_test_setup_teardown(an_old_recorder, test_recorder_setup,
+						test_recorder_teardown),
+		cmocka_unit_test(an_old_probe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* The data files: a disk that is full and free again, --max-size, and what LOST records tell. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/sources/datafile.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define TID 4999999
+
+struct room {
+	struct pair pair;
+	struct ring *r;
+	struct ring_sink *sink;
+};
+
+static void begin(struct room *room, uint64_t max_bytes)
+{
+	pair_init(&room->pair);
+	room->pair.settings.max_bytes = max_bytes;
+	pair_open(&room->pair);
+	room->r = pair_thread()->ring;
+	room->r->tid = TID;
+	room->sink = &room->pair.proc->sinks[0];
+}
+
+static void end(struct room *room)
+{
+	pair_stop(&room->pair);
+	pair_close(&room->pair);
+}
+
+static void append(struct room *room, const void *data, size_t len)
+{
+	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, data, len);
+}
+
+static void finish(struct room *room)
+{
+	sink_finish(&room->pair.rec.writers, room->pair.proc, room->r, room->sink);
+}
+
+static struct record entry(uint64_t time_ns)
+{
+	return (struct record){ time_ns, record_data(RECORD_ENTRY, 1, 0x1000) };
+}
+
+static struct record lost(uint64_t nr)
+{
+	return (struct record){ 0, record_data(RECORD_LOST, 0, nr) };
+}
+
+static void check(struct room *room, const struct record *expected, size_t nr)
+{
+	struct strbuf found cleanup_strbuf = pair_data(&room->pair, TID);
+
+	assert_int_equal(found.len, nr * sizeof(*expected));
+	assert_memory_equal(strbuf_str(&found), expected, found.len);
+}
+
+/* As a full disk: no file may be longer. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
+}
+
+static void test_full_and_free_again(void **unused)
+{
+	const struct record first[] = { entry(1), entry(2) };
+	const struct record second[] = { entry(3), lost(5), entry(4), entry(5) };
+	const struct record third[] = { entry(6) };
+	const struct record expected[] = { entry(1), entry(2), lost(8), entry(6) };
+	struct room room;
+
+	mode_t mask = umask(0);
+	struct stat st;
+
+	begin(&room, 0);
+	append(&room, first, sizeof(first));
+	umask(mask);
+	assert_return_code(fstat(room.sink->stream, &st), errno);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(room.sink->tid, TID);
+	assert_true(room.sink->is_open);
+	check(&room, expected, 2);
+
+	/* One and a half records would still fit: none is written. LOST records among them were counted before. */
+	limit_files(sizeof(first) + 24);
+	append(&room, second, sizeof(second));
+	check(&room, expected, 2);
+	assert_int_equal(room.sink->untold, 3 + 5);
+	assert_int_equal(room.pair.rec.writers.records_lost, 3);
+	assert_int_equal(room.pair.rec.store->error, -EFBIG);
+
+	limit_files(RLIM_INFINITY);
+	append(&room, third, sizeof(third));
+	assert_int_equal(room.sink->untold, 0);
+	check(&room, expected, 4);
+	finish(&room);
+	assert_int_equal(room.sink->tid, 0);
+	assert_false(room.sink->is_open);
+	check(&room, expected, 4);
+	assert_int_equal(room.pair.rec.writers.records_lost, 3);
+	end(&room);
+}
+
+/* There is just room for the LOST record and not for what it stands before: it is written once. */
+static void test_room_for_lost_only(void **unused)
+{
+	const struct record first[] = { entry(1) };
+	const struct record second[] = { entry(2), entry(3) };
+	const struct record expected[] = { entry(1), lost(2), lost(2), entry(2), entry(3) };
+	struct room room;
+
+	begin(&room, 0);
+	append(&room, first, sizeof(first));
+	limit_files(sizeof(first) + 8);
+	append(&room, second, sizeof(second));
+	assert_int_equal(room.sink->untold, 2);
+	limit_files(sizeof(first) + 16 + 8);
+	append(&room, second, sizeof(second));
+	assert_int_equal(room.sink->untold, 2);
+	check(&room, expected, 2);
+	limit_files(RLIM_INFINITY);
+	append(&room, second, sizeof(second));
+	check(&room, expected, 5);
+	assert_int_equal(room.pair.rec.writers.records_lost, 4);
+	end(&room);
+}
+
+/* Payloads are no records, though nobody says how long they are. */
+static void test_counting_payloads(void **unused)
+{
+	struct record data[8] = { entry(2000), entry(2001) };
+	struct room room;
+
+	data[0].data |= RECORD_MORE;
+	data[1].data |= RECORD_MORE;
+	/* As times and data words of records these are too early, too late, or have no magic. */
+	data[2] = (struct record){ 2000, record_data(RECORD_ENTRY, 1, 7) };
+	data[3] = (struct record){ 2002, 0 };
+	data[4] = (struct record){ 2001 + (1ULL << 42), record_data(RECORD_ENTRY, 1, 7) };
+	data[5] = entry(2001);
+	data[6] = entry(2000 + (1ULL << 42));
+	data[7] = (struct record){ 5, record_data(RECORD_EXIT, 1, 7) };
+
+	begin(&room, 0);
+	limit_files(8);
+	append(&room, data, sizeof(data));
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(room.pair.rec.writers.records_lost, 5);
+	assert_int_equal(room.sink->untold, 5);
+	end(&room);
+}
+
+/* How many records there are in @nr pieces of 16 bytes, none of which can be written. */
+static void check_count(const struct record *data, size_t nr, uint64_t expected)
+{
+	struct room room;
+
+	begin(&room, 0);
+	limit_files(8);
+	append(&room, data, nr * sizeof(*data));
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(room.pair.rec.writers.records_lost, expected);
+	end(&room);
+}
+
+static void test_counting_at_the_end(void **unused)
+{
+	const struct record more = { 2000, record_data(RECORD_ENTRY, 1, 7) | RECORD_MORE };
+	const struct record no_record = { 2001, 0 };
+	const struct record later[] = { more, entry(2000) };
+	const struct record payload[] = { more, no_record };
+	const struct record payloads[] = { more, no_record, no_record, entry(2001) };
+	const struct record last[] = { entry(1), more };
+
+	check_count(later, ARRAY_SIZE(later), 2);
+	check_count(payload, ARRAY_SIZE(payload), 1);
+	check_count(payloads, ARRAY_SIZE(payloads), 2);
+	check_count(last, ARRAY_SIZE(last), 2);
+}
+
+static void test_finish_tells(void **unused)
+{
+	const struct record expected[] = { lost(7) };
+	struct room room;
+
+	begin(&room, 0);
+	room.r->lost = 10;
+	room.r->lost_told = 3;
+	room.r->lost_inside = 4;
+	finish(&room);
+	check(&room, expected, 1);
+	assert_int_equal(room.pair.rec.writers.records_lost, 10);
+	assert_int_equal(room.pair.rec.writers.records_lost_inside, 4);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
+
+	/* The program has written nonsense. */
+	room.r->lost = 3;
+	room.r->lost_told = 10;
+	room.r->lost_inside = 1ULL << 60;
+	finish(&room);
+	check(&room, expected, 1);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
+	assert_int_equal(room.pair.rec.writers.records_lost, 13);
+	assert_int_equal(room.pair.rec.writers.records_lost_inside, 7);
+	room.r->lost = room.r->lost_told = room.r->lost_inside = 0;
+	end(&room);
+}
+
+static void test_nothing_makes_no_file(void **unused)
+{
+	struct room room;
+	struct stat st;
+
+	begin(&room, 0);
+	append(&room, "", 0);
+	finish(&room);
+	assert_int_equal(fstatat(room.pair.dir_fd, "4999999.dat", &st, 0), -1);
+	assert_int_equal(room.pair.rec.tasks.nr_tids, 0);
+	end(&room);
+}
+
+static void test_max_size(void **unused)
+{
+	const struct record two[] = { entry(1), entry(2) };
+	const struct record expected[] = { entry(1), entry(2), entry(1), entry(2) };
+	struct room room;
+
+	begin(&room, 4 * sizeof(struct record));
+	append(&room, two, sizeof(two));
+	append(&room, two, sizeof(two));
+	assert_false(room.pair.rec.store->is_full);
+	assert_int_equal(room.pair.rec.control->finished, 0);
+	append(&room, two, sizeof(two[0]));
+	assert_true(room.pair.rec.store->is_full);
+	assert_int_equal(room.pair.rec.control->finished, 1);
+	check(&room, expected, 4);
+	end(&room);
+}
+
+/* One that was too long ends it, too: what comes behind would leave a hole before it. */
+static void test_max_size_stays_full(void **unused)
+{
+	const struct record four[] = { entry(1), entry(2), entry(3), entry(4) };
+	struct room room;
+
+	begin(&room, 3 * sizeof(struct record));
+	assert_true(store_may_take(room.pair.rec.store, sizeof(four[0])));
+	assert_false(store_may_take(room.pair.rec.store, sizeof(four)));
+	atomic_store(&room.pair.rec.store->taken, 0);
+	assert_false(store_may_take(room.pair.rec.store, 1));
+	end(&room);
+}
+
+static void test_flight_has_no_such_limit(void **unused)
+{
+	struct pair pair;
+
+	for (int is_flight = 0; is_flight < 2; is_flight++) {
+		pair_init(&pair);
+		pair.settings.max_bytes = is_flight ? 10 : 0;
+		pair.settings.flight_bytes = is_flight ? FLIGHT_BYTES_MIN : 0;
+		pair_open(&pair);
+		assert_true(store_may_take(&pair.store.store, 1000));
+		assert_int_equal(pair.store.store.taken, 0);
+		pair_stop(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* Where descriptors are short files are opened for each write. */
+static void test_few_descriptors(void **unused)
+{
+	const struct record expected[] = { entry(1), entry(2) };
+	struct rlimit before;
+	struct room room;
+
+	begin(&room, 0);
+	getrlimit(RLIMIT_NOFILE, &before);
+
+	/* The next one, and one more: that is not below the half. */
+	int next = dup(room.pair.dir_fd);
+	struct rlimit limit = { next + 2, before.rlim_max };
+
+	close(next);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	for (int i = 0; i < 2; i++) {
+		append(&room, &expected[i], sizeof(expected[i]));
+		assert_false(room.sink->is_open);
+	}
+	check(&room, expected, 2);
+	assert_int_equal(room.pair.rec.store->error, 0);
+	next = dup(room.pair.dir_fd);
+	assert_int_equal(next + 2, limit.rlim_cur); /* closed again */
+	close(next);
+	setrlimit(RLIMIT_NOFILE, &before);
+	append(&room, &expected[0], sizeof(expected[0]));
+	assert_true(room.sink->is_open);
+	end(&room);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_and_free_again),
+		cmocka_unit_test(test_room_for_lost_only),
+		cmocka_unit_test(test_counting_payloads),
+		cmocka_unit_test(test_counting_at_the_end),
+		cmocka_unit_test(test_finish_tells),
+		cmocka_unit_test(test_nothing_makes_no_file),
+		cmocka_unit_test(test_max_size),
+		cmocka_unit_test(test_max_size_stays_full),
+		cmocka_unit_test(test_flight_has_no_such_limit),
+		cmocka_unit_test(test_few_descriptors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,451 @@
+/* Flight recorder: what is saved of a ring is the end of what its thread recorded, whole, whoever goes on meanwhile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define NR_SEGMENTS 32
+
+static void begin(struct pair *pair, uint64_t max_bytes)
+{
+	pair_init(pair);
+	pair->settings.flight_bytes = NR_SEGMENTS * RING_PAGE;
+	pair->settings.max_bytes = max_bytes;
+	pair_open(pair);
+	assert_int_equal(pair->proc->nr_segments, NR_SEGMENTS);
+	assert_int_equal(pair->proc->segment_bytes, RING_PAGE);
+}
+
+static void end(struct pair *pair)
+{
+	pair_stop(pair);
+	pair_close(pair);
+}
+
+static uint64_t data_of(uint64_t nr)
+{
+	return record_data(RECORD_ENTRY, 1, nr);
+}
+
+/* Records @from to before @to: nanosecond n and address n. */
+static void emit(struct thread *t, uint64_t from, uint64_t to)
+{
+	for (uint64_t nr = from; nr < to; nr++)
+		assert_true(emit_record(t, nr, data_of(nr), NULL, 0));
+}
+
+/* The file ends with record @last; what is missing before its first one is told. Returns how many records are in it. */
+static uint64_t check_file(const struct pair *pair, int32_t tid, uint64_t last)
+{
+	struct strbuf file cleanup_strbuf = pair_data(pair, tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+	size_t nr = file.len / sizeof(*r);
+	uint64_t missing = 0;
+
+	assert_int_equal(file.len % sizeof(*r), 0);
+	assert_true(nr > 0);
+	if (record_type(r->data) == RECORD_LOST) {
+		missing = record_addr(r->data);
+		assert_int_equal(r->time_ns, 0);
+		assert_true(missing > 0);
+		r++;
+		nr--;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(r[i].time_ns, missing + i);
+		assert_int_equal(r[i].data, data_of(missing + i));
+	}
+	assert_int_equal(missing + nr, last + 1);
+	return nr;
+}
+
+static void test_short_run(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	emit(t, 0, 1000);
+	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
+	assert_int_equal(check_file(&pair, t->ring->tid, 999), 1000);
+	assert_int_equal(pair.rec.tasks.nr_tids, 1);
+	/* Again, with more; the task is announced once. */
+	emit(t, 1000, 1001);
+	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
+	assert_int_equal(check_file(&pair, t->ring->tid, 1000), 1001);
+	assert_int_equal(pair.rec.tasks.nr_tids, 1);
+	assert_int_equal(pair.rec.writers.flight.nr, 1);
+	assert_int_equal(pair.rec.writers.flight.bytes, 1001 * 16);
+
+	/* A file as others are: readable by all, written by its owner. */
+	char name[32];
+	struct stat st;
+	mode_t mask = umask(0);
+
+	flight_save_all(&pair.rec.writers);
+	umask(mask);
+	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
+	assert_return_code(fstatat(pair.dir_fd, name, &st, 0), errno);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	end(&pair);
+}
+
+/* At every place of a ring that has gone round: all but the segment that is about to be overwritten is there. */
+static void test_every_place(void **unused)
+{
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
+	const uint64_t per_ring = per_segment * NR_SEGMENTS;
+	struct pair pair;
+	struct thread *t;
+	uint64_t nr = 0;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	for (unsigned i = 0; i < 80; i++) {
+		/* Around the ends of segments, and in the midst of them. */
+		uint64_t next = per_segment * (i + 1) - 1 + i % 3 + (i % 5 == 0) * 100;
+
+		emit(t, nr, next);
+		nr = next;
+		flight_save_all(&pair.rec.writers);
+
+		uint64_t found = check_file(&pair, t->ring->tid, nr - 1);
+
+		if (nr <= per_ring - per_segment)
+			assert_int_equal(found, nr);
+		else
+			assert_in_range(found, per_ring - per_segment, per_ring);
+	}
+	assert_int_equal(pair.rec.store->error, 0);
+	end(&pair);
+}
+
+/* The thread is about to begin the next lap: it has noted that, and is not there yet. */
+static void test_next_lap_is_noted(void **unused)
+{
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	for (uint64_t lap = 1; lap <= 2; lap++) {
+		emit(t, (lap - 1) * NR_SEGMENTS * per_segment, lap * NR_SEGMENTS * per_segment);
+		t->ring->segment_before[0] = lap * NR_SEGMENTS * per_segment *
+					     sizeof(struct record);
+		flight_save_all(&pair.rec.writers);
+		assert_int_equal(
+			check_file(&pair, t->ring->tid, lap * NR_SEGMENTS * per_segment - 1),
+			NR_SEGMENTS * per_segment);
+	}
+	end(&pair);
+}
+
+/* Several tasks share --max-size, and one has a segment at least. */
+static void test_budget(void **unused)
+{
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
+	struct thread *t[4];
+	struct pair pair;
+
+	begin(&pair, 4 * 5 * RING_PAGE + 4 * sizeof(struct record));
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		t[i] = pair_thread();
+		emit(t[i], 0, per_segment * 40);
+	}
+	assert_int_equal(flight_save_all(&pair.rec.writers), 4);
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++)
+		assert_int_equal(check_file(&pair, t[i]->ring->tid, per_segment * 40 - 1),
+				 per_segment * 5);
+	assert_true(pair.rec.writers.flight.bytes <= pair.settings.max_bytes);
+	end(&pair);
+
+	begin(&pair, 1000);
+	t[0] = pair_thread();
+	emit(t[0], 0, per_segment * 40);
+	flight_save_all(&pair.rec.writers);
+	assert_int_equal(check_file(&pair, t[0]->ring->tid, per_segment * 40 - 1), per_segment);
+	end(&pair);
+}
+
+/* The oldest files go when there is no room beside the newest one. */
+static void test_old_files_go(void **unused)
+{
+	struct pair pair;
+	int32_t tids[6];
+	struct stat st;
+
+	begin(&pair, 3 * 100 * sizeof(struct record));
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++) {
+		struct thread *t = pair_thread();
+
+		tids[i] = t->ring->tid;
+		emit(t, 0, 100);
+		thread_give_back(t);
+		pair_look(&pair, false);
+		for (size_t j = 0; j <= i; j++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "%d.dat", tids[j]);
+			assert_int_equal(fstatat(pair.dir_fd, name, &st, 0), j + 3 > i ? 0 : -1);
+		}
+		assert_int_equal(pair.rec.writers.flight.nr, i < 3 ? i + 1 : 3);
+		assert_int_equal(pair.rec.writers.flight.bytes, (i < 3 ? i + 1 : 3) * 100 * 16);
+		assert_int_equal(pair.rec.writers.flight.nr_gone, i < 3 ? 0 : i - 2);
+	}
+	check_file(&pair, tids[5], 99);
+	end(&pair);
+}
+
+/* One task that comes again has one file, the last one. */
+static void test_same_task_again(void **unused)
+{
+	struct pair pair;
+
+	begin(&pair, 1 << 20);
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct thread *first = pair_thread();
+		struct thread *other = pair_thread();
+
+		first->ring->tid = 4999999;
+		emit(first, 0, 10 * i);
+		emit(other, 0, 7);
+		thread_give_back(first);
+		thread_give_back(other);
+		pair_look(&pair, false);
+		assert_int_equal(check_file(&pair, 4999999, 10 * i - 1), 10 * i);
+		assert_int_equal(pair.rec.writers.flight.nr, 1 + i);
+		assert_int_equal(pair.rec.writers.flight.bytes, (10 * i + 7 * i) * 16);
+	}
+	end(&pair);
+}
+
+/* What makes no sense is left out; what is whole behind it is kept. */
+static void test_damaged_segments(void **unused)
+{
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
+	static const uint32_t wrong[] = { RING_PAGE + 8, RING_PAGE - 12, UINT32_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct pair pair;
+		struct thread *t;
+
+		begin(&pair, 1 << 30);
+		t = pair_thread();
+		emit(t, 0, per_segment * 10 + 5);
+		t->ring->segment_used[4] = wrong[i];
+		flight_save_all(&pair.rec.writers);
+		assert_int_equal(check_file(&pair, t->ring->tid, per_segment * 10 + 4),
+				 per_segment * 5 + 5);
+		end(&pair);
+	}
+}
+
+/* A head that no thread gets to: the recorder neither counts up to it nor believes it. */
+static void test_damaged_heads(void **unused)
+{
+	static const uint64_t heads[] = { UINT64_MAX - 7, UINT64_MAX, UINT64_MAX / 2 + 1,
+					  INT64_MAX - 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct pair pair;
+		struct thread *t;
+
+		begin(&pair, 1 << 30);
+		t = pair_thread();
+		emit(t, 0, 5);
+		t->ring->head = heads[i];
+		assert_int_equal(flight_save_all(&pair.rec.writers), 1);
+		assert_true(pair.rec.writers.flight.bytes <=
+			    NR_SEGMENTS * RING_PAGE + sizeof(struct record));
+		end(&pair);
+	}
+}
+
+static void test_ring_without_a_task(void **unused)
+{
+	struct pair pair;
+	struct thread *t;
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	emit(t, 0, 5);
+	t->ring->tid = 0;
+	flight_save_all(&pair.rec.writers);
+	t->ring->tid = -1;
+	flight_save_all(&pair.rec.writers);
+	assert_int_equal(pair.rec.writers.flight.nr, 0);
+	assert_int_equal(pair.rec.tasks.nr_tids, 0);
+	end(&pair);
+}
+
+/* A thread that runs on as fast as it can, and snapshots of it. */
+struct runner {
+	struct thread *t;
+	_Atomic bool stops;
+	uint64_t nr;
+};
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+
+	while (!atomic_load(&r->stops)) {
+		emit_record(r->t, r->nr, data_of(r->nr), NULL, 0);
+		r->nr++;
+	}
+	return NULL;
+}
+
+static void test_snapshots_of_a_running_thread(void **unused)
+{
+	struct runner runner = { 0 };
+	struct pair pair;
+	pthread_t thread;
+
+	begin(&pair, 1 << 30);
+	runner.t = pair_thread();
+	assert_int_equal(pthread_create(&thread, NULL, run, &runner), 0);
+	/* Until it has gone round once. */
+	while (atomic_load(&runner.t->ring->head) < 2 * NR_SEGMENTS * RING_PAGE)
+		usleep(1000);
+	for (int i = 0; i < 100; i++) {
+		struct strbuf file cleanup_strbuf = { 0 };
+
+		flight_save_all(&pair.rec.writers);
+		file = pair_data(&pair, runner.t->ring->tid);
+		if (file.len < 2 * sizeof(struct record))
+			continue;
+
+		const struct record *records = (const struct record *)strbuf_str(&file);
+		const struct record *last = records + file.len / sizeof(*last) - 1;
+
+		check_file(&pair, runner.t->ring->tid, last->time_ns);
+	}
+	atomic_store(&runner.stops, true);
+	pthread_join(thread, NULL);
+	flight_save_all(&pair.rec.writers);
+	check_file(&pair, runner.t->ring->tid, runner.nr - 1);
+	end(&pair);
+}
+
+/* Shares of --max-size: the rest is for tasks. */
+static void test_shares(void **unused)
+{
+	const struct record_settings settings = { .max_bytes = 64 << 10 };
+	const struct record_settings large = { .max_bytes = 1ULL << 40 };
+	struct sources sources = { .settings = &settings };
+	struct source perf, kernel;
+
+	assert_int_equal(sources_kept_bytes(&settings, 2), (64 << 10) / 8 / 2);
+	assert_int_equal(sources_kept_bytes(&settings, 4), (64 << 10) / 8 / 4);
+	assert_int_equal(sources_kept_bytes(&large, 2), SOURCE_KEPT_BYTES_MAX);
+	assert_int_equal(sources_left_bytes(&sources), 64 << 10);
+	sources_add(&sources, &perf);
+	sources_add(&sources, &kernel);
+	assert_ptr_equal(sources.first, &perf);
+	assert_ptr_equal(perf.next, &kernel);
+	assert_int_equal(sources_left_bytes(&sources), (64 << 10) / 8 * 6);
+}
+
+/* Threads by the thousand: when as many as are kept have gone, and a thousand, their lines go, too. */
+static void test_lines_of_old_tasks_go(void **unused)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct pair pair;
+	unsigned nr = 0;
+
+	begin(&pair, 10 * sizeof(struct record));
+	for (int i = 0; i < 1200; i++) {
+		struct thread *t = pair_thread();
+
+		emit(t, 0, 1);
+		thread_give_back(t);
+		pair_look(&pair, false);
+	}
+	text = pair_file(&pair, "task.txt");
+	for (const char *at = strbuf_str(&text); (at = strstr(at, "TASK ")); at++)
+		nr++;
+	/* The program's own line, ten with a file, and those since. */
+	assert_in_range(nr, 190, 220);
+	assert_true(pair.rec.writers.flight.nr_gone < 1000);
+	assert_int_equal(faccessat(pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
+	end(&pair);
+}
+
+/* No temporary file is left, whether the file could be written or not, and the next one can. */
+static void check_failure(struct pair *pair, struct thread *t, int code)
+{
+	char tmp[32];
+
+	snprintf(tmp, sizeof(tmp), ".%d.dat.tmp", t->ring->tid);
+	flight_save_all(&pair->rec.writers);
+	assert_int_equal(pair->rec.store->error, code);
+	pair->rec.store->error = 0;
+	unlinkat(pair->dir_fd, tmp, AT_REMOVEDIR);
+	assert_int_equal(faccessat(pair->dir_fd, tmp, F_OK, 0), -1);
+	assert_int_equal(pair->rec.writers.flight.nr, 0);
+}
+
+static void test_files_that_cannot_be_written(void **unused)
+{
+	struct rlimit limit;
+	struct pair pair;
+	struct thread *t;
+	char name[32];
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	emit(t, 0, 5);
+	snprintf(name, sizeof(name), ".%d.dat.tmp", t->ring->tid);
+	assert_return_code(mkdirat(pair.dir_fd, name, 0700), errno);
+	check_failure(&pair, t, -EISDIR);
+
+	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
+	assert_return_code(mkdirat(pair.dir_fd, name, 0700), errno);
+	check_failure(&pair, t, -EISDIR);
+	assert_return_code(unlinkat(pair.dir_fd, name, AT_REMOVEDIR), errno);
+
+	/* A full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = 40;
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
+	check_failure(&pair, t, -EFBIG);
+	limit.rlim_cur = limit.rlim_max;
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
+
+	flight_save_all(&pair.rec.writers);
+	check_file(&pair, t->ring->tid, 4);
+	assert_int_equal(pair.rec.writers.flight.nr, 1);
+	assert_int_equal(pair.rec.store->error, 0);
+	end(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short_run),
+		cmocka_unit_test(test_every_place),
+		cmocka_unit_test(test_next_lap_is_noted),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_old_files_go),
+		cmocka_unit_test(test_same_task_again),
+		cmocka_unit_test(test_damaged_segments),
+		cmocka_unit_test(test_damaged_heads),
+		cmocka_unit_test(test_ring_without_a_task),
+		cmocka_unit_test(test_snapshots_of_a_running_thread),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_lines_of_old_tasks_go),
+		cmocka_unit_test(test_files_that_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,563 @@
+/*
+ * The ring from both sides: what producers have committed is in the files, in that order, and what they have not got in is
+ * told at its place. The test is the scheduler: it says who makes the next step.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/cleanup.h"
+
+#define NR_PRODUCERS 3
+#define PAYLOAD_MAX  (RING_PAGE - 4 * sizeof(struct record))
+
+/* splitmix64: the same numbers everywhere. */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+/*
+ * A traced thread, and what its file is to hold.
+ *
+ * @untold: records that were lost since the last one that was not
+ */
+struct producer {
+	struct thread *t;
+	int32_t tid;
+	struct strbuf expected;
+	uint64_t untold;
+};
+
+static void expect_record(struct strbuf *expected, uint64_t time_ns, uint64_t data)
+{
+	struct record record = { time_ns, data };
+
+	strbuf_add(expected, &record, sizeof(record));
+}
+
+static void expect_lost(struct producer *p)
+{
+	if (p->untold)
+		expect_record(&p->expected, 0, record_data(RECORD_LOST, 0, p->untold));
+	p->untold = 0;
+}
+
+static bool producer_begin(struct producer *p)
+{
+	*p = (struct producer){ .t = pair_thread() };
+	if (p->t)
+		p->tid = p->t->ring->tid;
+	return p->t;
+}
+
+static void producer_emit(struct producer *p, uint64_t time_ns, uint32_t len)
+{
+	char payload[PAYLOAD_MAX];
+	uint64_t data = record_data(RECORD_ENTRY, time_ns % 50, time_ns * 16);
+
+	memset(payload, (char)time_ns, len);
+	if (!emit_record(p->t, time_ns, data, payload, len)) {
+		note_lost(p->t, 1);
+		p->untold++;
+		return;
+	}
+	expect_lost(p);
+	expect_record(&p->expected, time_ns, data | (len ? RECORD_MORE : 0));
+	strbuf_add(&p->expected, payload, len);
+	strbuf_add(&p->expected, "\0\0\0\0\0\0\0", -len % 8);
+}
+
+static void check_file(const struct pair *pair, int32_t tid, const struct strbuf *expected)
+{
+	struct strbuf found cleanup_strbuf = pair_data(pair, tid);
+
+	assert_int_equal(found.len, expected->len);
+	assert_memory_equal(strbuf_str(&found), strbuf_str(expected), found.len);
+}
+
+/* After a look: what must have been taken, and what must not. */
+static void check_taken(struct pair *pair, const struct producer *p, bool everything)
+{
+	const struct ring *r = p->t->ring;
+	uint64_t head = r->head;
+	uint64_t tail = r->tail;
+
+	assert_true(tail <= head);
+	assert_true(tail >= head - head % RING_PAGE);
+	assert_int_equal(tail, pair->proc->sinks[pair_ring_index(pair, r)].tail);
+	if (everything) {
+		assert_int_equal(tail, head);
+		check_file(pair, p->tid, &p->expected);
+	}
+}
+
+static uint32_t choose_length(uint64_t *state)
+{
+	uint64_t n = random_next(state);
+
+	switch (n % 8) {
+	case 0:
+		return n / 8 % 300;
+	case 1:
+		return PAYLOAD_MAX - n / 8 % 100;
+	default:
+		return 0;
+	}
+}
+
+/* The other side of a blocked producer. */
+struct consumer {
+	struct pair *pair;
+	uint64_t *state;
+	unsigned nr_waits;
+};
+
+static void look_meanwhile(void *arg)
+{
+	struct consumer *c = arg;
+
+	c->nr_waits++;
+	if (random_next(c->state) % 3 == 0)
+		pair_look(c->pair, random_next(c->state) % 2);
+}
+
+/* One order of steps. Returns how many records were lost; @nr_waits: how often somebody had to wait */
+static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_waits)
+{
+	struct producer producers[64];
+	struct producer *now[NR_PRODUCERS];
+	size_t nr = 0;
+	uint64_t state = seed;
+	uint64_t lost = 0;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	probe.plan.flags |= flags;
+
+	struct consumer consumer = { &pair, &state, 0 };
+
+	pair_when_waiting(look_meanwhile, &consumer);
+	for (size_t i = 0; i < NR_PRODUCERS; i++) {
+		now[i] = &producers[nr++];
+		assert_true(producer_begin(now[i]));
+	}
+	for (uint64_t step = 1; step < 3000; step++) {
+		struct producer **p = &now[random_next(&state) % NR_PRODUCERS];
+		uint64_t what = random_next(&state) % 1000;
+		uint64_t before = (*p)->untold;
+
+		if (what < 970) {
+			producer_emit(*p, step, choose_length(&state));
+			lost += (*p)->untold > before;
+		} else if (what < 992) {
+			bool everything = random_next(&state) % 2;
+
+			pair_look(&pair, everything);
+			for (size_t i = 0; i < NR_PRODUCERS; i++)
+				check_taken(&pair, now[i], everything);
+		} else if (nr < ARRAY_SIZE(producers)) {
+			expect_lost(*p); /* at the end of the file */
+			thread_give_back((*p)->t);
+			*p = &producers[nr++];
+			assert_true(producer_begin(*p));
+		}
+	}
+	pair_when_waiting(NULL, NULL);
+	for (size_t i = 0; i < NR_PRODUCERS; i++)
+		expect_lost(now[i]);
+	pair_stop(&pair);
+	for (size_t i = 0; i < nr; i++) {
+		check_file(&pair, producers[i].tid, &producers[i].expected);
+		strbuf_deinit(&producers[i].expected);
+	}
+	assert_int_equal(pair.rec.writers.records_lost, lost);
+	assert_int_equal(pair.rec.store->error, 0);
+	*nr_waits = consumer.nr_waits;
+	pair_close(&pair);
+	return lost;
+}
+
+static void test_interleavings_that_wait(void **unused)
+{
+	unsigned nr_waits;
+	unsigned sum = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		assert_int_equal(run_interleaving(seed, 0, &nr_waits), 0);
+		sum += nr_waits;
+	}
+	assert_true(sum > 0); /* or it is no test */
+}
+
+static void test_interleavings_that_drop(void **unused)
+{
+	unsigned nr_waits;
+	uint64_t lost = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		lost += run_interleaving(seed, PLAN_DROP, &nr_waits);
+		assert_int_equal(nr_waits, 0);
+	}
+	assert_true(lost > 0);
+}
+
+/* --- both sides at the same time --- */
+
+#define NR_RECORDS 30000
+
+static void *produce(void *arg)
+{
+	struct producer *p = arg;
+
+	for (uint64_t i = 1; i <= NR_RECORDS; i++)
+		producer_emit(p, i, i % 5 ? 0 : 24);
+	thread_give_back(p->t);
+	return NULL;
+}
+
+static void test_threads(void **unused)
+{
+	struct producer producers[NR_PRODUCERS];
+	pthread_t threads[NR_PRODUCERS];
+	struct pair pair;
+
+	pair_init(&pair);
+	pair.settings.nr_writers = 2;
+	pair_open(&pair);
+	for (size_t i = 0; i < NR_PRODUCERS; i++) {
+		assert_true(producer_begin(&producers[i]));
+		assert_int_equal(pthread_create(&threads[i], NULL, produce, &producers[i]), 0);
+	}
+	for (size_t i = 0; i < NR_PRODUCERS; i++)
+		pthread_join(threads[i], NULL);
+	pair_stop(&pair);
+	for (size_t i = 0; i < NR_PRODUCERS; i++) {
+		assert_int_equal(producers[i].untold, 0);
+		check_file(&pair, producers[i].tid, &producers[i].expected);
+		strbuf_deinit(&producers[i].expected);
+	}
+	assert_int_equal(pair.rec.writers.records_lost, 0);
+	pair_close(&pair);
+}
+
+/* Writer threads take what is committed by themselves, without a full segment and without an end. */
+static void test_writers_flush(void **unused)
+{
+	struct producer p;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair.settings.nr_writers = 2;
+	pair_open(&pair);
+	assert_true(producer_begin(&p));
+	producer_emit(&p, 1, 0);
+
+	uint64_t after_ns = settings_now_ns(&pair.settings);
+
+	while (atomic_load(&p.t->ring->tail) != p.t->ring->head)
+		usleep(1000);
+	check_file(&pair, p.tid, &p.expected);
+	/* That time has passed for all writers, and then it is so for the reader, too. */
+	while (writers_complete_ns(&pair.rec.writers) < after_ns)
+		usleep(1000);
+	assert_true(writers_complete_ns(&pair.rec.writers) < settings_now_ns(&pair.settings));
+	strbuf_deinit(&p.expected);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* --rt-prio, for whoever may. */
+static void test_priority(void **unused)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	struct pair pair;
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
+		print_message("may not have a real-time priority: %s\n", strerror(errno));
+		skip();
+	}
+	param.sched_priority = 0;
+	sched_setscheduler(0, SCHED_OTHER, &param);
+	for (unsigned prio = 0; prio <= 2; prio += 2) {
+		pair_init(&pair);
+		pair.settings.nr_writers = 2;
+		pair.settings.rt_prio = prio;
+		pair_open(&pair);
+		for (int i = 0; i < 2; i++) {
+			int policy;
+
+			pthread_getschedparam(pair.rec.writers.threads[i], &policy, &param);
+			assert_int_equal(policy, prio ? SCHED_FIFO : SCHED_OTHER);
+			assert_int_equal(param.sched_priority, prio);
+		}
+		pair_stop(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* The slowest writer counts, and a thread may still be about to commit what happened just before. */
+static void test_complete_ns(void **unused)
+{
+	_Atomic uint64_t flushed_ns[3] = { 5000000000, 3000000000, 4000000000 };
+	struct writers writers = { .flushed_ns = flushed_ns, .nr = 3 };
+
+	assert_int_equal(writers_complete_ns(&writers), 3000000000 - 20000000);
+	flushed_ns[1] = 20000000;
+	assert_int_equal(writers_complete_ns(&writers), 0);
+	flushed_ns[1] = 1;
+	assert_int_equal(writers_complete_ns(&writers), 0);
+}
+
+/* --- what a program may have written into the ring's header --- */
+
+struct hostile {
+	uint64_t head;
+	uint32_t used; /* of the first segment */
+	uint64_t taken;
+	uint64_t tail;
+};
+
+static void test_hostile_headers(void **unused)
+{
+	const uint64_t data_bytes = 8 * RING_PAGE;
+	static const struct hostile cases[] = {
+		{ 0, 0, 0, 0 },
+		{ 16, 0, 16, 16 },
+		{ 4, 0, 0, 0 },
+		{ RING_PAGE - 8, 0, RING_PAGE - 8, RING_PAGE - 8 },
+		{ RING_PAGE, 64, 64, RING_PAGE },
+		{ RING_PAGE, 0, 0, RING_PAGE },
+		{ RING_PAGE, RING_PAGE, RING_PAGE, RING_PAGE },
+		{ RING_PAGE, RING_PAGE + 8, 0, RING_PAGE },
+		{ RING_PAGE, RING_PAGE - 4, 0, RING_PAGE },
+		{ RING_PAGE, UINT32_MAX - 7, 0, RING_PAGE },
+		{ RING_PAGE + 32, 64, 96, RING_PAGE + 32 },
+		{ 8 * RING_PAGE, 64, 64, 8 * RING_PAGE },
+		{ 8 * RING_PAGE + 8, 64, 0, 0 },
+		{ 8 * RING_PAGE + 1, 64, 0, 0 },
+		{ UINT64_MAX - 7, 64, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct hostile *c = &cases[i];
+		struct pair pair;
+
+		pair_init(&pair);
+		pair_open(&pair);
+		assert_int_equal((uint64_t)pair.proc->nr_segments * pair.proc->segment_bytes,
+				 data_bytes);
+
+		struct ring *r = pair_thread()->ring;
+
+		r->segment_used[0] = c->used;
+		r->head = c->head;
+		assert_int_equal(pair_look(&pair, true), c->taken);
+		assert_int_equal(r->tail, c->tail);
+		pair_stop(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* A producer cannot make the recorder look back: its own tail counts. */
+static void test_tail_is_the_recorders(void **unused)
+{
+	struct producer p;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_true(producer_begin(&p));
+	producer_emit(&p, 1, 0);
+	pair_look(&pair, true);
+	p.t->ring->tail = 0;
+	assert_int_equal(pair_look(&pair, true), 0);
+	p.t->ring->head = 0; /* behind what was taken */
+	assert_int_equal(pair_look(&pair, true), 0);
+	check_file(&pair, p.tid, &p.expected);
+	strbuf_deinit(&p.expected);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+static void test_ring_without_a_task(void **unused)
+{
+	struct producer p;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_true(producer_begin(&p));
+	for (uint64_t i = 1; i <= 5; i++)
+		producer_emit(&p, i, 0);
+	p.t->ring->tid = -3;
+	pair_look(&pair, true);
+	assert_int_equal(pair.rec.writers.records_lost, 5);
+	assert_int_equal(pair.rec.tasks.nr_tids, 0);
+
+	/* It says later on whose it is. */
+	p.t->ring->tid = p.tid;
+	strbuf_reset(&p.expected);
+	expect_record(&p.expected, 0, record_data(RECORD_LOST, 0, 5));
+	producer_emit(&p, 6, 0);
+	pair_stop(&pair);
+	check_file(&pair, p.tid, &p.expected);
+	strbuf_deinit(&p.expected);
+	assert_int_equal(pair.rec.writers.records_lost, 5);
+	pair_close(&pair);
+}
+
+/* --- rings that are given back --- */
+
+static void test_reuse(void **unused)
+{
+	struct producer first, second;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	probe.plan.flags |= PLAN_DROP;
+	assert_true(producer_begin(&first));
+	for (uint64_t i = 1; i < 5000; i++)
+		producer_emit(&first, i, 0);
+	assert_true(first.untold > 0);
+	expect_lost(&first);
+
+	struct ring *r = first.t->ring;
+
+	r->segment_before[0] = 77;
+	r->lost_inside = 1;
+	thread_give_back(first.t);
+	assert_int_equal(r->state, RING_DONE);
+	pair_look(&pair, false);
+	assert_int_equal(r->state, RING_FREE);
+	assert_int_equal(r->tid, 0);
+	assert_int_equal(r->head, 0);
+	assert_int_equal(r->tail, 0);
+	assert_int_equal(r->lost, 0);
+	assert_int_equal(r->lost_told, 0);
+	assert_int_equal(r->lost_inside, 0);
+	assert_int_equal(r->segment_before[0], 0);
+	check_file(&pair, first.tid, &first.expected);
+
+	assert_true(producer_begin(&second));
+	assert_ptr_equal(second.t->ring, r);
+	assert_int_not_equal(second.tid, first.tid);
+	for (uint64_t i = 1; i < 300; i++)
+		producer_emit(&second, i, 8);
+	pair_stop(&pair);
+	check_file(&pair, first.tid, &first.expected);
+	check_file(&pair, second.tid, &second.expected);
+	strbuf_deinit(&first.expected);
+	strbuf_deinit(&second.expected);
+	pair_close(&pair);
+}
+
+/* Several rings of one task in a row (a thread id that came again): the oldest comes first, wherever it stands. */
+static void test_ended_rings_in_order(void **unused)
+{
+	static const uint64_t starts[] = { 300, 100, 200, 400, 50 };
+	static const uint64_t order[] = { 50, 100, 200, 300, 400 };
+	struct strbuf expected cleanup_strbuf = { 0 };
+	struct producer p[ARRAY_SIZE(starts)];
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		assert_true(producer_begin(&p[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		struct ring *r = p[i].t->ring;
+
+		r->tid = 4999999;
+		r->start_ns = starts[i];
+		producer_emit(&p[i], starts[i], 0);
+		strbuf_deinit(&p[i].expected);
+		thread_give_back(p[i].t);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		expect_record(&expected, order[i],
+			      record_data(RECORD_ENTRY, order[i] % 50, order[i] * 16));
+	pair_look(&pair, false);
+	check_file(&pair, 4999999, &expected);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* Each writer has rings of its own. */
+static void test_writers_share_rings(void **unused)
+{
+	struct producer p[5];
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	pair.rec.writers.nr = pair.rec.control->nr_writers = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		assert_true(producer_begin(&p[i]));
+		producer_emit(&p[i], 1, 0);
+		if (i >= 3)
+			thread_give_back(p[i].t);
+	}
+	assert_int_equal(writer_look(&pair.rec.writers, 1, true), 16);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		struct strbuf found cleanup_strbuf = pair_data(&pair, p[i].tid);
+
+		assert_int_equal(found.len, i % 2 ? 16 : 0);
+	}
+	assert_int_equal(writer_look(&pair.rec.writers, 0, true), 32);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		check_file(&pair, p[i].tid, &p[i].expected);
+		strbuf_deinit(&p[i].expected);
+	}
+	pair.rec.writers.nr = 1;
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* A producer that found no ring is counted. */
+static void test_untraced_threads(void **unused)
+{
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	pair.proc->arena->nr_rings = pair.proc->nr_rings = 1;
+	assert_non_null(pair_thread());
+	assert_null(pair_thread());
+	assert_null(pair_thread());
+	pair_stop(&pair);
+	assert_int_equal(pair.rec.writers.threads_untraced, 2);
+	pair_close(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interleavings_that_wait),
+		cmocka_unit_test(test_interleavings_that_drop),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_writers_flush),
+		cmocka_unit_test(test_priority),
+		cmocka_unit_test(test_complete_ns),
+		cmocka_unit_test(test_hostile_headers),
+		cmocka_unit_test(test_tail_is_the_recorders),
+		cmocka_unit_test(test_ring_without_a_task),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_ended_rings_in_order),
+		cmocka_unit_test(test_writers_share_rings),
+		cmocka_unit_test(test_untraced_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

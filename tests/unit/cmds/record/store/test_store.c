@@ -1,0 +1,221 @@
+/* A whole recording into a store that is no directory: nothing of it may go to the disk by another way. */
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/unit.h"
+
+/* A recorder and a probe, with a memory between them and a directory that stays empty. */
+struct place {
+	struct store_memory memory;
+	struct pair pair;
+};
+
+static void begin(struct place *place, uint64_t flight_bytes, uint64_t max_bytes)
+{
+	store_memory_init(&place->memory);
+	pair_init(&place->pair);
+	place->pair.into = &place->memory.store;
+	place->pair.settings.flight_bytes = flight_bytes;
+	place->pair.settings.max_bytes = max_bytes;
+	pair_open(&place->pair);
+}
+
+static void check_nothing_on_disk(const struct place *place)
+{
+	DIR *dir = opendir(place->pair.dir);
+
+	assert_non_null(dir);
+	for (struct dirent *e; (e = readdir(dir)) != NULL;)
+		assert_true(strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+	closedir(dir);
+}
+
+static void end(struct place *place)
+{
+	pair_stop(&place->pair);
+	assert_int_equal(place->memory.store.error, 0);
+	check_nothing_on_disk(place);
+	pair_close(&place->pair);
+	store_memory_deinit(&place->memory);
+}
+
+static struct strbuf content_of(struct place *place, const char *name)
+{
+	struct strbuf content = { 0 };
+
+	assert_int_equal(store_read(&place->memory.store, name, SIZE_MAX, &content), 0);
+	return content;
+}
+
+static struct strbuf data_of(struct place *place, int32_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	return content_of(place, name);
+}
+
+static void emit(struct thread *t, uint64_t from, uint64_t to)
+{
+	for (uint64_t nr = from; nr < to; nr++)
+		assert_true(emit_record(t, nr, record_data(RECORD_ENTRY, 1, nr * 16), NULL, 0));
+}
+
+/* It has the records @from to before @to. */
+static void check_records(struct place *place, int32_t tid, uint64_t from, uint64_t to)
+{
+	struct strbuf data cleanup_strbuf = data_of(place, tid);
+	const struct record *r = (const struct record *)strbuf_str(&data);
+
+	assert_int_equal(data.len, (to - from) * sizeof(*r));
+	for (uint64_t nr = from; nr < to; nr++, r++) {
+		assert_int_equal(r->time_ns, nr);
+		assert_int_equal(record_addr(r->data), nr * 16);
+	}
+}
+
+/* Two threads, more than once around their rings; the writer looks when segments are full, and at the end. */
+static void test_rings(void **unused)
+{
+	struct place place;
+	struct thread *a, *b;
+
+	begin(&place, 0, 0);
+	a = pair_thread();
+	b = pair_thread();
+	for (uint64_t nr = 0; nr < 10000; nr += 100) {
+		emit(a, nr, nr + 100);
+		emit(b, nr + 7, nr + 107);
+		pair_look(&place.pair, nr % 3 == 0);
+	}
+
+	int32_t tids[] = { a->ring->tid, b->ring->tid };
+
+	pair_stop(&place.pair);
+	check_records(&place, tids[0], 0, 10000);
+	check_records(&place, tids[1], 7, 10007);
+
+	struct strbuf log cleanup_strbuf = content_of(&place, "task.txt");
+	char line[64];
+
+	assert_non_null(strstr(strbuf_str(&log), "exename=\"/bin/program\""));
+	for (int i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line), " tid=%d pid=%d\n", tids[i], getpid());
+		assert_non_null(strstr(strbuf_str(&log), line));
+	}
+	end(&place);
+}
+
+/* A snapshot is a whole file in the place of the former one; the oldest go when there is no room for all. */
+static void test_flight(void **unused)
+{
+	struct place place;
+	struct thread *first, *second;
+
+	begin(&place, FLIGHT_BYTES_MIN, 150 * sizeof(struct record));
+	first = pair_thread();
+	emit(first, 0, 40);
+	assert_int_equal(flight_save_all(&place.pair.rec.writers), 1);
+	check_records(&place, first->ring->tid, 0, 40);
+	emit(first, 40, 100);
+	assert_int_equal(flight_save_all(&place.pair.rec.writers), 1);
+	check_records(&place, first->ring->tid, 0, 100);
+
+	int32_t former = first->ring->tid;
+	struct strbuf none cleanup_strbuf = { 0 };
+	char name[32];
+
+	thread_give_back(first);
+	pair_look(&place.pair, false);
+	second = pair_thread();
+	emit(second, 0, 60);
+	flight_save_all(&place.pair.rec.writers);
+	check_records(&place, second->ring->tid, 0, 60);
+	snprintf(name, sizeof(name), "%d.dat", former);
+	assert_int_equal(store_read(&place.memory.store, name, 1, &none), -ENOENT);
+	end(&place);
+}
+
+/* The log is replaced and goes on. */
+static void test_clear(void **unused)
+{
+	struct place place;
+	struct thread *t;
+	int32_t kept[] = { 1 };
+
+	begin(&place, 0, 0);
+	t = pair_thread();
+	emit(t, 0, 1);
+	pair_look(&place.pair, true);
+
+	struct strbuf before cleanup_strbuf = content_of(&place, "task.txt");
+	char line[32];
+
+	/* Which the kernel does not know, so it has ended. */
+	snprintf(line, sizeof(line), " tid=%d ", t->ring->tid);
+	assert_non_null(strstr(strbuf_str(&before), line));
+	tasks_clear(&place.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+
+	struct strbuf cleared cleanup_strbuf = content_of(&place, "task.txt");
+
+	assert_null(strstr(strbuf_str(&cleared), line));
+	tasks_announce(&place.pair.rec.tasks, place.pair.proc, 4999999, 5);
+
+	struct strbuf after cleanup_strbuf = content_of(&place, "task.txt");
+
+	assert_memory_equal(after.data, cleared.data, cleared.len);
+	assert_non_null(strstr(strbuf_str(&after), "tid=4999999 "));
+	end(&place);
+}
+
+/* Whom a symbol file's name stands for is read back from the store. */
+static void test_names_of_symbol_files(void **unused)
+{
+	struct store_memory memory;
+	struct store *store = &memory.store;
+	char name[64];
+	static const char text[] = "# path name: /usr/lib/libx.so\n# build-id: 0123abcd\n";
+
+	store_memory_init(&memory);
+	assert_true(store_choose_name(store, "/usr/lib/libx.so", "0123abcd", name, sizeof(name)));
+	assert_string_equal(name, "libx.so.sym");
+	assert_int_equal(store_publish(store, name, text, sizeof(text) - 1, NULL), 0);
+	assert_false(store_choose_name(store, "/usr/lib/libx.so", "0123abcd", name, sizeof(name)));
+	assert_true(store_choose_name(store, "/opt/libx.so", "fedc0000", name, sizeof(name)));
+	assert_string_equal(name, "libx.so-fedc.sym");
+	assert_true(store_choose_name(store, "/opt/libx.so", "", name, sizeof(name)));
+	assert_string_equal(name, "libx.so-0470.sym");
+	store_memory_deinit(&memory);
+}
+
+static void test_first_error_counts(void **unused)
+{
+	struct store store = { 0 };
+	struct stat st;
+
+	store.ops = &(const struct store_ops){ 0 };
+	store_note_error(&store, 0);
+	store_note_error(&store, 3);
+	assert_int_equal(store.error, 0);
+	store_note_error(&store, -ENOSPC);
+	store_note_error(&store, -EIO);
+	assert_int_equal(store.error, -ENOSPC);
+	assert_int_equal(store_place(&store, &st), -EOPNOTSUPP);
+	assert_true(store_may_stay_open(&store, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_flight),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_names_of_symbol_files),
+		cmocka_unit_test(test_first_error_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* The first page of an arena: whose it is, how long it stays, and what is done about what stands there. */
+#include "tests/unit/lib/recorder.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+static struct process *begin(struct recorder *rec, pid_t pid)
+{
+	const struct control_hello hello = { .pid = pid, .ppid = 1, .kind = CONTROL_EXEC };
+	int arena_fd = -1;
+	struct process *proc = process_create(&rec->processes, &hello, pid, &arena_fd);
+
+	assert_non_null(proc);
+	close(arena_fd);
+	proc->session = rec_session_create(&rec->sessions, pid, "/bin/x");
+	process_publish(&rec->processes, proc);
+	return proc;
+}
+
+static pid_t begin_child(int end[2])
+{
+	pid_t pid;
+
+	assert_int_equal(pipe(end), 0);
+	pid = fork();
+	if (pid == 0) {
+		char byte;
+
+		close(end[1]);
+		_exit(read(end[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(end[0]);
+	return pid;
+}
+
+static void note(struct process *proc, pid_t child)
+{
+	struct arena_forks *forks = &proc->notes->forks;
+
+	forks->begun++;
+	forks->pids[forks->nr++] = child;
+	forks->noted++;
+}
+
+static void a_page_stays_while_a_child_may_write(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct process *proc = begin(rec, getpid());
+	int end[2];
+	pid_t child = begin_child(end);
+
+	note(proc, child);
+	assert_false(notes_has_newborns(&rec->processes));
+	proc->notes->forks.begun++;
+	assert_true(notes_has_newborns(&rec->processes));
+	proc->notes->forks.begun--;
+	process_retire(&rec->processes, proc);
+	assert_null(proc->arena);
+	assert_non_null(proc->notes);
+
+	/* Looked at when there are many. */
+	for (int i = 0; i < 600; i++)
+		process_retire(&rec->processes, begin(rec, getpid()));
+	assert_non_null(proc->notes);
+	assert_int_equal(proc->notes->forks.pids[0], child);
+	close(end[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	for (int i = 0; i < 1200; i++)
+		process_retire(&rec->processes, begin(rec, getpid()));
+	assert_null(proc->notes);
+	assert_true(rec->processes.notes.nr_ended <= 257);
+}
+
+/* Whatever stands there: it does not keep pages for ever. */
+static void pages_have_a_limit(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (int i = 0; i < 9000; i++) {
+		struct process *proc = begin(rec, getpid());
+
+		note(proc, getppid());
+		proc->notes->forks.nr = UINT32_MAX;
+		proc->notes->forks.begun = UINT32_MAX;
+		process_retire(&rec->processes, proc);
+		assert_true(rec->processes.notes.nr_ended <= 4097);
+	}
+}
+
+static void what_failed_is_summed_up(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct process *proc = begin(rec, getpid());
+
+		proc->notes->reads_failed = 1 << i;
+		proc->notes->points_failed = UINT32_MAX;
+		process_retire(&rec->processes, proc);
+	}
+	notes_close(&rec->processes);
+	assert_int_equal(rec->processes.notes.reads_failed, 7);
+	assert_int_equal(rec->processes.notes.points_failed, 3ULL * UINT32_MAX);
+}
+
+static void the_end_is_for_those_who_may_ask(void **state)
+{
+	struct test_recorder *t = *state;
+	struct process *proc = begin(&t->rec, getpid());
+
+	proc->notes->finish_wanted = 1;
+	notes_obey(&t->rec.processes, proc);
+	assert_int_equal(t->rec.control->finished, 0);
+	t->settings.signals.finish = 1;
+	notes_obey(&t->rec.processes, proc);
+	assert_int_equal(t->rec.control->finished, 1);
+}
+
+/* The descriptor that probes get, and any other one of the same memory. */
+static void what_all_share_cannot_be_written(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	char path[64];
+	void *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, rec->control_fd, 0);
+
+	assert_true(p != MAP_FAILED);
+	assert_true(mprotect(p, 4096, PROT_READ | PROT_WRITE) < 0);
+	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, rec->control_fd, 0) ==
+		    MAP_FAILED);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", rec->control_fd);
+
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
+	assert_true(write(fd, "", 1) < 0);
+	assert_true(ftruncate(rec->control_fd, 0) < 0);
+	close(fd);
+	/* We can. */
+	rec->control->finished = 1;
+	assert_int_equal(((struct control_page *)p)->finished, 1);
+	munmap(p, 4096);
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_page_stays_while_a_child_may_write),
+		TEST(pages_have_a_limit),
+		TEST(what_failed_is_summed_up),
+		TEST(the_end_is_for_those_who_may_ask),
+		TEST(what_all_share_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Unit tests of cmds/record/tasks/orphans.c, with processes and shared memory as they are. */
+#include "tests/unit/lib/unit.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/run/recorder.h"
+
+/* @page: shared memory, as the recorder and the program have it: the notes of @parent, which has ended */
+struct place {
+	struct recorder rec;
+	struct process parent;
+	struct arena *page;
+	pid_t traced, other; /* two processes: one has the page, one has not */
+};
+
+static pid_t fork_waiting(struct arena *page)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (page)
+			munmap(page, sizeof(*page));
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+	int fd = memfd_create("test-orphans", MFD_CLOEXEC);
+
+	assert_non_null(p);
+	assert_int_equal(ftruncate(fd, sizeof(*p->page)), 0);
+
+	struct stat memory;
+
+	assert_int_equal(fstat(fd, &memory), 0);
+	p->parent.memory = (struct memory_id){ memory.st_dev, memory.st_ino };
+	p->page = mmap(NULL, sizeof(*p->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(p->page != MAP_FAILED);
+	p->parent.pidfd = -1;
+	p->parent.notes = p->page;
+	p->rec.processes.notes.first = &p->parent;
+	close(fd);
+	p->rec.processes.loop = &p->rec.loop;
+	p->rec.processes.alive = &p->rec.alive;
+	assert_int_equal(loop_open(&p->rec.loop, NULL), 0);
+	p->traced = fork_waiting(NULL);
+	p->other = fork_waiting(p->page);
+	*state = p;
+	return 0;
+}
+
+static void end(pid_t *pid)
+{
+	if (*pid <= 0)
+		return;
+	kill(*pid, SIGKILL);
+	waitpid(*pid, NULL, 0);
+	*pid = 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	orphans_forget(&p->rec.processes);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	end(&p->traced);
+	end(&p->other);
+	loop_close(&p->rec.loop);
+	munmap(p->page, sizeof(*p->page));
+	free(p);
+	return 0;
+}
+
+static void note(struct place *p, pid_t pid)
+{
+	uint32_t n = atomic_fetch_add(&p->page->forks.nr, 1);
+
+	atomic_store(&p->page->forks.pids[n % ARENA_FORKS], pid);
+}
+
+static void look(struct place *p)
+{
+	orphans_look(&p->rec.processes);
+}
+
+static void test_child_is_waited_for(void **state)
+{
+	struct place *p = *state;
+
+	note(p, p->traced);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+	assert_int_equal(loop_serve(&p->rec.loop, 0), 0);
+	end(&p->traced);
+	assert_int_equal(loop_serve(&p->rec.loop, -1), 1);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+}
+
+/* Whatever the program writes there: a stranger's number, our own, that of init, and what is none. */
+static void test_who_has_not_our_memory(void **state)
+{
+	struct place *p = *state;
+	const pid_t pids[] = { p->other, getpid(), 1, 0, -1, INT_MIN, INT_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		note(p, pids[i]);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+}
+
+static void test_named_often(void **state)
+{
+	struct place *p = *state;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 2 * ARENA_FORKS; i++)
+			note(p, p->traced);
+		look(p);
+		assert_int_equal(p->rec.alive.nr_followed, 1);
+	}
+}
+
+static void test_who_has_ended(void **state)
+{
+	struct place *p = *state;
+	pid_t pid = p->traced;
+
+	kill(pid, SIGKILL);
+	note(p, pid);
+	/* Not reaped yet. */
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 0);
+}
+
+static void test_more_than_there_is_room_for(void **state)
+{
+	struct place *p = *state;
+
+	atomic_store(&p->page->forks.nr, UINT32_MAX - 1);
+	atomic_store(&p->page->forks.pids[ARENA_FORKS - 1], p->traced);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+}
+
+/* Forks that never come are waited for, but not for ever. */
+static void test_forks_that_do_not_come(void **state)
+{
+	struct place *p = *state;
+
+	atomic_store(&p->page->forks.begun, UINT32_MAX);
+	note(p, p->traced);
+	look(p);
+	assert_int_equal(p->rec.alive.nr_followed, 1);
+}
+
+#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		each(test_child_is_waited_for),
+		each(test_who_has_not_our_memory),
+		each(test_named_often),
+		each(test_who_has_ended),
+		each(test_more_than_there_is_room_for),
+		each(test_forks_that_do_not_come),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* Traced processes: their arenas, finding them, and what is left when they end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+static struct process *make(struct pair *pair, pid_t pid, pid_t os_pid,
+			    enum control_hello_kind kind)
+{
+	const struct control_hello hello = { .pid = pid, .ppid = 17, .kind = kind, .time_ns = 99 };
+	int fd = -1;
+	struct process *proc = process_create(&pair->rec.processes, &hello, os_pid, &fd);
+
+	assert_non_null(proc);
+	close(fd);
+	proc->session = pair->proc->session;
+	return proc;
+}
+
+static void test_fields(void **unused)
+{
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+
+	struct process *proc = make(&pair, 4200001, 4200002, CONTROL_FORK);
+
+	assert_int_equal(proc->pid, 4200001);
+	assert_int_equal(proc->os_pid, 4200002);
+	assert_int_equal(proc->ppid, 17);
+	assert_int_equal(proc->time_ns, 99);
+	assert_true(proc->is_fork);
+	assert_false(proc->announced);
+	process_destroy(proc);
+	proc = make(&pair, 4200001, 4200002, CONTROL_EXEC);
+	assert_false(proc->is_fork);
+	process_destroy(proc);
+	process_destroy(NULL);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* The shape that both sides go by, and that the program cannot change the size of the file. */
+static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t nr_segments,
+			uint32_t bytes, uint32_t nr_rings)
+{
+	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };
+	struct pair pair;
+	int fd = -1;
+
+	pair_init(&pair);
+	pair.settings.segment_bytes = segment_bytes;
+	pair.settings.flight_bytes = flight_bytes;
+	pair.settings.max_bytes = flight_bytes;
+	pair_open(&pair);
+
+	struct process *proc = process_create(&pair.rec.processes, &hello, 4200001, &fd);
+
+	assert_non_null(proc);
+	assert_int_equal(proc->nr_segments, nr_segments);
+	assert_int_equal(proc->segment_bytes, bytes);
+	assert_int_equal(proc->nr_rings, nr_rings);
+	assert_int_equal(proc->arena->nr_segments, nr_segments);
+	assert_int_equal(proc->arena->segment_bytes, bytes);
+	assert_int_equal(proc->arena->nr_rings, nr_rings);
+	assert_int_equal(proc->arena->ring_stride, ring_stride(nr_segments, bytes));
+	assert_int_equal(proc->arena->magic, ARENA_MAGIC);
+	assert_int_equal(proc->arena_bytes, arena_bytes(nr_rings, proc->arena->ring_stride));
+	assert_int_equal(lseek(fd, 0, SEEK_END), proc->arena_bytes);
+	for (uint32_t i = 0; i < 3 && i < nr_rings; i++) {
+		assert_ptr_equal(process_ring(proc, i), arena_ring(proc->arena, i));
+		assert_int_equal(process_ring(proc, i)->state, RING_FREE);
+	}
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(ftruncate(fd, proc->arena_bytes + RING_PAGE), -1);
+	assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	/* As many as the program says, but never more than there are. */
+	proc->arena->high_water = 1;
+	assert_int_equal(process_rings_in_use(proc), 1);
+	proc->arena->high_water = UINT32_MAX;
+	assert_int_equal(process_rings_in_use(proc), nr_rings);
+	close(fd);
+	process_destroy(proc);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+static void test_arenas(void **unused)
+{
+	check_arena(RING_PAGE, 0, 8, RING_PAGE, 16384);
+	check_arena(128 << 10, 0, 8, 128 << 10, 16384);
+	check_arena(64 << 20, 0, 8, 64 << 20, 127);
+	check_arena(RING_PAGE, 1 << 20, 32, (1 << 20) / 32, 16384);
+	/* Rounded up to whole pages. */
+	check_arena(RING_PAGE, (1 << 20) + 1, 32, (1 << 20) / 32, 16384);
+	check_arena(RING_PAGE, (1 << 20) + 32, 32, (1 << 20) / 32 + RING_PAGE, 16384);
+}
+
+static void test_finding(void **unused)
+{
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+
+	struct recorder *rec = &pair.rec;
+	/* One in a pid namespace of its own, and one that has the number that it has there. */
+	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
+	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);
+
+	assert_null(process_find(&rec->processes, 4200007));
+	process_publish(&rec->processes, boxed);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), boxed);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
+	assert_null(process_find_os(&rec->processes, 4200007));
+	process_publish(&rec->processes, plain);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), plain);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200007), plain);
+	assert_null(process_find(&rec->processes, 4200100));
+
+	/* A later image of the same process. */
+	struct process *next = make(&pair, 4200007, 4200007, CONTROL_EXEC);
+
+	process_publish(&rec->processes, next);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
+	assert_ptr_equal(rec->processes.first, next);
+	assert_ptr_equal(rec->processes.live, next);
+	assert_ptr_equal(next->next_live, plain);
+
+	/* Whoever is retired is no writer's any more; the others are. */
+	process_retire(&rec->processes, plain);
+	assert_null(plain->arena);
+	assert_null(plain->sinks);
+	assert_ptr_equal(rec->processes.live, next);
+	assert_ptr_equal(next->next_live, boxed);
+	process_retire(&rec->processes, plain); /* once more is no harm */
+	process_retire(&rec->processes, boxed);
+	assert_ptr_equal(next->next_live, pair.proc);
+	process_retire(&rec->processes, next);
+	assert_ptr_equal(rec->processes.live, pair.proc);
+	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* What cannot be had is not half there. */
+static void test_no_descriptors(void **unused)
+{
+	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };
+	struct rlimit before;
+	struct pair pair;
+	int fd = -1;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	getrlimit(RLIMIT_NOFILE, &before);
+
+	int next = dup(pair.dir_fd);
+	struct rlimit limit = { next, before.rlim_max };
+
+	close(next);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	assert_null(process_create(&pair.rec.processes, &hello, 4200001, &fd));
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(fd, -1);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* Processes that are alive are counted, until they are retired; those that have ended are not. */
+static void test_counting(void **unused)
+{
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_int_equal(pair.rec.alive.nr_followed, 1); /* this one */
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+
+	struct process *proc = make(&pair, pid, pid, CONTROL_FORK);
+
+	process_publish(&pair.rec.processes, proc);
+	assert_int_equal(pair.rec.alive.nr_followed, 2);
+	assert_true(proc->pidfd >= 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	process_retire(&pair.rec.processes, proc);
+	assert_int_equal(proc->pidfd, -1);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
+	process_retire(&pair.rec.processes, proc);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
+
+	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* nobody */
+	process_publish(&pair.rec.processes, proc);
+	assert_int_equal(proc->pidfd, -1);
+	assert_int_equal(pair.rec.alive.nr_followed, 1);
+	pair_stop(&pair);
+	assert_int_equal(pair.rec.alive.nr_followed, 0);
+	pair_close(&pair);
+}
+
+/* What a process had committed when it ended is in its files, whatever its threads were at. */
+static void test_retiring_takes_all(void **unused)
+{
+	struct thread *t[5];
+	int32_t tids[ARRAY_SIZE(t)];
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		t[i] = pair_thread();
+		tids[i] = t[i]->ring->tid;
+		for (size_t j = 0; j < 300 * (i + 1); j++)
+			assert_true(emit_record(t[i], j, record_data(RECORD_ENTRY, 0, j), NULL, 0));
+	}
+	thread_give_back(t[1]);
+	t[3]->ring->state = RING_CLAIMED;
+	process_retire(&pair.rec.processes, pair.proc);
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		struct strbuf file cleanup_strbuf = pair_data(&pair, tids[i]);
+
+		assert_int_equal(file.len, 300 * (i + 1) * sizeof(struct record));
+	}
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_arenas),
+		cmocka_unit_test(test_finding),	 cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_counting), cmocka_unit_test(test_retiring_takes_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

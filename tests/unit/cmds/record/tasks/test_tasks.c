@@ -1,0 +1,245 @@
+/* task.txt: who is announced when, and what is forgotten of a long flight recording. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+/* No threads have such numbers, so none of them is alive. */
+#define PARENT 4200000
+#define CHILD  4200001
+#define GRAND  4200002
+#define THREAD 4200003
+
+struct family {
+	struct pair pair;
+	struct session *session;
+	struct process parent, child, grandchild;
+};
+
+static void begin(struct family *f)
+{
+	*f = (struct family){ 0 };
+	pair_init(&f->pair);
+	pair_open(&f->pair);
+	f->session = rec_session_create(&f->pair.rec.sessions, PARENT, "/bin/a \"b\"");
+	assert_non_null(f->session);
+	strcpy(f->session->sid, "0123456789abcdef");
+	f->session->time_ns = 1000000001;
+	f->parent = (struct process){ .pid = PARENT, .ppid = 1, .session = f->session };
+	f->child = (struct process){
+		.pid = CHILD,
+		.ppid = PARENT,
+		.time_ns = 2000000002,
+		.is_fork = true,
+		.session = f->session,
+		.parent = &f->parent,
+	};
+	f->grandchild = f->child;
+	f->grandchild.pid = GRAND;
+	f->grandchild.ppid = CHILD;
+	f->grandchild.time_ns = 3000000003;
+	f->grandchild.parent = &f->child;
+}
+
+static void end(struct family *f)
+{
+	assert_int_equal(f->pair.rec.store->error, 0);
+	pair_stop(&f->pair);
+	pair_close(&f->pair);
+}
+
+static void check(struct family *f, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = pair_file(&f->pair, "task.txt");
+
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+#define SESSION                                                                                  \
+	"SESS timestamp=1.000000001 pid=4200000 sid=0123456789abcdef exename=\"/bin/a \"b\"\"\n" \
+	"TASK timestamp=1.000000001 tid=4200000 pid=4200000\n"
+#define FORK_CHILD  "FORK timestamp=2.000000002 pid=4200001 ppid=4200000\n"
+#define FORK_GRAND  "FORK timestamp=3.000000003 pid=4200002 ppid=4200001\n"
+#define TASK_THREAD "TASK timestamp=4.000000000 tid=4200003 pid=4200001\n"
+
+/* A child is nothing without its parents: all of them come first, each once. */
+static void test_announced_once_and_in_order(void **unused)
+{
+	struct family f;
+
+	begin(&f);
+	check(&f, "");
+	tasks_announce(&f.pair.rec.tasks, &f.grandchild, GRAND, 9);
+	check(&f, SESSION FORK_CHILD FORK_GRAND);
+	tasks_announce(&f.pair.rec.tasks, &f.child, THREAD, 4000000000);
+	check(&f, SESSION FORK_CHILD FORK_GRAND TASK_THREAD);
+	tasks_announce(&f.pair.rec.tasks, &f.child, CHILD, 5000000000);
+	tasks_announce(&f.pair.rec.tasks, &f.parent, PARENT, 6000000000);
+	check(&f, SESSION FORK_CHILD FORK_GRAND TASK_THREAD);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 4);
+	assert_int_equal(f.pair.rec.tasks.tids[0], GRAND);
+	assert_int_equal(f.pair.rec.tasks.tids[1], THREAD);
+	assert_int_equal(f.pair.rec.tasks.tids[2], CHILD);
+	assert_int_equal(f.pair.rec.tasks.tids[3], PARENT);
+	end(&f);
+}
+
+static void test_many_tids(void **unused)
+{
+	struct family f;
+
+	begin(&f);
+	for (int i = 0; i < 1000; i++)
+		tasks_announce(&f.pair.rec.tasks, &f.parent, 4300000 + i, i);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 1000);
+	assert_true(f.pair.rec.tasks.cap_tids >= 1000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(f.pair.rec.tasks.tids[i], 4300000 + i);
+	end(&f);
+}
+
+/* A library that was loaded before the first record brings its session along. */
+static void test_dlopen(void **unused)
+{
+	struct family f;
+	union {
+		struct control_module module;
+		char bytes[sizeof(struct control_module) + 16];
+	} m = { .module = { .start = 0x7f0000, .time_ns = 1500000000, .tid = THREAD } };
+
+	begin(&f);
+	strcpy(m.module.path, "/lib/x.so");
+	tasks_dlopen(&f.pair.rec.tasks, f.session, &m.module);
+	check(&f, SESSION "DLOP timestamp=1.500000000 tid=4200003 sid=0123456789abcdef base=7f0000 "
+			  "libname=\"/lib/x.so\"\n");
+	end(&f);
+}
+
+static void write_log(struct family *f, const char *text)
+{
+	int fd = openat(f->pair.dir_fd, "task.txt", O_WRONLY | O_TRUNC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+#define LINE_THREAD(tid)     "TASK timestamp=4.000000000 tid=" #tid " pid=4200000\n"
+#define LINE_FORK(pid, ppid) "FORK timestamp=4.000000000 pid=" #pid " ppid=" #ppid "\n"
+
+/* Threads and children that are gone go, but for those with a file and the parents of these. */
+static void test_clear(void **unused)
+{
+	int32_t kept[] = { 4200013, 4200011 }; /* sorted in there */
+	char alive[64];
+	char before[2048];
+	char after[2048];
+	struct family f;
+
+	begin(&f);
+	snprintf(alive, sizeof(alive), "TASK timestamp=5.000000000 tid=%d pid=4200000\n", getpid());
+	snprintf(before, sizeof(before), "%s%s%s",
+		 SESSION LINE_THREAD(4200010) LINE_THREAD(4200011), alive,
+		 LINE_FORK(4200012, 4200000) LINE_FORK(4200013, 4200012) LINE_FORK(4200014, 4200013)
+			 LINE_FORK(4200015, 4200014) "DLOP timestamp=1.500000000 tid=4200010 "
+						     "sid=0123456789abcdef base=7f0000 "
+						     "libname=\"/lib/x.so\"\n");
+	snprintf(after, sizeof(after), "%s%s%s", SESSION LINE_THREAD(4200011), alive,
+		 LINE_FORK(4200012, 4200000)
+			 LINE_FORK(4200013, 4200012) "DLOP timestamp=1.500000000 tid=4200010 "
+						     "sid=0123456789abcdef base=7f0000 "
+						     "libname=\"/lib/x.so\"\n");
+	write_log(&f, before);
+
+	int32_t tids[] = { 4200010, 4200011, getpid(), 4200013, 4200014 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++)
+		tasks_announce(&f.pair.rec.tasks, f.pair.proc, tids[i], 0);
+	write_log(&f, before);
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+	check(&f, after);
+	assert_int_equal(f.pair.rec.tasks.nr_tids, 3);
+	assert_int_equal(f.pair.rec.tasks.tids[0], 4200011);
+	assert_int_equal(f.pair.rec.tasks.tids[1], getpid());
+	assert_int_equal(f.pair.rec.tasks.tids[2], 4200013);
+
+	/* What is announced from here on goes to the new file; none other is left. */
+	f.parent.announced = f.session->announced = true;
+	tasks_announce(&f.pair.rec.tasks, &f.parent, THREAD, 4000000000);
+	strcat(after, "TASK timestamp=4.000000000 tid=4200003 pid=4200000\n");
+	check(&f, after);
+	assert_int_equal(faccessat(f.pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
+	end(&f);
+}
+
+/* A parent stays though only a thread of its child has a file. */
+static void test_clear_keeps_parents_of_threads(void **unused)
+{
+	static const char text[] = SESSION LINE_FORK(4200012, 4200000)
+		LINE_FORK(4200013, 4200012) "TASK timestamp=4.000000000 tid=4200020 pid=4200013\n";
+	int32_t kept[] = { 4200020 };
+	struct family f;
+
+	begin(&f);
+	write_log(&f, text);
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+	check(&f, text);
+	end(&f);
+}
+
+/* More lines than the first allocation has place for. */
+static void test_clear_many(void **unused)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	int32_t kept[] = { 4200000 + 2999 };
+	struct family f;
+
+	begin(&f);
+	strbuf_addstr(&text, SESSION);
+	for (int i = 1; i < 3000; i++)
+		strbuf_addf(&text, "TASK timestamp=4.000000000 tid=%d pid=4200000\n", 4200000 + i);
+	write_log(&f, strbuf_str(&text));
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+	check(&f, SESSION "TASK timestamp=4.000000000 tid=4202999 pid=4200000\n");
+	end(&f);
+}
+
+/* Where no new log can be made the old one stays, and the reason is noted. */
+static void test_clear_fails(void **unused)
+{
+	int32_t kept[] = { 1 };
+	struct family f;
+
+	begin(&f);
+	write_log(&f, SESSION LINE_THREAD(4200010));
+	mkdirat(f.pair.dir_fd, ".task.txt.tmp", 0700);
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+	check(&f, SESSION LINE_THREAD(4200010));
+	assert_int_equal(f.pair.rec.store->error, -EISDIR);
+	unlinkat(f.pair.dir_fd, ".task.txt.tmp", AT_REMOVEDIR);
+	f.pair.rec.store->error = 0;
+
+	unlinkat(f.pair.dir_fd, "task.txt", 0);
+	tasks_clear(&f.pair.rec.tasks, kept, ARRAY_SIZE(kept));
+	assert_int_equal(f.pair.rec.store->error, -ENOENT);
+	f.pair.rec.store->error = 0;
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_announced_once_and_in_order),
+		cmocka_unit_test(test_many_tids),
+		cmocka_unit_test(test_dlopen),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_clear_keeps_parents_of_threads),
+		cmocka_unit_test(test_clear_many),
+		cmocka_unit_test(test_clear_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* Plans in few words, calls of eight functions under them, and what is recorded of these. */
+#ifndef UTRAIL_TESTS_SKETCH_H
+#define UTRAIL_TESTS_SKETCH_H
+
+#include "libmcount/planned.h"
+#include "tests/unit/lib/pair.h"
+
+#define SKETCH_FUNCS   8
+#define SKETCH_LEVELS  4
+#define SKETCH_ADDR(n) (0x400000UL + 16 * (n))
+
+/*
+ * A plan. @rules has a character for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us, '-' for none; an upper case letter or '+'
+ * for one whose argument and result are captured. @flags: beside those that the process has
+ */
+struct sketch {
+	const char *rules;
+	uint64_t threshold_ns;
+	uint32_t depth;
+	uint32_t flags;
+};
+
+/* A memfd with its image, for this process; the caller's to close. */
+int sketch_image(const struct sketch *sketch);
+
+/* Function @func is called, as a stub would tell it, with its address as an argument; and returns that + 1. */
+void sketch_call(uint64_t *slot, unsigned func);
+void sketch_leave(uint64_t *slot, unsigned func);
+
+/* Functions @func to 7, as a tree: 1 calls 2 and 3, and so on. */
+void sketch_tree(uint64_t *slot, unsigned func);
+
+/* The records of a thread, in @file, from @at on. */
+struct sketch_reader {
+	struct strbuf file;
+	size_t at;
+	uint64_t open[SKETCH_LEVELS];
+	unsigned depth;
+	unsigned payloads;
+};
+
+/* The next record, of which function: an EXIT is that of the innermost ENTRY, at its depth, and what was captured is that call's. */
+unsigned sketch_read(struct sketch_reader *r);
+
+#endif

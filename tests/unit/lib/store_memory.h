@@ -1,0 +1,24 @@
+/* A store of another kind than a directory: everything stays in memory. */
+#ifndef UTRAIL_TESTS_STORE_MEMORY_H
+#define UTRAIL_TESTS_STORE_MEMORY_H
+
+#include <pthread.h>
+
+#include "cmds/record/store/store.h"
+
+#define STORE_MEMORY_FILES 64
+
+/* A stream is the number of its file, and stays open. */
+struct store_memory {
+	struct store store;
+	pthread_mutex_t lock;
+	struct store_memory_file {
+		char name[64]; /* "": none */
+		struct strbuf content;
+	} files[STORE_MEMORY_FILES];
+};
+
+void store_memory_init(struct store_memory *memory);
+void store_memory_deinit(struct store_memory *memory);
+
+#endif

@@ -1,0 +1,238 @@
+/* The probe's end of a conversation, with a recorder that says what the test likes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "libmcount/channel.h"
+#include "libmcount/probe.h"
+#include "tests/unit/lib/unit.h"
+
+struct conversation {
+	int listener;
+	int fd; /* the recorder's end */
+	struct channel ch;
+};
+
+static union {
+	struct control_header h;
+	struct control_hello hello;
+	struct control_error error;
+	struct control_welcome welcome;
+	char bytes[CONTROL_MSG_MAX];
+} packet;
+
+static ssize_t hear(const struct conversation *talk)
+{
+	return recv(talk->fd, &packet, sizeof(packet), MSG_DONTWAIT);
+}
+
+/* Both ends, up to HELLO. */
+static void begin(struct conversation *talk, enum control_hello_kind kind)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int len = snprintf(probe.address, sizeof(probe.address), "utrail-channel-%d", getpid());
+
+	talk->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	memcpy(addr.sun_path + 1, probe.address, len);
+	assert_return_code(bind(talk->listener, (struct sockaddr *)&addr,
+				offsetof(struct sockaddr_un, sun_path) + 1 + len),
+			   errno);
+	assert_return_code(listen(talk->listener, 1), errno);
+	strcat(probe.address, ":0");
+	probe.pid = 4711;
+	probe.secret[3] = 3;
+	probe.token[4] = 4;
+	channel_init(&talk->ch);
+	assert_true(channel_greet(&talk->ch, kind));
+	talk->fd = accept(talk->listener, NULL, NULL);
+	assert_return_code(talk->fd, errno);
+	assert_int_equal(hear(talk), sizeof(packet.hello));
+}
+
+static void end(struct conversation *talk)
+{
+	channel_close(&talk->ch);
+	close(talk->fd);
+	close(talk->listener);
+}
+
+/* With a descriptor. It may come before the question is asked: there is room on the way. */
+static void say(const struct conversation *talk, enum control_type type, uint32_t flags, size_t len,
+		uint32_t seq)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { &packet, len };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = space,
+			      .msg_controllen = sizeof(space) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &talk->listener, sizeof(int));
+	memset(&packet, 0x5a, sizeof(packet));
+	control_stamp(&packet, type, flags, len, seq);
+	assert_int_equal(sendmsg(talk->fd, &msg, 0), len);
+}
+
+static bool finish(struct conversation *talk)
+{
+	struct control_welcome welcome;
+
+	return channel_finish(&talk->ch, CONTROL_WELCOME, &welcome, sizeof(welcome));
+}
+
+static void hello_says_who_it_is(void **state)
+{
+	struct conversation talk;
+
+	probe.parent_pid = 4000;
+	probe.fork_ns = 99;
+	for (enum control_hello_kind kind = CONTROL_EXEC; kind <= CONTROL_OTHER_LIBC; kind++) {
+		begin(&talk, kind);
+		assert_int_equal(control_check(&control_hello_shape, &packet, sizeof(packet.hello)),
+				 CONTROL_TAKEN);
+		assert_int_equal(packet.h.seq, 1);
+		assert_int_equal(packet.h.flags, 0);
+		assert_int_equal(packet.hello.kind, kind);
+		assert_int_equal(packet.hello.pid, 4711);
+		assert_int_equal(packet.hello.ppid, kind == CONTROL_FORK ? 4000 : getppid());
+		assert_int_equal(packet.hello.time_ns, kind == CONTROL_FORK ? 99 : 0);
+		assert_memory_equal(packet.hello.secret, probe.secret, sizeof(probe.secret));
+		assert_memory_equal(packet.hello.token, probe.token, sizeof(probe.token));
+		end(&talk);
+	}
+}
+
+static void an_answer_is_taken(void **state)
+{
+	const size_t len = sizeof(struct control_welcome);
+
+	/* As long as it is here, or longer than we know. */
+	for (size_t more = 0; more < 100; more += 99) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, len + more, 2);
+		assert_true(finish(&talk));
+		assert_true(talk.ch.fds[0] >= 0);
+		assert_int_equal(talk.ch.fds[1], -1);
+		/* All that we have said. */
+		assert_int_equal(hear(&talk), sizeof(struct control_ready));
+		assert_int_equal(packet.h.type, CONTROL_READY);
+		assert_int_equal(packet.h.seq, 2);
+		assert_int_equal(hear(&talk), -1);
+		end(&talk);
+	}
+}
+
+/* Something else comes instead: we step aside, and say why when the recorder can know. */
+static void what_is_no_answer_is_refused(void **state)
+{
+	static const struct {
+		unsigned type;
+		uint32_t flags;
+		uint32_t len;
+		uint32_t seq;
+		int verdict; /* of our ERROR; 0: there is none */
+	} answers[] = {
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 1, 0 },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 3, 0 },
+		{ CONTROL_WELCOME, 0, sizeof(struct control_welcome), 2, 0 },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome) - 1, 2,
+		  CONTROL_MALFORMED },
+		{ CONTROL_PLAN, CONTROL_ANSWER, sizeof(struct control_plan), 2, 0 },
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 2, 0 },
+		/* An ERROR about something that came before READY. */
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 1, 0 },
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_header), 2, 0 },
+		{ CONTROL_TESTS, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
+		{ CONTROL_SET_PLAN, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
+		{ CONTROL_HELLO, 0, sizeof(struct control_hello), 5, CONTROL_UNKNOWN_TYPE },
+	};
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		say(&talk, answers[i].type, answers[i].flags, answers[i].len, answers[i].seq);
+		assert_false(finish(&talk));
+		assert_int_equal(hear(&talk), sizeof(struct control_ready));
+		if (answers[i].verdict) {
+			assert_int_equal(hear(&talk), sizeof(packet.error));
+			assert_int_equal(packet.h.type, CONTROL_ERROR);
+			assert_int_equal(packet.h.seq, answers[i].seq);
+			assert_int_equal(packet.error.type, answers[i].type);
+			assert_int_equal(packet.error.verdict, answers[i].verdict);
+		}
+		assert_int_equal(hear(&talk), -1);
+		end(&talk);
+	}
+}
+
+/* A recorder of another version says so, in its words. */
+static void another_version_is_not_talked_to(void **state)
+{
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	control_stamp(&packet, CONTROL_ERROR, CONTROL_ANSWER, sizeof(packet.error), 1);
+	packet.h.version++;
+	send(talk.fd, &packet, sizeof(packet.error), 0);
+	assert_false(finish(&talk));
+	assert_int_equal(hear(&talk), sizeof(struct control_ready));
+	assert_int_equal(hear(&talk), -1);
+	end(&talk);
+}
+
+static void hanging_up_is_an_answer(void **state)
+{
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	close(talk.fd);
+	assert_false(finish(&talk));
+	end(&talk);
+}
+
+static int next_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* What comes with messages that are skipped, or too late, does not stay open in the program. */
+static void no_descriptor_is_left(void **state)
+{
+	int before = next_fd();
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	for (int i = 0; i < 50; i++)
+		say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100 + i, 1 + i);
+	say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+	assert_true(finish(&talk));
+	end(&talk);
+	assert_int_equal(next_fd(), before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hello_says_who_it_is),
+		cmocka_unit_test(an_answer_is_taken),
+		cmocka_unit_test(what_is_no_answer_is_refused),
+		cmocka_unit_test(another_version_is_not_talked_to),
+		cmocka_unit_test(hanging_up_is_an_answer),
+		cmocka_unit_test(no_descriptor_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* One plan in the place of another: what of it counts for calls that are open, in handlers, and when all calls were alike before. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "libmcount/lane.h"
+#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/unit.h"
+
+static uint64_t stack[256];
+
+struct scene {
+	struct pair pair;
+	struct thread *t;
+};
+
+static int obey(int (*how)(int fd), struct sketch sketch)
+{
+	int fd = sketch_image(&sketch);
+	int ret = how(fd);
+
+	close(fd);
+	return ret;
+}
+
+static void begin(struct scene *s, struct sketch sketch)
+{
+	pair_init(&s->pair);
+	pair_open(&s->pair);
+	assert_int_equal(obey(plans_begin, sketch), 0);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+}
+
+/* "0(1(2)": functions as they were entered and left. */
+static void end(struct scene *s, const char *expected)
+{
+	int32_t tid = s->t->ring->tid;
+	char text[256] = "";
+
+	pair_look(&s->pair, true);
+
+	struct sketch_reader r = { .file = pair_data(&s->pair, tid) };
+
+	while (r.at < r.file.len) {
+		unsigned depth = r.depth;
+		unsigned func = sketch_read(&r);
+
+		sprintf(text + strlen(text), r.depth > depth ? "%u(" : ")", func);
+	}
+	strbuf_deinit(&r.file);
+	assert_string_equal(text, expected);
+	assert_int_equal(s->t->busy, 0);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	/* Others begin without what this one has left. */
+	atomic_store(&probe_threads, NULL);
+	assert_int_equal(plans_reclaim(), 0);
+}
+
+static uint64_t *place(unsigned depth)
+{
+	return &stack[250 - 2 * depth];
+}
+
+static void one(unsigned depth, unsigned func)
+{
+	sketch_call(place(depth), func);
+	sketch_leave(place(depth), func);
+}
+
+/* Threads that have no memory for rules get it, with calls open. */
+static void calls_were_alike(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--------", 0, 64, 0 });
+	assert_true(probe.plain);
+	sketch_call(place(0), 0);
+	sketch_call(place(1), 1);
+	assert_null(s.t->planned);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "---n----", 0, 4, PLAN_SELECTIVE }),
+			 0);
+	assert_false(probe.plain);
+	one(2, 2);
+	one(2, 3);
+	assert_non_null(s.t->planned);
+	sketch_tree(place(2), 2); /* 4 and 5 are the fourth level */
+	sketch_leave(place(1), 1);
+	one(1, 4);
+	sketch_leave(place(0), 0);
+	end(&s, "0(1(2()2(4()5()))4())");
+}
+
+/* ENTRY records that are held back are written, or not, by what the new plan says. */
+static void held_back(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--------", 1000000000, 64, 0 });
+	sketch_call(place(0), 0);
+	sketch_call(place(1), 1);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "--------", 0, 64, PLAN_SELECTIVE }),
+			 0);
+	one(2, 2);
+	assert_int_equal(
+		obey(plans_replace, (struct sketch){ "--------", 1000000000, 64, PLAN_SELECTIVE }),
+		0);
+	one(2, 3);
+	sketch_leave(place(1), 1);
+	sketch_leave(place(0), 0);
+	one(0, 5);
+	end(&s, "0(1(2()))");
+}
+
+/* Inside of what was opted out, or not opted in, another plan counts at once. */
+static void open_filters(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "n-------", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	one(1, 1);
+	assert_int_equal(
+		obey(plans_replace,
+		     (struct sketch){ "-f------", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER }),
+		0);
+	one(1, 2);
+	sketch_call(place(1), 1);
+	one(2, 2);
+	assert_int_equal(
+		obey(plans_replace,
+		     (struct sketch){ "-n-f----", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER }),
+		0);
+	one(2, 2);
+	one(2, 3); /* 1 is opted out now */
+	sketch_leave(place(1), 1);
+	one(1, 3);
+	sketch_leave(place(0), 0);
+	end(&s, "1(2())3()");
+}
+
+/* While a hook is interrupted, its handler's calls go by the plan that the hook had, which stays until then. */
+static void in_a_handler(void **state)
+{
+	const struct sketch all = { "++++++++", 0, 64, PLAN_SELECTIVE };
+	struct scene s;
+
+	begin(&s, all);
+	one(0, 0);
+	s.t->busy = 1;
+	sketch_call(place(4), 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(
+			obey(plans_replace, (struct sketch){ "--n-----", 0, 64, PLAN_SELECTIVE }),
+			0);
+	assert_int_equal(plans_reclaim(), 1);
+	one(5, 2);
+	sketch_leave(place(4), 1);
+	lane_flush(s.t);
+	s.t->busy = 0;
+	one(0, 2);
+	one(0, 3);
+	assert_int_equal(plans_reclaim(), 0);
+	end(&s, "0()1(2())3()");
+}
+
+/* A call that captures its result keeps the plan that says how; any other keeps none. */
+static void what_is_needed(void **state)
+{
+	const struct sketch plain = { "--------", 0, 64, PLAN_SELECTIVE };
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	assert_int_equal(obey(plans_replace, plain), 0);
+	assert_int_equal(plans_reclaim(), 1); /* the thread does not know better */
+	one(1, 2);
+	assert_int_equal(plans_reclaim(), 0);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE }),
+			 0);
+	sketch_call(place(1), 1);
+	assert_int_equal(obey(plans_replace, plain), 0);
+	one(2, 2);
+	assert_int_equal(plans_reclaim(), 1);
+	sketch_leave(place(1), 1);
+	one(1, 2);
+	assert_int_equal(plans_reclaim(), 0);
+	/* The end of a thread lets go of all. */
+	assert_int_equal(obey(plans_replace, plain), 0);
+	sketch_leave(place(0), 0);
+	end(&s, "0(2()1(2())2())");
+}
+
+static void refused(void **state)
+{
+	struct scene s;
+	struct live_plan *before;
+
+	begin(&s, (struct sketch){ "--------", 0, 64, PLAN_SELECTIVE });
+	before = probe.live;
+	assert_int_equal(obey(plans_replace,
+			      (struct sketch){ "--------", 0, 64, PLAN_SELECTIVE | PLAN_FLIGHT }),
+			 -EINVAL);
+	assert_int_equal(obey(plans_extend, (struct sketch){ "--------", 0, 64, PLAN_SELECTIVE }),
+			 -EINVAL);
+	assert_int_equal(plans_replace(-1), -EINVAL);
+	assert_true(plans_replace(s.pair.dir_fd) < 0);
+	assert_ptr_equal(probe.live, before);
+	end(&s, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
+		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
+		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

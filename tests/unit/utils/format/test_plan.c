@@ -1,0 +1,200 @@
+/* The plan's image: what is made is read back; larger entries and unknown kinds are skipped; whatever leads out of it is refused. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/automaton.h"
+#include "utils/format/plan.h"
+
+/* Two functions, with a rule that has a condition on a text, and a program that has a container in it. */
+struct sample {
+	struct plan settings;
+	struct plan_func funcs[2];
+	struct plan_rule rules[1];
+	struct plan_cond conds[2]; /* the second is text */
+	struct capture_step steps[6];
+	struct plan_watch watches[1];
+	struct plan_view view;
+};
+
+static void make_sample(struct sample *s)
+{
+	*s = (struct sample){
+		.settings = { .depth = 7 },
+		.funcs = { { 16, 32, 0, PLAN_NO_CAPTURE }, { 32, 48, PLAN_NO_RULE, 0 } },
+		.rules = { { .flags = PLAN_COND, .nr_conds = 1 } },
+		.conds = { { .kind = PLAN_COND_TEXT, .index = 1, .len = 3 } },
+		.steps = { { .op = CAPTURE_HEAD, .bytes = 5 },
+			   { .op = CAPTURE_BOX, .bytes = 8 },
+			   { .index = BOX_STEP_UNITS } },
+		.watches = { { 4096, 4, 0 } },
+	};
+	s->view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &s->settings, 1);
+	s->view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, s->funcs, 2);
+	s->view.lists[PLAN_RULES] = plan_list(PLAN_RULES, s->rules, 1);
+	s->view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, s->conds, 2);
+	s->view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, s->steps, 6);
+	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 1);
+}
+
+static void *image_of(const struct plan_view *view, uint64_t *len)
+{
+	void *image;
+
+	*len = plan_image_bytes(view);
+	image = malloc(*len);
+	assert_non_null(image);
+	plan_image_put(view, image);
+	return image;
+}
+
+/* What is wrong with the image of @view, or NULL. */
+static const char *open_view(const struct plan_view *view)
+{
+	struct plan_view out;
+	const char *why;
+	uint64_t len;
+	void *image = image_of(view, &len);
+	int ret = plan_open(&out, image, len, &why);
+
+	assert_int_equal(ret, why ? -EINVAL : 0);
+	free(image);
+	return why;
+}
+
+static void what_is_made_is_read(void **state)
+{
+	struct sample s;
+	struct plan_view out;
+	struct plan_func funcs[2];
+	uint64_t len;
+
+	make_sample(&s);
+
+	void *image = image_of(&s.view, &len);
+
+	assert_int_equal(plan_open(&out, image, len, NULL), 0);
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		assert_int_equal(out.lists[kind].nr, s.view.lists[kind].nr);
+	plan_copy(&out, PLAN_FUNCS, funcs);
+	assert_memory_equal(funcs, s.funcs, sizeof(funcs));
+	/* Any end of it is missing. */
+	for (uint64_t i = 0; i < len; i++) {
+		void *part = exact_copy(image, i);
+
+		if (i < len - PLAN_ALIGN)
+			assert_int_equal(plan_open(&out, part, i, NULL), -EINVAL);
+		free(part);
+	}
+	free(image);
+}
+
+static void larger_entries_are_cut(void **state)
+{
+	struct {
+		struct plan_watch known;
+		uint64_t more;
+	} watches[3] = { { { 1, 1, 0 }, 5 }, { { 2, 2, 0 }, 6 }, { { 3, 4, 0 }, 7 } };
+	struct plan_view view = { .lists[PLAN_WATCHES] = { watches, 3, sizeof(watches[0]) } };
+	struct plan_view out;
+	struct plan_watch copy[3];
+	uint64_t len;
+	void *image = image_of(&view, &len);
+
+	assert_int_equal(plan_open(&out, image, len, NULL), 0);
+	plan_copy(&out, PLAN_WATCHES, copy);
+	for (unsigned i = 0; i < 3; i++)
+		assert_memory_equal(&copy[i], &watches[i].known, sizeof(copy[i]));
+	free(image);
+	view.lists[PLAN_WATCHES].entry_bytes = sizeof(struct plan_watch) - 8;
+	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
+	/* Among these there are texts. */
+	view = (struct plan_view){ .lists[PLAN_CONDS] = { watches, 1, 24 } };
+	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
+}
+
+static void directories(void **state)
+{
+	struct sample s;
+	struct plan_view out;
+	uint64_t len;
+
+	make_sample(&s);
+
+	struct plan_header *header = image_of(&s.view, &len);
+	struct plan_section *first = (struct plan_section *)(header + 1);
+	const struct plan_section good = *first;
+	static const struct {
+		struct plan_section section;
+		int result;
+	} cases[] = {
+		{ { PLAN_KINDS + 5, 8, 1, 160 }, 0 },	    /* of a newer maker */
+		{ { PLAN_KINDS + 5, 8, 1, 164 }, -EINVAL }, /* but where it may be */
+		{ { PLAN_KINDS + 5, 12, 1, 160 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 160 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 0, 1, 160 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL }, /* in the directory */
+		{ { PLAN_KINDS + 5, 8, 1, UINT64_MAX - 7 }, -EINVAL },
+		{ { PLAN_WATCHES, 16, 0, 160 }, -EINVAL }, /* twice */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		*first = cases[i].section;
+		assert_int_equal(plan_open(&out, header, len, NULL), cases[i].result);
+	}
+	*first = good;
+	header->nr_sections = PLAN_SECTIONS_MAX + 1;
+	assert_int_equal(plan_open(&out, header, len, NULL), -EINVAL);
+	header->nr_sections = 6;
+	header->magic++;
+	assert_int_equal(plan_open(&out, header, len, NULL), -EINVAL);
+	free(header);
+}
+
+#define REFUSED(change, text)                                  \
+	do {                                                   \
+		make_sample(&s);                               \
+		change;                                        \
+		assert_string_equal(open_view(&s.view), text); \
+	} while (0)
+
+static void entries_lead_nowhere_else(void **state)
+{
+	struct sample s;
+	struct plan_point point = { .len = 4, .nr_fixes = 1, .fixes = { 1 } };
+
+	REFUSED(s.funcs[1].start = 31, "functions are not in order");
+	REFUSED(s.funcs[0].rule = 1, "a function's rule is not there");
+	REFUSED(s.funcs[1].capture = 1, "a function's capture program leads out of the steps");
+	REFUSED(s.steps[0].bytes = 6, "a function's capture program leads out of the steps");
+	REFUSED(s.steps[0].index = 1, "a function's capture program leads out of the steps");
+	REFUSED(s.steps[2].bytes = 1, "a function's capture program leads out of the steps");
+	REFUSED(((struct box_step *)&s.steps[3])->skip = 1,
+		"a function's capture program leads out of the steps");
+	REFUSED(s.rules[0].nr_conds = 3, "a rule's conditions are not there");
+	REFUSED(s.rules[0].cond = 2, "a rule's conditions are not there");
+	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
+	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
+	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
+		"what a condition compares with is not there");
+	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
+	REFUSED(s.view.lists[PLAN_POINTS] = plan_list(PLAN_POINTS, &point, 1),
+		"a distance lies behind its point's code");
+	point = (struct plan_point){ .flags = PLAN_POINT_INNER };
+	REFUSED(s.view.lists[PLAN_POINTS] = plan_list(PLAN_POINTS, &point, 1),
+		"a point has none before it");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_made_is_read),
+		cmocka_unit_test(larger_entries_are_cut),
+		cmocka_unit_test(directories),
+		cmocka_unit_test(entries_lead_nowhere_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* Paths of files, as text. */
+#ifndef UTRAIL_BASE_PATH_H
+#define UTRAIL_BASE_PATH_H
+
+#include <string.h>
+
+/* The last part of @path, behind the last '/'; all of it when there is none. */
+static inline const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+#endif

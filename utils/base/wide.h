@@ -1,0 +1,41 @@
+/* Numbers of 128 bits, where the machine has them and where it has not: sums of squares do not fit in 64. */
+#ifndef UTRAIL_BASE_WIDE_H
+#define UTRAIL_BASE_WIDE_H
+
+#include <stdint.h>
+
+struct wide {
+	uint64_t low;
+	uint64_t high;
+};
+
+static inline void wide_add(struct wide *to, struct wide from)
+{
+	to->low += from.low;
+	to->high += from.high + (to->low < from.low);
+}
+
+static inline struct wide wide_square(uint64_t value)
+{
+#ifdef __SIZEOF_INT128__
+	unsigned __int128 product = (unsigned __int128)value * value;
+
+	return (struct wide){ product, product >> 64 };
+#else
+	uint64_t low = value & UINT32_MAX;
+	uint64_t high = value >> 32;
+	struct wide product = { low * low, high * high };
+	/* The product of the halves counts twice, 32 bits further up. */
+	uint64_t middle = low * high;
+
+	wide_add(&product, (struct wide){ middle << 33, middle >> 31 });
+	return product;
+#endif
+}
+
+static inline double wide_to_double(struct wide value)
+{
+	return (double)value.high * 0x1p64 + (double)value.low;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has this, too: no libc. */
+#include "utils/format/control.h"
+
+/* Its path ends where the message does. */
+static bool module_is_valid(const void *message, size_t len)
+{
+	return ((const char *)message)[len - 1] == '\0';
+}
+
+static bool crash_is_valid(const void *message, size_t len)
+{
+	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
+}
+
+const struct control_shape control_hello_shape = {
+	CONTROL_HELLO,
+	sizeof(struct control_hello),
+	"HELLO",
+};
+const struct control_shape control_module_shape = {
+	CONTROL_MODULE,
+	sizeof(struct control_module) + 1,
+	"MODULE",
+	module_is_valid,
+};
+const struct control_shape control_ready_shape = {
+	CONTROL_READY,
+	sizeof(struct control_ready),
+	"READY",
+};
+const struct control_shape control_welcome_shape = {
+	CONTROL_WELCOME,
+	sizeof(struct control_welcome),
+	"WELCOME",
+};
+const struct control_shape control_plan_shape = {
+	CONTROL_PLAN,
+	sizeof(struct control_plan),
+	"PLAN",
+};
+const struct control_shape control_crash_shape = {
+	CONTROL_CRASH,
+	sizeof(struct control_crash),
+	"CRASH",
+	crash_is_valid,
+};
+const struct control_shape control_error_shape = {
+	CONTROL_ERROR,
+	sizeof(struct control_error),
+	"ERROR",
+};
+const struct control_shape control_status_shape = {
+	CONTROL_STATUS,
+	sizeof(struct control_status),
+	"STATUS",
+};
+const struct control_shape control_status_is_shape = {
+	CONTROL_STATUS_IS,
+	sizeof(struct control_status_is),
+	"STATUS_IS",
+};
+
+/* Where the version stands, and all that is common to all of them. */
+#define COMMON_BYTES offsetof(struct control_header, flags)
+
+static enum control_verdict check_header(const struct control_header *h, size_t len)
+{
+	if (len < COMMON_BYTES || h->magic != CONTROL_MAGIC)
+		return CONTROL_NO_MESSAGE;
+	if (h->version != CONTROL_VERSION)
+		return CONTROL_OTHER_VERSION;
+	return len < sizeof(*h) || h->len != len ? CONTROL_NO_MESSAGE : CONTROL_TAKEN;
+}
+
+static enum control_verdict check_body(const struct control_shape *shape, const void *packet,
+				       size_t len)
+{
+	if (len < shape->min_len || (shape->is_valid && !shape->is_valid(packet, len)))
+		return CONTROL_MALFORMED;
+	return CONTROL_TAKEN;
+}
+
+enum control_verdict control_check(const struct control_shape *shape, const void *packet,
+				   size_t len)
+{
+	const struct control_header *h = packet;
+	enum control_verdict verdict = check_header(h, len);
+
+	if (verdict != CONTROL_TAKEN)
+		return verdict;
+	return h->type == shape->type ? check_body(shape, packet, len) : CONTROL_UNKNOWN_TYPE;
+}
+
+static const struct control_row *find_row(const struct control_table *table, uint16_t type)
+{
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->rows[i].shape->type == type)
+			return &table->rows[i];
+	}
+	return NULL;
+}
+
+enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
+				  const void *packet, size_t len)
+{
+	const struct control_header *h = packet;
+	enum control_verdict verdict = check_header(h, len);
+
+	if (verdict != CONTROL_TAKEN)
+		return verdict;
+
+	const struct control_row *row = find_row(table, h->type);
+
+	if (!row)
+		return h->flags & CONTROL_OPTIONAL ? CONTROL_SKIPPED : CONTROL_UNKNOWN_TYPE;
+	verdict = check_body(row->shape, packet, len);
+	if (verdict != CONTROL_TAKEN)
+		return verdict;
+	if (!(row->states & CONTROL_IN(*state)))
+		return CONTROL_OUT_OF_PLACE;
+	*state = row->take(context, packet, len);
+	return CONTROL_TAKEN;
+}
+
+void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq)
+{
+	*(struct control_header *)message = (struct control_header){
+		.magic = CONTROL_MAGIC,
+		.type = type,
+		.version = CONTROL_VERSION,
+		.flags = flags,
+		.len = len,
+		.seq = seq,
+	};
+}
+
+struct control_error control_error_about(const void *packet, enum control_verdict verdict)
+{
+	const struct control_header *h = packet;
+	struct control_error error = { .verdict = verdict, .type = h->type };
+
+	control_stamp(&error, CONTROL_ERROR, CONTROL_ANSWER, sizeof(error), h->seq);
+	return error;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	size_t len = 0;
+	const char *hex;
+
+	while (address[len] && address[len] != ':' && len < CONTROL_NAME_SIZE)
+		len++;
+	if (len >= CONTROL_NAME_SIZE || address[len] != ':')
+		return 0;
+	hex = address + len + 1;
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++) {
+		int high = hex_digit(hex[2 * i]);
+		int low = high < 0 ? -1 : hex_digit(hex[2 * i + 1]);
+
+		if (low < 0)
+			return 0;
+		secret[i] = high << 4 | low;
+	}
+	return hex[2 * CONTROL_SECRET_BYTES] ? 0 : len;
+}
+
+bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES], const uint8_t b[CONTROL_SECRET_BYTES])
+{
+	unsigned differ = 0;
+
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
+		differ |= a[i] ^ b[i];
+	return differ == 0;
+}
+
+unsigned control_other_version(const void *packet, size_t len,
+			       const uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	const struct control_hello *hello = packet;
+
+	if (len < offsetof(struct control_hello, token) ||
+	    check_header(&hello->h, len) != CONTROL_OTHER_VERSION || hello->h.type != CONTROL_HELLO)
+		return 0;
+	return control_secret_is(hello->secret, secret) ? hello->h.version : 0;
+}

@@ -1,0 +1,54 @@
+/* Numbers of events, as files have them, and who gives them out. */
+#ifndef UTRAIL_FORMAT_EVENT_IDS_H
+#define UTRAIL_FORMAT_EVENT_IDS_H
+
+#include <stdint.h>
+
+/*
+ * Each number belongs to one allotment, which goes from its name up to the next one:
+ *
+ * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header says which is which
+ * @EVENT_ID_BUILTIN: what the probe reads, watches and notes by itself: fixed numbers, uftrace's
+ * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed numbers, uftrace's
+ * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
+ * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in events.txt
+ * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
+ * @EVENT_ID_BEYOND: nobody's
+ *
+ * A file may have any number. One that nobody owns, or that has no name, is shown as a number.
+ */
+enum event_id {
+	EVENT_ID_KERNEL = 0,
+	EVENT_ID_BUILTIN = 100000,
+	EVENT_ID_READ_STATM = 100001,
+	EVENT_ID_READ_PAGE_FAULT,
+	EVENT_ID_DIFF_STATM,
+	EVENT_ID_DIFF_PAGE_FAULT,
+	EVENT_ID_READ_PMU_CYCLE,
+	EVENT_ID_DIFF_PMU_CYCLE,
+	EVENT_ID_READ_PMU_CACHE,
+	EVENT_ID_DIFF_PMU_CACHE,
+	EVENT_ID_READ_PMU_BRANCH,
+	EVENT_ID_DIFF_PMU_BRANCH,
+	EVENT_ID_WATCH_CPU,
+	EVENT_ID_WATCH_VAR,
+	EVENT_ID_CALLSITE,
+	EVENT_ID_LINUX = 200000,
+	EVENT_ID_SCHED_IN = 200001,
+	EVENT_ID_SCHED_OUT,
+	EVENT_ID_SCHED_BOTH,
+	EVENT_ID_TASK_NEW,
+	EVENT_ID_TASK_EXIT,
+	EVENT_ID_TASK_NAME,
+	EVENT_ID_SCHED_OUT_PREEMPT,
+	EVENT_ID_SCHED_BOTH_PREEMPT,
+	EVENT_ID_FREE = 300000,
+	EVENT_ID_USER = 1000000,
+	EVENT_ID_EXTERN_DATA = 2000000,
+	EVENT_ID_BEYOND,
+};
+
+/* So many events of the program have numbers. */
+#define EVENT_USER_MAX (EVENT_ID_EXTERN_DATA - EVENT_ID_USER)
+
+#endif
