@@ -36,6 +36,8 @@ TREE = HERE.parents[1]
 TRANSCRIPT = HERE / "scenes.txt"
 # Longer texts are shortened to their first lines and a checksum.
 LINES_MAX = 60
+# Also says what was built in.
+VERSION = r"utrail v\S+ \( .* \)"
 
 sys.path.insert(0, str(TREE / "tests/lib"))
 import archive  # noqa: E402
@@ -103,7 +105,7 @@ def tidy(text, tids, places):
     text = re.sub(r"\btask(:?) +\d+\b", r"task\1 N", text)
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
-    text = re.sub(r"utrail v\S+ \( .* \)", "VERSION", text)
+    text = re.sub(VERSION, "VERSION", text)
     text = re.sub(r"(?m)^TIME +(T\d+: \[)", r"\1", text)
     text = re.sub(r"(?m)[ \t]+$", "", text)
     return text
@@ -165,7 +167,7 @@ class Scenes:
             tids = sorted({tid for path in cwd.glob("*/task.txt") for tid in tasks_of(path.parent)})
         if keep:
             text = "".join(re.sub(r"\d+", "N", line) for line in text.splitlines(True) if re.search(keep, line))
-        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else text.replace(str(cwd), "CWD"))
+        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else re.sub(VERSION, "VERSION", text.replace(str(cwd), "CWD")))
 
     def play(self, head, views, tries=3):
         """The scene's part of the transcript; None when it cannot be played here."""
