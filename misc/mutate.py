@@ -284,7 +284,8 @@ class Build:
         command[-1] = str(source or file)
         command = [a for a in command if not a.startswith(("-MD", "-MQ", "-MF")) and a not in (obj, obj + ".d")]
         if overlay:
-            command.insert(1, f"-I{overlay}")
+            # Behind the compiler, which may be two words: ccache.
+            command.insert(next(i for i, a in enumerate(command) if a.startswith("-")), f"-I{overlay}")
         out.parent.mkdir(parents=True, exist_ok=True)
         return subprocess.run([*command, "-g0", "-w"], cwd=self.dir, stderr=subprocess.DEVNULL).returncode == 0
 

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -102,7 +103,7 @@ FN int64_t ints(int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e, uint32_t 
 FN const char *text(const char *s, char c)
 {
 	KEEP();
-	return s && *s ? s + (c == 'x') : s;
+	return c == 'x' ? "another" : s;
 }
 
 FN double floats(float a, double b, int i)
@@ -536,6 +537,87 @@ static int act_quick_exit(void)
 	return 0;
 }
 
+FN void fall(int n)
+{
+	if (n == 0)
+		*(volatile int *)16 = 1;
+	fall(n - 1);
+	KEEP();
+}
+
+static int act_deep_segv(void)
+{
+	fall(300);
+	return 0;
+}
+
+/* A handler that interrupts by a jump, and one that calls what it interrupts. */
+FN void jumping_handler(int sig)
+{
+	leaf();
+	siglongjmp(place, 1);
+}
+
+static int act_jump_from_handler(void)
+{
+	signal(SIGUSR1, jumping_handler);
+	for (volatile int i = 0; i < 2; i++) {
+		if (sigsetjmp(place, 1) == 0)
+			send(SIGUSR1);
+		other_leaf();
+	}
+	return 0;
+}
+
+/* What unwinders see of calls that return through us. */
+FN int count_frames(int depth)
+{
+	void *frames[64];
+	int nr = depth > 0 ? count_frames(depth - 1) : backtrace(frames, 64);
+
+	KEEP();
+	return nr;
+}
+
+static int act_backtrace(void)
+{
+	int base = count_frames(0);
+
+	return count_frames(5) - base;
+}
+
+/* The program's own handlers of what the probe handles, too, and what it sees of them. */
+FN void on_segv(int sig)
+{
+	inner();
+	siglongjmp(place, 2);
+}
+
+static int act_handlers(void)
+{
+	static struct sigaction mine, seen;
+	int bad = 0;
+
+	mine.sa_handler = on_segv;
+	mine.sa_flags = SA_NODEFER;
+	bad |= sigaction(SIGSEGV, NULL, &seen) != 0 || seen.sa_handler != SIG_DFL;
+	bad |= (sigaction(SIGSEGV, &mine, NULL) != 0) << 1;
+	bad |= (sigaction(SIGSEGV, NULL, &seen) != 0 || seen.sa_handler != on_segv) << 2;
+	for (volatile int i = 0; i < 2; i++) {
+		if (sigsetjmp(place, 1) == 0)
+			*(volatile int *)8 = 1;
+		text((const char *)8, 'q');
+	}
+	bad |= (signal(SIGSEGV, SIG_DFL) != on_segv) << 3;
+	mine.sa_handler = handler;
+	bad |= (sigaction(SIGUSR2, &mine, NULL) != 0) << 4;
+	bad |= (sigaction(SIGUSR2, NULL, &seen) != 0 || seen.sa_handler != handler) << 5;
+	bad |= (sigaction(64, NULL, &seen) != 0) << 6;
+	bad |= (sigaction(65, NULL, &seen) == 0 || sigaction(0, NULL, &seen) == 0) << 7;
+	send(SIGUSR2);
+	return bad;
+}
+
 /* --- libraries --- */
 
 static int act_libcalls(void)
@@ -580,18 +662,20 @@ static const struct {
 	const char *name;
 	int (*fn)(void);
 } acts[] = {
-	{ "calls", act_calls },	      { "many", act_many },
-	{ "args", act_args },	      { "around", act_around },
-	{ "vars", act_vars },	      { "threads", act_threads },
-	{ "together", act_together }, { "forks", act_forks },
-	{ "raw_fork", act_raw_fork }, { "quiet_forks", act_quiet_forks },
-	{ "exec", act_exec },	      { "exec_env", act_exec_env },
-	{ "vfork", act_vfork },	      { "jumps", act_jumps },
-	{ "signals", act_signals },   { "own_stack", act_own_stack },
-	{ "stacks", act_stacks },     { "exit", act_exit },
-	{ "abort", act_abort },	      { "segv", act_segv },
-	{ "kill", act_kill },	      { "quick_exit", act_quick_exit },
-	{ "libcalls", act_libcalls }, { "dlopen", act_dlopen },
+	{ "calls", act_calls },		{ "many", act_many },
+	{ "args", act_args },		{ "around", act_around },
+	{ "vars", act_vars },		{ "threads", act_threads },
+	{ "together", act_together },	{ "forks", act_forks },
+	{ "raw_fork", act_raw_fork },	{ "quiet_forks", act_quiet_forks },
+	{ "exec", act_exec },		{ "exec_env", act_exec_env },
+	{ "vfork", act_vfork },		{ "jumps", act_jumps },
+	{ "signals", act_signals },	{ "own_stack", act_own_stack },
+	{ "stacks", act_stacks },	{ "exit", act_exit },
+	{ "abort", act_abort },		{ "segv", act_segv },
+	{ "kill", act_kill },		{ "quick_exit", act_quick_exit },
+	{ "deep_segv", act_deep_segv }, { "jump_from_handler", act_jump_from_handler },
+	{ "backtrace", act_backtrace }, { "handlers", act_handlers },
+	{ "libcalls", act_libcalls },	{ "dlopen", act_dlopen },
 };
 
 /* Without a call of a library function, which would be recorded. */

@@ -9,7 +9,12 @@ scenes.txt is a transcript:
 
     = OPTIONS PROGRAM ACT      a recording, in a directory of its own; a program of the build, or an absolute path
     = data:NAME                or one of tests/data/corpus/datadir
-    > COMMAND OPTIONS          a view of it
+    = nothing: WHAT            or none: an empty directory
+    > COMMAND OPTIONS          a view of it; @PROGRAM is one of the build
+    > cat FILE...              lines of its files, in any order
+    > ls                       the names of all files
+    > write FILE TEXT MODE     makes a file
+    > lines REGEX COMMAND ...  of what a command prints, the matching lines
     text                       what it prints, both outputs, without what differs from run to run (see tidy())
 
 It says how things look, and not why: what is right is judged by other tests. This one sees nearly every line of the probe, the
@@ -31,6 +36,8 @@ TREE = HERE.parents[1]
 TRANSCRIPT = HERE / "scenes.txt"
 # Longer texts are shortened to their first lines and a checksum.
 LINES_MAX = 60
+# Also says what was built in.
+VERSION = r"utrail v\S+ \( .* \)"
 
 sys.path.insert(0, str(TREE / "tests/lib"))
 import archive  # noqa: E402
@@ -94,9 +101,11 @@ def tidy(text, tids, places):
     text = re.sub(r"(?m) *\b\d+\.\d{3} +(us|ms|s|m|h)\b", " TIME", text)
     text = re.sub(r"\b(0x)?[0-9a-f]{10,16}\b", "ADDR", text)
     text = re.sub(r"(?<=\w\()[0-9a-f]{6,9}(?=\))", "ADDR", text)
+    # Of recordings that are not kept.
+    text = re.sub(r"\btask(:?) +\d+\b", r"task\1 N", text)
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
-    text = re.sub(r"utrail v\S+ \( .* \)", "VERSION", text)
+    text = re.sub(VERSION, "VERSION", text)
     text = re.sub(r"(?m)^TIME +(T\d+: \[)", r"\1", text)
     text = re.sub(r"(?m)[ \t]+$", "", text)
     return text
@@ -123,6 +132,8 @@ class Scenes:
             content = (TREE / "tests/data/corpus/datadir" / words[0][5:]).read_bytes()
             archive.unpack(archive.parse(content), cwd / "d")
             return "", None
+        if words[0] == "nothing:":
+            return "", []
         program = next(i for i, w in enumerate(words) if w.startswith(("acts_", "probes")))
         path = self.build / "tests/scenes" / words[program]
         if not path.exists():
@@ -136,13 +147,27 @@ class Scenes:
 
     def look(self, line, cwd, tids):
         command, *options = shlex.split(line)
-        if command == "cat":
+        keep = None
+        if command == "lines":
+            keep, command, *options = options
+        options = [str(self.build / "tests/scenes" / o[1:]) if o.startswith("@") else o for o in options]
+        if command == "ls":
+            text = "".join(sorted(f"{path.relative_to(cwd)}\n" for path in cwd.rglob("*") if not path.name.startswith("perf-")))
+        elif command == "write":
+            (cwd / options[0]).write_text(options[1].replace("\\n", "\n"))
+            (cwd / options[0]).chmod(int(options[2], 8))
+            text = ""
+        elif command == "cat":
             # Tasks that run at the same time are announced in any order.
             lines = [line for name in options for line in (cwd / "d" / name).read_text().splitlines(True)]
             text = "".join(sorted(re.sub(r"timestamp=\S+", "timestamp=TIME", line) for line in lines))
         else:
             text = run([self.build / "utrail", command, "--no-pager", "-d", "d", *options], cwd, self.env)
-        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else text.replace(str(cwd), "CWD"))
+        if tids is not None:
+            tids = sorted({tid for path in cwd.glob("*/task.txt") for tid in tasks_of(path.parent)})
+        if keep:
+            text = "".join(re.sub(r"\d+", "N", line) for line in text.splitlines(True) if re.search(keep, line))
+        return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else re.sub(VERSION, "VERSION", text.replace(str(cwd), "CWD")))
 
     def play(self, head, views, tries=3):
         """The scene's part of the transcript; None when it cannot be played here."""
@@ -156,7 +181,7 @@ class Scenes:
             kernels = [t for t in tids or [] if t < MADE]
             if tries and kernels and kernels[-1] - kernels[0] > FAR_APART:
                 return self.play(head, views, tries - 1)
-            out = [f"= {head}\n", tidy(text, tids or [], self.places(cwd))]
+            out = [f"= {head}\n", shorten(tidy(text, tids or [], self.places(cwd)))]
             for view in views:
                 shown = self.look(view, cwd, tids)
                 out += [f"> {view}\n", shown + ("\n" if shown and not shown.endswith("\n") else "")]
