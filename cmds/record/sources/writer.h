@@ -1,4 +1,4 @@
-/* Writers: the threads that take what probes have put into their rings, and what it is counted. */
+/* Writers: the threads that take what probes have put into their rings, and what is counted on the way. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 #define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 

@@ -1,0 +1,147 @@
+/* A source, as doc/internals/recorder.md says how to add one: whatever is written into a pipe is recorded. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cmds/record/sources/sources.h"
+#include "tests/unit/lib/store_memory.h"
+#include "utils/base/compiler.h"
+
+/* @ends: which sources have ended, by their letters, in that order */
+struct toy {
+	struct source source;
+	struct watcher watcher;
+	struct store *store;
+	struct loop *loop;
+	int pipe[2];
+	int stream;
+	int fails; /* negative errno of its end, or 0 */
+	char letter;
+	char *ends;
+};
+
+static int take(struct toy *toy)
+{
+	char bytes[64];
+	ssize_t n;
+	int ret = 0;
+
+	while (ret == 0 && (n = read(toy->pipe[0], bytes, sizeof(bytes))) > 0) {
+		if (store_may_take(toy->store, n))
+			ret = store_append(toy->store, toy->stream, bytes, n);
+	}
+	return ret;
+}
+
+static void toy_serve(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct toy *toy = container_of(watcher, struct toy, watcher);
+
+	store_note_error(toy->store, take(toy));
+}
+
+static int toy_save(struct source *source)
+{
+	return take(container_of(source, struct toy, source));
+}
+
+static int toy_finish(struct source *source)
+{
+	struct toy *toy = container_of(source, struct toy, source);
+	int ret = toy_save(source);
+
+	loop_unwatch(toy->loop, toy->pipe[0], &toy->watcher);
+	store_close(toy->store, toy->stream);
+	close(toy->pipe[0]);
+	close(toy->pipe[1]);
+	strncat(toy->ends, &toy->letter, 1);
+	return ret ? ret : toy->fails;
+}
+
+static void toy_open(struct toy *toy, struct sources *sources, unsigned cpu, char *ends)
+{
+	*toy = (struct toy){
+		.source = { toy_save, toy_finish },
+		.watcher = { toy_serve, toy },
+		.store = sources->store,
+		.loop = sources->loop,
+		.letter = 'A' + cpu,
+		.ends = ends,
+	};
+	assert_int_equal(pipe2(toy->pipe, O_CLOEXEC | O_NONBLOCK), 0);
+	toy->stream = store_open_cpu(sources->store, "toy-cpu", cpu);
+	assert_true(toy->stream >= 0);
+	assert_int_equal(loop_watch(sources->loop, toy->pipe[0], &toy->watcher), 0);
+	sources_add(sources, &toy->source);
+}
+
+static void say(const struct toy *toy, const char *text)
+{
+	assert_int_equal(write(toy->pipe[1], text, strlen(text)), strlen(text));
+}
+
+static void check(struct store *store, const char *name, const char *expected)
+{
+	struct strbuf content cleanup_strbuf = { 0 };
+
+	assert_int_equal(store_read(store, name, SIZE_MAX, &content), 0);
+	assert_string_equal(strbuf_str(&content), expected);
+}
+
+static void note_full(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+static void test_two_of_a_kind(void **unused)
+{
+	const struct record_settings settings = { 0 };
+	struct loop loop = { .epoll_fd = -1 };
+	struct store_memory memory;
+	struct sources sources = { &settings, &memory.store, &loop };
+	struct toy a, b;
+	char ends[8] = "";
+	bool is_full = false;
+
+	store_memory_init(&memory);
+	store_limit(&memory.store, 12, note_full, &is_full);
+	assert_int_equal(loop_open(&loop, NULL), 0);
+	toy_open(&a, &sources, 0, ends);
+	toy_open(&b, &sources, 1, ends);
+
+	/* By the loop, by somebody who reads meanwhile, and at the end. */
+	say(&a, "one ");
+	assert_int_equal(loop_serve(&loop, -1), 1);
+	check(&memory.store, "toy-cpu0.dat", "one ");
+	say(&a, "two");
+	say(&b, "three");
+	assert_int_equal(sources_save(&sources), 0);
+	check(&memory.store, "toy-cpu0.dat", "one two");
+	check(&memory.store, "toy-cpu1.dat", "three");
+	assert_false(is_full);
+	say(&b, "!");
+	a.fails = -EIO;
+	b.fails = -ENOSPC;
+	assert_int_equal(sources_finish(&sources), -EIO);
+	assert_string_equal(ends, "AB");
+	check(&memory.store, "toy-cpu1.dat", "three");
+	assert_true(is_full);
+
+	/* Nobody is left who could be asked. */
+	assert_int_equal(sources_save(&sources), 0);
+	assert_int_equal(sources_finish(&sources), 0);
+	assert_string_equal(ends, "AB");
+	loop_close(&loop);
+	store_memory_deinit(&memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_of_a_kind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
