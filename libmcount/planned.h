@@ -122,7 +122,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 /* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->skip tells. */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
-/* HOT: a call of -finstrument-functions. False when it has no frame, for want of room. */
+/* HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no frame, for want of room. */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
 
 /* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns, or NULL */
