@@ -2,9 +2,11 @@
 #include "cmds/reader.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/ask.h"
@@ -15,6 +17,7 @@
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
+#include "utils/trace/cpu_files.h"
 #include "utils/view/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
@@ -93,17 +96,39 @@ void reader_close_data(struct trace_data *data, const struct opts *opts)
 	data_close(data);
 }
 
+/* Of tasks without a probe the kernel tells, too; that is outside of all functions. */
+static bool has_kernel_events(const struct trace_data *data)
+{
+	uint32_t nr_cpus = cpu_files_count(data->dir, "perf-cpu");
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		snprintf(path, sizeof(path), "%s/perf-cpu%u.dat", data->dir, cpu);
+		if (stat(path, &st) == 0 && st.st_size > 0)
+			return true;
+	}
+	return false;
+}
+
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err)
 {
+	const char *hint = "";
+
 	if (data_has_records(data))
 		return 0;
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
-	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s", data->dir,
+	if (has_kernel_events(data)) {
+		if (opts->event_full && opts->use_events && !data->growth)
+			return 0;
+		hint = "; what the kernel tells of its tasks is shown by --event-full";
+	}
+	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s%s", data->dir,
 		data->info.cmdline ? "; it was made by: " : "",
-		data->info.cmdline ? data->info.cmdline : "");
+		data->info.cmdline ? data->info.cmdline : "", hint);
 	return CMD_NO_DATA;
 }
 
@@ -186,7 +211,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe)
 {
-	const struct src_kernel *kernel = pipe ? &pipe->kernel : NULL;
+	const struct kernel_losses *kernel = pipe ? &pipe->kernel : NULL;
 
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg,

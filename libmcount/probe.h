@@ -103,16 +103,7 @@ static inline void cyg_forget(struct thread *t)
 	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
 }
 
-/* The entry stubs look at these (arch/x86_64/stubs.S, SKIP_UNWANTED). */
-_Static_assert(__builtin_offsetof(struct thread, busy) == 0, "known to the entry stubs");
-_Static_assert(__builtin_offsetof(struct thread, skip) == 184, "known to the entry stubs");
-
-/* The trampoline's call frame information looks frames up with these (arch/x86_64/stubs.S). */
-_Static_assert(__builtin_offsetof(struct thread, top) == 24, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct thread, next) == 120, "known to the unwind expression");
-_Static_assert(sizeof(struct frame) == 32, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct frame, slot) == 0, "known to the unwind expression");
-_Static_assert(__builtin_offsetof(struct frame, ret) == 8, "known to the unwind expression");
+/* The stubs, and the trampoline's call frame information, get at both structs by the numbers that offsets.c makes. */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
 

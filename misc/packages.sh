@@ -9,6 +9,9 @@ test_packages="$build_packages
 	musl-tools libclang-rt-14-dev
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema"
 
+# For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
+cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
+
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"
 

@@ -2,7 +2,7 @@
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
 #   misc/test.sh            all of it
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang sanitize
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross sanitize
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
 # The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
@@ -140,6 +140,28 @@ stage_clang() {
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/test_{trees,hostile,death}.py
 }
 
+# The reader, built for machines that there is no probe for yet (misc/cross), under qemu: its unit tests, and what it shows of
+# this machine's recordings.
+stage_cross() {
+	# shellcheck disable=SC2086  # a list of words
+	install_packages $cross_packages
+	mkdir -p "$logs/build-cross"
+	[ -x build/tests/cross/show ] || stage_gcc || return
+	machines=
+	for ini in misc/cross/*.ini; do
+		[ -f "$ini" ] || continue # tests/rules/passed.py has none
+		machine=$(basename "$ini" .ini)
+		single "cross-libraries-$machine" misc/cross/sysroot.sh "$machine" || continue
+		# Debian's ccache has these compilers' names, too.
+		PATH=/usr/lib/ccache:$PATH build "build-cross/$machine" -Dwerror=true \
+			--cross-file "build-cross/sysroot/$machine.ini" --cross-file "$ini" || continue
+		suite "unit-$machine" meson test -C "build-cross/$machine" --no-rebuild --print-errorlogs \
+			--timeout-multiplier 4 --suite unit --suite fuzz
+		machines="$machines $machine"
+	done
+	UTRAIL_CROSS=$machines suite reading pytest tests/cross
+}
+
 # Every command and every sample program once, under the sanitizers. The probe itself is built without
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
@@ -173,7 +195,7 @@ note_passed() {
 	fi
 }
 
-all_stages="gcc unit fuzz rules e2e real clang sanitize"
+all_stages="gcc unit fuzz rules e2e real clang cross sanitize"
 stages=${*:-$all_stages}
 commit_before=$(clean_commit)
 

@@ -41,7 +41,6 @@ struct arch_regs {
 	uint64_t rcx;
 	uint64_t rax;
 };
-_Static_assert(sizeof(struct arch_regs) == 72, "known to SAVE_CALLER_SAVED in stubs.S");
 _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arch_int_arg");
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 

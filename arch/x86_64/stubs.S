@@ -3,7 +3,7 @@
  *
  * Frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
  *
- *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax
+ *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
  *	80         mcount: whatever the function has pushed; its return slot is 8(%rbp)
  *	           __fentry__: the function's return slot (nothing was pushed yet)
@@ -17,6 +17,15 @@
  * stub makes the trampoline the newest entry of that stack, by a `call` that lies directly in
  * front of the trampoline, and goes back by an indirect jump. Measured: 8 of 30 ns per call.
  */
+
+#include "libmcount/offsets.h"
+
+#if REGS_BYTES != 9 * 8
+#error "SAVE_CALLER_SAVED makes a struct arch_regs"
+#endif
+#if THREAD_TOP > 127 || THREAD_NEXT > 127 || FRAME_RET > 127 || FRAME_BYTES > 127 || FRAME_SLOT != 0
+#error "the trampoline's call frame information has one byte for each of these, and none for a frame's slot"
+#endif
 
 	.macro SAVE_CALLER_SAVED
 	pushq	%rax
@@ -92,20 +101,20 @@
 	movq	%fs:(%r11), %r11
 	testq	%r11, %r11
 	jz	8f
-	cmpw	$0, (%r11)
+	cmpw	$0, THREAD_BUSY(%r11)
 	jne	8f
-	movq	184(%r11), %rax
+	movq	THREAD_SKIP(%r11), %rax
 	testq	%rax, %rax
 	jz	8f
-	movq	24(%r11), %rdx
-	movq	(%rdx), %rdx
+	movq	THREAD_TOP(%r11), %rdx
+	movq	FRAME_SLOT(%rdx), %rdx
 	subq	\base, %rdx
 	cmpq	$\offset, %rdx
 	jbe	8f
 	movq	24(%rsp), %r11
 	movl	%r11d, %edx
 	shrl	$4, %edx
-	andl	$1023, %edx
+	andl	$SKIPS_MASK, %edx
 	cmpq	%r11, (%rax,%rdx,8)
 	jne	8f
 	popq	%rdx
@@ -138,7 +147,7 @@ FUNCTION mcount
 	SKIP_UNWANTED %rbp, 8
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
-	movq	72(%rsp), %rsi
+	movq	REGS_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	leaq	-8(%r10), %rcx
 	call	probe_entry_framed
@@ -155,8 +164,8 @@ END mcount
 FUNCTION __fentry__
 	SKIP_UNWANTED %rsp, 32
 	SAVE_CALLER_SAVED
-	leaq	80(%rsp), %rdi
-	movq	72(%rsp), %rsi
+	leaq	REGS_BYTES + 8(%rsp), %rdi
+	movq	REGS_BYTES(%rsp), %rsi
 	cmpq	%r10, (%rdi)
 	je	.Lmaybe_chain
 .Lslot_known:
@@ -209,7 +218,7 @@ END __fentry__
  * rest goes by the CFA without its lowest bits.
  *
  * Frames of one thread have falling slots and end in a sentinel above everything; of several frames with one
- * slot (tail calls) the outermost holds the program's address. Offsets: see the assertions in probe.h.
+ * slot (tail calls) the outermost holds the program's address. Offsets in the expression are one byte long.
  */
 	.balign	16
 	.long	probe_threads - .
@@ -224,21 +233,21 @@ END __fentry__
 	.cfi_escape 0x12, 0x94, 4, 0x22, 0x06	/* dup; deref_size 4; plus; deref: t */
 	.cfi_escape 0x12, 0x28, 3, 0		/* L1: dup; bra HAVE */
 	.cfi_escape 0x2f, 48, 0			/* skip END */
-	.cfi_escape 0x14, 0x14, 0x23, 24	/* HAVE: over; over; plus_uconst top */
+	.cfi_escape 0x14, 0x14, 0x23, THREAD_TOP	/* HAVE: over; over; plus_uconst top */
 	.cfi_escape 0x06, 0x06, 0x2d		/* deref; deref; lt */
 	.cfi_escape 0x28, 23, 0			/* bra NEXT */
-	.cfi_escape 0x12, 0x23, 24, 0x06	/* dup; plus_uconst top; deref: f */
+	.cfi_escape 0x12, 0x23, THREAD_TOP, 0x06	/* dup; plus_uconst top; deref: f */
 	.cfi_escape 0x12, 0x06, 0x15, 3, 0x2c	/* L2: dup; deref; pick 3; le */
 	.cfi_escape 0x28, 17, 0			/* bra DOWN */
-	.cfi_escape 0x23, 32, 0x12, 0x06	/* plus_uconst sizeof(frame); dup; deref */
+	.cfi_escape 0x23, FRAME_BYTES, 0x12, 0x06	/* plus_uconst sizeof(frame); dup; deref */
 	.cfi_escape 0x15, 3, 0x29		/* pick 3; eq */
 	.cfi_escape 0x28, 13, 0			/* bra FOUND */
 	.cfi_escape 0x13			/* drop */
-	.cfi_escape 0x23, 120, 0x06		/* NEXT: plus_uconst next; deref */
+	.cfi_escape 0x23, THREAD_NEXT, 0x06	/* NEXT: plus_uconst next; deref */
 	.cfi_escape 0x2f, 0xd2, 0xff		/* skip L1 */
-	.cfi_escape 0x08, 32, 0x1c		/* DOWN: const1u sizeof(frame); minus */
+	.cfi_escape 0x08, FRAME_BYTES, 0x1c	/* DOWN: const1u sizeof(frame); minus */
 	.cfi_escape 0x2f, 0xe1, 0xff		/* skip L2 */
-	.cfi_escape 0x23, 8, 0x06		/* FOUND: plus_uconst ret; deref; END */
+	.cfi_escape 0x23, FRAME_RET, 0x06	/* FOUND: plus_uconst ret; deref; END */
 	.byte	0xcc
 	.globl	arch_return_caller
 	.hidden	arch_return_caller
@@ -261,7 +270,7 @@ arch_return_trampoline:
 	nop
 	.cfi_undefined %rip
 	SAVE_CALLER_SAVED
-	leaq	64(%rsp), %rdi
+	leaq	REGS_BYTES - 8(%rsp), %rdi
 	movq	%rsp, %rsi
 	call	probe_exit
 	movq	%rax, (%rsp)
@@ -289,11 +298,11 @@ arch_libcall:
 	.cfi_adjust_cfa_offset 8
 	endbr64
 	SAVE_CALLER_SAVED
-	leaq	80(%rsp), %rdi
-	movq	72(%rsp), %rsi
+	leaq	REGS_BYTES + 8(%rsp), %rdi
+	movq	REGS_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	call	probe_libcall
-	movq	%rax, 72(%rsp)
+	movq	%rax, REGS_BYTES(%rsp)
 	testl	%edx, %edx
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
@@ -330,8 +339,8 @@ arch_point:
 	.cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
 	cld
-	movl	88(%rsp), %edi
-	leaq	232(%rsp), %rsi
+	movl	REGS_BYTES + 16(%rsp), %edi
+	leaq	REGS_BYTES + 160(%rsp), %rsi
 	call	probe_point
 	RESTORE_CALLER_SAVED
 	popfq

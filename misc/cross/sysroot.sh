@@ -21,11 +21,11 @@ case $machine in
 		;;
 esac
 
-home=$PWD/build-cross/sysroot
-root=$home/$machine
-mkdir -p "$home"
+roots=$PWD/build-cross/sysroot
+root=$roots/$machine
+mkdir -p "$roots"
 # Meson's cross files cannot say "beside this file".
-printf "[constants]\nroot = '%s'\n" "$root" > "$home/$machine.ini"
+printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
 [ ! -d "$root" ] || exit 0
 
 # The mirror and the release that this machine's own packages come from.
@@ -39,7 +39,7 @@ read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $
 # qemu with it, too.
 [ "$arch $release" != "riscv64 bookworm" ] || release=trixie
 
-temp=$home/$machine.work
+temp=$roots/$machine.work
 rm -rf "$temp"
 mkdir -p "$temp/lists/partial" "$temp/cache/archives/partial" "$temp/tree/usr/lib"
 : > "$temp/status"

@@ -510,6 +510,16 @@ class TestPoints:
         leaf = dump("callgrind", recording).read_text().split("\nfn=leaf\n")[1].split("\n\n")[0]
         assert f"cfn={self.NAME}\ncalls=2 0\n0 0" in leaf
 
+    @pytest.mark.parametrize("name", ["callgrind", "pprof", "folded"])
+    def test_in_several_threads(self, name):
+        utrail("record", "--no-event", "-T", "leaf@read=page-fault", "-d", "data", build(program("threads"), VARIANT)).must()
+        results = []
+        for nr in (1, 4):
+            path, notes = dump_and_notes(name, "data", f"--num-thread={nr}")
+            results.append((path.read_bytes(), notes))
+        assert results[0] == results[1]
+        assert (b"left out" in results[0][1]) == (name == "folded")
+
 
 class TestPayload:
     """Arguments and return values."""

@@ -1,5 +1,6 @@
 """Tracepoints of the kernel, -E system:event@kernel: recorded, shown in the calls they happen in, and read from files made by hand."""
 
+import json
 import os
 import re
 import shutil
@@ -469,6 +470,24 @@ def test_fields_of_handmade():
     assert ("/* sched:sched_switch (prev_comm=one prev_pid=100 prev_prio=120 prev_state=S ==> "
             "next_comm=idle next_pid=0 next_prio=100) */") in text
     assert "/* raw_syscalls:sys_enter (NR 0 (1, 2, 3, 4, 5, 6)) */" in text
+
+
+@pytest.mark.parametrize("form", ["chrome", "html", "jsonl", "perfetto", "firefox", "callgrind", "pprof"])
+def test_handmade_in_exporters(form):
+    """Numbers that nobody knows are shown as numbers, there, too."""
+    data = handmade(good_pages())
+    with open("out", "wb") as out:
+        subprocess.run([UTRAIL, "dump", f"--format={form}", "-d", data], stdout=out, check=True)
+    text = Path("out").read_bytes()
+    assert b"sched:sched_switch" in text and b"kernel_event:60000" in text
+
+
+@needs_fields
+def test_fields_in_chrome():
+    """Their fields are known as one text."""
+    text = utrail("dump", "--format=chrome", "-d", handmade(good_pages())).must().out
+    [event] = [e for e in json.loads(text)["traceEvents"] if e["name"] == "raw_syscalls:sys_enter"]
+    assert (event["ph"], event["cat"], event["args"]) == ("i", "raw_syscalls", {"data": "NR 0 (1, 2, 3, 4, 5, 6)"})
 
 
 @needs_fields

@@ -1,24 +1,30 @@
-/* Fuzz target: extern.dat. Lines come out by time, and short enough. */
+/* Fuzz target: extern.dat. Lines come out by time, if they are not too many, and short enough. */
 #include "tests/fuzz/fuzz.h"
 #include "utils/trace/src_extern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct trace_data data = { .dir = (char *)fuzz_empty_dir() };
-	struct src_extern src;
+	struct source *src;
 	struct uft_err err = { 0 };
+	struct event event;
+	uint64_t last_ns = 0;
+	size_t nr_shown = 0;
+	ssize_t nr;
 
 	fuzz_write_file("extern.dat", bytes, size);
 
-	int ret = src_extern_load(&src, &data, &err);
+	int ret = src_extern_open(&data, &src, &err);
 
 	fuzz_check_error(ret < 0, &err);
-	if (ret < 0)
+	if (ret < 0 || !src)
 		return 0;
-	for (size_t i = 0; i < src.nr; i++) {
-		FUZZ_CHECK(i == 0 || src.events[i - 1].time_ns <= src.events[i].time_ns);
-		FUZZ_CHECK(src.events[i].data_len <= 1023);
+	while (source_next_ns(src) != UINT64_MAX &&
+	       (nr = source_read(src, &event, 1, UINT64_MAX, &err)) > 0) {
+		FUZZ_CHECK(nr_shown++ >= EXTERN_HELD_MAX || last_ns <= event.time_ns);
+		FUZZ_CHECK(event.data_len <= 1023);
+		last_ns = event.time_ns;
 	}
-	src_extern_deinit(&src);
+	source_close(src);
 	return 0;
 }

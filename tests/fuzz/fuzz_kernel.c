@@ -6,6 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel_dat.h"
+#include "utils/trace/feed.h"
 #include "utils/trace/src_kernel.h"
 #include "utils/view/eventtext.h"
 
@@ -50,8 +51,7 @@ static void check_round_trip(const struct kernel_header *header)
 	FUZZ_CHECK(!is_cut && again.nr_files == header->nr_files);
 }
 
-static void show(const struct trace_data *data, const struct src_perf *perf,
-		 const struct src_kernel *kernel)
+static void show(const struct trace_data *data, const struct feed *feed)
 {
 	struct event_texts texts;
 	struct uft_err err = { 0 };
@@ -59,15 +59,14 @@ static void show(const struct trace_data *data, const struct src_perf *perf,
 
 	if (event_texts_load(&texts, data, &err) < 0)
 		return;
-	for (size_t i = 0; i < perf->nr_queues; i++) {
-		for (size_t k = 0; k < perf->queues[i].nr && nr < EVENTS_MAX; k++, nr++) {
-			const struct perf_event *queued = &perf->queues[i].events[k];
-			const struct kernel_ref *ref = &kernel->refs[queued->ref];
+	for (size_t i = 0; i < feed->nr_queues; i++) {
+		for (size_t k = 0; k < feed->queues[i].nr && nr < EVENTS_MAX; k++, nr++) {
+			const struct queued *queued = &feed->queues[i].events[k];
 			struct event event = {
-				.addr = queued->id,
+				.id = queued->addr,
 				.type = EVENT_POINT,
-				.data = ref->data,
-				.data_len = ref->len,
+				.data = queued->data,
+				.data_len = queued->data_len,
 			};
 			struct strbuf text cleanup_strbuf = { 0 };
 
@@ -85,16 +84,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input in = { bytes, size };
 	struct task tasks[] = { { .tid = 1, .pid = 1 }, { .tid = 2, .pid = 1, .index = 1 } };
-	struct perf_queue queues[ARRAY_SIZE(tasks)] = { 0 };
 	struct trace_data data = {
 		.dir = (char *)fuzz_empty_dir(),
 		.tasks = tasks,
 		.nr_tasks = ARRAY_SIZE(tasks),
 	};
-	struct src_perf perf = { .queues = queues, .nr_queues = ARRAY_SIZE(queues) };
-	struct src_kernel src = { 0 };
+	static const struct source_kind *const kinds[] = { &src_kernel_kind, NULL };
+	struct kernel_losses losses = { 0 };
+	struct feed feed = { 0 };
 	struct uft_err broken = { 0 };
 	struct uft_err err = { 0 };
+	const struct source_context context = {
+		.data = &data, .broken = &broken, .losses = &losses, .takes_notes = true
+	};
 	size_t header_len;
 	const uint8_t *header = fuzz_bytes(&in, fuzz_u16(&in), &header_len);
 
@@ -103,18 +105,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_write_file("kernel-cpu0.dat", in.data, in.size);
 	fuzz_write_file("kernel-cpu1.dat", in.data, in.size / 2);
 
-	int ret = src_kernel_load(&src, &perf, &data, &broken, &err);
+	int ret = feed_open(&feed, &context, kinds, &err);
 
+	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++)
+		feed.queues[i].is_wanted = true;
+	if (ret == 0)
+		ret = feed_fill(&feed, SIZE_MAX, &err);
 	fuzz_check_error(ret < 0, &err);
 	fuzz_check_error(broken.code != 0, &broken);
-	if (ret == 0 && src.has_files) {
+	if (ret == 0 && losses.has_files) {
 		check_round_trip(&data.kernel.header);
 		read_pages(&data.kernel.header.layout, in.data, in.size);
-		show(&data, &perf, &src);
+		show(&data, &feed);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
-		free(queues[i].events);
-	src_kernel_deinit(&src);
+	feed_close(&feed);
 	kernel_formats_deinit(&data.kernel);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two CPUs. */
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/perf_dat.h"
+#include "utils/trace/feed.h"
 #include "utils/trace/src_perf.h"
 
 static void decode_all(const uint8_t *data, size_t size, bool big)
@@ -27,24 +28,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.tasks = tasks,
 		.nr_tasks = ARRAY_SIZE(tasks),
 	};
-	struct src_perf src = { 0 };
+	static const struct source_kind *const kinds[] = { &src_perf_kind, NULL };
+	struct survey surveys[ARRAY_SIZE(tasks)];
+	struct feed feed = { 0 };
+	struct uft_err broken = { 0 };
 	struct uft_err err = { 0 };
+	const struct source_context context = { .data = &data,
+						.broken = &broken,
+						.takes_notes = true };
 
 	decode_all(in.data, in.size, data.is_big_endian);
 	fuzz_write_file("perf-cpu0.dat", in.data, in.size);
 	fuzz_write_file("perf-cpu1.dat", in.data, in.size / 2);
 
-	struct uft_err broken = { 0 };
-	int ret = src_perf_load(&src, &data, &broken, &err);
+	int ret = feed_open(&feed, &context, kinds, &err);
 
+	if (ret == 0)
+		ret = feed_survey(&feed, surveys, &err);
 	fuzz_check_error(ret < 0, &err);
 	fuzz_check_error(broken.code != 0, &broken);
-	for (size_t i = 0; ret == 0 && i < src.nr_queues; i++) {
-		for (size_t k = 1; k < src.queues[i].nr; k++)
-			FUZZ_CHECK(src.queues[i].events[k - 1].time_ns <=
-				   src.queues[i].events[k].time_ns);
+	feed_close(&feed);
+	if (ret == 0)
+		ret = feed_open(&feed, &context, kinds, &err);
+	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++)
+		feed.queues[i].is_wanted = true;
+	if (ret == 0)
+		ret = feed_fill(&feed, SIZE_MAX, &err);
+	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++) {
+		FUZZ_CHECK(feed.queues[i].nr == surveys[i].nr);
+		for (size_t k = 1; k < feed.queues[i].nr; k++)
+			FUZZ_CHECK(feed.queues[i].events[k - 1].time_ns <=
+				   feed.queues[i].events[k].time_ns);
 	}
-	src_perf_deinit(&src);
+	feed_close(&feed);
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
 		for (size_t k = 0; k < tasks[i].nr_names; k++)
 			free(tasks[i].names[k].name);

@@ -65,7 +65,8 @@ def check(top, path):
         if not included:
             continue
         target = room_of(included.group(1))
-        if included.group(1) == "config.h":
+        # Made by the build. offsets.h has numbers of the probe's structs for the stubs.
+        if included.group(1) in ("config.h", "libmcount/offsets.h"):
             continue
         if target is None:
             problems.append(f"{name}:{number}: not named from the top of the tree")

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""The recorder's rooms (doc/internals/recorder.md) call downwards only: no object uses a symbol of a room above its own.
+"""The recorder's rooms (doc/internals/recorder.md) call downwards only: no object uses a symbol of a room above its own; and only a
+store makes files.
 
 What is called by a pointer goes the other way, and is meant to. Includes are looked at by includes.py.
 
-usage: rooms.py ARCHIVE
+usage: rooms.py TOP ARCHIVE
 """
+import pathlib
 import re
 import subprocess
 import sys
 
-from includes import RECORDER_ROOMS
+from includes import RECORDER, RECORDER_ROOMS
 
 MEMBER = re.compile(r"record_(\w+?)_\w+\.c\.o$")
 
@@ -27,14 +29,21 @@ def symbols(archive):
             yield member[1], member[0], kind, name
 
 
+def made_files(top):
+    for path in sorted((top / RECORDER).rglob("*.[ch]")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if path.parent.name != "store" and re.search(r"\bO_(CREAT|TRUNC)\b|\b(creat|rename\w*|mkstemp)\(", line):
+                yield f"{path.relative_to(top)}:{number}: only a store makes files: store_open(), store_publish()"
+
+
 def main():
-    found = list(symbols(sys.argv[1]))
+    found = list(symbols(sys.argv[2]))
     home = {name: room for room, _, kind, name in found if kind in "TDBRVW"}
     problems = [f"{member}: uses {name}() of the room '{home[name]}' above it"
                 for room, member, kind, name in found
                 if kind == "U" and name in home
                 and RECORDER_ROOMS.index(home[name]) > RECORDER_ROOMS.index(room)]
-
+    problems += made_files(pathlib.Path(sys.argv[1]))
     seen = {room for room, *_ in found}
     problems += [f"there is no object of the room '{room}'" for room in RECORDER_ROOMS if room not in seen]
     print("\n".join(problems) or f"{len(home)} symbols are used from above only")

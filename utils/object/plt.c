@@ -5,27 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef R_RISCV_JUMP_SLOT
-#define R_RISCV_JUMP_SLOT 5
-#endif
-
-/*
- * What the psABIs of the machines say. @skip: the bytes of the first, special PLT entry;
- * @glob_dat: 0 where calls through the GOT are not looked for
- */
-static const struct plt_machine {
-	uint16_t machine;
-	uint8_t skip;
-	uint8_t entry;
-	uint32_t jump_slot;
-	uint32_t glob_dat;
-} machines[] = {
-	{ EM_X86_64, 16, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
-	{ EM_386, 16, 16, R_386_JMP_SLOT, 0 },
-	{ EM_ARM, 20, 12, R_ARM_JUMP_SLOT, 0 },
-	{ EM_AARCH64, 32, 16, R_AARCH64_JUMP_SLOT, 0 },
-	{ EM_RISCV, 32, 16, R_RISCV_JUMP_SLOT, 0 },
-};
+#include "arch/isa.h"
 
 /* Where entry number N of the PLT is. */
 struct plt_layout {
@@ -34,16 +14,15 @@ struct plt_layout {
 	uint64_t end;
 };
 
-static const struct plt_machine *find_machine(const struct elf_file *file)
+/* NULL: a machine of which nothing is known. */
+static const struct isa_plt *find_machine(const struct elf_file *file)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
-		if (machines[i].machine == file->head.e_machine)
-			return &machines[i];
-	}
-	return NULL;
+	const struct isa *isa = isa_of(file->head.e_machine, 0);
+
+	return isa ? &isa->plt : NULL;
 }
 
-/* mold's first PLT entry is twice as long; it signs its work in .comment. */
+/* mold's first PLT entry may have another length; it signs its work in .comment. */
 static bool is_made_by_mold(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -64,7 +43,7 @@ static bool is_made_by_mold(const struct elf_file *file)
 	return false;
 }
 
-static bool find_layout(const struct elf_file *file, const struct plt_machine *machine,
+static bool find_layout(const struct elf_file *file, const struct isa_plt *machine,
 			struct plt_layout *plt)
 {
 	struct elf_section sec;
@@ -76,8 +55,8 @@ static bool find_layout(const struct elf_file *file, const struct plt_machine *m
 			plt->entry = sec.head.sh_entsize;
 	} else if (elf_section_by_name(file, ".plt", &sec)) {
 		skip = machine->skip;
-		if (machine->machine == EM_X86_64 && is_made_by_mold(file))
-			skip = 32;
+		if (machine->skip_mold && is_made_by_mold(file))
+			skip = machine->skip_mold;
 	} else {
 		return false;
 	}
@@ -127,7 +106,7 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 }
 
 /* Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place. */
-static int add_plt_entries(const struct elf_file *file, const struct plt_machine *machine,
+static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, const struct elf_symbols *symbols,
 			   struct plt_entries *out)
 {
@@ -169,7 +148,7 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /* Functions of others. The address of the relocation entry stands for the call, which has no stub of its own. */
-static int add_got_calls(const struct plt_machine *machine, const struct elf_section *relocs,
+static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 const struct elf_symbols *symbols, struct plt_entries *out)
 {
 	GElf_Rela reloc;
@@ -199,7 +178,7 @@ static int add_got_calls(const struct plt_machine *machine, const struct elf_sec
 
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 {
-	const struct plt_machine *machine = find_machine(file);
+	const struct isa_plt *machine = find_machine(file);
 	struct elf_section relocs;
 	struct elf_symbols symbols;
 	int rc = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/isa.h"
 #include "utils/base/vec.h"
 
 #define STRUCT_BYTES_MAX 65535U
@@ -219,7 +220,7 @@ static int parse_registers(struct cursor *c, struct argspec *spec)
 		while (c->at + len < c->end && isalnum((unsigned char)c->at[len]))
 			len++;
 
-		int reg = argreg_find(c->at, len);
+		int reg = isa_reg_find(c->at, len);
 
 		if (reg < 0)
 			return fail(c, c->at, "no register that holds arguments has that name");
@@ -401,7 +402,7 @@ static void put_location(const struct argspec *spec, struct strbuf *out)
 	if (spec->place == ARG_ON_STACK)
 		strbuf_addf(out, "%%stack+%u", spec->index);
 	for (size_t i = 0; spec->place == ARG_IN_REGISTER && i < spec->nr_regs; i++)
-		strbuf_addf(out, "%c%s", i ? '+' : '%', argreg_name(spec->regs[i]));
+		strbuf_addf(out, "%c%s", i ? '+' : '%', isa_reg_name(spec->regs[i]));
 }
 
 void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out)

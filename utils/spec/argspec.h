@@ -34,7 +34,7 @@ enum arg_place {
 
 /*
  * @is_exact: the function was named, not found by a pattern
- * @regs: numbers of argreg_name()
+ * @regs: numbers of isa_reg_name() (arch/isa.h)
  * @name: of the enum or struct; NULL when there is none; of the heap
  * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells; NULL; of the heap
  * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the value count, with
@@ -103,20 +103,5 @@ int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct arg
 
 /* The text of a specification, as argspec_parse() and uftrace read it. */
 void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out);
-
-/*
- * Registers that arguments are passed in, of all instruction sets, by number. argreg_find(): -1 when there is none of
- * that name, in either case of letters.
- */
-int argreg_find(const char *name, size_t len);
-const char *argreg_name(unsigned reg);
-
-/* The numbers of x86_64's: ARGREG_X86_64_INT + n for rdi, rsi, rdx, rcx, r8, r9; then xmm0 to xmm7. */
-enum {
-	ARGREG_X86_64_INT = 0,
-	ARGREG_X86_64_INT_NR = 6,
-	ARGREG_X86_64_SSE = 6,
-	ARGREG_X86_64_SSE_NR = 8,
-};
 
 #endif

@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/format/capture.h"
-
-#define WORD	 8U
-#define INT_REGS ARGREG_X86_64_INT_NR
-#define SSE_REGS ARGREG_X86_64_SSE_NR
 
 /* What was handed out so far. @nr_int, @nr_float: names: argN, fpargN */
 struct allocation {
+	const struct isa *isa;
 	unsigned int_regs;
-	unsigned sse_regs;
+	unsigned float_regs;
 	unsigned stack_words;
 	unsigned nr_int;
 	unsigned nr_float;
@@ -23,32 +21,36 @@ static void take_stack(struct allocation *a, struct argspec *spec, uint32_t byte
 {
 	spec->place = ARG_ON_STACK;
 	spec->index = a->stack_words + 1;
-	a->stack_words += (bytes + WORD - 1) / WORD;
+	a->stack_words += (bytes + a->isa->word_bytes - 1) / a->isa->word_bytes;
 }
 
 static void take_int(struct allocation *a, struct argspec *spec)
 {
-	if (a->int_regs == INT_REGS) {
-		take_stack(a, spec, WORD);
+	if (a->int_regs == a->isa->ints.nr) {
+		take_stack(a, spec, a->isa->word_bytes);
 		return;
 	}
 	spec->place = ARG_IN_REGISTER;
-	spec->regs[spec->nr_regs++] = ARGREG_X86_64_INT + a->int_regs++;
+	spec->regs[spec->nr_regs++] = a->isa->ints.first + a->int_regs++;
 }
 
-static void take_sse(struct allocation *a, struct argspec *spec)
+static void take_float(struct allocation *a, uint32_t bytes, struct argspec *spec)
 {
-	if (a->sse_regs == SSE_REGS) {
-		take_stack(a, spec, WORD);
+	if (a->float_regs == a->isa->floats.nr && a->isa->floats_then_ints) {
+		take_int(a, spec);
+		return;
+	}
+	if (a->float_regs == a->isa->floats.nr) {
+		take_stack(a, spec, bytes);
 		return;
 	}
 	spec->place = ARG_IN_REGISTER;
-	spec->regs[spec->nr_regs++] = ARGREG_X86_64_SSE + a->sse_regs++;
+	spec->regs[spec->nr_regs++] = a->isa->floats.first + a->float_regs++;
 }
 
-static bool is_in_memory(const struct dwarf_type *type)
+static bool is_in_memory(const struct isa *isa, const struct dwarf_type *type)
 {
-	return type->classes[0] == DWARF_CLASS_MEMORY || type->bytes > 2 * WORD;
+	return type->classes[0] == DWARF_CLASS_MEMORY || type->bytes > 2 * isa->word_bytes;
 }
 
 static void take_struct(struct allocation *a, const struct dwarf_type *type, struct argspec *spec)
@@ -72,8 +74,8 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		nr_sse += type->classes[i] == DWARF_CLASS_SSE;
 	}
 	/* All of it in registers, or none. */
-	if (is_in_memory(type) || a->int_regs + nr_int > INT_REGS ||
-	    a->sse_regs + nr_sse > SSE_REGS || nr_int + nr_sse == 0) {
+	if (is_in_memory(a->isa, type) || a->int_regs + nr_int > a->isa->ints.nr ||
+	    a->float_regs + nr_sse > a->isa->floats.nr || nr_int + nr_sse == 0) {
 		take_stack(a, spec, type->bytes);
 		return;
 	}
@@ -81,7 +83,27 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		if (type->classes[i] == DWARF_CLASS_INT)
 			take_int(a, spec);
 		else if (type->classes[i] == DWARF_CLASS_SSE)
-			take_sse(a, spec);
+			take_float(a, a->isa->word_bytes, spec);
+	}
+}
+
+static bool is_long_double(const struct dwarf_type *type)
+{
+	return type->kind == DWARF_FLOAT && type->bytes > sizeof(double);
+}
+
+/* Do we know where such a value is, and what has its place behind it? */
+static bool is_known(const struct isa *isa, const struct dwarf_type *type)
+{
+	switch (type->kind) {
+	case DWARF_UNKNOWN:
+		return false;
+	case DWARF_FLOAT:
+		return isa->knows_floats && (!is_long_double(type) || isa->long_double_words);
+	case DWARF_STRUCT:
+		return isa->knows_structs || type->is_reference;
+	default:
+		return isa->knows_structs || type->bytes <= isa->word_bytes;
 	}
 }
 
@@ -91,38 +113,41 @@ static bool is_string_object(const struct dwarf_type *type)
 }
 
 /* The format that goes with the type. */
-static struct arg_type format_of(const struct dwarf_type *type)
+static struct arg_type format_of(const struct isa *isa, const struct dwarf_type *type)
 {
+	const unsigned word = isa->word_bytes;
+
 	switch (type->kind) {
 	case DWARF_CHAR:
 		return (struct arg_type){ ARG_CHAR, 1 };
 	case DWARF_FLOAT:
 		return (struct arg_type){ ARG_FLOAT, type->bytes };
 	case DWARF_POINTER:
-		return (struct arg_type){ ARG_POINTER, WORD };
+		return (struct arg_type){ ARG_POINTER, word };
 	case DWARF_STRING:
-		return (struct arg_type){ ARG_STRING, WORD };
+		return (struct arg_type){ ARG_STRING, word };
 	case DWARF_ENUM:
-		return (struct arg_type){ ARG_ENUM, WORD };
+		return (struct arg_type){ ARG_ENUM, word };
 	case DWARF_STRUCT:
 		return (struct arg_type){ ARG_STRUCT, MIN(type->bytes, (uint32_t)UINT16_MAX) };
 	case DWARF_STD_STRING:
 	case DWARF_LLVM_STRING:
-		return (struct arg_type){ ARG_STD_STRING, WORD };
+		return (struct arg_type){ ARG_STD_STRING, word };
 	case DWARF_INT:
-		return (struct arg_type){ type->is_signed ? ARG_SIGNED : ARG_UNSIGNED, WORD };
+		return (struct arg_type){ type->is_signed ? ARG_SIGNED : ARG_UNSIGNED, word };
 	default:
-		return (struct arg_type){ ARG_AUTO, WORD };
+		return (struct arg_type){ ARG_AUTO, word };
 	}
 }
 
 /* What the type says, wherever the value is. 0 or -ENOMEM. */
-static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct argspec *spec)
+static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
+		      struct argspec *spec)
 {
-	*spec = (struct argspec){ .kind = kind, .type = format_of(type) };
+	*spec = (struct argspec){ .kind = kind, .type = format_of(isa, type) };
 	if (type->kind == DWARF_LLVM_STRING)
 		spec->how = ARG_HOW_LLVM;
-	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < WORD)
+	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
 	/* All of the word is shown, or compared with the values of names, which are as wide as they get. */
 	if (type->is_signed && spec->narrow)
@@ -148,12 +173,13 @@ static int begin_spec(const struct dwarf_type *type, enum arg_kind kind, struct 
 
 static void take_place(struct allocation *a, const struct dwarf_type *type, struct argspec *spec)
 {
-	if (type->kind == DWARF_FLOAT && type->bytes > WORD) {
-		/* Aligned to two words. */
-		a->stack_words += a->stack_words % 2;
-		take_stack(a, spec, 2 * WORD);
+	if (is_long_double(type)) {
+		/* Aligned to two words where it has two. */
+		if (a->isa->long_double_words == 2)
+			a->stack_words += a->stack_words % 2;
+		take_stack(a, spec, a->isa->long_double_words * a->isa->word_bytes);
 	} else if (type->kind == DWARF_FLOAT) {
-		take_sse(a, spec);
+		take_float(a, type->bytes, spec);
 	} else if (type->kind == DWARF_STRUCT) {
 		take_struct(a, type, spec);
 	} else {
@@ -161,21 +187,10 @@ static void take_place(struct allocation *a, const struct dwarf_type *type, stru
 	}
 }
 
-/* DWARF's numbers of x86_64's registers: psABI figure 3.36. */
-static int argreg_of_dwarf(int reg)
+static bool take_known_place(const struct isa *isa, const struct dwarf_param *param,
+			     struct argspec *spec)
 {
-	static const int8_t general[] = { -1, 2, 3, -1, 1, 0, -1, -1, 4, 5 };
-
-	if (reg >= 0 && reg < (int)ARRAY_SIZE(general))
-		return general[reg];
-	if (reg >= 17 && reg < 17 + (int)SSE_REGS)
-		return ARGREG_X86_64_SSE + reg - 17;
-	return -1;
-}
-
-static bool take_known_place(const struct dwarf_param *param, struct argspec *spec)
-{
-	int reg = argreg_of_dwarf(param->reg);
+	int reg = isa_arg_reg_of_dwarf(isa, param->reg);
 
 	if (reg < 0)
 		return false;
@@ -191,12 +206,12 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 	bool is_float = type->kind == DWARF_FLOAT;
 	struct argspec spec;
 	bool has_place = true;
-	int ret = begin_spec(type, is_float ? ARG_KIND_FLOAT : ARG_KIND_INT, &spec);
+	int ret = begin_spec(a->isa, type, is_float ? ARG_KIND_FLOAT : ARG_KIND_INT, &spec);
 
 	if (ret < 0)
 		return ret;
 	if (kind == CALLCONV_CLONE)
-		has_place = take_known_place(param, &spec);
+		has_place = take_known_place(a->isa, param, &spec);
 	else
 		take_place(a, type, &spec);
 	if (!has_place) {
@@ -212,60 +227,60 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 	return argspecs_append(args, &spec);
 }
 
-static void place_result(const struct dwarf_type *type, struct argspec *spec)
+static void place_result(const struct isa *isa, const struct dwarf_type *type, struct argspec *spec)
 {
 	unsigned int_regs = 0;
 	unsigned sse_regs = 0;
 
 	if (type->kind != DWARF_STRUCT)
 		return;
-	if (type->is_by_reference || type->is_reference || is_in_memory(type)) {
+	if (type->is_by_reference || type->is_reference || is_in_memory(isa, type)) {
 		spec->how = ARG_HOW_POINTED;
 		return;
 	}
 	for (size_t i = 0; i < 2 && type->bytes; i++) {
 		if (type->classes[i] == DWARF_CLASS_INT)
-			spec->regs[spec->nr_regs++] = ARGREG_X86_64_INT + int_regs++;
+			spec->regs[spec->nr_regs++] = isa->ints.first + int_regs++;
 		else if (type->classes[i] == DWARF_CLASS_SSE)
-			spec->regs[spec->nr_regs++] = ARGREG_X86_64_SSE + sse_regs++;
+			spec->regs[spec->nr_regs++] = isa->floats.first + sse_regs++;
 	}
 	if (spec->nr_regs)
 		spec->place = ARG_IN_REGISTER;
 }
 
-static int add_result(const struct dwarf_type *type, struct argspecs *retval)
+static int add_result(const struct isa *isa, const struct dwarf_type *type, struct argspecs *retval)
 {
 	struct argspec spec;
 
-	if (type->kind == DWARF_VOID || type->kind == DWARF_UNKNOWN)
+	if (type->kind == DWARF_VOID || !is_known(isa, type))
 		return 0;
 
-	int ret = begin_spec(type, ARG_KIND_RETVAL, &spec);
+	int ret = begin_spec(isa, type, ARG_KIND_RETVAL, &spec);
 
 	if (ret < 0)
 		return ret;
-	place_result(type, &spec);
+	place_result(isa, type, &spec);
 	return argspecs_append(retval, &spec);
 }
 
-int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struct argspecs *args,
-		   struct argspecs *retval)
+int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum callconv_kind kind,
+		   struct argspecs *args, struct argspecs *retval)
 {
 	const struct dwarf_type *result = &func->result;
-	struct allocation a = { 0 };
+	struct allocation a = { .isa = isa };
 	/* A clone may return nothing, or something else. */
-	int ret = kind == CALLCONV_CLONE ? 0 : add_result(result, retval);
+	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 
 	/* The caller passes the address of the room for the result as a hidden first argument. */
 	if (!result->is_reference &&
-	    (is_string_object(result) ||
-	     (result->kind == DWARF_STRUCT && (result->is_by_reference || is_in_memory(result)))))
+	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
+					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
 	/* Where what comes behind something unknown is, nobody knows either. */
-	if (result->kind == DWARF_UNKNOWN)
+	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {
-		if (func->params[i].type.kind == DWARF_UNKNOWN)
+		if (!is_known(isa, &func->params[i].type))
 			break;
 		ret = add_param(&a, &func->params[i], kind, args);
 	}

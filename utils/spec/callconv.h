@@ -2,11 +2,13 @@
 #ifndef UTRAIL_SPEC_CALLCONV_H
 #define UTRAIL_SPEC_CALLCONV_H
 
+#include "arch/isa.h"
 #include "utils/object/dwarf_info.h"
 #include "utils/spec/argspec.h"
 
 /*
- * Specifications of what @func takes and returns, for x86_64 (psABI section 3.2.3 and, for classes, the Itanium C++ ABI). The formats are
+ * Specifications of what @func takes and returns, by the calling convention of @isa (for classes, the Itanium C++ ABI). What @isa says
+ * nothing about is left out, with all that comes behind it. The formats are
  * those that uftrace derives from the same types (doc/formats/symbols.md, "Specifications from types").
  *
  * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of which debug
@@ -18,7 +20,7 @@ enum callconv_kind {
 	CALLCONV_PLAIN,
 	CALLCONV_CLONE
 };
-int callconv_specs(const struct dwarf_func *func, enum callconv_kind kind, struct argspecs *args,
-		   struct argspecs *retval);
+int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum callconv_kind kind,
+		   struct argspecs *args, struct argspecs *retval);
 
 #endif

@@ -7,7 +7,7 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file of the directory @dir that is called "<prefix><cpu>.dat", in no order, until it returns something
+ * Call @fn with each file of the directory @dir that is called "<prefix><cpu>.dat", in the order of CPUs, until it returns something
  * negative, which is returned; else 0. Negative with @err when the directory cannot be read.
  */
 int cpu_files_each(const char *dir, const char *prefix,

@@ -110,6 +110,24 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 /* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
+/* Tasks that are only known by their events: what is known of them. Sorted by tid; starts as { 0 }, ends with free(all). */
+struct task_list {
+	struct task *all;
+	size_t nr;
+};
+
+/* The one with that id, a new one if need be; NULL when memory is short. */
+struct task *task_list_get(struct task_list *list, int32_t tid);
+
+/*
+ * Add them to @data, which does not grow; they are in the first session, if there is any, until they get a name. Nobody may have
+ * pointers to tasks, and names are forgotten. 0 or -ENOMEM.
+ */
+int data_add_tasks(struct trace_data *data, const struct task_list *list);
+
+/* Names come in any order; this puts them by time. */
+void data_sort_names(struct trace_data *data);
+
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 

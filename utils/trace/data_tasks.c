@@ -385,6 +385,91 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 	return 0;
 }
 
+static void forget_names(struct task *task)
+{
+	for (size_t i = 0; i < task->nr_names; i++)
+		free(task->names[i].name);
+	free(task->names);
+	task->names = NULL;
+	task->nr_names = 0;
+}
+
+struct task *task_list_get(struct task_list *list, int32_t tid)
+{
+	size_t low = 0;
+	size_t high = list->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (list->all[mid].tid < tid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < list->nr && list->all[low].tid == tid)
+		return &list->all[low];
+
+	struct task *all = vec_grow(list->all, list->nr, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	list->all = all;
+	memmove(&all[low + 1], &all[low], (list->nr++ - low) * sizeof(*all));
+	all[low] = (struct task){ .tid = tid, .pid = tid };
+	return &all[low];
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct task *x = a;
+	const struct task *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+int data_add_tasks(struct trace_data *data, const struct task_list *list)
+{
+	struct task *tasks = reallocarray(data->tasks, data->nr_tasks + list->nr, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	data->tasks = tasks;
+	memcpy(tasks + data->nr_tasks, list->all, list->nr * sizeof(*tasks));
+	for (size_t i = 0; data->nr_sessions && i < list->nr; i++) {
+		int ret = task_add_ref(&tasks[data->nr_tasks], 0, data->sessions[0]);
+
+		if (ret < 0)
+			return ret;
+		data->nr_tasks++;
+	}
+	data->nr_tasks += data->nr_sessions ? 0 : list->nr;
+	qsort(tasks, data->nr_tasks, sizeof(*tasks), compare_tids);
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		tasks[i].index = i;
+		forget_names(&tasks[i]);
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct task_name *x = a;
+	const struct task_name *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+void data_sort_names(struct trace_data *data)
+{
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		struct task *task = &data->tasks[i];
+
+		if (task->nr_names > 1)
+			qsort(task->names, task->nr_names, sizeof(*task->names), compare_names);
+	}
+}
+
 /* How many of the names of @task it had got at @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {

@@ -8,62 +8,6 @@
 /* Of many lanes. */
 #define FIRST_BATCH 32
 
-uint64_t lane_next_perf_ns(const struct lane *lane)
-{
-	if (lane->perf_at == lane->perf_end)
-		return UINT64_MAX;
-	return lane->perf->events[lane->perf_at].time_ns;
-}
-
-/* A tracepoint: what it says is in a file that stays mapped. */
-static void make_kernel_event(const struct src_kernel *kernel, const struct perf_event *perf,
-			      struct event *event)
-{
-	const struct kernel_ref *ref = &kernel->refs[perf->ref];
-
-	*event = (struct event){
-		.time_ns = perf->time_ns,
-		.id = perf->id,
-		.type = EVENT_POINT,
-		.data = ref->data,
-		.data_len = ref->len,
-	};
-}
-
-static void make_perf_event(const struct perf_event *perf, struct event *event)
-{
-	*event = (struct event){
-		.time_ns = perf->time_ns,
-		.id = perf->id,
-		.type = EVENT_POINT,
-	};
-	switch (perf->id) {
-	case EVENT_ID_SCHED_IN:
-		event->type = EVENT_SCHED_IN;
-		break;
-	case EVENT_ID_SCHED_OUT_PREEMPT:
-		event->flags = EVENT_PREEMPTED;
-		event->type = EVENT_SCHED_OUT;
-		break;
-	case EVENT_ID_SCHED_OUT:
-		event->type = EVENT_SCHED_OUT;
-		break;
-	default:
-		return;
-	}
-	event->cpu = MIN(perf->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
-}
-
-static void take_queued(struct lane *lane, struct event *event)
-{
-	const struct perf_event *queued = &lane->perf->events[lane->perf_at++];
-
-	if (queued->id < EVENT_ID_BUILTIN)
-		make_kernel_event(&lane->pipe->kernel, queued, event);
-	else
-		make_perf_event(queued, event);
-}
-
 /* A task whose file is damaged ends here; the others go on. */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
@@ -72,33 +16,76 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/* May an event of @perf_ns be taken, or can there be records before it that are not in the file yet? */
-static bool perf_is_due(const struct lane *lane, uint64_t perf_ns)
+/* Which of the sources beside the records comes first, and how many of its events come before those of the rest. */
+struct next_other {
+	struct source *src;
+	uint64_t time_ns;
+	uint64_t until_ns;
+};
+
+static struct next_other find_other(const struct lane *lane)
 {
-	const struct pipeline *pipe = lane->pipe;
+	struct next_other next = { NULL, UINT64_MAX, UINT64_MAX };
+
+	for (size_t i = 0; i < lane->nr_others; i++) {
+		uint64_t time_ns = source_next_ns(lane->others[i]);
+
+		if (time_ns < next.time_ns) {
+			/* On a tie the first of the two goes first. */
+			next.until_ns = next.src ? next.time_ns - 1 : UINT64_MAX;
+			next.src = lane->others[i];
+			next.time_ns = time_ns;
+		} else {
+			next.until_ns = MIN(next.until_ns, time_ns);
+		}
+	}
+	return next;
+}
+
+uint64_t lane_next_other_ns(const struct lane *lane)
+{
+	return find_other(lane).time_ns;
+}
+
+/* May an event of @other_ns be taken, or can there be records before it that are not in the file yet? */
+static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
+{
 	const struct src_user *user = &lane->user;
 
-	if (pipe->limit_ns == UINT64_MAX)
-		return perf_ns != UINT64_MAX;
-	if (perf_ns > pipe->limit_ns)
+	if (limit_ns == UINT64_MAX)
+		return other_ns != UINT64_MAX;
+	if (other_ns > limit_ns)
 		return false;
-	return !pipe->has_late_entries || user->at < user->len || perf_ns <= user->last_ns;
+	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
+}
+
+/* Those that come before the next record, @next at least. */
+static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
+			   struct event *events, size_t max, struct uft_err *err)
+{
+	uint64_t record_ns = source_next_ns(&lane->user.source);
+	uint64_t until_ns = MIN(next->until_ns, limit_ns);
+
+	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
+	/* Each is looked at by is_due(). */
+	if (lane->pipe->has_late_entries)
+		until_ns = next->time_ns;
+	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);
 }
 
 size_t lane_read(struct lane *lane, struct event *events, size_t max)
 {
-	uint64_t limit_ns = lane->pipe->limit_ns;
+	uint64_t limit_ns = lane_limit_ns(lane);
+	struct uft_err why = { 0 };
 	size_t nr = 0;
 
 	while (nr < max) {
-		uint64_t perf_ns = lane_next_perf_ns(lane);
+		struct next_other other = find_other(lane);
 		ssize_t n = 0;
 
 		if (!lane->user.at_end) {
-			struct uft_err why = { 0 };
-
-			n = src_user_read(&lane->user, events + nr, max - nr,
-					  MIN(perf_ns, limit_ns), &why);
+			n = source_read(&lane->user.source, events + nr, max - nr,
+					MIN(other.time_ns, limit_ns), &why);
 			if (n < 0) {
 				note_damage(lane->pipe, &why);
 				lane->user.at_end = true;
@@ -108,14 +95,19 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		}
 		nr += n;
 		/* Payloads are in the source's buffer, which the next read moves. */
-		if (n && (perf_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
+		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
 		if (n)
 			continue;
-		if (perf_is_due(lane, perf_ns))
-			take_queued(lane, &events[nr++]);
-		else if (lane->user.at_end || limit_ns != UINT64_MAX)
+		if (!is_due(lane, limit_ns, other.time_ns)) {
+			if (lane->user.at_end || limit_ns != UINT64_MAX)
+				break;
+			continue;
+		}
+		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
+		if (n <= 0)
 			break;
+		nr += n;
 	}
 	return nr;
 }
@@ -153,6 +145,7 @@ static int get_buffers(struct lane *lane, struct uft_err *err)
 void lane_release(struct lane *lane)
 {
 	src_user_release(&lane->user);
+	lane_end_stream(lane);
 	blocks_give(&lane->pipe->event_blocks, lane->events);
 	blocks_give(&lane->pipe->event_blocks, lane->raw);
 	lane->events = NULL;
@@ -381,7 +374,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));
-	ssize_t nr = ret < 0 ? ret : stg_time_due(&lane->time, lane->pipe->limit_ns, lane->events);
+	ssize_t nr = ret < 0 ? ret : stg_time_due(&lane->time, lane_limit_ns(lane), lane->events);
 
 	lane->has_passed |= nr > 0;
 	return nr < 0 ? err_set_errno(err, nr, "cannot filter by time") : nr;
@@ -411,7 +404,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 
 		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 
-		lane->is_dry = nr == 0 && pipe->limit_ns != UINT64_MAX && !is_stopped;
+		lane->is_dry = nr == 0 && lane_limit_ns(lane) != UINT64_MAX && !is_stopped;
 		lane->at_end = is_stopped || (nr == 0 && !lane->is_dry);
 		if (pipe->config.stages.opens_inherited && !lane->has_begun)
 			nr = begin_task(lane, events, nr);
@@ -463,8 +456,15 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 	lane->is_dry = false;
 	if (!lane->is_finished)
 		nr = get_buffers(lane, err);
-	while (nr == 0 && !lane->is_finished && !lane->is_dry)
+	if (nr == 0 && lane->streams && !lane->own_feed && !lane->is_finished)
+		nr = MIN(lane_stream(lane, err), 0);
+	while (nr == 0 && !lane->is_finished && !lane->is_dry) {
 		nr = fill_once(lane, err);
+		if (nr == 0 && lane->is_dry && lane->own_feed) {
+			nr = MIN(lane_stream(lane, err), 0);
+			lane->is_dry = false;
+		}
+	}
 	if (nr < 0)
 		return nr;
 	if (nr == 0 && lane->is_finished)

@@ -226,19 +226,23 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 
 static uint64_t next_extern_ns(const struct pipeline *pipe)
 {
-	const struct src_extern *ext = &pipe->ext;
-	uint64_t time_ns = pipe->ext_at < ext->nr ? ext->events[pipe->ext_at].time_ns : HEAD_END;
+	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;
 
-	return time_ns > pipe->limit_ns ? HEAD_END : time_ns;
+	return time_ns == UINT64_MAX || time_ns > pipeline_limit_ns(pipe)
+		       ? HEAD_END
+		       : MIN(time_ns, HEAD_END - 1);
 }
 
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
-	struct event_span span = { NULL, &pipe->ext.events[pipe->ext_at++], 1 };
+	struct event event;
+	ssize_t nr = source_read(pipe->ext, &event, 1, UINT64_MAX, err);
+	struct event_span span = { NULL, &event, nr };
+	int ret = nr < 0 ? nr : nr ? view->events(view->self, &span, err) : 0;
 
 	replace_top(merge, head_of(next_extern_ns(pipe), pipe->nr_lanes));
-	return view->events(view->self, &span, err);
+	return ret;
 }
 
 static int compare_heads(const void *a, const void *b)
@@ -255,10 +259,16 @@ static int compare_heads(const void *a, const void *b)
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
-	return MIN(MIN(lane->task->first_ns, lane_next_perf_ns(lane)), HEAD_END - 1);
+	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), HEAD_END - 1);
 }
 
-/* When each lane begins; sorted, they are a heap. */
+/* A lane that has not begun, and does not before the limit, has no need to be read. */
+static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
+{
+	return !pipe->data->growth && !lane->batch && !lane->is_finished;
+}
+
+/* When each lane begins, or goes on; sorted, they are a heap. */
 static int start(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -266,8 +276,10 @@ static int start(struct merge *merge, struct uft_err *err)
 	for (size_t i = 0; i < merge->cap; i++) {
 		uint64_t time_ns = HEAD_END;
 
-		if (i < pipe->nr_lanes && !pipe->data->growth) {
+		if (i < pipe->nr_lanes && is_waiting(pipe, &pipe->lanes[i])) {
 			time_ns = earliest_ns(&pipe->lanes[i]);
+			if (time_ns > pipeline_limit_ns(pipe))
+				time_ns = HEAD_END;
 		} else if (i < pipe->nr_lanes) {
 			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
 

@@ -240,19 +240,18 @@ static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 	return ret;
 }
 
-int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
-			  struct uft_err *err)
+/* Lanes from @first up to @end, whose queues are filled. */
+static int run_group(struct pipeline *pipe, size_t first, size_t end, const struct view *views,
+		     size_t nr, struct uft_err *err)
 {
-	if (nr <= 1)
-		return pipeline_run(pipe, &views[0], err);
-
+	size_t nr_lanes = end - first;
 	struct worker *workers cleanup_free = calloc(nr, sizeof(*workers));
-	struct lane **order cleanup_free = calloc(2 * pipe->nr_lanes + 1, sizeof(struct lane *));
+	struct lane **order cleanup_free = calloc(2 * nr_lanes + 1, sizeof(struct lane *));
 	struct crew crew = {
 		.pipe = pipe,
 		.nr_threads = nr,
 		.large = order,
-		.small = order + pipe->nr_lanes,
+		.small = order + nr_lanes,
 		.last_piece = &crew.pieces,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
@@ -260,7 +259,7 @@ int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_
 
 	if (!workers || !order)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", pipe->data->dir);
-	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+	for (size_t i = first; i < end; i++) {
 		struct lane *lane = &pipe->lanes[i];
 
 		if (views[0].resume && is_large(pipe, lane, nr))
@@ -277,5 +276,25 @@ int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_
 
 	while (crew.pieces)
 		piece_destroy(take_piece(&crew));
+	return ret;
+}
+
+int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
+			  struct uft_err *err)
+{
+	size_t first = 0;
+	int ret = 0;
+
+	if (nr <= 1)
+		return pipeline_run(pipe, &views[0], err);
+	while (ret == 0 && first < pipe->nr_lanes) {
+		ssize_t end = pipeline_load_group(pipe, first, err);
+
+		if (end < 0)
+			return end;
+		ret = run_group(pipe, first, end, views, nr, err);
+		pipeline_drop_group(pipe, first, end);
+		first = end;
+	}
 	return ret;
 }

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "utils/trace/src_extern.h"
+
 /*
  * For the events of all lanes together, if all of them take turns, before there are so many that each gets the least. Those that wait
  * for their first turn need little (lane.c).
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
+/* Events beside the records, see struct pipeline. What most recordings have is held as a whole. */
+#define WINDOW_BYTES  (2UL << 20)
+#define HELD_BYTES    (24UL << 20)
 /* So many that their buffers are worth a place of their own. */
 #define MANY_LANES    32
 /* Nobody knows how many tasks a recording that grows will have. */
@@ -48,11 +53,9 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	*lane = (struct lane){
 		.pipe = pipe,
 		.task = task,
-		.perf = pipe->perf.nr_queues ? &pipe->perf.queues[task->index] : NULL,
 		.calls = { .config = stages, .task = task, .pseudo = &pipe->pseudo },
 		.time = { .threshold_ns = stages->time_filter_ns },
 	};
-	lane->perf_end = lane->perf ? lane->perf->nr : 0;
 	lane->time.has_own_thresholds = pipe->is_filtered;
 	if (pipe->is_filtered)
 		stg_filter_init(&lane->filter, &pipe->filter, task->index);
@@ -64,12 +67,18 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 				    (stages->size_filter || pipe->filter.base.size ||
 				     (pipe->filter.uses & TRIGGER_SIZE));
 	lane->holds_back = holds_back(pipe) && stages->wants != STAGE_WANTS_ENDS;
-	return src_user_open(&lane->user, pipe->data, task->tid, plan, err);
+
+	int ret = src_user_open(&lane->user, pipe->data, task->tid, plan, err);
+
+	/* There are no records; of one that grows: so far. */
+	lane->user.at_end = !task->data_bytes;
+	return ret;
 }
 
 void lane_close(struct lane *lane)
 {
-	src_user_close(&lane->user);
+	lane_end_stream(lane);
+	source_close(&lane->user.source);
 	stg_time_deinit(&lane->time);
 	stg_calls_deinit(&lane->calls);
 	stg_filter_deinit(&lane->filter);
@@ -101,7 +110,7 @@ static void close_open_fds(struct pipeline *pipe)
 static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 {
 	size_t nr = pipe->data->nr_tasks;
-	size_t index = src->task->index;
+	size_t index = src->source.task->index;
 
 	if (!pipe->open_fds && !pipe->data->growth) {
 		pipe->open_fds = malloc(nr * sizeof(*pipe->open_fds));
@@ -110,7 +119,7 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 			pipe->open_fds[i] = -1;
 	}
 	if (index < pipe->nr_open_fds && pipe->open_fds[index] < 0 &&
-	    pipeline_selects(&pipe->config, src->task))
+	    pipeline_selects(&pipe->config, src->source.task))
 		pipe->open_fds[index] = src_user_take_fd(src);
 }
 
@@ -120,9 +129,9 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < data->nr_tasks; i++)
-		nr += data->tasks[i].data_bytes && pipeline_selects(&pipe->config, &data->tasks[i]);
+		nr += pipeline_has_lane(pipe, &data->tasks[i]);
 
-	struct src_user_plan plan = src_user_plan(nr);
+	struct src_user_plan plan = pipeline_plan(pipe, nr);
 	size_t batch = EVENTS_BYTES / sizeof(struct event) / (nr ? nr : 1);
 
 	pipe->batch = MAX(MIN(batch, (size_t)EVENT_BATCH), (size_t)LEAST_BATCH);
@@ -138,7 +147,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		struct task *task = &data->tasks[i];
 
-		if (!task->data_bytes || !pipeline_selects(&pipe->config, task))
+		if (!pipeline_has_lane(pipe, task))
 			continue;
 
 		struct lane *lane = &pipe->lanes[pipe->nr_lanes++];
@@ -158,8 +167,9 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {
 		.buffer_bytes = SRC_USER_MIN_BUFFER,
-		.keeps_open = src_user_plan(pipe->data->nr_tasks).keeps_open,
+		.keeps_open = pipeline_plan(pipe, pipe->data->nr_tasks).keeps_open,
 	};
+	uint64_t first_other_ns = UINT64_MAX;
 
 	pipe->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < pipe->data->nr_tasks; i++) {
@@ -168,8 +178,12 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		struct event event;
 
 		task->first_ns = 0;
-		if (!task->data_bytes)
+		if (!task->data_bytes) {
+			task->first_ns = UINT64_MAX;
+			if (pipe->surveys)
+				first_other_ns = MIN(first_other_ns, pipe->surveys[i].first_ns);
 			continue;
+		}
 
 		int ret = src_user_open(&src, pipe->data, task->tid, &plan, err);
 
@@ -183,6 +197,9 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		}
 		src_user_close(&src);
 	}
+	/* Of a recording without calls. */
+	if (pipe->first_ns == UINT64_MAX)
+		pipe->first_ns = first_other_ns;
 	return 0;
 }
 
@@ -192,21 +209,23 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
  */
 static void note_first_sched(struct pipeline *pipe)
 {
-	for (size_t i = 0; i < pipe->perf.nr_queues; i++) {
-		const struct perf_queue *queue = &pipe->perf.queues[i];
+	for (size_t i = 0; pipe->surveys && i < pipe->data->nr_tasks; i++)
+		pipe->first_ns = MIN(pipe->first_ns, pipe->surveys[i].first_back_ns);
+	/* Of a recording that grows it is all there so far. */
+	for (size_t i = 0; !pipe->surveys && i < pipe->feed.nr_queues; i++) {
+		const struct queue *queue = &pipe->feed.queues[i];
 		bool is_out = false;
 
 		for (size_t k = 0; k < queue->nr; k++) {
-			const struct perf_event *event = &queue->events[k];
+			const struct queued *event = &queue->events[k];
 
 			if (event->time_ns >= pipe->first_ns)
 				break;
-			if (event->id < EVENT_ID_BUILTIN)
+			if (event->type == EVENT_POINT && event->addr < EVENT_ID_BUILTIN)
 				continue;
-			if (event->id == EVENT_ID_SCHED_IN && is_out)
+			if (event->type == EVENT_SCHED_IN && is_out)
 				pipe->first_ns = event->time_ns;
-			is_out = event->id == EVENT_ID_SCHED_OUT ||
-				 event->id == EVENT_ID_SCHED_OUT_PREEMPT;
+			is_out = event->type == EVENT_SCHED_OUT;
 		}
 	}
 }
@@ -274,6 +293,29 @@ static bool has_retval_condition(const struct filters *filters)
 	return false;
 }
 
+static int run_by_task(struct pipeline *pipe, const struct view *view, struct uft_err *err)
+{
+	size_t first = 0;
+	int ret = 0;
+
+	while (ret == 0 && first < pipe->nr_lanes) {
+		ssize_t end = pipeline_load_group(pipe, first, err);
+
+		if (end < 0)
+			return end;
+		for (size_t i = first; ret == 0 && i < (size_t)end; i++)
+			ret = lane_run(&pipe->lanes[i], view, err);
+		pipeline_drop_group(pipe, first, end);
+		first = end;
+	}
+	return ret;
+}
+
+static int see_nothing(void *self, const struct event_span *span, struct uft_err *err)
+{
+	return 0;
+}
+
 /*
  * What must be known before the events are shown: trace_on and trace_off of any task count for all of them, and what a call
  * will return.
@@ -291,13 +333,11 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	pipe->filter.nr_outcomes = pipe->data->nr_tasks;
 	pipe->filter.collects = true;
 
+	const struct view view = { .events = see_nothing };
 	int ret = open_lanes(pipe, err);
 
-	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++) {
-		do {
-			ret = lane_fill(&pipe->lanes[i], err);
-		} while (ret > 0);
-	}
+	if (ret == 0)
+		ret = run_by_task(pipe, &view, err);
 	close_lanes(pipe);
 	atomic_store(&pipe->has_shown, false);
 	call_filter_sort_switches(&pipe->filter);
@@ -358,11 +398,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
 		stages->wants = STAGE_WANTS_CALLS;
 
-	int ret = src_perf_load(&pipe->perf, pipe->data, &pipe->broken, err);
+	int ret = pipe->data->growth ? pipeline_open_feed(pipe, err) : pipeline_survey(pipe, err);
 
-	/* A view that adds up has no use for them. */
-	if (ret == 0 && stages->show_events && stages->wants != STAGE_WANTS_ENDS)
-		ret = src_kernel_load(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
 	/* When it is known which there are. */
 	if (ret == 0)
 		ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
@@ -370,7 +407,7 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 		stages->choice = &pipe->choice;
 	if (ret == 0 && pipe->config.reads_extern && stages->show_events &&
 	    (!stages->choice || stages->choice->has_extern))
-		ret = src_extern_load(&pipe->ext, pipe->data, err);
+		ret = src_extern_open(pipe->data, &pipe->ext, err);
 	stages->starts_inside = pipe->config.range.start.is_set;
 	if (ret == 0 && pipe->data->growth)
 		return open_growing(pipe, err);
@@ -389,7 +426,13 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 int pipeline_open(struct pipeline *pipe, struct trace_data *data,
 		  const struct pipeline_config *config, struct uft_err *err)
 {
-	*pipe = (struct pipeline){ .data = data, .config = *config, .limit_ns = UINT64_MAX };
+	*pipe = (struct pipeline){
+		.data = data,
+		.config = *config,
+		.limit_ns = UINT64_MAX,
+		.window_bytes = WINDOW_BYTES,
+		.held_bytes = HELD_BYTES,
+	};
 
 	int ret = open_all(pipe, err);
 
@@ -403,19 +446,26 @@ void pipeline_close(struct pipeline *pipe)
 	close_lanes(pipe);
 	close_open_fds(pipe);
 	call_filter_deinit(&pipe->filter);
-	src_perf_deinit(&pipe->perf);
-	src_kernel_deinit(&pipe->kernel);
-	src_extern_deinit(&pipe->ext);
+	feed_close(&pipe->feed);
+	if (pipe->ext)
+		source_close(pipe->ext);
+	free(pipe->surveys);
+	free(pipe->kinds);
 	event_choice_deinit(&pipe->choice);
 	*pipe = (struct pipeline){ 0 };
 }
 
-static int run_by_task(struct pipeline *pipe, const struct view *view, struct uft_err *err)
+/* Window by window; mostly there is one. */
+static int run_by_time(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
+	int more = 1;
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++)
-		ret = lane_run(&pipe->lanes[i], view, err);
+	while (ret == 0 && more > 0) {
+		more = pipeline_next_window(pipe, err);
+		ret = more < 0 ? more : merge_run(pipe, view, err);
+	}
+	feed_close(&pipe->feed);
 	return ret;
 }
 
@@ -423,5 +473,5 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 {
 	if (pipe->config.order == PIPELINE_BY_TASK)
 		return run_by_task(pipe, view, err);
-	return merge_run(pipe, view, err);
+	return run_by_time(pipe, view, err);
 }

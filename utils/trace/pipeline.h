@@ -11,22 +11,22 @@
 #include "utils/base/err.h"
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
+#include "utils/trace/feed.h"
 #include "utils/trace/opened.h"
-#include "utils/trace/src_extern.h"
-#include "utils/trace/src_kernel.h"
-#include "utils/trace/src_perf.h"
 #include "utils/trace/src_user.h"
 #include "utils/trace/stage.h"
 #include "utils/trace/stg_filter.h"
 
 /*
- *   <tid>.dat  src_user \
- *   perf-cpu*  src_perf  |
- *   kernel-*   src_kernel > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
- *                        one lane per task                                  > merge > view
- *   extern.dat src_extern                                                  /
+ *   <tid>.dat              src_user \
+ *                                    > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
+ *   perf-cpu*   src_perf   \        /                     one lane per task                        > merge > view
+ *   kernel-cpu* src_kernel  > feed                                                                /
+ *   what comes  ...        /                                                                     /
+ *   extern.dat             src_extern                                                           /
  *
- * What src_kernel reads is in the queues of src_perf.
+ * All src_* have the interface of source.h. None of them holds more than a part of its file; the feed holds so much as fits
+ * into a window of time (merged by time), or into memory that is bounded (one task after the other).
  */
 
 enum pipeline_order {
@@ -34,7 +34,10 @@ enum pipeline_order {
 	PIPELINE_BY_TASK, /* one task after the other: for views that only add up */
 };
 
-/* @tids: only these tasks, when there are any; @range: only what happened in it */
+/*
+ * @tids: only these tasks, when there are any; @range: only what happened in it
+ * @kinds: sources beside those that every pipeline has, up to NULL; NULL: none
+ */
 struct pipeline_config {
 	struct stage_config stages;
 	struct time_range range;
@@ -42,6 +45,7 @@ struct pipeline_config {
 	size_t nr_tids;
 	enum pipeline_order order;
 	bool reads_extern;
+	const struct source_kind *const *kinds;
 };
 
 void pipeline_config_init(struct pipeline_config *config);
@@ -74,23 +78,33 @@ struct view {
 };
 
 /*
- * One task's source and stages.
+ * One task's sources and stages.
  *
+ * @others: sources beside the records, which go first where times are equal; then the first of these
+ * @feed: what fills @queued; NULL: there is nothing to fill it. @own_feed: it is of the heap, and of this lane only
+ * @streams: it has more events than may be held at a time
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
  *          tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
- * @perf_at, @perf_end: events of the scheduler and of the kernel that are still to come
  * @has_begun: with opens_inherited: the first record was read
  * @opened: with opens_at_start; @is_cut: the task goes on behind the range
  * @goes_on: at its end the task does not end, see split.h
+ *
+ * There is one stack of calls, @calls. Frames of another kind (those of the kernel, which begin and end within a system call) would be
+ * ENTRY and EXIT events that one of @others brings, with a stg_calls of their own beside @calls, to which run_stages() in lane.c gives them.
+ * Their depth counts from that of @calls; no stage behind stg_calls needs to know.
  */
+#define LANE_OTHERS 1
 struct lane {
 	struct pipeline *pipe;
 	struct task *task;
 	struct src_user user;
-	const struct perf_queue *perf;
-	size_t perf_at;
-	size_t perf_end;
+	struct queue_source queued;
+	struct source *others[LANE_OTHERS];
+	size_t nr_others;
+	struct feed *feed;
+	struct feed *own_feed;
+	bool streams;
 	struct stg_calls calls;
 	struct stg_filter filter;
 	struct stg_time time;
@@ -120,6 +134,11 @@ struct lane {
  * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so that the scheduler's
  *                    events must wait for the next record
  * @config: as given; what stg_filter does is taken out of it when @is_filtered
+ * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
+ * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, what there is; NULL when it grows
+ * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of several tasks, one after the other
+ * @kernel: what the kernel had no room for, as far as that was read
+ * @ext: NULL: there is none
  * @broken: the first damaged file; the others were read on
  * @is_stopped: others may set it: the records end where they are now
  * @has_shown: something has passed all stages
@@ -129,9 +148,14 @@ struct pipeline {
 	struct trace_data *data;
 	struct pipeline_config config;
 	struct pseudo_funcs pseudo;
-	struct src_perf perf;
-	struct src_kernel kernel;
-	struct src_extern ext;
+	const struct source_kind **kinds;
+	size_t nr_sources;
+	struct feed feed;
+	struct survey *surveys;
+	size_t window_bytes;
+	size_t held_bytes;
+	struct kernel_losses kernel;
+	struct source *ext;
 	struct event_choice choice;
 	struct call_filter filter;
 	bool is_filtered; /* stg_filter is one of the stages */
@@ -140,7 +164,6 @@ struct pipeline {
 	uint64_t first_ns;
 	uint64_t limit_ns;
 	bool has_late_entries;
-	size_t ext_at; /* in @ext: what was shown */
 	size_t batch;
 	int *open_fds; /* by index of tasks, between finding the first record and opening lanes */
 	size_t nr_open_fds;
@@ -210,8 +233,11 @@ void lane_release(struct lane *lane);
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* When the next event of the scheduler is; UINT64_MAX: never. */
-uint64_t lane_next_perf_ns(const struct lane *lane);
+/* When the next event is that is no record; UINT64_MAX: never. */
+uint64_t lane_next_other_ns(const struct lane *lane);
+
+/* Nothing later is read now: others may still bring something that is earlier. UINT64_MAX: all is there. */
+uint64_t lane_limit_ns(const struct lane *lane);
 
 /* Which thread the lane is read by, below READERS_MAX: each has its own cache of addresses. */
 void lane_set_reader(struct lane *lane, unsigned reader);
@@ -219,7 +245,39 @@ void lane_set_reader(struct lane *lane, unsigned reader);
 /* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
 int lane_fill(struct lane *lane, struct uft_err *err);
 
-/* The merge of all lanes and of @pipe->ext by time; see merge.c. */
+/* The merge of all lanes and of @pipe->ext by time; see merge.c. Up to pipeline_limit_ns(). */
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
+uint64_t pipeline_limit_ns(const struct pipeline *pipe);
+
+/* --- how lanes get what the feed has (pipeline_feed.c) --- */
+
+/* Note which sources there will be, and what they have of each task. */
+int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
+
+/* Has the task something to show, be it without calls? */
+bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
+
+/* How tasks share descriptors with the other sources. */
+struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
+
+/* The lane takes from @feed, whose queues may have moved, and so may the lane. NULL: from nothing. */
+void lane_attach(struct lane *lane, struct feed *feed);
+
+/*
+ * One task after the other: lanes from @first on whose events can be held together. Where they end; their queues are filled until
+ * pipeline_drop_group(). Lanes that stream are among them. Negative with @err.
+ */
+ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
+void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
+
+/* Of a lane that streams: begin, or go on when it is dry: 1, 0 when there is no more, or negative with @err. */
+int lane_stream(struct lane *lane, struct uft_err *err);
+void lane_end_stream(struct lane *lane);
+
+/* Merged by time: the next window: 1: there is more behind it; 0; negative with @err. Between two runs of the merge only. */
+int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
+
+/* Of a recording that grows. */
+int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err);
 
 #endif

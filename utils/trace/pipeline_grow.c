@@ -25,7 +25,7 @@ static size_t lane_place(const struct pipeline *pipe, int32_t tid)
 
 static int add_lane(struct pipeline *pipe, size_t at, struct task *task, struct uft_err *err)
 {
-	struct src_user_plan plan = src_user_plan(pipe->nr_lanes + 1);
+	struct src_user_plan plan = pipeline_plan(pipe, pipe->nr_lanes + 1);
 	struct lane *lanes = vec_grow(pipe->lanes, pipe->nr_lanes, sizeof(*lanes));
 
 	if (!lanes)
@@ -44,7 +44,7 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 		struct task *task = &data->tasks[i];
 		size_t at = lane_place(pipe, task->tid);
 
-		if (!task->data_bytes || !pipeline_selects(&pipe->config, task) ||
+		if (!pipeline_has_lane(pipe, task) ||
 		    (at < pipe->nr_lanes && pipe->lanes[at].task == task))
 			continue;
 
@@ -57,43 +57,63 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 }
 
 /* Lanes and queues may have moved, files have grown, and addresses may mean something else. */
-static void refresh(struct lane *lane)
+static int refresh(struct lane *lane, struct uft_err *err)
 {
 	struct pipeline *pipe = lane->pipe;
+	int ret;
 
-	lane->perf = pipe->perf.nr_queues ? &pipe->perf.queues[lane->task->index] : NULL;
-	lane->perf_end = lane->perf ? lane->perf->nr : 0;
+	lane_attach(lane, &pipe->feed);
 	lane->calls.changes_ns = 0;
 	lane->indent.calls = &lane->calls;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
-	src_user_more(&lane->user);
+	ret = source_more(&lane->user.source, err);
+	if (!lane->task->data_bytes)
+		lane->user.at_end = true;
+	return ret;
 }
 
-static int grow(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
+/* There may be more of what there was; nobody shows that of tasks that are not selected. */
+static int grow(struct pipeline *pipe, struct uft_err *err)
 {
-	int ret = src_perf_more(&pipe->perf, pipe->data, &pipe->broken, err);
+	int ret = feed_more(&pipe->feed, err);
 
-	if (ret == 0)
-		ret = src_kernel_more(&pipe->kernel, &pipe->perf, pipe->data, &pipe->broken, err);
-	if (ret == 0)
-		src_perf_settle(&pipe->perf, pipe->data, pipe->limit_ns);
-	if (ret == 0)
-		ret = add_lanes(pipe, err);
+	for (size_t i = 0; ret == 0 && i < pipe->feed.nr_queues; i++) {
+		struct queue *queue = &pipe->feed.queues[i];
+
+		if (pipeline_selects(&pipe->config, &pipe->data->tasks[i]))
+			continue;
+		queue->is_wanted = false;
+		queue_drop(queue, queue->nr);
+	}
+	return ret;
+}
+
+/* What the feed has now, up to @until_ns. 1: there is more behind it; 0; negative. */
+static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
+{
+	int more = pipeline_next_window(pipe, err);
+	int ret = more < 0 ? more : add_lanes(pipe, err);
+
 	if (ret < 0)
 		return ret;
 	/* The first record of all is settled when it is in the part that is complete. */
 	if (pipe->first_ns > pipe->limit_ns)
 		ret = pipeline_find_start(pipe, err);
 	pipe->limit_ns = until_ns;
-	for (size_t i = 0; i < pipe->nr_lanes; i++)
-		refresh(&pipe->lanes[i]);
-	return ret;
+	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++)
+		ret = refresh(&pipe->lanes[i], err);
+	return ret < 0 ? ret : more;
 }
 
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err)
 {
-	int ret = grow(pipe, until_ns, err);
+	int ret = grow(pipe, err);
+	int more = 1;
 
-	return ret < 0 ? ret : merge_run(pipe, view, err);
+	while (ret == 0 && more > 0) {
+		more = next_window(pipe, until_ns, err);
+		ret = more < 0 ? more : merge_run(pipe, view, err);
+	}
+	return ret;
 }

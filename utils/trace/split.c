@@ -34,7 +34,7 @@ bool lane_can_split(const struct lane *lane)
 
 	return !pipe->is_filtered && !lane->holds_back && !config->time_filter_ns &&
 	       !config->size_filter && !lane->indent.drops_margin && pipe->start_ns == 0 &&
-	       pipe->stop_ns == UINT64_MAX && pipe->limit_ns == UINT64_MAX &&
+	       pipe->stop_ns == UINT64_MAX && lane_limit_ns(lane) == UINT64_MAX && !lane->streams &&
 	       !lane->user.is_swapped && has_clear_sessions(lane->task);
 }
 
@@ -142,7 +142,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 		if (is_behind && calls->has_record && !calls->is_out)
 			return 1;
 
-		uint64_t until_ns = MIN(lane_next_perf_ns(lane), calls->changes_ns - 1);
+		uint64_t until_ns = MIN(lane_next_other_ns(lane), calls->changes_ns - 1);
 
 		if (calls->has_record && !is_behind && until_ns >= src->last_ns &&
 		    src->len - src->at >= sizeof(struct record))
@@ -183,8 +183,8 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 	piece->lane = lane;
 	piece->start_offset = src_user_offset(&lane->user);
 	piece->end_offset = UINT64_MAX;
-	piece->perf_at = lane->perf_at;
-	piece->perf_end = lane->perf_end;
+	piece->other_at = lane->queued.at;
+	piece->other_end = lane->queued.end;
 	piece->record_ns = lane->user.last_ns;
 	*out = piece;
 	return 0;
@@ -208,7 +208,7 @@ int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 		if (ret < 0)
 			break;
 		piece->end_offset = src_user_offset(&lane->user);
-		piece->perf_end = lane->perf_at;
+		piece->other_end = lane->queued.at;
 		take(arg, piece);
 		piece = next;
 	}
@@ -228,8 +228,9 @@ static void give(struct piece *piece, struct lane *lane)
 	lane->calls = piece->calls;
 	piece->calls = (struct stg_calls){ 0 };
 	lane->goes_on = of->end_offset != UINT64_MAX;
-	lane->perf_at = of->perf_at;
-	lane->perf_end = of->perf_end;
+	lane_attach(lane, of->lane->feed);
+	lane->queued.at = of->other_at;
+	lane->queued.end = of->other_end;
 	lane->told_offset = of->start_offset;
 	src_user_limit(&lane->user, of->start_offset, of->end_offset, of->record_ns);
 	if (of->start_offset == 0)

@@ -12,6 +12,7 @@
  * What must be known to begin at @start_offset of the file as if all before it had been read.
  *
  * @end_offset: UINT64_MAX: to the end
+ * @other_at, @other_end: in the lane's queue
  * @calls: its frames and its counts of open calls are of the piece
  * @path: the open calls that the stages show, the outermost first
  * @record_ns: time of the record ahead of it
@@ -20,8 +21,8 @@ struct piece {
 	struct piece *next;
 	uint64_t start_offset;
 	uint64_t end_offset;
-	size_t perf_at;
-	size_t perf_end;
+	size_t other_at;
+	size_t other_end;
 	struct stg_calls calls;
 	struct lane *lane; /* of the whole task */
 	const struct func **path;

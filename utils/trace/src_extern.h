@@ -2,21 +2,15 @@
 #ifndef UTRAIL_TRACE_SRC_EXTERN_H
 #define UTRAIL_TRACE_SRC_EXTERN_H
 
-#include <stddef.h>
+#include "utils/trace/source.h"
 
-#include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/trace/event.h"
+/*
+ * Lines may stand in any order if they are few: so many of them are held to be sorted. One that is later still is shown when it
+ * comes.
+ */
+#define EXTERN_HELD_MAX 4096
 
-/* @events: EVENT_EXTERN by time, whose data is the message within @text */
-struct src_extern {
-	struct strbuf text;
-	struct event *events;
-	size_t nr;
-};
-
-/* A missing file has no events. -EINVAL names the line that cannot be read. */
-int src_extern_load(struct src_extern *src, const struct trace_data *data, struct uft_err *err);
-void src_extern_deinit(struct src_extern *src);
+/* A source of no task, of the heap; NULL when there is no file. -EINVAL, here or in read(), names the line that cannot be read. */
+int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 
 #endif

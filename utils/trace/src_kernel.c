@@ -1,4 +1,4 @@
-/* Source of events: kernel-cpu*.dat (see src_kernel.h). */
+/* Source of events: kernel-cpu<N>.dat (see src_kernel.h). */
 #include "utils/trace/src_kernel.h"
 
 #include <errno.h>
@@ -6,55 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/vec.h"
-#include "utils/format/kernel_dat.h"
 #include "utils/trace/cpu_files.h"
-#include "utils/trace/event.h"
+#include "utils/trace/stage.h"
 
-/* At once, of a recording that grows. */
-#define MORE_BYTES_MAX (16UL << 20)
-
-/* Where all that is read goes to. */
-struct reading {
-	struct src_kernel *src;
-	struct src_perf *perf;
-	struct trace_data *data;
-	struct uft_err *broken;
-	struct uft_err *err;
-	uint32_t cpu;
-};
-
-/* --- records --- */
-
-static int add_ref(struct src_kernel *src, const struct kernel_record *rec)
-{
-	struct kernel_ref *refs = vec_grow(src->refs, src->nr_refs, sizeof(*refs));
-
-	if (!refs || src->nr_refs == UINT32_MAX)
-		return -ENOMEM;
-	src->refs = refs;
-	refs[src->nr_refs++] = (struct kernel_ref){ rec->data,
-						    MIN(rec->len, (uint32_t)UINT16_MAX) };
-	return 0;
-}
-
-/* The task may be announced later than it begins. */
-static int keep_stray(struct src_kernel *src, struct kernel_stray stray)
-{
-	struct kernel_stray *strays = vec_grow(src->strays, src->nr_strays, sizeof(*strays));
-
-	if (!strays)
-		return -ENOMEM;
-	src->strays = strays;
-	strays[src->nr_strays++] = stray;
-	return 0;
-}
+/* Whole pages; the largest ones have so many. */
+#define BUFFER_BYTES (64 * 1024)
 
 /*
  * Who a record may be of: who made it, or if that is nobody here, whom it is about. @tid is 0 when it is no tracepoint's:
@@ -63,6 +22,35 @@ static int keep_stray(struct src_kernel *src, struct kernel_stray stray)
 struct owners {
 	int32_t tid;
 	int32_t other_tid;
+};
+
+/*
+ * One file. @next is its next record, when it @has_next, in the @page that is being read.
+ *
+ * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at @at. What was returned may point into
+ *        the other, so that one may look ahead
+ * @nr_refills: the last bit is the number of the buffer
+ * @code: negative: it cannot be read on
+ * @why: what is wrong with a record; here, for it is large and there are many records
+ */
+struct src_kernel {
+	struct source source;
+	struct source_context context;
+	uint32_t cpu;
+	int fd;
+	uint8_t *bufs[2];
+	unsigned nr_refills;
+	size_t at;
+	size_t len;
+	uint64_t start;
+	struct kernel_page page;
+	bool has_page;
+	struct kernel_record next;
+	struct owners owners;
+	bool has_next;
+	bool at_end;
+	int code;
+	struct uft_err why;
 };
 
 static struct owners find_owners(const struct trace_data *data, const struct kernel_record *rec)
@@ -86,251 +74,251 @@ const struct task *src_kernel_task(const struct trace_data *data, const struct k
 	return task_of(data, find_owners(data, rec));
 }
 
-static int add_record(struct reading *in, const struct kernel_record *rec)
+/* --- pages --- */
+
+static void note_missed(const struct src_kernel *src)
 {
-	struct src_kernel *src = in->src;
-	struct owners owners = find_owners(in->data, rec);
-	const struct task *task = task_of(in->data, owners);
-	struct perf_event event = { rec->time_ns, rec->id, { src->nr_refs } };
+	struct kernel_losses *losses = src->context.losses;
 
-	if (!task && (!in->data->growth || (!owners.tid && !owners.other_tid)))
-		return 0;
-
-	int ret = add_ref(src, rec);
-
-	if (ret < 0)
-		return ret;
-	if (task)
-		return src_perf_add(in->perf, task, event);
-	return keep_stray(src, (struct kernel_stray){ owners.tid, owners.other_tid, event });
-}
-
-static void note_missed(struct src_kernel *src, uint64_t missed)
-{
-	if (missed == UINT64_MAX)
-		src->has_more_lost = true;
+	if (!src->context.takes_notes)
+		return;
+	if (src->page.missed == UINT64_MAX)
+		losses->has_more_lost = true;
 	else
-		src->lost += missed;
+		losses->lost += src->page.missed;
 }
 
-static void note_damage(struct reading *in, uint64_t offset, const struct uft_err *why)
+/* The other pages are read on, so that this is not what read() returns. */
+static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
-	err_set(in->broken, why->code, "cannot read '%s/kernel-cpu%u.dat': page at offset %llu: %s",
-		in->data->dir, in->cpu, (unsigned long long)offset, why->text);
+	err_set(src->context.broken, why->code,
+		"cannot read '%s/kernel-cpu%u.dat': page at offset %llu: %s",
+		src->context.data->dir, src->cpu, (unsigned long long)(src->start + src->at),
+		why->text);
 }
 
-/* 1: there may be more; 0: the file ends here; negative: no memory. */
-static int read_page(struct reading *in, const uint8_t *bytes, size_t len, uint64_t offset)
+static uint8_t *buffer(const struct src_kernel *src)
 {
-	struct kernel_page page;
-	struct kernel_record rec;
+	return src->bufs[src->nr_refills & 1];
+}
+
+static size_t page_bytes(const struct src_kernel *src)
+{
+	return src->context.data->kernel.header.layout.page_bytes;
+}
+
+/*
+ * More of the file, behind the page that was read: 1, 0 when there is none, or negative. Of a recording that grows whole pages only: the
+ * last one may be on its way.
+ */
+static int refill(struct src_kernel *src)
+{
+	uint64_t start = src->start + src->at;
+	ssize_t got;
+
+	src->nr_refills++;
+	got = fd_pread_full(src->fd, buffer(src), BUFFER_BYTES, start);
+	if (got < 0)
+		return got;
+	if (src->context.data->growth)
+		got -= got % page_bytes(src);
+	src->start = start;
+	src->at = 0;
+	src->len = got;
+	return got > 0;
+}
+
+/* Go to the next page: 1, 0 at the end of the file, or negative. */
+static int next_page(struct src_kernel *src)
+{
 	struct uft_err why = { 0 };
-	int ret = kernel_page_open(&page, &in->data->kernel.header.layout, bytes, len, &why);
 
-	/* The kernel gives no empty pages. A file that has one has a hole, and who knows how large. */
-	if (ret == 0 && page.at == page.end)
-		return 0;
-	note_missed(in->src, page.missed);
-	while (ret == 0 && (ret = kernel_page_next(&page, &rec, &why)) > 0)
-		ret = add_record(in, &rec);
-	/* In one that was cut off the last record is most likely not whole. */
-	if (ret == -EBADMSG && len == in->data->kernel.header.layout.page_bytes)
-		note_damage(in, offset, &why);
-	return ret == -EBADMSG || ret == 0 ? 1 : ret;
-}
+	if (src->has_page)
+		src->at += MIN(page_bytes(src), src->len - src->at);
+	src->has_page = false;
+	if (src->at >= src->len) {
+		int ret = refill(src);
 
-/* @offset: in the file */
-static int read_pages(struct reading *in, const uint8_t *bytes, size_t len, uint64_t offset)
-{
-	size_t page_bytes = in->data->kernel.header.layout.page_bytes;
-	int ret = 1;
+		if (ret <= 0)
+			return ret;
+	}
 
-	for (size_t at = 0; ret > 0 && at < len; at += page_bytes)
-		ret = read_page(in, bytes + at, MIN(len - at, page_bytes), offset + at);
-	return MIN(ret, 0);
-}
+	int ret = kernel_page_open(&src->page, &src->context.data->kernel.header.layout,
+				   buffer(src) + src->at, src->len - src->at, &why);
 
-/* --- files --- */
-
-static int add_chunk(struct src_kernel *src, struct kernel_chunk chunk)
-{
-	struct kernel_chunk *chunks = vec_grow(src->chunks, src->nr_chunks, sizeof(*chunks));
-
-	if (!chunks)
-		return -ENOMEM;
-	src->chunks = chunks;
-	chunks[src->nr_chunks++] = chunk;
-	return 0;
-}
-
-static void release_chunk(struct kernel_chunk *chunk)
-{
-	if (chunk->is_mapped)
-		munmap(chunk->data, chunk->len);
-	else
-		free(chunk->data);
-}
-
-static int read_all(struct reading *in, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size == 0)
-		return 0;
-
-	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	struct kernel_chunk chunk = { map, st.st_size, true };
-
-	if (map == MAP_FAILED)
-		return -errno;
-
-	int ret = add_chunk(in->src, chunk);
-
+	src->has_page = true;
 	if (ret < 0) {
-		release_chunk(&chunk);
+		if (src->len - src->at >= page_bytes(src))
+			note_damage(src, &why);
+		src->page.at = src->page.end = buffer(src);
+		return 1;
+	}
+	/* The kernel gives no empty pages. A file that has one has a hole, and who knows how large. */
+	if (src->page.at == src->page.end)
+		return 0;
+	note_missed(src);
+	return 1;
+}
+
+/* The next record of the page: 1; 0 at its end. */
+static int next_record(struct src_kernel *src)
+{
+	if (!src->has_page || src->page.at == src->page.end)
+		return 0;
+
+	int ret = kernel_page_next(&src->page, &src->next, &src->why);
+
+	if (ret >= 0)
 		return ret;
-	}
-	return read_pages(in, chunk.data, chunk.len, 0);
+	/* In one that was cut off the last record is most likely not whole. */
+	if (src->len - src->at >= page_bytes(src))
+		note_damage(src, &src->why);
+	err_clear(&src->why);
+	src->page.at = src->page.end;
+	return 0;
 }
 
-/* Whole pages only: the last one may be on its way. */
-static int read_new(struct reading *in, struct kernel_source *source)
+/* The next record of a task. */
+static void advance(struct src_kernel *src)
 {
-	size_t page_bytes = in->data->kernel.header.layout.page_bytes;
-	struct stat st;
+	const struct trace_data *data = src->context.data;
 
-	if (fstat(source->fd, &st) < 0)
-		return -errno;
-	while ((uint64_t)st.st_size >= source->offset + page_bytes) {
-		size_t len = MIN((uint64_t)st.st_size - source->offset, MORE_BYTES_MAX);
-		struct kernel_chunk chunk = { malloc(len), len, false };
-
-		if (!chunk.data)
-			return -ENOMEM;
-
-		ssize_t got = fd_pread_full(source->fd, chunk.data, len, source->offset);
-		int ret = got < 0 ? got : add_chunk(in->src, chunk);
-
-		if (ret < 0) {
-			release_chunk(&chunk);
-			return ret;
+	src->has_next = false;
+	while (!src->has_next && !src->at_end) {
+		if (next_record(src) > 0) {
+			src->owners = find_owners(data, &src->next);
+			src->has_next = src->owners.tid || src->owners.other_tid;
+			/* The last time there is stands for none. */
+			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
+			continue;
 		}
-		got -= got % page_bytes;
-		if (got == 0)
-			return 0;
-		ret = read_pages(in, chunk.data, got, source->offset);
-		if (ret < 0)
-			return ret;
-		source->offset += got;
+
+		int ret = next_page(src);
+
+		src->at_end = ret <= 0;
+		src->code = ret;
+	}
+}
+
+/* --- the source --- */
+
+static uint64_t kernel_next_ns(struct source *source)
+{
+	const struct src_kernel *src = (const struct src_kernel *)source;
+
+	return src->has_next ? src->next.time_ns : src->code < 0 ? 0 : UINT64_MAX;
+}
+
+static ssize_t kernel_read(struct source *source, struct event *events, size_t max,
+			   uint64_t until_ns, struct uft_err *err)
+{
+	struct src_kernel *src = (struct src_kernel *)source;
+	const struct owners owners = src->owners;
+	unsigned nr_refills = src->nr_refills;
+	size_t nr = 0;
+
+	if (!src->has_next && src->code < 0)
+		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
+				     src->context.data->dir, src->cpu);
+	while (nr < max && src->has_next && src->next.time_ns <= until_ns &&
+	       src->owners.tid == owners.tid && src->owners.other_tid == owners.other_tid &&
+	       src->nr_refills == nr_refills) {
+		events[nr++] = (struct event){
+			.time_ns = src->next.time_ns,
+			.id = src->next.id,
+			.type = EVENT_POINT,
+			.data = src->next.data,
+			.data_len = MIN(src->next.len, (uint32_t)UINT16_MAX),
+		};
+		advance(src);
+	}
+	source->tid = owners.tid;
+	source->other_tid = owners.other_tid;
+	source->task = task_of(src->context.data, owners);
+	return nr;
+}
+
+static int kernel_more(struct source *source, struct uft_err *err)
+{
+	struct src_kernel *src = (struct src_kernel *)source;
+
+	if (!src->has_next && src->code == 0) {
+		src->at_end = false;
+		advance(src);
 	}
 	return 0;
 }
 
-static int cannot_read(const struct reading *in, int code)
+static void kernel_close(struct source *source)
 {
-	return err_set_errno(in->err, code, "cannot read '%s/kernel-cpu%u.dat'", in->data->dir,
-			     in->cpu);
+	struct src_kernel *src = (struct src_kernel *)source;
+
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->bufs[0]);
+	free(src->bufs[1]);
+	free(src);
 }
 
-static int keep_open(struct src_kernel *src, struct kernel_source source)
-{
-	struct kernel_source *sources = vec_grow(src->sources, src->nr_sources, sizeof(*sources));
+/* What cpu_files_each() hands on. */
+struct opening {
+	const struct source_context *context;
+	struct source_list *list;
+	struct uft_err *err;
+};
 
-	if (!sources)
-		return -ENOMEM;
-	src->sources = sources;
-	sources[src->nr_sources++] = source;
-	return 0;
-}
-
-static int take_file(void *self, const char *name, uint32_t cpu)
+static int open_file(void *self, const char *name, uint32_t cpu)
 {
-	struct reading *in = self;
+	static const struct source_ops ops = { kernel_next_ns, kernel_read, kernel_more,
+					       kernel_close };
+	struct opening *in = self;
+	struct src_kernel *src = calloc(1, sizeof(*src));
 	char path[PATH_MAX];
 
-	in->cpu = cpu;
-	snprintf(path, sizeof(path), "%s/%s", in->data->dir, name);
+	if (!src)
+		return err_set_errno(in->err, -ENOMEM, "cannot read kernel files");
+	*src = (struct src_kernel){
+		.source = { .ops = &ops },
+		.context = *in->context,
+		.cpu = cpu,
+		.bufs = { malloc(BUFFER_BYTES), malloc(BUFFER_BYTES) },
+	};
+	snprintf(path, sizeof(path), "%s/%s", in->context->data->dir, name);
+	src->fd = file_open_regular(path, in->err);
 
-	int fd cleanup_fd = file_open_regular(path, in->err);
-	int ret;
+	int ret = src->fd < 0 ? src->fd : src->bufs[0] && src->bufs[1] ? 0 : -ENOMEM;
 
-	if (fd < 0)
-		return fd;
-	if (in->data->growth) {
-		ret = keep_open(in->src, (struct kernel_source){ fd, in->cpu, 0 });
-		if (ret == 0)
-			take_fd(&fd);
+	if (ret < 0) {
+		kernel_close(&src->source);
 	} else {
-		ret = read_all(in, fd);
+		advance(src);
+		ret = source_list_add(in->list, &src->source);
 	}
-	return ret < 0 ? cannot_read(in, ret) : 0;
+	return ret < 0 ? err_set_errno(in->err, ret, "cannot read kernel files") : 0;
 }
 
-int src_kernel_load(struct src_kernel *src, struct src_perf *perf, struct trace_data *data,
-		    struct uft_err *broken, struct uft_err *err)
+static int open_files(const struct source_context *context, struct source_list *list,
+		      struct uft_err *err)
 {
-	struct reading in = {
-		.src = src, .perf = perf, .data = data, .broken = broken, .err = err
-	};
-	int ret = kernel_formats_load(&data->kernel, data->dir, broken, err);
+	struct opening in = { context, list, err };
+	struct trace_data *data = context->data;
+	int ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 
 	if (ret <= 0)
 		return ret;
-	src->has_files = true;
-	ret = cpu_files_each(data->dir, "kernel-cpu", take_file, &in, err);
-	if (ret == 0)
-		src_perf_sort(perf);
-	return ret;
+	if (context->takes_notes)
+		context->losses->has_files = true;
+	return cpu_files_each(data->dir, "kernel-cpu", open_file, &in, err);
 }
 
-/* Tasks that are known by now. */
-static int adopt(struct src_kernel *src, struct src_perf *perf, struct trace_data *data)
+/* A view that adds up has no use for them. */
+static bool is_wanted(const struct stage_config *stages)
 {
-	size_t nr_left = 0;
-	int ret = 0;
-
-	for (size_t i = 0; ret == 0 && i < src->nr_strays; i++) {
-		struct kernel_stray stray = src->strays[i];
-		const struct task *task = task_of(data,
-						  (struct owners){ stray.tid, stray.other_tid });
-
-		if (task)
-			ret = src_perf_add(perf, task, stray.event);
-		else
-			src->strays[nr_left++] = stray;
-	}
-	/* vec_grow() must find a power of two where there was one: the room is at least as large. */
-	if (ret == 0)
-		src->nr_strays = nr_left;
-	return ret;
+	return stages->show_events && stages->wants != STAGE_WANTS_ENDS;
 }
 
-int src_kernel_more(struct src_kernel *src, struct src_perf *perf, struct trace_data *data,
-		    struct uft_err *broken, struct uft_err *err)
-{
-	struct reading in = {
-		.src = src, .perf = perf, .data = data, .broken = broken, .err = err
-	};
-	int ret = adopt(src, perf, data);
-
-	for (size_t i = 0; ret == 0 && i < src->nr_sources; i++) {
-		in.cpu = src->sources[i].cpu;
-		ret = read_new(&in, &src->sources[i]);
-	}
-	return ret < 0 ? cannot_read(&in, ret) : 0;
-}
-
-void src_kernel_deinit(struct src_kernel *src)
-{
-	for (size_t i = 0; i < src->nr_chunks; i++)
-		release_chunk(&src->chunks[i]);
-	for (size_t i = 0; i < src->nr_sources; i++)
-		close(src->sources[i].fd);
-	free(src->chunks);
-	free(src->sources);
-	free(src->strays);
-	free(src->refs);
-	*src = (struct src_kernel){ 0 };
-}
+const struct source_kind src_kernel_kind = {
+	.name = "kernel",
+	.open = open_files,
+	.wants = is_wanted,
+};

@@ -1,4 +1,4 @@
-/* Source of events: perf-cpu*.dat (see src_perf.h). */
+/* Source of events: perf-cpu<N>.dat (see src_perf.h). */
 #include "utils/trace/src_perf.h"
 
 #include <errno.h>
@@ -8,303 +8,289 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
-#include "utils/format/bytes.h"
 #include "utils/format/perf_dat.h"
 #include "utils/trace/cpu_files.h"
-#include "utils/trace/event.h"
 #include "utils/trace/event_kind.h"
 
-#define PERF_BUFFER_BYTES (256 * 1024)
+/* No record is longer: its length has 16 bits. Some hundreds of files may be open at the same time. */
+#define PERF_BUFFER_BYTES (64 * 1024)
 
-static int queue_add(struct perf_queue *queue, struct perf_event event)
-{
-	if (queue->nr == queue->cap) {
-		size_t cap = queue->cap ? queue->cap + queue->cap / 2 : 16;
-		struct perf_event *events = reallocarray(queue->events, cap, sizeof(*events));
-
-		if (!events)
-			return -ENOMEM;
-		queue->events = events;
-		queue->cap = cap;
-	}
-	queue->events[queue->nr++] = event;
-	return 0;
-}
-
-int src_perf_add(struct src_perf *src, const struct task *task, struct perf_event event)
-{
-	return queue_add(&src->queues[task->index], event);
-}
-
-/* The task may be announced later than it begins. */
-static int keep_stray(struct src_perf *src, const struct perf_record *rec, uint32_t cpu)
-{
-	struct perf_stray *strays = vec_grow(src->strays, src->nr_strays, sizeof(*strays));
-
-	if (!strays)
-		return -ENOMEM;
-	src->strays = strays;
-	strays[src->nr_strays++] = (struct perf_stray){ *rec, cpu };
-	return 0;
-}
-
-static int add_record(struct src_perf *src, struct trace_data *data, uint32_t cpu,
-		      const struct perf_record *rec)
-{
-	const struct task *task = data_task(data, rec->tid);
-
-	if (rec->type == PERF_REC_OTHER)
-		return 0;
-	if (!task)
-		return data->growth ? keep_stray(src, rec, cpu) : 0;
-	if (rec->type == PERF_REC_TASK_NAME) {
-		int ret = data_name_task(data, rec->tid, rec->time_ns, rec->comm);
-
-		if (ret < 0)
-			return ret;
-	}
-	return queue_add(&src->queues[task->index],
-			 (struct perf_event){ rec->time_ns, event_id_of_perf(rec->type), { cpu } });
-}
-
-/* All that the file has behind its offset. */
-static int load_fd(struct src_perf *src, struct trace_data *data, struct perf_file *file,
-		   struct uft_err *err)
-{
-	uint8_t *buf cleanup_free = malloc(PERF_BUFFER_BYTES);
-
-	if (!buf)
-		return -ENOMEM;
-	for (;;) {
-		ssize_t len = fd_pread_full(file->fd, buf, PERF_BUFFER_BYTES, file->offset);
-
-		if (len < 0)
-			return len;
-
-		ssize_t at = 0;
-		struct perf_record rec;
-		ssize_t used;
-
-		while ((used = perf_record_decode(buf + at, len - at, data->is_big_endian, &rec,
-						  err)) > 0) {
-			int ret = add_record(src, data, file->cpu, &rec);
-
-			if (ret < 0)
-				return ret;
-			at += used;
-		}
-		if (used < 0)
-			return used;
-		file->offset += at;
-		if (at == 0 || len < PERF_BUFFER_BYTES)
-			return 0;
-	}
-}
-
-static int load_file(struct src_perf *src, struct trace_data *data, struct perf_file *file,
-		     struct uft_err *broken, struct uft_err *err)
-{
-	struct uft_err why = { 0 };
-	int ret = load_fd(src, data, file, &why);
-
-	if (ret < 0)
-		err_set(ret == -EBADMSG ? broken : err, ret, "cannot read '%s/perf-cpu%u.dat': %s",
-			data->dir, file->cpu, why.code ? why.text : strerror(-ret));
-	return ret;
-}
-
-static int keep_open(struct src_perf *src, struct perf_file *file)
-{
-	struct perf_file *files = vec_grow(src->files, src->nr_files, sizeof(*files));
-
-	if (!files)
-		return -ENOMEM;
-	src->files = files;
-	files[src->nr_files++] = *file;
-	file->fd = -1;
-	return 0;
-}
-
-static void close_file(struct perf_file *file)
-{
-	if (file->fd >= 0)
-		close(file->fd);
-	file->fd = -1;
-}
-
-struct loading {
-	struct src_perf *src;
-	struct trace_data *data;
-	struct uft_err *broken;
-	struct uft_err *err;
+/* The name of a task that is not announced yet. */
+struct early_name {
+	int32_t tid;
+	uint64_t time_ns;
+	char comm[PERF_COMM_MAX];
 };
 
-static int take_file(void *self, const char *name, uint32_t cpu)
+/*
+ * One file. @next is its next event, when it @has_next: what is read of it is one ahead.
+ *
+ * @buf: [@at, @len) was read and not decoded yet
+ * @offset: in the file, behind @len
+ * @is_damaged: it ends where the damage is, whatever comes
+ * @names: of a recording that grows
+ */
+struct src_perf {
+	struct source source;
+	struct source_context context;
+	uint32_t cpu;
+	int fd;
+	uint8_t *buf;
+	size_t at;
+	size_t len;
+	uint64_t offset;
+	struct perf_record next;
+	bool has_next;
+	bool is_damaged;
+	struct uft_err damage;
+	struct early_name *names;
+	size_t nr_names;
+};
+
+static uint64_t perf_next_ns(struct source *source)
 {
-	struct loading *in = self;
-	char path[PATH_MAX];
+	const struct src_perf *src = (const struct src_perf *)source;
 
-	snprintf(path, sizeof(path), "%s/%s", in->data->dir, name);
+	/* Damage is told when that is read. */
+	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
+}
 
-	struct perf_file file cleanup(close_file) = { file_open_regular(path, in->err), cpu, 0 };
+/* More of the file behind what is left: 1, 0 at its end, or negative. */
+static int refill(struct src_perf *src)
+{
+	size_t left = src->len - src->at;
 
-	if (file.fd < 0)
-		return file.fd;
-	if (in->data->growth) {
-		int ret = keep_open(in->src, &file);
+	memmove(src->buf, src->buf + src->at, left);
+	src->at = 0;
+	src->len = left;
 
-		return ret < 0 ? err_set_errno(in->err, ret, "cannot read perf files") : 0;
+	ssize_t got = fd_pread_full(src->fd, src->buf + left, PERF_BUFFER_BYTES - left,
+				    src->offset);
+
+	if (got < 0)
+		return got;
+	src->len += got;
+	src->offset += got;
+	return got > 0;
+}
+
+/* What is wrong is in @src->damage already, or it is @code. */
+static void note_damage(struct src_perf *src, int code)
+{
+	src->is_damaged = true;
+	if (src->damage.code)
+		err_prefix(&src->damage, "cannot read '%s/perf-cpu%u.dat'", src->context.data->dir,
+			   src->cpu);
+	else
+		err_set_errno(&src->damage, code, "cannot read '%s/perf-cpu%u.dat'",
+			      src->context.data->dir, src->cpu);
+}
+
+/* The next record that is for us, if there is one. */
+static void advance(struct src_perf *src)
+{
+	ssize_t used = 1;
+
+	src->has_next = false;
+	while (!src->has_next && !src->is_damaged && used > 0) {
+		used = perf_record_decode(src->buf + src->at, src->len - src->at,
+					  src->context.data->is_big_endian, &src->next,
+					  &src->damage);
+		if (used > 0) {
+			src->at += used;
+			src->has_next = src->next.type != PERF_REC_OTHER;
+			/* The last time there is stands for none. */
+			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
+			continue;
+		}
+		if (used == 0)
+			used = refill(src);
+		if (used < 0)
+			note_damage(src, used);
 	}
-
-	int ret = load_file(in->src, in->data, &file, in->broken, in->err);
-
-	return ret == -EBADMSG ? 0 : ret;
 }
 
-static int event_compare(const void *a, const void *b)
+static void make_event(const struct src_perf *src, struct event *event)
 {
-	const struct perf_event *x = a;
-	const struct perf_event *y = b;
-
-	bool x_is_point = x->id < EVENT_ID_BUILTIN;
-	bool y_is_point = y->id < EVENT_ID_BUILTIN;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x_is_point != y_is_point)
-		return x_is_point ? 1 : -1;
-	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
-}
-
-static int name_compare(const void *a, const void *b)
-{
-	const struct task_name *x = a;
-	const struct task_name *y = b;
-
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
-/* Files come in any order, and a task moves between CPUs. */
-void src_perf_sort(struct src_perf *src)
-{
-	for (size_t i = 0; i < src->nr_queues; i++) {
-		if (src->queues[i].nr)
-			qsort(src->queues[i].events, src->queues[i].nr, sizeof(struct perf_event),
-			      event_compare);
+	*event = (struct event){
+		.time_ns = src->next.time_ns,
+		.id = event_id_of_perf(src->next.type),
+		.type = EVENT_POINT,
+	};
+	switch (src->next.type) {
+	case PERF_REC_SCHED_IN:
+		event->type = EVENT_SCHED_IN;
+		break;
+	case PERF_REC_SCHED_OUT_PREEMPT:
+		event->flags = EVENT_PREEMPTED;
+		event->type = EVENT_SCHED_OUT;
+		break;
+	case PERF_REC_SCHED_OUT:
+		event->type = EVENT_SCHED_OUT;
+		break;
+	default:
+		return;
 	}
+	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
-static void sort_all(struct src_perf *src, struct trace_data *data)
+/* The task may be announced later than it gets a name. */
+static int note_name(struct src_perf *src)
 {
-	src_perf_sort(src);
-	for (size_t i = 0; i < src->nr_queues; i++) {
-		if (data->tasks[i].nr_names)
-			qsort(data->tasks[i].names, data->tasks[i].nr_names,
-			      sizeof(struct task_name), name_compare);
+	const struct perf_record *rec = &src->next;
+	struct trace_data *data = src->context.data;
+
+	if (rec->type != PERF_REC_TASK_NAME || !src->context.takes_notes)
+		return 0;
+	if (!data->growth || data_task(data, rec->tid))
+		return data_name_task(data, rec->tid, rec->time_ns, rec->comm);
+
+	struct early_name *names = vec_grow(src->names, src->nr_names, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	src->names = names;
+	names[src->nr_names] = (struct early_name){ .tid = rec->tid, .time_ns = rec->time_ns };
+	memcpy(names[src->nr_names++].comm, rec->comm, sizeof(rec->comm));
+	return 0;
+}
+
+/* Whoever is told of here belongs to the program, be it without a probe. */
+static int note_newcomer(struct src_perf *src)
+{
+	const struct perf_record *rec = &src->next;
+	struct task_list *list = src->context.newcomers;
+
+	if (!list || rec->tid <= 0)
+		return 0;
+
+	struct task *task = task_list_get(list, rec->tid);
+
+	if (!task)
+		return -ENOMEM;
+	if (rec->pid > 0)
+		task->pid = rec->pid;
+	if (rec->type == PERF_REC_TASK_NEW) {
+		task->ppid = rec->ppid;
+		task->is_fork = rec->pid != rec->ppid;
+		task->start_ns = rec->time_ns;
 	}
+	return 0;
 }
 
-int src_perf_load(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
-		  struct uft_err *err)
+static ssize_t perf_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
+			 struct uft_err *err)
 {
-	src->queues = calloc(data->nr_tasks ? data->nr_tasks : 1, sizeof(*src->queues));
-	if (!src->queues)
-		return err_set_errno(err, -ENOMEM, "cannot read perf files");
-	src->nr_queues = data->nr_tasks;
+	struct src_perf *src = (struct src_perf *)source;
+	int32_t tid = src->next.tid;
+	size_t nr = 0;
 
-	struct loading in = { src, data, broken, err };
-	int ret = cpu_files_each(data->dir, "perf-cpu", take_file, &in, err);
+	source->tid = tid;
+	source->task = data_task(src->context.data, tid);
+	if (!src->has_next && src->damage.code) {
+		int code = src->damage.code;
 
-	if (ret == 0)
-		sort_all(src, data);
-	return ret;
+		err_set(err, code, "%s", src->damage.text);
+		err_clear(&src->damage);
+		return code;
+	}
+	for (; nr < max && src->has_next && src->next.tid == tid && src->next.time_ns <= until_ns;
+	     nr++) {
+		int ret = note_name(src);
+
+		if (ret == 0 && !source->task)
+			ret = note_newcomer(src);
+		if (ret < 0)
+			return err_set_errno(err, ret, "cannot name task %d", tid);
+		make_event(src, &events[nr]);
+		advance(src);
+	}
+	return nr;
 }
 
-/* Room for tasks that are new, and what was known of them before they were. */
-static int adopt(struct src_perf *src, struct trace_data *data)
+static int name_tasks(struct src_perf *src)
 {
-	struct perf_queue *queues;
+	struct trace_data *data = src->context.data;
 	size_t nr_left = 0;
 	int ret = 0;
 
-	if (data->nr_tasks == src->nr_queues)
-		return 0;
-	queues = reallocarray(src->queues, data->nr_tasks, sizeof(*queues));
-	if (!queues)
-		return -ENOMEM;
-	memset(queues + src->nr_queues, 0, (data->nr_tasks - src->nr_queues) * sizeof(*queues));
-	src->queues = queues;
-	src->nr_queues = data->nr_tasks;
-	for (size_t i = 0; ret == 0 && i < src->nr_strays; i++) {
-		struct perf_stray stray = src->strays[i];
+	for (size_t i = 0; i < src->nr_names; i++) {
+		struct early_name name = src->names[i];
 
-		if (data_task(data, stray.rec.tid))
-			ret = add_record(src, data, stray.cpu, &stray.rec);
+		if (ret == 0 && data_task(data, name.tid))
+			ret = data_name_task(data, name.tid, name.time_ns, name.comm);
 		else
-			src->strays[nr_left++] = stray;
+			src->names[nr_left++] = name;
 	}
-	/* vec_grow() must find a power of two where there was one: the room is at least as large. */
-	src->nr_strays = nr_left;
+	src->nr_names = nr_left;
 	return ret;
 }
 
-/* What was not taken yet is new, or later than @shown_ns. */
-static void sort_tail(struct perf_queue *queue, size_t nr_before, uint64_t shown_ns)
+static int perf_more(struct source *source, struct uft_err *err)
 {
-	size_t at = nr_before;
+	struct src_perf *src = (struct src_perf *)source;
+	int ret = name_tasks(src);
 
-	if (queue->nr == nr_before)
-		return;
-	while (at > 0 && queue->events[at - 1].time_ns > shown_ns)
-		at--;
-	qsort(queue->events + at, queue->nr - at, sizeof(struct perf_event), event_compare);
+	if (!src->has_next)
+		advance(src);
+	return ret < 0 ? err_set_errno(err, ret, "cannot name tasks") : 0;
 }
 
-int src_perf_more(struct src_perf *src, struct trace_data *data, struct uft_err *broken,
-		  struct uft_err *err)
+static void perf_close(struct source *source)
 {
-	int ret = adopt(src, data);
+	struct src_perf *src = (struct src_perf *)source;
 
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot read perf files");
-	for (size_t i = 0; i < src->nr_files; i++) {
-		struct perf_file *file = &src->files[i];
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->buf);
+	free(src->names);
+	free(src);
+}
 
-		if (file->fd < 0)
-			continue;
-		ret = load_file(src, data, file, broken, err);
-		if (ret == -EBADMSG)
-			close_file(file);
-		else if (ret < 0)
-			return ret;
+/* What cpu_files_each() hands on. */
+struct opening {
+	const struct source_context *context;
+	struct source_list *list;
+	struct uft_err *err;
+};
+
+static int open_file(void *self, const char *name, uint32_t cpu)
+{
+	static const struct source_ops ops = { perf_next_ns, perf_read, perf_more, perf_close };
+	struct opening *in = self;
+	struct src_perf *src = calloc(1, sizeof(*src));
+	char path[PATH_MAX];
+
+	if (!src)
+		return err_set_errno(in->err, -ENOMEM, "cannot read perf files");
+	*src = (struct src_perf){
+		.source = { .ops = &ops },
+		.context = *in->context,
+		.cpu = cpu,
+		.buf = malloc(PERF_BUFFER_BYTES),
+	};
+	snprintf(path, sizeof(path), "%s/%s", in->context->data->dir, name);
+	src->fd = file_open_regular(path, in->err);
+
+	int ret = src->fd < 0 ? src->fd : src->buf ? 0 : -ENOMEM;
+
+	if (ret < 0) {
+		perf_close(&src->source);
+	} else {
+		advance(src);
+		ret = source_list_add(in->list, &src->source);
 	}
-	return 0;
+	return ret < 0 ? err_set_errno(in->err, ret, "cannot read perf files") : 0;
 }
 
-void src_perf_settle(struct src_perf *src, struct trace_data *data, uint64_t shown_ns)
+static int open_files(const struct source_context *context, struct source_list *list,
+		      struct uft_err *err)
 {
-	for (size_t i = 0; i < src->nr_queues; i++) {
-		struct perf_queue *queue = &src->queues[i];
-		struct task *task = &data->tasks[i];
+	struct opening in = { context, list, err };
 
-		sort_tail(queue, queue->nr_sorted, shown_ns);
-		queue->nr_sorted = queue->nr;
-		if (task->nr_names > 1)
-			qsort(task->names, task->nr_names, sizeof(*task->names), name_compare);
-	}
+	return cpu_files_each(context->data->dir, "perf-cpu", open_file, &in, err);
 }
 
-void src_perf_deinit(struct src_perf *src)
-{
-	for (size_t i = 0; i < src->nr_queues; i++)
-		free(src->queues[i].events);
-	free(src->queues);
-	for (size_t i = 0; i < src->nr_files; i++)
-		close_file(&src->files[i]);
-	free(src->files);
-	free(src->strays);
-	*src = (struct src_perf){ 0 };
-}
+const struct source_kind src_perf_kind = { .name = "perf", .open = open_files };

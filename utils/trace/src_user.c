@@ -46,14 +46,59 @@ static int open_file(struct src_user *src, struct uft_err *err)
 	return src->fd < 0 ? src->fd : 0;
 }
 
+static struct record load(const struct src_user *src, size_t at)
+{
+	struct record rec;
+
+	memcpy(&rec, src->buf + at, sizeof(rec));
+	if (src->is_swapped) {
+		rec.time_ns = __builtin_bswap64(rec.time_ns);
+		rec.data = __builtin_bswap64(rec.data);
+	}
+	return rec;
+}
+
+static uint64_t next_ns(struct source *source)
+{
+	const struct src_user *src = (const struct src_user *)source;
+
+	if (src->at_end)
+		return UINT64_MAX;
+	if (src->len - src->at >= sizeof(struct record)) {
+		struct record rec = load(src, src->at);
+
+		if (record_magic_is_good(rec.data) && record_type(rec.data) != RECORD_LOST)
+			return rec.time_ns;
+	}
+	return src->next_offset == 0 && source->task ? source->task->first_ns : src->last_ns;
+}
+
+static ssize_t read_source(struct source *source, struct event *events, size_t max,
+			   uint64_t until_ns, struct uft_err *err)
+{
+	return src_user_read((struct src_user *)source, events, max, until_ns, err);
+}
+
+static int more(struct source *source, struct uft_err *err)
+{
+	src_user_more((struct src_user *)source);
+	return 0;
+}
+
+static void close_source(struct source *source)
+{
+	src_user_close((struct src_user *)source);
+}
+
 int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err)
 {
+	static const struct source_ops ops = { next_ns, read_source, more, close_source };
 	bool host_is_big = BYTE_ORDER == BIG_ENDIAN;
 
 	*src = (struct src_user){
+		.source = { .ops = &ops, .task = data_task(data, tid) },
 		.data = data,
-		.task = data_task(data, tid),
 		.tid = tid,
 		.fd = -1,
 		.keeps_open = plan->keeps_open,
@@ -161,18 +206,6 @@ static int refill(struct src_user *src, struct uft_err *err)
 	return n > 0;
 }
 
-static struct record load(const struct src_user *src, size_t at)
-{
-	struct record rec;
-
-	memcpy(&rec, src->buf + at, sizeof(rec));
-	if (src->is_swapped) {
-		rec.time_ns = __builtin_bswap64(rec.time_ns);
-		rec.data = __builtin_bswap64(rec.data);
-	}
-	return rec;
-}
-
 /* Could @next stand directly behind @rec, an ENTRY or EXIT? */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
@@ -222,10 +255,10 @@ static const struct argspecs *specs_of(struct src_user *src, const struct record
 {
 	struct task_place *place = &src->place;
 
-	if (!src->task)
+	if (!src->source.task)
 		return NULL;
 	if ((!place->space || rec->time_ns >= place->until_ns) &&
-	    task_place_at(src->task, src->reader, rec->time_ns, place, NULL) < 0)
+	    task_place_at(src->source.task, src->reader, rec->time_ns, place, NULL) < 0)
 		return NULL;
 
 	const struct func *func = space_func(place->space, record_addr(rec->data), NULL);

@@ -8,7 +8,7 @@
 
 #include "utils/base/blocks.h"
 #include "utils/base/err.h"
-#include "utils/trace/event.h"
+#include "utils/trace/source.h"
 
 /* The payload of a record (doc/formats/records.md, "Payloads") is never longer. */
 #define PAYLOAD_MAX_BYTES   1024
@@ -17,7 +17,8 @@
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
+ * A source of one task. Lanes ask it by the interface, for hundreds of records at a time; who wants more of it (where a record is in the file,
+ * what is damaged) has the functions below. Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
  * file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
@@ -32,8 +33,8 @@
  * @place: what addresses mean at present, for the functions of payloads; only when there were any
  */
 struct src_user {
+	struct source source;
 	struct trace_data *data;
-	const struct task *task;
 	struct task_place place;
 	unsigned reader;
 	int32_t tid;

@@ -337,7 +337,10 @@ static void on_other(struct stg_calls *calls, struct event *event)
 /* Everything that stg_calls() itself does not do on the spot. */
 static int handle(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
-	if (event->time_ns >= calls->changes_ns) {
+	/* A task without a probe has no session, and no addresses that could mean anything. */
+	bool needs_space = event->type <= EVENT_EXIT || calls->task->nr_refs;
+
+	if (needs_space && event->time_ns >= calls->changes_ns) {
 		int ret = change_space(calls, event, err);
 
 		if (ret < 0)

@@ -8,6 +8,7 @@
 #include "utils/spec/autoargs.h"
 #include "utils/view/argtext_shape.h"
 #include "utils/view/argtext_struct.h"
+#include "utils/view/extended.h"
 
 /* All arguments of a call together; more is cut, as with the peer. */
 #define ARGS_TEXT_MAX	1024
@@ -185,24 +186,6 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 	color_end(out, s->text->color);
 }
 
-/*
- * x87's extended format, 64 bits of fraction with the leading one, is what this machine's long double is, if it is an
- * x86; elsewhere it is put together.
- */
-static long double load_extended(const struct arg_value *value)
-{
-	uint64_t fraction = get_u64(value->data, false);
-	uint16_t head = get_u16(value->data + 8, false);
-	int exponent = (head & 0x7fff) - 16383 - 63;
-	long double v = fraction;
-
-	if ((head & 0x7fff) == 0x7fff)
-		v = fraction << 1 ? __builtin_nanl("") : __builtin_infl();
-	else
-		v = __builtin_ldexpl(v, exponent);
-	return head & 0x8000 ? -v : v;
-}
-
 static void put_float(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
 	bool big = s->text->data->is_big_endian;
@@ -220,7 +203,7 @@ static void put_float(const struct subject *s, const struct arg_value *value, st
 		memcpy(&d, &bits64, sizeof(d));
 		strbuf_addf(out, "%#f", d);
 	} else if (value->len == 10) {
-		strbuf_addf(out, "%#Lf", load_extended(value));
+		put_extended(get_u64(value->data, false), get_u16(value->data + 8, false), out);
 	} else {
 		put_hex(load_unsigned(s, value), out);
 	}

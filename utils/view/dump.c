@@ -6,17 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utils/base/fd.h"
 #include "utils/format/kernel_dat.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/task_txt.h"
 #include "utils/trace/cpu_files.h"
+#include "utils/trace/src_kernel.h"
 #include "utils/view/argtext.h"
 #include "utils/view/eventtext.h"
 #include "utils/view/texts.h"
 
-#define PERF_FILE_MAX_BYTES (1UL << 30)
 #define TASK_FILE_MAX_BYTES (1UL << 30)
 
 struct dump {
@@ -356,33 +357,84 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 	return !config->choice || event_choice_has(config->choice, &event);
 }
 
-static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
+/* A part of a file that is read from its beginning to its end: [@at, @len) of @bytes are to be shown; they begin at @start of the file. */
+struct part {
+	uint8_t *bytes;
+	size_t at;
+	size_t len;
+	uint64_t start;
+	int fd;
+};
+
+#define PART_BYTES (256 * 1024)
+
+static void part_close(struct part *part)
 {
-	struct strbuf content cleanup_strbuf = { 0 };
+	if (part->fd >= 0)
+		close(part->fd);
+	free(part->bytes);
+}
+
+/* The next part, behind what is left of this one: 1, 0 at the end of the file, or negative. */
+static int part_read_on(struct part *part)
+{
+	size_t left = part->len - part->at;
+
+	memmove(part->bytes, part->bytes + part->at, left);
+	part->start += part->at;
+	part->at = 0;
+	part->len = left;
+
+	ssize_t got = fd_pread_full(part->fd, part->bytes + left, PART_BYTES - left,
+				    part->start + left);
+
+	if (got > 0)
+		part->len += got;
+	return got < 0 ? got : got > 0;
+}
+
+/* The first part of "<what>-cpu<cpu>.dat"; 0: there is none. */
+static int part_open(struct part *part, const struct dump *dump, const char *what, uint32_t cpu,
+		     struct uft_err *err)
+{
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/perf-cpu%u.dat", dump->data->dir, cpu);
+	snprintf(path, sizeof(path), "%s/%s-cpu%u.dat", dump->data->dir, what, cpu);
+	part->fd = file_open_regular(path, err);
+	if (part->fd < 0)
+		return part->fd == -ENOENT ? 0 : part->fd;
+	part->bytes = malloc(PART_BYTES);
 
-	int ret = file_read_all(path, PERF_FILE_MAX_BYTES, &content, err);
+	int ret = part->bytes ? part_read_on(part) : -ENOMEM;
 
-	if (ret < 0)
-		return ret == -ENOENT ? 0 : ret;
-	if (content.len == 0)
-		return 0;
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : ret;
+}
+
+static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
+{
+	struct part part cleanup(part_close) = { .fd = -1 };
+	struct perf_record rec;
+	ssize_t len;
+	int ret = part_open(&part, dump, "perf", cpu, err);
+
+	if (ret <= 0)
+		return ret;
 	/* The peer sets the first CPU's file apart, not the first file. */
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
-
-	const uint8_t *bytes = (const uint8_t *)content.data;
-	struct perf_record rec;
-	ssize_t len;
-
-	for (size_t at = 0;
-	     (len = perf_record_decode(bytes + at, content.len - at, dump->data->is_big_endian,
-				       &rec, dump->broken)) > 0;
-	     at += len) {
+	for (;; part.at += len) {
 		struct strbuf name cleanup_strbuf = { 0 };
 
+		len = perf_record_decode(part.bytes + part.at, part.len - part.at,
+					 dump->data->is_big_endian, &rec, dump->broken);
+		if (len < 0)
+			return 0;
+		if (len == 0) {
+			ret = part_read_on(&part);
+			if (ret <= 0)
+				return ret;
+			continue;
+		}
 		if (!wants_perf(dump, &rec, event_id_of_perf(rec.type)))
 			continue;
 
@@ -393,9 +445,8 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 		sink_text(dump->sink, strbuf_str(&name), name.len);
 		sink_putf(dump->sink, "(%u)\n", (unsigned)event.id);
 		if (dump->config->is_verbose)
-			put_bytes(dump->sink, at, bytes + at, len);
+			put_bytes(dump->sink, part.start + part.at, part.bytes + part.at, len);
 	}
-	return 0;
 }
 
 static int show_perf_files(struct dump *dump, struct uft_err *err)
@@ -468,22 +519,19 @@ static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len
 static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 {
 	size_t page_bytes = dump->data->kernel.header.layout.page_bytes;
-	struct strbuf content cleanup_strbuf = { 0 };
-	char path[PATH_MAX];
+	struct part part cleanup(part_close) = { .fd = -1 };
+	int ret = part_open(&part, dump, "kernel", cpu, err);
 
-	snprintf(path, sizeof(path), "%s/kernel-cpu%u.dat", dump->data->dir, cpu);
-
-	int ret = file_read_all(path, PERF_FILE_MAX_BYTES, &content, err);
-
-	if (ret < 0)
-		return ret == -ENOENT ? 0 : ret;
-	if (content.len == 0)
-		return 0;
+	if (ret <= 0)
+		return ret;
 	sink_putf(dump->sink, "reading kernel-cpu%u.dat\n", cpu);
-	for (size_t at = 0; at < content.len; at += page_bytes)
-		show_kernel_page(dump, (const uint8_t *)content.data + at,
-				 MIN(content.len - at, page_bytes), at);
-	return 0;
+	/* A part is so many whole pages, but for the end of the file. */
+	for (; ret > 0; ret = part_read_on(&part)) {
+		for (; part.at < part.len; part.at += MIN(page_bytes, part.len - part.at))
+			show_kernel_page(dump, part.bytes + part.at,
+					 MIN(part.len - part.at, page_bytes), part.start + part.at);
+	}
+	return ret;
 }
 
 static int show_kernel_files(struct dump *dump, struct uft_err *err)

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "utils/base/fd.h"
 #include "utils/trace/event.h"
+#include "utils/trace/feed.h"
 #include "utils/trace/src_perf.h"
 
 #define NOTE_FILE_MAX_BYTES (64UL << 20)
@@ -247,12 +249,29 @@ static int put_note(const struct trace_data *data, struct sink *sink, struct uft
 	return 0;
 }
 
+/* The perf files know what tasks are called. What else they have of them, by task->index, is the caller's. */
+static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
+		       struct uft_err *err)
+{
+	static const struct source_kind *const kinds[] = { &src_perf_kind, NULL };
+	const struct source_context context = { .data = data,
+						.broken = broken,
+						.takes_notes = true };
+	struct feed feed cleanup(feed_close) = { 0 };
+	int ret;
+
+	*out = calloc(data->nr_tasks + 1, sizeof(**out));
+	if (!*out)
+		return err_set_errno(err, -ENOMEM, "cannot read perf files");
+	ret = feed_open(&feed, &context, kinds, err);
+	return ret < 0 ? ret : feed_survey(&feed, *out, err);
+}
+
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
-	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
-	/* The perf files know what tasks are called. */
+	struct survey *surveys cleanup_free = NULL;
 	struct uft_err broken = { 0 };
-	int ret = src_perf_load(&perf, data, &broken, err);
+	int ret = survey_perf(data, &surveys, &broken, err);
 
 	if (ret < 0)
 		return ret;
@@ -276,31 +295,25 @@ void info_show_machine(const struct info *info, struct sink *sink)
 }
 
 /* A task begins with its first sign of life, in task.txt or for the kernel. */
-static uint64_t first_sign(const struct task *task, const struct perf_queue *queue)
+static uint64_t first_sign(const struct task *task, const struct survey *survey)
 {
-	for (size_t i = 0; i < queue->nr; i++) {
-		bool is_sign = queue->events[i].id == EVENT_ID_TASK_NEW ||
-			       queue->events[i].id == EVENT_ID_TASK_NAME;
-
-		if (is_sign)
-			return task->start_ns ? MIN(queue->events[i].time_ns, task->start_ns)
-					      : queue->events[i].time_ns;
-	}
-	return task->start_ns;
+	if (survey->first_sign_ns == UINT64_MAX)
+		return task->start_ns;
+	return task->start_ns ? MIN(survey->first_sign_ns, task->start_ns) : survey->first_sign_ns;
 }
 
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
-	struct src_perf perf cleanup(src_perf_deinit) = { 0 };
+	struct survey *surveys cleanup_free = NULL;
 	struct uft_err broken = { 0 };
-	int ret = src_perf_load(&perf, data, &broken, err);
+	int ret = survey_perf(data, &surveys, &broken, err);
 
 	if (ret < 0)
 		return ret;
 	sink_lit(sink, "#         TIMESTAMP       FLAGS     TID     TASK              DATA SIZE\n");
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		const struct task *task = &data->tasks[i];
-		uint64_t time_ns = first_sign(task, &perf.queues[i]);
+		uint64_t time_ns = first_sign(task, &surveys[i]);
 
 		sink_putf(sink, "%14llu.%09llu  ", (unsigned long long)(time_ns / 1000000000),
 			  (unsigned long long)(time_ns % 1000000000));

@@ -1,6 +1,7 @@
 /* Argument specifications as steps of capture programs (see capture_steps.h). */
 #include "cmds/record/plan/capture_steps.h"
 
+#include "arch/isa.h"
 #include "utils/spec/shape.h"
 
 /* psABI x86_64 section 3.2.3: words on the stack go on where the registers end. */

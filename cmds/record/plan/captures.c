@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "cmds/record/plan/capture_steps.h"
+#include "arch/arch.h"
 #include "utils/base/vec.h"
 #include "utils/format/plan.h"
 #include "utils/object/demangle.h"
@@ -69,7 +70,9 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	struct argspecs args cleanup_argspecs = { 0 };
 	struct argspecs retval cleanup_argspecs = { 0 };
 	enum callconv_kind kind = symbol_is_clone(subject->sym) ? CALLCONV_CLONE : CALLCONV_PLAIN;
-	int ret = subject->debug ? callconv_specs(subject->debug, kind, &args, &retval) : 0;
+	int ret = subject->debug ? callconv_specs(isa_of(arch_elf_machine, 0), subject->debug, kind,
+						  &args, &retval)
+				 : 0;
 	int told = 0;
 
 	if (ret < 0)

@@ -31,7 +31,7 @@ static int setup(void **state)
 	struct strbuf file cleanup_strbuf = { 0 };
 
 	shown_init(&shown);
-	shown.stages.stages.wants_indent = true;
+	shown.stages.stages.wants = STAGE_WANTS_DEPTHS;
 	recording_add_task(&shown.rec, 100, "", 1000);
 	recording_put(&shown.rec, &file, 1000, record_data(RECORD_ENTRY, 0, 0x401004));
 	recording_put(&shown.rec, &file, 1100,

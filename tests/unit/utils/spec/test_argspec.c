@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "arch/isa.h"
 #include "utils/base/compiler.h"
 #include "utils/spec/argspec.h"
 
@@ -23,7 +24,7 @@ static void put_place(const struct argspec *spec, struct strbuf *out)
 	if (spec->place == ARG_ON_STACK)
 		strbuf_addf(out, " stack %u", spec->index);
 	for (size_t i = 0; i < spec->nr_regs; i++)
-		strbuf_addf(out, " %s", argreg_name(spec->regs[i]));
+		strbuf_addf(out, " %s", isa_reg_name(spec->regs[i]));
 }
 
 static const struct {

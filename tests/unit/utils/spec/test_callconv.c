@@ -1,6 +1,8 @@
 /* The calling convention: where parameters and results of all kinds are (psABI x86_64 section 3.2.3). */
 #include "tests/unit/lib/unit.h"
 
+#include <elf.h>
+
 #include "utils/base/compiler.h"
 #include "utils/spec/callconv.h"
 
@@ -44,7 +46,7 @@
 		.kind = DWARF_VOID \
 	}
 
-#define PARAMS_MAX 10
+#define PARAMS_MAX 12
 
 static const struct {
 	struct dwarf_type params[PARAMS_MAX]; /* up to the first that is void */
@@ -102,6 +104,8 @@ static void put_list(const struct argspecs *list, struct strbuf *out)
 	}
 }
 
+static const struct isa *x86_64;
+
 static void places(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
@@ -119,7 +123,7 @@ static void places(void **state)
 			};
 			func.nr_params++;
 		}
-		assert_int_equal(callconv_specs(&func, CALLCONV_PLAIN, &args, &retval), 0);
+		assert_int_equal(callconv_specs(x86_64, &func, CALLCONV_PLAIN, &args, &retval), 0);
 		put_list(&args, &args_text);
 		put_list(&retval, &retval_text);
 		assert_string_equal(strbuf_str(&args_text), functions[i].args);
@@ -141,17 +145,70 @@ static void clones(void **state)
 	struct argspecs retval cleanup_argspecs = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	assert_int_equal(callconv_specs(&func, CALLCONV_CLONE, &args, &retval), 0);
+	assert_int_equal(callconv_specs(x86_64, &func, CALLCONV_CLONE, &args, &retval), 0);
 	put_list(&args, &text);
 	assert_string_equal(strbuf_str(&text), "arg1/s%rdi,fparg1/64%xmm0");
 	assert_int_equal(retval.nr, 0);
 }
 
+/* The same functions on other machines: what their conventions say that we know of, up to what we do not. */
+static void other_machines(void **state)
+{
+	static const struct {
+		unsigned machine;
+		struct dwarf_type params[PARAMS_MAX];
+		const char *args;
+	} rows[] = {
+		{ EM_AARCH64,
+		  { INT(4), FLOAT(8), STRING, FLOAT(4), INT(8) },
+		  "arg1/i%x0,fparg1/64%d0,arg2/s%x1,fparg2/32%d1,arg3/i%x2" },
+		{ EM_AARCH64,
+		  { INT(8), INT(8), INT(8), INT(8), INT(8), INT(8), INT(8), INT(8), INT(8) },
+		  "arg1/i%x0,arg2/i%x1,arg3/i%x2,arg4/i%x3,arg5/i%x4,arg6/i%x5,arg7/i%x6,arg8/"
+		  "i%x7,arg1/i%stack+1" },
+		{ EM_AARCH64, { INT(4), STRUCT(8, INT, NONE), INT(4) }, "arg1/i%x0" },
+		{ EM_AARCH64, { FLOAT(16), INT(4) }, "" },
+		{ EM_RISCV,
+		  { INT(4), FLOAT(8), FLOAT(8), FLOAT(8), FLOAT(8), FLOAT(8), FLOAT(8), FLOAT(8),
+		    FLOAT(8), FLOAT(8) },
+		  "arg1/i%a0,fparg1/64%fa0,fparg2/64%fa1,fparg3/64%fa2,fparg4/64%fa3,fparg5/"
+		  "64%fa4,fparg6/64%fa5,fparg7/64%fa6,fparg8/64%fa7,fparg9/64%a1" },
+		{ EM_ARM, { INT(4), INT(4), FLOAT(8), INT(4) }, "arg1/i32%r0,arg2/i32%r1" },
+		{ EM_ARM,
+		  { INT(4), INT(4), INT(4), INT(4), INT(4) },
+		  "arg1/i32%r0,arg2/i32%r1,arg3/i32%r2,arg4/i32%r3,arg1/i32%stack+1" },
+		{ EM_386,
+		  { INT(4), FLOAT(8), INT(4) },
+		  "arg1/i32%stack+1,fparg1/64%stack+2,arg1/i32%stack+4" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct isa *isa = isa_of(rows[i].machine, 0);
+		struct dwarf_param params[PARAMS_MAX];
+		struct dwarf_func func = { .params = params, .result = NONE };
+		struct argspecs args cleanup_argspecs = { 0 };
+		struct argspecs retval cleanup_argspecs = { 0 };
+		struct strbuf text cleanup_strbuf = { 0 };
+
+		for (; rows[i].params[func.nr_params].kind != DWARF_VOID; func.nr_params++)
+			params[func.nr_params] = (struct dwarf_param){
+				.type = rows[i].params[func.nr_params],
+				.reg = -1,
+			};
+		assert_int_equal(callconv_specs(isa, &func, CALLCONV_PLAIN, &args, &retval), 0);
+		put_list(&args, &text);
+		assert_string_equal(strbuf_str(&text), rows[i].args);
+	}
+}
+
 int main(void)
 {
+	x86_64 = isa_of(EM_X86_64, 8);
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places),
 		cmocka_unit_test(clones),
+		cmocka_unit_test(other_machines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

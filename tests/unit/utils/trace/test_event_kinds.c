@@ -117,7 +117,8 @@ static void texts(void **state)
 		{ EVENT_ID_WATCH_VAR, 17, false, "" },
 		{ EVENT_ID_CALLSITE, 8, false, "" },
 		{ EVENT_ID_TASK_NAME, 0, false, "" },
-		{ EVENT_ID_EXTERN_DATA, 1, false, "d" },
+		/* Of a task: no line of extern.dat. */
+		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -136,6 +137,22 @@ static int put_each_length(void *self, const struct event_kind *kind)
 	return 0;
 }
 
+static void lines(void **state)
+{
+	const struct trace_data data = { 0 };
+	const struct event event = {
+		.type = EVENT_EXTERN,
+		.id = EVENT_ID_EXTERN_DATA,
+		.data = (const uint8_t *)"it is \"late\"",
+		.data_len = 11,
+	};
+	const struct event_context context = { &data, NULL, &event, false };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_kind_put(event_kind_fixed(event.id), &context, &text);
+	assert_string_equal(strbuf_str(&text), "it is \"late");
+}
+
 /* Nothing is read behind the end: the sanitizers look. */
 static void short_payloads(void **state)
 {
@@ -147,9 +164,8 @@ static void short_payloads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_rows),
-		cmocka_unit_test(allotments),
-		cmocka_unit_test(texts),
+		cmocka_unit_test(fixed_rows),	  cmocka_unit_test(allotments),
+		cmocka_unit_test(texts),	  cmocka_unit_test(lines),
 		cmocka_unit_test(short_payloads),
 	};
 

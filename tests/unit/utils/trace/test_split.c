@@ -73,6 +73,7 @@ static void open_pipe(void)
 {
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(pipeline_open(&pipe_, &data, &config, NULL), 0);
+	assert_int_equal(pipeline_load_group(&pipe_, 0, NULL), pipe_.nr_lanes);
 }
 
 static void close_pipe(void)

@@ -1,0 +1,140 @@
+/* The tables of instruction sets (see isa.h). What they say is from the psABI documents and from what linkers write. */
+#include "arch/isa.h"
+
+#include <elf.h>
+#include <string.h>
+#include <strings.h>
+
+#include "utils/base/compiler.h"
+
+#ifndef R_RISCV_JUMP_SLOT
+#define R_RISCV_JUMP_SLOT 5
+#endif
+
+/* Where each group of names begins. Some are names in two sets: aarch64 has arm's s0 and d0, too. */
+enum {
+	X86_64_INT = ARGREG_X86_64_INT,
+	X86_64_SSE = ARGREG_X86_64_SSE,
+	I386_FAST = 14, /* only of functions with attributes (fastcall, regparm) */
+	ARM_INT = 16,
+	ARM_SINGLE = 20,
+	ARM_DOUBLE = 36,
+	AARCH64_INT = 44,
+	RISCV_INT = 52,
+	RISCV_FLOAT = 60,
+	NR_REGS = 68,
+};
+
+static const char *const names[] = {
+	[X86_64_INT] = "rdi", "rsi", "rdx", "rcx", "r8", "r9",
+	[X86_64_SSE] = "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+	[I386_FAST] = "ecx", "edx",
+	[ARM_INT] = "r0", "r1", "r2", "r3",
+	[ARM_SINGLE] = "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7",
+	"s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+	[ARM_DOUBLE] = "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7",
+	[AARCH64_INT] = "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7",
+	[RISCV_INT] = "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+	[RISCV_FLOAT] = "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7",
+};
+_Static_assert(ARRAY_SIZE(names) == NR_REGS, "each group is as long as the next one's beginning says");
+
+/* System V psABI for AMD64: 3.2.3, figure 3.36. */
+static const struct isa x86_64 = {
+	.name = "x86_64",
+	.machine = EM_X86_64,
+	.word_bytes = 8,
+	.ints = { X86_64_INT, 6 },
+	.floats = { X86_64_SSE, 8 },
+	.dwarf_ints = { 5, 4, 1, 2, 8, 9 },
+	.dwarf_floats = 17,
+	.long_double_words = 2,
+	.knows_floats = true,
+	.knows_structs = true,
+	.plt = { 16, 32, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
+};
+
+/* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */
+static const struct isa i386 = {
+	.name = "i386",
+	.machine = EM_386,
+	.word_bytes = 4,
+	.long_double_words = 3,
+	.knows_floats = true,
+	.plt = { 16, 0, 16, R_386_JMP_SLOT, 0 },
+};
+
+/* Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger ones leave: not known here. */
+static const struct isa arm = {
+	.name = "arm",
+	.machine = EM_ARM,
+	.word_bytes = 4,
+	.ints = { ARM_INT, 4 },
+	.dwarf_ints = { 0, 1, 2, 3 },
+	.plt = { 20, 0, 12, R_ARM_JUMP_SLOT, 0 },
+};
+
+/* Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64). */
+static const struct isa aarch64 = {
+	.name = "aarch64",
+	.machine = EM_AARCH64,
+	.word_bytes = 8,
+	.ints = { AARCH64_INT, 8 },
+	.floats = { ARM_DOUBLE, 8 },
+	.dwarf_ints = { 0, 1, 2, 3, 4, 5, 6, 7 },
+	.dwarf_floats = 64,
+	.knows_floats = true,
+	.plt = { 32, 0, 16, R_AARCH64_JUMP_SLOT, 0 },
+};
+
+/* RISC-V ELF psABI: lp64d. */
+static const struct isa riscv64 = {
+	.name = "riscv64",
+	.machine = EM_RISCV,
+	.word_bytes = 8,
+	.ints = { RISCV_INT, 8 },
+	.floats = { RISCV_FLOAT, 8 },
+	.dwarf_ints = { 10, 11, 12, 13, 14, 15, 16, 17 },
+	.dwarf_floats = 42,
+	.knows_floats = true,
+	.floats_then_ints = true,
+	.plt = { 32, 0, 16, R_RISCV_JUMP_SLOT, 0 },
+};
+
+const struct isa *const all_isas[] = { &x86_64, &i386, &arm, &aarch64, &riscv64, NULL };
+
+const struct isa *isa_of(unsigned machine, unsigned word_bytes)
+{
+	for (const struct isa *const *isa = all_isas; *isa; isa++) {
+		if ((*isa)->machine == machine &&
+		    (!word_bytes || (*isa)->word_bytes == word_bytes))
+			return *isa;
+	}
+	return NULL;
+}
+
+int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf)
+{
+	for (unsigned i = 0; i < isa->ints.nr; i++) {
+		if (isa->dwarf_ints[i] == dwarf)
+			return isa->ints.first + i;
+	}
+	if (isa->dwarf_floats && dwarf >= isa->dwarf_floats &&
+	    dwarf < isa->dwarf_floats + isa->floats.nr)
+		return isa->floats.first + dwarf - isa->dwarf_floats;
+	return -1;
+}
+
+int isa_reg_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strlen(names[i]) == len && strncasecmp(names[i], name, len) == 0)
+			return i;
+	}
+	return -1;
+}
+
+const char *isa_reg_name(unsigned reg)
+{
+	return reg < ARRAY_SIZE(names) ? names[reg] : "?";
+}

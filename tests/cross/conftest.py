@@ -1,0 +1,6 @@
+"""The tools of tests/lib."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))

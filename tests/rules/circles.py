@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""No circle of includes leads through files of more than one folder. A source and its header count as one file: whoever is called by a
+header's name is meant, wherever the call is made.
+
+usage: circles.py TOP
+"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)\.h"')
+ROOMS = ("utils", "arch", "libmcount", "cmds")
+
+
+def read_edges(top):
+    edges = {}
+    for path in (path for room in ROOMS for path in sorted((top / room).rglob("*.[chS]"))):
+        name = path.relative_to(top).with_suffix("").as_posix()
+        included = (INCLUDE.match(line) for line in path.read_text().splitlines())
+        edges.setdefault(name, set()).update(match[1] for match in included if match and match[1] != name)
+    return edges
+
+
+def reached_from(edges, start):
+    seen, todo = set(), [start]
+    while todo:
+        new = edges.get(todo.pop(), set()) - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+def circles(edges):
+    """Sets of files each of which can be reached from each other one, two or more."""
+    reached = {name: reached_from(edges, name) for name in edges}
+    left = {name for name in edges if name in reached[name]}
+    while left:
+        name = min(left)
+        circle = {other for other in reached[name] if other in left and name in reached[other]}
+        left -= circle
+        yield circle
+
+
+def main():
+    edges = read_edges(pathlib.Path(sys.argv[1]))
+    problems = [f"circle: {' '.join(sorted(circle))}" for circle in circles(edges)
+                if len({name.rpartition('/')[0] for name in circle}) > 1]
+    print("\n".join(problems) or f"{len(edges)} files, no circle between folders")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

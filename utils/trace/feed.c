@@ -1,0 +1,496 @@
+/* Sources of all tasks, merged by time and handed to the tasks (see feed.h). */
+#include "utils/trace/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+
+/* Of one source at a time. */
+#define READ_AT_ONCE 64
+
+/* Beside the payload, what malloc(3) takes for it. */
+#define PAYLOAD_OVERHEAD 16
+
+/* An event of tasks that are not in task.txt. */
+struct stray {
+	int32_t tid;
+	int32_t other_tid;
+	struct queued event;
+};
+
+int source_list_add(struct source_list *list, struct source *src)
+{
+	struct source **all = vec_grow(list->all, list->nr, sizeof(struct source *));
+
+	if (!all) {
+		source_close(src);
+		return -ENOMEM;
+	}
+	list->all = all;
+	all[list->nr++] = src;
+	return 0;
+}
+
+/* --- queues --- */
+
+static size_t queued_bytes(const struct queued *event)
+{
+	return sizeof(*event) + (event->data ? event->data_len + PAYLOAD_OVERHEAD : 0);
+}
+
+static bool is_before(const struct queued *a, const struct queued *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->source < b->source;
+}
+
+/* Owns the payload in any case. */
+static int queue_add(struct queue *queue, struct queued event)
+{
+	if (queue->nr == queue->cap) {
+		size_t cap = queue->cap ? queue->cap + queue->cap / 2 : 16;
+		struct queued *events = reallocarray(queue->events, cap, sizeof(*events));
+
+		if (!events) {
+			free(event.data);
+			return -ENOMEM;
+		}
+		queue->events = events;
+		queue->cap = cap;
+	}
+	queue->is_unsorted |= queue->nr > queue->nr_taken &&
+			      is_before(&event, &queue->events[queue->nr - 1]);
+	queue->events[queue->nr++] = event;
+	return 0;
+}
+
+void queue_drop(struct queue *queue, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(queue->events[i].data);
+	queue->nr -= nr;
+	queue->nr_taken -= MIN(queue->nr_taken, nr);
+	if (nr && queue->nr)
+		memmove(queue->events, queue->events + nr, queue->nr * sizeof(*queue->events));
+}
+
+static void queue_deinit(struct queue *queue)
+{
+	queue_drop(queue, queue->nr);
+	free(queue->events);
+	*queue = (struct queue){ 0 };
+}
+
+/* Two runs that are sorted become one in @to. */
+static void merge_runs(const struct queued *a, const struct queued *a_end, const struct queued *b,
+		       const struct queued *b_end, struct queued *to)
+{
+	while (a < a_end || b < b_end) {
+		bool is_b = a == a_end || (b < b_end && is_before(b, a));
+
+		*to++ = is_b ? *b : *a;
+		a += !is_b;
+		b += is_b;
+	}
+}
+
+/* Events with the same time and source stay in their order, which qsort(3) does not promise. */
+static int sort(struct queued *events, size_t nr)
+{
+	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
+	struct queued *from = events;
+	struct queued *to = room;
+
+	if (!room)
+		return -ENOMEM;
+	for (size_t run = 1; run < nr; run *= 2) {
+		for (size_t at = 0; at < nr; at += 2 * run) {
+			size_t mid = MIN(at + run, nr);
+			size_t end = MIN(at + 2 * run, nr);
+
+			merge_runs(from + at, from + mid, from + mid, from + end, to + at);
+		}
+
+		struct queued *done = to;
+
+		to = from;
+		from = done;
+	}
+	if (from != events)
+		memcpy(events, from, nr * sizeof(*events));
+	free(room);
+	return 0;
+}
+
+static int settle(struct queue *queue)
+{
+	int ret = queue->is_unsorted
+			  ? sort(queue->events + queue->nr_taken, queue->nr - queue->nr_taken)
+			  : 0;
+
+	queue->is_unsorted = false;
+	return ret;
+}
+
+/* --- the queue of a task as a source --- */
+
+static uint64_t queue_next_ns(struct source *source)
+{
+	const struct queue_source *src = (const struct queue_source *)source;
+
+	return src->at == src->end ? UINT64_MAX : src->queue->events[src->at].time_ns;
+}
+
+static ssize_t queue_read(struct source *source, struct event *events, size_t max,
+			  uint64_t until_ns, struct uft_err *err)
+{
+	struct queue_source *src = (struct queue_source *)source;
+	size_t nr = 0;
+
+	for (; nr < max && src->at < src->end; src->at++) {
+		const struct queued *queued = &src->queue->events[src->at];
+
+		if (queued->time_ns > until_ns)
+			break;
+		events[nr++] = (struct event){
+			.time_ns = queued->time_ns,
+			.addr = queued->addr,
+			.data = queued->data,
+			.data_len = queued->data_len,
+			.type = queued->type,
+			.flags = queued->flags,
+		};
+	}
+	return nr;
+}
+
+static void queue_close(struct source *source)
+{
+	/* The queue is the feed's. */
+}
+
+void queue_source_init(struct queue_source *src, struct queue *queue, const struct task *task)
+{
+	static const struct source_ops ops = {
+		.next_ns = queue_next_ns,
+		.read = queue_read,
+		.close = queue_close,
+	};
+
+	*src = (struct queue_source){
+		.source = { .ops = &ops, .task = task },
+		.queue = queue,
+		.end = queue ? queue->nr : 0,
+	};
+}
+
+/* --- the feed --- */
+
+static int make_queues(struct feed *feed)
+{
+	size_t nr = feed->context.data->nr_tasks;
+	struct queue *queues;
+
+	if (nr <= feed->nr_queues)
+		return 0;
+	queues = reallocarray(feed->queues, nr, sizeof(*queues));
+	if (!queues)
+		return -ENOMEM;
+	feed->queues = queues;
+	for (; feed->nr_queues < nr; feed->nr_queues++)
+		queues[feed->nr_queues] = (struct queue){ .is_wanted = feed->keeps_all };
+	return 0;
+}
+
+int feed_open(struct feed *feed, const struct source_context *context,
+	      const struct source_kind *const *kinds, struct uft_err *err)
+{
+	int ret = 0;
+
+	*feed = (struct feed){ .context = *context };
+	for (; ret == 0 && *kinds; kinds++)
+		ret = (*kinds)->open(&feed->context, &feed->sources, err);
+	if (ret == 0) {
+		feed->next = calloc(feed->sources.nr + 1, sizeof(*feed->next));
+		ret = feed->next ? make_queues(feed) : -ENOMEM;
+	}
+	for (size_t i = 0; ret == 0 && i < feed->sources.nr; i++)
+		feed->next[i] = source_next_ns(feed->sources.all[i]);
+	if (ret == 0 && !feed->sources.nr)
+		feed->complete_ns = UINT64_MAX;
+	if (ret < 0)
+		feed_close(feed);
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", context->data->dir) : 0;
+}
+
+void feed_close(struct feed *feed)
+{
+	for (size_t i = 0; i < feed->nr_queues; i++)
+		queue_deinit(&feed->queues[i]);
+	for (size_t i = 0; i < feed->sources.nr; i++)
+		source_close(feed->sources.all[i]);
+	for (size_t i = 0; i < feed->nr_strays; i++)
+		free(feed->strays[i].event.data);
+	free(feed->strays);
+	free(feed->queues);
+	free(feed->next);
+	free(feed->sources.all);
+	*feed = (struct feed){ 0 };
+}
+
+/* Events of one source in a row. */
+struct run {
+	const struct source *from;
+	size_t index;
+	size_t nr;
+	struct event events[READ_AT_ONCE];
+};
+
+/* The source whose next event is first, and until when it is; -1: there is none. */
+static ssize_t find_first(const struct feed *feed, uint64_t *until_ns)
+{
+	uint64_t first_ns = UINT64_MAX;
+	ssize_t first = -1;
+
+	*until_ns = UINT64_MAX;
+	for (size_t i = 0; i < feed->sources.nr; i++) {
+		uint64_t next_ns = feed->next[i];
+
+		if (next_ns < first_ns) {
+			/* On a tie the first of the two goes first. */
+			*until_ns = first_ns - (first >= 0);
+			first_ns = next_ns;
+			first = i;
+		} else {
+			*until_ns = MIN(*until_ns, next_ns);
+		}
+	}
+	/* What is later than another one's next event is not this one's turn; its own next one always is. */
+	*until_ns = MAX(*until_ns, first_ns);
+	return first;
+}
+
+/* What comes next, by time: 1, 0 at the end, or negative with @err. */
+static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
+{
+	struct uft_err *why = &feed->why;
+	uint64_t until_ns;
+	ssize_t index;
+
+	for (;;) {
+		index = find_first(feed, &until_ns);
+		if (index < 0)
+			return 0;
+
+		struct source *src = feed->sources.all[index];
+		ssize_t nr = source_read(src, run->events, READ_AT_ONCE, until_ns, why);
+
+		if (nr == -EBADMSG)
+			err_set(feed->context.broken, nr, "%s", why->text);
+		else if (nr < 0)
+			return err_set(err, nr, "%s", why->text);
+		if (nr < 0)
+			err_clear(why);
+		/* One that has something and does not give it has nothing. */
+		feed->next[index] = nr <= 0 ? UINT64_MAX : source_next_ns(src);
+		if (nr <= 0)
+			continue;
+		run->from = src;
+		run->index = index;
+		run->nr = nr;
+		return 1;
+	}
+}
+
+static int keep_stray(struct feed *feed, const struct source *from, struct queued event)
+{
+	struct stray *strays = vec_grow(feed->strays, feed->nr_strays, sizeof(*strays));
+
+	if (!strays) {
+		free(event.data);
+		return -ENOMEM;
+	}
+	feed->strays = strays;
+	strays[feed->nr_strays++] = (struct stray){ from->tid, from->other_tid, event };
+	return 0;
+}
+
+/* With a copy of the payload, which is the source's until it is read again. */
+static int pack(const struct event *event, size_t source, struct queued *queued)
+{
+	*queued = (struct queued){
+		.time_ns = event->time_ns,
+		.addr = event->addr,
+		.data_len = event->data_len,
+		.source = source,
+		.type = event->type,
+		.flags = event->flags,
+	};
+	if (!event->data)
+		return 0;
+	queued->data = malloc(event->data_len + 1UL);
+	if (!queued->data)
+		return -ENOMEM;
+	memcpy(queued->data, event->data, event->data_len);
+	return 0;
+}
+
+/* How many bytes of memory it takes, or -ENOMEM. */
+static ssize_t take_run(struct feed *feed, const struct run *run)
+{
+	const struct task *task = run->from->task;
+	struct queue *queue = task ? &feed->queues[task->index] : NULL;
+	bool is_stray = !task && feed->context.data->growth &&
+			(run->from->tid || run->from->other_tid);
+	ssize_t bytes = 0;
+
+	if (!is_stray && (!queue || !queue->is_wanted))
+		return 0;
+	for (size_t i = 0; i < run->nr; i++) {
+		struct queued queued;
+		int ret = pack(&run->events[i], run->index, &queued);
+
+		if (ret == 0)
+			ret = is_stray ? keep_stray(feed, run->from, queued)
+				       : queue_add(queue, queued);
+		if (ret < 0)
+			return ret;
+		bytes += queued_bytes(&queued);
+	}
+	return bytes;
+}
+
+/* What is later than that may still get company. */
+static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t span_ns = last_ns - first_ns;
+
+	/* So many at the same time that they cannot wait for each other. */
+	if (span_ns == 0)
+		return last_ns;
+	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)FEED_LATE_NS), (uint64_t)1);
+}
+
+static int settle_all(struct feed *feed)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < feed->nr_queues; i++)
+		ret = settle(&feed->queues[i]);
+	return ret;
+}
+
+int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
+{
+	uint64_t first_ns = feed->last_ns;
+	size_t bytes = 0;
+	struct run run;
+	int ret = 1;
+
+	while (bytes < max_bytes && (ret = read_run(feed, &run, err)) > 0) {
+		ssize_t taken = take_run(feed, &run);
+
+		if (taken < 0)
+			return err_set_errno(err, taken, "cannot hold events");
+		bytes += taken;
+		feed->last_ns = MAX(feed->last_ns, run.events[run.nr - 1].time_ns);
+		/* The time from its beginning until now says nothing of the first part. */
+		first_ns = first_ns ? first_ns : run.events[0].time_ns;
+	}
+	if (ret < 0)
+		return ret;
+	feed->complete_ns = ret == 0 ? UINT64_MAX
+				     : MAX(find_complete(first_ns, feed->last_ns),
+					   feed->complete_ns);
+
+	/* Those that were read before a task was announced come when they come. */
+	if (feed->context.takes_notes)
+		data_sort_names(feed->context.data);
+
+	int settled = settle_all(feed);
+
+	return settled < 0 ? err_set_errno(err, settled, "cannot hold events") : ret;
+}
+
+static void note_event(struct survey *survey, const struct event *event)
+{
+	bool is_sign = event->type == EVENT_POINT &&
+		       (event->id == EVENT_ID_TASK_NEW || event->id == EVENT_ID_TASK_NAME);
+
+	survey->nr++;
+	survey->bytes += sizeof(struct queued);
+	if (event->data)
+		survey->bytes += event->data_len + PAYLOAD_OVERHEAD;
+	survey->first_ns = MIN(survey->first_ns, event->time_ns);
+	if (is_sign)
+		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
+	/* Tracepoints do not tell whether it is on the CPU. */
+	if (event->type == EVENT_POINT && event->id < EVENT_ID_BUILTIN)
+		return;
+	if (event->type == EVENT_SCHED_IN && survey->is_out)
+		survey->first_back_ns = MIN(survey->first_back_ns, event->time_ns);
+	survey->is_out = event->type == EVENT_SCHED_OUT;
+}
+
+int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err)
+{
+	struct run run;
+	int ret;
+
+	for (size_t i = 0; i < feed->nr_queues; i++)
+		surveys[i] = (struct survey){
+			.first_ns = UINT64_MAX,
+			.first_sign_ns = UINT64_MAX,
+			.first_back_ns = UINT64_MAX,
+		};
+	while ((ret = read_run(feed, &run, err)) > 0) {
+		for (size_t i = 0; run.from->task && i < run.nr; i++)
+			note_event(&surveys[run.from->task->index], &run.events[i]);
+	}
+	data_sort_names(feed->context.data);
+	return ret;
+}
+
+/* Tasks that are known by now. */
+static int adopt(struct feed *feed)
+{
+	const struct trace_data *data = feed->context.data;
+	size_t nr_left = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < feed->nr_strays; i++) {
+		struct stray stray = feed->strays[i];
+		const struct task *task = stray.tid ? data_task(data, stray.tid) : NULL;
+
+		if (!task && stray.other_tid)
+			task = data_task(data, stray.other_tid);
+		if (!task || ret < 0)
+			feed->strays[nr_left++] = stray;
+		else if (feed->queues[task->index].is_wanted)
+			ret = queue_add(&feed->queues[task->index], stray.event);
+		else
+			free(stray.event.data);
+	}
+	/* vec_grow() must find a power of two where there was one: the room is at least as large. */
+	feed->nr_strays = nr_left;
+	return ret;
+}
+
+int feed_more(struct feed *feed, struct uft_err *err)
+{
+	size_t nr_known = feed->nr_queues;
+	int ret = make_queues(feed);
+
+	if (ret == 0 && feed->nr_queues > nr_known)
+		ret = adopt(feed);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot hold events");
+	if (feed->sources.nr)
+		feed->complete_ns = 0;
+	for (size_t i = 0; ret == 0 && i < feed->sources.nr; i++) {
+		ret = source_more(feed->sources.all[i], err);
+		feed->next[i] = source_next_ns(feed->sources.all[i]);
+	}
+	return ret;
+}

@@ -1,0 +1,126 @@
+/* Sources of all tasks, merged by time and handed to the tasks: a queue for each of them. */
+#ifndef UTRAIL_TRACE_FEED_H
+#define UTRAIL_TRACE_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/source.h"
+
+/*
+ * The files are by CPU, and everything else is by task. So a feed reads all of them at the same time, as far as the queues may grow, and
+ * goes on when those who take from them are done: feed_fill(), then everything up to complete_ns, and again.
+ */
+
+/*
+ * Writers of a CPU's file may be interrupted by others that write to it, and some events have a time from before they were written: so
+ * much later an event may come than one behind it.
+ */
+#define FEED_LATE_NS 1000000
+
+/*
+ * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct event.
+ *
+ * @source: the place of its source in the feed: the order of those with the same time
+ */
+struct queued {
+	uint64_t time_ns;
+	uint64_t addr;
+	uint8_t *data;
+	uint16_t data_len;
+	uint16_t source;
+	uint8_t type;
+	uint8_t flags;
+};
+
+/*
+ * Those of one task.
+ *
+ * @nr_taken: the first ones were taken, and stay where they are
+ * @is_wanted: what there is for the task is kept
+ * @is_unsorted: a time went backwards
+ */
+struct queue {
+	struct queued *events;
+	size_t nr;
+	size_t cap;
+	size_t nr_taken;
+	bool is_wanted;
+	bool is_unsorted;
+};
+
+/* What there was of a task, when all was looked at once. */
+struct survey {
+	uint64_t nr;
+	uint64_t bytes;		/* that its queue would take */
+	uint64_t first_ns;	/* UINT64_MAX without any */
+	uint64_t first_sign_ns; /* began or got a name; UINT64_MAX: that is not told */
+	uint64_t
+		first_back_ns; /* first came back to the CPU behind having left it; UINT64_MAX: never */
+	bool is_out;
+};
+
+struct stray;
+
+/*
+ * @next: when the next event of each source is
+ * @queues: by task->index
+ * @keeps_all: queues of tasks that are new are wanted
+ * @strays: of a recording that grows: of tasks that are not announced yet
+ * @complete_ns: up to there the queues have everything; UINT64_MAX: so far as files go
+ * @last_ns: of all that was read
+ * @why: what a source says is wrong
+ *
+ * Starts as { 0 }, ends with feed_close().
+ */
+struct feed {
+	struct source_context context;
+	struct source_list sources;
+	uint64_t *next;
+	struct queue *queues;
+	size_t nr_queues;
+	bool keeps_all;
+	struct stray *strays;
+	size_t nr_strays;
+	uint64_t complete_ns;
+	uint64_t last_ns;
+	struct uft_err why;
+};
+
+static inline bool feed_is_open(const struct feed *feed)
+{
+	return feed->next;
+}
+
+/* Open the sources of @kinds, which end with NULL. No queue is wanted at first. 0, or negative with @err. */
+int feed_open(struct feed *feed, const struct source_context *context,
+	      const struct source_kind *const *kinds, struct uft_err *err);
+void feed_close(struct feed *feed);
+
+/* Read all of it and keep nothing, but for what there was of each task in @surveys (by task->index). */
+int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err);
+
+/*
+ * Read on until about @max_bytes have come to the queues that are wanted, or to the end. 1: there is more; 0; negative with @err.
+ * Queues move.
+ */
+int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err);
+
+/* Of a recording that grows: there may be more, and other tasks. */
+int feed_more(struct feed *feed, struct uft_err *err);
+
+/* The first @nr events of the queue were taken, and nobody needs their payloads any more. */
+void queue_drop(struct queue *queue, size_t nr);
+
+/* Where a lane takes from its queue: a source of one task. */
+struct queue_source {
+	struct source source;
+	struct queue *queue; /* NULL: there are no events */
+	size_t at;
+	size_t end;
+};
+void queue_source_init(struct queue_source *src, struct queue *queue, const struct task *task);
+
+#endif

@@ -1,0 +1,296 @@
+/* How lanes get what the sources of all tasks have (see pipeline.h, feed.h). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "utils/trace/pipeline.h"
+#include "utils/trace/src_kernel.h"
+#include "utils/trace/src_perf.h"
+
+/* What every pipeline reads. Where times are equal, what stands first goes first. */
+static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_kernel_kind };
+
+static int choose_kinds(struct pipeline *pipe)
+{
+	const struct source_kind *const *more = pipe->config.kinds;
+	size_t nr_more = 0;
+	size_t nr = 0;
+
+	while (more && more[nr_more])
+		nr_more++;
+	pipe->kinds = calloc(ARRAY_SIZE(all_kinds) + nr_more + 1, sizeof(*pipe->kinds));
+	if (!pipe->kinds)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(all_kinds) + nr_more; i++) {
+		const struct source_kind *kind = i < ARRAY_SIZE(all_kinds)
+							 ? all_kinds[i]
+							 : more[i - ARRAY_SIZE(all_kinds)];
+
+		if (!kind->wants || kind->wants(&pipe->config.stages))
+			pipe->kinds[nr++] = kind;
+	}
+	return 0;
+}
+
+static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
+{
+	return (struct source_context){
+		.data = pipe->data,
+		/* It was told by the one that takes notes; several threads may be here. */
+		.broken = takes_notes ? &pipe->broken : NULL,
+		.losses = &pipe->kernel,
+		.takes_notes = takes_notes,
+	};
+}
+
+static int open_feed(struct pipeline *pipe, struct feed *feed, bool takes_notes,
+		     struct uft_err *err)
+{
+	const struct source_context context = context_of(pipe, takes_notes);
+
+	return feed_open(feed, &context, pipe->kinds, err);
+}
+
+/* @newcomers: to be found; NULL: nobody asks. */
+static int survey(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
+{
+	struct feed feed cleanup(feed_close) = { 0 };
+	struct source_context context = context_of(pipe, true);
+	size_t nr = pipe->data->nr_tasks;
+	int ret;
+
+	context.newcomers = newcomers;
+	pipe->kernel = (struct kernel_losses){ 0 };
+	free(pipe->surveys);
+	pipe->surveys = calloc(nr + 1, sizeof(*pipe->surveys));
+	if (!pipe->surveys)
+		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
+	ret = feed_open(&feed, &context, pipe->kinds, err);
+	pipe->nr_sources = feed.sources.nr;
+	return ret < 0 ? ret : feed_survey(&feed, pipe->surveys, err);
+}
+
+/* A child is called what its parent was, until it gets a name of its own. */
+static int name_children(struct trace_data *data, const struct task_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct task *child = data_task(data, list->all[i].tid);
+		const struct task *parent = data_task(data, list->all[i].ppid);
+		int ret = 0;
+
+		if (parent && child->start_ns)
+			ret = data_name_task(data, child->tid, child->start_ns,
+					     task_name_at(parent, child->start_ns));
+		if (ret < 0)
+			return ret;
+		data_sort_names(data);
+	}
+	return 0;
+}
+
+static void list_deinit(struct task_list *list)
+{
+	free(list->all);
+}
+
+/* Tasks without a probe have events, which are outside of all functions. When there are any, all are looked at once more. */
+int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
+{
+	struct task_list newcomers cleanup(list_deinit) = { 0 };
+	int ret = choose_kinds(pipe);
+
+	if (ret == 0)
+		ret = survey(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
+	if (ret == 0 && newcomers.nr) {
+		ret = data_add_tasks(pipe->data, &newcomers);
+		if (ret == 0)
+			ret = survey(pipe, NULL, err);
+		if (ret == 0)
+			ret = name_children(pipe->data, &newcomers);
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", pipe->data->dir) : 0;
+}
+
+int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err)
+{
+	int ret = choose_kinds(pipe);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read '%s'", pipe->data->dir);
+	ret = open_feed(pipe, &pipe->feed, true, err);
+	pipe->feed.keeps_all = true;
+	for (size_t i = 0; i < pipe->feed.nr_queues; i++)
+		pipe->feed.queues[i].is_wanted = true;
+	pipe->nr_sources = pipe->feed.sources.nr;
+	return ret;
+}
+
+bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
+{
+	const struct stage_config *stages = &pipe->config.stages;
+
+	if (!pipeline_selects(&pipe->config, task))
+		return false;
+	if (task->data_bytes)
+		return true;
+	/* Nothing of it is in a function. */
+	if (!stages->show_outside || !stages->show_events)
+		return false;
+	if (pipe->surveys)
+		return pipe->surveys[task->index].nr;
+	return task->index < pipe->feed.nr_queues && pipe->feed.queues[task->index].nr;
+}
+
+struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
+{
+	struct src_user_plan plan = src_user_plan(nr_tasks);
+
+	plan.keeps_open &= src_user_plan(nr_tasks + pipe->nr_sources).keeps_open;
+	return plan;
+}
+
+uint64_t pipeline_limit_ns(const struct pipeline *pipe)
+{
+	return feed_is_open(&pipe->feed) ? MIN(pipe->limit_ns, pipe->feed.complete_ns)
+					 : pipe->limit_ns;
+}
+
+uint64_t lane_limit_ns(const struct lane *lane)
+{
+	uint64_t limit_ns = lane->pipe->limit_ns;
+
+	return lane->feed ? MIN(limit_ns, lane->feed->complete_ns) : limit_ns;
+}
+
+void lane_attach(struct lane *lane, struct feed *feed)
+{
+	size_t index = lane->task->index;
+	struct queue *queue = feed && index < feed->nr_queues ? &feed->queues[index] : NULL;
+	size_t at = queue && lane->feed == feed ? lane->queued.at : 0;
+
+	lane->feed = feed;
+	queue_source_init(&lane->queued, queue, lane->task);
+	lane->queued.at = at;
+	lane->others[0] = &lane->queued.source;
+	lane->nr_others = queue != NULL;
+}
+
+/* --- one task after the other --- */
+
+static uint64_t lane_cost(const struct pipeline *pipe, const struct lane *lane)
+{
+	return pipe->surveys ? pipe->surveys[lane->task->index].bytes : 0;
+}
+
+ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err)
+{
+	uint64_t bytes = 0;
+	size_t end = first;
+
+	for (; end < pipe->nr_lanes; end++) {
+		struct lane *lane = &pipe->lanes[end];
+		uint64_t cost = lane_cost(pipe, lane);
+
+		lane->streams = cost > pipe->held_bytes;
+		if (lane->streams)
+			continue;
+		if (bytes + cost > pipe->held_bytes)
+			break;
+		bytes += cost;
+	}
+	if (bytes == 0)
+		return end;
+
+	int ret = open_feed(pipe, &pipe->feed, false, err);
+
+	for (size_t i = first; ret == 0 && i < end; i++)
+		pipe->feed.queues[pipe->lanes[i].task->index].is_wanted = !pipe->lanes[i].streams;
+	if (ret == 0)
+		ret = feed_fill(&pipe->feed, SIZE_MAX, err);
+	for (size_t i = first; ret == 0 && i < end; i++) {
+		if (!pipe->lanes[i].streams)
+			lane_attach(&pipe->lanes[i], &pipe->feed);
+	}
+	return ret < 0 ? ret : (ssize_t)end;
+}
+
+void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		lane_attach(&pipe->lanes[i], NULL);
+	feed_close(&pipe->feed);
+}
+
+int lane_stream(struct lane *lane, struct uft_err *err)
+{
+	struct feed *feed = lane->own_feed;
+	int ret = 0;
+
+	if (!feed) {
+		feed = calloc(1, sizeof(*feed));
+		if (!feed)
+			return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
+		ret = open_feed(lane->pipe, feed, false, err);
+		lane->own_feed = feed;
+		if (ret == 0)
+			feed->queues[lane->task->index].is_wanted = true;
+	} else if (feed->complete_ns == UINT64_MAX) {
+		return 0;
+	} else {
+		queue_drop(lane->queued.queue, lane->queued.at);
+		lane->queued.at = 0;
+	}
+	if (ret == 0)
+		ret = feed_fill(feed, lane->pipe->window_bytes, err);
+	lane_attach(lane, feed);
+	return ret < 0 ? ret : 1;
+}
+
+void lane_end_stream(struct lane *lane)
+{
+	if (!lane->own_feed)
+		return;
+	lane_attach(lane, NULL);
+	feed_close(lane->own_feed);
+	free(lane->own_feed);
+	lane->own_feed = NULL;
+}
+
+/* --- merged by time --- */
+
+/* What was taken goes, unless the lane's batch, which has its payloads, still waits for others. */
+static void drop_taken(struct feed *feed, struct lane *lane)
+{
+	size_t index = lane->task->index;
+	struct queue *queue = index < feed->nr_queues ? &feed->queues[index] : NULL;
+
+	if (!queue)
+		return;
+	if (lane->is_finished && !lane->events) {
+		queue->is_wanted = false;
+		queue_drop(queue, queue->nr);
+		lane->queued.at = 0;
+	} else if (lane->at == lane->nr) {
+		queue_drop(queue, lane->queued.at);
+		lane->queued.at = 0;
+	} else {
+		queue->nr_taken = lane->queued.at;
+	}
+}
+
+int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
+{
+	struct feed *feed = &pipe->feed;
+	int ret = feed_is_open(feed) ? 0 : open_feed(pipe, feed, false, err);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		drop_taken(feed, &pipe->lanes[i]);
+		if (!pipe->lanes[i].is_finished)
+			feed->queues[pipe->lanes[i].task->index].is_wanted = true;
+	}
+	ret = feed_fill(feed, pipe->window_bytes, err);
+	for (size_t i = 0; ret >= 0 && i < pipe->nr_lanes; i++)
+		lane_attach(&pipe->lanes[i], feed);
+	return ret;
+}

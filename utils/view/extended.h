@@ -1,0 +1,17 @@
+/* x87's extended numbers as text, also on machines that have no type for them. */
+#ifndef UTRAIL_VIEW_EXTENDED_H
+#define UTRAIL_VIEW_EXTENDED_H
+
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+
+/*
+ * What printf("%#Lf") prints on x86: all digits before the point, six behind it, rounded to the nearest, of two to the even one.
+ *
+ * @fraction: 64 bits with the leading one
+ * @head: sign and exponent (Intel SDM volume 1, 4.2.2)
+ */
+void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out);
+
+#endif
