@@ -79,7 +79,7 @@ struct planned_known {
  *
  * @plan: what decides about its calls: probe.live, or what that was when this was last looked at. While it stands here, in @taking, or
  *        behind a frame, the plan is not unmapped
- * @serial: of @plan
+ * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
  * @taking: what planned_take_up() is about to make of @plan
  * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in a lane
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
@@ -96,6 +96,7 @@ struct planned {
 	const struct live_plan *plan;
 	const struct live_plan *taking;
 	uint64_t serial;
+	uint64_t era;
 	bool is_simple;
 	bool has_filter;
 	bool has_caller;

@@ -104,6 +104,7 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 	memcpy(plan->steps, old->steps, old->nr_steps * sizeof(*old->steps));
 	memcpy(plan->watches, old->watches, sizeof(old->watches));
 	plan->settings = old->settings;
+	plan->era = old->era;
 	plan->nr_rules = old->nr_rules;
 	plan->nr_conds = old->nr_conds;
 	plan->nr_steps = old->nr_steps;
@@ -227,6 +228,8 @@ static void publish(struct live_plan *plan)
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
 	plan->serial = ++plans.serial;
+	if (!plan->era)
+		plan->era = plan->serial;
 	__atomic_store_n(&probe.live, plan, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!old)

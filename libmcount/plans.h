@@ -24,12 +24,14 @@ struct live_func {
  *
  * @bytes: of all
  * @serial: no other plan of the process has or had it
+ * @era: the serial of the plan that it extends, or its own: within an era what is said of a function does not change
  * @older: of those that were replaced and may still be in use
  * @funcs: sorted by start
  */
 struct live_plan {
 	uint64_t bytes;
 	uint64_t serial;
+	uint64_t era;
 	struct live_plan *older;
 	struct plan settings;
 	struct live_func *funcs;
