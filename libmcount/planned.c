@@ -11,8 +11,8 @@
 struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
-	const struct capture_step *args;
-	const struct capture_step *result;
+	const struct live_func
+		*func;	/* of which something may be captured; NULL: there is nothing */
 	uint16_t flags; /* enum planned_flags */
 	bool has_change;
 	bool finishes;
@@ -99,7 +99,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 	/* One by one, as in planned_push(). */
 	d->next = p->now;
 	d->rule = NULL;
-	d->args = d->result = NULL;
+	d->func = NULL;
 	d->flags = 0;
 	d->has_change = false;
 	d->finishes = false;
@@ -139,8 +139,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 		obey(d->rule, d);
 	}
 	if (func) {
-		d->args = func->args;
-		d->result = func->result;
+		d->func = func;
 		if (func->end - func->start < d->next.size)
 			return;
 	}
@@ -208,7 +207,7 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	uint64_t now_ns = d->flags & PLANNED_RECORD ? planned_clock(t) : 0;
 
 	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
-		     regs ? d->result : NULL, d->flags);
+		     regs && d->func ? d->func->result : NULL, d->flags);
 	p->now = d->next;
 	choose_skip(t);
 
@@ -217,8 +216,8 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 
 	if (d->rule)
 		begin_actions(t, f, pf, d->rule);
-	if (unlikely(d->args) && regs && (pf->flags & PLANNED_RECORD))
-		keep_args(p, pf, d->args, slot, regs);
+	if (unlikely(d->func) && regs && d->func->args && (pf->flags & PLANNED_RECORD))
+		keep_args(p, pf, d->func->args, slot, regs);
 	if ((pf->flags & PLANNED_RECORD) && is_written_at_once(p, &d->next, pf->flags)) {
 		planned_write_entries(t, f);
 		p->args_top = pf->args_at;
@@ -299,24 +298,47 @@ static inline bool is_outside(struct planned *p, uint64_t addr)
 	return p->has_filter && p->now.in == 0 && !find_func(p, addr);
 }
 
-bool planned_is_unwanted(struct thread *t, uint64_t addr)
+static inline bool is_unwanted(struct thread *t, uint64_t addr)
 {
-	if (unlikely(!planned_is_current(t->planned)))
-		planned_take_up(t);
 	if (!is_outside(t->planned, addr))
 		return false;
 	note_skip(t, addr);
 	return true;
 }
 
+bool planned_is_unwanted(struct thread *t, uint64_t addr)
+{
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
+	return is_unwanted(t, addr);
+}
+
+/* By the plan that the thread knows. */
+static inline uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
+				   const struct arch_regs *regs)
+{
+	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+		return 0;
+	return enter_maybe(t, slot, addr, regs);
+}
+
+/* There is another plan, or the first one for this thread. */
+NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
+				    const struct arch_regs *regs)
+{
+	if (t->planned)
+		planned_take_up(t);
+	else if (!planned_begin_late(t))
+		return 0;
+	return enter_known(t, slot, addr, regs);
+}
+
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
-	if (unlikely(!t->planned) && !planned_begin_late(t))
-		return 0;
-	if (planned_is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
-		return 0;
-	return enter_maybe(t, slot, addr, regs);
+	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
+		return enter_anew(t, slot, addr, regs);
+	return enter_known(t, slot, addr, regs);
 }
 
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
@@ -325,10 +347,9 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return false;
-	if (likely(planned_fast_enter(t, sp, ret, addr, NULL)))
+	/* Whether there is another plan was seen to by planned_is_unwanted(). */
+	if (likely(planned_fast_enter_known(t, sp, ret, addr, NULL)))
 		return true;
-	if (unlikely(!planned_is_current(t->planned)))
-		planned_take_up(t);
 	decide(t, addr, NULL, NULL, &d);
 	push(t, NULL, sp, ret, addr, NULL, &d);
 	if (unlikely(d.finishes))
@@ -356,14 +377,14 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 
 	struct planned *p = t->planned;
 	struct planned_frame pf = {
-		.result = d.result,
+		.result = d.func ? d.func->result : NULL,
 		.flags = PLANNED_RECORD,
 		.args_at = p->args_top,
 	};
 
 	planned_write_entries(t, t->top);
-	if (d.args)
-		keep_args(p, &pf, d.args, slot, regs);
+	if (d.func && d.func->args)
+		keep_args(p, &pf, d.func->args, slot, regs);
 	if (planned_put_entry(t, &f, &pf))
 		planned_put_exit(t, &f, &pf, f.time_ns, result);
 	p->args_top = pf.args_at;

@@ -79,7 +79,7 @@ struct planned_known {
  *
  * @plan: what decides about its calls: probe.live, or what that was when this was last looked at. While it stands here, in @taking, or
  *        behind a frame, the plan is not unmapped
- * @serial: of @plan
+ * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
  * @taking: what planned_take_up() is about to make of @plan
  * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in an aside
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
@@ -96,6 +96,7 @@ struct planned {
 	const struct live_plan *plan;
 	const struct live_plan *taking;
 	uint64_t serial;
+	uint64_t era;
 	bool is_simple;
 	bool has_filter;
 	bool has_caller;
@@ -122,7 +123,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 /* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->skip tells. */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
-/* HOT: a call of -finstrument-functions. False when it has no frame, for want of room. */
+/* HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no frame, for want of room. */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
 
 /* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns, or NULL */

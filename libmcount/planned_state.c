@@ -186,8 +186,8 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 	return same;
 }
 
-/* The last step: from here on nothing of the former plan is looked at but by frames. */
-static void set_plan(struct planned *p, const struct live_plan *plan)
+/* All that is known of a plan but itself: when that is stored, the rest is in order. */
+static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {
 	uint32_t flags = plan->settings.flags;
 
@@ -200,7 +200,7 @@ static void set_plan(struct planned *p, const struct live_plan *plan)
 	p->has_steps |= plan->nr_steps != 0;
 	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
 	p->serial = plan->serial;
-	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
+	p->era = plan->era;
 }
 
 /*
@@ -221,15 +221,19 @@ void planned_take_up(struct thread *t)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
-	struct selection now = replay(t, plan);
+	/* Where only functions were added, what is open has changed the selection as it has, by its arguments, too. */
+	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
 
 	forget_known(p);
 	forget_skips(p);
-	set_plan(p, plan);
+	p->now = now;
+	guard_barrier();
+	prepare_plan(p, plan);
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
-	p->now = now;
 	choose_skip(t);
+	/* From here on nothing of the former plan is looked at but by frames. */
+	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }
 
@@ -268,6 +272,7 @@ void planned_begin(struct thread *t)
 {
 	t->limit = t->frames + probe.plan.max_stack;
 	t->planned->args_top = 0;
+	t->planned->era = 0;
 	t->planned->watched.has_seen = false;
 	planned_take_up(t);
 }
@@ -284,7 +289,7 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 		p->plan = NULL;
 		forget_known(p);
 		if (of->plan)
-			set_plan(p, of->plan);
+			prepare_plan(p, of->plan);
 	}
 	__atomic_store_n(&p->plan, of->plan, __ATOMIC_RELAXED);
 	p->now = of->now;

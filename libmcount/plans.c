@@ -24,24 +24,6 @@ static struct {
 	uint64_t serial;
 } plans = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
-{
-	uint32_t low = 0;
-	uint32_t high = plan->nr_funcs;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (plan->funcs[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < plan->nr_funcs && plan->funcs[low].start <= addr)
-		return &plan->funcs[low];
-	return NULL;
-}
-
 /* --- making one --- */
 
 /* Room for so much of each kind. NULL without memory. */
@@ -122,6 +104,7 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 	memcpy(plan->steps, old->steps, old->nr_steps * sizeof(*old->steps));
 	memcpy(plan->watches, old->watches, sizeof(old->watches));
 	plan->settings = old->settings;
+	plan->era = old->era;
 	plan->nr_rules = old->nr_rules;
 	plan->nr_conds = old->nr_conds;
 	plan->nr_steps = old->nr_steps;
@@ -245,6 +228,8 @@ static void publish(struct live_plan *plan)
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
 	plan->serial = ++plans.serial;
+	if (!plan->era)
+		plan->era = plan->serial;
 	__atomic_store_n(&probe.live, plan, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!old)

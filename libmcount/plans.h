@@ -24,12 +24,14 @@ struct live_func {
  *
  * @bytes: of all
  * @serial: no other plan of the process has or had it
+ * @era: the serial of the plan that it extends, or its own: within an era what is said of a function does not change
  * @older: of those that were replaced and may still be in use
  * @funcs: sorted by start
  */
 struct live_plan {
 	uint64_t bytes;
 	uint64_t serial;
+	uint64_t era;
 	struct live_plan *older;
 	struct plan settings;
 	struct live_func *funcs;
@@ -71,6 +73,22 @@ unsigned plans_reclaim(void);
 void plans_after_fork(void);
 
 /* HOT, when the address was not seen lately. NULL: it is not listed. */
-const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr);
+static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
+{
+	uint32_t low = 0;
+	uint32_t high = plan->nr_funcs;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (plan->funcs[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < plan->nr_funcs && plan->funcs[low].start <= addr)
+		return &plan->funcs[low];
+	return NULL;
+}
 
 #endif

@@ -18,14 +18,19 @@ static const struct plan_rule rules[] = {
 	{ .flags = PLAN_NOTRACE },
 	{ .flags = PLAN_DEPTH, .depth = 1 },
 	{ .flags = PLAN_TIME, .time_ns = 1000 },
+	{ .flags = PLAN_FILTER | PLAN_COND, .nr_conds = 1 },
 };
-static const char rule_names[] = "fndt";
+static const struct plan_cond conds[] = {
+	{ .kind = PLAN_COND_INT, .index = 1, .bytes = 8, .compare = PLAN_NE },
+};
+static const char rule_names[] = "fndtc";
 
 int sketch_image(const struct sketch *sketch)
 {
 	struct plan settings = probe.plan;
 	struct plan_func funcs[SKETCH_FUNCS];
 	struct plan_view view = { 0 };
+	unsigned nr = 0;
 
 	settings.flags |= sketch->flags;
 	settings.threshold_ns = sketch->threshold_ns;
@@ -34,15 +39,19 @@ int sketch_image(const struct sketch *sketch)
 		char c = sketch->rules[i];
 		const char *name = strchr(rule_names, c | 0x20);
 
-		funcs[i] = (struct plan_func){ SKETCH_ADDR(i), SKETCH_ADDR(i) + 16, PLAN_NO_RULE,
-					       PLAN_NO_CAPTURE };
+		if (c == '.')
+			continue;
+		funcs[nr] = (struct plan_func){ SKETCH_ADDR(i), SKETCH_ADDR(i) + 16, PLAN_NO_RULE,
+						PLAN_NO_CAPTURE };
 		if (name)
-			funcs[i].rule = name - rule_names;
+			funcs[nr].rule = name - rule_names;
 		if (c == '+' || (c >= 'A' && c <= 'Z'))
-			funcs[i].capture = 0;
+			funcs[nr].capture = 0;
+		nr++;
 	}
-	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, 1);
-	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, SKETCH_FUNCS);
+	view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, conds, ARRAY_SIZE(conds));
+	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, !sketch->is_more);
+	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);
 	view.lists[PLAN_RULES] = plan_list(PLAN_RULES, rules, ARRAY_SIZE(rules));
 	view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, steps, ARRAY_SIZE(steps));
 

@@ -10,7 +10,8 @@
 #define SKETCH_ADDR(n) (0x400000UL + 16 * (n))
 
 /*
- * A plan. @rules has a character for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us, '-' for none; an upper case letter or '+'
+ * A plan. @rules has a character for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us, 'c'onditional filter (whose
+ * condition holds), '-' for none, '.' for a function that it does not list; an upper case letter or '+'
  * for one whose argument and result are captured. @flags: beside those that the process has
  */
 struct sketch {
@@ -18,6 +19,7 @@ struct sketch {
 	uint64_t threshold_ns;
 	uint32_t depth;
 	uint32_t flags;
+	bool is_more; /* no settings: it adds to a plan */
 };
 
 /* A memfd with its image, for this process; the caller's to close. */

@@ -192,6 +192,27 @@ static void what_is_needed(void **state)
 	end(&s, "0(2()1(2())2())");
 }
 
+/* A dlopen adds functions, and leaves what is open as it is. */
+static void extended(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-c+..---", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER });
+	sketch_call(place(0), 0);
+	sketch_call(place(1), 1);
+	one(2, 4);
+	assert_int_equal(
+		obey(plans_extend, (struct sketch){ .rules = "...+n...", .is_more = true }), 0);
+	one(2, 2);
+	one(2, 3);
+	one(2, 4);
+	sketch_leave(place(1), 1);
+	one(1, 3);
+	sketch_leave(place(0), 0);
+	assert_int_equal(plans_reclaim(), 0);
+	end(&s, "1(4()2()3())");
+}
+
 static void refused(void **state)
 {
 	struct scene s;
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
 		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
+		cmocka_unit_test(extended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
