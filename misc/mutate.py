@@ -26,6 +26,8 @@ ROOMS = ["libmcount", "utils/format", "utils/trace", "cmds/record"]
 # Of a test program, and of all end-to-end tests together. Generous: what hangs is noticed, what is slow is not.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
+# Of all scenes: seconds on an idle machine.
+LIMIT_SCENES_S = 400
 
 # --- faults ---
 
@@ -473,7 +475,7 @@ class Runner:
     def scenes(self, home, work):
         """Whether a scene has changed."""
         command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home]
-        return in_sandbox(work, self.cache, command, LIMIT_S, {})[0] != 0
+        return in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})[0] != 0
 
     def first_to_fail(self, tests, changed, work):
         script = []

@@ -26,6 +26,14 @@ for name in names:
         os.makedirs(os.path.dirname(to), exist_ok=True)
         shutil.copyfile(name, to)
         shutil.copymode(name, to)
+# What was moved or deleted since is not there any more.
+kept = set(names)
+for place, dirs, files in os.walk(sys.argv[1]):
+    dirs[:] = [d for d in dirs if os.path.join(place, d) != os.path.join(sys.argv[1], "build")]
+    for name in files:
+        path = os.path.join(place, name)
+        if os.path.relpath(path, sys.argv[1]) not in kept:
+            os.remove(path)
 ' $copy
 [ -f $copy/build/build.ninja ] || meson setup $copy/build $copy -Dunit_tests=enabled > build-mutate/setup.log
 ninja -C $copy/build > build-mutate/compile.log || {
