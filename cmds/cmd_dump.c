@@ -60,7 +60,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	watch_begin(&watch, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
 	if (ret == 0 && nr_dropped)
-		msg_line(&opts->msg, "%llu event%s left out of %s: %s",
+		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
 			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
 			 exporter->name, exporter->drops_points);
 	reader_warn_kernel(opts, data, &pipe);

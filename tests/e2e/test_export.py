@@ -474,7 +474,7 @@ class TestPoints:
     @pytest.mark.parametrize("name", LACK)
     def test_what_is_left_out_is_said(self, recording, name):
         path, notes = dump_and_notes(name, recording)
-        assert re.fullmatch(rf"utrail: 4 events are left out of {name}: [^\n]+\n", notes.decode())
+        assert re.fullmatch(rf"WARN: 4 events are left out of {name}: [^\n]+\n", notes.decode())
         assert self.NAME not in path.read_text()
         # Only of those that were to be shown.
         _, notes = dump_and_notes(name, recording, "--Event=diff:proc/statm")
