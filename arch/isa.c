@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/insn.h"
 #include "utils/base/compiler.h"
 
 #ifndef R_RISCV_JUMP_SLOT
@@ -111,6 +112,7 @@ static const struct isa x86_64 = {
 	.knows_floats = true,
 	.knows_structs = true,
 	.plt = { 16, 32, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
+	.insns = &x86_64_insns,
 };
 
 /* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct insn_set;
+
 /* Registers that one kind of arguments is passed in, in that order. @first: the number of isa_reg_name(), the others follow. */
 struct isa_arg_regs {
 	uint8_t first;
@@ -33,6 +35,7 @@ struct isa_plt {
  * @long_double_words: how many words one takes on the stack; 0: it is passed in another way, which we do not know
  * @knows_floats: those of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: what is left of @ints comes between these two
+ * @insns: how its machine code is read and moved (arch/insn.h); NULL: utrail does not know
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); elsewhere we do not know where they are
  */
 struct isa {
@@ -48,6 +51,7 @@ struct isa {
 	bool knows_structs;
 	bool floats_then_ints;
 	struct isa_plt plt;
+	const struct insn_set *insns;
 };
 
 /* The row of programs with that e_machine and that size of words (0: of any); NULL: there is none, so nothing is known. */

@@ -1,7 +1,9 @@
 /* Fuzz target: static probes of ELF files, and where in their code a jump may be written. */
+#include <elf.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "arch/isa.h"
 #include "utils/object/sdt.h"
 #include "utils/object/sites.h"
 
@@ -43,7 +45,7 @@ static void check_sites(const struct elf_file *file, const struct sdt_probes *pr
 	static struct code_site sites[2 * SITES_MAX];
 	size_t nr = 0;
 
-	if (insns_open(&insns, NULL) < 0)
+	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) < 0)
 		return;
 	FUZZ_CHECK(code_load(file, &code) == 0);
 	memset(sites, 0, sizeof(sites));

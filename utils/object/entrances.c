@@ -7,7 +7,12 @@
 
 #include "utils/base/order.h"
 
-#define SHORT_JUMP_REACH (128 + 2 + WINDOW_BEFORE + WINDOW_BYTES)
+/* Addresses that code takes, where tables may begin. */
+struct bases {
+	uint64_t *addrs;
+	size_t nr;
+	size_t cap;
+};
 
 /*
  * @next_func: functions before it have been looked through
@@ -17,8 +22,10 @@ struct search {
 	struct insns *insns;
 	struct window *windows;
 	size_t nr;
+	uint64_t near;	  /* so far away a short jump to a window may be */
 	const char *what; /* is being looked at */
 	size_t next_func;
+	struct bases bases;
 };
 
 /* The first window of a site at @addr or behind. */
@@ -91,21 +98,8 @@ static void look_through(struct search *s, const struct code_func *func)
 
 	s->what = "an instruction of the function leads behind it";
 	if (!text.bytes || insns_names(s->insns, &text, note, s, NULL) < 0)
-		refuse(s, func->start < SHORT_JUMP_REACH ? 0 : func->start - SHORT_JUMP_REACH,
-		       func->end + SHORT_JUMP_REACH,
+		refuse(s, func->start < s->near ? 0 : func->start - s->near, func->end + s->near,
 		       "part of the function is no code that is known");
-}
-
-/* Any byte may be the first of a short jump. */
-static void look_at_bytes(struct search *s, const struct insn_text *text)
-{
-	s->what = "what is no function may lead behind it";
-	for (uint64_t at = text->start; at + 1 < text->end; at++) {
-		const uint8_t *code = text->bytes + (at - text->start);
-
-		if ((code[0] & 0xf0) == 0x70 || code[0] == 0xeb || (code[0] & 0xfc) == 0xe0)
-			note(at + 2 + (int8_t)code[1], s);
-	}
 }
 
 /* Between functions is padding, and code of which nobody says what it is: the start files'. */
@@ -116,8 +110,10 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	if (start < end)
 		text.bytes = code_bytes(s->code, start, end - start);
 	s->what = "what is no function leads behind it";
-	if (text.bytes && insns_names(s->insns, &text, note, s, NULL) < 0)
-		look_at_bytes(s, &text);
+	if (text.bytes && insns_names(s->insns, &text, note, s, NULL) < 0) {
+		s->what = "what is no function may lead behind it";
+		insns_near_names(s->insns, &text, note, s);
+	}
 }
 
 /* What short jumps can come from. Sites come in their order, so that each function and each gap is looked at once. */
@@ -125,11 +121,11 @@ static void look_around(struct search *s, uint64_t site)
 {
 	const struct code *code = s->code;
 	const struct code_section *sec = code_section_at(code, site);
-	uint64_t end = MIN(site + SHORT_JUMP_REACH, sec->end);
+	uint64_t end = MIN(site + s->near, sec->end);
 	size_t i = s->next_func;
 
 	while (i < code->nr_funcs &&
-	       (code->funcs[i].end + SHORT_JUMP_REACH <= site || code->funcs[i].end <= sec->start))
+	       (code->funcs[i].end + s->near <= site || code->funcs[i].end <= sec->start))
 		i++;
 	for (; i < code->nr_funcs; i++) {
 		const struct code_func *func = &code->funcs[i];
@@ -174,50 +170,31 @@ static void look_at_landings(struct search *s)
 
 /* --- the whole file --- */
 
-struct bases {
-	uint64_t *addrs;
-	size_t nr;
-	size_t cap;
-};
-
-static bool add_base(struct bases *bases, uint64_t addr)
+static int add_base(uint64_t addr, void *arg)
 {
+	struct search *s = arg;
+	struct bases *bases = &s->bases;
+
 	if (bases->nr == bases->cap) {
 		size_t cap = bases->cap ? bases->cap * 2 : 256;
 		uint64_t *addrs = reallocarray(bases->addrs, cap, sizeof(*addrs));
 
 		if (!addrs)
-			return false;
+			return -ENOMEM;
 		bases->addrs = addrs;
 		bases->cap = cap;
 	}
 	bases->addrs[bases->nr++] = addr;
-	return true;
+	return 0;
 }
 
-/*
- * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of an address (48 8d, ModRM of a
- * distance; 4c for the upper registers) from which a table is read. Any byte may be the first of an instruction.
- */
-static int scan_code(struct search *s, const struct code_section *sec, struct bases *bases)
+/* Any byte may be the first of an instruction. */
+static int scan_code(struct search *s, const struct code_section *sec)
 {
-	uint64_t len = sec->end - sec->start;
+	struct insn_text text = { sec->bytes, sec->start, sec->end };
 
 	s->what = "something elsewhere may lead behind it";
-	for (uint64_t i = 0; i + 5 <= len; i++) {
-		const uint8_t *at = sec->bytes + i;
-
-		if ((at[0] & 0xfe) == 0xe8) {
-			note(sec->start + i + 5 + distance_at(at + 1), s);
-		} else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && i + 6 <= len) {
-			note(sec->start + i + 6 + distance_at(at + 2), s);
-		} else if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && (at[2] & 0xc7) == 5 &&
-			   i + 7 <= len) {
-			if (!add_base(bases, sec->start + i + 7 + distance_at(at + 3)))
-				return -ENOMEM;
-		}
-	}
-	return 0;
+	return insns_far_names(s->insns, &text, note, add_base, s);
 }
 
 /* Any aligned word may be an address that is jumped to. */
@@ -310,8 +287,13 @@ const char *window_check(const struct window *window, uint64_t from, unsigned by
 
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)
 {
-	struct search s = { .code = code, .insns = insns, .windows = windows, .nr = nr };
-	struct bases bases = { 0 };
+	struct search s = {
+		.code = code,
+		.insns = insns,
+		.windows = windows,
+		.nr = nr,
+		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BYTES,
+	};
 	int ret = 0;
 
 	if (!nr)
@@ -320,12 +302,12 @@ int entrances_find(const struct code *code, struct insns *insns, struct window *
 	look_at_landings(&s);
 	for (size_t i = 0; ret == 0 && i < code->nr_sections; i++) {
 		if (code->sections[i].is_code)
-			ret = scan_code(&s, &code->sections[i], &bases);
+			ret = scan_code(&s, &code->sections[i]);
 		scan_words(&s, &code->sections[i]);
 	}
 	scan_relocations(&s);
 	if (ret == 0)
-		scan_tables(&s, &bases);
-	free(bases.addrs);
+		scan_tables(&s, &s.bases);
+	free(s.bases.addrs);
 	return ret;
 }

@@ -3,7 +3,7 @@
 #define UTRAIL_OBJECT_ENTRANCES_H
 
 #include "utils/object/code.h"
-#include "utils/object/insn.h"
+#include "arch/insn.h"
 
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 

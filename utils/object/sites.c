@@ -88,7 +88,7 @@ static int prepare_group(const struct group *g, struct uft_err *err)
 		ret = check_behind(g, err);
 	if (ret == 0 && MAX(g->end, last->from + last->taken) > g->high)
 		ret = refuse(err, "another place follows too soon");
-	return ret < 0 ? ret : insn_go_on(last, last->from + last->taken, err);
+	return ret < 0 ? ret : insns_go_on(g->insns, last, last->from + last->taken, err);
 }
 
 static void finish_group(const struct group *g, const uint8_t *original)
@@ -169,7 +169,8 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 			break;
 		/* Who comes there by an indirect jump may have to find it. */
 		if (at < site &&
-		    insn_is_landing_pad(g->text.bytes + (at - g->text.start), g->text.end - at))
+		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
+					 g->text.end - at))
 			continue;
 		served = islands ? try_island(g, window, at, islands, nr)
 				 : try_jump(g, window, at, WINDOW_BYTES, nr, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/isa.h"
 #include "cmds/record/base/peer.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/store/store.h"
@@ -231,7 +232,7 @@ static int find_points(struct points *points, struct known_module *known, struct
 		return ret;
 	ret = choose(points, &probes, &wanted, &nr);
 	if (ret == 0 && nr)
-		ret = insns_open(&insns, err);
+		ret = insns_open(&insns, isa_of(arch_elf_machine, 0), err);
 	if (ret == 0 && nr)
 		ret = code_load(&file, &code);
 	if (ret == 0 && nr)
@@ -252,7 +253,7 @@ static void add_point(struct strbuf *out, struct plan_point point, struct insn_c
 	_Static_assert(PLAN_POINT_CODE == INSN_CODE_MAX && PLAN_POINT_FIXES == INSN_FIXES_MAX &&
 			       PLAN_POINT_BYTES == WINDOW_BYTES,
 		       "what is made fits a plan");
-	insn_load_at(&code, bias);
+	insn_load_at(isa_of(arch_elf_machine, 0), &code, bias);
 	point.load_bias = bias;
 	point.site = code.from + bias;
 	point.len = code.len;

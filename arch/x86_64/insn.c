@@ -1,5 +1,5 @@
-/* Machine instructions (see insn.h). */
-#include "utils/object/insn.h"
+/* Machine instructions of x86_64, with capstone (see insn.h). */
+#include "arch/insn.h"
 
 #include <capstone/capstone.h>
 #include <errno.h>
@@ -16,11 +16,20 @@
 #define GROUP5_JMP    4
 
 struct insns {
+	const struct insn_set *set;
 	csh handle;
 	cs_insn *insn;
 };
 
-int insns_open(struct insns **out, struct uft_err *err)
+static void close_insns(struct insns *insns)
+{
+	if (insns->insn)
+		cs_free(insns->insn, 1);
+	cs_close(&insns->handle);
+	free(insns);
+}
+
+static int open_insns(struct insns **out, struct uft_err *err)
 {
 	struct insns *insns = calloc(1, sizeof(*insns));
 
@@ -31,31 +40,17 @@ int insns_open(struct insns **out, struct uft_err *err)
 	cs_option(insns->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	insns->insn = cs_malloc(insns->handle);
 	if (!insns->insn) {
-		insns_close(insns);
+		close_insns(insns);
 		return err_set_errno(err, -ENOMEM, "cannot open the disassembler");
 	}
+	insns->set = &x86_64_insns;
 	*out = insns;
 	return 0;
 }
 
-void insns_close(struct insns *insns)
-{
-	if (!insns)
-		return;
-	if (insns->insn)
-		cs_free(insns->insn, 1);
-	cs_close(&insns->handle);
-	free(insns);
-}
-
-void insns_close_at(struct insns **insns)
-{
-	insns_close(*insns);
-}
-
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-bool insn_is_landing_pad(const uint8_t *at, uint64_t left)
+static bool is_landing_pad(const uint8_t *at, uint64_t left)
 {
 	return left >= sizeof(endbr64) && memcmp(at, endbr64, sizeof(endbr64)) == 0;
 }
@@ -68,7 +63,7 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 {
 	unsigned rex = left >= 5 && (at[1] & 0xf0) == 0x40;
 
-	if (insn_is_landing_pad(at, left))
+	if (is_landing_pad(at, left))
 		return sizeof(endbr64);
 	if (left < 4 + rex || at[0] != 0xf3 || at[1 + rex] != 0x0f)
 		return 0;
@@ -139,8 +134,8 @@ static bool is_direct_branch(const struct insns *insns)
 	       x86->op_count > 0 && x86->operands[0].type == X86_OP_IMM;
 }
 
-unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
-		      uint64_t *starts, unsigned max)
+static unsigned starts_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
+			      uint64_t *starts, unsigned max)
 {
 	unsigned nr = 0;
 	uint64_t at = text->start;
@@ -160,8 +155,8 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 	return at == addr ? nr : 0;
 }
 
-int insns_names(struct insns *insns, const struct insn_text *text,
-		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
+static int each_name(struct insns *insns, const struct insn_text *text,
+		     void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
 {
 	for (uint64_t addr = text->start; addr < text->end;) {
 		const uint8_t *at = text->bytes + (addr - text->start);
@@ -335,8 +330,8 @@ static int move_one(struct insns *insns, const uint8_t *at, uint64_t addr, unsig
 		       : cannot(err, insns, "does not reach far enough");
 }
 
-int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
-	       struct insn_code *out, struct uft_err *err)
+static int move_insns(struct insns *insns, const struct insn_text *text, uint64_t from,
+		      unsigned nr_bytes, struct insn_code *out, struct uft_err *err)
 {
 	*out = (struct insn_code){ .from = from };
 	while (out->taken < nr_bytes && !out->ends) {
@@ -348,7 +343,7 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 			return err_set(err, -EXDEV,
 				       "what is behind it is not known as an instruction");
 		/* Where an indirect jump may land. */
-		if (out->taken && insn_is_landing_pad(at, text->end - addr))
+		if (out->taken && is_landing_pad(at, text->end - addr))
 			return err_set(err, -EXDEV, "something may jump behind it");
 
 		int ret = move_one(insns, at, addr, len, out, err);
@@ -362,7 +357,7 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	return 0;
 }
 
-unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end)
+static unsigned padding_at(struct insns *insns, const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *start = at;
 
@@ -370,14 +365,14 @@ unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *en
 		unsigned len = decode(insns, at, end - at, 0);
 
 		if (!len || (insns->insn->id != X86_INS_NOP && insns->insn->id != X86_INS_INT3) ||
-		    insn_is_landing_pad(at, end - at))
+		    is_landing_pad(at, end - at))
 			break;
 		at += len;
 	}
 	return at - start;
 }
 
-int insn_go_on(struct insn_code *code, uint64_t to, struct uft_err *err)
+static int go_on(struct insn_code *code, uint64_t to, struct uft_err *err)
 {
 	if (code->ends)
 		return 0;
@@ -387,7 +382,7 @@ int insn_go_on(struct insn_code *code, uint64_t to, struct uft_err *err)
 	return 0;
 }
 
-void insn_load_at(struct insn_code *code, uint64_t bias)
+static void load_at(struct insn_code *code, uint64_t bias)
 {
 	uint64_t ret = code->ret + bias;
 	uint32_t halves[] = { ret, ret >> 32 };
@@ -397,3 +392,59 @@ void insn_load_at(struct insn_code *code, uint64_t bias)
 	memcpy(code->bytes + code->ret_at, &halves[0], sizeof(halves[0]));
 	memcpy(code->bytes + code->ret_at + INSN_RET_HIGH, &halves[1], sizeof(halves[1]));
 }
+
+/* --- bytes of which nobody knows where instructions begin --- */
+
+/* jcc, jmp, loop and jrcxz with a distance of 8 bits. */
+static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
+		       void *arg)
+{
+	for (uint64_t at = text->start; at + 1 < text->end; at++) {
+		const uint8_t *code = text->bytes + (at - text->start);
+
+		if ((code[0] & 0xf0) == 0x70 || code[0] == OP_JMP_REL8 || (code[0] & 0xfc) == 0xe0)
+			fn(at + 2 + (int8_t)code[1], arg);
+	}
+}
+
+/*
+ * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of an address (48 8d, ModRM of a
+ * distance; 4c for the upper registers) from which a table is read.
+ */
+static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
+		     int (*base)(uint64_t addr, void *arg), void *arg)
+{
+	uint64_t len = text->end - text->start;
+
+	for (uint64_t i = 0; i + 5 <= len; i++) {
+		const uint8_t *at = text->bytes + i;
+
+		if ((at[0] & 0xfe) == OP_CALL_REL32) {
+			fn(text->start + i + 5 + get_distance(at + 1), arg);
+		} else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && i + 6 <= len) {
+			fn(text->start + i + 6 + get_distance(at + 2), arg);
+		} else if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && (at[2] & 0xc7) == 5 &&
+			   i + 7 <= len) {
+			int ret = base(text->start + i + 7 + get_distance(at + 3), arg);
+
+			if (ret < 0)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+const struct insn_set x86_64_insns = {
+	.open = open_insns,
+	.close = close_insns,
+	.before = starts_before,
+	.names = each_name,
+	.move = move_insns,
+	.go_on = go_on,
+	.load_at = load_at,
+	.is_landing_pad = is_landing_pad,
+	.padding = padding_at,
+	.near_names = near_names,
+	.far_names = far_names,
+	.near_reach = 128 + 2,
+};

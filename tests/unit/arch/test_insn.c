@@ -1,10 +1,12 @@
 /* Instructions moved elsewhere: they are executed there, or refused with the reason. */
 #include "tests/unit/lib/unit.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "utils/object/insn.h"
+#include "arch/insn.h"
+#include "arch/isa.h"
 
 /*
  * Functions of an int that yield an int. What is moved begins at <name>_site and is at least 5 bytes; <name>_end is behind
@@ -83,7 +85,7 @@ static int move(const struct moved *m, struct insn_code *code, struct uft_err *e
 	struct insn_text text = { (const uint8_t *)m->fn, (uint64_t)m->fn, (uint64_t)m->end };
 	int ret = insns_move(insns, &text, (uint64_t)m->site, 5, code, err);
 
-	return ret < 0 ? ret : insn_go_on(code, (uint64_t)m->site + code->taken, err);
+	return ret < 0 ? ret : insns_go_on(insns, code, (uint64_t)m->site + code->taken, err);
 }
 
 static void *map_near(const void *near)
@@ -144,7 +146,7 @@ static void runs_elsewhere(void **state)
 
 		if (move(&rows[i], &code, &err) < 0)
 			fail_msg("%s: %s", rows[i].name, err.text);
-		insn_load_at(&code, 0);
+		insn_load_at(isa_of(EM_X86_64, 0), &code, 0);
 		assert_true(code.taken >= 5 || rows[i].fn == returns);
 		for (int arg = -3; arg < 4; arg++) {
 			int expected = rows[i].fn(arg);
@@ -184,7 +186,7 @@ static void encodings(void **state)
 	assert_memory_equal(code.bytes + 15, "\x41\xff\xe3", 3); /* jmp *%r11 */
 	assert_int_equal(code.ret, by_register.site + 5);
 	assert_true(code.ends);
-	insn_load_at(&code, 0x1000);
+	insn_load_at(isa_of(EM_X86_64, 0), &code, 0x1000);
 	assert_memory_equal(code.bytes + code.ret_at, &(uint32_t){ code.ret + 0x1000 }, 4);
 	assert_memory_equal(code.bytes + code.ret_at + INSN_RET_HIGH,
 			    &(uint32_t){ (code.ret + 0x1000) >> 32 }, 4);
@@ -266,7 +268,7 @@ int main(void)
 	};
 
 	/* A build without capstone has nothing to test. */
-	if (insns_open(&insns, NULL) == -ENOSYS)
+	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) == -ENOSYS)
 		return 77;
 	place = map_near((const void *)plain);
 

@@ -1,0 +1,131 @@
+/* Machine instructions: which places code leads to, and the same code made to run somewhere else (with capstone). */
+#ifndef UTRAIL_ARCH_INSN_H
+#define UTRAIL_ARCH_INSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+struct isa;
+
+/* A disassembler of one instruction set. Keeps memory of its own; one per thread. */
+struct insns;
+
+/* -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the table), -ENOMEM. */
+int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
+
+/* NULL is fine. */
+void insns_close(struct insns *insns);
+void insns_close_at(struct insns **insns);
+#define cleanup_insns cleanup(insns_close_at)
+
+/* Code as it stands in the file: @bytes are those from address @start on, before @end. */
+struct insn_text {
+	const uint8_t *bytes;
+	uint64_t start;
+	uint64_t end;
+};
+
+/*
+ * Where the instructions of @text before @addr begin, the last first, at most @max of them; how many. 0 also when @addr is not the
+ * beginning of one.
+ */
+unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
+		      uint64_t *starts, unsigned max);
+
+/*
+ * Call @fn with each address that an instruction of @text names: where it jumps to or calls by a distance, and what it addresses
+ * relative to itself, data too. 0; -EILSEQ when there is something in it that is no instruction, with the place.
+ */
+int insns_names(struct insns *insns, const struct insn_text *text,
+		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
+
+#define INSN_CODE_MAX  64
+#define INSN_FIXES_MAX 8
+
+/*
+ * Instructions that do what those at @from did, to be executed elsewhere within 2 GiB of it.
+ *
+ * @taken: how many bytes there they were
+ * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from: whoever puts them elsewhere
+ *         adds how far @from lies behind (or subtracts)
+ * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which is @ret until a load address is
+ *          added by insn_load_at(); the high half is INSN_RET_HIGH behind. 0: no call
+ * @ends: what is behind @bytes is never reached
+ */
+struct insn_code {
+	uint64_t from;
+	uint64_t ret;
+	uint8_t taken;
+	uint8_t len;
+	uint8_t nr_fixes;
+	uint8_t ret_at;
+	bool ends;
+	uint8_t fixes[INSN_FIXES_MAX];
+	uint8_t bytes[INSN_CODE_MAX];
+};
+
+#define INSN_RET_HIGH 8
+
+/*
+ * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one never goes on to the next.
+ * -EXDEV with the reason when one cannot run elsewhere, or a call in it would come back to a place that is among the first @nr_bytes:
+ * those are to be overwritten.
+ */
+int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
+	       struct insn_code *out, struct uft_err *err);
+
+/* Go on at @to behind what @code does, unless it ends. -EXDEV when there is no room. */
+int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
+
+/* The file's addresses are @bias higher in this process. @isa: whose code it is, as made by insns_move(). */
+void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
+
+/* Whether it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left bytes. */
+bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
+
+/* How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to be reached (padding). */
+unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
+
+/*
+ * Of bytes of which nobody knows where instructions begin: call @fn with each address that there may be a jump to, beginning anywhere.
+ * insns_near_names(): by jumps that reach insns_near_reach() bytes, before and behind. insns_far_names(): by all others; and
+ * @base with each that may be taken for the beginning of a table, which says no more than where (0, or what that returns below 0).
+ */
+void insns_near_names(struct insns *insns, const struct insn_text *text,
+		      void (*fn)(uint64_t addr, void *arg), void *arg);
+int insns_far_names(struct insns *insns, const struct insn_text *text,
+		    void (*fn)(uint64_t addr, void *arg), int (*base)(uint64_t addr, void *arg),
+		    void *arg);
+unsigned insns_near_reach(const struct insns *insns);
+
+/*
+ * What an instruction set has to have for all this: see the functions above of the same names. A struct insns begins with a
+ * pointer to it, which open() sets.
+ */
+struct insn_set {
+	int (*open)(struct insns **out, struct uft_err *err);
+	void (*close)(struct insns *insns);
+	unsigned (*before)(struct insns *insns, const struct insn_text *text, uint64_t addr,
+			   uint64_t *starts, unsigned max);
+	int (*names)(struct insns *insns, const struct insn_text *text,
+		     void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
+	int (*move)(struct insns *insns, const struct insn_text *text, uint64_t from,
+		    unsigned nr_bytes, struct insn_code *out, struct uft_err *err);
+	int (*go_on)(struct insn_code *code, uint64_t to, struct uft_err *err);
+	void (*load_at)(struct insn_code *code, uint64_t bias);
+	bool (*is_landing_pad)(const uint8_t *at, uint64_t left);
+	unsigned (*padding)(struct insns *insns, const uint8_t *at, const uint8_t *end);
+	void (*near_names)(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
+			   void *arg);
+	int (*far_names)(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
+			 int (*base)(uint64_t addr, void *arg), void *arg);
+	unsigned near_reach;
+};
+
+/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without capstone it only says so. */
+extern const struct insn_set x86_64_insns;
+
+#endif

@@ -1,0 +1,12 @@
+/* Machine instructions of x86_64 in a build without capstone: nothing is known of them (see insn.h). */
+#include "arch/insn.h"
+
+#include <errno.h>
+
+static int say_no(struct insns **out, struct uft_err *err)
+{
+	return err_set(err, -ENOSYS, "utrail was built without capstone, which reads machine code");
+}
+
+/* Nothing else is ever called. */
+const struct insn_set x86_64_insns = { .open = say_no };
