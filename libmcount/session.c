@@ -85,19 +85,19 @@ static bool has_address_space(void)
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /* Why this process cannot be traced; 0 when it can. */
-static enum control_hello_kind why_not(void)
+static enum control_hello_kind why_not(bool has_shadow_stack)
 {
 	if (!gnu_get_libc_version)
 		return CONTROL_OTHER_LIBC;
-	if (arch_has_shadow_stack())
+	if (has_shadow_stack)
 		return CONTROL_SHADOW_STACK;
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
 /* HELLO, the modules, READY; then the answer. False when this process is not to be traced. */
-static bool report_exec(struct channel *ch, struct control_welcome *welcome)
+static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
-	enum control_hello_kind why = why_not();
+	enum control_hello_kind why = why_not(has_shadow_stack);
 
 	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
 		return false;
@@ -145,10 +145,13 @@ __attribute__((constructor)) static void session_begin(void)
 	channel_init(&ch);
 	if (!address || !control_address_parse(address, probe.secret))
 		return;
+	/* The kernel is asked as the program asks it, by whatever stands in front of libc. */
+	bool has_shadow_stack = arch_has_shadow_stack();
+
 	own_libc_bind();
 	strcpy(probe.address, address);
 	probe.pid = getpid();
-	if (!report_exec(&ch, &welcome) || !adopt_arena(ch.fds))
+	if (!report_exec(&ch, has_shadow_stack, &welcome) || !adopt_arena(ch.fds))
 		return;
 
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
