@@ -14,8 +14,8 @@
 
 /* Where each group of names begins. Some are names in two sets: aarch64 has arm's s0 and d0, too. */
 enum {
-	X86_64_INT = ARGREG_X86_64_INT,
-	X86_64_SSE = ARGREG_X86_64_SSE,
+	X86_64_INT = 0,
+	X86_64_SSE = 6,
 	I386_FAST = 14, /* only of functions with attributes (fastcall, regparm) */
 	ARM_INT = 16,
 	ARM_SINGLE = 20,

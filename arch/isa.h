@@ -70,12 +70,4 @@ int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf);
 int isa_reg_find(const char *name, size_t len);
 const char *isa_reg_name(unsigned reg);
 
-/* The numbers of x86_64's, for what the recorder makes of them for its probe: rdi, rsi, rdx, rcx, r8, r9; then xmm0 to xmm7. */
-enum {
-	ARGREG_X86_64_INT = 0,
-	ARGREG_X86_64_INT_NR = 6,
-	ARGREG_X86_64_SSE = 6,
-	ARGREG_X86_64_SSE_NR = 8,
-};
-
 #endif

@@ -235,7 +235,7 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 
 	for (size_t i = 0; i < nr; i++) {
 		if (events[i].time_ns > pipe->stop_ns) {
-			lane->at_end = true;
+			lane->state = LANE_AT_END;
 			lane->is_cut = pipe->config.stages.opens_at_start;
 			if (lane->is_cut && is_out_behind(lane, events, kept))
 				events[kept++] = (struct event){
@@ -398,14 +398,16 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	struct event *events = lane->holds_back ? lane->raw : lane->events;
 	ssize_t nr = 0;
 
-	if (!lane->at_end) {
+	if (lane->state < LANE_AT_END) {
 		nr = lane_read(lane, events, lane->batch);
 		note_progress(lane);
 
 		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 
-		lane->is_dry = nr == 0 && lane_limit_ns(lane) != UINT64_MAX && !is_stopped;
-		lane->at_end = is_stopped || (nr == 0 && !lane->is_dry);
+		if (nr == 0 && lane_limit_ns(lane) != UINT64_MAX && !is_stopped)
+			lane->state = LANE_DRY;
+		else
+			lane->state = nr == 0 || is_stopped ? LANE_AT_END : LANE_READS;
 		if (pipe->config.stages.opens_inherited && !lane->has_begun)
 			nr = begin_task(lane, events, nr);
 		if (has_range && nr > 0)
@@ -415,10 +417,10 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 		else if (nr)
 			nr = run_stages(lane, events, nr, err);
-		else if (lane->is_dry && lane->holds_back)
+		else if (lane->state == LANE_DRY && lane->holds_back)
 			nr = release_due(lane, err);
 	} else {
-		lane->is_finished = true;
+		lane->state = LANE_FINISHED;
 		lane->calls.is_plain = false;
 		nr = lane->goes_on ? 0 : finish(lane);
 		if (nr < 0)
@@ -453,21 +455,22 @@ int lane_fill(struct lane *lane, struct uft_err *err)
 
 	lane->at = 0;
 	lane->nr = 0;
-	lane->is_dry = false;
-	if (!lane->is_finished)
+	if (lane->state == LANE_DRY)
+		lane->state = LANE_READS;
+	if (lane->state != LANE_FINISHED)
 		nr = get_buffers(lane, err);
-	if (nr == 0 && lane->streams && !lane->own_feed && !lane->is_finished)
+	if (nr == 0 && lane->streams && !lane->own_feed && lane->state != LANE_FINISHED)
 		nr = MIN(lane_stream(lane, err), 0);
-	while (nr == 0 && !lane->is_finished && !lane->is_dry) {
+	while (nr == 0 && lane->state != LANE_FINISHED && lane->state != LANE_DRY) {
 		nr = fill_once(lane, err);
-		if (nr == 0 && lane->is_dry && lane->own_feed) {
+		if (nr == 0 && lane->state == LANE_DRY && lane->own_feed) {
 			nr = MIN(lane_stream(lane, err), 0);
-			lane->is_dry = false;
+			lane->state = LANE_READS;
 		}
 	}
 	if (nr < 0)
 		return nr;
-	if (nr == 0 && lane->is_finished)
+	if (nr == 0 && lane->state == LANE_FINISHED)
 		lane_release(lane);
 	lane->nr = nr;
 	if (!atomic_load_explicit(&lane->pipe->has_shown, memory_order_relaxed))

@@ -83,7 +83,7 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 
 		if (ret <= 0) {
 			*time_ns = HEAD_END;
-			if (lane->is_dry)
+			if (lane->state == LANE_DRY)
 				merge->barrier_ns = MIN(merge->barrier_ns,
 							stg_time_waits_since(&lane->time));
 			return ret;
@@ -265,7 +265,7 @@ static uint64_t earliest_ns(const struct lane *lane)
 /* A lane that has not begun, and does not before the limit, has no need to be read. */
 static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 {
-	return !pipe->data->growth && !lane->batch && !lane->is_finished;
+	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
 }
 
 /* When each lane begins, or goes on; sorted, they are a heap. */

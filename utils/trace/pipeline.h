@@ -77,6 +77,15 @@ struct view {
 	int (*mixed)(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 };
 
+#define LANE_OTHERS 1
+
+enum lane_state {
+	LANE_READS,
+	LANE_DRY, /* that is all so far: of a recording that grows, or of a stream that goes on */
+	LANE_AT_END,   /* of the sources */
+	LANE_FINISHED, /* and what comes behind that is out */
+};
+
 /*
  * One task's sources and stages.
  *
@@ -94,7 +103,6 @@ struct view {
  * ENTRY and EXIT events that one of @others brings, with a stg_calls of their own beside @calls, to which run_stages() in lane.c gives them.
  * Their depth counts from that of @calls; no stage behind stg_calls needs to know.
  */
-#define LANE_OTHERS 1
 struct lane {
 	struct pipeline *pipe;
 	struct task *task;
@@ -118,13 +126,11 @@ struct lane {
 	size_t batch; /* so many are read at a time; 0 before the first */
 	bool holds_back;
 	bool has_passed;      /* something was not too short */
-	bool is_dry;	      /* of a recording that grows: that is all so far */
 	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
-	bool at_end;	      /* of the sources */
+	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
 	bool goes_on;
-	bool is_finished; /* and what comes behind that is out */
 };
 
 /*

@@ -265,7 +265,7 @@ static void drop_taken(struct feed *feed, struct lane *lane)
 
 	if (!queue)
 		return;
-	if (lane->is_finished && !lane->events) {
+	if (lane->state == LANE_FINISHED && !lane->events) {
 		queue->is_wanted = false;
 		queue_drop(queue, queue->nr);
 		lane->queued.at = 0;
@@ -286,7 +286,7 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 		return ret;
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
 		drop_taken(feed, &pipe->lanes[i]);
-		if (!pipe->lanes[i].is_finished)
+		if (pipe->lanes[i].state != LANE_FINISHED)
 			feed->queues[pipe->lanes[i].task->index].is_wanted = true;
 	}
 	ret = feed_fill(feed, pipe->window_bytes, err);

@@ -1,13 +1,17 @@
 /* Argument specifications as steps of capture programs (see capture_steps.h). */
 #include "cmds/record/plan/capture_steps.h"
 
+#include "arch/arch.h"
 #include "arch/isa.h"
 #include "utils/spec/shape.h"
 
-/* psABI x86_64 section 3.2.3: words on the stack go on where the registers end. */
-#define INT_REGS ARGREG_X86_64_INT_NR
-#define SSE_REGS ARGREG_X86_64_SSE_NR
-#define WORD	 8U
+#define WORD 8U
+
+/* That of the probe, which runs on this machine. Words on the stack go on where its registers end. */
+static const struct isa *own_isa(void)
+{
+	return isa_of(arch_elf_machine, WORD);
+}
 
 static void put(struct strbuf *steps, enum capture_op op, uint32_t bytes, uint32_t index)
 {
@@ -33,7 +37,8 @@ static void put_word(struct strbuf *steps, const struct argspec *spec, uint32_t 
 
 static bool is_vector_register(unsigned reg)
 {
-	return reg >= ARGREG_X86_64_SSE && reg < ARGREG_X86_64_SSE + SSE_REGS;
+	return reg >= own_isa()->floats.first &&
+	       reg < own_isa()->floats.first + own_isa()->floats.nr;
 }
 
 /* A struct in several registers, eight bytes in each but the last. */
@@ -48,10 +53,10 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		unsigned reg = spec->regs[i];
 
 		if (is_vector_register(reg))
-			put(steps, CAPTURE_VECTOR, bytes, reg - ARGREG_X86_64_SSE);
+			put(steps, CAPTURE_VECTOR, bytes, reg - own_isa()->floats.first);
 		else
 			put(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
-			    reg - ARGREG_X86_64_INT + first);
+			    reg - own_isa()->ints.first + first);
 		/* What the user says may be more than there is. */
 		if (!is_vector_register(reg) && bytes > WORD)
 			put(steps, CAPTURE_ZEROS, bytes - WORD, 0);
@@ -69,9 +74,9 @@ static uint32_t word_of(const struct argspec *spec)
 	if (spec->kind == ARG_KIND_RETVAL)
 		return 0;
 	if (spec->place == ARG_ON_STACK)
-		return INT_REGS + spec->index;
+		return own_isa()->ints.nr + spec->index;
 	if (spec->place == ARG_IN_REGISTER)
-		return spec->regs[0] - ARGREG_X86_64_INT + 1;
+		return spec->regs[0] - own_isa()->ints.first + 1;
 	return spec->index;
 }
 
@@ -90,13 +95,14 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 
 		/* Nobody said in which registers: the general ones, or memory that the first one points to. */
 		both.nr_regs = bytes > WORD ? 2 : 1;
-		both.regs[0] = ARGREG_X86_64_INT;
-		both.regs[1] = ARGREG_X86_64_INT + 1;
+		both.regs[0] = own_isa()->ints.first;
+		both.regs[1] = own_isa()->ints.first + 1;
 		if (bytes > 2 * WORD)
 			put(steps, CAPTURE_POINTED, bytes, 0);
 		else
 			put_parts(steps, &both);
-	} else if (spec->place == ARG_IN_ORDER && bytes <= WORD && spec->index <= INT_REGS) {
+	} else if (spec->place == ARG_IN_ORDER && bytes <= WORD &&
+		   spec->index <= own_isa()->ints.nr) {
 		put(steps, CAPTURE_WORD, bytes, spec->index);
 	} else {
 		put(steps, CAPTURE_STACK, bytes, spec->place == ARG_ON_STACK ? spec->index : 1);
@@ -114,15 +120,15 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 	else if (spec->place == ARG_ON_STACK)
 		put(steps, CAPTURE_STACK, bytes, spec->index);
 	else if (spec->place == ARG_IN_REGISTER && is_vector_register(spec->regs[0]))
-		put(steps, CAPTURE_VECTOR, bytes, spec->regs[0] - ARGREG_X86_64_SSE);
+		put(steps, CAPTURE_VECTOR, bytes, spec->regs[0] - own_isa()->floats.first);
 	else if (spec->place == ARG_IN_REGISTER)
 		put(steps, CAPTURE_WORD, bytes, word_of(spec));
 	else if (is_long)
 		put(steps, CAPTURE_STACK, bytes, 2 * (spec->index - 1) + 1);
-	else if (spec->index <= SSE_REGS)
+	else if (spec->index <= own_isa()->floats.nr)
 		put(steps, CAPTURE_VECTOR, bytes, spec->index - 1);
 	else
-		put(steps, CAPTURE_STACK, bytes, spec->index - SSE_REGS);
+		put(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
 static enum box_op box_op_of(char letter)
@@ -255,7 +261,7 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 	default:
 		if (is_vector)
 			put(steps, CAPTURE_VECTOR, spec->type.size,
-			    spec->regs[0] - ARGREG_X86_64_SSE);
+			    spec->regs[0] - own_isa()->floats.first);
 		else
 			put_word(steps, spec, spec->type.size, word_of(spec));
 		break;
@@ -266,7 +272,7 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 static bool is_possible(const struct argspec *spec)
 {
 	for (size_t i = 0; i < spec->nr_regs; i++) {
-		if (spec->regs[i] >= ARGREG_X86_64_SSE + SSE_REGS)
+		if (spec->regs[i] >= own_isa()->floats.first + own_isa()->floats.nr)
 			return false;
 	}
 	return true;
