@@ -118,3 +118,25 @@ unsigned sketch_read(struct sketch_reader *r)
 	}
 	return (record_addr(rec->data) - SKETCH_ADDR(0)) / 16;
 }
+
+void sketch_check_end(struct sketch_reader *r)
+{
+	unsigned payloads_before = 0;
+	size_t ends_at = 0;
+
+	/* Function 0 ends as it began, with a payload, under whatever plan. */
+	while (r->at < r->file.len) {
+		unsigned before = r->payloads;
+
+		if (sketch_read(r) == 0 && r->depth == 0) {
+			assert_int_equal(r->payloads, before + 1);
+			ends_at = r->at;
+			payloads_before = r->payloads;
+		}
+	}
+	assert_int_equal(r->depth, 0);
+	/* Then everything of the last plan. */
+	assert_int_equal(r->file.len - ends_at,
+			 2 * (SKETCH_FUNCS - 1) * (sizeof(struct record) + sizeof(uint64_t)));
+	assert_int_equal(r->payloads - payloads_before, 2 * (SKETCH_FUNCS - 1));
+}

@@ -44,4 +44,7 @@ struct sketch_reader {
 /* The next record, of which function: an EXIT is that of the innermost ENTRY, at its depth, and what was captured is that call's. */
 unsigned sketch_read(struct sketch_reader *r);
 
+/* All records from here on: the last call of function 0 ends with a payload as it began, and behind it is one tree, wholly captured. */
+void sketch_check_end(struct sketch_reader *r);
+
 #endif

@@ -52,28 +52,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void check_records(struct sketch_reader *r)
-{
-	unsigned payloads_before = 0;
-	size_t ends_at = 0;
-
-	/* Function 0 ends as it began, with a payload, under whatever plan. */
-	while (r->at < r->file.len) {
-		unsigned before = r->payloads;
-
-		if (sketch_read(r) == 0 && r->depth == 0) {
-			assert_int_equal(r->payloads, before + 1);
-			ends_at = r->at;
-			payloads_before = r->payloads;
-		}
-	}
-	assert_int_equal(r->depth, 0);
-	/* Then everything of the last plan. */
-	assert_int_equal(r->file.len - ends_at,
-			 2 * (SKETCH_FUNCS - 1) * (sizeof(struct record) + sizeof(uint64_t)));
-	assert_int_equal(r->payloads - payloads_before, 2 * (SKETCH_FUNCS - 1));
-}
-
 /* By then each has learnt of the plan, whatever it skipped under others. */
 static void wait_for_trees(struct runner *runners, unsigned nr)
 {
@@ -120,7 +98,7 @@ static void under_load(void **state)
 	for (unsigned i = 0; i < NR_THREADS; i++) {
 		struct sketch_reader r = { .file = pair_data(&pair, runners[i].tid) };
 
-		check_records(&r);
+		sketch_check_end(&r);
 		strbuf_deinit(&r.file);
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(sketches); i++)
