@@ -100,7 +100,7 @@ _Static_assert(ARRAY_SIZE(names) == NR_REGS,
 	       "each group is as long as the next one's beginning says");
 
 /* System V psABI for AMD64: 3.2.3, figure 3.36. */
-static const struct isa x86_64 = {
+static const struct isa isa_x86_64 = {
 	.name = "x86_64",
 	.machine = EM_X86_64,
 	.word_bytes = 8,
@@ -116,7 +116,7 @@ static const struct isa x86_64 = {
 };
 
 /* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */
-static const struct isa i386 = {
+static const struct isa isa_i386 = {
 	.name = "i386",
 	.machine = EM_386,
 	.word_bytes = 4,
@@ -126,7 +126,7 @@ static const struct isa i386 = {
 };
 
 /* Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger ones leave: not known here. */
-static const struct isa arm = {
+static const struct isa isa_arm = {
 	.name = "arm",
 	.machine = EM_ARM,
 	.word_bytes = 4,
@@ -136,7 +136,7 @@ static const struct isa arm = {
 };
 
 /* Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64). */
-static const struct isa aarch64 = {
+static const struct isa isa_aarch64 = {
 	.name = "aarch64",
 	.machine = EM_AARCH64,
 	.word_bytes = 8,
@@ -149,7 +149,7 @@ static const struct isa aarch64 = {
 };
 
 /* RISC-V ELF psABI: lp64d. */
-static const struct isa riscv64 = {
+static const struct isa isa_riscv64 = {
 	.name = "riscv64",
 	.machine = EM_RISCV,
 	.word_bytes = 8,
@@ -162,7 +162,8 @@ static const struct isa riscv64 = {
 	.plt = { 32, 0, 16, R_RISCV_JUMP_SLOT, 0 },
 };
 
-const struct isa *const all_isas[] = { &x86_64, &i386, &arm, &aarch64, &riscv64, NULL };
+const struct isa *const all_isas[] = { &isa_x86_64,  &isa_i386,	   &isa_arm,
+				       &isa_aarch64, &isa_riscv64, NULL };
 
 const struct isa *isa_of(unsigned machine, unsigned word_bytes)
 {
