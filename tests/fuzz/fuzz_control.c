@@ -360,8 +360,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.size_filter = 16,
 		.reports_crashes = fuzz_u8(&in) & 1,
 	};
-	struct recorder rec cleanup_recorder;
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
+	struct recorder rec cleanup_recorder; /* which puts things there to its end */
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	make_others();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/order.h"
+#include "utils/base/vec.h"
 
 /* Addresses that code takes, where tables may begin. */
 struct bases {
@@ -175,16 +176,12 @@ static int add_base(uint64_t addr, void *arg)
 	struct search *s = arg;
 	struct bases *bases = &s->bases;
 
-	if (bases->nr == bases->cap) {
-		size_t cap = bases->cap ? bases->cap * 2 : 256;
-		uint64_t *addrs = reallocarray(bases->addrs, cap, sizeof(*addrs));
+	uint64_t *addrs = vec_room(bases->addrs, bases->nr, &bases->cap, sizeof(*addrs));
 
-		if (!addrs)
-			return -ENOMEM;
-		bases->addrs = addrs;
-		bases->cap = cap;
-	}
-	bases->addrs[bases->nr++] = addr;
+	if (!addrs)
+		return -ENOMEM;
+	bases->addrs = addrs;
+	addrs[bases->nr++] = addr;
 	return 0;
 }
 

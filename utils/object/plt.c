@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/isa.h"
+#include "utils/base/vec.h"
 
 /* Where entry number N of the PLT is. */
 struct plt_layout {
@@ -92,15 +93,11 @@ void plt_entries_deinit(struct plt_entries *plt)
 
 static int add_entry(struct plt_entries *out, struct plt_entry entry)
 {
-	if (out->nr == out->cap) {
-		size_t cap = out->cap ? out->cap * 2 : 64;
-		struct plt_entry *entries = realloc(out->entries, cap * sizeof(*entries));
+	struct plt_entry *entries = vec_room(out->entries, out->nr, &out->cap, sizeof(*entries));
 
-		if (!entries)
-			return -ENOMEM;
-		out->entries = entries;
-		out->cap = cap;
-	}
+	if (!entries)
+		return -ENOMEM;
+	out->entries = entries;
 	out->entries[out->nr++] = entry;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
+#include "utils/base/vec.h"
 
 /*
  * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
@@ -290,18 +291,16 @@ static unsigned take_module(void *context, const void *message, size_t len)
 	if (!copy)
 		return TALK_OVER;
 	memcpy(copy, message, len);
-	if (talk->nr_modules == talk->cap_modules) {
-		size_t cap = talk->cap_modules ? talk->cap_modules * 2 : 16;
-		struct control_module **modules = realloc(talk->modules, cap * sizeof(*modules));
 
-		if (!modules) {
-			free(copy);
-			return TALK_OVER;
-		}
-		talk->modules = modules;
-		talk->cap_modules = cap;
+	struct control_module **modules = vec_room(talk->modules, talk->nr_modules,
+						   &talk->cap_modules, sizeof(*modules));
+
+	if (!modules) {
+		free(copy);
+		return TALK_OVER;
 	}
-	talk->modules[talk->nr_modules++] = copy;
+	talk->modules = modules;
+	modules[talk->nr_modules++] = copy;
 	talk->module_bytes += len;
 	ctl->talks.module_bytes += len;
 	return TALK_REPORTING;

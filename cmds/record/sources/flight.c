@@ -8,6 +8,7 @@
 
 #include "cmds/record/sources/writer.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
 #include "utils/format/record.h"
 
 #define NAME_SIZE 32
@@ -55,16 +56,14 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 		forget_file(flight, 0);
 		flight->nr_gone++;
 	}
-	if (flight->nr == flight->cap) {
-		size_t cap = flight->cap ? flight->cap * 2 : 64;
-		struct flight_file *files = reallocarray(flight->files, cap, sizeof(*files));
 
-		if (!files)
-			return; /* this one will not be counted */
-		flight->files = files;
-		flight->cap = cap;
-	}
-	flight->files[flight->nr++] = (struct flight_file){ tid, bytes };
+	struct flight_file *files = vec_room(flight->files, flight->nr, &flight->cap,
+					     sizeof(*files));
+
+	if (!files)
+		return; /* this one will not be counted */
+	flight->files = files;
+	files[flight->nr++] = (struct flight_file){ tid, bytes };
 	flight->bytes += bytes;
 }
 

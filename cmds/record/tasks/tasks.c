@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmds/record/base/peer.h"
+#include "utils/base/vec.h"
 #include "utils/format/task_txt.h"
 
 int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
@@ -45,16 +46,12 @@ static void write_line(struct tasks *tasks, const struct task_line *line)
 
 static void note_tid(struct tasks *tasks, int32_t tid)
 {
-	if (tasks->nr_tids == tasks->cap_tids) {
-		size_t cap = tasks->cap_tids ? tasks->cap_tids * 2 : 64;
-		int32_t *tids = realloc(tasks->tids, cap * sizeof(*tids));
+	int32_t *tids = vec_room(tasks->tids, tasks->nr_tids, &tasks->cap_tids, sizeof(*tids));
 
-		if (!tids)
-			return; /* the task list of `info` lacks one; the records are there */
-		tasks->tids = tids;
-		tasks->cap_tids = cap;
-	}
-	tasks->tids[tasks->nr_tids++] = tid;
+	if (!tids)
+		return; /* the task list of `info` lacks one; the records are there */
+	tasks->tids = tids;
+	tids[tasks->nr_tids++] = tid;
 }
 
 static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t time_ns)

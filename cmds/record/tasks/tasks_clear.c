@@ -12,6 +12,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
+#include "utils/base/vec.h"
 #include "utils/format/task_txt.h"
 
 /* One line of task.txt as it stands there, and whether it is to stay. */
@@ -38,15 +39,11 @@ static int read_log(struct tasks *tasks, struct log *log)
 	size_t cap = 0;
 
 	for (;;) {
-		if (log->nr == cap) {
-			cap = cap ? 2 * cap : 1024;
+		struct entry *entries = vec_room(log->entries, log->nr, &cap, sizeof(*entries));
 
-			struct entry *entries = reallocarray(log->entries, cap, sizeof(*entries));
-
-			if (!entries)
-				return -ENOMEM;
-			log->entries = entries;
-		}
+		if (!entries)
+			return -ENOMEM;
+		log->entries = entries;
 
 		struct entry *e = &log->entries[log->nr];
 
