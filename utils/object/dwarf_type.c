@@ -138,14 +138,13 @@ static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
 					       : DWARF_CLASS_SSE;
 }
 
-/* What lies at [@offset, @offset + @bytes) of a struct is of class @class. */
+/* What lies at [@offset, @offset + @bytes) of a struct is of class @class. Both are what a file says: only the first two words count. */
 static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
 {
-	for (uint32_t at = offset / EIGHTBYTE; bytes && at <= (offset + bytes - 1) / EIGHTBYTE;
-	     at++) {
-		if (at < 2)
-			classes[at] = join(classes[at], class);
-	}
+	uint64_t end = bytes ? (uint64_t)offset + bytes : 0;
+
+	for (uint32_t at = offset / EIGHTBYTE; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
+		classes[at] = join(classes[at], class);
 }
 
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
