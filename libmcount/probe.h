@@ -134,6 +134,15 @@ struct live_plan;
  *          children that only exec cost nothing
  *
  * No descriptor is kept: a program may close or replace any of them. Later messages connect again.
+ *
+ * The states, in the order in which a process goes through them; @is_on counts in the third only:
+ *
+ *	!ready				no recorder, or it is not known yet: hooks do nothing
+ *	ready, tracing, plain		each call is recorded
+ *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
+ *	ready, !tracing			--trace=off without rules, or the end: the recorder is gone, or the recording is finished
+ *
+ * The other flags say what this process is like.
  */
 enum fork_state {
 	FORK_NONE = 0,
