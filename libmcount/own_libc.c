@@ -181,10 +181,10 @@ static void *find_function(const struct module *m, const char *name, uint32_t ve
 }
 
 /* What is done for each function of others that we call: its slot, and what is to be called: what libc has for it. */
-typedef void visit_fn(void **slot, const char *name, void *function, void *arg);
+typedef void visit_fn(void **slot, void *function, void *arg);
 
 static void visit(const struct module *ours, const struct module *libc, const ElfW(Rela) * rela,
-		  size_t bytes, visit_fn *fn, void *arg)
+		  size_t bytes, const char *only, visit_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
 		uint32_t index = ELF64_R_SYM(rela[i].r_info);
@@ -192,7 +192,7 @@ static void visit(const struct module *ours, const struct module *libc, const El
 		const char *name = ours->names + sym->st_name;
 		void *function;
 
-		if (!index)
+		if (!index || (only && !is_same(name, only)))
 			continue;
 		/* What we interpose goes on to libc's when it is called from here. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
@@ -200,27 +200,26 @@ static void visit(const struct module *ours, const struct module *libc, const El
 		else
 			function = find_function(libc, name, needed_version(ours, index));
 		if (function)
-			fn((void **)(ours->base + rela[i].r_offset), name, function, arg);
+			fn((void **)(ours->base + rela[i].r_offset), function, arg);
 	}
 }
 
-static void visit_all(const struct module *ours, const struct module *libc, visit_fn *fn, void *arg)
+/* Of all of them, or only of those with that name. */
+static void visit_all(const struct module *ours, const struct module *libc, const char *only,
+		      visit_fn *fn, void *arg)
 {
-	visit(ours, libc, ours->rela, ours->rela_bytes, fn, arg);
-	visit(ours, libc, ours->plt, ours->plt_bytes, fn, arg);
+	visit(ours, libc, ours->rela, ours->rela_bytes, only, fn, arg);
+	visit(ours, libc, ours->plt, ours->plt_bytes, only, fn, arg);
 }
 
 typedef int mprotect_fn(void *address, size_t len, int access);
 
-static void note_mprotect(void **slot, const char *name, void *function, void *arg)
+static void note_function(void **slot, void *function, void *arg)
 {
-	mprotect_fn **found = arg;
-
-	if (is_same(name, "mprotect"))
-		*found = function;
+	*(void **)arg = function;
 }
 
-static void bind(void **slot, const char *name, void *function, void *arg)
+static void bind(void **slot, void *function, void *arg)
 {
 	if (*slot != function)
 		*slot = function;
@@ -259,10 +258,10 @@ void own_libc_bind(void)
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
 		return;
-	visit_all(&ours, &libc, note_mprotect, &protect);
+	visit_all(&ours, &libc, "mprotect", note_function, &protect);
 	if (!protect || (bytes && protect(start, bytes, PROT_READ | PROT_WRITE) < 0))
 		return;
-	visit_all(&ours, &libc, bind, NULL);
+	visit_all(&ours, &libc, NULL, bind, NULL);
 	if (bytes)
 		protect(start, bytes, PROT_READ);
 }

@@ -32,18 +32,8 @@ struct search {
 /* The first window of a site at @addr or behind. */
 static size_t first_from(const struct search *s, uint64_t addr)
 {
-	size_t low = 0;
-	size_t high = s->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->windows[mid].site < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
+	return addr ? order_count_until(s->windows, s->nr, sizeof(*s->windows), addr - 1) : 0;
 }
 
 /* @addr is led to. */
