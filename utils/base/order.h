@@ -41,4 +41,10 @@ static inline size_t order_count_until(const void *array, size_t nr, size_t size
 	return low;
 }
 
+/* How many are below @limit: the next one is the first at @limit or behind. */
+static inline size_t order_count_below(const void *array, size_t nr, size_t size, uint64_t limit)
+{
+	return limit ? order_count_until(array, nr, size, limit - 1) : 0;
+}
+
 #endif

@@ -33,7 +33,7 @@ struct search {
 static size_t first_from(const struct search *s, uint64_t addr)
 {
 	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
-	return addr ? order_count_until(s->windows, s->nr, sizeof(*s->windows), addr - 1) : 0;
+	return order_count_below(s->windows, s->nr, sizeof(*s->windows), addr);
 }
 
 /* @addr is led to. */

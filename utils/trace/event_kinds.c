@@ -137,17 +137,10 @@ void event_kinds_deinit(struct event_kinds *kinds)
 /* The first one of that id. */
 static const struct event_kind *find(const struct event_kinds *kinds, uint64_t id)
 {
-	size_t low = 0;
-	size_t high = kinds->nr;
+	_Static_assert(offsetof(struct event_kind, id) == 0, "ordered by order_u64()");
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	size_t low = order_count_below(kinds->kinds, kinds->nr, sizeof(*kinds->kinds), id);
 
-		if (kinds->kinds[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < kinds->nr && kinds->kinds[low].id == id ? &kinds->kinds[low] : NULL;
 }
 
