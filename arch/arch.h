@@ -74,13 +74,30 @@ extern const char arch_libcall[];
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* Where events of the program enter the probe, and the code that leads there. */
-extern const char arch_point[];
+/* Where code that was patched enters the probe. */
+enum arch_hook {
+	ARCH_HOOK_POINT,      /* an event, from its stub */
+	ARCH_HOOK_ENTRY,      /* a function begins, from its stub */
+	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
+	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
+	ARCH_HOOK_XRAY_EXIT,  /* a jump leads there in place of a return instruction */
+	ARCH_HOOK_XRAY_TAIL,
+	ARCH_HOOKS
+};
 
-/* A jump from anywhere to code within 2 GiB. */
+extern const char *const arch_hooks[ARCH_HOOKS];
+
+/* A gate: code that jumps to the address in @cell, which lies within 2 GiB; to be executed where it is. */
+#define ARCH_GATE_BYTES 8
+
+void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
+
+/* A jump from anywhere to code within 2 GiB, a call of it, and instructions of so many bytes that do nothing. */
 #define ARCH_JUMP_BYTES 5
 
 void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
+void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
+void arch_write_nops(uint8_t *nops, uint32_t bytes);
 
 /* One to code nearby. False when that is too far away. */
 #define ARCH_SHORT_JUMP_BYTES 2
@@ -88,13 +105,23 @@ void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Write the beginning of the stub of point @index (below 2^31), which stands for code at @site, to @code: ARCH_POINT_STUB_BYTES, to
+ * Write the beginning of the stub of event @event (below 2^31), which stands for code at @site, to @code: ARCH_POINT_STUB_BYTES, to
  * be executed where it is; code of the program follows. It calls the address in @cell, which lies within 2 GiB, and comes back with
  * the stack and all registers, flags too, as they were.
  */
 #define ARCH_POINT_STUB_BYTES 37
 
-void arch_write_point_stub(uint8_t *code, uint32_t index, uint64_t site, const uint64_t *cell);
+void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
+
+/*
+ * The same for a function that records have as @addr, with its return slot @slot bytes above the stack pointer at @site. What it comes
+ * from leads to the byte ARCH_ENTRY_STUB_START.
+ */
+#define ARCH_ENTRY_STUB_BYTES 43
+#define ARCH_ENTRY_STUB_START 24
+
+void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
+			   const uint64_t *cell);
 
 /* The distance in the instruction at @at is for another place, @moved bytes lower. False when it does not reach that far. */
 bool arch_move_distance(uint8_t *at, int64_t moved);

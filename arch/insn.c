@@ -34,16 +34,39 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 	return insns->set->before(insns, text, addr, starts, max);
 }
 
-int insns_names(struct insns *insns, const struct insn_text *text,
-		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
+bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
+		struct insn_step *out)
 {
-	return insns->set->names(insns, text, fn, arg, err);
+	return insns->set->step(at, left, addr, out);
+}
+
+int insns_look_through(struct insns *insns, const struct insn_text *text,
+		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
+		       struct uft_err *err)
+{
+	const struct insn_set *set = insns->set;
+	struct insn_step step;
+
+	for (uint64_t addr = text->start; addr < text->end; addr += step.len) {
+		if (!set->step(text->bytes + (addr - text->start), text->end - addr, addr, &step))
+			return err_set(err, -EILSEQ,
+				       "what is at %#llx is not known as an instruction",
+				       (unsigned long long)addr);
+		fn(&step, arg);
+	}
+	return 0;
 }
 
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err)
 {
 	return insns->set->move(insns, text, from, nr_bytes, out, err);
+}
+
+int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
+		   struct insn_code *out, struct uft_err *err)
+{
+	return insns->set->move_all(insns, text, from, until, out, err);
 }
 
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err)

@@ -35,12 +35,59 @@ struct insn_text {
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
+/* What comes behind an instruction. */
+enum insn_flow {
+	INSN_PLAIN,	    /* the next one */
+	INSN_BRANCH,	    /* the next one, or what it names */
+	INSN_CALL,	    /* what it names; then mostly the next one */
+	INSN_CALL_ANYWHERE, /* the same by a register or memory */
+	INSN_JUMP,	    /* what it names */
+	INSN_JUMP_ANYWHERE, /* what is in a register or in memory */
+	INSN_RETURN,
+	INSN_END, /* nothing that is meant to be */
+};
+
 /*
- * Call @fn with each address that an instruction of @text names: where it jumps to or calls by a distance, and what it addresses
- * relative to itself, data too. 0; -EILSEQ when there is something in it that is no instruction, with the place.
+ * One instruction.
+ *
+ * @names: with @has_name: where it leads by a distance, or what it addresses relative to itself, data too
+ * @name_at: where in the instruction the distance stands
+ * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
+ * @is_padding: it does nothing, or is never meant to be reached: what compilers put between functions
  */
-int insns_names(struct insns *insns, const struct insn_text *text,
-		void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
+struct insn_step {
+	uint64_t addr;
+	uint64_t names;
+	uint8_t name_at;
+	uint8_t len;
+	uint8_t flow; /* enum insn_flow */
+	bool has_name;
+	bool is_address;
+	bool is_padding;
+};
+
+/* The instruction at @at, of which there are @left bytes, at address @addr. False when it is none that is known. */
+bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
+		struct insn_step *out);
+
+/*
+ * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ when there is something in it that is no
+ * instruction, with the place.
+ */
+int insns_look_through(struct insns *insns, const struct insn_text *text,
+		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
+		       struct uft_err *err);
+
+/* Why instructions cannot be moved. */
+enum insn_refusal {
+	INSN_MOVES,
+	INSN_UNKNOWN,	     /* it is not known as an instruction */
+	INSN_LANDS,	     /* where an indirect jump may land */
+	INSN_RETURNS_INTO,   /* a call returns to what would be overwritten */
+	INSN_NOT_UNDERSTOOD, /* it depends on where it stands in a way of its own */
+	INSN_TOO_FAR,	     /* no form of it reaches far enough */
+	INSN_TOO_MUCH,	     /* there is no room for all that would have to be moved */
+};
 
 #define INSN_CODE_MAX  64
 #define INSN_FIXES_MAX 8
@@ -54,6 +101,7 @@ int insns_names(struct insns *insns, const struct insn_text *text,
  * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which is @ret until a load address is
  *          added by insn_load_at(); the high half is INSN_RET_HIGH behind. 0: no call
  * @ends: what is behind @bytes is never reached
+ * @refusal: enum insn_refusal, set by who returns -EXDEV
  */
 struct insn_code {
 	uint64_t from;
@@ -63,6 +111,7 @@ struct insn_code {
 	uint8_t nr_fixes;
 	uint8_t ret_at;
 	bool ends;
+	uint8_t refusal;
 	uint8_t fixes[INSN_FIXES_MAX];
 	uint8_t bytes[INSN_CODE_MAX];
 };
@@ -76,6 +125,13 @@ struct insn_code {
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
+
+/*
+ * Move all of [@from, @until) of @text: jumps within it lead to what was moved, so that nobody comes to what is there any more but by
+ * its first byte, if nobody else leads into it. Calls cannot be in it, since they come back there. -EXDEV with the reason, as for insns_move().
+ */
+int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
+		   struct insn_code *out, struct uft_err *err);
 
 /* Go on at @to behind what @code does, unless it ends. -EXDEV when there is no room. */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
@@ -110,10 +166,11 @@ struct insn_set {
 	void (*close)(struct insns *insns);
 	unsigned (*before)(struct insns *insns, const struct insn_text *text, uint64_t addr,
 			   uint64_t *starts, unsigned max);
-	int (*names)(struct insns *insns, const struct insn_text *text,
-		     void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err);
+	bool (*step)(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 	int (*move)(struct insns *insns, const struct insn_text *text, uint64_t from,
 		    unsigned nr_bytes, struct insn_code *out, struct uft_err *err);
+	int (*move_all)(struct insns *insns, const struct insn_text *text, uint64_t from,
+			uint64_t until, struct insn_code *out, struct uft_err *err);
 	int (*go_on)(struct insn_code *code, uint64_t to, struct uft_err *err);
 	void (*load_at)(struct insn_code *code, uint64_t bias);
 	bool (*is_landing_pad)(const uint8_t *at, uint64_t left);

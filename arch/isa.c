@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/hook_code.h"
 #include "arch/insn.h"
 #include "utils/base/compiler.h"
 
@@ -113,6 +114,7 @@ static const struct isa isa_x86_64 = {
 	.knows_structs = true,
 	.plt = { 16, 32, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
 	.insns = &x86_64_insns,
+	.hook_code = &x86_64_hook_code,
 };
 
 /* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */

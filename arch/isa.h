@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hook_code;
 struct insn_set;
 
 /* Registers that one kind of arguments is passed in, in that order. @first: the number of isa_reg_name(), the others follow. */
@@ -36,6 +37,7 @@ struct isa_plt {
  * @knows_floats: those of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: what is left of @ints comes between these two
  * @insns: how its machine code is read and moved (arch/insn.h); NULL: utrail does not know
+ * @hook_code: what compilers leave for hooks (arch/hook_code.h); NULL: utrail does not know
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); elsewhere we do not know where they are
  */
 struct isa {
@@ -52,6 +54,7 @@ struct isa {
 	bool floats_then_ints;
 	struct isa_plt plt;
 	const struct insn_set *insns;
+	const struct hook_code *hook_code;
 };
 
 /* The row of programs with that e_machine and that size of words (0: of any); NULL: there is none, so nothing is known. */

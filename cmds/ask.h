@@ -2,6 +2,9 @@
 #ifndef UTRAIL_CMDS_ASK_H
 #define UTRAIL_CMDS_ASK_H
 
+#include <sys/types.h>
+
+#include "utils/base/strbuf.h"
 #include "utils/format/request.h"
 
 /*
@@ -10,6 +13,24 @@
  */
 int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
+
+/* Room for a recorder's name: see request.h. */
+struct recorder_name {
+	char text[REQUEST_NAME_SIZE];
+};
+
+/* The name of the recorder of @dir, be there one or not. 0 or negative errno. */
+int ask_name_of_dir(const char *dir, struct recorder_name *name);
+
+/* The recorder that records process @pid, or that is @pid. 0, or -ESRCH when no one whom we may ask says so. */
+int ask_name_of_pid(pid_t pid, struct recorder_name *name);
+
+/*
+ * The same as ask_recorder() by the recorder's name, with a text in the request: @words, each with its NUL; and in the answer, which is
+ * appended to @out as it came. -EPERM when who listens under that name is neither root nor our own user.
+ */
+int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,
+	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
 
 /*
  * A recording whose program has ended may still be on its way to the disk (--keep-pid: the shell goes on at once): wait

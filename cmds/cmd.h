@@ -46,6 +46,8 @@ struct cmd {
 	int (*run)(const struct opts *opts, struct uft_err *err);
 };
 
+extern const struct cmd cmd_control;
+extern const struct cmd cmd_convert;
 extern const struct cmd cmd_dump;
 extern const struct cmd cmd_graph;
 extern const struct cmd cmd_info;

@@ -14,6 +14,7 @@
 
 #include "cmds/ask.h"
 #include "cmds/cmd.h"
+#include "cmds/control_words.h"
 #include "cmds/pager.h"
 #include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
@@ -112,7 +113,7 @@ static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
 
 	int status = cmd_record.run(&recording, err);
 
-	if (status == -ENOENT)
+	if (status == -ENOENT && opts->nr_args)
 		suggest_command(opts->args[0], err);
 	return status;
 }
@@ -452,6 +453,8 @@ static int check_live(const struct opts *opts, struct uft_err *err)
 
 static int run_live(const struct opts *opts, struct uft_err *err)
 {
+	if (opts->pids && !opts->nr_args && control_is_recorded(opts->pids))
+		return control_live(opts, err);
 	if (opts->keep_pid && !opts->nop && !opts->list_functions)
 		return live_in_kept_pid(opts, err);
 	if (opts->live_record || opts->list_functions)

@@ -19,6 +19,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
+#include "cmds/record/run/attached.h"
 #include "cmds/record/run/facts.h"
 #include "cmds/record/run/infofile.h"
 #include "cmds/record/store/dir.h"
@@ -59,6 +60,7 @@ static struct record_settings make_settings(const struct opts *opts)
 					  (uint64_t)RING_PAGE),
 		.kernel_buffer_bytes = ALIGN_UP(opts->kernel_buffer_bytes,
 						(uint64_t)sysconf(_SC_PAGESIZE)),
+		.kernel_depth = opts->kernel_depth ? opts->kernel_depth : opts->use_kernel,
 		.threshold_ns = opts->time_filter_ns,
 		.size_filter = opts->size_filter,
 		.filters = opts->filters,
@@ -66,6 +68,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.signals = opts->signals,
 		.watch = &opts->watch,
 		.events = &opts->events,
+		.patches = opts->patches,
 		.demangle = opts->demangle,
 		.depth = opts->depth,
 		.max_stack = opts->max_stack,
@@ -79,16 +82,24 @@ static struct record_settings make_settings(const struct opts *opts)
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
+		.is_steerable = opts->agent,
+		.specs = opts->specs,
+		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
+		.attaches = opts->pids != NULL,
 		.nest_libcalls = opts->nest_libcalls,
 	};
 
-	choose_perf(opts, &settings);
+	/* The kernel follows what is started, not what runs. */
+	if (!settings.attaches)
+		choose_perf(opts, &settings);
 	return settings;
 }
 
 static void run_deinit(struct run *run)
 {
+	attached_deinit(run);
+	store_compact_deinit(&run->compact);
 	store_dir_close(&run->dir);
 	argrules_deinit(&run->args);
 	debuginfo_deinit(&run->debug);
@@ -230,7 +241,7 @@ static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err note = { 0 };
 
-	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL))
+	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL) && !run->settings.kernel_depth)
 		return;
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
@@ -276,6 +287,14 @@ static struct launch make_launch(const struct run *run)
 	return launch;
 }
 
+static int finish_run(struct run *run, struct recorder *rec, int ret)
+{
+	run->elapsed_ns = since_ns(run->started);
+	recorder_stop(rec);
+	run->stop_ns = since_ns(run->started) - run->elapsed_ns;
+	return ret;
+}
+
 static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launch launch = run->launch;
@@ -294,6 +313,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		return ret;
 	launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
+	if (run->nr_pids)
+		return finish_run(run, rec, attached_run(run, rec, err));
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
 		return ret;
@@ -302,11 +323,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	ret = recorder_run(rec, program->pid, &run->end, err);
-	run->elapsed_ns = since_ns(run->started);
-	recorder_stop(rec);
-	run->stop_ns = since_ns(run->started) - run->elapsed_ns;
-	return ret;
+	return finish_run(run, rec, recorder_run(rec, program->pid, &run->end, err));
 }
 
 /* The shell's convention: the program's own status, or 128 + the signal that ended it, or the recording of it. */
@@ -375,21 +392,36 @@ static void warn_about_readings(const struct run *run, const struct recorder *re
 	}
 }
 
-/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
-static bool warn_about_filters(const struct run *run, const struct recorder *rec)
+static void gather_names(const struct run *run, const struct recorder *rec,
+			 struct func_names *names)
 {
-	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
-
-	if (!filter_has_unmatched(run->opts->filters))
-		return false;
 	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
 		if (m->is_instrumented &&
 		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
-			func_names_add(&names, &symbols);
+			func_names_add(names, &symbols);
 	}
+}
+
+/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
+static bool warn_about_filters(const struct run *run, const struct recorder *rec)
+{
+	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
+
+	if (!filter_has_unmatched(run->opts))
+		return false;
+	gather_names(run, rec, &names);
 	return filter_warn_unmatched(run->opts, &names);
+}
+
+static void warn_about_patches(const struct run *run, const struct recorder *rec)
+{
+	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
+
+	if (patches_have_unmatched(run->settings.patches))
+		gather_names(run, rec, &names);
+	patches_warn(&rec->planner.patches, run->settings.patches, &names.text, &run->opts->msg);
 }
 
 /* Silence now would be a riddle when the recording is read. */
@@ -425,6 +457,10 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	run->store = &run->dir.store;
+	if (run->opts->compact) {
+		store_compact_init(&run->compact, run->store);
+		run->store = &run->compact.store;
+	}
 	warn_about_method(run);
 	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
@@ -445,11 +481,13 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (run->debug.problem.code)
 		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
 	warn_about_readings(run, &rec);
+	warn_about_patches(run, &rec);
 	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
 		    rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!rec.processes.first && !rec.channel.declined && !rec.channel.protected &&
-	    !rec.channel.other_libc && !rec.channel.talks.nr_other_version) {
+	if (!run->nr_pids && !rec.processes.first && !rec.channel.declined &&
+	    !rec.channel.protected && !rec.channel.other_libc &&
+	    !rec.channel.talks.nr_other_version) {
 		int status = exit_status(run);
 
 		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
@@ -511,7 +549,8 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = filter_opts_check_recording(opts, err);
 	if (ret == 0)
-		ret = record_program_find(program, opts, err);
+		ret = opts->pids ? attached_find(&run, err)
+				 : record_program_find(program, opts, err);
 	if (ret == 0 && opts->list_functions)
 		return list_functions(opts, program->path, err);
 	if (ret == 0)

@@ -1,6 +1,7 @@
 /* Why nothing is left to show (see empty.h). */
 #include "cmds/empty.h"
 
+#include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/units.h"
@@ -249,10 +250,32 @@ static void why_off(const struct opts *opts, const struct trace_data *data, cons
 	strbuf_addstr(out, "nothing has switched it on (--trace=off; see trace_on)");
 }
 
+/* What has no hook is not in the recording, so this is about making one. */
+static bool has_patches(const struct opts *opts)
+{
+	return opts->patches && opts->patches->nr && !opts->cmd->reads_data;
+}
+
+static void take_patches(const struct opts *opts, struct opts *only)
+{
+}
+
+static void name_patches(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--patch or --unpatch");
+}
+
+static void why_patches(const struct opts *opts, const struct trace_data *data,
+			const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no function has a hook by --patch");
+}
+
 static const struct narrowing narrowings[] = {
 	{ has_time, take_time, name_time, why_time },
 	{ has_size, take_size, name_size, why_size },
 	{ has_functions, take_functions, name_functions, why_functions },
+	{ has_patches, take_patches, name_patches, why_patches },
 	{ has_range, take_range, name_range, why_range },
 	{ has_tids, take_tids, name_tids, why_tids },
 	{ has_no_libcalls, take_no_libcalls, name_no_libcalls, why_no_libcalls },

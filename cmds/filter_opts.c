@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "cmds/opts.h"
-#include "utils/spec/regex_plan.h"
 
 static const char *const option_names[] = {
 	[SPEC_FILTER] = "filter",	 [SPEC_TRIGGER] = "trigger",
@@ -21,31 +20,22 @@ struct typed_spec filter_as_typed(enum spec_option option, const char *text)
 	return (struct typed_spec){ option_names[option], text };
 }
 
-/* The order in which options count, whatever the order on the command line (doc/facts/language.md, "Specifications"). */
-static const enum spec_option order[] = {
-	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
-	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,
-};
-
 static int parse_all(const struct opts *opts, struct filters *filters, struct uft_err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		const char *text = opts->specs[order[i]];
-		int ret = text ? filters_add(filters, order[i], opts->match, text, err) : 0;
+	enum spec_option option;
+	int ret = filters_make(filters, opts->specs, opts->match, &option, err);
 
-		if (ret < 0) {
-			err_prefix(err, "option '--%s'", option_names[order[i]]);
-			return ret;
-		}
-	}
-	return filters_prepare(filters, err);
+	if (ret < 0 && option < SPEC_OPTIONS)
+		err_prefix(err, "option '--%s'", option_names[option]);
+	return ret;
 }
 
 int filter_opts_parse(struct opts *opts, struct uft_err *err)
 {
 	filter_opts_free(opts);
 	opts->filters = calloc(1, sizeof(*opts->filters));
-	if (!opts->filters)
+	opts->patches = calloc(1, sizeof(*opts->patches));
+	if (!opts->filters || !opts->patches)
 		return err_set_errno(err, -ENOMEM, "cannot read the filters");
 
 	int ret = parse_all(opts, opts->filters, err);
@@ -66,6 +56,11 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err)
 		if (ret < 0)
 			err_prefix(err, "option '--Event'");
 	}
+	if (ret == 0 && opts->patch_specs) {
+		ret = patch_rules_parse(opts->patch_specs, opts->match, opts->patches, err);
+		if (ret < 0)
+			err_prefix(err, "option '--patch'");
+	}
 	return ret;
 }
 
@@ -77,28 +72,10 @@ void filter_opts_free(struct opts *opts)
 	opts->filters = NULL;
 	watch_spec_deinit(&opts->watch);
 	event_rules_deinit(&opts->events);
-}
-
-/* -ERR_USAGE when @term cannot be judged as a function begins. */
-static int check_term(const struct cond_term *term, struct uft_err *err)
-{
-	struct automaton automaton;
-
-	if (term->subject == COND_RETVAL)
-		return err_set(err, -ERR_USAGE,
-			       "return values cannot be known when the function begins");
-	if (term->type == COND_STRING && term->op == COND_MATCH)
-		return regex_plan(term->text.text, &automaton, err);
-	return 0;
-}
-
-static int check_cond(const struct cond *cond, struct uft_err *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; ret == 0 && i < cond->nr; i++)
-		ret = check_term(&cond->terms[i], err);
-	return ret;
+	if (opts->patches)
+		patch_rules_deinit(opts->patches);
+	free(opts->patches);
+	opts->patches = NULL;
 }
 
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
@@ -108,8 +85,7 @@ int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)
 		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 		struct uft_err why = { 0 };
 
-		if ((entry->spec.trigger.flags & TRIGGER_IF) &&
-		    check_cond(&entry->spec.cond, &why) < 0)
+		if (spec_check_recording(&entry->spec, &why) < 0)
 			return err_set(err, -ERR_USAGE,
 				       "option '--%s': '%s': %s: record the values, and give the "
 				       "condition when reading",

@@ -33,23 +33,26 @@ void filter_warn_ignored(const struct opts *opts)
 				 "option '--%s': '%s': action '%s' has no effect here: use "
 				 "--trigger",
 				 typed.option, typed.text, entry->spec.ignored);
-		if (entry->spec.module_kind == MODULE_KERNEL)
+		if (entry->spec.module_kind == MODULE_KERNEL && !opts->cmd->reads_data &&
+		    !opts->use_kernel && !opts->kernel_depth)
 			msg_warn(&opts->msg,
-				 "option '--%s': '%s': functions of the kernel are not recorded",
+				 "option '--%s': '%s': functions of the kernel are recorded with "
+				 "-k only",
 				 typed.option, typed.text);
 	}
 }
 
-/* Functions of the kernel are not among the symbols. */
-static bool is_unmatched(const struct filter_entry *entry)
+/* Functions of the kernel are looked for by its tracer while recording, which says what it does not find. */
+static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
-	return !entry->has_match && entry->spec.module_kind != MODULE_KERNEL;
+	return !entry->has_match &&
+	       (entry->spec.module_kind != MODULE_KERNEL || opts->cmd->reads_data);
 }
 
-bool filter_has_unmatched(const struct filters *filters)
+bool filter_has_unmatched(const struct opts *opts)
 {
-	for (size_t i = 0; i < filters->nr; i++) {
-		if (is_unmatched(&filters->entries[i]))
+	for (size_t i = 0; i < opts->filters->nr; i++) {
+		if (is_unmatched(opts, &opts->filters->entries[i]))
 			return true;
 	}
 	return false;
@@ -125,7 +128,7 @@ bool filter_warn_unmatched(const struct opts *opts, const struct func_names *nam
 		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 		struct strbuf text cleanup_strbuf = { 0 };
 
-		if (!is_unmatched(entry) || ++nr > WARNINGS_MAX)
+		if (!is_unmatched(opts, entry) || ++nr > WARNINGS_MAX)
 			continue;
 		strbuf_addf(&text, "option '--%s': no %s matches '%s'", typed.option,
 			    entry->option == SPEC_LOCATION ? "source file of a function"

@@ -21,7 +21,7 @@ void func_names_add(struct func_names *names, const struct symtab *symbols);
 void filter_warn_ignored(const struct opts *opts);
 
 /* Whether there is something for filter_warn_unmatched() to say: before the names are collected. */
-bool filter_has_unmatched(const struct filters *filters);
+bool filter_has_unmatched(const struct opts *opts);
 
 /* Filters that have matched no function, with the nearest of @names. True when that leaves nothing at all, and says so. */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);

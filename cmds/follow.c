@@ -26,31 +26,50 @@ int follow_is_possible(const char *dir, struct uft_err *err)
 }
 
 /*
- * One look at the recording. The order matters: what the recorder calls complete is known to us when task.txt is read after
- * that; and the files that task.txt speaks of are written when the recorder answers after it was read.
+ * What task.txt says by now. The files that it speaks of are written when the recorder answers after it was read. 1: @answer is
+ * there; 0: the recorder has ended, and all was read; negative.
+ */
+static int read_tasks(struct trace_data *data, struct request_answer *answer, struct uft_err *err)
+{
+	int ret = data_read_more(data, err);
+
+	if (ret < 0)
+		return ret;
+
+	int asked = ask_recorder(data->dir, REQUEST_PROGRESS, -1, answer);
+	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT;
+
+	if (asked < 0 && !has_ended)
+		return err_set_errno(err, asked, "cannot ask the recorder of '%s'", data->dir);
+	if (has_ended)
+		ret = data_read_more(data, err);
+	if (ret == 0)
+		ret = data_grow(data, err);
+	return ret < 0 ? ret : !has_ended;
+}
+
+/*
+ * One look at the recording. The order matters: what the recorder calls complete is known to us when task.txt is read and files
+ * are measured after that. Entries that were held back are in the files, too, at any time after their session's line: so task.txt is
+ * read once more, or they would get the names of the session before.
  */
 static int look(struct follow *follow, struct uft_err *err)
 {
 	struct trace_data *data = follow->data;
 	struct request_answer answer;
-	int ret = data_read_more(data, err);
+	int ret = read_tasks(data, &answer, err);
 
 	if (ret < 0)
 		return ret;
-	ret = ask_recorder(data->dir, REQUEST_PROGRESS, -1, &answer);
+	data_measure_files(data);
 	if (ret == 0) {
-		follow->complete_ns = follow->answer_ns;
-		follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
-		follow->has_late_entries = answer.holds_back;
-	} else if (ret == -ENOTCONN || ret == -EPIPE || ret == -ENOENT) {
 		follow->complete_ns = UINT64_MAX;
-		ret = data_read_more(data, err);
-	} else {
-		return err_set_errno(err, ret, "cannot ask the recorder of '%s'", data->dir);
+		return 0;
 	}
-	if (ret == 0)
-		ret = data_grow(data, err);
-	return MIN(ret, 0);
+	follow->complete_ns = follow->answer_ns;
+	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
+	follow->has_late_entries = answer.holds_back;
+	return MIN(read_tasks(data, &answer, err), 0);
 }
 
 static void rest(void)

@@ -6,6 +6,7 @@
 #include "cmds/cmd.h"
 #include "config.h"
 #include "utils/base/fd.h"
+#include "utils/spec/steer.h"
 
 #define TEMPLATE_MAX (1U << 20)
 
@@ -242,12 +243,26 @@ static void add_bash_tables(struct strbuf *out)
 	strbuf_addstr(out, ")\n");
 }
 
+/* The words of `control`. */
+static void add_roff_control(struct strbuf *out)
+{
+	for (const struct steer_word *row = steer_words; row->word; row++) {
+		strbuf_addf(out, ".TP\n.B %s", row->word);
+		if (row->arg)
+			strbuf_addf(out, " \\fI%s\\fP", row->arg);
+		strbuf_addch(out, '\n');
+		strbuf_addch(out, toupper((unsigned char)row->help[0]));
+		add_roff(row->help + 1, out);
+		strbuf_addstr(out, ".\n");
+	}
+}
+
 /* What stands for the word at @at of the template; its length in the template, 0: no such word. */
 static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
-	static const char *const words[] = { "@OPTIONS@\n",    "@COMMANDS@\n", "@TABLES@\n",
-					     "@VERSION@",      "@ZSH@\n",      "@FISH@\n",
-					     "@COMMAND_WORDS@" };
+	static const char *const words[] = { "@OPTIONS@\n",	"@COMMANDS@\n", "@TABLES@\n",
+					     "@VERSION@",	"@ZSH@\n",	"@FISH@\n",
+					     "@COMMAND_WORDS@", "@CONTROL@\n",	"@CONTROL_WORDS@" };
 	size_t which = 0;
 
 	while (which < ARRAY_SIZE(words) && strncmp(at, words[which], strlen(words[which])) != 0)
@@ -274,6 +289,13 @@ static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
 	case 6:
 		for (const struct cmd *const *each = all_cmds; *each; each++)
 			strbuf_addf(out, "%s%s", each == all_cmds ? "" : " ", (*each)->name);
+		break;
+	case 7:
+		add_roff_control(out);
+		break;
+	case 8:
+		for (const struct steer_word *row = steer_words; row->word; row++)
+			strbuf_addf(out, "%s%s", row == steer_words ? "" : " ", row->word);
 		break;
 	default:
 		return 0;

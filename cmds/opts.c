@@ -17,7 +17,7 @@
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT)
+#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT)
 
 enum group {
 	GROUP_COMMON,
@@ -194,36 +194,39 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
+/* Each item of @text with a `!` in front of it, behind what is in @specs. */
+static int add_negated(char **specs, const char *text)
+{
+	struct strbuf list = { 0 };
+
+	if (*specs)
+		strbuf_addstr(&list, *specs);
+	specs_add_notrace(&list, text);
+	if (strbuf_oom(&list)) {
+		strbuf_deinit(&list);
+		return -ENOMEM;
+	}
+	free(*specs);
+	*specs = list.data;
+	return 0;
+}
+
 /* -N X is -F !X. */
 static int set_notrace(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {
 	struct opts *opts = target;
-	struct strbuf list = { 0 };
 
-	if (opts->specs[SPEC_FILTER]) {
-		strbuf_addstr(&list, opts->specs[SPEC_FILTER]);
-		strbuf_addch(&list, ';');
-	}
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ";");
+	return add_negated(&opts->specs[SPEC_FILTER], text);
+}
 
-		if (len) {
-			strbuf_addch(&list, '!');
-			strbuf_add(&list, at, len);
-			strbuf_addch(&list, ';');
-		}
-		at += len;
-		if (!*at)
-			break;
-	}
-	if (strbuf_oom(&list)) {
-		strbuf_deinit(&list);
-		return -ENOMEM;
-	}
-	free(opts->specs[SPEC_FILTER]);
-	opts->specs[SPEC_FILTER] = list.data;
-	return 0;
+/* -U X is -P !X. */
+static int set_unpatch(const struct opt_row *row, const char *text, void *target,
+		       struct uft_err *err)
+{
+	struct opts *opts = target;
+
+	return add_negated(&opts->patch_specs, text);
 }
 
 static int set_trace_off(const struct opt_row *row, const char *text, void *target,
@@ -257,8 +260,6 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 	{                                                                                   \
 		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = lacking_refuse \
 	}
-#define KERNEL_INSTEAD \
-	"tracepoints of the kernel are recorded with -E 'NAME@kernel' (--list-event lists them)"
 #define NETWORK_INSTEAD \
 	"record where the program runs, copy the data directory, and read it with -d"
 
@@ -289,6 +290,8 @@ const struct opt_row opts_table[] = {
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
 	  GROUP_COMMON, ALL, OPT_FALSE, MEMBER(use_pager) },
 
+	{ "agent", 'g', NULL, "let 'control' and 'live --pid' change what is recorded while the program runs",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(agent) },
 	{ "buffer", 'b', "SIZE", "size of the buffer of each task (default: 128k)",
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(buffer_bytes), .min = 1, .max = 1ULL << 30 },
 	{ "clock", 0, "CLOCK", "time source: mono, mono_raw, boot or realtime (default: mono)",
@@ -299,16 +302,24 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL | CMD_REPLAY, OPT_SET, .set = set_trace_off },
 	{ "estimate-return", 'e', NULL, "leave return addresses alone and guess when calls end",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(estimate_return) },
+	{ "compact", 0, NULL, "write records in an eighth of the space; other programs read them after convert",
+	  GROUP_RECORD, CMD_RECORD | CMD_CONVERT, OPT_TRUE, MEMBER(compact) },
 	{ "flight", 0, "SIZE",
 	  "keep only the newest SIZE of each task's records; saved at the end and by snapshot",
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(flight_bytes), .min = FLIGHT_BYTES_MIN,
 	  .max = 1ULL << 36 },
+	{ "for", 0, "TIME", "with -p: record for that long",
+	  GROUP_RECORD, RL, OPT_TIME, MEMBER(for_ns) },
 	{ "force", 0, NULL, "run the program even if nothing in it can be traced",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(force) },
 	{ "keep-pid", 0, NULL, "run the program in the process that was started, the recorder in another",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(keep_pid) },
-	{ "kernel-buffer", 0, "SIZE", "size of the kernel's buffer of each CPU, for its events (default: 1408k)",
+	{ "kernel", 'k', NULL, "record calls of the kernel's functions, too (root)",
+	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(use_kernel) },
+	{ "kernel-buffer", 0, "SIZE", "size of the kernel's buffer of each CPU (default: 1408k, and up to 4m with -K)",
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(kernel_buffer_bytes), .min = 1, .max = 1ULL << 30 },
+	{ "kernel-depth", 'K', "DEPTH", "record so many levels of them, 1 to 50 (default: 1); implies -k",
+	  GROUP_RECORD, RL, OPT_UINT, MEMBER(kernel_depth), .min = 1, .max = 50 },
 	{ "libmcount-path", 0, "PATH", "take libmcount.so from this directory",
 	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
 	{ "libmcount-single", 0, NULL, "nothing: one library does for all programs (uftrace has two)",
@@ -335,6 +346,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_report) },
+	{ "pid", 'p', "PID,...", "record processes that run already, by their numbers or names, until Ctrl-C",
+	  GROUP_RECORD, RL, OPT_LIST, MEMBER(pids), .separator = ',' },
 	{ "rt-prio", 0, "PRIO", "real-time priority of the writer threads, 1 to 99",
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(rt_prio), .min = 1, .max = 99 },
 	{ "time", 0, NULL, "show elapsed, system and user time after the run",
@@ -372,7 +385,7 @@ const struct opt_row opts_table[] = {
 	{ "watch", 'W', "WHAT", "tell when it changes: cpu, or var:NAME of the program",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(watch_specs), .separator = ';' },
 	{ "match", 0, "TYPE", "how to read names of functions: regex, glob or simple (default: regex)",
-	  GROUP_SELECT, CALL, OPT_WORD, MEMBER(match), .words = match_words },
+	  GROUP_SELECT, CALL | CMD_CONTROL, OPT_WORD, MEMBER(match), .words = match_words },
 	{ "with-syms", 0, "DIR", "take symbols from the .sym files in DIR, for programs without them",
 	  GROUP_SELECT, CALL | CMD_INFO, OPT_STRING, MEMBER(syms_dir) },
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
@@ -390,6 +403,10 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(show_libcalls) },
 	{ "Event", 'E', "EVENT", "events to record, or to show: PROVIDER:EVENT of the program, or with @kernel of the kernel",
 	  GROUP_SELECT, RL | READ, OPT_LIST, MEMBER(event_specs), .separator = ';' },
+	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, of those that were compiled with room for them; !FUNC: not",
+	  GROUP_SELECT, RL, OPT_LIST, MEMBER(patch_specs), .separator = ';' },
+	{ "unpatch", 'U', "FUNC[@LIB]", "no hooks in these functions: what -pg or room for hooks has put there is taken out",
+	  GROUP_SELECT, RL, OPT_SET, .set = set_unpatch },
 	{ "no-event", 0, NULL, "leave out events, but for those of -T and -W",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_events) },
 	{ "no-sched", 0, NULL, "leave out scheduling events",
@@ -398,6 +415,12 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH, OPT_FALSE, MEMBER(use_sched_preempt) },
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(event_full) },
+	{ "kernel-full", 0, NULL, "show calls of the kernel outside of functions too",
+	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(kernel_full) },
+	{ "kernel-only", 0, NULL, "show no calls but those of the kernel",
+	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(kernel_only) },
+	{ "kernel-skip-out", 0, NULL, "the default: calls of the kernel outside of functions are left out",
+	  GROUP_SELECT, READ | CMD_LIVE, OPT_FALSE, MEMBER(kernel_full) },
 
 	{ "demangle", 0, "TYPE", "names of functions: simple, full (also '.part.0') or no (default: simple)",
 	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO, OPT_WORD, MEMBER(demangle),
@@ -472,24 +495,33 @@ const struct opt_row opts_table[] = {
 	{ "system", 0, NULL, "show this machine; needs no data",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_system) },
 
-	LACKING("agent", 'g', NULL, "--signal switches a recording on and off, and 'utrail snapshot' saves one that runs with --flight"),
-	LACKING("pid", 'p', "PID", "a program that runs already cannot be recorded; start it with 'utrail record'"),
 	LACKING("host", 0, "HOST", NETWORK_INSTEAD),
 	LACKING("port", 0, "PORT", NETWORK_INSTEAD),
 	LACKING("run-cmd", 0, "CMDLINE", NETWORK_INSTEAD),
-	LACKING("kernel", 'k', NULL, KERNEL_INSTEAD),
-	LACKING("kernel-depth", 'K', "DEPTH", KERNEL_INSTEAD),
-	LACKING("kernel-full", 0, NULL, KERNEL_INSTEAD),
-	LACKING("kernel-only", 0, NULL, KERNEL_INSTEAD),
-	LACKING("kernel-skip-out", 0, NULL, KERNEL_INSTEAD),
-	LACKING("patch", 'P', "FUNC", "compile the program with -pg, or record the library calls of one as it is with --force"),
-	LACKING("unpatch", 'U', "FUNC", "functions are left out with -N"),
 	LACKING("script", 'S', "SCRIPT", "'utrail dump --format=jsonl' writes a line of JSON for each call, for a script of any language"),
 };
 /* clang-format on */
 
 const size_t opts_table_nr = ARRAY_SIZE(opts_table);
 _Static_assert(ARRAY_SIZE(opts_table) <= OPTS_ROWS_MAX, "each row has its place in opts.given");
+
+bool opts_has_given(const struct opts *opts, const char *name)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts->given[i] && strcmp(opts_table[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *opts_match_word(int match)
+{
+	const struct opt_word *word = match_words;
+
+	while (word->word && (int)word->value != match)
+		word++;
+	return word->word;
+}
 
 const char *opts_group_title(int group)
 {
@@ -509,7 +541,6 @@ void opts_init(struct opts *opts)
 		.use_sched_preempt = true,
 		.trace_on = true,
 		.buffer_bytes = 128 << 10,
-		.kernel_buffer_bytes = 1408 << 10,
 		.clock_id = CLOCK_MONOTONIC,
 		.max_stack = 1024,
 		.arg_elements = 8,

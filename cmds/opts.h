@@ -16,6 +16,7 @@
 #include "utils/object/demangle.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
+#include "utils/spec/patches.h"
 #include "utils/spec/range.h"
 #include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
@@ -32,6 +33,8 @@ enum cmd_bit {
 	CMD_DUMP = 1U << 5,
 	CMD_GRAPH = 1U << 6,
 	CMD_SNAPSHOT = 1U << 9,
+	CMD_CONTROL = 1U << 10,
+	CMD_CONVERT = 1U << 11,
 };
 
 enum opts_show {
@@ -108,6 +111,8 @@ struct opts {
 	bool use_sched;		/* --no-sched: false */
 	bool use_sched_preempt; /* --no-sched-preempt: false */
 	bool event_full;
+	bool kernel_full;
+	bool kernel_only;
 	bool trace_on; /* --trace=off, --disable: false */
 
 	/* which functions, and what to do at their calls: as typed, and what that means */
@@ -121,6 +126,8 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
+	char *patch_specs;	     /* heap; --patch, --unpatch */
+	struct patch_rules *patches; /* heap */
 	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
@@ -129,16 +136,22 @@ struct opts {
 	bool inlined;
 
 	/* record, live */
+	bool agent; /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
-	uint64_t kernel_buffer_bytes; /* of each CPU */
-	uint64_t flight_bytes;	      /* --flight; 0: no flight recording */
-	uint64_t max_bytes;	      /* --max-size; 0: not given */
-	int when_full;		      /* enum opts_full */
-	int clock_id;		      /* a clockid_t */
+	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
+	bool use_kernel;	      /* -k */
+	unsigned kernel_depth;	      /* -K; 0: not given */
+	bool compact;
+	uint64_t flight_bytes; /* --flight; 0: no flight recording */
+	uint64_t max_bytes;    /* --max-size; 0: not given */
+	int when_full;	       /* enum opts_full */
+	int clock_id;	       /* a clockid_t */
 	bool force;
 	bool crash_report;
 	bool estimate_return;
 	bool keep_pid;
+	char *pids;	 /* --pid: heap; numbers and names, separated by ',' */
+	uint64_t for_ns; /* --for: with --pid; 0: no limit */
 	const char *libmcount_path;
 	bool libmcount_single; /* accepted, means nothing */
 	unsigned max_stack;
@@ -208,6 +221,12 @@ void opts_warn_unused(const struct opts *opts);
 /* The whole table, for help text, man pages, completion and the tests that hold them together. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
+
+/* Whether the command line itself, not an option file, has the option of that name. */
+bool opts_has_given(const struct opts *opts, const char *name);
+
+/* The word of --match for an enum pattern_match. */
+const char *opts_match_word(int match);
 
 /* The words of --format. */
 extern const struct opt_word opts_format_words[];

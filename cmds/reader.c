@@ -186,6 +186,8 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
 							 : STAGE_SCHED_WILLING;
 	config->stages.show_outside = opts->event_full;
+	config->stages.show_kernel_outside = opts->kernel_full;
+	config->stages.show_kernel_only = opts->kernel_only;
 	config->stages.is_off = !opts->trace_on;
 	config->range = opts->range;
 	config->tids = opts->tids;
@@ -201,7 +203,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 		return;
 	event_warn_unmatched(opts, data);
 	filter_warn_ignored(opts);
-	if (!filter_has_unmatched(opts->filters))
+	if (!filter_has_unmatched(opts))
 		return;
 	for (size_t i = 0; i < data->modules.nr_modules; i++)
 		func_names_add(&names, &data->modules.modules[i]->symtab);

@@ -80,6 +80,18 @@ bool arena_adopt(int fd)
 	return true;
 }
 
+void arena_drop(void)
+{
+	struct arena *a = probe.arena;
+
+	if (!a)
+		return;
+	unmap_all(a);
+	atomic_store(&nr_pieces, 0);
+	unmap(a, RING_PAGE);
+	probe.arena = NULL;
+}
+
 /* The page in front of the first ring that is not mapped; how many are. */
 static char *end_of_mapped(uint32_t *nr)
 {

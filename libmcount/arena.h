@@ -10,6 +10,9 @@
  */
 bool arena_adopt(int fd);
 
+/* COLD. All of it is unmapped: nobody writes to a ring any more. */
+void arena_drop(void);
+
 /* SLOW: a ring that was free, claimed by us; NULL when there is none, or no address space for one. */
 struct ring *arena_claim_ring(void);
 

@@ -8,6 +8,8 @@
 #include "libmcount/emit.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/leave.h"
+#include "libmcount/planned_pass.h"
 
 /*
  * A hook that is interrupted half-way must find everything as it left it, so the handler's calls may touch neither the
@@ -70,6 +72,7 @@ static void begin_aside(void *arg)
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return; /* the state stays in the list, empty */
+	leave_note_memory(memory, RING_PAGE + ASIDE_BYTES);
 
 	struct aside *l = (struct aside *)memory;
 
@@ -111,7 +114,8 @@ struct thread *aside_enter(struct thread *t)
 /* One record of the aside, at the depth where the interrupted hook left its thread. */
 static void move_record(struct thread *t, const struct record *r)
 {
-	unsigned level = t->planned ? t->planned->now.level : t->top - t->frames;
+	unsigned level = t->planned ? t->planned->now.level + planned_open_calls(t)
+				    : t->top - t->frames;
 	unsigned depth = record_depth(r->data) + level;
 	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
 

@@ -99,6 +99,11 @@ static bool connect_to(struct channel *ch, const char *address)
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
 }
 
+bool channel_is_answered(struct channel *ch)
+{
+	return connect_to(ch, probe.address);
+}
+
 bool channel_greet(struct channel *ch, enum control_hello_kind kind)
 {
 	struct control_hello hello = {
@@ -174,6 +179,7 @@ static unsigned take_error(void *context, const void *message, size_t len)
 static const struct control_row rows[] = {
 	{ &control_welcome_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_plan_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_set_plan_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_status_is_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_error_shape, CONTROL_IN(WAITING), take_error },
 };

@@ -38,6 +38,9 @@ bool channel_send(struct channel *ch, enum control_type type, void *message, siz
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
+/* Whether there is a recorder at the address that is known. Nothing is said to it. */
+bool channel_is_answered(struct channel *ch);
+
 /* Send READY and wait for its answer. */
 bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len);
 

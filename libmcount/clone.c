@@ -9,6 +9,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
 #include "libmcount/probe.h"
+#include "libmcount/steer.h"
 
 typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 typedef pid_t fork_fn(void);
@@ -82,6 +83,8 @@ uint32_t probe_syscall(long number, uint64_t first)
 		flags = frames_is_readable(first) ? *(const uint64_t *)first
 						  : CLONE_VM | CLONE_VFORK;
 	if (number == SYS_seccomp) {
+		if (first == SECCOMP_SET_MODE_FILTER)
+			steer_leave_alone();
 		if (first == SECCOMP_SET_MODE_STRICT)
 			thread_before_cage();
 		return 0;

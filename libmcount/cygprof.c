@@ -1,4 +1,5 @@
 /* -finstrument-functions: explicit calls at entry and exit; no return address is replaced. */
+#include "libmcount/interpose.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
@@ -72,10 +73,10 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 	return t->cyg_again && t->cyg_again--;
 }
 
-/* HOT: as SKIP_UNWANTED of the stubs; no frame lies within @sp. */
+/* HOT: as FAST_LOOK_UP of the stubs; no frame lies within @sp. */
 static inline bool is_known_unwanted(const struct thread *t, uint64_t fn)
 {
-	return t->skip && t->skip[fn >> 4 & (PLANNED_SKIPS - 1)] == fn;
+	return t->skip && t->skip[fn >> 4 & (PLANNED_SKIPS - 1)] == fn && probe_skips;
 }
 
 static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
@@ -146,15 +147,6 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-static inline void leave(struct thread *t)
-{
-	guard_barrier();
-	if (unlikely(t->has_aside_records))
-		guard_leave(t);
-	else
-		t->busy = 0;
-}
-
 void __cyg_profile_func_enter(void *fn, void *caller)
 {
 	struct thread *t = fast_guard();
@@ -166,13 +158,17 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
 	} else if (is_known_unwanted(t, (uint64_t)fn)) {
 		note_unwanted(t, sp, (uint64_t)fn);
-		leave(t);
-	} else if (t->planned && planned_fast_enter(t, sp, (uint64_t)caller, (uint64_t)fn, NULL)) {
-		leave(t);
+		guard_leave_fast(t);
+	} else if ((probe.plain || planned_passes(t, (uint64_t)fn)) &&
+		   fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn)) {
+		guard_leave_fast(t);
+	} else if (t->planned && !t->pass &&
+		   planned_fast_enter(t, sp, (uint64_t)caller, (uint64_t)fn, NULL)) {
+		guard_leave_fast(t);
 	} else if (unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn))) {
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
 	} else {
-		leave(t);
+		guard_leave_fast(t);
 	}
 }
 
@@ -190,11 +186,15 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 	if (unlikely(!t))
 		exit_unguarded(sp, (uint64_t)fn);
 	else if (was_unwanted(t, sp, (uint64_t)fn))
-		leave(t);
+		guard_leave_fast(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
 		 unlikely(!is_of(t->top, (uint64_t)fn)) ||
-		 unlikely(!(t->planned ? planned_fast_leave(t, NULL) : fast_pop(t))))
+		 unlikely(!fast_pop_alike(t) &&
+			  !(t->planned ? !t->pass && planned_fast_leave(t, NULL) : fast_pop(t))))
 		exit_guarded(t, sp, (uint64_t)fn);
 	else
-		leave(t);
+		guard_leave_fast(t);
 }
+
+OWN_NAME(__cyg_profile_func_enter);
+OWN_NAME(__cyg_profile_func_exit);

@@ -3,6 +3,7 @@
 
 #include "libmcount/caller.h"
 #include "libmcount/interpose.h"
+#include "libmcount/leave.h"
 #include "libmcount/modules.h"
 #include "libmcount/probe.h"
 
@@ -17,9 +18,14 @@ void *dlopen(const char *file, int mode)
 	if (!fn)
 		return NULL; /* with dlerror() set by dlsym() */
 
+	leave_enter();
+
 	void *handle = caller_pretend(fn, file, mode, __builtin_return_address(0), 0);
 
 	if (handle && probe.ready)
 		modules_after_dlopen(begin_ns);
+	leave_exit();
 	return handle;
 }
+
+OWN_NAME(dlopen);

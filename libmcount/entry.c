@@ -3,6 +3,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
+#include "libmcount/planned_pass.h"
 #include "libmcount/stacks.h"
 
 /* What is not the common case; the guard is set. */
@@ -48,7 +49,10 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 
 	if (unlikely(!t))
 		return enter_unguarded(slot, addr, regs);
-	if (unlikely(stack_may_differ(t, (uint64_t)slot)) ||
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+		return enter_guarded(t, slot, addr, regs);
+	if (!(likely(probe.plain || planned_passes(t, addr)) &&
+	      likely(fast_push_alike(t, (uint64_t)slot, *slot, addr))) &&
 	    unlikely(!fast_push(t, (uint64_t)slot, *slot, addr)))
 		return enter_guarded(t, slot, addr, regs);
 	*slot = (uint64_t)arch_return_trampoline;
@@ -64,9 +68,6 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 {
 	return enter(slot, addr, regs);
 }
-
-/* How far apart the two can be: the alignment and the copy. */
-#define REALIGN_MAX 4096
 
 /* HOT (libmcount/probe.h). */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,

@@ -46,11 +46,17 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 
 	uint64_t ret = t->top->ret;
 
-	if (unlikely(t->top->slot != slot) || unlikely(!fast_pop(t)))
+	if (unlikely(t->top->slot != slot) || unlikely(!fast_pop_alike(t) && !fast_pop(t)))
 		return exit_guarded(t, slot, regs);
 	guard_barrier();
 	if (unlikely(t->has_aside_records))
 		return leave_exited(t, ret);
 	t->busy = 0;
 	return ret;
+}
+
+/* HOT, rarely (libmcount/probe.h). */
+void probe_leave(void)
+{
+	guard_leave(self);
 }

@@ -10,6 +10,20 @@
  * stubs have saved already, and a hook has no prologue. That is worth an eighth of what a call costs.
  */
 
+/*
+ * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are alike and none is held back. A record's depth
+ * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1".
+ */
+static inline void fast_begin(struct thread *t)
+{
+	bool is_fast = probe.plain && !t->threshold_ns && !t->planned;
+
+	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
+	t->fast_limit = is_fast ? MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1) : t->frames;
+	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
+	t->pass = NULL;
+}
+
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
 static inline struct thread *fast_guard(void)
 {
@@ -35,6 +49,48 @@ static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
 static inline bool fast_has_room(const struct thread *t)
 {
 	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
+}
+
+/* What the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come from them. */
+static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *top = t->top;
+	struct frame *f = top + 1;
+	uint64_t depth_bits = (top->data + (1 << RECORD_DEPTH_SHIFT)) &
+			      (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
+	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | depth_bits;
+	uint64_t now_ns;
+
+	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	t->last_ns = now_ns;
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	/* A signal handler may walk the stack at any point. */
+	guard_barrier();
+	t->top = f;
+	t->written = f;
+	hot_commit(t, put_record(t->at, now_ns, data));
+	return true;
+}
+
+/* The same for a return. */
+static inline bool fast_pop_alike(struct thread *t)
+{
+	struct frame *f = t->top;
+	uint64_t now_ns;
+
+	if (f <= t->fast_base || unlikely(!probe.is_on) || unlikely(!fast_has_room(t)) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	t->last_ns = now_ns;
+	t->top = f - 1;
+	t->written = f - 1;
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+	return true;
 }
 
 /* frame_push() for a thread that has no rules, with room on the stack of frames and in the ring. */
@@ -72,7 +128,7 @@ static inline bool fast_pop(struct thread *t)
 	uint64_t now_ns;
 
 	/* Before the clock is read, which is a quarter of what a call costs. */
-	if (is_held_back && unlikely(t->planned))
+	if (unlikely(t->planned))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))
 		return false;

@@ -340,6 +340,9 @@ void fault_watch_signal(int sig)
 {
 	struct sigaction act;
 
+	/* The program would be left with a handler that is gone (leave.h). */
+	if (probe.is_attached)
+		return;
 	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
 		return;
 	if (next_sigaction(sig, NULL, &act) == 0)

@@ -109,6 +109,20 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 	frames_leave_top(t, NULL);
 }
 
+void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs)
+{
+	uint64_t id = slot | FRAME_EXPLICIT;
+	struct frame *f = t->top;
+
+	while (f > t->frames && f->slot < id)
+		f--;
+	if (f == t->frames || f->slot != id)
+		return;
+	while (t->top > f)
+		frames_abandon_top(t);
+	frames_leave_top(t, regs);
+}
+
 /*
  * The return address of a slot that is not among the open frames of this thread: its frame was abandoned too early, or
  * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case

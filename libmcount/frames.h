@@ -24,6 +24,12 @@ void frames_make_way(struct thread *t, uint64_t *slot);
 /* The innermost frame of function @fn returns (-finstrument-functions); those inside were abandoned. */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
+/*
+ * The frame of a function with return slot @slot that announces its return (XRay) ends; those inside were abandoned. Nothing
+ * happens when it has none: it was not recorded.
+ */
+void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
+
 /* The frame with @slot returns, with @regs, though it is not the innermost one. Where it goes on. */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -49,7 +55,7 @@ void frames_close_estimated(struct thread *t);
 static inline void frames_reset(struct thread *t)
 {
 	t->top = t->frames;
-	t->written = t->planned ? NULL : t->frames;
+	t->written = t->frames;
 }
 
 /*
@@ -60,7 +66,7 @@ static inline void frames_leave_top(struct thread *t, const struct arch_regs *re
 {
 	struct frame *f = t->top;
 
-	if (unlikely(f > t->written) && unlikely(t->planned)) {
+	if (unlikely(t->planned)) {
 		planned_leave_top(t, regs);
 		return;
 	}

@@ -4,16 +4,28 @@
 
 #include <dlfcn.h>
 
-/* The next definition of @name after ours, looked up once and kept in @cache; NULL when there is none. */
+#include "libmcount/probe.h"
+
+/*
+ * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is none. When the probe came later than all
+ * others, none of its names is the program's: then it is the one that the program has.
+ */
 static inline void *interposed(void **cache, const char *name)
 {
 	void *fn = __atomic_load_n(cache, __ATOMIC_RELAXED);
 
 	if (!fn) {
-		fn = dlsym(RTLD_NEXT, name);
+		fn = dlsym(probe.is_attached ? RTLD_DEFAULT : RTLD_NEXT, name);
 		__atomic_store_n(cache, fn, __ATOMIC_RELAXED);
 	}
 	return fn;
 }
+
+/*
+ * own_<name>: the exported function <name> of this module, whose definition is in the same source, whoever else exports that name. For
+ * libcall.c.
+ */
+#define OWN_NAME(name) \
+	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)
 
 #endif

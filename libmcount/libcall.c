@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmcount/leave.h"
 #include "libmcount/probe.h"
 
 /*
@@ -41,6 +42,7 @@ static bool reserve_sites(uint32_t nr)
 
 		if (p == MAP_FAILED)
 			return false;
+		leave_note_memory(p, room * sizeof(struct call_site));
 		probe.calls = p;
 		room_calls = room;
 	}
@@ -64,6 +66,7 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		munmap(page, bytes);
 		return NULL;
 	}
+	leave_note_code(page, bytes);
 	return page;
 }
 
@@ -135,17 +138,69 @@ static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel
 		return NULL;
 	if (table < m->bias)
 		table += m->bias;
+	leave_note_memory(copy, size->d_un.d_val);
 	memcpy(copy, (const void *)table, size->d_un.d_val);
 	*nr = size->d_un.d_val / sizeof(*copy);
 	return copy;
 }
 
+static bool is_protected(const struct module *m, uint64_t address)
+{
+	return address >= m->relro_start && address < m->relro_end;
+}
+
 static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW(Rela) * copy)
 {
 	bool is_address = jmprel->d_un.d_ptr >= m->bias;
+	uint64_t ours = (uint64_t)copy - (is_address ? 0 : m->bias);
 
-	__atomic_store_n(&jmprel->d_un.d_ptr, (uint64_t)copy - (is_address ? 0 : m->bias),
-			 __ATOMIC_RELEASE);
+	leave_note_slot(&jmprel->d_un.d_ptr, jmprel->d_un.d_ptr, NULL, ours,
+			is_protected(m, (uint64_t)&jmprel->d_un.d_ptr));
+	__atomic_store_n(&jmprel->d_un.d_ptr, ours, __ATOMIC_RELEASE);
+}
+
+/* See OWN_NAME() in interpose.h. */
+#define OWN(name) extern const char own_##name[] __attribute__((visibility("hidden")))
+OWN(mcount);
+OWN(__fentry__);
+OWN(__cyg_profile_func_enter);
+OWN(__cyg_profile_func_exit);
+OWN(dlopen);
+OWN(longjmp);
+OWN(_longjmp);
+OWN(siglongjmp);
+OWN(__longjmp_chk);
+OWN(prctl);
+
+/* An enum plan_hook as it comes; 0 when there is no such hook. */
+static uint64_t hook_address(uint32_t hook)
+{
+	const char *const hooks[PLAN_HOOKS] = {
+		[PLAN_HOOK_MCOUNT] = own_mcount,
+		[PLAN_HOOK_FENTRY] = own___fentry__,
+		[PLAN_HOOK_CYG_ENTER] = own___cyg_profile_func_enter,
+		[PLAN_HOOK_CYG_EXIT] = own___cyg_profile_func_exit,
+		[PLAN_HOOK_DLOPEN] = own_dlopen,
+		[PLAN_HOOK_LONGJMP] = own_longjmp,
+		[PLAN_HOOK_LONGJMP_BSD] = own__longjmp,
+		[PLAN_HOOK_SIGLONGJMP] = own_siglongjmp,
+		[PLAN_HOOK_LONGJMP_CHK] = own___longjmp_chk,
+		[PLAN_HOOK_PRCTL] = own_prctl,
+	};
+
+	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
+}
+
+/* Functions of the program may come at once. */
+static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
+{
+	uint64_t *slot = (uint64_t *)site->slot;
+	uint64_t ours = hook_address(site->flags >> PLAN_CALL_HOOK_SHIFT);
+
+	if (!ours)
+		return;
+	leave_note_slot(slot, *slot, NULL, ours, is_protected(m, site->slot));
+	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
 /* The sites of one module, numbered from @first on. */
@@ -165,6 +220,11 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 	for (uint32_t i = 0; i < nr; i++) {
 		struct call_site *site = &probe.calls[first + i];
 
+		if (sites[i].flags & PLAN_CALL_HOOK) {
+			lead_to_hook(&m, &sites[i]);
+			continue;
+		}
+
 		*site = (struct call_site){ *(uint64_t *)sites[i].slot, sites[i].addr,
 					    sites[i].flags };
 		if (sites[i].reloc < nr_relocs &&
@@ -178,11 +238,16 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		uint64_t stub = (uint64_t)page->stubs + (uint64_t)i * ARCH_CALL_STUB_BYTES;
 		bool is_lazy = sites[i].reloc != PLAN_NO_RELOC;
 
+		if (sites[i].flags & PLAN_CALL_HOOK)
+			continue;
+
 		/* A lazy slot whose relocation is not where the file says would be bound behind our back. */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=
 					(uint64_t)&probe.calls[first + i].target))
 			continue;
+		leave_note_slot((uint64_t *)sites[i].slot, 0, &probe.calls[first + i].target, stub,
+				is_protected(&m, sites[i].slot));
 		__atomic_store_n((uint64_t *)sites[i].slot, stub, __ATOMIC_RELEASE);
 	}
 	protect_relro(&m, PROT_READ);

@@ -60,3 +60,8 @@ INTERPOSE_LONGJMP(longjmp)
 INTERPOSE_LONGJMP(_longjmp)
 INTERPOSE_LONGJMP(siglongjmp)
 INTERPOSE_LONGJMP(__longjmp_chk)
+
+OWN_NAME(longjmp);
+OWN_NAME(_longjmp);
+OWN_NAME(siglongjmp);
+OWN_NAME(__longjmp_chk);

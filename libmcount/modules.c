@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "libmcount/plans.h"
-#include "libmcount/points.h"
+#include "libmcount/patches.h"
 #include "libmcount/probe.h"
 
 /* What tells one loaded object from another that is loaded later at the same place. */
@@ -107,6 +107,9 @@ static size_t module_path(const struct dl_phdr_info *info, char *path)
 	return name && name[0] ? absolute_path(name, path) : program_path(path);
 }
 
+/* Of this very module, made by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
 static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct report *report = arg;
@@ -129,8 +132,9 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
 		m->has_text |= ph->p_flags & PF_X;
 	}
-	/* The vDSO has no file; what has no segments has no addresses. */
-	if (!end || strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
+	/* The vDSO has no file; what has no segments has no addresses; and the probe may be where only this process finds it. */
+	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
+	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
 
 	size_t len = module_path(info, m->path);
@@ -156,10 +160,28 @@ bool modules_report_all(struct channel *ch)
 	return !report.failed;
 }
 
+void modules_drop(void)
+{
+	if (modules.known)
+		munmap(modules.known, modules.room * sizeof(*modules.known));
+	modules.known = NULL;
+	modules.nr = modules.room = 0;
+}
+
 static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	*(unsigned long long *)arg = info->dlpi_adds;
 	return 1;
+}
+
+bool modules_try_lock(void)
+{
+	return pthread_mutex_trylock(&modules.lock) == 0;
+}
+
+void modules_unlock(void)
+{
+	pthread_mutex_unlock(&modules.lock);
 }
 
 void modules_after_fork(void)
@@ -177,7 +199,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&modules.lock);
 	if (adds != modules.adds) {
-		points_look_again();
+		patches_look_again();
 
 		struct control_plan plan;
 		struct channel ch cleanup(channel_close);

@@ -23,6 +23,13 @@ bool modules_report_all(struct channel *ch);
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);
 
+/* COLD. What is kept of them is given back: there is no recorder any more. */
+void modules_drop(void);
+
+/* SLOW. Keep other threads from telling the recorder of modules, and from adding them to the plan; false when one is at it. */
+bool modules_try_lock(void);
+void modules_unlock(void);
+
 /* COLD, in a forked child. */
 void modules_after_fork(void);
 

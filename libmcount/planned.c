@@ -25,6 +25,8 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	uint64_t *table = p->now.out ? p->skip_out : p->skip_outside;
 
 	table[addr >> 4 & (PLANNED_SKIPS - 1)] = addr;
+	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
+		steer_check_skip(p, &table[addr >> 4 & (PLANNED_SKIPS - 1)]);
 }
 
 static inline const struct live_func *find_func(struct planned *p, uint64_t addr)
@@ -105,11 +107,6 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 	d->finishes = false;
 	if (p->now.out || unlikely(!probe.tracing))
 		return;
-	if (unlikely(atomic_load_explicit(&probe.control->finished, memory_order_relaxed))) {
-		probe_stop();
-		return;
-	}
-
 	const struct live_func *func = find_func(p, addr);
 
 	if (!func && p->has_filter && p->now.in == 0)
@@ -256,38 +253,14 @@ static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return 1;
 }
 
-NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_t addr,
-				       const struct arch_regs *regs)
+/* HOT, rarely: there are news. Whether another plan counts from here on. */
+NOINLINE static bool take_news(struct thread *t)
 {
-	struct decision d;
-	uint32_t replaced = 0;
-
-	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
-		leave_gone(t);
-	decide(t, addr, slot, regs, &d);
-	if (((d.flags & PLANNED_RECORD) || d.has_change) && t->top < t->limit)
-		replaced = enter(t, slot, addr, regs, &d);
-	if (unlikely(d.finishes))
-		finish(t);
-	return replaced;
-}
-
-/* Not the common case. What needs most of the program's stack is done before the decision takes its share of it. */
-NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
-					const struct arch_regs *regs)
-{
-	planned_prepare(t);
-	return enter_decided(t, slot, addr, regs);
-}
-
-/* What may be of interest; not inline, so that the way of all else is short. */
-NOINLINE static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
-				     const struct arch_regs *regs)
-{
-	if (unlikely(!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs)))
-		return enter_prepared(t, slot, addr, regs);
-	*slot = (uint64_t)arch_return_trampoline;
-	return 1;
+	steer_obey(t);
+	if (planned_is_current(t->planned))
+		return false;
+	planned_take_up(t);
+	return true;
 }
 
 /* HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they cost. */
@@ -302,8 +275,71 @@ static inline bool is_unwanted(struct thread *t, uint64_t addr)
 {
 	if (!is_outside(t->planned, addr))
 		return false;
+	if (steer_has_news() && take_news(t) && !is_outside(t->planned, addr))
+		return false;
 	note_skip(t, addr);
 	return true;
+}
+
+NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	struct decision d;
+	uint32_t replaced = 0;
+
+	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
+		leave_gone(t);
+	decide(t, addr, slot, regs, &d);
+	if (((d.flags & PLANNED_RECORD) || d.has_change) && t->top < t->limit)
+		replaced = enter(t, slot, addr, regs, &d);
+	if (unlikely(d.finishes))
+		finish(t);
+	else
+		planned_open(t, planned_frame_of(t, t->top));
+	return replaced;
+}
+
+/* Not the common case. What needs most of the program's stack is done before the decision takes its share of it. */
+NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
+					const struct arch_regs *regs)
+{
+	planned_prepare(t);
+	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+		return 0;
+	return enter_decided(t, slot, addr, regs);
+}
+
+/* What may be of interest; not inline, so that the way of all else is short. */
+NOINLINE static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
+				     const struct arch_regs *regs);
+
+NOINLINE static uint32_t enter_settled(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	planned_close(t);
+	return enter_maybe(t, slot, addr, regs);
+}
+
+static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
+			    const struct arch_regs *regs)
+{
+	if (t->pass)
+		return enter_settled(t, slot, addr, regs);
+	if (unlikely(!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs)))
+		return enter_prepared(t, slot, addr, regs);
+	*slot = (uint64_t)arch_return_trampoline;
+	return 1;
+}
+
+/* HOT: deeper than the limit, and nothing else is said about it; that costs no thread its being open. */
+static inline bool is_too_deep(struct thread *t, uint64_t addr)
+{
+	const struct live_func *func;
+
+	if (!t->pass || planned_open_calls(t) < t->planned->now.depth)
+		return false;
+	func = find_func(t->planned, addr);
+	return !func || !func->rule;
 }
 
 bool planned_is_unwanted(struct thread *t, uint64_t addr)
@@ -318,6 +354,8 @@ static inline uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t ad
 				   const struct arch_regs *regs)
 {
 	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+		return 0;
+	if (is_too_deep(t, addr))
 		return 0;
 	return enter_maybe(t, slot, addr, regs);
 }
@@ -347,14 +385,37 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return false;
+	planned_settle(t);
 	/* Whether there is another plan was seen to by planned_is_unwanted(). */
 	if (likely(planned_fast_enter_known(t, sp, ret, addr, NULL)))
 		return true;
+	if (steer_has_news())
+		take_news(t);
 	decide(t, addr, NULL, NULL, &d);
 	push(t, NULL, sp, ret, addr, NULL, &d);
 	if (unlikely(d.finishes))
 		finish(t);
 	return true;
+}
+
+void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
+			     const struct arch_regs *regs)
+{
+	uint64_t id = (uint64_t)slot | FRAME_EXPLICIT;
+	struct decision d;
+
+	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
+	    planned_is_unwanted(t, addr))
+		return;
+	planned_settle(t);
+	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))
+		return;
+	planned_prepare(t);
+	decide(t, addr, slot, regs, &d);
+	if ((d.flags & PLANNED_RECORD) || d.has_change)
+		push(t, slot, id, *slot, addr, regs, &d);
+	if (unlikely(d.finishes))
+		finish(t);
 }
 
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
@@ -364,8 +425,11 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return;
+	if (steer_has_news())
+		steer_obey(t);
 	if (unlikely(!planned_is_current(t->planned)))
 		planned_take_up(t);
+	planned_settle(t);
 	decide(t, addr, slot, regs, &d);
 	if (!(d.flags & PLANNED_RECORD) || !is_written_at_once(t->planned, &d.next, d.flags))
 		return;

@@ -74,6 +74,9 @@ struct planned_known {
  */
 #define PLANNED_SKIPS 1024
 
+/* Calls that are recorded like all others, while thread->pass is the table of them: as above, see planned_pass.h. */
+#define PLANNED_PASSES 4096
+
 /*
  * Of one thread; struct thread has a pointer.
  *
@@ -113,6 +116,7 @@ struct planned {
 	struct planned_known known[PLANNED_KNOWN];
 	uint64_t skip_outside[PLANNED_SKIPS]; /* nothing is opted in: functions without a rule */
 	uint64_t skip_out[PLANNED_SKIPS];     /* something is opted out: all */
+	uint64_t pass[PLANNED_PASSES];	      /* functions of which nothing is asked */
 	struct planned_frame frames[];
 };
 
@@ -125,6 +129,10 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /* HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no frame, for want of room. */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
+
+/* HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it is. */
+void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
+			     const struct arch_regs *regs);
 
 /* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns, or NULL */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
@@ -142,6 +150,9 @@ void planned_end_estimate(struct thread *t);
 
 /* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
+
+/* HOT: what thread->pass has let in gets what the frames of other calls have, and planned.now is that of the innermost one. */
+void planned_close(struct thread *t);
 
 /* SLOW. Memory for @t; false when there is none. */
 bool planned_make(struct thread *t);

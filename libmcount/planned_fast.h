@@ -6,10 +6,12 @@
 #include "libmcount/fast.h"
 #include "libmcount/fault.h"
 #include "libmcount/planned.h"
+#include "libmcount/planned_pass.h"
+#include "libmcount/steer.h"
 
 /*
  * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have changed nothing. What they do
- * is what planned.c would do, without the detours for what is not there.
+ * is what planned.c would do, without the detours for what is not there. The thread is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -46,8 +48,7 @@ static inline bool planned_is_simple(const struct thread *t)
 	const struct planned *p = t->planned;
 
 	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe.is_on &&
-	       probe.tracing &&
-	       !atomic_load_explicit(&probe.control->finished, memory_order_relaxed);
+	       probe.tracing && !steer_has_news();
 }
 
 /* Room for a record and what a program may put behind it. */
@@ -116,6 +117,12 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 	t->skip = p->skip_out;
 }
 
+/* The return slot of a frame. */
+static inline const uint64_t *planned_slot(uint64_t slot)
+{
+	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
+}
+
 /* Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for -finstrument-functions, which has no arguments. */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
 					    uint64_t addr, const struct arch_regs *regs)
@@ -179,7 +186,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 		if (args) {
 			struct planned_frame *pf = planned_frame_of(t, t->top);
 
-			pf->args_len = capture_args_quick(args, regs, (const uint64_t *)slot,
+			pf->args_len = capture_args_quick(args, regs, planned_slot(slot),
 							  p->args + p->args_top);
 			p->args_top += pf->args_len;
 		}
@@ -189,9 +196,14 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	uint32_t len = 0;
 
 	if (args)
-		len = capture_args_quick(args, regs, (const uint64_t *)slot,
+		len = capture_args_quick(args, regs, planned_slot(slot),
 					 (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
+	/* It is opened for what comes often, which may be its rule's function. */
+	if (!func || (!func->rule && !func->args && !func->result)) {
+		planned_note_pass(p, addr);
+		planned_open(t, planned_frame_of(t, t->top));
+	}
 	return true;
 }
 
@@ -223,6 +235,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 
 	if (pf->flags == 0) {
 		planned_drop(t, pf);
+		planned_open(t, pf - 1);
 		return true;
 	}
 	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
@@ -249,6 +262,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 					   (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
 			      len);
+	planned_open(t, pf - 1);
 	return true;
 }
 

@@ -36,6 +36,7 @@ void planned_write_entries(struct thread *t, struct frame *f)
 {
 	struct frame *g = f;
 
+	planned_settle(t);
 	while (g > t->frames && !(planned_frame_of(t, g)->flags & PLANNED_WRITTEN))
 		g--;
 	while (++g <= f) {
@@ -116,10 +117,19 @@ NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *re
 {
 	planned_prepare(t);
 	leave_decided(t, regs);
+	planned_open(t, planned_frame_of(t, t->top));
+}
+
+NOINLINE static void leave_settled(struct thread *t, const struct arch_regs *regs)
+{
+	planned_close(t);
+	planned_leave_top(t, regs);
 }
 
 void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 {
-	if (unlikely(!planned_fast_leave(t, regs)))
+	if (t->pass)
+		leave_settled(t, regs);
+	else if (unlikely(!planned_fast_leave(t, regs)))
 		leave_prepared(t, regs);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot.h"
+#include "libmcount/leave.h"
 #include "libmcount/aside.h"
 
 static void forget_skips(struct planned *p);
@@ -36,8 +37,10 @@ void planned_make_readings(void *arg)
 					 PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (readings != MAP_FAILED)
-		p->readings = readings;
+	if (readings == MAP_FAILED)
+		return;
+	leave_note_memory(readings, frames * sizeof(*p->readings));
+	p->readings = readings;
 }
 
 void planned_make_args(void *arg)
@@ -50,6 +53,7 @@ void planned_make_args(void *arg)
 
 	if (args == MAP_FAILED)
 		return;
+	leave_note_memory(args, bytes);
 	p->args = args;
 	p->args_bytes = bytes;
 }
@@ -110,6 +114,7 @@ bool planned_make(struct thread *t)
 
 	if (p == MAP_FAILED)
 		return false;
+	leave_note_memory(p, sizeof(*p) + frames * sizeof(struct planned_frame));
 	/* Below it there is nothing left to write. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
@@ -162,6 +167,31 @@ static struct selection replay(struct thread *t, const struct live_plan *plan)
 	return s;
 }
 
+void planned_close(struct thread *t)
+{
+	struct planned *p = t->planned;
+	struct selection now = p->now;
+
+	for (struct frame *f = t->fast_base + 1; f <= t->top; f++) {
+		struct planned_frame *pf = planned_frame_of(t, f);
+
+		pf->before = now;
+		pf->result = NULL;
+		pf->flags = PLANNED_RECORD | PLANNED_WRITTEN;
+		pf->args_len = 0;
+		pf->args_at = p->args_top;
+		now.depth--;
+		now.level++;
+	}
+	/* A signal handler may jump out for good at any point: what is undone by the frames has then been undone too often, which does no harm. */
+	guard_barrier();
+	t->pass = NULL;
+	t->fast_limit = t->frames;
+	t->fast_base = (struct frame *)UINTPTR_MAX;
+	guard_barrier();
+	p->now = now;
+}
+
 static void forget_known(struct planned *p)
 {
 	for (unsigned i = 0; i < PLANNED_KNOWN; i++)
@@ -173,6 +203,11 @@ static void forget_skips(struct planned *p)
 	for (unsigned i = 0; i < PLANNED_SKIPS; i++) {
 		__atomic_store_n(&p->skip_outside[i], 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->skip_out[i], 0, __ATOMIC_RELAXED);
+	}
+	/* Most of them were never used: then the memory is not there. */
+	for (unsigned i = 0; i < PLANNED_PASSES; i++) {
+		if (__atomic_load_n(&p->pass[i], __ATOMIC_RELAXED))
+			__atomic_store_n(&p->pass[i], 0, __ATOMIC_RELAXED);
 	}
 }
 
@@ -215,6 +250,7 @@ void planned_take_up(struct thread *t)
 	/* Calls of a handler are judged as those that it interrupts. */
 	if (t->is_aside && p->plan)
 		return;
+	planned_settle(t);
 	do {
 		plan = __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&p->taking, plan, __ATOMIC_RELAXED);
@@ -293,6 +329,7 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	}
 	__atomic_store_n(&p->plan, of->plan, __ATOMIC_RELAXED);
 	p->now = of->now;
+	p->now.depth -= planned_open_calls(t);
 	p->now.level = 0;
 }
 
@@ -316,7 +353,7 @@ static void begin_late(void *arg)
 								: PLANNED_RECORD;
 		}
 		t->limit = t->frames + probe.plan.max_stack;
-		t->written = NULL;
+		fast_begin(t);
 		planned_take_up(t);
 		late->is_good = true;
 	}
@@ -336,6 +373,7 @@ bool planned_begin_late(struct thread *t)
 
 void planned_note_written(struct thread *t)
 {
+	planned_settle(t);
 	for (struct frame *f = t->top; f > t->frames; f--)
 		planned_frame_of(t, f)->flags |= PLANNED_WRITTEN;
 }

@@ -9,7 +9,7 @@
 #include "libmcount/conds.h"
 #include "libmcount/fault.h"
 #include "libmcount/planned.h"
-#include "libmcount/points.h"
+#include "libmcount/patches.h"
 #include "libmcount/switches.h"
 
 /*
@@ -212,6 +212,21 @@ unsigned plans_reclaim(void)
 	return left;
 }
 
+void plans_drop(void)
+{
+	struct live_plan *live = probe.live;
+
+	if (!live)
+		return;
+	live->older = plans.retired;
+	for (struct live_plan *plan = live, *older; plan; plan = older) {
+		older = plan->older;
+		munmap(plan, plan->bytes);
+	}
+	probe.live = NULL;
+	plans.retired = NULL;
+}
+
 void plans_after_fork(void)
 {
 	/* Another thread of the parent may have held it. The list is in order at any moment. */
@@ -241,13 +256,13 @@ static void publish(struct live_plan *plan)
 	reclaim();
 }
 
-/* What is common to all settings but the first. Library calls and points come last: they may be called at once. */
+/* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
 static void add_places(const struct plan_view *view)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
-	const struct plan_list *points = &view->lists[PLAN_POINTS];
+	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
-			 (uint64_t)points->nr * sizeof(struct plan_point);
+			 (uint64_t)patches->nr * sizeof(struct plan_patch);
 	void *copy = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				  -1, 0)
 			   : MAP_FAILED;
@@ -256,12 +271,12 @@ static void add_places(const struct plan_view *view)
 		return;
 
 	struct plan_call_site *sites = copy;
-	struct plan_point *first = (struct plan_point *)(sites + calls->nr);
+	struct plan_patch *first = (struct plan_patch *)(sites + calls->nr);
 
 	plan_copy(view, PLAN_CALLS, sites);
-	plan_copy(view, PLAN_POINTS, first);
+	plan_copy(view, PLAN_PATCHES, first);
 	libcall_hook(sites, calls->nr);
-	points_adopt(first, points->nr);
+	patches_adopt(first, patches->nr);
 	munmap(copy, bytes);
 }
 
@@ -295,9 +310,11 @@ static void turn(const struct plan *settings)
 			 (former & (PLANS_FIXED_FLAGS | PLAN_STACKS)) | PLAN_SELECTIVE |
 				 (settings->flags & ~(PLANS_FIXED_FLAGS | PLAN_STACKS)),
 			 __ATOMIC_RELAXED);
-	if ((former ^ settings->flags) & PLAN_TRACE_OFF)
+	if (((former ^ settings->flags) & PLAN_TRACE_OFF) ||
+	    settings->on_generation > probe.plan.generation)
 		__atomic_store_n(&probe.is_on, !(settings->flags & PLAN_TRACE_OFF),
 				 __ATOMIC_RELAXED);
+	probe.plan.generation = settings->generation;
 	if (was_off && !probe.is_finished)
 		probe.tracing = true;
 	probe_skips = !(probe.plan.flags & PLAN_ESTIMATE);

@@ -64,7 +64,8 @@ int plans_extend(int fd);
 int plans_replace(int fd);
 
 /* What the process was set up for at its start, which no later plan can change; nor can it clock, clock_id and max_stack. */
-#define PLANS_FIXED_FLAGS ((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE))
+#define PLANS_FIXED_FLAGS \
+	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE))
 
 /* COLD. Unmap plans that nobody needs any more; how many are left. Each replacement does it. */
 unsigned plans_reclaim(void);
@@ -90,5 +91,8 @@ static inline const struct live_func *plans_find(const struct live_plan *plan, u
 		return &plan->funcs[low];
 	return NULL;
 }
+
+/* COLD. All plans are given back: nobody goes by one any more. */
+void plans_drop(void);
 
 #endif

@@ -5,7 +5,9 @@
 #include <sys/prctl.h>
 
 #include "libmcount/interpose.h"
+#include "libmcount/leave.h"
 #include "libmcount/probe.h"
+#include "libmcount/steer.h"
 
 EXPORTED int prctl(int option, ...);
 
@@ -36,7 +38,17 @@ int prctl(int option, ...)
 		errno = ENOSYS;
 		return -1;
 	}
+	/* A filter may allow what hooks do, and forbid a conversation. */
+	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_FILTER)
+		steer_leave_alone();
 	if (forbids_hooks(option, args[0]))
 		thread_before_cage();
-	return fn(option, args[0], args[1], args[2], args[3]);
+	leave_enter();
+
+	int ret = fn(option, args[0], args[1], args[2], args[3]);
+
+	leave_exit();
+	return ret;
 }
+
+OWN_NAME(prctl);

@@ -53,9 +53,11 @@ struct frame {
  *        when there is no segment (new thread, forked child, no room): the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
  *       frames[0] is a sentinel whose slot is above everything
+ * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push one only upon a frame below
+ *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. NULL
- *           when there is @planned: that one knows
+ * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Means
+ *           nothing when there is @planned: that one knows
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
@@ -65,9 +67,9 @@ struct thread {
 	char *at;
 	char *end;
 	struct frame *top;
-	struct frame *limit;
+	struct frame *fast_limit;
+	struct frame *fast_base;
 	struct frame *written;
-	uint64_t threshold_ns;
 	struct ring *ring;
 
 	/* The clock: ns = base_ns + ((counter - base_counter) * mult >> 32), never below last_ns. */
@@ -78,7 +80,9 @@ struct thread {
 	uint64_t last_ns;
 	uint64_t position;
 	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: that is not asked */
-	struct thread *next;   /* in probe_threads */
+	struct thread *next; /* in probe_threads */
+	struct frame *limit;
+	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
@@ -87,6 +91,8 @@ struct thread {
 	struct thread *aside;  /* NULL until it was needed */
 	struct planned *planned; /* NULL when all calls are alike; see planned.h */
 	const uint64_t *skip; /* calls that the stubs may leave alone: see planned.h; NULL: none */
+	const uint64_t
+		*pass; /* and those that they may record alone: see planned_pass.h; NULL: none */
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
@@ -127,6 +133,7 @@ struct live_plan;
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
+ * @news: non-zero: the recorder has something to say, see steer.h
  * @is_on: what the triggers trace_on and trace_off switch
  * @live: the plan in force, see plans.h; NULL before the first one
  * @plan: its settings. What a later plan may change of them counts for threads from planned.plan on, and here for `plain` calls
@@ -153,7 +160,7 @@ enum fork_state {
 struct probe {
 	bool ready;
 	bool plain;
-	bool tracing;
+	bool tracing; /* the stubs look at this and the next one at once */
 	bool is_on;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;
@@ -165,6 +172,7 @@ struct probe {
 	struct plan plan;
 
 	const struct control_page *control;
+	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* of @control, at the beginning */
 	bool is_finished;    /* this process has asked for it; others may see it later */
 	struct arena *
@@ -172,6 +180,7 @@ struct probe {
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
+	bool is_attached; /* it was put into a process that ran already, and is to leave it: leave.h */
 	bool is_elsewhere; /* in a pid namespace that the process with @arena is not in */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
@@ -182,7 +191,7 @@ struct probe {
 
 extern struct probe probe;
 
-/* The stubs look at thread->skip before anything else. */
+/* The stubs look at thread->skip before anything else. In a steerable process it is arena.may_skip: see steer.h. */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
@@ -208,6 +217,12 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
 
+/* How far apart the two can be: the alignment and the copy. */
+#define REALIGN_MAX 4096
+
+/* HOT, called by the stubs' fast paths in place of lowering the guard, when a signal handler has left records in the aside. */
+void probe_leave(void);
+
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 
@@ -227,10 +242,17 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
 /*
- * HOT, called by arch_point. The program passes point @index (points.h), with stack pointer @sp: the event goes into the ring, and
+ * HOT, called by arch_point. The program passes a place with event @event, with stack pointer @sp: the event goes into the ring, and
  * so do the calls around it.
  */
-void probe_point(uint32_t index, uint64_t sp);
+void probe_point(uint32_t event, uint64_t sp);
+
+/*
+ * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it ends by an exit sled with the same slot, with
+ * @regs what it returns, or NULL before it jumps to another one.
+ */
+void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
+void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
 
 /*
  * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
@@ -292,6 +314,9 @@ void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
+
+/* COLD. Threads that end are not seen any more; forks are, as long as this module is there. */
+void thread_forget_ends(void);
 
 /* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
 void session_report_fork(struct thread *t);

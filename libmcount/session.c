@@ -22,10 +22,12 @@
 #include "libmcount/modules.h"
 #include "libmcount/own_libc.h"
 #include "libmcount/plans.h"
+#include "libmcount/session.h"
+#include "libmcount/steer.h"
 #include "libmcount/switches.h"
+#include "utils/format/attach.h"
 
 struct probe probe;
-bool probe_skips;
 
 /* Map the page that the recorder shares with all probes. */
 static const struct control_page *map_control(int fd)
@@ -53,6 +55,7 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 	if (!probe.control || !arena_adopt(fds[CONTROL_FD_ARENA]))
 		return false;
 	probe.nr_writers = probe.control->nr_writers;
+	probe.news = &probe.control->finished;
 	return true;
 }
 
@@ -135,16 +138,13 @@ void probe_finish(void)
 	errno = saved;
 }
 
-/* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
-__attribute__((constructor)) static void session_begin(void)
+/* Be recorded from now on. enum attach_result */
+static int64_t begin(const char *address)
 {
-	const char *address = getenv(CONTROL_ENV_SOCKET);
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
 
 	channel_init(&ch);
-	if (!address || !control_address_parse(address, probe.secret))
-		return;
 	/* The kernel is asked as the program asks it, by whatever stands in front of libc. */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
@@ -152,16 +152,22 @@ __attribute__((constructor)) static void session_begin(void)
 	strcpy(probe.address, address);
 	probe.pid = getpid();
 	if (!report_exec(&ch, has_shadow_stack, &welcome) || !adopt_arena(ch.fds))
-		return;
+		return ATTACH_REFUSED;
 
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
-		return;
+		return ATTACH_NO_MEMORY;
+	steer_begin();
 	clock_setup();
-	exec_setup();
-	backtrace_setup();
+	if (!probe.is_attached) {
+		exec_setup();
+		backtrace_setup();
+	}
 	thread_setup();
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+	/* Who is to leave again has no handlers of signals: the program could have learnt of them. */
+	if (probe.is_attached)
+		return ATTACH_DONE;
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/* Where ENTRY records are held back, a crash would lose those of the calls that led to it. */
@@ -170,6 +176,30 @@ __attribute__((constructor)) static void session_begin(void)
 	switches_begin();
 	/* The first thread's state is made here, where that costs nobody's call time. */
 	thread_begin();
+	return ATTACH_DONE;
+}
+
+/* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
+__attribute__((constructor)) static void session_begin(void)
+{
+	const char *address = getenv(CONTROL_ENV_SOCKET);
+
+	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
+		begin(address);
+}
+
+int64_t session_attach(const char *address)
+{
+	bool has_shadow_stack = arch_has_shadow_stack();
+	enum control_hello_kind why = why_not(has_shadow_stack);
+
+	if (why == CONTROL_SHADOW_STACK)
+		return ATTACH_SHADOW_STACK;
+	if (why == CONTROL_OTHER_LIBC)
+		return ATTACH_OTHER_LIBC;
+	if (why == CONTROL_NO_ADDRESS_SPACE)
+		return ATTACH_NO_ADDRESS_SPACE;
+	return control_address_parse(address, probe.secret) ? begin(address) : ATTACH_REFUSED;
 }
 
 /* COLD. After the program's own destructors: exit(3) in this thread. */
@@ -197,6 +227,7 @@ static bool report_fork(void)
 		return false;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	probe.is_elsewhere = false;
+	steer_begin();
 	return true;
 }
 

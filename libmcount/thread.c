@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "libmcount/arena.h"
+#include "libmcount/fast.h"
 #include "libmcount/frames.h"
+#include "libmcount/leave.h"
 #include "libmcount/modules.h"
 #include "libmcount/stacks.h"
+#include "libmcount/steer.h"
 #include "libmcount/reads.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
@@ -82,6 +85,7 @@ struct thread *thread_make_state(void)
 
 	if (t == MAP_FAILED)
 		return NULL;
+	leave_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
 	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
@@ -133,6 +137,7 @@ struct thread *thread_take_state(void)
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
+	fast_begin(t);
 	if (t->planned)
 		planned_begin(t);
 	/* The next record makes a fresh fit of the clock. */
@@ -169,9 +174,11 @@ static void begin_without_signals(void *arg)
 	uint64_t all = UINT64_MAX;
 	uint64_t before;
 
+	leave_enter();
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
 	begin(arg);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	leave_exit();
 }
 
 struct thread *thread_begin(void)
@@ -244,7 +251,9 @@ static void thread_end(void *arg)
 		pthread_setspecific(probe.thread_key, t);
 		return;
 	}
+	leave_enter();
 	thread_leave_alone();
+	leave_exit();
 }
 
 /*
@@ -271,6 +280,7 @@ void thread_after_fork(void)
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
+	steer_after_fork();
 	reads_after_fork();
 
 	struct arena_forks *forks = &probe.arena->forks;
@@ -305,6 +315,13 @@ void thread_after_fork(void)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
+
+void thread_forget_ends(void)
+{
+	if (probe.has_thread_key)
+		pthread_key_delete(probe.thread_key);
+	probe.has_thread_key = false;
+}
 
 void thread_setup(void)
 {

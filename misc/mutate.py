@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOMS = ["libmcount", "utils/format", "utils/trace", "cmds/record"]
+# Programs of tests are linked by the hundred.
+FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
 # Of a test program, and of all end-to-end tests together. Generous: what hangs is noticed, what is slow is not.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
@@ -307,6 +309,8 @@ class Build:
         """@changed: by object, the file to take instead."""
         command = list(self.links[target])
         command[command.index("-o") + 1] = str(out)
+        if FAST_LINKER and target not in PROGRAMS:
+            command.append(FAST_LINKER)
         explicit = {a for a in command if a in changed}
         command = [str(changed[a]) if a in changed else a for a in command]
         place = command.index("-o") + 2
@@ -393,12 +397,19 @@ def nearest_first(tests, path):
 
 
 class History:
-    """Which end-to-end tests have noticed faults of a file, also in earlier runs: these come first, since they are slow."""
+    """Which scenes and end-to-end tests have noticed faults of a file, also in earlier runs: these come first, since they are slow."""
 
     def __init__(self, path):
         self.path = path
         self.lock = threading.Lock()
         self.counts = json.loads(path.read_text()) if path.exists() else {}
+
+    def scenes(self, source):
+        """Headings, the best guess first."""
+        with self.lock:
+            keys = [shlex.split(key.split("\t")[1]) for key in self.counts]
+            heads = {args[1] for args in keys if args[0] == SCENES}
+            return sorted(heads, key=lambda head: -self.count(source, [SCENES, head]))
 
     def count(self, source, args):
         # A test that has noticed faults of the same room is still a better guess than any other.
@@ -441,16 +452,20 @@ class Runner:
         if not changed:
             return "equivalent", None
         tests = [t for t in nearest_first(self.tests, fault.path) if build.members_of(t[1]) & set(changed)]
-        # The nearest one alone, since it notices most; a sandbox costs more than most tests.
-        for batch in (tests[:1], tests[1:]):
-            by = self.first_to_fail(batch, changed, work)
-            if by:
-                return "noticed", by
+        # The nearest ones alone, since they notice most; a sandbox costs more than most tests. Scenes notice most of what is left.
+        nr_near = sum(test[0] == f"unit/{fault.path.rsplit('.', 1)[0]}" for test in tests)
+        by = self.first_to_fail(tests[: max(nr_near, 1)], changed, work)
+        if by:
+            return "noticed", by
         home = self.programs(changed, work)
+        by = home and self.first_scene(home, work, fault.path)
+        if by:
+            return "noticed", by
+        by = self.first_to_fail(tests[max(nr_near, 1) :], changed, work)
+        if by:
+            return "noticed", by
         if not home:
             return "survived", None
-        if self.scenes(home, work):
-            return "noticed", SCENES
         return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
 
     def programs(self, changed, work):
@@ -458,6 +473,16 @@ class Runner:
         build = self.build
         if not any(build.members_of(target) & set(changed) for target in PROGRAMS):
             return None
+        home = self.home(work)
+        for target in PROGRAMS:
+            if build.members_of(target) & set(changed):
+                (home / target).unlink()
+                build.link(target, changed, home / target)
+        return home
+
+    def home(self, work):
+        """A build directory like that of the tree, with programs of its own."""
+        build = self.build
         home = work / "build"
         home.mkdir()
         for entry in build.dir.iterdir():
@@ -465,17 +490,27 @@ class Runner:
                 (home / entry.name).symlink_to(entry)
         (home / "libmcount").mkdir()
         for target in PROGRAMS:
-            if build.members_of(target) & set(changed):
-                build.link(target, changed, home / target)
-            else:
-                shutil.copy(build.dir / target, home / target)
+            shutil.copy(build.dir / target, home / target)
         (home / "libmcount/libmcount-nop.so").symlink_to(build.dir / "libmcount/libmcount-nop.so")
         return home
 
-    def scenes(self, home, work):
-        """Whether a scene has changed."""
-        command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home]
-        return in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})[0] != 0
+    def first_scene(self, home, work, path):
+        """Which scene has changed, or None."""
+        first = work / "scenes"
+        first.write_text("".join(f"{head}\n" for head in self.history.scenes(path)))
+        difference = self.scenes(home, work, "--first", first)
+        if difference is None:
+            return None
+        head = re.search(r"^\+\+\+ = (.*)", difference, re.M)
+        if head:
+            self.history.add(path, [SCENES, head[1]])
+        return f"{SCENES}: {head[1] if head else 'it hung'}"
+
+    def scenes(self, home, work, *options):
+        """What has changed in the first scene that has changed; None."""
+        command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home, *options]
+        status, out = in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})
+        return None if status == 0 else out
 
     def first_to_fail(self, tests, changed, work):
         script = []
@@ -517,10 +552,13 @@ class Runner:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:
                 sys.exit(f"without any fault {name} fails:\n{out}")
-        if self.scenes(self.build.dir, work):
-            sys.exit("without any fault tests/scenes/scenes.py fails")
+        # Where faulty programs will be.
+        home = self.home(work)
+        difference = self.scenes(home, work)
+        if difference is not None:
+            sys.exit(f"without any fault tests/scenes/scenes.py fails:\n{difference}")
         for args in self.e2e:
-            status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(self.build.dir))
+            status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
             if status != 0:
                 sys.exit(f"without any fault tests fail:\n{out}")
 
@@ -529,6 +567,29 @@ def read_e2e(path):
     """One pytest per line: the tests that are run fast, those that notice most first."""
     lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
     return [line for line in lines if line]
+
+
+VERDICTS = ["noticed", "survived", "equivalent", "not compiled"]
+
+
+def say(line):
+    """At once, whatever other threads say."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def said(fault):
+    return f"{fault.path}:{fault.line}: {fault.what}"
+
+
+def read_log(path):
+    """What was printed of each fault. Those of one line that look alike come in the same order in each run, but for those at work at one time."""
+    out = {}
+    for line in path.read_text().splitlines():
+        m = re.match(rf"(?:{'|'.join(VERDICTS)}) +(.*?)(?:  \[.*\])?  \d+ s$", line)
+        if m:
+            out.setdefault(m[1], []).append(line)
+    return out
 
 
 def sources_of(tree, places):
@@ -555,6 +616,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="only print them")
     parser.add_argument("--only", help="FILE:LINE, all faults of that line")
     parser.add_argument("--again", type=Path, metavar="LOG", help="only what survived according to the output of another run")
+    parser.add_argument("--resume", type=Path, metavar="LOG", help="take what is said there for known: the output of a run that did not end")
     parser.add_argument("--no-e2e", action="store_true", help="unit tests and corpora only")
     parser.add_argument("--unchecked", action="store_true", help="do not run the tests without any fault first")
     args = parser.parse_args()
@@ -574,7 +636,7 @@ def main():
         if args.only:
             faults = [f for f in faults if f.line == int(args.only.rpartition(":")[2])]
         if again is not None:
-            faults = [f for f in faults if f"{f.path}:{f.line}: {f.what}" in again]
+            faults = [f for f in faults if said(f) in again]
         if args.n:
             rng.shuffle(faults)
         share = (args.n * (i + 1) // len(places) - args.n * i // len(places)) or len(faults)
@@ -582,7 +644,7 @@ def main():
     if args.list:
         for place, faults, share in rows:
             for f in faults[:share]:
-                print(f"{f.path}:{f.line}: {f.what}")
+                print(said(f))
         return 0
 
     build = Build(tree, args.work)
@@ -601,7 +663,13 @@ def main():
     total = {"noticed": 0, "survived": 0}
     survivors = []
 
+    known = read_log(args.resume) if args.resume else {}
+
     def examine(fault):
+        if known.get(said(fault)):
+            line = known[said(fault)].pop(0)
+            say(line)
+            return fault, next(what for what in VERDICTS if line.startswith(what))
         work = scratch / str(next(numbers))
         work.mkdir()
         started = time.monotonic()
@@ -609,12 +677,11 @@ def main():
             what, by = runner.verdict(fault, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        print(f"{what:12} {fault.path}:{fault.line}: {fault.what}" + (f"  [{by}]" if by else "") +
-              f"  {time.monotonic() - started:.0f} s", flush=True)
+        say(f"{what:12} {said(fault)}" + (f"  [{by}]" if by else "") + f"  {time.monotonic() - started:.0f} s")
         return fault, what
 
     for place, faults, share in rows:
-        counts = {"noticed": 0, "survived": 0, "equivalent": 0, "not compiled": 0}
+        counts = dict.fromkeys(VERDICTS, 0)
         queue = iter(faults)
         with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
             running = set()
@@ -638,7 +705,7 @@ def main():
     if survivors:
         print("survivors:")
     for fault in sorted(survivors, key=lambda f: (f.path, f.start)):
-        print(f"  {fault.path}:{fault.line}: {fault.what}")
+        print(f"  {said(fault)}")
     all_counted = sum(total.values())
     if all_counted:
         print(f"noticed: {total['noticed']} of {all_counted}, {100 * total['noticed'] // all_counted} % (seed {args.s})")

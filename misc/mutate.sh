@@ -40,4 +40,6 @@ ninja -C $copy/build > build-mutate/compile.log || {
 	tail -20 build-mutate/compile.log
 	exit 1
 }
-exec nice -n 15 python3 misc/mutate.py $copy build-mutate "$@"
+# Others come first, unless the caller has said by how much.
+[ "$(nice)" -gt 0 ] || renice -n 15 $$ > /dev/null
+exec python3 misc/mutate.py $copy build-mutate "$@"

@@ -12,6 +12,9 @@ test_packages="$build_packages
 # For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
 
+# For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
+kernel_packages="qemu-system-x86 busybox-static"
+
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"
 

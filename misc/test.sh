@@ -1,10 +1,11 @@
 #!/bin/bash
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross sanitize
+#   misc/test.sh            all of it but the stage kernel
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross kernel sanitize
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
+# The stage kernel boots a virtual machine whose emulation may stall for minutes (doc/internals/kernel.md): it is run by its name only.
 # The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
 # all stages passed is in build-logs/passed.
 set -u
@@ -89,7 +90,7 @@ build() {
 # On all CPUs where pytest can (pytest-xdist): thousands of tests, each of which waits for a program or two.
 pytest() {
 	workers=
-	! /usr/bin/python3 -c 'import xdist' 2> /dev/null || workers="-n $(nproc)"
+	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null || workers="-n $(nproc)"
 	# shellcheck disable=SC2086  # two words or none
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers "$@"
 }
@@ -162,6 +163,15 @@ stage_cross() {
 	UTRAIL_CROSS=$machines suite reading pytest tests/cross
 }
 
+# Calls of the kernel, in a virtual machine with Debian's own.
+stage_kernel() {
+	# shellcheck disable=SC2086  # a list of words
+	install_packages $kernel_packages
+	[ -x build/utrail ] || stage_gcc || return
+	# All tests look at what one machine has done.
+	one_worker=yes suite kernel pytest tests/kernel
+}
+
 # Every command and every sample program once, under the sanitizers. The probe itself is built without
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
@@ -210,6 +220,7 @@ for stage in $stages; do
 done
 
 note_passed
+[ "$stages" != "$all_stages" ] || echo "not run: kernel, which boots a virtual machine: misc/test.sh kernel"
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/x86_64/steps.h"
+
 /* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
 #define OP_JMP_REL32  0xe9
 #define OP_CALL_REL32 0xe8
@@ -93,45 +95,12 @@ static unsigned decode(struct insns *insns, const uint8_t *at, uint64_t left, ui
 									     : 0;
 }
 
-static bool is_in_group(const struct insns *insns, unsigned group)
-{
-	const cs_detail *detail = insns->insn->detail;
-
-	for (unsigned i = 0; i < detail->groups_count; i++) {
-		if (detail->groups[i] == group)
-			return true;
-	}
-	return false;
-}
-
-/* What an instruction addresses relative to itself (SDM 2.2.1.6): no SIB, mod 0, r/m 5. */
-static bool has_own_distance(const struct insns *insns)
-{
-	const cs_x86 *x86 = &insns->insn->detail->x86;
-
-	for (unsigned i = 0; i < x86->op_count; i++) {
-		if (x86->operands[i].type == X86_OP_MEM && x86->operands[i].mem.base == X86_REG_RIP)
-			return true;
-	}
-	return x86->encoding.modrm_offset && (x86->modrm & 0xc7) == 5;
-}
-
 static int32_t get_distance(const uint8_t *at)
 {
 	int32_t value;
 
 	memcpy(&value, at, sizeof(value));
 	return value;
-}
-
-/* A jump or a call by a distance within the instruction. */
-static bool is_direct_branch(const struct insns *insns)
-{
-	const cs_x86 *x86 = &insns->insn->detail->x86;
-
-	return (is_in_group(insns, CS_GRP_JUMP) || is_in_group(insns, CS_GRP_CALL) ||
-		is_in_group(insns, CS_GRP_BRANCH_RELATIVE) || insns->insn->id == X86_INS_XBEGIN) &&
-	       x86->op_count > 0 && x86->operands[0].type == X86_OP_IMM;
 }
 
 static unsigned starts_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
@@ -141,48 +110,49 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 	uint64_t at = text->start;
 
 	while (at < addr) {
-		unsigned len = decode(insns, text->bytes + (at - text->start), text->end - at, at);
+		struct insn_step step;
 
-		if (!len)
+		if (!x86_64_step(text->bytes + (at - text->start), text->end - at, at, &step))
 			return 0;
 		if (nr == max)
 			nr--;
 		memmove(starts + 1, starts, nr * sizeof(*starts));
 		starts[0] = at;
 		nr++;
-		at += len;
+		at += step.len;
 	}
 	return at == addr ? nr : 0;
 }
 
-static int each_name(struct insns *insns, const struct insn_text *text,
-		     void (*fn)(uint64_t addr, void *arg), void *arg, struct uft_err *err)
-{
-	for (uint64_t addr = text->start; addr < text->end;) {
-		const uint8_t *at = text->bytes + (addr - text->start);
-		unsigned len = decode(insns, at, text->end - addr, addr);
-
-		if (!len)
-			return err_set(err, -EILSEQ,
-				       "what is at %#llx is not known as an instruction",
-				       (unsigned long long)addr);
-		if (is_direct_branch(insns))
-			fn(insns->insn->detail->x86.operands[0].imm, arg);
-		if (has_own_distance(insns))
-			fn(addr + len +
-				   get_distance(at + insns->insn->detail->x86.encoding.disp_offset),
-			   arg);
-		addr += len;
-	}
-	return 0;
-}
-
 /* --- moving --- */
 
-static int cannot(struct uft_err *err, const struct insns *insns, const char *why)
+/*
+ * Code that is moved at once. Two decoders have to say the same of what is moved: steps.c and capstone.
+ *
+ * @step, @at: the instruction that it is the turn of
+ * @moved_to: of each byte from out->from on 1 + where in out->bytes the instruction that begins there was moved to; 0: none does
+ */
+struct move {
+	struct insns *insns;
+	struct insn_step step;
+	const uint8_t *at;
+	struct insn_code *out;
+	struct uft_err *err;
+	uint8_t moved_to[INSN_CODE_MAX];
+};
+
+static int cannot(struct move *m, enum insn_refusal refusal)
 {
-	return err_set(err, -EXDEV, "'%s %s' behind it %s", insns->insn->mnemonic,
-		       insns->insn->op_str, why);
+	static const char *const texts[] = {
+		[INSN_NOT_UNDERSTOOD] = "is not understood",
+		[INSN_RETURNS_INTO] = "returns to what would be overwritten",
+		[INSN_TOO_FAR] = "does not reach far enough",
+		[INSN_TOO_MUCH] = "has no room any more",
+	};
+
+	m->out->refusal = refusal;
+	return err_set(m->err, -EXDEV, "'%s %s' behind it %s", m->insns->insn->mnemonic,
+		       m->insns->insn->op_str, texts[refusal]);
 }
 
 static bool put(struct insn_code *out, const void *bytes, unsigned len)
@@ -202,18 +172,25 @@ static bool put_fix(struct insn_code *out, unsigned at)
 	return true;
 }
 
-/* The distance from behind it to @target, as if the code stood at out->from. */
-static bool put_distance(struct insn_code *out, uint64_t target)
-{
-	int64_t distance = target - (out->from + out->len + sizeof(int32_t));
-	int32_t word = distance;
-
-	return word == distance && put_fix(out, out->len) && put(out, &word, sizeof(word));
-}
-
 static bool put_byte(struct insn_code *out, uint8_t byte)
 {
 	return put(out, &byte, 1);
+}
+
+/* Whether a distance of 32 bits leads to @target from behind the last byte of @out and @behind more, as if it stood at out->from. */
+static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
+{
+	int64_t distance = target - (out->from + out->len + behind);
+
+	return (int32_t)distance == distance;
+}
+
+/* The distance from behind it to @target, as if the code stood at out->from. */
+static bool put_distance(struct insn_code *out, uint64_t target)
+{
+	int32_t word = target - (out->from + out->len + sizeof(int32_t));
+
+	return put_fix(out, out->len) && put(out, &word, sizeof(word));
 }
 
 /* What a call pushes; no register and no flag is free for it. */
@@ -231,60 +208,89 @@ static bool put_push_return(struct insn_code *out, uint64_t ret)
 	return put(out, push, sizeof(push)) && put(out, mov_high, sizeof(mov_high));
 }
 
-/* The instruction's bytes as they are, with the distance in it, if there is one, as the new place needs it. */
-static bool put_same(struct insns *insns, const uint8_t *at, unsigned len, uint64_t addr,
-		     struct insn_code *out)
+/* The instruction's @bytes, of which there are @len, with the distance in it, if there is one, as the new place needs it. */
+static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 {
-	unsigned distance_at = insns->insn->detail->x86.encoding.disp_offset;
-	uint8_t bytes[16];
+	struct insn_code *out = m->out;
+	unsigned at = out->len;
+	int32_t word;
 
-	if (len > sizeof(bytes))
-		return false;
-	memcpy(bytes, at, len);
-	if (has_own_distance(insns)) {
-		int64_t distance = (int64_t)get_distance(at + distance_at) +
-				   (int64_t)(addr - out->from) - out->len;
-		int32_t word = distance;
-
-		if (word != distance || !put_fix(out, out->len + distance_at))
-			return false;
-		memcpy(bytes + distance_at, &word, sizeof(word));
-	}
-	return put(out, bytes, len);
+	if (m->step.has_name && !is_near(out, m->step.names, len))
+		return cannot(m, INSN_TOO_FAR);
+	if (!put(out, bytes, len))
+		return cannot(m, INSN_TOO_MUCH);
+	if (!m->step.has_name)
+		return 0;
+	word = m->step.names - (out->from + out->len);
+	memcpy(out->bytes + at + m->step.name_at, &word, sizeof(word));
+	return put_fix(out, at + m->step.name_at) ? 0 : cannot(m, INSN_TOO_MUCH);
 }
 
-static int move_direct(struct insns *insns, const uint8_t *at, uint64_t addr, unsigned len,
-		       struct insn_code *out, struct uft_err *err)
+/* loop, jrcxz: there is no long form, so they lead around a jump that leads around a long one. */
+static bool put_short_only(struct move *m)
 {
-	uint64_t target = insns->insn->detail->x86.operands[0].imm;
-	/* Distances of jumps stand at the end; the last byte of the opcode is before them. */
-	uint8_t op8 = at[len - 2];
-	uint8_t op32 = len >= 5 ? at[len - 5] : 0;
+	static const uint8_t around[] = { 2, OP_JMP_REL8, 5, OP_JMP_REL32 };
+
+	return put(m->out, m->at, m->step.len - 1) && put(m->out, around, sizeof(around)) &&
+	       put_distance(m->out, m->step.names);
+}
+
+static int move_direct(struct move *m)
+{
+	struct insn_code *out = m->out;
+	const struct insn_step *step = &m->step;
+	/* The last byte of the opcode is before the distance. */
+	uint8_t op = m->at[step->name_at - 1];
+	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	if (is_in_group(insns, CS_GRP_CALL) && op32 == OP_CALL_REL32) {
-		good = put_push_return(out, addr + len) && put_byte(out, OP_JMP_REL32) &&
-		       put_distance(out, target);
+	/* The longest of these forms has 15 bytes in front of its end. */
+	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
+		return cannot(m, INSN_TOO_FAR);
+	if (step->flow == INSN_CALL) {
+		good = put_push_return(out, step->addr + step->len) &&
+		       put_byte(out, OP_JMP_REL32) && put_distance(out, step->names);
 		out->ends = true;
-	} else if (insns->insn->id == X86_INS_JMP && (op32 == OP_JMP_REL32 || op8 == OP_JMP_REL8)) {
-		good = put_byte(out, OP_JMP_REL32) && put_distance(out, target);
+	} else if (step->flow == INSN_JUMP) {
+		good = put_byte(out, OP_JMP_REL32) && put_distance(out, step->names);
 		out->ends = true;
-	} else if (len <= 3 && op8 >= 0x70 && op8 <= 0x7f) {
-		good = put_byte(out, 0x0f) && put_byte(out, op8 + 0x10) &&
-		       put_distance(out, target);
-	} else if (len >= 6 && at[len - 6] == 0x0f && (op32 & 0xf0) == 0x80) {
-		good = put_byte(out, 0x0f) && put_byte(out, op32) && put_distance(out, target);
+	} else if (is_byte && (op & 0xf0) == 0x70) {
+		good = put_byte(out, 0x0f) && put_byte(out, op + 0x10) &&
+		       put_distance(out, step->names);
+	} else if (is_byte && (op & 0xfc) == 0xe0) {
+		good = put_short_only(m);
+	} else if (!is_byte && (op & 0xf0) == 0x80) {
+		good = put_byte(out, 0x0f) && put_byte(out, op) && put_distance(out, step->names);
+	} else if (!is_byte && op == 0xf8) { /* xbegin */
+		good = put_byte(out, 0xc7) && put_byte(out, op) && put_distance(out, step->names);
 	} else {
-		return cannot(err, insns, "has no form that reaches far enough");
+		return cannot(m, INSN_NOT_UNDERSTOOD);
 	}
-	return good ? 0 : cannot(err, insns, "does not reach far enough");
+	return good ? 0 : cannot(m, INSN_TOO_MUCH);
+}
+
+/* What is addressed relative to the stack pointer lies a word further, once there is one more on it. */
+static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
+{
+	unsigned mod = bytes[modrm_at] >> 6;
+	uint8_t long_form[16];
+	int32_t distance = sizeof(uint64_t);
+
+	if (mod == 1)
+		distance += (int8_t)bytes[modrm_at + 2];
+	else if (mod == 2)
+		distance += get_distance(bytes + modrm_at + 2);
+	memcpy(long_form, bytes, modrm_at + 2);
+	long_form[modrm_at] = (bytes[modrm_at] & 0x3f) | 0x80;
+	memcpy(long_form + modrm_at + 2, &distance, sizeof(distance));
+	return put(m->out, long_form, modrm_at + 2 + sizeof(distance)) ? 0
+								       : cannot(m, INSN_TOO_MUCH);
 }
 
 /* call *r/m: push and jmp *r/m, which is the same instruction with another number in it. */
-static int move_indirect_call(struct insns *insns, const uint8_t *at, uint64_t addr, unsigned len,
-			      struct insn_code *out, struct uft_err *err)
+static int move_indirect_call(struct move *m)
 {
-	const cs_x86 *x86 = &insns->insn->detail->x86;
+	const cs_x86 *x86 = &m->insns->insn->detail->x86;
 	unsigned modrm_at = x86->encoding.modrm_offset;
 	bool uses_sp = false;
 	uint8_t bytes[16];
@@ -292,68 +298,138 @@ static int move_indirect_call(struct insns *insns, const uint8_t *at, uint64_t a
 	for (unsigned i = 0; i < x86->op_count; i++)
 		uses_sp |= x86->operands[i].type == X86_OP_MEM &&
 			   x86->operands[i].mem.base == X86_REG_RSP;
-	if (!modrm_at || len > sizeof(bytes) || at[modrm_at - 1] != OP_GROUP5 ||
-	    (at[modrm_at] >> 3 & 7) != GROUP5_CALL || uses_sp)
-		return cannot(err, insns, "cannot be taken apart");
-	memcpy(bytes, at, len);
-	bytes[modrm_at] = (at[modrm_at] & ~0x38) | GROUP5_JMP << 3;
-	out->ends = true;
-	if (!put_push_return(out, addr + len) || !put_same(insns, bytes, len, addr, out))
-		return cannot(err, insns, "does not reach far enough");
-	return 0;
+	if (!modrm_at || m->step.len > sizeof(bytes) - sizeof(int32_t) ||
+	    m->at[modrm_at - 1] != OP_GROUP5 || (m->at[modrm_at] >> 3 & 7) != GROUP5_CALL ||
+	    m->at[modrm_at] == (0xc0 | GROUP5_CALL << 3 | 4))
+		return cannot(m, INSN_NOT_UNDERSTOOD);
+	memcpy(bytes, m->at, m->step.len);
+	bytes[modrm_at] = (m->at[modrm_at] & ~0x38) | GROUP5_JMP << 3;
+	m->out->ends = true;
+	if (!put_push_return(m->out, m->step.addr + m->step.len))
+		return cannot(m, INSN_TOO_MUCH);
+	return uses_sp ? put_above(m, bytes, modrm_at) : put_same(m, bytes, m->step.len);
 }
 
-static bool is_end(const struct insns *insns)
+static int move_one(struct move *m)
 {
-	return is_in_group(insns, CS_GRP_RET) || insns->insn->id == X86_INS_JMP ||
-	       insns->insn->id == X86_INS_UD2;
-}
-
-static int move_one(struct insns *insns, const uint8_t *at, uint64_t addr, unsigned len,
-		    struct insn_code *out, struct uft_err *err)
-{
-	if (is_direct_branch(insns))
-		return move_direct(insns, at, addr, len, out, err);
-	if (is_in_group(insns, CS_GRP_CALL))
-		return move_indirect_call(insns, at, addr, len, out, err);
-	switch (insns->insn->id) {
-	case X86_INS_LJMP:
-	case X86_INS_LCALL:
-	case X86_INS_INT3:
-		return cannot(err, insns, "is not understood");
+	m->out->ends = false;
+	switch (m->step.flow) {
+	case INSN_JUMP:
+	case INSN_BRANCH:
+	case INSN_CALL:
+		return move_direct(m);
+	case INSN_CALL_ANYWHERE:
+		return move_indirect_call(m);
 	default:
 		break;
 	}
-	out->ends = is_end(insns);
-	return put_same(insns, at, len, addr, out)
-		       ? 0
-		       : cannot(err, insns, "does not reach far enough");
+	switch (m->insns->insn->id) {
+	case X86_INS_LJMP:
+	case X86_INS_LCALL:
+	case X86_INS_INT3:
+		return cannot(m, INSN_NOT_UNDERSTOOD);
+	default:
+		break;
+	}
+	m->out->ends = m->step.flow == INSN_RETURN || m->step.flow == INSN_JUMP_ANYWHERE ||
+		       m->step.flow == INSN_END;
+	return put_same(m, m->at, m->step.len);
+}
+
+/* The instruction at @addr: m->step, m->at and the disassembler's. */
+static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
+{
+	m->at = text->bytes + (addr - text->start);
+	if (addr >= text->end || !x86_64_step(m->at, text->end - addr, addr, &m->step) ||
+	    decode(m->insns, m->at, text->end - addr, addr) != m->step.len) {
+		m->out->refusal = INSN_UNKNOWN;
+		return err_set(m->err, -EXDEV, "what is behind it is not known as an instruction");
+	}
+	if (addr > m->out->from && is_landing_pad(m->at, text->end - addr)) {
+		m->out->refusal = INSN_LANDS;
+		return err_set(m->err, -EXDEV, "something may jump behind it");
+	}
+	return 0;
 }
 
 static int move_insns(struct insns *insns, const struct insn_text *text, uint64_t from,
 		      unsigned nr_bytes, struct insn_code *out, struct uft_err *err)
 {
+	struct move m = { .insns = insns, .out = out, .err = err };
+
 	*out = (struct insn_code){ .from = from };
 	while (out->taken < nr_bytes && !out->ends) {
-		uint64_t addr = from + out->taken;
-		const uint8_t *at = text->bytes + (addr - text->start);
-		unsigned len = addr < text->end ? decode(insns, at, text->end - addr, addr) : 0;
+		int ret = read_one(&m, text, from + out->taken);
 
-		if (!len)
-			return err_set(err, -EXDEV,
-				       "what is behind it is not known as an instruction");
-		/* Where an indirect jump may land. */
-		if (out->taken && is_landing_pad(at, text->end - addr))
-			return err_set(err, -EXDEV, "something may jump behind it");
+		if (ret == 0)
+			ret = move_one(&m);
+		if (ret < 0)
+			return ret;
+		out->taken += m.step.len;
+		if (out->ret_at && out->taken < nr_bytes)
+			return cannot(&m, INSN_RETURNS_INTO);
+	}
+	return 0;
+}
 
-		int ret = move_one(insns, at, addr, len, out, err);
+/* Distances of jumps that lead to what was moved, too: these are no fixes any more. */
+static void turn_inwards(struct move *m, uint64_t until)
+{
+	struct insn_code *out = m->out;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < out->nr_fixes; i++) {
+		uint8_t at = out->fixes[i];
+		uint64_t target = out->from + at + sizeof(int32_t) + get_distance(out->bytes + at);
+		int32_t distance;
+
+		if (target < out->from || target >= until) {
+			out->fixes[kept++] = at;
+			continue;
+		}
+		distance = m->moved_to[target - out->from] - 1 - (at + (int)sizeof(distance));
+		memcpy(out->bytes + at, &distance, sizeof(distance));
+	}
+	out->nr_fixes = kept;
+}
+
+static int move_all(struct insns *insns, const struct insn_text *text, uint64_t from,
+		    uint64_t until, struct insn_code *out, struct uft_err *err)
+{
+	struct move m = { .insns = insns, .out = out, .err = err };
+	uint64_t named[INSN_FIXES_MAX];
+	unsigned nr_named = 0;
+
+	*out = (struct insn_code){ .from = from };
+	while (from + out->taken < until) {
+		int ret = read_one(&m, text, from + out->taken);
 
 		if (ret < 0)
 			return ret;
-		out->taken += len;
-		if (out->ret_at && out->taken < nr_bytes)
-			return cannot(err, insns, "returns to what would be overwritten");
+		if (out->taken >= sizeof(m.moved_to) || m.step.len > until - m.step.addr)
+			return cannot(&m, INSN_TOO_MUCH);
+		m.moved_to[out->taken] = out->len + 1;
+		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
+			return cannot(&m, INSN_RETURNS_INTO);
+		/* Who takes an address in there, or reads from there, is not led to what was moved. */
+		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
+			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
+				return cannot(&m, INSN_NOT_UNDERSTOOD);
+			if (nr_named == INSN_FIXES_MAX)
+				return cannot(&m, INSN_TOO_MUCH);
+			named[nr_named++] = m.step.names;
+		}
+		ret = move_one(&m);
+		if (ret < 0)
+			return ret;
+		out->taken += m.step.len;
 	}
+	/* Where instructions begin, and nowhere else. */
+	for (unsigned i = 0; i < nr_named; i++) {
+		if (!m.moved_to[named[i] - from])
+			return cannot(&m, INSN_NOT_UNDERSTOOD);
+	}
+	turn_inwards(&m, until);
 	return 0;
 }
 
@@ -376,8 +452,10 @@ static int go_on(struct insn_code *code, uint64_t to, struct uft_err *err)
 {
 	if (code->ends)
 		return 0;
+	code->refusal = INSN_TOO_MUCH;
 	if (!put_byte(code, OP_JMP_REL32) || !put_distance(code, to))
 		return err_set(err, -EXDEV, "too much would have to be moved");
+	code->refusal = INSN_MOVES;
 	code->ends = true;
 	return 0;
 }
@@ -438,8 +516,9 @@ const struct insn_set x86_64_insns = {
 	.open = open_insns,
 	.close = close_insns,
 	.before = starts_before,
-	.names = each_name,
+	.step = x86_64_step,
 	.move = move_insns,
+	.move_all = move_all,
 	.go_on = go_on,
 	.load_at = load_at,
 	.is_landing_pad = is_landing_pad,

@@ -1,7 +1,8 @@
 /*
  * x86_64: where compiled code enters the probe, and how it gets back.
  *
- * Frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
+ * The common case of a call and of a return is fast_stubs.S, all else C functions. Frame of the entry stubs after SAVE_CALLER_SAVED
+ * (offsets from %rsp):
  *
  *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
@@ -12,127 +13,19 @@
  * of nested functions, or the realigned frame's pointer), and on the way into a library r11, too: mold's PLT
  * passes the relocation's index in it. Vector registers are not touched: probe code is built with -mgeneral-regs-only.
  *
- * The way out is not `ret`. A function whose return slot was replaced would have its own `ret`
- * mispredicted on every call, since the CPU's return stack holds the caller's address. So the
- * stub makes the trampoline the newest entry of that stack, by a `call` that lies directly in
- * front of the trampoline, and goes back by an indirect jump. Measured: 8 of 30 ns per call.
+ * Neither way back is a `ret`. The CPU predicts returns by the calls that it has seen, and a function whose return slot was replaced
+ * has not been called by the trampoline. So a `call` stands directly in front of the trampoline, which makes it the newest entry of the CPU's
+ * return stack, and what follows is an indirect jump. The entry stub goes through it for the `ret` of the traced function, and the
+ * trampoline for that of its caller, which is most often a traced one, too. Measured: 8 and 3 of 30 ns per call.
  */
 
+#include "arch/x86_64/fast_stubs.S"
+#include "arch/x86_64/stub_macros.S"
 #include "libmcount/offsets.h"
 
-#if REGS_BYTES != 9 * 8
-#error "SAVE_CALLER_SAVED makes a struct arch_regs"
-#endif
 #if THREAD_TOP > 127 || THREAD_NEXT > 127 || FRAME_RET > 127 || FRAME_BYTES > 127 || FRAME_SLOT != 0
 #error "the trampoline's call frame information has one byte for each of these, and none for a frame's slot"
 #endif
-
-	.macro SAVE_CALLER_SAVED
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%r8
-	.cfi_adjust_cfa_offset 8
-	pushq	%r9
-	.cfi_adjust_cfa_offset 8
-	pushq	%r10
-	.cfi_adjust_cfa_offset 8
-	pushq	%r11
-	.cfi_adjust_cfa_offset 8
-	.endm
-
-	.macro RESTORE_CALLER_SAVED
-	popq	%r11
-	.cfi_adjust_cfa_offset -8
-	popq	%r10
-	.cfi_adjust_cfa_offset -8
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	.endm
-
-	.macro FUNCTION name
-	.globl	\name
-	.type	\name, @function
-	.balign	16
-\name:
-	.cfi_startproc
-	endbr64
-	.endm
-
-	.macro END name
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-/*
- * Leave a call alone whose address stands in thread->skip (libmcount/planned.h): most calls of most filters. Not while a hook of
- * the thread is running, nor while frames must be ended first: its slot must lie below that of the innermost one. Flags are
- * free here. \base + \offset is the return slot once three registers are saved.
- */
-	.macro SKIP_UNWANTED base, offset
-	cmpb	$0, probe_skips(%rip)
-	je	9f
-	pushq	%r11
-	.cfi_adjust_cfa_offset 8
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	movq	self@gottpoff(%rip), %r11
-	movq	%fs:(%r11), %r11
-	testq	%r11, %r11
-	jz	8f
-	cmpw	$0, THREAD_BUSY(%r11)
-	jne	8f
-	movq	THREAD_SKIP(%r11), %rax
-	testq	%rax, %rax
-	jz	8f
-	movq	THREAD_TOP(%r11), %rdx
-	movq	FRAME_SLOT(%rdx), %rdx
-	subq	\base, %rdx
-	cmpq	$\offset, %rdx
-	jbe	8f
-	movq	24(%rsp), %r11
-	movl	%r11d, %edx
-	shrl	$4, %edx
-	andl	$SKIPS_MASK, %edx
-	cmpq	%r11, (%rax,%rdx,8)
-	jne	8f
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	popq	%r11
-	.cfi_adjust_cfa_offset -8
-	ret
-	.cfi_adjust_cfa_offset 24
-8:	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	popq	%r11
-	.cfi_adjust_cfa_offset -8
-9:
-	.endm
 
 	.text
 
@@ -144,14 +37,40 @@
  * was replaced.
  */
 FUNCTION mcount
-	SKIP_UNWANTED %rbp, 8
+	cmpb	$0, probe + PROBE_PLAIN(%rip)
+	je	.Lmcount_planned
+	SAVE_FAST
+	FAST_GUARD .Lmcount_unguarded
+.Lmcount_alike:
+	leaq	-17(%r10), %rax
+	subq	%rbp, %rax
+	cmpq	$REALIGN_MAX, %rax
+	jb	.Lmcount_other
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	stc
+	jmp	.Lresume
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Lmcount_other:
+	movw	$0, THREAD_BUSY(%rcx)
+.Lmcount_unguarded:
+	RESTORE_FAST
+	jmp	.Lmcount_slow
+.Lmcount_planned:
+	FAST_LOOK_UP 8(%rbp), -8 + FAST_SAVED(%rsp), .Lmcount_slow
+	jmp	.Lmcount_alike
+	.cfi_adjust_cfa_offset -FAST_SAVED
+.Lmcount_slow:
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	leaq	-8(%r10), %rcx
 	call	probe_entry_framed
-	testl	%eax, %eax
+	negl	%eax /* which is the carry, too */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -159,10 +78,40 @@ END mcount
 	.globl	_mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
+	.globl	own_mcount
+	.hidden	own_mcount
+	.set	own_mcount, mcount /* whoever else exports that name */
 
 /* -pg -mfentry: called before anything was pushed, so the return slot lies above our own return address. */
+	.globl	arch_fentry
+	.hidden	arch_fentry
+	.set	arch_fentry, __fentry__
 FUNCTION __fentry__
-	SKIP_UNWANTED %rsp, 32
+	cmpb	$0, probe + PROBE_PLAIN(%rip)
+	je	.Lfentry_planned
+	SAVE_FAST
+	FAST_GUARD .Lfentry_unguarded
+.Lfentry_alike:
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	.Lfentry_other
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	stc
+	jmp	.Lresume
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Lfentry_other:
+	movw	$0, THREAD_BUSY(%rcx)
+.Lfentry_unguarded:
+	RESTORE_FAST
+	jmp	.Lfentry_slow
+.Lfentry_planned:
+	FAST_LOOK_UP FAST_SAVED(%rsp), -8 + FAST_SAVED(%rsp), .Lfentry_slow
+	jmp	.Lfentry_alike
+	.cfi_adjust_cfa_offset -FAST_SAVED
+.Lfentry_slow:
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES + 8(%rsp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
@@ -171,7 +120,7 @@ FUNCTION __fentry__
 .Lslot_known:
 	movq	%rsp, %rdx
 	call	probe_entry
-	testl	%eax, %eax
+	negl	%eax /* which is the carry, too */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -186,6 +135,21 @@ FUNCTION __fentry__
 	addq	$8, %rdi
 	jmp	.Lslot_known
 END __fentry__
+	.globl	own___fentry__
+	.hidden	own___fentry__
+	.set	own___fentry__, __fentry__
+
+/* The call is in, and signal handlers that came meanwhile have left records. */
+	.cfi_startproc
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Lentered_with_aside:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	call	probe_leave
+	RESTORE_CALLER_SAVED
+	stc
+	jmp	.Lresume
+	.cfi_endproc
 
 /*
  * Back into the traced function, with the trampoline as the newest entry of the return stack; and the
@@ -269,17 +233,46 @@ arch_return_caller: /* of which there is nothing but what unwinders are told */
 arch_return_trampoline:
 	nop
 	.cfi_undefined %rip
-	SAVE_CALLER_SAVED
-	leaq	REGS_BYTES - 8(%rsp), %rdi
-	movq	%rsp, %rsi
-	call	probe_exit
-	movq	%rax, (%rsp)
-	RESTORE_CALLER_SAVED
-	notrack jmp *%r11
-/* On the stack: the trampoline, where to go on. No register is free: mold's PLT keeps an index in %r11. */
+	leaq	-8(%rsp), %rsp /* the return slot is where to go on */
+	.cfi_adjust_cfa_offset 8
+	SAVE_FAST
+	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_other
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lreturned_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	clc
+	jmp	.Lresume
+/*
+ * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No register is free: mold's PLT keeps an index in %r11.
+ * Two jumps, since one has too many targets to be predicted: 3 ns per call in a tree of five functions. Where to go on is then in the red zone, where no
+ * signal handler writes.
+ */
 .Lgo:
 	leaq	16(%rsp), %rsp
+	jc	1f
 	notrack jmp *-8(%rsp)
+1:	notrack jmp *-8(%rsp)
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Lreturned_with_aside:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	call	probe_leave
+	jmp	.Lback
+	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lreturned_other:
+	movw	$0, THREAD_BUSY(%rcx)
+.Lreturned_unguarded:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	leaq	REGS_BYTES(%rsp), %rdi
+	movq	%rsp, %rsi
+	call	probe_exit
+	movq	%rax, REGS_BYTES(%rsp)
+.Lback:
+	RESTORE_CALLER_SAVED
+	clc
+	jmp	.Lresume
 	.cfi_endproc
 	.size	arch_return_trampoline, . - arch_return_trampoline
 
@@ -303,7 +296,7 @@ arch_libcall:
 	movq	%rsp, %rdx
 	call	probe_libcall
 	movq	%rax, REGS_BYTES(%rsp)
-	testl	%edx, %edx
+	negl	%edx
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	leaq	8(%rsp), %rsp
@@ -317,13 +310,13 @@ arch_libcall:
  * instructions, so everything must survive: all registers, the flags, and the red zone below the stack pointer.
  *
  *	 (%rsp)    return address, into the stub
- *	 8         index
+ *	 8         the event's id
  *	 16        where in the program the jump is
  *	 24 .. 151 red zone
  *	 152       what the program's stack pointer points to
  *
  * For unwinders it is as if a signal had come there.
- * probe_point(index, stack pointer)
+ * probe_point(event, stack pointer)
  */
 	.balign	16
 	.globl	arch_point
@@ -348,6 +341,155 @@ arch_point:
 	ret
 	.cfi_endproc
 	.size	arch_point, . - arch_point
+
+/*
+ * A function begins that was compiled without hooks: a jump in it leads to a stub (arch_write_entry_stub), which calls here. What is there
+ * may be written by hand, so all registers and the flags survive, and the red zone, which is in use when the jump
+ * does not stand at the function's first instruction.
+ *
+ *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes before that, the place of the jump
+ *	           27, the distance of the return slot from the program's stack pointer (32 bits) 19
+ *	 8 .. 135  red zone
+ *	 136       what the program's stack pointer points to
+ *
+ * For unwinders it is as if a signal had come there.
+ */
+	.balign	16
+	.globl	arch_entry
+	.hidden	arch_entry
+	.type	arch_entry, @function
+arch_entry:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 136
+	.cfi_escape 0x16, 16, 9			/* DW_CFA_val_expression: %rip, the CFA is on the stack */
+	.cfi_escape 0x0a, 136, 0, 0x1c, 0x06	/* const2u 136; minus; deref: return address */
+	.cfi_escape 0x08, 27, 0x1c, 0x06	/* const1u 27; minus; deref */
+	endbr64
+	leaq	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	SAVE_CALLER_SAVED
+	SAVE_FLAGS REGS_BYTES(%rsp)
+	movq	REGS_BYTES + 8(%rsp), %rcx
+	movl	-19(%rcx), %eax
+	movq	-35(%rcx), %rsi
+	leaq	REGS_BYTES + 16 + 128(%rsp, %rax), %rdi
+	cmpb	$0, probe_skips(%rip)
+	jne	.Lmaybe_unwanted
+.Lwanted:
+	movq	%rsp, %rdx
+	call	probe_entry
+	testl	%eax, %eax
+	jnz	.Lreplaced
+.Lunwanted:
+	.cfi_remember_state
+	movq	REGS_BYTES(%rsp), %rax
+	RESTORE_FLAGS
+	RESTORE_CALLER_SAVED
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_restore_state
+.Lreplaced:
+	.cfi_remember_state
+	movq	REGS_BYTES(%rsp), %rax
+	RESTORE_FLAGS
+	RESTORE_CALLER_SAVED
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	.Lresume
+	.cfi_restore_state
+/* As in FAST_LOOK_UP. */
+.Lmaybe_unwanted:
+	movq	self@gottpoff(%rip), %r11
+	movq	%fs:(%r11), %r11
+	testq	%r11, %r11
+	jz	.Lwanted
+	cmpw	$0, THREAD_BUSY(%r11)
+	jne	.Lwanted
+	movq	THREAD_SKIP(%r11), %rax
+	testq	%rax, %rax
+	jz	.Lwanted
+	movq	THREAD_TOP(%r11), %rdx
+	cmpq	%rdi, FRAME_SLOT(%rdx)
+	jbe	.Lwanted
+	movl	%esi, %edx
+	shrl	$4, %edx
+	andl	$SKIPS_MASK, %edx
+	cmpq	%rsi, (%rax,%rdx,8)
+	jne	.Lwanted
+	jmp	.Lunwanted
+	.cfi_endproc
+	.size	arch_entry, . - arch_entry
+
+/*
+ * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends of a function. The first is where a
+ * function begins, before it has pushed anything; it becomes a call.
+ * probe_xray_entry(return slot, address inside the function, saved registers)
+ */
+	.balign	16
+	.globl	arch_xray_entry
+	.hidden	arch_xray_entry
+	.type	arch_xray_entry, @function
+arch_xray_entry:
+	.cfi_startproc
+	endbr64
+	SAVE_CALLER_SAVED
+	leaq	REGS_BYTES + 8(%rsp), %rdi
+	movq	REGS_BYTES(%rsp), %rsi
+	movq	%rsp, %rdx
+	call	probe_xray_entry
+	RESTORE_CALLER_SAVED
+	ret
+	.cfi_endproc
+	.size	arch_xray_entry, . - arch_xray_entry
+
+/*
+ * A return instruction has become a jump to here, and we return in its place. What must survive is what survives the trampoline.
+ * probe_xray_exit(return slot, saved registers)
+ */
+	.balign	16
+	.globl	arch_xray_exit
+	.hidden	arch_xray_exit
+	.type	arch_xray_exit, @function
+arch_xray_exit:
+	.cfi_startproc
+	endbr64
+	SAVE_CALLER_SAVED
+	leaq	REGS_BYTES(%rsp), %rdi
+	movq	%rsp, %rsi
+	call	probe_xray_exit
+	RESTORE_CALLER_SAVED
+	ret
+	.cfi_endproc
+	.size	arch_xray_exit, . - arch_xray_exit
+
+/*
+ * A call in front of a jump to another function, arguments of which are in registers; the jump may be a conditional one.
+ * probe_xray_exit(return slot, NULL)
+ */
+	.balign	16
+	.globl	arch_xray_tail
+	.hidden	arch_xray_tail
+	.type	arch_xray_tail, @function
+arch_xray_tail:
+	.cfi_startproc
+	endbr64
+	leaq	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	SAVE_CALLER_SAVED
+	SAVE_FLAGS REGS_BYTES(%rsp)
+	leaq	REGS_BYTES + 16(%rsp), %rdi
+	xorl	%esi, %esi
+	call	probe_xray_exit
+	movq	REGS_BYTES(%rsp), %rax
+	RESTORE_FLAGS
+	RESTORE_CALLER_SAVED
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	arch_xray_tail, . - arch_xray_tail
 
 /* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned and XSAVE's header starts as zeros. */
 FUNCTION arch_call_preserving_vectors

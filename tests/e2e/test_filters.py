@@ -235,14 +235,14 @@ class TestOneSide:
 
 
 def test_kernel_functions():
-    """They are not recorded: nobody is left in the dark about it, and functions of the program are not meant."""
+    """They are recorded with -k only: nobody is left in the dark about it, and functions of the program are not meant."""
     record(exe_of("filtered"))
     plain = replay()
     for word in ("kernel", "k"):
         for option in ("-F", "-N", "-T", "-C", "-H"):
             spec = f"second@{word}" + (",depth=1" if option == "-T" else "")
             result = record(exe_of("filtered"), option, spec)
-            assert f"{spec}': functions of the kernel are not recorded" in result.err
+            assert f"{spec}': functions of the kernel are recorded with -k only" in result.err
             # -H is for reading, and that is said, too.
             assert len(result.err.splitlines()) == (2 if option == "-H" else 1)
             assert replay() == plain
@@ -746,3 +746,61 @@ def test_hazards(prog, variant, options):
     names = demangler(recording)
     recorded = Counter(trees.of_records(task, names, without) for task in recording.tasks.values())
     assert recorded == expectation(prog, variant)
+
+
+FORKED = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+#define FN __attribute__((noinline))
+FN void leaf(void) { __asm__ volatile(""); }
+FN void below(void) { leaf(); __asm__ volatile(""); }
+FN void beside(void) { leaf(); __asm__ volatile(""); }
+FN int spawn(void)
+{
+    int pid = fork();
+
+    if (pid)
+        waitpid(pid, NULL, 0);
+    else
+        below();
+    __asm__ volatile("");
+    return pid;
+}
+FN int middle(void) { int pid = spawn(); leaf(); return pid; }
+int main(void) { int pid = middle(); beside(); return pid < 0; }
+"""
+
+CHILDREN = [
+    "-N spawn",
+    "-N middle",
+    "-N main",
+    "-N fork",
+    "-F below",
+    "-F spawn",
+    "-F middle -N leaf",
+    "-F middle -D 2",
+    "-F main@depth=2 -F beside",
+    "-F beside",
+]
+
+
+def shown(lines):
+    """What a replay without times shows of calls: the words of each line, of leaves the name."""
+    return [re.sub(r"[(); /*]+", " ", line).strip() for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("options", CHILDREN)
+def test_forked_child(options, tmp_path):
+    """A child is filtered within the calls that it inherits: as while recording, with and without library calls."""
+    source = tmp_path / "forked.c"
+    source.write_text(FORKED)
+    exe = tmp_path / "forked"
+    subprocess.run(["gcc", "-pg", "-O1", source, "-o", exe], check=True)
+    for libcalls in ([], ["--no-libcall"]):
+        replays = []
+        for recorded, read in (([], options.split()), (options.split(), [])):
+            utrail("record", "--no-event", *libcalls, *recorded, exe).must()
+            tids = [int(path.stem) for path in Path("uftrace.data").glob("[0-9]*.dat")]
+            texts = [utrail("replay", "-f", "none", "--tid", str(tid), *read).must().out for tid in sorted(tids)]
+            replays.append([shown(text.splitlines()) for text in texts if shown(text.splitlines())])
+        assert replays[0] == replays[1]

@@ -53,7 +53,8 @@ SESSION = [
     ("replay -f none --no-event", 0, rf"{CALLS}", ""),
     ("info -d nosuch", 255, "", r"utrail: cannot open 'nosuch': No such file or directory; recordings near by \(see -d\): 'uftrace.data'.*\n"),
     ("tui", 2, "", "utrail: utrail has no command 'tui' yet: .*--format=html.*\n"),
-    ("record -P . shop", 2, "", "utrail: utrail has no option '--patch' yet: .*\n"),
+    ("record -P . shop", 0, "12 to pay\n", ""),
+    ("record -U totl shop", 0, "12 to pay\n", "WARN: option '--unpatch': no function of the program matches 'totl'; the nearest: total\n"),
 ]
 
 

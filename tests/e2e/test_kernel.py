@@ -443,7 +443,6 @@ def good_pages(big=False):
     first.record(TIME + 20, ids["sched:sched_switch"], ONE, kernel.sched_switch(("one", ONE), ("idle", 0), big))
     first.record(TIME + 30, ids["sched:sched_switch"], 0, kernel.sched_switch(("idle", 0), ("two", TWO), big))
     first.record(TIME + 40, ids["sched:sched_switch"], STRANGER, kernel.sched_switch(("x", STRANGER), ("y", 78), big))
-    first.record(TIME + 50, ids["ftrace:funcgraph_entry"], ONE, bytes(24))
     second = kernel.Page(TIME + 15, big)
     second.record(TIME + 15, ids["raw_syscalls:sys_enter"], TWO, struct.pack((">" if big else "<") + "7Q", *range(7)))
     second.record(TIME + 900000, 60000, TWO, b"a new one")
@@ -455,7 +454,7 @@ def shown(name, *args):
 
 
 def test_handmade():
-    """Of each task in order, whatever the CPU; a switch from a stranger is of who comes; no tracers, no strangers."""
+    """Of each task in order, whatever the CPU; a switch from a stranger is of who comes; no strangers. (Calls are in test_kernel_calls.py.)"""
     assert shown(handmade(good_pages())) == {
         ONE: ["main() {", "syscalls:sys_enter_clock_nanosleep", "sched:sched_switch", "} /* main */"],
         TWO: ["main() {", "raw_syscalls:sys_enter", "sched:sched_switch", "kernel_event:60000", "} /* main */"],

@@ -109,16 +109,16 @@ FN int spawn(void) { int pid = fork(); if (pid == 0) child(); else waitpid(pid, 
 int main(void) { if (spawn() == 0) { child(); _exit(3); } return 0; }
 """
 
-# What of the calls that the child inherited is shown to end; and that its own calls are shown.
+# What of the calls that the child inherited is shown to end: what `record` with the same filter would have had; and its own calls are shown.
 INHERITED = [
     ("", ["fork", "spawn"]),
     ("-F child", []),
-    ("-F spawn", ["spawn"]),
-    ("-N spawn", ["fork"]),
+    ("-F spawn", ["fork", "spawn"]),
+    ("-N spawn", []),
     ("-N fork", ["spawn"]),
     ("-N child", ["fork", "spawn"]),
     ("-H spawn", ["fork"]),
-    ("-C leaf", []),
+    ("-C leaf", ["fork", "spawn"]),
     ("-D 1", []),
     ("-D 2", ["spawn"]),
     ("-D 3", ["fork", "spawn"]),

@@ -22,15 +22,13 @@ REFUSED = [
     ("script", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
     ("script -S a.py", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
     ("record -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
-    ("record -k prog", 2, "utrail has no option '--kernel' yet: .*-E 'NAME@kernel'.*"),
-    ("record -K 3 prog", 2, "utrail has no option '--kernel-depth' yet: .*"),
-    ("replay --kernel-full", 2, "utrail has no option '--kernel-full' yet: .*"),
-    ("replay --kernel-only", 2, "utrail has no option '--kernel-only' yet: .*"),
-    ("replay --kernel-skip-out", 2, "utrail has no option '--kernel-skip-out' yet: .*"),
-    ("record -P . prog", 2, "utrail has no option '--patch' yet: .*-pg.*"),
-    ("record -U f prog", 2, "utrail has no option '--unpatch' yet: .*-N"),
-    ("record -g prog", 2, "utrail has no option '--agent' yet: .*snapshot.*"),
-    ("live -p 1", 2, "utrail has no option '--pid' yet: .*'utrail record'"),
+    ("record -K 51 prog", 2, "option '--kernel-depth': .*"),
+    ("record -P a@ prog", 2, "option '--patch': 'a@': column 3: expected the name of a file"),
+    ("record -P 'a;@b' prog", 2, "option '--patch': 'a;@b': column 3: expected the name of a function"),
+    ("record -U 'a(' prog", 2, r"option '--patch': '!a\(': column 2: 'a\(' is not a regular expression: .*"),
+    ("control nosuch off", 1, "cannot control 'nosuch': No such file or directory"),
+    ("control folder off", 1, "cannot control 'folder': no utrail is recording into it"),
+    ("control folder of", 2, "unknown word 'of'; the nearest: on, off"),
     ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
     ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
     ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
@@ -287,7 +285,7 @@ def test_version_claims_what_is_there():
     """Words of uftrace's stand for what they stand for there."""
     words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
     assert {"perf", "sched"} <= set(words)
-    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
+    claims = {"python3": "--script", "luajit": "--script", "dynamic": None, "kernel": "--kernel", "tui": None}
     for word, option in claims.items():
         has_it = option and "utrail has no option" not in utrail("record", option, "x").err
         assert (word in words) == bool(has_it), word

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import kernel  # noqa: E402  (the path is set above)
-from archive import pack  # noqa: E402
+from archive import pack, unpack  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
 CORPUS = Path(sys.argv[2]) if len(sys.argv) > 2 else TOP / "tests/data/corpus"
@@ -245,6 +245,26 @@ def with_kernel(files):
     events = ["sched:sched_switch", "raw_syscalls:sys_enter", "syscalls:sys_enter_clock_nanosleep"]
     return {**changed(files, feat=feat | 4), "kernel_header": kernel.header(only=events),
             "kernel-cpu0.dat": kernel_pages((tids * 2)[:2], time + 1)}
+
+
+def make_compact(build, work, found):
+    """Recordings in the compact form, their files, and what these are packed of."""
+    for name in ("ours-threads", "ours-arguments", "ours-fork"):
+        files = found.get(name)
+        if not files:
+            continue
+        unpack(files, work / f"plain-{name}")
+        must(build / "utrail", "convert", "--compact", "-d", work / f"plain-{name}", work / f"compact-{name}")
+        compact = read_dir(work / f"compact-{name}")
+        save("datadir", f"compact-{name}", pack(compact))
+        for file, data in compact.items():
+            if file.endswith(".cdat") and data:
+                save("compact", f"file-{name}", b"\0" + data)
+                save("compact", f"body-{name}", b"\1" + struct.pack("<HBH", 2047, 9, 200) + data[48:])
+                save("compact", f"torn-{name}", b"\0" + data[48:] + data + data[:-1])
+        for file, data in files.items():
+            if re.fullmatch(r"\d+\.dat", file) and data:
+                save("compact", f"packed-{name}", b"\2" + data)
 
 
 def make_files(found):
@@ -537,12 +557,12 @@ def make_plans():
     settings = (1, 72, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(72, b"\0"))
     funcs = (2, 24, struct.pack("<QQIIQQII", 16, 32, 0, none, 32, 48, none, 0))
     call = (3, 32, struct.pack("<QQQII", 4096, 4112, 4128, 3, 1))
-    point = (4, 112, struct.pack("<QQQIBBB5s8s64sI", 0, 4096, 0, 1000000, 0, 9, 1, b"\x90" * 5, b"\1", b"\xe8", 0))
+    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64s5x", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8"))
     rule = (5, 32, struct.pack("<IIIIQII", 1 << 13 | 1, 0, 3, 0, 0, 0, 1))
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
-    everything = [settings, funcs, call, point, rule, conds, steps, watches]
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
@@ -556,6 +576,7 @@ def main():
         work = Path(tmp)
         found = recordings(build, work)
         make_datadirs(found)
+        make_compact(build, work, found)
         make_files(found)
         make_objects(work)
         make_probes(work)

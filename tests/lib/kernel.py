@@ -72,3 +72,13 @@ def sched_switch(prev, next_, big=False):
 def nanosleep(big=False):
     """Those of syscalls:sys_enter_clock_nanosleep."""
     return struct.pack((">" if big else "<") + "iiQQQQ", 230, 0, 1, 2, 0x7FFC12345678, 0)
+
+
+def graph_entry(func, depth, big=False):
+    """The fields of ftrace:funcgraph_entry."""
+    return struct.pack((">" if big else "<") + "Qi", func, depth)
+
+
+def graph_exit(func, depth, big=False):
+    """Those of ftrace:funcgraph_exit, as Linux 6.1 has them: the depth, an overrun and two times."""
+    return struct.pack((">" if big else "<") + "QiIQQ", func, depth, 0, 0, 0)

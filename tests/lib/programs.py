@@ -19,6 +19,16 @@ METHODS = {
     "cyg": ["-finstrument-functions"],
 }
 
+# Room for hooks, in place of calls of them.
+PATCHED = {"patchable": ["-fpatchable-function-entry=5"]}
+
+# Those that one compiler has. With -mnop-mcount there is no position independent code, so libraries have calls in place of nops.
+# A tail call is no call of its caller there, which declared trees do not know (tests/e2e/test_patch.py does).
+XRAY = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-optimize-sibling-calls"]
+NOPS = ["-pg", "-mfentry", "-mnop-mcount"]
+OWN_METHODS = {"clang": {"xray": XRAY}, "gcc": {"nops": NOPS}}
+FOR_LIBRARIES = {"nops": "fentry"}
+
 # Hardening and optimisations that look at the code that the hooks are called from. gcc's -fipa-ra counts on what a callee leaves
 # alone; with -pg frame pointers cannot be omitted, with -mfentry they are.
 EXTRAS = {
@@ -47,25 +57,27 @@ class Variant:
         """What a directive may name in brackets."""
         return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"} | {self.extra} - {""}
 
-    def command(self, suffix):
+    def command(self, suffix, is_library=False):
         compiler = self.compiler
+        methods = {**METHODS, **PATCHED, **OWN_METHODS[compiler]}
+        method = FOR_LIBRARIES.get(self.method, self.method) if is_library else self.method
         if suffix == ".cc":
             compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
         extra = EXTRAS[self.extra]
         if self.extra == "lto" and self.compiler == "clang":
             extra = [*extra, "-fuse-ld=lld"]
-        return [compiler, *METHODS[self.method], f"-{self.opt}", "-g", *extra]
+        return [compiler, *methods[method], f"-{self.opt}", "-g", *extra]
 
 
 def all_variants():
-    """{gcc, clang} x {-pg, -mfentry, -finstrument-functions} x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO."""
+    """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. Of hooks that are patched in -O0 and -O2 are enough."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     if os.environ.get("UTRAIL_TEST_MATRIX") == "small":
         return [Variant("gcc", method, "O2") for method in METHODS]
     return [
         Variant(c, m, o, p, extra)
         for c in compilers
-        for m in METHODS
+        for m in [*METHODS, *PATCHED, *OWN_METHODS[c]]
         for o, p, extra in (
             ("O0", True, ""),
             ("O2", True, ""),
@@ -74,7 +86,8 @@ def all_variants():
             ("O2", True, "cet"),
             ("O2", True, "lto"),
         )
-        if extra != "lto" or c == "gcc" or shutil.which("ld.lld")
+        if (extra != "lto" or c == "gcc" or shutil.which("ld.lld")) and (m != "nops" or not p)
+        if m in METHODS or (o != "Os" and not extra)
     ]
 
 
@@ -168,7 +181,7 @@ def build(prog, variant):
     cflags = prog.one("cflags", variant, "").split()
     ldflags = prog.one("ldflags", variant, "").split()
     for lib in libs:
-        command = [*variant.command(lib.suffix), *cflags, "-shared", "-fPIC", lib]
+        command = [*variant.command(lib.suffix, is_library=True), *cflags, "-shared", "-fPIC", lib]
         _compile(command, work / f"lib{lib.stem}.so")
     pie = ["-fPIE", "-pie"] if variant.pie else ["-fno-pie", "-no-pie"]
     link = [f"-L{work}", "-Wl,-rpath,$ORIGIN"] if libs else []

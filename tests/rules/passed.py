@@ -17,6 +17,7 @@ SKIP = 77  # for meson
 STAND_INS = """
 test_packages=
 cross_packages=
+kernel_packages=
 install_packages() { :; }
 ninja() { :; }
 pytest() { echo "1 passed"; }

@@ -10,6 +10,7 @@ usage: probe.py LIBMCOUNT VERSION_SCRIPT
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 
 def run(*args):
@@ -23,8 +24,8 @@ LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_retur
 # In musl's libc.so of 2011 and in today's, and in glibc since 2.34.
 EVERYWHERE = set("""
     __environ __errno_location clock_gettime dl_iterate_phdr dlsym environ fstat getauxval getenv geteuid getpid getppid
-    getrlimit getsockopt getuid memcmp memcpy memmove memset mmap mprotect munmap pthread_key_create pthread_mutex_init pthread_mutex_lock
-    pthread_mutex_unlock pthread_self pthread_setspecific readlink realpath sched_yield setsockopt sigaddset sigdelset
+    getrlimit getsockopt getuid memcmp memcpy memmove memset mmap mprotect munmap pthread_key_create pthread_key_delete pthread_mutex_init pthread_mutex_lock
+    pthread_mutex_trylock pthread_mutex_unlock pthread_self pthread_setspecific readlink realpath sched_yield setsockopt sigaddset sigdelset
     sigemptyset sigismember snprintf stpcpy strcmp strcpy strcspn strlen strncmp strnlen strrchr strstr sysconf
 """.split())
 
@@ -34,6 +35,15 @@ def missing_elsewhere(library):
     lines = (line.split() for line in run("nm", "-D", "--undefined-only", library).splitlines())
     strong = {words[-1].split("@")[0] for words in lines if words[-2] == "U"}
     return sorted(strong - EVERYWHERE)
+
+
+def unlisted(library, version_script):
+    """Functions of libc that the probe calls, and that the recorder does not know of as such: it would lead them through the probe."""
+    source = Path(version_script).resolve().parent.parent / "cmds/record/plan/unprepared.c"
+    listed = set(re.findall(r'^\t"(\w+)",$', source.read_text(), re.M))
+    found = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--undefined-only", library).splitlines()}
+    return sorted(name for name in found - listed
+                  if not name.startswith(("_ITM_", "__gmon_start__")) and not name.endswith("environ"))
 
 
 def branch_problems(library, exported):
@@ -80,6 +90,8 @@ def main():
         problems.append(f"{name}: a reference that is not weak, to what not every C library has")
     for name in sorted(exported ^ named):
         problems.append(f"{name}: exported or in the version script, not both")
+    for name in unlisted(sys.argv[1], sys.argv[2]):
+        problems.append(f"{name}: called by the probe, and not in the list of cmds/record/plan/unprepared.c")
     if "x86-64" in run("objdump", "-f", sys.argv[1]):
         problems += branch_problems(sys.argv[1], exported)
     print("\n".join(problems) or "good")

@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "acts.h"
 
@@ -586,6 +588,99 @@ static int act_backtrace(void)
 	return count_frames(5) - base;
 }
 
+struct walk {
+	int nr;
+	int nr_wild;
+};
+
+__attribute__((no_instrument_function, noinline)) static _Unwind_Reason_Code count_one(
+	struct _Unwind_Context *context, void *arg)
+{
+	struct walk *walk = arg;
+
+	walk->nr++;
+	walk->nr_wild += _Unwind_GetIP(context) == 0;
+	return _URC_NO_REASON;
+}
+
+/* What C++'s unwinder sees, which is libgcc's. */
+FN int walk_frames(int depth)
+{
+	struct walk walk = { 0, 0 };
+	int nr;
+
+	if (depth > 0) {
+		nr = walk_frames(depth - 1);
+	} else {
+		_Unwind_Backtrace(count_one, &walk);
+		nr = walk.nr + 100 * (walk.nr_wild > 1);
+	}
+	KEEP();
+	return nr;
+}
+
+static int act_unwind(void)
+{
+	int base = walk_frames(0);
+
+	return walk_frames(5) - base;
+}
+
+extern char __executable_start[], etext[];
+
+__attribute__((no_instrument_function)) static bool is_here(const char *address)
+{
+	return address >= __executable_start && address < etext;
+}
+
+/* Where it returns to, and where its caller does: to their callers, or to what is there instead while they are traced. */
+FN int returns_home(void)
+{
+	int seen = is_here(__builtin_return_address(0)) + 2 * is_here(__builtin_return_address(1));
+
+	KEEP();
+	return seen;
+}
+
+FN int returns_home_too(void)
+{
+	int seen = returns_home();
+
+	KEEP();
+	return seen + 4 * is_here(__builtin_return_address(0));
+}
+
+static int act_returns(void)
+{
+	return returns_home_too();
+}
+
+/* Texts that end where memory does, and that go on where there is none. */
+static int act_edges(void)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *edge = pages + 4096;
+	static const uint64_t by_default[4]; /* the kernel's struct sigaction */
+	sigset_t all;
+
+	if (pages == MAP_FAILED || mprotect(edge, 4096, PROT_NONE) < 0)
+		return 1;
+	memcpy(edge - 8, "abc\0defg", 8);
+	for (int round = 0; round < 3; round++) {
+		text(edge - 8, 'a');
+		text(edge - 4, 'b');
+		text(edge - 1, 'c');
+		text(edge, 'd');
+		text(edge - 4 - 1, 'e');
+		/* The second time where a fault cannot be handled, the third time where nobody would, behind libc's back. */
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		if (round == 1)
+			syscall(SYS_rt_sigaction, SIGSEGV, by_default, NULL, 8);
+	}
+	return 0;
+}
+
 /* The program's own handlers of what the probe handles, too, and what it sees of them. */
 FN void on_segv(int sig)
 {
@@ -676,6 +771,8 @@ static const struct {
 	{ "deep_segv", act_deep_segv }, { "jump_from_handler", act_jump_from_handler },
 	{ "backtrace", act_backtrace }, { "handlers", act_handlers },
 	{ "libcalls", act_libcalls },	{ "dlopen", act_dlopen },
+	{ "unwind", act_unwind },	{ "returns", act_returns },
+	{ "edges", act_edges },
 };
 
 /* Without a call of a library function, which would be recorded. */

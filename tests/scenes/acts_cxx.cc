@@ -1,6 +1,7 @@
 // Arguments of C++, as debug information describes them, and functions that are left by exceptions.
 #include <array>
 #include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <memory>
@@ -47,6 +48,24 @@ FN int lists(const std::list<int> &a, const std::deque<long> &b, const std::set<
 {
 	KEEP();
 	return a.size() + b.size() + c.size();
+}
+
+FN int linked(const std::forward_list<int> &a, const std::forward_list<std::string> &b)
+{
+	KEEP();
+	return a.empty() + b.empty();
+}
+
+FN int bits(const std::vector<bool> &a, const std::multimap<int, char> &b)
+{
+	KEEP();
+	return a.size() + b.size();
+}
+
+FN int owned(const std::weak_ptr<int> &a, const std::weak_ptr<int> &b)
+{
+	KEEP();
+	return a.expired() + b.expired();
 }
 
 FN int maps(const std::map<int, std::string> &a, const std::unordered_map<int, int> &b)
@@ -125,6 +144,29 @@ int main()
 	vectors(std::vector<int>(100, 4), {}, { { 0, 0, 0 } });
 	lists({ 1, 2 }, { 3, 4, 5 }, { 'a', 'b' });
 	lists({}, std::deque<long>(300, 6), {});
+	{
+		/* It begins and ends in the middle of blocks of 64. */
+		std::deque<long> moved;
+
+		for (long i = 0; i < 190; i++)
+			moved.push_back(i);
+		for (int i = 0; i < 62; i++)
+			moved.pop_front();
+		lists({ 7 }, moved, { 'z', 'x', 'y', 'w' });
+		moved.resize(1);
+		lists({}, moved, {});
+	}
+	linked({ 1, 2, 3 }, { "a", "list" });
+	linked({}, { std::string(40, 'm') });
+	bits({ true, false, true, true, false, false, false, true, true }, { { 1, 'b' }, { 1, 'a' }, { 0, 'c' } });
+	bits(std::vector<bool>(70, true), {});
+	{
+		auto kept = std::make_shared<int>(31);
+		std::weak_ptr<int> gone = std::make_shared<int>(32);
+
+		owned(kept, gone);
+		owned({}, kept);
+	}
 	maps({ { 1, "one" }, { 2, "two" } }, { { 3, 4 } });
 	maps({}, {});
 	wrapped(7, std::make_unique<int>(8), item, { 9, true });

@@ -4,6 +4,7 @@
     scenes.py BUILD --all      the same, but go on
     scenes.py BUILD --write    make scenes.txt anew: read the difference before you commit it
     scenes.py BUILD --only X   only scenes with X in their heading
+    scenes.py BUILD --first F  those that file F names, a heading a line, before all others
 
 scenes.txt is a transcript:
 
@@ -106,6 +107,7 @@ def tidy(text, tids, places):
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
     text = re.sub(VERSION, "VERSION", text)
+    text = re.sub(r"(?m)^(# (?:cpu info|kernel version) +: ).*", r"\1OF THE MACHINE", text)
     text = re.sub(r"(?m)^TIME +(T\d+: \[)", r"\1", text)
     text = re.sub(r"(?m)[ \t]+$", "", text)
     return text
@@ -166,6 +168,9 @@ class Scenes:
         if tids is not None:
             tids = sorted({tid for path in cwd.glob("*/task.txt") for tid in tasks_of(path.parent)})
         if keep:
+            # Paths have numbers, too.
+            for path, name in self.places(cwd):
+                text = text.replace(str(path), name)
             text = "".join(re.sub(r"\d+", "N", line) for line in text.splitlines(True) if re.search(keep, line))
         return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else re.sub(VERSION, "VERSION", text.replace(str(cwd), "CWD")))
 
@@ -202,6 +207,9 @@ def main():
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     scenes = Scenes(Path(os.path.abspath(sys.argv[1])))
     preface, wanted = parse(TRANSCRIPT.read_text())
+    if "--first" in sys.argv:
+        first = Path(sys.argv[sys.argv.index("--first") + 1]).read_text().splitlines()
+        wanted.sort(key=lambda scene: first.index(scene[0]) if scene[0] in first else len(first))
     written = []
     failed = 0
     for head, views, text in wanted:

@@ -38,6 +38,11 @@ const struct control_shape control_plan_shape = {
 	sizeof(struct control_plan),
 	"PLAN",
 };
+const struct control_shape control_set_plan_shape = {
+	CONTROL_SET_PLAN,
+	sizeof(struct control_set_plan),
+	"SET_PLAN",
+};
 const struct control_shape control_crash_shape = {
 	CONTROL_CRASH,
 	sizeof(struct control_crash),

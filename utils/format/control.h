@@ -17,6 +17,9 @@
  *  later, after a dlopen:
  *  HELLO, MODULE (new ones), READY     ->
  *                                      <-    PLAN + descriptor (plan of the new modules)
+ *  with PLAN_STEERABLE, when control_page.plan_generation has changed:
+ *  HELLO, READY                        ->
+ *                                      <-    SET_PLAN + descriptor (another plan for all that the recorder knows to be loaded)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
  *  at any time after HELLO:
@@ -59,11 +62,12 @@ enum control_type {
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
+	CONTROL_SET_PLAN = 12,
+
 	/* Numbers that are given, for what is not built yet: */
 	CONTROL_ATTACH =
 		10, /* a command asks the recorder to take in a process that runs already */
 	CONTROL_DETACH = 11, /* the recorder asks a probe to leave its program alone from now on */
-	CONTROL_SET_PLAN = 12, /* the recorder gives a probe another plan, with its descriptor */
 
 	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
 };
@@ -98,6 +102,7 @@ enum control_hello_kind {
 	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
 	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
+	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
 
 	/* Fresh images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
@@ -149,6 +154,11 @@ enum control_welcome_fd {
 
 /* With one descriptor when there is anything to add. */
 struct control_plan {
+	struct control_header h;
+};
+
+/* With one descriptor: an image with settings, which takes the place of the plan that there is. It lists no library calls and no points. */
+struct control_set_plan {
 	struct control_header h;
 };
 
@@ -235,6 +245,7 @@ extern const struct control_shape control_module_shape;
 extern const struct control_shape control_ready_shape;
 extern const struct control_shape control_welcome_shape;
 extern const struct control_shape control_plan_shape;
+extern const struct control_shape control_set_plan_shape;
 extern const struct control_shape control_crash_shape;
 extern const struct control_shape control_error_shape;
 extern const struct control_shape control_status_shape;

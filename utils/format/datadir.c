@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
+#include "utils/format/text.h"
 
 enum middle {
 	NOTHING,
@@ -26,6 +27,7 @@ static const struct name_form {
 	{ "", ANYTHING, ".sym" },
 	{ "", ANYTHING, ".dbg" },
 	{ "", NUMBER, ".dat" },
+	{ "", NUMBER, DATADIR_COMPACT_SUFFIX },
 	{ "perf-cpu", NUMBER, ".dat" },
 	{ "kernel-cpu", NUMBER, ".dat" },
 	{ "kernel_header", NOTHING, "" },
@@ -73,6 +75,27 @@ static bool is_name(const char *name, size_t len)
 			return true;
 	}
 	return false;
+}
+
+static int32_t tid_of(const char *name, const char *suffix)
+{
+	struct text in = text_of(name, strlen(name));
+	int32_t tid;
+
+	if (*name < '0' || *name > '9' || !text_i32(&in, &tid) || !text_word(&in, suffix) ||
+	    in.at != in.end)
+		return 0;
+	return tid;
+}
+
+int32_t datadir_records_tid(const char *name)
+{
+	return tid_of(name, ".dat");
+}
+
+int32_t datadir_compact_tid(const char *name)
+{
+	return tid_of(name, DATADIR_COMPACT_SUFFIX);
 }
 
 bool datadir_has_name(const char *name)

@@ -232,6 +232,12 @@ bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_ty
 		return false;
 	type->format = file->content;
 	type->task_offset = find_task(type);
+	type->graph = (struct kernel_graph){ 0 };
+
+	struct text system = type->system;
+
+	if (text_word(&system, "ftrace") && !text_left(&system))
+		kernel_graph_of(type->event, type->format, &type->graph);
 	return true;
 }
 

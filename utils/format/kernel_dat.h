@@ -8,6 +8,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/kernel_graph.h"
 #include "utils/format/text.h"
 
 /*
@@ -55,6 +56,7 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  * @id: what records of it begin with
  * @task_offset: in records of the scheduler's events, the place of the task that they are about (who comes next, who is woken), which
  *               need not be the task that made them. 0: they have none
+ * @graph: a call of the kernel's function, or none
  */
 struct kernel_event_type {
 	struct text system;
@@ -62,6 +64,7 @@ struct kernel_event_type {
 	struct text format;
 	uint16_t id;
 	uint32_t task_offset;
+	struct kernel_graph graph;
 };
 
 /* False when @file is something else, or has no number. */

@@ -21,7 +21,7 @@ static const struct {
 	[PLAN_SETTINGS] = { sizeof(struct plan), false },
 	[PLAN_FUNCS] = { sizeof(struct plan_func), false },
 	[PLAN_CALLS] = { sizeof(struct plan_call_site), false },
-	[PLAN_POINTS] = { sizeof(struct plan_point), false },
+	[PLAN_PATCHES] = { sizeof(struct plan_patch), false },
 	[PLAN_RULES] = { sizeof(struct plan_rule), false },
 	[PLAN_CONDS] = { sizeof(struct plan_cond), true },
 	[PLAN_STEPS] = { sizeof(struct capture_step), true },
@@ -145,22 +145,45 @@ static const char *check_funcs(const struct plan_view *view)
 	return NULL;
 }
 
-static const char *check_points(const struct plan_view *view)
+static bool patch_has_stub(const struct plan_patch *patch)
 {
-	for (uint32_t i = 0; i < view->lists[PLAN_POINTS].nr; i++) {
-		const struct plan_point *point = entry(view, PLAN_POINTS, i);
+	return patch->what == PATCH_EVENT || patch->what == PATCH_ENTRY;
+}
 
-		if (point->len > PLAN_POINT_CODE || point->nr_fixes > PLAN_POINT_FIXES)
-			return "a point's code is too long";
-		for (uint32_t k = 0; k < point->nr_fixes; k++) {
-			if (point->fixes[k] + sizeof(uint32_t) > point->len)
-				return "a distance lies behind its point's code";
-		}
-		/* Such code is reached from the point before it. */
-		if (i == 0 && (point->flags & (PLAN_POINT_INNER | PLAN_POINT_SHORT)))
-			return "a point has none before it";
+/* @before: the one before it, or NULL. NULL when all is well. */
+static const char *check_patch(const struct plan_patch *patch, const struct plan_patch *before)
+{
+	if (patch->what >= PATCH_KINDS)
+		return "a patch is of a kind that is not known";
+	if (patch->len > PLAN_PATCH_CODE || patch->nr_fixes > PLAN_PATCH_FIXES)
+		return "a patch's code is too long";
+	if (patch->bytes < PLAN_PATCH_JUMP || patch->bytes > PLAN_PATCH_ORIGINAL)
+		return "a patch replaces more bytes than it has, or too few";
+	for (uint32_t k = 0; k < patch->nr_fixes; k++) {
+		if (patch->fixes[k] + sizeof(uint32_t) > patch->len)
+			return "a distance lies behind its patch's code";
 	}
+	if (patch->flags && !patch_has_stub(patch))
+		return "a patch without code has flags for it";
+	/* Such code is reached from the patch before it. */
+	if ((!before || before->load_bias != patch->load_bias) &&
+	    (patch->flags & (PLAN_PATCH_INNER | PLAN_PATCH_SHORT)))
+		return "a patch has none before it";
 	return NULL;
+}
+
+static const char *check_patches(const struct plan_view *view)
+{
+	const struct plan_patch *before = NULL;
+	const char *why = NULL;
+
+	for (uint32_t i = 0; !why && i < view->lists[PLAN_PATCHES].nr; i++) {
+		const struct plan_patch *patch = entry(view, PLAN_PATCHES, i);
+
+		why = check_patch(patch, before);
+		before = patch;
+	}
+	return why;
 }
 
 static const char *check_watches(const struct plan_view *view)
@@ -183,7 +206,7 @@ static const char *check_entries(const struct plan_view *view)
 	for (uint32_t i = 0; !why && i < view->lists[PLAN_RULES].nr; i++)
 		why = check_rule(view, entry(view, PLAN_RULES, i));
 	if (!why)
-		why = check_points(view);
+		why = check_patches(view);
 	if (!why)
 		why = check_watches(view);
 	if (!why && view->lists[PLAN_SETTINGS].nr > 1)

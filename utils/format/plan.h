@@ -27,6 +27,9 @@ enum plan_flags {
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
+	PLAN_STEERABLE =
+		1U
+		<< 11, /* other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
 };
 
 /* What a rule says; members of struct plan_rule count only with their flag. */
@@ -143,6 +146,28 @@ enum plan_call {
 	PLAN_CALL_SETJMP = 1U << 2,
 	/* It acts for the module that its return address lies in, and takes two arguments (dlopen, dlsym): see libmcount/caller.c. */
 	PLAN_CALL_BY_CALLER = 1U << 3,
+	/*
+	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum plan_hook behind PLAN_CALL_HOOK_SHIFT, as it
+	 * would by itself had the probe been there from the start. Comes before a call with the same slot.
+	 */
+	PLAN_CALL_HOOK = 1U << 4,
+};
+
+#define PLAN_CALL_HOOK_SHIFT 16
+
+/* Functions of the probe that programs call by their names. */
+enum plan_hook {
+	PLAN_HOOK_MCOUNT,
+	PLAN_HOOK_FENTRY,
+	PLAN_HOOK_CYG_ENTER,
+	PLAN_HOOK_CYG_EXIT,
+	PLAN_HOOK_DLOPEN,
+	PLAN_HOOK_LONGJMP,
+	PLAN_HOOK_LONGJMP_BSD, /* _longjmp */
+	PLAN_HOOK_SIGLONGJMP,
+	PLAN_HOOK_LONGJMP_CHK,
+	PLAN_HOOK_PRCTL,
+	PLAN_HOOKS
 };
 
 #define PLAN_NO_RELOC UINT32_MAX
@@ -160,41 +185,69 @@ struct plan_call_site {
 };
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
 
-/*
- * One place in the code of a module where an event of the program is recorded (-E). The probe puts a stub somewhere within 2 GiB
- * of it: record the event, then @code, which does what was there and goes on in the program. The first
- * PLAN_POINT_BYTES at @site become a jump to the stub, if they are @original. Sorted by module and address.
- *
- * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at all; 0: there is none
- * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
- */
-#define PLAN_POINT_BYTES 5
-#define PLAN_POINT_CODE	 64
-#define PLAN_POINT_FIXES 8
-
-enum plan_point_flags {
-	/* Among the bytes of the point before it, whose code runs into the stub of this one: nothing is written at its site. */
-	PLAN_POINT_INNER = 1U << 0,
-	/* No event: the jump is written here, in front of the next point, which has no room for one behind it. */
-	PLAN_POINT_SILENT = 1U << 1,
-	/* There is room for a short jump only. It leads to the site of the point before it, which is silent, and nothing is there. */
-	PLAN_POINT_SHORT = 1U << 2,
+/* What is done at a place in the code of a module. */
+enum plan_patch_what {
+	/* An event of the program (-E): a jump to a stub, which records it, does what was there, and goes on in the program. */
+	PATCH_EVENT = 0,
+	/* A function begins: a jump to a stub again, which does what a call of __fentry__ would do. */
+	PATCH_ENTRY = 1,
+	/* Nops where a function begins: they become a call of __fentry__. */
+	PATCH_CALL = 2,
+	/* Sleds of clang's XRay, where a function begins, where it returns, and where it jumps to another one in place of returning. */
+	PATCH_XRAY_ENTRY = 3,
+	PATCH_XRAY_EXIT = 4,
+	PATCH_XRAY_TAIL = 5,
+	/* A call of mcount or __fentry__, which becomes nops. */
+	PATCH_NOP = 6,
+	PATCH_KINDS
 };
 
-struct plan_point {
+enum plan_patch_flags {
+	/* Among the bytes of the patch before it, whose code runs into the stub of this one: nothing is written at its site. */
+	PLAN_PATCH_INNER = 1U << 0,
+	/* Nothing is recorded: the jump is written here, in front of the next patch, which has no room for one behind it. */
+	PLAN_PATCH_SILENT = 1U << 1,
+	/* There is room for a short jump only. It leads to the site of the patch before it, which is silent, and nothing is there. */
+	PLAN_PATCH_SHORT = 1U << 2,
+	/* PATCH_ENTRY: what is there is a call of the function. It becomes a call of the stub, whose code jumps to the function. */
+	PLAN_PATCH_BY_CALLER = 1U << 3,
+};
+
+/*
+ * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub somewhere within 2 GiB of
+ * it: the hook, then @code, which does what was there and goes on in the program. The first @bytes at @site are replaced, if
+ * they are those of @original. Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find what is before them.
+ *
+ * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at all; 0: there is none
+ * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and PATCH_NOP
+ * @event: PATCH_EVENT: its id in records
+ * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's first instruction
+ * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
+ */
+#define PLAN_PATCH_JUMP \
+	5 /* bytes of a jump or of a call; no patch is shorter but those with PLAN_PATCH_SHORT */
+#define PLAN_PATCH_ORIGINAL 16
+#define PLAN_PATCH_CODE	    64
+#define PLAN_PATCH_FIXES    8
+
+struct plan_patch {
 	uint64_t load_bias; /* of the module: which one it is */
 	uint64_t site;
 	uint64_t semaphore;
-	uint32_t event; /* its id in records */
-	uint8_t flags;	/* enum plan_point_flags */
-	uint8_t len;	/* of @code */
+	uint64_t addr;
+	uint32_t event;
+	uint16_t slot;
+	uint8_t what;  /* enum plan_patch_what */
+	uint8_t flags; /* enum plan_patch_flags */
+	uint8_t len;   /* of @code */
 	uint8_t nr_fixes;
-	uint8_t original[PLAN_POINT_BYTES];
-	uint8_t fixes[PLAN_POINT_FIXES];
-	uint8_t code[PLAN_POINT_CODE];
-	uint32_t pad;
+	uint8_t bytes; /* of @original */
+	uint8_t fixes[PLAN_PATCH_FIXES];
+	uint8_t original[PLAN_PATCH_ORIGINAL];
+	uint8_t code[PLAN_PATCH_CODE];
+	uint8_t pad[5];
 };
-_Static_assert(sizeof(struct plan_point) == 112, "plan_point is laid out without holes");
+_Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
@@ -221,8 +274,14 @@ struct plan {
 	uint64_t signals_on;
 	uint64_t signals_off;
 	uint64_t signals_finish;
+	/*
+	 * PLAN_STEERABLE: which plan of the recording this is, as control_page.plan_generation counts them; and the newest one with which the
+	 * user has said `on`: then it counts no more what triggers have switched off before.
+	 */
+	uint32_t generation;
+	uint32_t on_generation;
 };
-_Static_assert(sizeof(struct plan) == 72, "plan is laid out without holes");
+_Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
  * The image: what a memfd holds that goes from the recorder to a probe. A header, a directory of sections, and behind it the sections,
@@ -234,7 +293,7 @@ enum plan_kind {
 	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
 	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start, without overlap */
 	PLAN_CALLS = 3,	   /* struct plan_call_site, by module */
-	PLAN_POINTS = 4,   /* struct plan_point, by module */
+	PLAN_PATCHES = 4,  /* struct plan_patch, by module */
 	PLAN_RULES = 5,	   /* struct plan_rule */
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */

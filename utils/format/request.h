@@ -10,12 +10,13 @@
  * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device and inode number: who
  * knows the directory finds its recorder, and nothing is left behind. Same machine, same user (or root).
  */
-#define REQUEST_NAME_SIZE 64
+#define REQUEST_NAME_SIZE   64
+#define REQUEST_NAME_PREFIX "utrail-dir-"
 
 static inline void request_name(char name[static REQUEST_NAME_SIZE], const struct stat *dir)
 {
-	snprintf(name, REQUEST_NAME_SIZE, "utrail-dir-%llx-%llx", (unsigned long long)dir->st_dev,
-		 (unsigned long long)dir->st_ino);
+	snprintf(name, REQUEST_NAME_SIZE, REQUEST_NAME_PREFIX "%llx-%llx",
+		 (unsigned long long)dir->st_dev, (unsigned long long)dir->st_ino);
 }
 
 #define REQUEST_MAGIC	0x71557472U
@@ -26,16 +27,25 @@ enum request_type {
 	REQUEST_IS_RUNNING =
 		2, /* answered while the program runs; after that the recorder just ends */
 	REQUEST_PROGRESS = 3, /* how far the files are complete; from now on they are kept fresh */
+	REQUEST_CONTROL = 4,  /* words of utils/spec/steer.h: obey them */
+	REQUEST_HAS_PID =
+		5, /* whether the process with the number in the text is recorded, or records: @error is 0, or -ESRCH */
 };
 
+/* Bytes of text behind a request, and behind an answer. */
+#define REQUEST_TEXT_MAX 65536
+
+/* @text_bytes: behind this, up to the end of the packet: CONTROL: words, each with its NUL; HAS_PID: a number with its NUL; else none */
 struct request {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t type; /* enum request_type */
-	uint32_t pad;
+	uint32_t text_bytes;
 };
 
 /*
+ * Behind it, up to the end of the packet, is a text without NUL: of CONTROL, what was asked for; with @error, why it was not done.
+ *
  * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS, keeps its records in memory
  * @nr_tasks: saved
  * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files, and so are the lines of

@@ -103,6 +103,11 @@ struct arena_forks {
  * @reads_failed: enum plan_read bits: what some thread cannot read
  * @points_failed: points of a plan that could not be put into the program
  *
+ * With PLAN_STEERABLE (libmcount/steer.h):
+ * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0 before it looks what that is
+ * @may_skip: 1: entry stubs need not come to where @news is looked at. The recorder makes it 0 with @news, the process 1 again when it has
+ *            the newest plan
+ *
  * What is not in the recording, though it looks complete:
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
@@ -111,9 +116,9 @@ struct arena_forks {
 struct arena {
 	uint64_t magic;
 	uint32_t nr_rings;
-	uint32_t nr_segments;	/* per ring */
-	uint32_t segment_bytes; /* a multiple of RING_PAGE */
-	uint32_t pad;
+	uint32_t nr_segments;		   /* per ring */
+	uint32_t segment_bytes;		   /* a multiple of RING_PAGE */
+	_Atomic uint32_t may_skip;	   /* at ARENA_MAY_SKIP */
 	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
@@ -123,9 +128,14 @@ struct arena {
 	_Atomic uint32_t threads_caged;
 	_Atomic uint32_t threads_shared;
 	_Atomic uint32_t children_cut_off;
+	_Atomic uint32_t news;
+	uint32_t pad;
 	struct arena_forks forks;
 };
+#define ARENA_MAY_SKIP 20
 _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its page");
+_Static_assert(__builtin_offsetof(struct arena, may_skip) == ARENA_MAY_SKIP,
+	       "the stubs find it there");
 
 /* Bytes of a whole arena. */
 static inline uint64_t arena_bytes(uint32_t nr_rings, uint64_t ring_stride)
@@ -155,6 +165,7 @@ static inline char *ring_data(struct ring *r)
  * Ring i belongs to writer i % nr_writers.
  *
  * @finished: by a trigger, a signal or the recorder: nothing more is recorded. A futex
+ * @plan_generation: of the newest plan; 0 is the first one
  */
 #define CONTROL_WRITERS_MAX 64
 
@@ -162,7 +173,8 @@ struct control_page {
 	uint32_t nr_writers; /* 1 to CONTROL_WRITERS_MAX */
 	int32_t recorder_pid;
 	_Atomic uint32_t finished;
-	uint32_t pad[13];
+	_Atomic uint32_t plan_generation;
+	uint32_t pad[12];
 	struct {
 		/*
 		 * Futex. A producer looks at @sleeping when there is something to take, and wakes who waits at @wake; the writer

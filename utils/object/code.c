@@ -96,6 +96,21 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 	return value ? from + value : 0;
 }
 
+static bool is_glue(const struct code *code, const GElf_Shdr *head)
+{
+	static const char *const names[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
+	size_t names_at;
+	const char *name = elf_getshdrstrndx(code->file->elf, &names_at) == 0
+				   ? elf_strptr(code->file->elf, names_at, head->sh_name)
+				   : NULL;
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int load_sections(struct code *code)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
@@ -122,6 +137,7 @@ static int load_sections(struct code *code)
 			.end = head.sh_addr + data->d_size,
 			.bytes = data->d_buf,
 			.is_code = (head.sh_flags & SHF_EXECINSTR) != 0,
+			.is_glue = is_glue(code, &head),
 		};
 	}
 	return 0;
@@ -147,6 +163,7 @@ struct cie {
 	uint8_t code_encoding;
 	uint8_t table_encoding; /* PE_OMIT: no table */
 	bool has_size;		/* of the augmentation data */
+	bool is_of_signals;	/* what it describes is no function that was called */
 };
 
 /* @c: behind the identifier of a CIE. */
@@ -156,7 +173,7 @@ static bool read_cie(struct cursor c, struct cie *out)
 	const char *letters = (const char *)c.at;
 	size_t len = strnlen(letters, c.end - c.at);
 
-	*out = (struct cie){ PE_ABSPTR, PE_OMIT, false };
+	*out = (struct cie){ .code_encoding = PE_ABSPTR, .table_encoding = PE_OMIT };
 	if (!version || !take(&c, len + 1))
 		return false;
 	take_uleb128(&c); /* alignment of code */
@@ -176,23 +193,48 @@ static bool read_cie(struct cursor c, struct cie *out)
 			out->table_encoding = take_unsigned(&c, 1);
 		else if (*l == 'P')
 			take_pointer(&c, take_unsigned(&c, 1));
-		else if (*l != 'S' && *l != 'B')
+		else if (*l == 'S')
+			out->is_of_signals = true;
+		else if (*l != 'B')
 			return false;
 	}
 	return !c.failed;
 }
 
+/*
+ * What call frame instructions say ahead of the first one that moves on (DWARF 4, 6.4.2): of a function that is entered by a call the
+ * CIE has said it all. @c is at the first of them.
+ */
+static bool says_more_at_start(struct cursor c)
+{
+	while (c.at < c.end && !c.failed) {
+		uint8_t op = take_unsigned(&c, 1);
+
+		if (op != 0)
+			return (op & 0xc0) != 0x40 && !(op >= 0x01 && op <= 0x04);
+	}
+	return false;
+}
+
 /* @c: behind the CIE's distance. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
-	struct code_func func = { .start = take_pointer(&c, cie->code_encoding) };
+	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
+				  .has_frames = true };
+	struct cursor rest;
 
 	func.end = func.start + take_pointer(&c, cie->code_encoding & PE_FORMAT);
-	if (cie->has_size)
-		take_uleb128(&c);
+	rest = c;
+	if (cie->has_size) {
+		uint64_t len = take_uleb128(&c);
+
+		rest = c;
+		take(&rest, len);
+	}
 	func.landings_base = func.start;
 	if (cie->table_encoding != PE_OMIT && !c.failed)
 		func.landings = take_pointer(&c, cie->table_encoding);
+	func.is_framed = cie->is_of_signals || says_more_at_start(rest);
 	return c.failed || !func.start ? 0 : add_func(code, func);
 }
 
@@ -277,10 +319,29 @@ static void sort_funcs(struct code *code)
 			last->landings = func->landings;
 			last->landings_base = func->landings_base;
 		}
-		if (!last->name && func->start == last->start)
+		if (func->start != last->start)
+			continue;
+		if (!last->name)
 			last->name = func->name;
+		last->has_frames |= func->has_frames;
+		last->is_framed |= func->is_framed;
 	}
 	code->nr_funcs = kept;
+}
+
+static int add_start(struct code *code, struct code_start start)
+{
+	const struct code_section *sec = code_section_at(code, start.addr);
+	struct code_start *starts;
+
+	if (!sec || !sec->is_code)
+		return 0;
+	starts = vec_grow(code->starts, code->nr_starts, sizeof(*starts));
+	if (!starts)
+		return -ENOMEM;
+	code->starts = starts;
+	starts[code->nr_starts++] = start;
+	return 0;
 }
 
 static int load_symbols(struct code *code, uint32_t type)
@@ -296,12 +357,17 @@ static int load_symbols(struct code *code, uint32_t type)
 		size_t len;
 
 		if (!elf_symbol(&symbols, i, &sym, &func.name, &len) ||
-		    GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
-		    sym.st_size > UINT64_MAX - sym.st_value)
+		    (GELF_ST_TYPE(sym.st_info) != STT_FUNC &&
+		     GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC) ||
+		    sym.st_shndx == SHN_UNDEF || sym.st_size > UINT64_MAX - sym.st_value)
 			continue;
 		func.start = sym.st_value;
 		func.end = sym.st_value + sym.st_size;
 		ret = add_func(code, func);
+		if (ret == 0)
+			ret = add_start(code, (struct code_start){ sym.st_value, func.name,
+								   GELF_ST_TYPE(sym.st_info) ==
+									   STT_GNU_IFUNC });
 	}
 	return ret;
 }
@@ -320,13 +386,26 @@ int code_load(const struct elf_file *file, struct code *out)
 	if (ret < 0)
 		return ret;
 	sort_funcs(&code);
+	if (code.nr_starts)
+		qsort(code.starts, code.nr_starts, sizeof(*code.starts), order_u64);
 	*out = code;
 	code = (struct code){ 0 };
 	return 0;
 }
 
+int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < nr; i++)
+		ret = add_func(code, funcs[i]);
+	sort_funcs(code);
+	return ret;
+}
+
 void code_deinit(struct code *code)
 {
+	free(code->starts);
 	free(code->sections);
 	free(code->funcs);
 	*code = (struct code){ 0 };

@@ -4,12 +4,17 @@
 
 #include "utils/object/elf_file.h"
 
-/* A section that a running program has in memory, with its bytes; addresses are the file's own. */
+/*
+ * A section that a running program has in memory, with its bytes; addresses are the file's own.
+ *
+ * @is_glue: its code is the linker's (.plt, .init, .fini), not of functions
+ */
 struct code_section {
 	uint64_t start;
 	uint64_t end;
 	const uint8_t *bytes;
 	bool is_code;
+	bool is_glue;
 };
 
 /*
@@ -17,6 +22,9 @@ struct code_section {
  *
  * @landings: the file's own address of the table of where exceptions land in it; 0 when it has none
  * @landings_base: what it is relative to, unless it says so itself
+ * @has_frames: call frame information says where it begins
+ * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is not entered by calls
+ * @is_guessed: nobody says where it ends, so it goes as far as the next one
  * @name: NULL when no symbol begins there
  */
 struct code_func {
@@ -24,12 +32,23 @@ struct code_func {
 	uint64_t end;
 	uint64_t landings;
 	uint64_t landings_base;
+	bool has_frames;
+	bool is_framed;
+	bool is_guessed;
 	const char *name;
+};
+
+/* A symbol of code; those of functions within others, and of functions that no size is known of, are here only. */
+struct code_start {
+	uint64_t addr;
+	const char *name;
+	bool is_resolver; /* it chooses a function for the loader (STT_GNU_IFUNC) */
 };
 
 /*
  * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have, too), and symbols where it says
  *         nothing. None is within another one.
+ * @starts: of all symbols of functions, sorted by address
  * @file: borrowed
  *
  * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
@@ -40,10 +59,15 @@ struct code {
 	size_t nr_sections;
 	struct code_func *funcs;
 	size_t nr_funcs;
+	struct code_start *starts;
+	size_t nr_starts;
 };
 
 /* 0 or -ENOMEM. What is damaged in the file is as if absent. */
 int code_load(const struct elf_file *file, struct code *out);
+
+/* Add functions that are known from elsewhere. 0 or -ENOMEM. */
+int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 
 void code_deinit(struct code *code);
 #define cleanup_code cleanup(code_deinit)

@@ -16,6 +16,10 @@ struct bases {
 };
 
 /*
+ * @near: so far away a short jump to a window may be
+ * @lead: what is being looked at
+ * @from, @until: the function that it is in; nothing when it is in none
+ * @is_jump: it is an instruction that is known to go there and not to come back
  * @next_func: functions before it have been looked through
  */
 struct search {
@@ -23,8 +27,11 @@ struct search {
 	struct insns *insns;
 	struct window *windows;
 	size_t nr;
-	uint64_t near;	  /* so far away a short jump to a window may be */
-	const char *what; /* is being looked at */
+	uint64_t near;
+	enum lead lead;
+	uint64_t from;
+	uint64_t until;
+	bool is_jump;
 	size_t next_func;
 	struct bases bases;
 };
@@ -36,31 +43,61 @@ static size_t first_from(const struct search *s, uint64_t addr)
 	return order_count_below(s->windows, s->nr, sizeof(*s->windows), addr);
 }
 
+const char *lead_text(enum lead lead)
+{
+	static const char *const texts[] = {
+		[LEAD_NONE] = "nothing leads behind it",
+		[LEAD_OWN] = "an instruction of the function leads behind it",
+		[LEAD_FUNC] = "an instruction of another function leads behind it",
+		[LEAD_GAP] = "what is no function leads behind it",
+		[LEAD_GAP_MAYBE] = "what is no function may lead behind it",
+		[LEAD_LANDING] = "an exception may be caught behind it",
+		[LEAD_FAR] = "something elsewhere may lead behind it",
+		[LEAD_WORD] = "an address in the data leads behind it",
+		[LEAD_TABLE] = "an entry of a table leads behind it",
+	};
+
+	return texts[lead];
+}
+
+static enum lead lead_to(const struct search *s, const struct window *w, uint64_t addr)
+{
+	bool is_own = w->site >= s->from && w->site < s->until;
+
+	if (w->entry && (addr == w->site || addr == w->entry))
+		return is_own && s->is_jump ? LEAD_OWN : LEAD_NONE;
+	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
+}
+
 /* @addr is led to. */
 static void note(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
 
-	if (addr < WINDOW_BYTES || addr + WINDOW_BEFORE < s->windows[0].site ||
-	    addr >= s->windows[s->nr - 1].site + WINDOW_BYTES)
+	if (addr < WINDOW_BEHIND || addr + WINDOW_BEFORE < s->windows[0].site ||
+	    addr >= s->windows[s->nr - 1].site + WINDOW_BEHIND)
 		return;
-	/* Windows overlap where probes stand close together. */
-	for (size_t i = first_from(s, addr - WINDOW_BYTES + 1);
+	/* Windows overlap where sites stand close together. */
+	for (size_t i = first_from(s, addr - WINDOW_BEHIND + 1);
 	     i < s->nr && s->windows[i].site <= addr + WINDOW_BEFORE; i++) {
 		struct window *w = &s->windows[i];
-		const char **led_to = &w->led_to[addr + WINDOW_BEFORE - w->site];
+		uint8_t *led_to = &w->led_to[addr + WINDOW_BEFORE - w->site];
+		enum lead lead = lead_to(s, w, addr);
 
-		if (!*led_to)
-			*led_to = s->what;
+		if (*led_to < lead)
+			*led_to = lead;
 	}
 }
 
 /* All sites in [@start, @end). */
-static void refuse(struct search *s, uint64_t start, uint64_t end, const char *why)
+static void refuse(struct search *s, uint64_t start, uint64_t end, enum site_refusal refusal,
+		   const char *why)
 {
 	for (size_t i = first_from(s, start); i < s->nr && s->windows[i].site < end; i++) {
-		if (!s->windows[i].why_not)
-			s->windows[i].why_not = why;
+		if (s->windows[i].why_not)
+			continue;
+		s->windows[i].why_not = why;
+		s->windows[i].refusal = refusal;
 	}
 }
 
@@ -82,15 +119,29 @@ static int32_t distance_at(const uint8_t *at)
 
 /* --- functions around the windows --- */
 
+static void note_step(const struct insn_step *step, void *arg)
+{
+	struct search *s = arg;
+
+	if (!step->has_name)
+		return;
+	s->is_jump = step->flow == INSN_JUMP || step->flow == INSN_BRANCH;
+	note(step->names, s);
+	s->is_jump = false;
+}
+
 static void look_through(struct search *s, const struct code_func *func)
 {
 	struct insn_text text = { code_bytes(s->code, func->start, func->end - func->start),
 				  func->start, func->end };
 
-	s->what = "an instruction of the function leads behind it";
-	if (!text.bytes || insns_names(s->insns, &text, note, s, NULL) < 0)
+	s->lead = LEAD_FUNC;
+	s->from = func->start;
+	s->until = func->end;
+	if (!text.bytes || insns_look_through(s->insns, &text, note_step, s, NULL) < 0)
 		refuse(s, func->start < s->near ? 0 : func->start - s->near, func->end + s->near,
-		       "part of the function is no code that is known");
+		       SITE_NOT_CODE, "part of the function is no code that is known");
+	s->from = s->until = 0;
 }
 
 /* Between functions is padding, and code of which nobody says what it is: the start files'. */
@@ -100,9 +151,9 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 
 	if (start < end)
 		text.bytes = code_bytes(s->code, start, end - start);
-	s->what = "what is no function leads behind it";
-	if (text.bytes && insns_names(s->insns, &text, note, s, NULL) < 0) {
-		s->what = "what is no function may lead behind it";
+	s->lead = LEAD_GAP;
+	if (text.bytes && insns_look_through(s->insns, &text, note_step, s, NULL) < 0) {
+		s->lead = LEAD_GAP_MAYBE;
 		insns_near_names(s->insns, &text, note, s);
 	}
 }
@@ -140,7 +191,7 @@ static void look_at_functions(struct search *s)
 
 		if (!sec || !sec->is_code ||
 		    !(s->windows[i].is_padding || code_func_at(s->code, site))) {
-			refuse(s, site, site + 1, "it lies in no function");
+			refuse(s, site, site + 1, SITE_NO_FUNCTION, "it lies in no function");
 			continue;
 		}
 		look_around(s, site);
@@ -149,12 +200,12 @@ static void look_at_functions(struct search *s)
 
 static void look_at_landings(struct search *s)
 {
-	s->what = "an exception may be caught behind it";
+	s->lead = LEAD_LANDING;
 	for (size_t i = 0; i < s->code->nr_funcs; i++) {
 		const struct code_func *func = &s->code->funcs[i];
 
 		if (!code_landings(s->code, func, note, s))
-			refuse(s, func->start, func->end,
+			refuse(s, func->start, func->end, SITE_LANDINGS,
 			       "where exceptions are caught is not known");
 	}
 }
@@ -175,13 +226,48 @@ static int add_base(uint64_t addr, void *arg)
 	return 0;
 }
 
-/* Any byte may be the first of an instruction. */
+/* Any byte of [@start, @end) may be the first of an instruction; those of a function count as its own. */
+static int scan_part(struct search *s, const struct code_section *sec, uint64_t start, uint64_t end,
+		     const struct code_func *func)
+{
+	struct insn_text text = { sec->bytes + (start - sec->start), start, end };
+	int ret;
+
+	s->lead = func ? LEAD_FUNC : LEAD_FAR;
+	s->from = func ? func->start : 0;
+	s->until = func ? func->end : 0;
+	ret = insns_far_names(s->insns, &text, note, add_base, s);
+	s->from = s->until = 0;
+	return ret;
+}
+
+#define REST_OF_FAR 4 /* bytes that what begins in the last one may have at least */
+
+/* Its own instructions lead into a function in ways that are looked at again. */
 static int scan_code(struct search *s, const struct code_section *sec)
 {
-	struct insn_text text = { sec->bytes, sec->start, sec->end };
+	const struct code *code = s->code;
+	size_t i = order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), sec->start);
+	uint64_t at = sec->start;
+	int ret = 0;
 
-	s->what = "something elsewhere may lead behind it";
-	return insns_far_names(s->insns, &text, note, add_base, s);
+	for (i = i ? i - 1 : 0; ret == 0 && i < code->nr_funcs; i++) {
+		const struct code_func *func = &code->funcs[i];
+
+		if (func->start >= sec->end)
+			break;
+		if (func->start < at || func->end > sec->end)
+			continue;
+		if (func->start > at)
+			ret = scan_part(s, sec, at, MIN(func->start + REST_OF_FAR, sec->end), NULL);
+		if (ret == 0)
+			ret = scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end),
+					func);
+		at = func->end;
+	}
+	if (ret == 0 && at < sec->end)
+		ret = scan_part(s, sec, at, sec->end, NULL);
+	return ret;
 }
 
 /* Any aligned word may be an address that is jumped to. */
@@ -189,7 +275,7 @@ static void scan_words(struct search *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
 
-	s->what = "an address in the data leads behind it";
+	s->lead = LEAD_WORD;
 	for (uint64_t i = -sec->start & 7; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t))
 		note(word_at(sec->bytes + i), s);
 }
@@ -198,7 +284,7 @@ static void scan_relocations(struct search *s)
 {
 	struct elf_section sec;
 
-	s->what = "an address in the data leads behind it";
+	s->lead = LEAD_WORD;
 	if (!elf_section_by_name(s->code->file, ".rela.dyn", &sec) || !sec.data)
 		return;
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
@@ -209,11 +295,12 @@ static void scan_relocations(struct search *s)
 	}
 }
 
-static bool is_code(const struct code *code, uint64_t addr)
+static bool is_code(const struct search *s, uint64_t addr)
 {
-	for (size_t i = 0; i < code->nr_sections; i++) {
-		if (code->sections[i].is_code && code->sections[i].start <= addr &&
-		    addr < code->sections[i].end)
+	for (size_t i = 0; i < s->code->nr_sections; i++) {
+		const struct code_section *sec = &s->code->sections[i];
+
+		if (sec->is_code && sec->start <= addr && addr < sec->end)
 			return true;
 	}
 	return false;
@@ -228,7 +315,7 @@ static void scan_tables(struct search *s, struct bases *bases)
 	const struct code_section *sec = NULL;
 	uint64_t end;
 
-	s->what = "an entry of a table leads behind it";
+	s->lead = LEAD_TABLE;
 	if (bases->nr)
 		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), order_u64);
 	for (size_t i = 0; i < bases->nr; i++) {
@@ -250,26 +337,25 @@ static void scan_tables(struct search *s, struct bases *bases)
 		for (uint64_t at = base; end - at >= sizeof(int32_t); at += sizeof(int32_t)) {
 			uint64_t target = base + distance_at(sec->bytes + (at - sec->start));
 
-			if (!is_code(s->code, target))
+			if (!is_code(s, target))
 				break;
 			note(target, s);
 		}
 	}
 }
 
-const char *window_check(const struct window *window, uint64_t from, unsigned bytes)
+const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
+			 enum lead *lead)
 {
 	uint64_t end = MAX(from + bytes, window->site + 1);
+	uint64_t first = window->entry ? MIN(from, window->entry) : from + 1;
 
+	*lead = LEAD_NONE;
 	if (window->why_not)
 		return window->why_not;
-	for (uint64_t addr = from + 1; addr < end; addr++) {
-		const char *why = window->led_to[addr + WINDOW_BEFORE - window->site];
-
-		if (why)
-			return why;
-	}
-	return NULL;
+	for (uint64_t addr = first; addr < end; addr++)
+		*lead = MAX(*lead, window->led_to[addr + WINDOW_BEFORE - window->site]);
+	return *lead ? lead_text(*lead) : NULL;
 }
 
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)
@@ -279,7 +365,7 @@ int entrances_find(const struct code *code, struct insns *insns, struct window *
 		.insns = insns,
 		.windows = windows,
 		.nr = nr,
-		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BYTES,
+		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BEHIND,
 	};
 	int ret = 0;
 

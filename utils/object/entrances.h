@@ -8,30 +8,68 @@
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 
 #define WINDOW_BEFORE 24 /* how far in front of a place its jump may be */
+#define WINDOW_BEHIND 64 /* and how far behind it is looked at */
+
+/* Why there may be no jump. */
+enum site_refusal {
+	SITE_CAN,
+	SITE_NOT_CODE, /* something of the function is no code that is known */
+	SITE_NO_FUNCTION,
+	SITE_LANDINGS, /* where exceptions are caught is not known */
+	SITE_LED_TO, /* an instruction of the function leads into the bytes of the jump, or back to its beginning */
+	SITE_LED_TO_BY_DATA, /* a table or an address in the data does */
+	SITE_LED_TO_BY_OTHERS,
+	SITE_NO_ROOM,  /* the function ends too soon */
+	SITE_TOO_NEAR, /* to another site */
+	SITE_INSN,     /* an instruction there cannot be moved */
+	SITE_REFUSALS
+};
+
+/* What leads to a byte. Of several the last in this list counts. */
+enum lead {
+	LEAD_NONE,
+	LEAD_OWN, /* an instruction of the function itself */
+	LEAD_FAR,
+	LEAD_FUNC,
+	LEAD_GAP,
+	LEAD_GAP_MAYBE,
+	LEAD_LANDING,
+	LEAD_WORD,
+	LEAD_TABLE,
+};
+
+/* The same in words, which live for ever. */
+const char *lead_text(enum lead lead);
 
 /*
  * What surrounds a place in the code. A jump that is written to @site or before it overwrites WINDOW_BYTES, of which nothing may
  * lead to any but the first.
  *
  * @is_padding: it is no part of any function, and need not be. Filled in by the caller, like @site
+ * @entry: where the function begins of which @site is the first instruction that counts; 0: it is none's. Anybody may lead to these two
+ *         but jumps of the function itself: these would be new calls. Filled in by the caller, too
  * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for ever
- * @led_to: for each byte from @site - WINDOW_BEFORE on what leads to it, or NULL
+ * @refusal: the same as enum site_refusal
+ * @led_to: for each byte from @site - WINDOW_BEFORE on enum lead
  */
 struct window {
 	uint64_t site;
 	bool is_padding;
+	uint64_t entry;
 	const char *why_not;
-	const char *led_to[WINDOW_BEFORE + WINDOW_BYTES];
+	uint8_t refusal;
+	uint8_t led_to[WINDOW_BEFORE + WINDOW_BEHIND];
 };
 
 /*
  * Why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE in front of the site, so that whoever comes to the site
- * comes by; NULL: nothing is known against it.
+ * comes by; NULL: nothing is known against it. @lead: what leads into it then, LEAD_NONE when the reason is another one.
  */
-const char *window_check(const struct window *window, uint64_t from, unsigned bytes);
+const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
+			 enum lead *lead);
 
 /*
- * Look for whatever leads into one of the @nr windows, which are sorted by site and of which only that is filled in:
+ * Look for whatever leads into one of the @nr windows, which are sorted by site:
  *
  *  - jumps and calls by a distance: within the functions around, instruction by instruction; from anywhere else whatever could be
  *    one of 32 bits, from any byte on (those of 8 bits do not come from further away)

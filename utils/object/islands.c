@@ -26,7 +26,7 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!sites[i].why_not[0] && !sites[i].is_inner &&
+		if (!sites[i].refusal && !sites[i].is_inner &&
 		    sites[i].jump_at < addr + WINDOW_BYTES &&
 		    addr < sites[i].jump_at + WINDOW_BYTES)
 			return false;
@@ -92,7 +92,9 @@ static int keep_good(const struct window *windows, size_t nr, const struct code_
 	for (size_t i = 0; i < nr; i++) {
 		const struct window *w = &windows[i];
 
-		if (!window_check(w, w->site, WINDOW_BYTES) && !w->led_to[WINDOW_BEFORE] &&
+		enum lead lead;
+
+		if (!window_check(w, w->site, WINDOW_BYTES, &lead) && !w->led_to[WINDOW_BEFORE] &&
 		    is_free(sites, nr_sites, w->site))
 			out->islands[out->nr++].addr = w->site;
 	}
@@ -107,7 +109,7 @@ int islands_find(const struct code *code, struct insns *insns, const struct code
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
-		if (sites[i].why_not[0])
+		if (sites[i].refusal)
 			ret = add_around(code, insns, sites[i].addr, &windows, &nr_windows);
 	}
 	if (ret == 0)

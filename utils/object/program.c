@@ -7,7 +7,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/object/elf_file.h"
+#include "utils/object/prepared.h"
 
 static void note_instrumentation(const struct elf_file *file, struct object_program *program)
 {
@@ -84,5 +84,6 @@ int object_check_program(const char *path, struct object_program *program, struc
 		.is_static = !elf_has_segment(&file, PT_INTERP),
 	};
 	note_instrumentation(&file, program);
+	program->is_prepared = object_is_prepared(&file);
 	return 0;
 }

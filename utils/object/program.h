@@ -23,6 +23,7 @@ enum object_kind {
  * @type, @machine: values of e_type and e_machine
  * @is_static: nothing loads libraries into it, so nothing can be preloaded
  * @has_mcount...: which entry points of the compilers' instrumentation it refers to
+ * @is_prepared: its functions have room for hooks (prepared.h)
  * @switches_stacks: it refers to functions that do: swapcontext(3), those of Boost.Context
  */
 struct object_program {
@@ -36,8 +37,16 @@ struct object_program {
 	bool has_mcount;
 	bool has_fentry;
 	bool has_cyg_profile;
+	bool is_prepared;
 	bool switches_stacks;
 };
+
+/* Whether calls of its functions can be seen. */
+static inline bool object_is_instrumented(const struct object_program *program)
+{
+	return program->has_mcount || program->has_fentry || program->has_cyg_profile ||
+	       program->is_prepared;
+}
 
 /* 0, or negative errno when @path cannot be read, with a text that names it. */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);

@@ -6,13 +6,21 @@
 
 #define SITE_REASON_MAX 160
 
+/* In words, without the details that why_not has. */
+const char *site_refusal_text(enum site_refusal refusal);
+
 /*
  * One place, an instruction's first byte.
  *
- * @addr: the file's own address; the only member that the caller fills
- * @why_not: why there may be no jump; "" when there may
+ * @addr: the file's own address; filled in by the caller
+ * @entry: where the function begins of which this is the first instruction that may be moved (behind what marks where indirect jumps may land); 0:
+ *         it is no function's beginning. Filled in by the caller. Jumps within the function that lead there are no calls, and
+ *         never come by
+ * @refusal: enum site_refusal
+ * @why_not: the same in detail; "" when there may be one
  * @is_inner: it is among the bytes that the jump of the site before it replaces: there is none for this one, but the code of that
  *            site ends where this one's begins
+ * @is_loop: jumps at the function's beginning lead back to it, and were moved with it
  * @jump_at: where the jump is written: @addr, or a little before it, if there is no room behind; not when it is inner
  * @island: where else a jump is written, in padding, to which the one at @jump_at, a short one, leads; 0: that is a long one
  * @original, @island_original: what is there
@@ -21,7 +29,10 @@
  */
 struct code_site {
 	uint64_t addr;
+	uint64_t entry;
 	bool is_inner;
+	bool is_loop;
+	uint8_t refusal;
 	char why_not[SITE_REASON_MAX];
 	uint64_t jump_at;
 	uint64_t island;

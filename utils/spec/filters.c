@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/regex_plan.h"
 
 static int add_one(struct filters *filters, enum spec_option option, enum pattern_match match,
 		   const char *text, size_t len, struct uft_err *err)
@@ -279,4 +280,65 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 	if (!(trigger->flags & TRIGGER_READ))
 		trigger->read = 0;
 	return trigger->flags != 0;
+}
+
+/* The order in which options count, whatever the order on the command line (doc/facts/language.md, "Specifications"). */
+static const enum spec_option order[] = {
+	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
+	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,
+};
+
+int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
+		 enum spec_option *option, struct uft_err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		const char *text = specs[order[i]];
+		int ret = text ? filters_add(filters, order[i], match, text, err) : 0;
+
+		*option = order[i];
+		if (ret < 0)
+			return ret;
+	}
+	*option = SPEC_OPTIONS;
+	return filters_prepare(filters, err);
+}
+
+void specs_add_notrace(struct strbuf *list, const char *text)
+{
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ";");
+
+		if (len) {
+			if (list->len)
+				strbuf_addch(list, ';');
+			strbuf_addch(list, '!');
+			strbuf_add(list, at, len);
+		}
+		at += len;
+		if (!*at)
+			break;
+	}
+}
+
+static int check_term(const struct cond_term *term, struct uft_err *err)
+{
+	struct automaton automaton;
+
+	if (term->subject == COND_RETVAL)
+		return err_set(err, -ERR_USAGE,
+			       "return values cannot be known when the function begins");
+	if (term->type == COND_STRING && term->op == COND_MATCH)
+		return regex_plan(term->text.text, &automaton, err);
+	return 0;
+}
+
+int spec_check_recording(const struct spec *spec, struct uft_err *err)
+{
+	int ret = 0;
+
+	if (!(spec->trigger.flags & TRIGGER_IF))
+		return 0;
+	for (size_t i = 0; ret == 0 && i < spec->cond.nr; i++)
+		ret = check_term(&spec->cond.terms[i], err);
+	return ret;
 }

@@ -38,6 +38,19 @@ struct filters {
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
 		const char *text, struct uft_err *err);
 
+/*
+ * All options in their order, ready to be used: @specs by option, separated by ';', or NULL. A failure leaves the option that is wrong in
+ * @option, or SPEC_OPTIONS when it is none of them.
+ */
+int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
+		 enum spec_option *option, struct uft_err *err);
+
+/* -N X is -F !X: add the specs in @text, separated by ';', to those of -F in @list. */
+void specs_add_notrace(struct strbuf *list, const char *text);
+
+/* -ERR_USAGE when a condition of the spec cannot be judged as a function begins. */
+int spec_check_recording(const struct spec *spec, struct uft_err *err);
+
 /* After the last filters_add(). 0 or -ENOMEM. */
 int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);

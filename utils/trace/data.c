@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/format/datadir.h"
+#include "utils/trace/compact_file.h"
 #include "utils/trace/data_tasks.h"
 
 #define INFO_FILE_MAX_BYTES (64UL << 20)
@@ -46,18 +49,39 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
+/* What cannot be read is told when its records are. */
+static void look_for_blocks(struct trace_data *data, struct task *task)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%d" DATADIR_COMPACT_SUFFIX, data->dir, task->tid);
+	/* Most tasks have none. */
+	if (stat(path, &st) < 0 || st.st_size == 0)
+		return;
+
+	int fd cleanup_fd = file_open_regular(path, NULL);
+
+	if (fd < 0)
+		return;
+	if (!task->compact)
+		task->compact = calloc(1, sizeof(*task->compact));
+	if (task->compact && compact_file_look(task->compact, fd) == 0)
+		task->data_bytes = task->compact->raw_bytes;
+}
+
 void data_measure_files(struct trace_data *data)
 {
 	for (size_t i = 0; i < data->nr_tasks; i++) {
+		struct task *task = &data->tasks[i];
 		char path[PATH_MAX];
 		struct stat st;
 
-		if (data->tasks[i].data_bytes)
-			continue;
-
-		snprintf(path, sizeof(path), "%s/%d.dat", data->dir, data->tasks[i].tid);
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			data->tasks[i].data_bytes = st.st_size;
+		snprintf(path, sizeof(path), "%s/%d.dat", data->dir, task->tid);
+		if (!task->compact && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+			task->data_bytes = st.st_size;
+		else
+			look_for_blocks(data, task);
 	}
 }
 
@@ -124,6 +148,9 @@ void data_close(struct trace_data *data)
 			free(data->tasks[i].names[k].name);
 		free(data->tasks[i].names);
 		free(data->tasks[i].refs);
+		if (data->tasks[i].compact)
+			compact_file_deinit(data->tasks[i].compact);
+		free(data->tasks[i].compact);
 	}
 	if (data->growth)
 		data_growth_destroy(data);

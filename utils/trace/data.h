@@ -34,7 +34,8 @@ struct task_name {
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, 0 when there is none
+ * @data_bytes: size of <tid>.dat, 0 when there is none; of a recording that grows: how much of it may be read by now
+ * @compact: the blocks of <tid>.cdat, if there is that and no <tid>.dat; then @data_bytes is the size that this would have
  * @first_ns: no record is earlier; set by pipeline_open(), 0 where that is not known
  * @refs: by time; at least one when the recording has sessions at all
  * @names: by time; maybe none, see task_name_at()
@@ -49,6 +50,7 @@ struct task {
 	bool has_session;
 	bool has_own_line;
 	uint64_t data_bytes;
+	struct compact_file *compact;
 	uint64_t first_ns;
 	struct session_ref *refs;
 	size_t nr_refs;
@@ -92,6 +94,9 @@ void data_close(struct trace_data *data);
  * Open a directory that somebody records into, with no tasks at first. They come by data_read_more(), which takes what is
  * new in task.txt, and data_grow(), which makes tasks and sessions of it, in the order they come: tasks are not sorted, and
  * never move. Between the two, whoever calls makes sure that the maps and symbols for what was read are written.
+ *
+ * data_measure_files() says how much of the tasks' files may be read from now on. The recorder writes a session's line ahead of its
+ * first records: who reads and grows once more behind it knows the sessions of all that is in the measured part.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
@@ -99,6 +104,7 @@ int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /* 1 when there was anything new: then what addresses mean may have changed. 0; negative with @err. */
 int data_grow(struct trace_data *data, struct uft_err *err);
+void data_measure_files(struct trace_data *data);
 #define cleanup_data cleanup(data_close)
 
 /* Is there at least one record to read? */
@@ -130,6 +136,9 @@ void data_sort_names(struct trace_data *data);
 
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
+
+/* When the task becomes another program behind @now_ns; UINT64_MAX: never. Its first session was there from the start. */
+uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
 /*
  * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the recording has no session for

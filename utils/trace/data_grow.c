@@ -169,15 +169,14 @@ int data_grow(struct trace_data *data, struct uft_err *err)
 {
 	struct strbuf *lines = &data->growth->lines;
 	const char *end = lines->len ? memrchr(lines->data, '\n', lines->len) : NULL;
-	int ret = 0;
 
-	if (end) {
-		size_t whole = end + 1 - lines->data;
+	if (!end)
+		return 0;
 
-		ret = apply_lines(data, text_of(lines->data, whole), err);
-		memmove(lines->data, lines->data + whole, lines->len - whole);
-		lines->len -= whole;
-	}
-	data_measure_files(data);
-	return ret < 0 ? ret : end != NULL;
+	size_t whole = end + 1 - lines->data;
+	int ret = apply_lines(data, text_of(lines->data, whole), err);
+
+	memmove(lines->data, lines->data + whole, lines->len - whole);
+	lines->len -= whole;
+	return ret < 0 ? ret : 1;
 }

@@ -9,6 +9,7 @@
 #include "utils/base/order.h"
 #include "utils/base/path.h"
 #include "utils/base/vec.h"
+#include "utils/format/datadir.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
 
@@ -61,18 +62,6 @@ static int note_tid(struct loader *list, int32_t tid)
 	return 0;
 }
 
-/* "<tid>.dat": its id, or 0. */
-static int32_t tid_of_file(const char *name)
-{
-	struct text in = text_of(name, strlen(name));
-	int32_t tid;
-
-	if (*name < '0' || *name > '9' || !text_i32(&in, &tid) || !text_word(&in, ".dat") ||
-	    in.at != in.end)
-		return 0;
-	return tid;
-}
-
 static int note_files(const struct trace_data *data, struct loader *list, struct uft_err *err)
 {
 	DIR *dir = opendir(data->dir);
@@ -82,7 +71,10 @@ static int note_files(const struct trace_data *data, struct loader *list, struct
 	if (!dir)
 		return err_set_errno(err, -errno, "cannot open '%s'", data->dir);
 	while (ret == 0 && (entry = readdir(dir))) {
-		int32_t tid = tid_of_file(entry->d_name);
+		int32_t tid = datadir_records_tid(entry->d_name);
+
+		if (!tid)
+			tid = datadir_compact_tid(entry->d_name);
 
 		if (tid)
 			ret = note_tid(list, tid);
@@ -342,6 +334,15 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	/* The first one covers what is older than itself too. */
 	return task->refs[begun ? begun - 1 : 0].session;
+}
+
+uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns)
+{
+	for (size_t i = 1; i < task->nr_refs; i++) {
+		if (task->refs[i].start_ns > now_ns)
+			return task->refs[i].start_ns;
+	}
+	return UINT64_MAX;
 }
 
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,

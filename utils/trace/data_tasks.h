@@ -8,9 +8,6 @@
 /* Read task.txt and look for <tid>.dat: fills tasks and sessions, but for sizes and maps. */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
-/* Note the sizes of <tid>.dat for tasks that had none so far. */
-void data_measure_files(struct trace_data *data);
-
 /* The task that a line other than DLOPEN is about. */
 int32_t task_line_tid(const struct task_line *line);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "utils/format/event_ids.h"
+#include "utils/format/kernel_graph.h"
 #include "utils/trace/data.h"
 #include "utils/trace/module.h"
 
@@ -21,12 +22,14 @@ enum event_type {
 };
 
 enum event_flag {
-	EVENT_UNPAIRED = 1U << 0,   /* EXIT, SCHED_IN: where it began was not seen */
-	EVENT_RECURSIVE = 1U << 1,  /* EXIT: the same function is further out in the stack */
+	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: where it began was not seen */
+	EVENT_KERNEL_LOST = 1U << 0, /* LOST: no records of the program */
+	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
 	EVENT_UNFINISHED = 1U << 2, /* EXIT: made up at the end of the records; total is "so far" */
 	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
-	EVENT_OUTSIDE = 1U << 5,    /* POINT, SCHED_*: in no function */
+	EVENT_OUTSIDE =
+		1U << 5, /* POINT, SCHED_*, calls of the kernel: in no function of the program */
 	/* EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it is made up */
 	EVENT_INHERITED = 1U << 6,
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
@@ -42,7 +45,7 @@ enum event_flag {
  * @time_ns: of the recording's clock
  * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
- * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost
+ * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost, 0: some
  * @id: all others: what it is, enum event_id
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
  * @data: payload, valid until the next batch of the task; NULL: none
@@ -72,6 +75,12 @@ struct event {
 	uint8_t flags;
 };
 _Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
+
+/* Before anybody has looked for the function: a call of the kernel's? */
+static inline bool event_is_kernel_call(const struct event *event)
+{
+	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
+}
 
 /* A duration as shown: how far the clock went back counts as time, like the peer does. */
 static inline uint64_t time_abs(uint64_t ns)

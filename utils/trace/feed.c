@@ -328,6 +328,8 @@ static int pack(const struct event *event, size_t source, struct queued *queued)
 		.type = event->type,
 		.flags = event->flags,
 	};
+	if (event->type <= EVENT_EXIT)
+		queued->depth = event->depth;
 	if (!event->data)
 		return 0;
 	queued->data = malloc(event->data_len + 1UL);
@@ -420,14 +422,19 @@ static void note_event(struct survey *survey, const struct event *event)
 		       (event->id == EVENT_ID_TASK_NEW || event->id == EVENT_ID_TASK_NAME);
 
 	survey->nr++;
+	if (event->type <= EVENT_EXIT) {
+		survey->nr_calls++;
+		survey->first_call_ns = MIN(survey->first_call_ns, event->time_ns);
+	}
 	survey->bytes += sizeof(struct queued);
 	if (event->data)
 		survey->bytes += event->data_len + PAYLOAD_OVERHEAD;
 	survey->first_ns = MIN(survey->first_ns, event->time_ns);
 	if (is_sign)
 		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
-	/* Tracepoints do not tell whether it is on the CPU. */
-	if (event->type == EVENT_POINT && event_id_is_of_kernel(event->id))
+	/* Tracepoints and calls of the kernel do not tell whether it is on the CPU. */
+	if (event->type <= EVENT_EXIT || event->type == EVENT_LOST ||
+	    (event->type == EVENT_POINT && event_id_is_of_kernel(event->id)))
 		return;
 	if (event->type == EVENT_SCHED_IN && survey->is_out)
 		survey->first_back_ns = MIN(survey->first_back_ns, event->time_ns);
@@ -442,6 +449,7 @@ int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err)
 	for (size_t i = 0; i < feed->nr_queues; i++)
 		surveys[i] = (struct survey){
 			.first_ns = UINT64_MAX,
+			.first_call_ns = UINT64_MAX,
 			.first_sign_ns = UINT64_MAX,
 			.first_back_ns = UINT64_MAX,
 		};

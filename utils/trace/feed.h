@@ -23,13 +23,17 @@
 /*
  * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct event.
  *
+ * @depth: ENTRY, EXIT: of the record
  * @source: the place of its source in the feed: the order of those with the same time
  */
 struct queued {
 	uint64_t time_ns;
 	uint64_t addr;
 	uint8_t *data;
-	uint16_t data_len;
+	union {
+		uint16_t data_len;
+		uint16_t depth;
+	};
 	uint16_t source;
 	uint8_t type;
 	uint8_t flags;
@@ -51,11 +55,13 @@ struct queue {
 	bool is_unsorted;
 };
 
-/* What there was of a task, when all was looked at once. */
+/* What there was of a task, when all was looked at once. @nr_calls: of these @nr calls of the kernel. */
 struct survey {
 	uint64_t nr;
+	uint64_t nr_calls;
 	uint64_t bytes;		/* that its queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without any */
+	uint64_t first_call_ns; /* of the kernel; UINT64_MAX without any */
 	uint64_t first_sign_ns; /* began or got a name; UINT64_MAX: that is not told */
 	uint64_t
 		first_back_ns; /* first came back to the CPU behind having left it; UINT64_MAX: never */

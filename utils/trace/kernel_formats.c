@@ -88,6 +88,15 @@ bool kernel_formats_is_tracer(const struct kernel_event_type *type)
 	return text_word(&system, "ftrace") && !text_left(&system);
 }
 
+bool kernel_formats_have_calls(const struct kernel_formats *formats)
+{
+	for (size_t i = 0; i < formats->nr_types; i++) {
+		if (formats->types[i].graph.kind)
+			return true;
+	}
+	return false;
+}
+
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,
 				  const struct kernel_record *rec)

@@ -38,6 +38,9 @@ const struct kernel_event_type *kernel_formats_find(const struct kernel_formats 
 /* Whether records of @type are what a tracer writes for itself (calls of the kernel's functions), no tracepoint. */
 bool kernel_formats_is_tracer(const struct kernel_event_type *type);
 
+/* Whether there may be calls of the kernel's functions. */
+bool kernel_formats_have_calls(const struct kernel_formats *formats);
+
 /* The other task that @rec, which is of @type (NULL: not known), is about, and not only the one that made it. 0: nobody. */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,

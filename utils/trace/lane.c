@@ -73,6 +73,30 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);
 }
 
+/*
+ * The next records, which come before @other. Whoever writes one is not in the kernel any more: EXITs of the kernel's calls that are still
+ * open come instead.
+ */
+static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
+			    struct event *events, size_t max, struct uft_err *err)
+{
+	struct source *user = &lane->user.source;
+	ssize_t n = 0;
+
+	/* The kernel's calls must know when the next record is: so it has to be in the buffer. */
+	if (lane->has_kernel_calls && !lane->user.at_end)
+		n = source_read(user, events, max, 0, err);
+	*other = find_other(lane);
+	if (n || lane->user.at_end)
+		return n;
+
+	uint64_t until_ns = MIN(other->time_ns, limit_ns);
+
+	if (lane->kernel.nr && source_next_ns(user) <= until_ns)
+		return kernel_calls_return(&lane->kernel, source_next_ns(user), events, max);
+	return source_read(user, events, max, until_ns, err);
+}
+
 size_t lane_read(struct lane *lane, struct event *events, size_t max)
 {
 	uint64_t limit_ns = lane_limit_ns(lane);
@@ -80,18 +104,22 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 	size_t nr = 0;
 
 	while (nr < max) {
-		struct next_other other = find_other(lane);
-		ssize_t n = 0;
+		struct next_other other;
+		ssize_t n;
 
-		if (!lane->user.at_end) {
-			n = source_read(&lane->user.source, events + nr, max - nr,
-					MIN(other.time_ns, limit_ns), &why);
-			if (n < 0) {
-				note_damage(lane->pipe, &why);
-				lane->user.at_end = true;
-				lane->user.is_damaged = true;
-				n = 0;
-			}
+		if (lane->has_kernel_calls && nr && src_user_wants_refill(&lane->user))
+			break;
+		n = read_records(lane, &other, limit_ns, events + nr, max - nr, &why);
+		if (n < 0) {
+			note_damage(lane->pipe, &why);
+			lane->user.at_end = true;
+			lane->user.is_damaged = true;
+			other = find_other(lane);
+			n = 0;
+		}
+		if (lane->user.damage.code) {
+			note_damage(lane->pipe, &lane->user.damage);
+			lane->user.damage.code = 0;
 		}
 		nr += n;
 		/* Payloads are in the source's buffer, which the next read moves. */
@@ -186,6 +214,29 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
+ * Of a call of the kernel that began before the time range its end is left out, too: it would be taken for that of one of the
+ * program's. Those are nested, so a number tells which they are.
+ */
+static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
+{
+	if (!event_is_kernel_call(event))
+		return is_before;
+	if (is_before) {
+		lane->nr_kernel_cut += event->type == EVENT_ENTRY ? 1 : -1;
+		return true;
+	}
+	if (event->type == EVENT_ENTRY) {
+		lane->nr_kernel_in++;
+	} else if (lane->nr_kernel_in) {
+		lane->nr_kernel_in--;
+	} else if (lane->nr_kernel_cut) {
+		lane->nr_kernel_cut--;
+		return true;
+	}
+	return false;
+}
+
+/*
  * With opens_at_start: of the @nr events that were read follow those before the range, and when it begins put in front
  * of the others what is open there. How many events there are now, or -ENOMEM.
  */
@@ -196,6 +247,7 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 	size_t i = 0;
 
 	for (; i < nr && events[i].time_ns < pipe->start_ns; i++) {
+		is_cut_off(lane, &events[i], true);
 		if (!opened_note(&lane->opened, &events[i]))
 			return -ENOMEM;
 	}
@@ -246,7 +298,7 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 				};
 			break;
 		}
-		if (events[i].time_ns < pipe->start_ns)
+		if (is_cut_off(lane, &events[i], events[i].time_ns < pipe->start_ns))
 			continue;
 		if (kept != i)
 			events[kept] = events[i];
@@ -292,7 +344,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (events[i].type > EVENT_EXIT)
+		if (events[i].type > EVENT_EXIT || event_is_kernel_call(&events[i]))
 			continue;
 		lane->has_begun = true;
 		if (events[i].depth || events[i].type == EVENT_EXIT)
@@ -350,6 +402,10 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 
 	if (ret < 0)
 		return ret;
+	if (lane->has_kernel_calls) {
+		nr = stg_kernel(&lane->in_kernel, events, nr);
+		lane->calls.is_plain = false;
+	}
 	lane->calls.is_plain &= !may_drop && stg_indent_follow(&lane->indent, depth);
 	if (lane->pipe->is_filtered) {
 		ssize_t kept = stg_filter(&lane->filter, events, nr);

@@ -11,6 +11,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
 #include "utils/base/vec.h"
+#include "utils/format/kallsyms.h"
 #include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
 
@@ -90,14 +91,35 @@ struct module *module_set_get(struct module_set *set, const char *path, const ch
 	return mod;
 }
 
-int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
+struct module *module_set_kernel(struct module_set *set)
+{
+	if (!set->kernel)
+		set->kernel = module_set_get(set, KERNEL_MODULE_PATH, "");
+	return set->kernel;
+}
+
+/* Without the file its functions have no names. */
+static int load_kernel(struct module_set *set, struct module *mod, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err why = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/kallsyms", set->dir);
+
+	int ret = file_read_all(path, KALLSYMS_MAX_BYTES, &text, &why);
+
+	if (ret < 0)
+		return ret == -ENOENT ? 0 : err_set(err, ret, "%s", why.text);
+	ret = kallsyms_decode(text.data, text.len, &mod->symtab);
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : 0;
+}
+
+static int load_symbols(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	struct sym_query query = { .path = mod->path, .build_id = mod->build_id };
 	int ret = 0;
 
-	if (mod->is_loaded)
-		return 0;
-	mod->is_loaded = true;
 	if (set->syms_dir) {
 		query.any_path = true;
 		mod->sym_dir = set->syms_dir;
@@ -108,6 +130,17 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 		mod->sym_dir = set->dir;
 		ret = sym_dir_load(mod->sym_dir, &query, &mod->symtab, &mod->sym_name, err);
 	}
+	return ret;
+}
+
+int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
+{
+	int ret;
+
+	if (mod->is_loaded)
+		return 0;
+	mod->is_loaded = true;
+	ret = mod == set->kernel ? load_kernel(set, mod, err) : load_symbols(set, mod, err);
 	if (ret < 0)
 		return ret;
 	if (mod->symtab.nr) {
@@ -218,6 +251,22 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	return func;
 }
 
+const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
+					  const struct module *mod)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "<%llx>", (unsigned long long)addr);
+	if (!module_set_add_func(set, name))
+		return NULL;
+
+	struct func *func = set->funcs[set->nr_funcs - 1];
+
+	func->module = mod;
+	func->is_kernel = mod && mod == set->kernel;
+	return func;
+}
+
 static bool is_end_name(const char *name)
 {
 	static const char *const names[] = { "_exit",	   "_Exit",	   "exit",
@@ -279,13 +328,15 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	if (*slot)
 		return *slot;
 
-	const struct symbol *original = original_of(set, mod, sym);
+	bool is_kernel = sym->type == 'K';
+	const struct symbol *original = is_kernel ? NULL : original_of(set, mod, sym);
 	const struct func *counted = original ? module_func(set, mod, original) : NULL;
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
 
-	demangle(sym->name, set->demangle, &name);
-	demangle_others(sym->name, set->demangle, &others);
+	demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
+	if (!is_kernel)
+		demangle_others(sym->name, set->demangle, &others);
 	if (strbuf_oom(&name) || strbuf_oom(&others) ||
 	    !module_set_add_func(set, strbuf_str(&name)))
 		return NULL;
@@ -301,8 +352,23 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	(*slot)->is_libcall = sym->type == 'P';
 	(*slot)->is_end = (*slot)->is_libcall && is_end_name(sym->name);
 	(*slot)->is_exec = (*slot)->is_libcall && is_exec_name(sym->name);
-	(*slot)->is_fork = is_fork_name(sym->name);
+	(*slot)->is_fork = !is_kernel && is_fork_name(sym->name);
+	(*slot)->is_kernel = is_kernel;
 	return *slot;
+}
+
+int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
+			   struct uft_err *err)
+{
+	struct module *kernel = module_set_kernel(set);
+	int ret = kernel ? module_load(set, kernel, err) : -ENOMEM;
+	const struct symbol *sym = ret < 0 ? NULL : symtab_find(&kernel->symtab, addr);
+
+	if (sym)
+		*func = module_func(set, kernel, sym);
+	if (ret == 0 && sym && !*func)
+		ret = -ENOMEM;
+	return ret < 0 ? err_set_errno(err, ret, "cannot name a function") : sym != NULL;
 }
 
 bool func_is_called(const struct func *func, const char *name)

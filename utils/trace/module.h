@@ -40,6 +40,7 @@ struct func {
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that puts another program in place of this one */
 	bool is_fork;	 /* by its name: two processes return from it */
+	bool is_kernel;	 /* of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;
 };
@@ -81,6 +82,7 @@ struct module_set {
 	struct module **modules;
 	size_t nr_modules;
 	struct strmap by_path; /* the newest of each path */
+	struct module *kernel; /* one of them; NULL: none of its functions was called */
 	pthread_mutex_t lock;  /* of all that is in here, while several threads read */
 	struct func **funcs;   /* by id */
 	size_t nr_funcs;
@@ -90,6 +92,17 @@ void module_set_deinit(struct module_set *set);
 
 /* The module with that path and build-id, new or known; NULL when memory is short. */
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
+
+/* The kernel, whose symbols are kallsyms of the recording. NULL when memory is short. */
+struct module *module_set_kernel(struct module_set *set);
+#define KERNEL_MODULE_PATH "[kernel]"
+
+/*
+ * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 where kallsyms knows none, negative with @err. For who
+ * has no address space (session.h); not thread-safe.
+ */
+int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
+			   struct uft_err *err);
 
 /* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
@@ -112,6 +125,10 @@ bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *ou
  * adds to what is shown.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
+
+/* An address of @mod (NULL: of nothing) that no symbol covers, as a function "<hex>". NULL when memory is short. */
+const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
+					  const struct module *mod);
 
 /* A function without a symbol, under this name. NULL when memory is short. */
 const struct func *module_set_add_func(struct module_set *set, const char *name);

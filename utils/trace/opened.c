@@ -36,6 +36,8 @@ static bool set_nr(struct opened *opened, size_t nr)
 bool opened_note(struct opened *opened, const struct event *event)
 {
 	opened->last_ns = event->time_ns;
+	if (event_is_kernel_call(event))
+		return true;
 	switch (event->type) {
 	case EVENT_ENTRY:
 		if (!set_nr(opened, event->depth + 1U))
@@ -47,7 +49,7 @@ bool opened_note(struct opened *opened, const struct event *event)
 		opened->wants_depth = false;
 		return set_nr(opened, event->depth);
 	case EVENT_LOST:
-		opened->wants_depth = true;
+		opened->wants_depth |= !(event->flags & EVENT_KERNEL_LOST);
 		return true;
 	case EVENT_SCHED_OUT:
 	case EVENT_SCHED_IN:
@@ -86,7 +88,7 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		opened->is_out = false;
 	}
 	/* Of what is deeper nobody knows whether it is still the same. */
-	if (opened->wants_depth && next->type <= EVENT_EXIT)
+	if (opened->wants_depth && next->type <= EVENT_EXIT && !event_is_kernel_call(next))
 		opened->nr = MIN(opened->nr, next->depth + (size_t)(next->type == EVENT_EXIT));
 	return count_known(opened) + opened->is_out;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "utils/trace/event_kind.h"
+#include "utils/trace/forks.h"
 #include "utils/trace/src_extern.h"
 
 /*
@@ -55,6 +56,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 		.pipe = pipe,
 		.task = task,
 		.calls = { .config = stages, .task = task, .pseudo = &pipe->pseudo },
+		.in_kernel = { .config = stages },
 		.time = { .threshold_ns = stages->time_filter_ns },
 	};
 	lane->time.has_own_thresholds = pipe->is_filtered;
@@ -71,6 +73,9 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 
 	int ret = src_user_open(&lane->user, pipe->data, task->tid, plan, err);
 
+	if (ret == 0 && task->index < pipe->nr_at_fork &&
+	    stg_filter_inherit(&lane->filter, &pipe->at_fork[task->index], task) < 0)
+		ret = err_set_errno(err, -ENOMEM, "cannot filter calls");
 	/* There are no records; of one that grows: so far. */
 	lane->user.at_end = !task->data_bytes;
 	return ret;
@@ -82,6 +87,7 @@ void lane_close(struct lane *lane)
 	source_close(&lane->user.source);
 	stg_time_deinit(&lane->time);
 	stg_calls_deinit(&lane->calls);
+	kernel_calls_deinit(&lane->kernel);
 	stg_filter_deinit(&lane->filter);
 	opened_deinit(&lane->opened);
 	lane_release(lane);
@@ -206,12 +212,13 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 
 /*
  * What "elapsed" counts from: the first record. Where events are kept, the end of the first time
- * off the CPU counts too, as with the peer; a range counts from records only.
+ * off the CPU, and the first call of the kernel, count too, as with the peer; a range counts from records only.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
 	for (size_t i = 0; pipe->surveys && i < pipe->data->nr_tasks; i++)
-		pipe->first_ns = MIN(pipe->first_ns, pipe->surveys[i].first_back_ns);
+		pipe->first_ns = MIN(pipe->first_ns, MIN(pipe->surveys[i].first_back_ns,
+							 pipe->surveys[i].first_call_ns));
 	/* Of a recording that grows it is all there so far. */
 	for (size_t i = 0; !pipe->surveys && i < pipe->feed.nr_queues; i++) {
 		const struct queue *queue = &pipe->feed.queues[i];
@@ -222,7 +229,8 @@ static void note_first_sched(struct pipeline *pipe)
 
 			if (event->time_ns >= pipe->first_ns)
 				break;
-			if (event->type == EVENT_POINT && event_id_is_of_kernel(event->addr))
+			if (event->type <= EVENT_EXIT ||
+			    (event->type == EVENT_POINT && event_id_is_of_kernel(event->addr)))
 				continue;
 			if (event->type == EVENT_SCHED_IN && is_out)
 				pipe->first_ns = event->time_ns;
@@ -419,6 +427,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	if (ret == 0)
 		ret = look_ahead(pipe, err);
 	if (ret == 0)
+		ret = forks_find(pipe, err);
+	if (ret == 0)
 		ret = open_lanes(pipe, err);
 	close_open_fds(pipe);
 	return ret;
@@ -446,6 +456,7 @@ void pipeline_close(struct pipeline *pipe)
 {
 	close_lanes(pipe);
 	close_open_fds(pipe);
+	forks_forget(pipe);
 	call_filter_deinit(&pipe->filter);
 	feed_close(&pipe->feed);
 	if (pipe->ext)

@@ -12,6 +12,7 @@
 #include "utils/spec/range.h"
 #include "utils/trace/event.h"
 #include "utils/trace/feed.h"
+#include "utils/trace/kernel_calls.h"
 #include "utils/trace/opened.h"
 #include "utils/trace/src_user.h"
 #include "utils/trace/stage.h"
@@ -99,21 +100,23 @@ enum lane_state {
  * @opened: with opens_at_start; @is_cut: the task goes on behind the range
  * @goes_on: at its end the task does not end, see split.h
  *
- * There is one stack of calls, @calls. Frames of another kind (those of the kernel, which begin and end within a system call) would be
- * ENTRY and EXIT events that one of @others brings, with a stg_calls of their own beside @calls, to which run_stages() in lane.c gives them.
- * Their depth counts from that of @calls; no stage behind stg_calls needs to know.
+ * There is one stack of calls, @calls: those of the kernel stand in it above the program's. @kernel, between the queue and the lane when it
+ * @has_kernel_calls, sees to it that they are nested. @nr_kernel_cut: of them so many were open where the time range began, and behind that
+ * @nr_kernel_in were entered that have not returned.
  */
 struct lane {
 	struct pipeline *pipe;
 	struct task *task;
 	struct src_user user;
 	struct queue_source queued;
+	struct kernel_calls kernel;
 	struct source *others[LANE_OTHERS];
 	size_t nr_others;
 	struct feed *feed;
 	struct feed *own_feed;
 	bool streams;
 	struct stg_calls calls;
+	struct stg_kernel in_kernel;
 	struct stg_filter filter;
 	struct stg_time time;
 	struct stg_indent indent;
@@ -131,9 +134,13 @@ struct lane {
 	bool has_begun;
 	bool is_cut;
 	bool goes_on;
+	bool has_kernel_calls;
+	size_t nr_kernel_cut;
+	size_t nr_kernel_in;
 };
 
 /*
+ * @at_fork: by task->index below @nr_at_fork, what the filter knew of a forked child's parent then (forks.h); NULL: nothing is known
  * @start_ns, @stop_ns: the range in the recording's time
  * @first_ns: the first time of the recording, where "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
@@ -164,6 +171,8 @@ struct pipeline {
 	struct source *ext;
 	struct event_choice choice;
 	struct call_filter filter;
+	struct stg_filter *at_fork;
+	size_t nr_at_fork;
 	bool is_filtered; /* stg_filter is one of the stages */
 	uint64_t start_ns;
 	uint64_t stop_ns;

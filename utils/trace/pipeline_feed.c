@@ -39,6 +39,8 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,
+		.wants_points = pipe->config.stages.show_events &&
+				pipe->config.stages.wants != STAGE_WANTS_ENDS,
 	};
 }
 
@@ -136,7 +138,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 	if (!stages->show_outside || !stages->show_events)
 		return false;
 	if (pipe->surveys)
-		return pipe->surveys[task->index].nr;
+		return pipe->surveys[task->index].nr > pipe->surveys[task->index].nr_calls;
 	return task->index < pipe->feed.nr_queues && pipe->feed.queues[task->index].nr;
 }
 
@@ -161,6 +163,15 @@ uint64_t lane_limit_ns(const struct lane *lane)
 	return lane->feed ? MIN(limit_ns, lane->feed->complete_ns) : limit_ns;
 }
 
+static bool may_have_kernel_calls(const struct lane *lane)
+{
+	const struct pipeline *pipe = lane->pipe;
+
+	if (pipe->surveys)
+		return pipe->surveys[lane->task->index].nr_calls;
+	return kernel_formats_have_calls(&pipe->data->kernel);
+}
+
 void lane_attach(struct lane *lane, struct feed *feed)
 {
 	size_t index = lane->task->index;
@@ -170,7 +181,10 @@ void lane_attach(struct lane *lane, struct feed *feed)
 	lane->feed = feed;
 	queue_source_init(&lane->queued, queue, lane->task);
 	lane->queued.at = at;
-	lane->others[0] = &lane->queued.source;
+	lane->has_kernel_calls = may_have_kernel_calls(lane);
+	lane->calls.has_kernel = lane->has_kernel_calls;
+	kernel_calls_init(&lane->kernel, &lane->queued, &lane->user, lane->task);
+	lane->others[0] = lane->has_kernel_calls ? &lane->kernel.source : &lane->queued.source;
 	lane->nr_others = queue != NULL;
 }
 

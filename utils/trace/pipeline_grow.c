@@ -67,6 +67,8 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane->indent.calls = &lane->calls;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
+	/* Not what has come since: it may be of a session that is not known yet. */
+	lane->user.end_offset = lane->task->data_bytes;
 	if (!lane->task->data_bytes)
 		lane->user.at_end = true;
 	return ret;

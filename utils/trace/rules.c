@@ -38,13 +38,17 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 		.source_file = file,
 		.is_plt = sym->type == 'P',
 		.is_program = mod && is_program(rules, mod),
+		.is_kernel = sym->type == 'K',
 	};
 }
 
-static bool has_unmatched(const struct filters *filters)
+/* Of those that are about functions of the kernel, or about the others. */
+static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {
 	for (size_t i = 0; i < filters->nr; i++) {
-		if (!filters->entries[i].has_match)
+		const struct filter_entry *entry = &filters->entries[i];
+
+		if (!entry->has_match && (entry->spec.module_kind == MODULE_KERNEL) == is_kernel)
 			return true;
 	}
 	return false;
@@ -56,19 +60,25 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 {
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
-	int ret = module_load(set, mod, err);
+	bool is_kernel = mod == set->kernel;
+	int ret = 0;
 
+	/* They are many. */
+	if (!is_kernel || has_unmatched(rules->filters, true))
+		ret = module_load(set, mod, err);
 	/* Before several threads want it. */
 	if (ret == 0 && mod->symtab.nr && rules->has_locations)
 		module_source(set, mod, mod->symtab.syms);
-	for (size_t i = 0; ret == 0 && i < mod->symtab.nr && has_unmatched(rules->filters); i++) {
+	for (size_t i = 0;
+	     ret == 0 && i < mod->symtab.nr && has_unmatched(rules->filters, is_kernel); i++) {
 		const struct symbol *sym = &mod->symtab.syms[i];
 		struct filter_walk walk;
 
 		strbuf_reset(&name);
 		strbuf_reset(&others);
-		demangle(sym->name, set->demangle, &name);
-		demangle_others(sym->name, set->demangle, &others);
+		demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
+		if (!is_kernel)
+			demangle_others(sym->name, set->demangle, &others);
 
 		struct filter_subject subject = make_subject(rules, mod, sym);
 
@@ -95,6 +105,9 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		return 0;
 	rules->filters = filters;
 	rules->has_locations = has_locations(filters);
+	/* Its names are known before it is called. */
+	if (kernel_formats_have_calls(&data->kernel) && !module_set_kernel(&data->modules))
+		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
 		ret = match_module(rules, &data->modules, data->modules.modules[i], err);
 	for (size_t i = 0; i < filters->nr; i++) {

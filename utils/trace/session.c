@@ -9,6 +9,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
+#include "utils/format/kernel_graph.h"
 
 #define MAP_FILE_MAX_BYTES (64UL << 20)
 #define SPACE_FIRST_SLOTS  256
@@ -203,11 +204,24 @@ struct found {
 	uint64_t start;
 };
 
+static int find_of_kernel(struct session *session, uint64_t addr, struct found *found,
+			  struct uft_err *err)
+{
+	struct module *kernel = module_set_kernel(session->set);
+
+	if (!kernel)
+		return err_set_errno(err, -ENOMEM, "cannot name a function");
+	found->mod = kernel;
+	return find_in_module(session, kernel, addr, &found->func, err);
+}
+
 static int find_func(const struct addr_space *space, uint64_t addr, struct found *found,
 		     struct uft_err *err)
 {
 	struct session *session = space->session;
 
+	if (addr & KERNEL_ADDR_BIT)
+		return find_of_kernel(session, addr, found, err);
 	for (size_t i = 0; i < session->map.nr; i++) {
 		const struct map_entry *entry = &session->map.entries[i];
 
@@ -281,22 +295,6 @@ static bool space_grow(struct addr_space *space)
 	return true;
 }
 
-/* Each space has its own; views that add up by name bring them together. */
-static const struct func *unknown_func(struct module_set *set, uint64_t addr,
-				       const struct module *mod)
-{
-	char name[24];
-
-	snprintf(name, sizeof(name), "<%llx>", (unsigned long long)addr);
-	if (!module_set_add_func(set, name))
-		return NULL;
-
-	struct func *func = set->funcs[set->nr_funcs - 1];
-
-	func->module = mod;
-	return func;
-}
-
 /* What is shared by all readers: modules, their symbols, functions. */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
@@ -304,7 +302,10 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 
 	if (find_func(space, addr, &found, err) < 0)
 		return NULL;
-	return found.func ? found.func : unknown_func(space->session->set, addr, found.mod);
+	if (found.func)
+		return found.func;
+	/* Each space has its own; views that add up by name bring them together. */
+	return module_set_add_unknown(space->session->set, addr, found.mod);
 }
 
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err)

@@ -107,6 +107,7 @@ struct kernel_losses {
  * @broken: the first damaged file is told here; the others are read on
  * @newcomers: tasks that task.txt does not tell of, by tid; NULL: nobody asks
  * @losses, and names of tasks: are noted when @takes_notes. Files are read more than once, and then only the first time
+ * @wants_points: somebody shows what is no call and no time off the CPU
  */
 struct source_context {
 	struct trace_data *data;
@@ -114,6 +115,7 @@ struct source_context {
 	struct kernel_losses *losses;
 	struct task_list *newcomers;
 	bool takes_notes;
+	bool wants_points;
 };
 
 /* @all: of the heap, and so are they. Starts as { 0 }. */

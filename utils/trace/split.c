@@ -27,6 +27,14 @@ static bool has_clear_sessions(const struct task *task)
 	return true;
 }
 
+/* What is around a record is known from its place in the file, but for them. */
+static bool has_kernel_calls(const struct lane *lane)
+{
+	const struct survey *surveys = lane->pipe->surveys;
+
+	return surveys && surveys[lane->task->index].nr_calls;
+}
+
 bool lane_can_split(const struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -35,7 +43,7 @@ bool lane_can_split(const struct lane *lane)
 	return !pipe->is_filtered && !lane->holds_back && !config->time_filter_ns &&
 	       !config->size_filter && !lane->indent.drops_margin && pipe->start_ns == 0 &&
 	       pipe->stop_ns == UINT64_MAX && lane_limit_ns(lane) == UINT64_MAX && !lane->streams &&
-	       !lane->user.is_swapped && has_clear_sessions(lane->task);
+	       !lane->user.is_swapped && !has_kernel_calls(lane) && has_clear_sessions(lane->task);
 }
 
 /*

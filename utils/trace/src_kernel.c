@@ -15,10 +15,7 @@
 /* Whole pages; the largest ones have so many. */
 #define BUFFER_BYTES (64 * 1024)
 
-/*
- * Who a record may be of: who made it, or if that is nobody here, whom it is about. @tid is 0 when it is no tracepoint's:
- * calls of the kernel's functions are not read yet.
- */
+/* Who a record may be of: who made it, or if that is nobody here, whom it is about. Both are 0 when nobody wants it. */
 struct owners {
 	int32_t tid;
 	int32_t other_tid;
@@ -30,6 +27,8 @@ struct owners {
  * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at @at. What was returned may point into
  *        the other, so that one may look ahead
  * @nr_refills: the last bit is the number of the buffer
+ * @next_type: ENTRY or EXIT, and then @next_call; or POINT
+ * @has_lost: so many records, @lost (0: nobody knows), are missing in front of @next, and nobody was told
  * @code: negative: it cannot be read on
  * @why: what is wrong with a record; here, for it is large and there are many records
  */
@@ -46,18 +45,22 @@ struct src_kernel {
 	struct kernel_page page;
 	bool has_page;
 	struct kernel_record next;
+	enum event_type next_type;
+	struct kernel_call next_call;
 	struct owners owners;
+	bool has_lost;
+	uint64_t lost;
 	bool has_next;
 	bool at_end;
 	int code;
 	struct uft_err why;
 };
 
-static struct owners find_owners(const struct trace_data *data, const struct kernel_record *rec)
+static struct owners find_owners(const struct trace_data *data,
+				 const struct kernel_event_type *type,
+				 const struct kernel_record *rec)
 {
-	const struct kernel_event_type *type = kernel_formats_find(&data->kernel, rec->id);
-
-	if (type && kernel_formats_is_tracer(type))
+	if (type && kernel_formats_is_tracer(type) && !type->graph.kind)
 		return (struct owners){ 0 };
 	return (struct owners){ rec->pid, kernel_formats_other_task(&data->kernel, type, rec) };
 }
@@ -71,7 +74,7 @@ static const struct task *task_of(const struct trace_data *data, struct owners o
 
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec)
 {
-	return task_of(data, find_owners(data, rec));
+	return task_of(data, find_owners(data, kernel_formats_find(&data->kernel, rec->id), rec));
 }
 
 /* --- pages --- */
@@ -128,6 +131,19 @@ static int refill(struct src_kernel *src)
 	return got > 0;
 }
 
+/* The same, for the place where that was. */
+static void note_lost_here(struct src_kernel *src)
+{
+	if (!src->page.missed)
+		return;
+	/* What is not known stays so. */
+	if (src->page.missed == UINT64_MAX || (src->has_lost && !src->lost))
+		src->lost = 0;
+	else
+		src->lost += src->page.missed;
+	src->has_lost = true;
+}
+
 /* Go to the next page: 1, 0 at the end of the file, or negative. */
 static int next_page(struct src_kernel *src)
 {
@@ -157,6 +173,7 @@ static int next_page(struct src_kernel *src)
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);
+	note_lost_here(src);
 	return 1;
 }
 
@@ -178,15 +195,31 @@ static int next_record(struct src_kernel *src)
 	return 0;
 }
 
+/* What the record at hand is. Of no kind that is wanted, it has no owners. */
+static void sort_record(struct src_kernel *src)
+{
+	const struct trace_data *data = src->context.data;
+	const struct kernel_event_type *type = kernel_formats_find(&data->kernel, src->next.id);
+
+	src->next_type = EVENT_POINT;
+	src->owners = find_owners(data, type, &src->next);
+	if (type && type->graph.kind) {
+		src->next_type = type->graph.kind == KERNEL_GRAPH_ENTRY ? EVENT_ENTRY : EVENT_EXIT;
+		if (!kernel_graph_get(&type->graph, &src->next, src->page.is_big_endian,
+				      &src->next_call))
+			src->owners = (struct owners){ 0 };
+	} else if (!src->context.wants_points) {
+		src->owners = (struct owners){ 0 };
+	}
+}
+
 /* The next record of a task. */
 static void advance(struct src_kernel *src)
 {
-	const struct trace_data *data = src->context.data;
-
 	src->has_next = false;
 	while (!src->has_next && !src->at_end) {
 		if (next_record(src) > 0) {
-			src->owners = find_owners(data, &src->next);
+			sort_record(src);
 			src->has_next = src->owners.tid || src->owners.other_tid;
 			/* The last time there is stands for none. */
 			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
@@ -209,6 +242,24 @@ static uint64_t kernel_next_ns(struct source *source)
 	return src->has_next ? src->next.time_ns : src->code < 0 ? 0 : UINT64_MAX;
 }
 
+static struct event event_of(const struct src_kernel *src)
+{
+	if (src->next_type == EVENT_POINT)
+		return (struct event){
+			.time_ns = src->next.time_ns,
+			.id = src->next.id,
+			.type = EVENT_POINT,
+			.data = src->next.data,
+			.data_len = MIN(src->next.len, (uint32_t)UINT16_MAX),
+		};
+	return (struct event){
+		.time_ns = src->next.time_ns,
+		.addr = src->next_call.addr,
+		.depth = src->next_call.depth,
+		.type = src->next_type,
+	};
+}
+
 static ssize_t kernel_read(struct source *source, struct event *events, size_t max,
 			   uint64_t until_ns, struct uft_err *err)
 {
@@ -220,16 +271,22 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	while (nr < max && src->has_next && src->next.time_ns <= until_ns &&
-	       src->owners.tid == owners.tid && src->owners.other_tid == owners.other_tid &&
-	       src->nr_refills == nr_refills) {
+	/* Whose it was nobody knows; who comes next is as good as any. */
+	if (src->has_lost && src->has_next && src->context.wants_points &&
+	    src->next.time_ns <= until_ns) {
+		src->has_lost = false;
 		events[nr++] = (struct event){
 			.time_ns = src->next.time_ns,
-			.id = src->next.id,
-			.type = EVENT_POINT,
-			.data = src->next.data,
-			.data_len = MIN(src->next.len, (uint32_t)UINT16_MAX),
+			.addr = src->lost,
+			.type = EVENT_LOST,
+			.flags = EVENT_KERNEL_LOST,
 		};
+		src->lost = 0;
+	}
+	while (nr < max && src->has_next && !src->has_lost && src->next.time_ns <= until_ns &&
+	       src->owners.tid == owners.tid && src->owners.other_tid == owners.other_tid &&
+	       src->nr_refills == nr_refills) {
+		events[nr++] = event_of(src);
 		advance(src);
 	}
 	source->tid = owners.tid;
@@ -306,19 +363,15 @@ static int open_files(const struct source_context *context, struct source_list *
 
 	if (ret <= 0)
 		return ret;
+	/* A view that adds up has a use for calls only. */
+	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
+		return 0;
 	if (context->takes_notes)
 		context->losses->has_files = true;
 	return cpu_files_each(data->dir, "kernel-cpu", open_file, &in, err);
 }
 
-/* A view that adds up has no use for them. */
-static bool is_wanted(const struct stage_config *stages)
-{
-	return stages->show_events && stages->wants != STAGE_WANTS_ENDS;
-}
-
 const struct source_kind src_kernel_kind = {
 	.name = "kernel",
 	.open = open_files,
-	.wants = is_wanted,
 };

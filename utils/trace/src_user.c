@@ -11,7 +11,9 @@
 
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
+#include "utils/format/datadir.h"
 #include "utils/format/record.h"
+#include "utils/trace/compact_file.h"
 
 /* For all tasks together. */
 #define BUFFERS_BYTES	  (24UL << 20)
@@ -34,7 +36,8 @@ struct src_user_plan src_user_plan(size_t nr_tasks)
 
 static void file_name(const struct src_user *src, char path[static PATH_MAX])
 {
-	snprintf(path, PATH_MAX, "%s/%d.dat", src->data->dir, src->tid);
+	snprintf(path, PATH_MAX, "%s/%d%s", src->data->dir, src->tid,
+		 src->compact ? DATADIR_COMPACT_SUFFIX : ".dat");
 }
 
 static int open_file(struct src_user *src, struct uft_err *err)
@@ -108,6 +111,8 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.blocks = plan->blocks,
 		.end_offset = UINT64_MAX,
 	};
+	if (src->source.task)
+		src->compact = src->source.task->compact;
 	return 0;
 }
 
@@ -168,6 +173,45 @@ static bool get_buffer(struct src_user *src)
 	return src->buf;
 }
 
+/* What the blocks of a compact file stand for, as if they were it. How many bytes, or negative errno. */
+static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
+{
+	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
+	ssize_t n = compact_file_read(src->compact, src->fd, src->buf + left, room, src->end_offset,
+				      &read);
+
+	if (n < 0)
+		return n;
+	src->at = read.skip;
+	src->len += n;
+	src->next_offset = read.offset;
+	src->is_whole = read.is_whole;
+	src->file_ended = read.offset >= MIN(src->end_offset, src->compact->raw_bytes);
+	src->is_torn |= src->file_ended && src->compact->is_torn;
+	if (read.damaged_at != UINT64_MAX) {
+		char path[PATH_MAX];
+
+		file_name(src, path);
+		err_set(&src->damage, -EBADMSG,
+			"'%s' is damaged at offset %llu: the records of one block are lost, the "
+			"others are there",
+			path, (unsigned long long)read.damaged_at);
+	}
+	return n;
+}
+
+static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
+{
+	ssize_t n = fd_pread_full(src->fd, src->buf + left, room, src->next_offset);
+
+	if (n < 0)
+		return n;
+	src->len += n;
+	src->next_offset += n;
+	src->file_ended = src->len < src->cap;
+	return n;
+}
+
 /* Fill the buffer behind what is left in it. False at the end of the file. */
 static int refill(struct src_user *src, struct uft_err *err)
 {
@@ -175,8 +219,6 @@ static int refill(struct src_user *src, struct uft_err *err)
 
 	if (!get_buffer(src))
 		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
-
-	size_t room = MIN(src->cap - left, src->end_offset - src->next_offset);
 
 	if (src->fd < 0) {
 		int ret = open_file(src, err);
@@ -188,7 +230,10 @@ static int refill(struct src_user *src, struct uft_err *err)
 	src->at = 0;
 	src->len = left;
 
-	ssize_t n = fd_pread_full(src->fd, src->buf + left, room, src->next_offset);
+	size_t room = src->cap - left;
+	ssize_t n = src->compact
+			    ? read_compact(src, left, room)
+			    : read_plain(src, left, MIN(room, src->end_offset - src->next_offset));
 
 	if (!src->keeps_open) {
 		close(src->fd);
@@ -200,9 +245,6 @@ static int refill(struct src_user *src, struct uft_err *err)
 		file_name(src, path);
 		return err_set_errno(err, n, "cannot read '%s'", path);
 	}
-	src->len += n;
-	src->next_offset += n;
-	src->file_ended = src->len < src->cap;
 	return n > 0;
 }
 
@@ -269,6 +311,12 @@ static const struct argspecs *specs_of(struct src_user *src, const struct record
 	return record_type(rec->data) == RECORD_ENTRY ? &known->args : &known->retval;
 }
 
+/* Nothing more of the last record in the buffer comes behind it. */
+static bool ends_here(const struct src_user *src)
+{
+	return src->file_ended || src->is_whole;
+}
+
 /* The length that the function's specification gives; 0 when there is none, or when it cannot be right. */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
@@ -293,7 +341,7 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	size_t padded = ALIGN_UP((size_t)len, (size_t)ARGBLOB_TOTAL_ALIGN);
 
 	if (padded + sizeof(*rec) > left)
-		return padded <= left && src->file_ended ? (size_t)len : 0;
+		return padded <= left && ends_here(src) ? (size_t)len : 0;
 
 	struct record next = load(src, at + padded);
 
@@ -343,6 +391,9 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 /* What was never written need not be read: a file of terabytes may have nothing in it. */
 static void skip_hole(struct src_user *src)
 {
+	if (src->compact)
+		return;
+
 	off_t data = src->fd < 0 ? 0 : lseek(src->fd, src->next_offset, SEEK_DATA);
 
 	if (data < 0 && errno == ENXIO)
@@ -408,6 +459,8 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 
 bool src_user_wants_refill(const struct src_user *src)
 {
+	if (src->is_whole)
+		return !src->file_ended && src->len - src->at < sizeof(struct record);
 	/* Less than a record with the longest payload, and the file may have more. */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
@@ -416,6 +469,8 @@ bool src_user_wants_refill(const struct src_user *src)
 void src_user_more(struct src_user *src)
 {
 	src->place.space = NULL;
+	if (src->source.task)
+		src->compact = src->source.task->compact;
 	if (src->is_damaged)
 		return;
 	src->file_ended = false;
@@ -480,7 +535,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 			return ret;
 	}
 
-	const size_t stop = src->file_ended ? src->len : src->len - PAYLOAD_MAX_BYTES;
+	const size_t stop = ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
 
 	for (;;) {
 		nr += read_plain_calls(src, events + nr, max - nr, stop, until_ns);

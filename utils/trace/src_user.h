@@ -26,6 +26,8 @@
  * @end_offset: where reading ends, if the file does not before that
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
+ * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in that. @is_whole: then: the buffer ends
+ *           where a record does. @damage: some records are not there, the others are; code 0: nobody needs to be told
  * @file_ended: the buffer holds all that is left
  * @is_torn: the file ended within a record, or with zeros
  * @is_damaged: it ends where the damage is, whatever comes
@@ -42,6 +44,9 @@ struct src_user {
 	bool keeps_open;
 	bool is_swapped; /* byte order is not ours */
 	bool file_ended;
+	bool is_whole;
+	const struct compact_file *compact;
+	struct uft_err damage;
 	bool at_end;
 	bool is_torn;
 	bool is_damaged;

@@ -48,9 +48,11 @@ struct stage_config {
 		*events;	     /* --Event: of these only some; borrowed, NULL without any */
 	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */
 	enum stage_sched sched;
-	bool show_outside;	/* events outside of functions */
-	bool starts_inside;	/* a time range cuts off the beginning */
-	bool closes_open_calls; /* make up an EXIT for each call that never returned */
+	bool show_outside;	  /* events outside of functions */
+	bool show_kernel_outside; /* calls of the kernel outside of the program's functions */
+	bool show_kernel_only;	  /* no calls but those of the kernel */
+	bool starts_inside;	  /* a time range cuts off the beginning */
+	bool closes_open_calls;	  /* make up an EXIT for each call that never returned */
 	bool opens_at_start; /* ... and an ENTRY for each that is open where the time range begins */
 	bool opens_inherited; /* ... and for each that a task begins within and returns from */
 	enum stage_wants wants;
@@ -82,6 +84,7 @@ struct pending_call {
  *            first record
  * @wants_depth: after LOST the next record tells how deep the stack is
  * @reader: the thread that this is done by
+ * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all of the batch were calls of known functions, their depth is their indent
  * @open: frames of a function, by its id below @nr_open: which calls are recursions
  *
@@ -110,6 +113,7 @@ struct stg_calls {
 	bool inherits;
 	uint16_t inherited_depth;
 	bool wants_depth;
+	bool has_kernel;
 	bool has_events; /* the batch had other things than calls */
 	bool is_plain;
 	uint32_t *open;
@@ -132,6 +136,18 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
  * which has room for calls->nr of them.
  */
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
+
+/*
+ * stg_kernel: calls of the kernel that are in no function of the program, and, of who wants only the kernel's, the others.
+ *
+ * @config: of the pipeline
+ * @depth: so many calls of the kernel are open of which the first is outside
+ */
+struct stg_kernel {
+	const struct stage_config *config;
+	size_t depth;
+};
+size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
 
 /* stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);
@@ -182,7 +198,7 @@ void stg_time_deinit(struct stg_time *stage);
  * stg_indent: counts the depth again, over the calls that are left.
  *
  * @calls: of the same lane
- * @starts_at_margin: nobody knows what of an inherited stack is shown
+ * @starts_at_margin: what of an inherited stack is shown does not count
  * @drops_off: there may be events with EVENT_OFF
  * @drops_margin: what happened in a call that is left out, and in no other, is left out too. So
  *                with --size-filter; what a library call or a hidden one did stays (as with the peer)

@@ -153,6 +153,8 @@ static bool resync(struct stg_calls *calls, struct event *event)
 {
 	size_t depth = event->depth + (event->type == EVENT_EXIT);
 
+	if (event_is_kernel_call(event))
+		return true;
 	if (event->type > EVENT_EXIT) {
 		calls->has_first |= event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN;
 		return true;
@@ -324,7 +326,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->self_ns = 0;
 	event->depth = event_depth(calls);
 	if (event->type == EVENT_LOST) {
-		calls->wants_depth = true;
+		calls->wants_depth |= !(event->flags & EVENT_KERNEL_LOST);
 		/* The peer accounts it as a call of one nanosecond. */
 		if (calls->nr)
 			calls->frames[calls->nr - 1].child_ns += 1;
@@ -332,6 +334,12 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	}
 	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
+}
+
+/* Where a time range cuts off the beginning nobody knows what is open there before the first record tells. */
+static bool may_be_inside(const struct stg_calls *calls)
+{
+	return calls->config->starts_inside && !calls->has_record;
 }
 
 /* Everything that stg_calls() itself does not do on the spot. */
@@ -351,6 +359,8 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 
 	switch (event->type) {
 	case EVENT_ENTRY:
+		if (event_is_kernel_call(event) && is_outside(calls) && !may_be_inside(calls))
+			event->flags |= EVENT_OUTSIDE;
 		return enter_call(calls, event, err);
 	case EVENT_EXIT:
 		return leave_call(calls, event, err);
@@ -407,18 +417,27 @@ static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct
 	return true;
 }
 
+/*
+ * Until the first record has told where the stack begins nothing is fast, nor are calls of the kernel that may be in none of the program's:
+ * the outermost call and its end are always seen by handle().
+ */
+static uint64_t fast_until(const struct stg_calls *calls)
+{
+	if (!calls->has_record || calls->wants_depth || (calls->has_kernel && is_outside(calls)))
+		return 0;
+	return calls->changes_ns;
+}
+
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err)
 {
 	struct pending_call *frames = calls->frames;
 	const struct addr_space *space = calls->space;
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
-	uint64_t slow_ns = 0;
+	uint64_t slow_ns;
 	bool has_filter = calls->config->time_filter_ns || calls->config->size_filter;
 
-	/* Until the first record has told where the stack begins nothing is fast. */
-	if (calls->has_record && !calls->wants_depth)
-		slow_ns = calls->changes_ns;
+	slow_ns = fast_until(calls);
 	calls->has_events = false;
 	calls->is_plain = calls->nr_seeded == 0;
 	if (nr)
@@ -452,7 +471,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		space = calls->space;
 		depth = calls->nr;
 		cap = calls->cap;
-		slow_ns = calls->has_record && !calls->wants_depth ? calls->changes_ns : 0;
+		slow_ns = fast_until(calls);
 	}
 	calls->nr = depth;
 	return 0;

@@ -53,6 +53,36 @@ static bool push(struct stg_filter *stage, const struct filter_frame *frame)
 	return true;
 }
 
+int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
+{
+	struct filter_frame *frames = NULL;
+
+	if (from->nr) {
+		frames = reallocarray(to->frames, from->nr, sizeof(*frames));
+		if (!frames)
+			return -ENOMEM;
+		memcpy(frames, from->frames, from->nr * sizeof(*frames));
+		to->frames = frames;
+		to->cap = from->nr;
+	}
+	to->nr = from->nr;
+	to->now = from->now;
+	/* What a call will return is asked for in its own task. */
+	for (size_t i = 0; i < to->nr; i++)
+		to->frames[i].nr_asked = 0;
+	return 0;
+}
+
+int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
+		       const struct task *task)
+{
+	if (!parent->nr)
+		return 0;
+	stage->exec_ns = task_next_exec_ns(task, task->start_ns);
+	stage->is_waiting = true;
+	return stg_filter_copy(stage, parent);
+}
+
 /* Make it @depth frames. Those that are gone were left unseen (LOST, exec); those that come, entered unseen. */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
@@ -67,6 +97,30 @@ static bool set_depth(struct stg_filter *stage, size_t depth)
 			return false;
 	}
 	return true;
+}
+
+/* The child's first record tells whether it is within what its parent was in when it was forked. */
+static void begin_child(struct stg_filter *stage, const struct event *event)
+{
+	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
+
+	stage->is_waiting = false;
+	if (depth == stage->nr) {
+		stage->nr_inherited = depth;
+		return;
+	}
+	stage->nr = 0;
+	stage->now = stage->filter->base;
+}
+
+/* What was inherited from @depth on is over: left, or lost, or gone with the old program. */
+static void leave_inherited(struct stg_filter *stage, size_t depth)
+{
+	if (depth < stage->nr) {
+		stage->now = stage->frames[depth].before;
+		stage->nr = depth;
+	}
+	stage->nr_inherited = depth;
 }
 
 /* trace_on and trace_off count for all tasks, from the moment on at which they are reached in any of them. */
@@ -240,7 +294,7 @@ static const struct call_path *path_of(struct stg_filter *stage, size_t depth)
 /* 1: keep the event, 0: drop it. */
 static int on_entry(struct stg_filter *stage, struct event *event)
 {
-	if (!set_depth(stage, event->depth))
+	if (!set_depth(stage, stage->nr_inherited + event->depth))
 		return -ENOMEM;
 
 	struct filter_frame frame = {
@@ -264,7 +318,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	event->self_ns = 0;
 	if ((frame.flags & FRAME_SHOWN) && stage->filter->wants_paths &&
 	    (trigger->flags & TRIGGER_BACKTRACE))
-		event->self_ns = (uintptr_t)path_of(stage, event->depth);
+		event->self_ns = (uintptr_t)path_of(stage, stage->nr);
 	if (ret < 0 || !push(stage, &frame))
 		return -ENOMEM;
 	if (frame.flags & FRAME_MARK)
@@ -317,11 +371,30 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 	return (frame->flags & FRAME_SHOWN) && is_long;
 }
 
+/* A forked child returns from a call that its parent made: shown if it was there. */
+static int on_inherited_exit(struct stg_filter *stage, struct event *event)
+{
+	leave_inherited(stage, event->indent + 1);
+
+	const struct filter_frame frame = stage->frames[event->indent];
+
+	leave_inherited(stage, event->indent);
+	if (frame.addr != event->addr)
+		return is_shown_unseen(stage, event);
+	if (frame.flags & FRAME_MARK)
+		event->flags |= EVENT_OFF;
+	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
+}
+
 static int on_exit_event(struct stg_filter *stage, struct event *event)
 {
-	if (stage->nr <= event->depth)
+	size_t depth = stage->nr_inherited + event->depth;
+
+	if (stage->nr <= depth && event->indent < stage->nr_inherited)
+		return on_inherited_exit(stage, event);
+	if (stage->nr <= depth)
 		return is_shown_unseen(stage, event);
-	if (!set_depth(stage, event->depth + 1))
+	if (!set_depth(stage, depth + 1))
 		return -ENOMEM;
 
 	const struct filter_frame frame = stage->frames[--stage->nr];
@@ -353,6 +426,10 @@ static int pass(struct stg_filter *stage, struct event *event)
 	int ret;
 
 	look_at_switches(stage, event->time_ns);
+	if (unlikely(stage->is_waiting) && event->type <= EVENT_EXIT)
+		begin_child(stage, event);
+	if (unlikely(stage->nr_inherited) && event->time_ns >= stage->exec_ns)
+		leave_inherited(stage, 0);
 	if (event->type == EVENT_ENTRY)
 		ret = on_entry(stage, event);
 	else if (event->type == EVENT_EXIT)

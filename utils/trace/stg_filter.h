@@ -65,7 +65,8 @@ void call_filter_sort_switches(struct call_filter *filter);
 void call_filter_deinit(struct call_filter *filter);
 
 /*
- * One task. An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of
+ * One task. The first @nr_inherited of @frames are the calls that it was forked within, by the depth of its parent, until it becomes
+ * another program at @exec_ns; of a child that has not begun these are waiting to be looked at (@is_waiting). An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of
  * the struct call_path that leads to it when it has the action `backtrace`, else 0.
  */
 struct stg_filter {
@@ -74,6 +75,9 @@ struct stg_filter {
 	struct filter_frame *frames; /* of all open calls */
 	size_t nr;
 	size_t cap;
+	size_t nr_inherited;
+	uint64_t exec_ns;
+	bool is_waiting;
 	size_t switch_at;
 	size_t task;
 	size_t nr_asked;
@@ -84,6 +88,13 @@ struct stg_filter {
 /* @task: task->index */
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
+
+/* Make @to, whose frames are its own or none, know of calls what @from does. 0 or -ENOMEM. */
+int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
+
+/* The forked @task is about to begin within what @parent, a copy, knows; with no frames: nothing is known. 0 or -ENOMEM. */
+int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
+		       const struct task *task);
 
 /* In place, after stg_calls. How many are left, or -ENOMEM. */
 ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr);

@@ -9,7 +9,8 @@ static void resync(struct stg_indent *stage, const struct event *event)
 {
 	const struct stg_calls *calls = stage->calls;
 
-	if (event->type > EVENT_EXIT)
+	/* The kernel counts by itself. */
+	if (event->type > EVENT_EXIT || event_is_kernel_call(event))
 		return;
 	if (stage->wants_depth)
 		stage->depth = event->indent + (event->type == EVENT_EXIT);
@@ -24,27 +25,17 @@ static void resync(struct stg_indent *stage, const struct event *event)
 	stage->has_first = true;
 }
 
-/* The first session that is not there from the start begins with an exec; then the next one. */
-static uint64_t next_exec_ns(const struct task *task, uint64_t now_ns)
-{
-	for (size_t i = 1; i < task->nr_refs; i++) {
-		if (task->refs[i].start_ns > now_ns)
-			return task->refs[i].start_ns;
-	}
-	return UINT64_MAX;
-}
-
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls)
 {
 	*stage = (struct stg_indent){
 		.calls = calls,
-		.exec_ns = next_exec_ns(calls->task, 0),
+		.exec_ns = task_next_exec_ns(calls->task, 0),
 	};
 }
 
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 {
-	stage->exec_ns = next_exec_ns(stage->calls->task, last_ns);
+	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
 /* What is switched off has been counted, and that was all. */
@@ -73,7 +64,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		struct event *event = &events[i];
 
 		if (unlikely(event->time_ns >= stage->exec_ns)) {
-			stage->exec_ns = next_exec_ns(stage->calls->task, event->time_ns);
+			stage->exec_ns = task_next_exec_ns(stage->calls->task, event->time_ns);
 			depth = 0;
 		}
 		if (unlikely(!stage->has_first || stage->wants_depth)) {
@@ -86,7 +77,8 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;
 		if (unlikely(event->type > EVENT_EXIT)) {
-			stage->wants_depth |= event->type == EVENT_LOST;
+			stage->wants_depth |= event->type == EVENT_LOST &&
+					      !(event->flags & EVENT_KERNEL_LOST);
 			if (depth == 0 && drops_margin && event->type != EVENT_LOST)
 				continue;
 		}

@@ -465,9 +465,35 @@ static int show_perf_files(struct dump *dump, struct uft_err *err)
 	return 0;
 }
 
+/* As many digits of the address as records of the program have. */
+static int show_kernel_call(struct dump *dump, const struct task *task,
+			    const struct kernel_event_type *type, const struct kernel_record *rec,
+			    struct uft_err *err)
+{
+	bool big = dump->data->kernel.header.layout.is_big_endian;
+	struct kernel_call call;
+	const struct func *func;
+	int ret;
+
+	if (!kernel_graph_get(&type->graph, rec, big, &call))
+		return 0;
+	ret = module_set_kernel_func(&dump->data->modules, call.addr, &func, err);
+	if (ret < 0)
+		return ret;
+	put_prefix(dump, rec->time_ns, task->tid,
+		   type->graph.kind == KERNEL_GRAPH_ENTRY ? "entry" : "exit ");
+	if (ret)
+		sink_func(dump->sink, func);
+	else
+		sink_putf(dump->sink, "<%llx>", (unsigned long long)call.addr);
+	sink_putf(dump->sink, "(%llx) depth: %u\n",
+		  (unsigned long long)(call.addr & ((1ULL << 48) - 1)), call.depth);
+	return 0;
+}
+
 /* Without brackets, as with the peer. */
-static void show_kernel_record(struct dump *dump, const struct task *task,
-			       const struct kernel_record *rec)
+static void show_kernel_point(struct dump *dump, const struct task *task,
+			      const struct kernel_record *rec)
 {
 	struct event event = {
 		.time_ns = rec->time_ns,
@@ -489,8 +515,21 @@ static void show_kernel_record(struct dump *dump, const struct task *task,
 	sink_lit(dump->sink, "\n");
 }
 
+static int show_kernel_record(struct dump *dump, const struct task *task,
+			      const struct kernel_record *rec, struct uft_err *err)
+{
+	const struct kernel_event_type *type = kernel_formats_find(&dump->data->kernel, rec->id);
+
+	if (type && type->graph.kind)
+		return show_kernel_call(dump, task, type, rec, err);
+	if (dump->config->stages.stages.show_events)
+		show_kernel_point(dump, task, rec);
+	return 0;
+}
+
 /* @offset: of the page in its file */
-static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len, uint64_t offset)
+static int show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len, uint64_t offset,
+			    struct uft_err *err)
 {
 	const struct kernel_layout *layout = &dump->data->kernel.header.layout;
 	struct kernel_page page;
@@ -498,7 +537,7 @@ static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len
 
 	/* Damage was told when the pipeline read it. */
 	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
-		return;
+		return 0;
 	if (page.missed == UINT64_MAX)
 		sink_lit(dump->sink, "events were lost here\n");
 	else if (page.missed)
@@ -509,11 +548,16 @@ static void show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len
 
 		if (!task || !is_selected(dump, task->tid) || !is_in_range(dump, rec.time_ns))
 			continue;
-		show_kernel_record(dump, task, &rec);
+
+		int ret = show_kernel_record(dump, task, &rec, err);
+
+		if (ret < 0)
+			return ret;
 		if (dump->config->is_verbose)
 			put_bytes(dump->sink, offset + (rec.start - bytes), rec.start,
 				  rec.data + rec.len - rec.start);
 	}
+	return 0;
 }
 
 static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
@@ -527,9 +571,14 @@ static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err
 	sink_putf(dump->sink, "reading kernel-cpu%u.dat\n", cpu);
 	/* A part is so many whole pages, but for the end of the file. */
 	for (; ret > 0; ret = part_read_on(&part)) {
-		for (; part.at < part.len; part.at += MIN(page_bytes, part.len - part.at))
-			show_kernel_page(dump, part.bytes + part.at,
-					 MIN(part.len - part.at, page_bytes), part.start + part.at);
+		for (; part.at < part.len; part.at += MIN(page_bytes, part.len - part.at)) {
+			int shown = show_kernel_page(dump, part.bytes + part.at,
+						     MIN(part.len - part.at, page_bytes),
+						     part.start + part.at, err);
+
+			if (shown < 0)
+				return shown;
+		}
 	}
 	return ret;
 }

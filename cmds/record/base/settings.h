@@ -9,6 +9,7 @@
 #include "utils/spec/argrules.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
+#include "utils/spec/patches.h"
 #include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
 
@@ -35,7 +36,8 @@ struct capture_settings {
 struct record_settings {
 	const char *data_dir;
 	uint64_t segment_bytes;	      /* -b, a multiple of RING_PAGE */
-	uint64_t kernel_buffer_bytes; /* a multiple of pages */
+	uint64_t kernel_buffer_bytes; /* a multiple of pages; 0: as it fits */
+	unsigned kernel_depth;	      /* -K: so many levels of calls of the kernel; 0: none */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
 	struct filters *filters; /* never NULL */
@@ -43,6 +45,7 @@ struct record_settings {
 	struct signal_switches signals;
 	const struct watch_spec *watch;	  /* never NULL */
 	const struct event_rules *events; /* never NULL */
+	struct patch_rules *patches;	  /* never NULL */
 	struct capture_settings captures;
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;
@@ -51,12 +54,16 @@ struct record_settings {
 	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
-	unsigned rt_prio; /* 0: none */
+	unsigned rt_prio;   /* 0: none */
+	char *const *specs; /* what @filters are made of, by enum spec_option: as typed, or NULL */
+	int match;	    /* enum pattern_match of these */
 	bool trace_on;
+	bool is_steerable; /* --agent: others may change what is recorded (control/steering.h) */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;
 	bool use_libcalls;  /* calls that the program makes into libraries */
+	bool attaches;	    /* -p: processes run already, and are to be left as they are */
 	bool nest_libcalls; /* and that libraries make into each other */
 	/* What the kernel is to tell by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */

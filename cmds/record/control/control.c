@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
+#include "cmds/record/control/steering.h"
 #include "cmds/record/plan/watches.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -22,7 +23,8 @@
  * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
- *                 \---> ENDING --CRASH--> over
+ *                 |---> ENDING --CRASH--> over
+ *                 \---> STEERED --READY--> SERVED
  *
  * STATUS is answered in each state but the first. Whatever else comes is refused, and the conversation is over.
  */
@@ -32,9 +34,12 @@ enum talk_state {
 	TALK_REPORTING, /* a fresh image, a forked child, or one that has loaded more modules */
 	TALK_ENDING,	/* about to die */
 	TALK_SERVED,	/* has its answer to READY */
+	TALK_STEERED,	/* wants the newest plan */
 };
 
-#define IN_BELIEVED (CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED))
+#define IN_BELIEVED                                                                       \
+	(CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED) | \
+	 CONTROL_IN(TALK_STEERED))
 
 /*
  * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here waits: a
@@ -226,6 +231,8 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
 		return has_token(ctl, talk);
+	case CONTROL_STEER:
+		return ctl->settings->is_steerable && has_token(ctl, talk);
 	case CONTROL_ENDING:
 		return ctl->settings->reports_crashes && has_token(ctl, talk);
 	}
@@ -264,7 +271,13 @@ static unsigned take_hello(void *context, const void *message, size_t len)
 		drop_talk(ctl, ctl->talks.believed.oldest);
 	unlink_talk(talk);
 	link_talk(&ctl->talks.believed, talk);
-	return talk->hello.kind == CONTROL_ENDING ? TALK_ENDING : TALK_REPORTING;
+	switch (talk->hello.kind) {
+	case CONTROL_ENDING:
+		return TALK_ENDING;
+	case CONTROL_STEER:
+		return TALK_STEERED;
+	}
+	return TALK_REPORTING;
 }
 
 /* --- MODULE, READY --- */
@@ -409,6 +422,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	if (!proc)
 		return NULL;
 	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
+	proc->peer = talk->peer;
 	if (talk->hello.kind == CONTROL_EXEC)
 		proc->session = begin_session(ctl, talk);
 	else
@@ -432,6 +446,11 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 		return false;
 
 	bool is_told = welcome(ctl, talk, proc, arena_fd);
+
+	proc->plan_generation = ctl->steering->generation;
+	if (ctl->settings->is_steerable && talk->hello.kind == CONTROL_FORK)
+		process_inherit_modules(ctl->processes, proc, talk->origin);
+	talk->origin = proc;
 
 	if (talk->hello.kind == CONTROL_EXEC) {
 		image_save(ctl->sessions, proc->session, &err);
@@ -466,6 +485,26 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
+/* The newest plan for a process that is known. */
+static bool steer_process(struct control *ctl, struct conversation *talk)
+{
+	struct control_set_plan msg = { 0 };
+	int plan_fd cleanup_fd = steering_plan(ctl->steering, talk->origin);
+
+	return plan_fd >= 0 && answer(talk, CONTROL_SET_PLAN, &msg, sizeof(msg), &plan_fd, 1);
+}
+
+static bool serve_ready(struct control *ctl, struct conversation *talk)
+{
+	switch (talk->hello.kind) {
+	case CONTROL_DLOPEN:
+		return late_modules(ctl, talk);
+	case CONTROL_STEER:
+		return steer_process(ctl, talk);
+	}
+	return serve_process(ctl, talk);
+}
+
 /* The peer has said all. The files that he names are opened with no more rights than he has. */
 static unsigned take_ready(void *context, const void *message, size_t len)
 {
@@ -476,11 +515,13 @@ static unsigned take_ready(void *context, const void *message, size_t len)
 
 	if (rights_enter(&talk->peer, &before)) {
 		ctl->planner->modules.reads_as_peer = before.is_changed;
-		is_served = talk->hello.kind == CONTROL_DLOPEN ? late_modules(ctl, talk)
-							       : serve_process(ctl, talk);
+		is_served = serve_ready(ctl, talk);
 	}
 	rights_leave(&before);
 	ctl->planner->modules.reads_as_peer = false;
+	/* What a child loads before it has reported itself is none of its parent's. */
+	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
+		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
 	free_modules(ctl, talk);
 	if (is_served)
 		return TALK_SERVED;
@@ -531,7 +572,7 @@ static unsigned take_error(void *context, const void *message, size_t len)
 static const struct control_row talk_rows[] = {
 	{ &control_hello_shape, CONTROL_IN(TALK_STRANGER), take_hello },
 	{ &control_module_shape, CONTROL_IN(TALK_REPORTING), take_module },
-	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING), take_ready },
+	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_STEERED), take_ready },
 	{ &control_crash_shape, CONTROL_IN(TALK_ENDING), take_crash },
 	{ &control_status_shape, IN_BELIEVED, take_status },
 	{ &control_error_shape, IN_BELIEVED, take_error },

@@ -52,7 +52,7 @@ struct talks {
 /*
  * The door for probes. Only the control thread touches it. What is above the empty line is set before control_listen().
  *
- * @plan: the part that is the same for all processes
+ * @plan: the part that is the same for all processes; @steering changes it
  * @page_fd: of the page that is shared with all probes
  * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both, for the program's environment
  * @declined and so on: processes that had too little address space to be traced, that have a shadow stack, whose C library is not glibc
@@ -67,6 +67,7 @@ struct control {
 	struct tasks *tasks;
 	struct processes *processes;
 	struct writers *writers;
+	struct steering *steering;
 	struct plan plan;
 	int page_fd;
 	char socket_name[CONTROL_NAME_SIZE];

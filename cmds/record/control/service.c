@@ -71,14 +71,74 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 		return -EOPNOTSUPP;
 	atomic_store(&svc->writers->is_followed, true);
 	answer->complete_ns = writers_complete_ns(svc->writers);
-	answer->holds_back = settings_hold_back(svc->settings);
+	answer->holds_back = settings_hold_back(&svc->steering->now);
 
 	/* That is for the end of the recording, as with everything that cannot be written. */
 	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }
 
-static int serve(struct service *svc, const struct request *request, struct request_answer *answer)
+/* What it counts so far, and what is in force. */
+static void tell_status(struct service *svc, struct strbuf *text)
+{
+	steering_status(svc->steering, text);
+	strbuf_addf(text, "written: %llu bytes of records\n",
+		    (unsigned long long)atomic_load(&svc->store->taken));
+	strbuf_addf(text, "lost: %llu records\n",
+		    (unsigned long long)atomic_load(&svc->writers->records_lost));
+}
+
+static int obey_words(struct service *svc, const struct strbuf *words, struct strbuf *text,
+		      struct uft_err *err)
+{
+	struct steer_change change cleanup_steer_change = { 0 };
+	unsigned nr_tasks = 0;
+	int ret = steer_parse(words, &change, err);
+
+	/* All of it or nothing. */
+	if (ret == 0 && (change.flags & STEER_SNAPSHOT) && !svc->settings->flight_bytes)
+		return err_set(err, -EOPNOTSUPP,
+			       "'snapshot': it is recorded without --flight, so everything is "
+			       "saved as it comes");
+	if (ret == 0)
+		ret = steering_change(svc->steering, &change, err);
+	if (ret == 0 && (change.flags & STEER_SNAPSHOT)) {
+		ret = service_save(svc, &nr_tasks);
+		strbuf_addf(text, "saved what %u tasks did last\n", nr_tasks);
+	}
+	if (ret == 0 && (change.flags & STEER_STATUS))
+		tell_status(svc, text);
+	return ret;
+}
+
+static int serve_words(struct service *svc, const struct strbuf *words, struct strbuf *text)
+{
+	struct uft_err err = { 0 };
+	int ret = obey_words(svc, words, text, &err);
+
+	if (ret < 0) {
+		strbuf_reset(text);
+		strbuf_addstr(text, err.code ? err.text : strerror(-ret));
+	}
+	return ret;
+}
+
+/* Is it one of those that are recorded just now, or this one? */
+static int find_pid(struct service *svc, const char *text)
+{
+	pid_t pid = strtol(text, NULL, 10);
+
+	if (pid == getpid())
+		return 0;
+	for (const struct process *p = svc->processes->live; p; p = p->next_live) {
+		if (p->os_pid == pid)
+			return 0;
+	}
+	return -ESRCH;
+}
+
+static int serve(struct service *svc, const struct request *request, const struct strbuf *words,
+		 struct request_answer *answer, struct strbuf *text)
 {
 	switch (request->type) {
 	case REQUEST_SAVE:
@@ -87,8 +147,43 @@ static int serve(struct service *svc, const struct request *request, struct requ
 		return 0;
 	case REQUEST_PROGRESS:
 		return tell_progress(svc, answer);
+	case REQUEST_CONTROL:
+		return serve_words(svc, words, text);
+	case REQUEST_HAS_PID:
+		return find_pid(svc, strbuf_str(words));
 	}
 	return -EPROTO;
+}
+
+/* A request and its text. False when it is none, with errno when nothing came. */
+static bool take_request(int fd, struct request *request, struct strbuf *words)
+{
+	static char packet[sizeof(struct request) + REQUEST_TEXT_MAX];
+	ssize_t len = recv(fd, packet, sizeof(packet), MSG_TRUNC);
+
+	if (len < 0)
+		return false;
+	errno = 0;
+	if (len < (ssize_t)sizeof(*request) || len > (ssize_t)sizeof(packet))
+		return false;
+	memcpy(request, packet, sizeof(*request));
+
+	const char *text = packet + sizeof(*request);
+	size_t text_bytes = len - sizeof(*request);
+
+	strbuf_add(words, text, text_bytes);
+	return request->magic == REQUEST_MAGIC && request->version == REQUEST_VERSION &&
+	       request->text_bytes == text_bytes && !strbuf_oom(words) &&
+	       (text_bytes == 0 || text[text_bytes - 1] == '\0');
+}
+
+static void send_answer(int fd, struct request_answer *answer, const struct strbuf *text)
+{
+	struct iovec parts[] = { { answer, sizeof(*answer) },
+				 { text->data, MIN(text->len, (size_t)REQUEST_TEXT_MAX) } };
+	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = ARRAY_SIZE(parts) };
+
+	sendmsg(fd, &msg, MSG_NOSIGNAL);
 }
 
 static void serve_client(struct watcher *watcher, uint32_t epoll_events)
@@ -96,12 +191,12 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 	struct client *client = container_of(watcher, struct client, watcher);
 	struct service *svc = watcher->owner;
 	struct request_answer answer = { .magic = REQUEST_MAGIC };
+	struct strbuf words cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
 	struct request request = { 0 };
-	ssize_t len = recv(client->fd, &request, sizeof(request), 0);
-	bool is_request = len == sizeof(request) && request.magic == REQUEST_MAGIC &&
-			  request.version == REQUEST_VERSION;
+	bool is_request = take_request(client->fd, &request, &words);
 
-	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+	if (!is_request && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
 		/* It waits for our end, by which the descriptor closes. */
@@ -109,8 +204,8 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 		return;
 	}
 	if (is_request) {
-		answer.error = serve(svc, &request, &answer);
-		send(client->fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+		answer.error = serve(svc, &request, &words, &answer, &text);
+		send_answer(client->fd, &answer, &text);
 	}
 	drop_client(svc, client);
 }

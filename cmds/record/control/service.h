@@ -4,6 +4,7 @@
 
 #include "cmds/record/base/loop.h"
 #include "cmds/record/base/settings.h"
+#include "cmds/record/control/steering.h"
 #include "cmds/record/sources/sources.h"
 #include "cmds/record/sources/writer.h"
 #include "cmds/record/store/store.h"
@@ -22,6 +23,8 @@ struct service {
 	struct store *store;
 	struct sources *sources;
 	struct writers *writers;
+	struct steering *steering;
+	struct processes *processes;
 	const int *program_fd;
 
 	struct watcher watcher;

@@ -110,3 +110,34 @@ bool libcall_is_nested_module(const char *path)
 	}
 	return true;
 }
+
+/*
+ * Compilers' hooks are called where nothing else is done with their address. Other functions' addresses may be in registers when we are
+ * to leave, where calls go through the GOT (-fno-plt); a PLT only jumps there.
+ */
+static const struct {
+	const char *name;
+	int hook;
+	bool by_any;
+} own_functions[] = {
+	{ "mcount", PLAN_HOOK_MCOUNT, true },
+	{ "_mcount", PLAN_HOOK_MCOUNT, true },
+	{ "__fentry__", PLAN_HOOK_FENTRY, true },
+	{ "__cyg_profile_func_enter", PLAN_HOOK_CYG_ENTER, false },
+	{ "__cyg_profile_func_exit", PLAN_HOOK_CYG_EXIT, false },
+	{ "dlopen", PLAN_HOOK_DLOPEN, false },
+	{ "longjmp", PLAN_HOOK_LONGJMP, false },
+	{ "_longjmp", PLAN_HOOK_LONGJMP_BSD, false },
+	{ "siglongjmp", PLAN_HOOK_SIGLONGJMP, false },
+	{ "__longjmp_chk", PLAN_HOOK_LONGJMP_CHK, false },
+	{ "prctl", PLAN_HOOK_PRCTL, false },
+};
+
+int libcall_hook_of(const char *name, bool by_plt)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(own_functions); i++) {
+		if (strcmp(own_functions[i].name, name) == 0)
+			return by_plt || own_functions[i].by_any ? own_functions[i].hook : -1;
+	}
+	return -1;
+}

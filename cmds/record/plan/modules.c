@@ -48,8 +48,9 @@ struct known_module *known_module_get(struct known_modules *modules, const char 
 	if (object_build_id(path, known->build_id, NULL) < 0)
 		known->build_id[0] = '\0';
 	if (object_check_program(path, &program, NULL) == 0) {
-		known->is_instrumented = program.has_mcount || program.has_fentry ||
-					 program.has_cyg_profile;
+		known->calls_hooks = program.has_mcount || program.has_fentry ||
+				     program.has_cyg_profile;
+		known->is_instrumented = object_is_instrumented(&program);
 		known->switches_stacks = program.switches_stacks;
 	}
 	known->next = modules->first;
@@ -64,6 +65,8 @@ void known_modules_deinit(struct known_modules *modules)
 		next = known->next;
 		strbuf_deinit(&known->funcs);
 		module_points_deinit(&known->points);
+		for (size_t i = 0; i < ARRAY_SIZE(known->patches); i++)
+			module_patches_deinit(&known->patches[i]);
 		free(known->path);
 		free(known);
 	}

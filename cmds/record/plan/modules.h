@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strmap.h"
@@ -15,21 +16,25 @@
  * A file that was seen as a module of some process.
  *
  * @build_id: hex, "" when it has none
- * @is_instrumented: it calls hooks of the probe
+ * @is_instrumented: it calls hooks of the probe, or has room for such calls
+ * @calls_hooks: it has such calls
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
  * @points: events of its own that are to be recorded
+ * @patches: what is to be changed in it as a library, and as a program
  */
 struct known_module {
 	char *path;
 	char build_id[BUILD_ID_HEX_SIZE];
 	bool is_instrumented;
+	bool calls_hooks;
 	bool switches_stacks;
 	bool is_saved;
 	bool is_bound;
 	struct strbuf funcs;
 	struct module_points points;
+	struct module_patches patches[2];
 	struct known_module *next;
 };
 

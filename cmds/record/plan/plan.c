@@ -17,8 +17,7 @@
 
 _Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 
-/* Calls of smaller entries of a PLT are never recorded. */
-static uint64_t smallest_size(const struct record_settings *settings)
+uint64_t settings_smallest_size(const struct record_settings *settings)
 {
 	uint64_t size = settings->size_filter;
 
@@ -190,6 +189,17 @@ static void sort_funcs(struct strbuf *out)
 	out->len = kept * sizeof(*funcs);
 }
 
+/* A probe that came later than the program takes the places that were its by name, had it been there before. */
+static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
+{
+	int hook = libcall_hook_of(e->name, e->reloc != PLT_NO_RELOC);
+
+	if (hook < 0)
+		return;
+	call.flags = PLAN_CALL_HOOK | (uint32_t)hook << PLAN_CALL_HOOK_SHIFT;
+	strbuf_add(out, &call, sizeof(call));
+}
+
 /* Calls into libraries that @m makes; @all: also those that are there to be recorded. */
 static void plan_calls(const struct record_settings *settings, const struct control_module *m,
 		       bool all, struct strbuf *out)
@@ -200,7 +210,7 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 	if (elf_file_open(&file, m->path, NULL) < 0 || plt_entries_load(&file, &plt) < 0)
 		return;
 
-	bool use_got = plt_is_bypassed(&file, &plt);
+	bool use_got = !settings->attaches && plt_is_bypassed(&file, &plt);
 
 	for (size_t i = 0; i < plt.nr; i++) {
 		const struct plt_entry *e = &plt.entries[i];
@@ -211,11 +221,13 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 			.reloc = e->reloc,
 		};
 
+		if (settings->attaches)
+			add_hook(e, call, out);
 		if ((e->reloc == PLT_NO_RELOC && !use_got) ||
 		    !libcall_is_hooked(e->name, &call.flags))
 			continue;
 		if (!(call.flags & PLAN_CALL_LANDING) &&
-		    (!all || e->size < smallest_size(settings)))
+		    (!all || e->size < settings_smallest_size(settings)))
 			continue;
 		strbuf_add(out, &call, sizeof(call));
 	}
@@ -311,26 +323,47 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
+void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
+			 struct plan_entries *out)
+{
+	if (planner->is_off || !settings_are_selective(planner->settings))
+		return;
+	plan_image(planner, modules, nr, out);
+	sort_funcs(&out->lists[PLAN_FUNCS]);
+}
+
+void planner_forget(struct planner *planner)
+{
+	plan_binder_deinit(&planner->binder);
+	planner->binder = (struct plan_binder){ 0 };
+	for (struct known_module *m = planner->modules.first; m; m = m->next) {
+		strbuf_reset(&m->funcs);
+		m->is_bound = false;
+	}
+}
+
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out)
 {
 	const struct record_settings *settings = planner->settings;
 
-	if (settings_are_selective(settings)) {
-		if (has_program)
-			plan_image(planner, modules, nr, out);
-		else
-			plan_late(planner, modules, nr, out);
+	if (has_program) {
+		plan_make_functions(planner, modules, nr, out);
+	} else if (!planner->is_off && settings_are_selective(settings)) {
+		plan_late(planner, modules, nr, out);
 		sort_funcs(&out->lists[PLAN_FUNCS]);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
 
-		if (all || (known && known->is_instrumented))
+		if (all || (known && (known->is_instrumented || settings->attaches)))
 			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
-		if (known && modules[i]->has_text)
-			points_bind(&planner->points, known, modules[i], &out->lists[PLAN_POINTS]);
+		if (!known || !modules[i]->has_text)
+			continue;
+		patches_bind(&planner->patches, settings, known, modules[i], has_program && i == 0,
+			     &out->lists[PLAN_PATCHES]);
+		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES]);
 	}
 }
 
@@ -381,6 +414,15 @@ int plan_memfd(const struct plan_entries *plan)
 	plan_image_put(&view, image);
 	munmap(image, bytes);
 	return take_fd(&fd);
+}
+
+uint32_t plan_opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
 }
 
 bool settings_hold_back(const struct record_settings *settings)

@@ -7,6 +7,7 @@
 
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
 #include "cmds/record/plan/rules.h"
 #include "utils/base/strbuf.h"
@@ -24,12 +25,18 @@ struct plan_binder {
 	struct plan_entries entries;
 };
 
-/* What plans are made of. Only the control thread touches it. Starts with planner_init(). */
+/*
+ * What plans are made of. Only the control thread touches it. Starts with planner_init().
+ *
+ * @is_off: nothing is to be recorded for now: no function is opted in
+ */
 struct planner {
 	const struct record_settings *settings;
+	bool is_off;
 	struct known_modules modules;
 	struct plan_binder binder;
 	struct points points;
+	struct patches patches;
 };
 
 /* Events get their ids in events.txt of @store. */
@@ -50,6 +57,13 @@ void plan_entries_deinit(struct plan_entries *plan);
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
+/* Only what there is to do with the functions of a whole image, as later plans have it. */
+void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
+			 struct plan_entries *out);
+
+/* The settings say something else of functions than before: all modules are bound anew. */
+void planner_forget(struct planner *planner);
+
 void plan_binder_deinit(struct plan_binder *binder);
 
 /* Whether the library calls that module @path makes are recorded. */
@@ -67,6 +81,12 @@ bool settings_hold_back(const struct record_settings *settings);
 /* Whether anything in the options lets a program end the recording. */
 bool settings_can_finish(const struct record_settings *settings);
 
+/* PLAN_OPT_IN_FILTER and so on: what these filters let in. */
+uint32_t plan_opt_in_flags(const struct filters *filters);
+
+/* Functions of fewer bytes are never recorded. */
+uint64_t settings_smallest_size(const struct record_settings *settings);
+
 /* Whether the options say different things about different functions. */
 bool settings_are_selective(const struct record_settings *settings);
 
@@ -74,6 +94,7 @@ static inline void planner_deinit(struct planner *planner)
 {
 	plan_binder_deinit(&planner->binder);
 	points_deinit(&planner->points);
+	patches_deinit(&planner->patches);
 	known_modules_deinit(&planner->modules);
 }
 

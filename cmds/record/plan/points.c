@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/isa.h"
 #include "cmds/record/base/peer.h"
+#include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
@@ -18,13 +19,6 @@
 #include "utils/object/sites.h"
 
 #define OPCODE_NOP 0x90 /* what <sys/sdt.h> puts there */
-
-/* A probe that can be recorded; what is common to all processes that have the file. */
-struct found_point {
-	struct code_site site;
-	uint64_t semaphore;
-	uint32_t event;
-};
 
 /* A probe that is wanted. */
 struct wanted {
@@ -196,12 +190,13 @@ static int prepare(struct points *points, struct known_module *known, const stru
 		ret = sites_prepare(code, insns, sites, nr);
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const uint8_t *nop = code_bytes(code, sites[i].addr, 1);
-		struct found_point found = { sites[i], wanted[i].probe->semaphore, 0 };
+		struct plan_patch patch = { .what = PATCH_EVENT,
+					    .semaphore = wanted[i].probe->semaphore };
 
 		if (!sites[i].why_not[0] && *nop != OPCODE_NOP)
 			strcpy(sites[i].why_not, "there is no nop");
 		if (!sites[i].why_not[0])
-			ret = event_id(points, wanted[i].event, &found.event);
+			ret = event_id(points, wanted[i].event, &patch.event);
 		if (ret == -ERANGE) {
 			strcpy(sites[i].why_not, "there are no numbers left for events");
 			ret = 0;
@@ -209,7 +204,7 @@ static int prepare(struct points *points, struct known_module *known, const stru
 		if (sites[i].why_not[0])
 			leave_out(points, known, code, &wanted[i], sites[i].why_not);
 		else if (ret == 0)
-			strbuf_add(&known->points.found, &found, sizeof(found));
+			found_patch_add_site(&known->points.found, &sites[i], patch);
 	}
 	return ret;
 }
@@ -247,47 +242,6 @@ static int find_points(struct points *points, struct known_module *known, struct
 
 /* --- one process --- */
 
-static void add_point(struct strbuf *out, struct plan_point point, struct insn_code code,
-		      uint64_t bias)
-{
-	_Static_assert(PLAN_POINT_CODE == INSN_CODE_MAX && PLAN_POINT_FIXES == INSN_FIXES_MAX &&
-			       PLAN_POINT_BYTES == WINDOW_BYTES,
-		       "what is made fits a plan");
-	insn_load_at(isa_of(arch_elf_machine, 0), &code, bias);
-	point.load_bias = bias;
-	point.site = code.from + bias;
-	point.len = code.len;
-	point.nr_fixes = code.nr_fixes;
-	memcpy(point.fixes, code.fixes, sizeof(point.fixes));
-	memcpy(point.code, code.bytes, sizeof(point.code));
-	strbuf_add(out, &point, sizeof(point));
-}
-
-static void add_points(struct strbuf *out, const struct found_point *found, uint64_t bias)
-{
-	const struct code_site *site = &found->site;
-	bool has_before = !site->is_inner && site->jump_at < site->addr;
-	struct plan_point silent = { .flags = PLAN_POINT_SILENT };
-	struct plan_point point = {
-		.semaphore = found->semaphore ? found->semaphore + bias : 0,
-		.event = found->event,
-		.flags = site->is_inner || has_before ? PLAN_POINT_INNER : 0,
-	};
-
-	memcpy(silent.original, site->original, sizeof(silent.original));
-	memcpy(point.original, site->original, sizeof(point.original));
-	if (!site->is_inner && site->island) {
-		struct plan_point island = { .flags = PLAN_POINT_SILENT };
-
-		memcpy(island.original, site->island_original, sizeof(island.original));
-		add_point(out, island, (struct insn_code){ .from = site->island }, bias);
-		*(has_before ? &silent.flags : &point.flags) |= PLAN_POINT_INNER | PLAN_POINT_SHORT;
-	}
-	if (has_before)
-		add_point(out, silent, site->before, bias);
-	add_point(out, point, site->code, bias);
-}
-
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *out)
 {
@@ -300,7 +254,8 @@ void points_bind(struct points *points, struct known_module *known,
 		if (find_points(points, known, &err) < 0)
 			strbuf_list_add(&points->complaints, err.text);
 	}
-	for (size_t i = 0; i < found->len / sizeof(struct found_point); i++) {
-		add_points(out, &((const struct found_point *)found->data)[i], module->load_bias);
+	for (size_t i = 0; i < found->len / sizeof(struct found_patch); i++) {
+		found_patch_bind(&((const struct found_patch *)found->data)[i], module->load_bias,
+				 out);
 	}
 }

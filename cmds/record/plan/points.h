@@ -1,4 +1,4 @@
-/* Events of the program (-E): the static probes of each module that the user asked for, as points of a plan. */
+/* Events of the program (-E): the static probes of each module that the user asked for, as patches of a plan. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 
@@ -51,7 +51,7 @@ bool points_are_wanted(const struct event_rules *rules);
 /* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
 int points_make_file(struct store *store, struct uft_err *err);
 
-/* Add a struct plan_point to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
+/* Add a struct plan_patch to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *out);
 

@@ -22,12 +22,13 @@ void facts_before_run(const struct run *run)
 
 	msg_debug(msg, MSG_UTRAIL, 1, "the program is '%s'", run->program.path);
 	msg_debug(msg, MSG_UTRAIL, 1, "the probe is '%s'", run->library);
-	msg_debug(msg, MSG_UTRAIL, 2, "the program calls%s%s%s%s",
+	msg_debug(msg, MSG_UTRAIL, 2, "the program calls%s%s%s%s%s",
 		  facts->has_mcount ? " mcount" : "", facts->has_fentry ? " __fentry__" : "",
 		  facts->has_cyg_profile ? " __cyg_profile_func_enter" : "",
 		  facts->has_mcount || facts->has_fentry || facts->has_cyg_profile
 			  ? ""
-			  : " none of the probe's functions");
+			  : " none of the probe's functions",
+		  facts->is_prepared ? "; it has room for such calls" : "");
 	msg_debug(msg, MSG_UTRAIL, 2, "%u writers; buffers of %llu bytes", set->nr_writers,
 		  (unsigned long long)set->segment_bytes);
 	msg_debug(msg, MSG_EVENT, 1, "of each task: begin and end: %s, names: %s, switches: %s",
@@ -47,11 +48,11 @@ static void tell_processes(const struct msg *msg, const struct recorder *rec)
 			  p->os_pid, p->is_fork ? "a forked child" : "a new program", p->nr_modules,
 			  (unsigned)p->planned[PLAN_FUNCS], (unsigned)p->planned[PLAN_CALLS]);
 		msg_debug(msg, MSG_MCOUNT, 2,
-			  "process %d: rules: %u, conditions: %u, capture steps: %u, points: %u; "
+			  "process %d: rules: %u, conditions: %u, capture steps: %u, patches: %u; "
 			  "session %s",
 			  p->os_pid, (unsigned)p->planned[PLAN_RULES],
 			  (unsigned)p->planned[PLAN_CONDS], (unsigned)p->planned[PLAN_STEPS],
-			  (unsigned)p->planned[PLAN_POINTS], p->session->sid);
+			  (unsigned)p->planned[PLAN_PATCHES], p->session->sid);
 	}
 	msg_debug(msg, MSG_MCOUNT, 1,
 		  "processes: %llu; records lost: %llu, of them inside of the probe: %llu; threads "

@@ -29,12 +29,12 @@ static int check_elf(const char *name, const struct object_program *facts, bool 
 			       "cannot trace '%s': it is statically linked, so the probe cannot be "
 			       "preloaded; link it dynamically",
 			       name);
-	if (!force && !facts->has_mcount && !facts->has_fentry && !facts->has_cyg_profile)
+	if (!force && !object_is_instrumented(facts))
 		return err_set(
 			err, -ENOEXEC,
 			"cannot trace '%s': it has no calls of 'mcount'; compile it with -pg, "
-			"-pg -mfentry or -finstrument-functions, or use --force if a library or "
-			"a child of it has",
+			"-pg -mfentry, -fpatchable-function-entry=5 or -finstrument-functions, or "
+			"use --force if a library or a child of it has",
 			name);
 	return 0;
 }

@@ -32,15 +32,6 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
-static uint32_t opt_in_flags(const struct filters *filters)
-{
-	uint32_t kinds = filters_opt_in(filters);
-
-	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
-	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
-	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
-}
-
 static void make_plan(const struct record_settings *set, struct plan *plan)
 {
 	*plan = (struct plan){
@@ -53,7 +44,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
 			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
-			 opt_in_flags(set->filters),
+			 (set->is_steerable ? PLAN_STEERABLE | PLAN_SELECTIVE : 0) |
+			 plan_opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
 		.depth = set->depth,
@@ -223,12 +215,23 @@ static void put_together(struct recorder *rec)
 		.listen_fd = -1,
 		.talks.pause_fd = -1,
 	};
+	rec->steering = (struct steering){
+		.settings = settings,
+		.planner = &rec->planner,
+		.processes = &rec->processes,
+		.store = store,
+		.plan = &rec->channel.plan,
+	};
+	steering_begin(&rec->steering);
+	rec->channel.steering = &rec->steering;
 	rec->service = (struct service){
 		.settings = settings,
 		.loop = &rec->loop,
 		.store = store,
 		.sources = &rec->sources,
 		.writers = &rec->writers,
+		.steering = &rec->steering,
+		.processes = &rec->processes,
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
 	};
@@ -300,6 +303,7 @@ void recorder_close(struct recorder *rec)
 	sessions_deinit(&rec->sessions);
 	tasks_close(&rec->tasks);
 	planner_deinit(&rec->planner);
+	steering_end(&rec->steering);
 	control_close(&rec->channel);
 	service_close(&rec->service);
 	crashes_destroy(rec->channel.crashes);

@@ -12,6 +12,7 @@
 #include "cmds/record/base/settings.h"
 #include "cmds/record/control/control.h"
 #include "cmds/record/control/service.h"
+#include "cmds/record/control/steering.h"
 #include "cmds/record/plan/plan.h"
 #include "cmds/record/sources/kernel.h"
 #include "cmds/record/sources/perf.h"
@@ -43,6 +44,7 @@ struct recorder {
 	struct kernel kernel;
 	struct writers writers;
 	struct control channel;
+	struct steering steering;
 	struct service service;
 	struct control_page *control;
 	int control_fd;

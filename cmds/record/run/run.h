@@ -13,6 +13,7 @@
 #include "cmds/record/run/launch.h"
 #include "cmds/record/run/program.h"
 #include "cmds/record/run/recorder.h"
+#include "cmds/record/store/compact.h"
 #include "cmds/record/store/dir.h"
 #include "utils/spec/argrules.h"
 
@@ -25,13 +26,16 @@ struct run {
 	struct record_program program;
 	char library[PATH_MAX];
 	struct store_dir dir;
-	struct store *store; /* that */
+	struct store_compact compact;
+	struct store *store; /* one of these */
 	struct timespec started;
 	uint64_t elapsed_ns;
 	uint64_t stop_ns; /* taking what was left, when it had ended */
 	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;
+	pid_t *pids; /* -p; heap */
+	size_t nr_pids;
 	bool has_debug;	 /* there are .dbg files */
 	bool has_perf;	 /* there are perf-cpu<N>.dat files */
 	bool has_kernel; /* there are kernel-cpu<N>.dat files */

@@ -1,4 +1,4 @@
-/* Tracepoints of the kernel (see kernel.h). */
+/* Tracepoints and calls of the kernel (see kernel.h). */
 #include "cmds/record/sources/kernel.h"
 
 #include <dirent.h>
@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/sources/graph.h"
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -82,6 +83,45 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
+/* The top one, where nothing may be traced while we change what is. */
+static int take_everybodys(struct kernel *kernel, struct uft_err *err)
+{
+	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);
+
+	if (ret < 0)
+		return ret;
+	kernel->is_everybodys = true;
+	kernel->instance_fd = fcntl(kernel->tracefs_fd, F_DUPFD_CLOEXEC, 0);
+	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open tracefs") : 0;
+}
+
+static void leave_instance(struct kernel *kernel)
+{
+	char name[NAME_SIZE];
+
+	if (kernel->instance_fd >= 0)
+		close(kernel->instance_fd);
+	if (kernel->is_everybodys) {
+		tracefs_state_restore(&kernel->state);
+	} else if (kernel->instance_fd >= 0) {
+		instance_name(name);
+		unlinkat(kernel->tracefs_fd, name, AT_REMOVEDIR);
+	}
+	kernel->instance_fd = -1;
+	kernel->is_everybodys = false;
+}
+
+/* One of our own, if that can do what is wanted. */
+static int choose_instance(struct kernel *kernel, struct uft_err *err)
+{
+	int ret = make_instance(kernel, err);
+
+	if (ret < 0 || !kernel->has_graph || graph_fits_instance(kernel->instance_fd))
+		return ret;
+	leave_instance(kernel);
+	return take_everybodys(kernel, err);
+}
+
 static const char *clock_name(int clock_id)
 {
 	switch (clock_id) {
@@ -116,7 +156,7 @@ static int check_pid_space(struct uft_err *err)
  */
 static void set_watermark(struct kernel *kernel)
 {
-	uint64_t size = kernel->settings->kernel_buffer_bytes;
+	uint64_t size = kernel->buffer_bytes;
 	uint64_t wanted = MAX(WATERMARK_BYTES, 4 * (uint64_t)kernel->page_bytes);
 	uint64_t least = (200 * (uint64_t)kernel->page_bytes + size - 1) / size;
 	uint64_t percent = MAX(wanted * 100 / size, 1ULL);
@@ -135,8 +175,7 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	char size[NAME_SIZE];
 	char who[NAME_SIZE];
 
-	snprintf(size, sizeof(size), "%llu",
-		 (unsigned long long)(settings->kernel_buffer_bytes >> 10));
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)(kernel->buffer_bytes >> 10));
 	snprintf(who, sizeof(who), "%d", pid);
 
 	int ret = tracefs_write(fd, "trace_clock", clock_name(settings->clock_id), err);
@@ -144,10 +183,13 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	if (ret == 0)
 		ret = tracefs_write(fd, "buffer_size_kb", size, err);
 	set_watermark(kernel);
-	if (ret == 0)
+	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "options/event-fork", "1", err);
-	if (ret == 0)
+	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
+	/* Before the pipes are open: as long as they are the kernel lets nobody change the tracer. */
+	if (ret == 0 && kernel->has_graph)
+		ret = graph_set_up(kernel, pid, err);
 	return ret;
 }
 
@@ -262,13 +304,14 @@ static void save_symbols(struct kernel *kernel)
 static int choose_events(struct kernel *kernel, struct uft_err *err)
 {
 	struct strbuf header cleanup_strbuf = { 0 };
-	unsigned nr;
+	unsigned nr = 0;
+	int ret = 0;
 
 	begin_header(kernel, &header);
-
-	int ret = enable_all(kernel, &header, &nr, err);
-
-	if (ret < 0)
+	if (kernel->has_events)
+		ret = enable_all(kernel, &header, &nr, err);
+	/* Without events there are still the calls. */
+	if (ret < 0 && !kernel->has_graph)
 		return ret;
 	save_symbols(kernel);
 	if (strbuf_oom(&header))
@@ -329,8 +372,6 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 /* An instance that somebody has open cannot be removed, so this comes last. */
 static void close_all(struct kernel *kernel)
 {
-	char name[NAME_SIZE];
-
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
 		struct kernel_cpu *cpu = &kernel->cpus[i];
 
@@ -350,14 +391,10 @@ static void close_all(struct kernel *kernel)
 	free(kernel->cpus);
 	kernel->cpus = NULL;
 	kernel->nr_cpus = 0;
-	if (kernel->instance_fd >= 0) {
-		close(kernel->instance_fd);
-		instance_name(name);
-		unlinkat(kernel->tracefs_fd, name, AT_REMOVEDIR);
-	}
+	leave_instance(kernel);
 	if (kernel->tracefs_fd >= 0)
 		close(kernel->tracefs_fd);
-	kernel->instance_fd = kernel->tracefs_fd = -1;
+	kernel->tracefs_fd = -1;
 }
 
 static void remove_files(struct store *store, unsigned nr_cpus)
@@ -379,13 +416,17 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	kernel->tracefs_fd = tracefs_open(err);
 	if (kernel->tracefs_fd < 0)
 		return kernel->tracefs_fd;
-	ret = make_instance(kernel, err);
+	ret = choose_instance(kernel, err);
+	if (ret == 0)
+		ret = tracefs_write(kernel->instance_fd, "tracing_on", "0", err);
 	if (ret == 0)
 		ret = set_up(kernel, pid, err);
 	if (ret == 0)
 		ret = open_cpus(kernel, err);
 	if (ret == 0)
 		ret = choose_events(kernel, err);
+	if (ret == 0)
+		ret = tracefs_write(kernel->instance_fd, "tracing_on", "1", err);
 	return ret;
 }
 
@@ -467,7 +508,7 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
  */
 static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
-	uint64_t most = cpu->kernel->settings->kernel_buffer_bytes;
+	uint64_t most = cpu->kernel->buffer_bytes;
 	uint64_t taken = 0;
 	int ret = 0;
 	ssize_t n;
@@ -559,27 +600,55 @@ static int kernel_finish(struct source *source)
 	return ret;
 }
 
-int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err)
+/* The deeper the more, as the peer has it. */
+static uint64_t default_buffer_bytes(unsigned depth)
 {
+	return depth >= 8 ? 4 << 20 : depth >= 4 ? 3 << 20 : depth >= 2 ? 2 << 20 : 1408 << 10;
+}
+
+static int open_kinds(struct kernel *kernel, struct sources *sources, pid_t pid, bool graph,
+		      bool events, struct uft_err *err)
+{
+	uint64_t bytes = sources->settings->kernel_buffer_bytes;
+	unsigned depth = graph ? sources->settings->kernel_depth : 0;
+
 	*kernel = (struct kernel){
 		.tracefs_fd = -1,
 		.instance_fd = -1,
+		.state = TRACEFS_STATE_NONE,
 		.pipe = { -1, -1 },
 		.page_bytes = sysconf(_SC_PAGESIZE),
 		.source = { kernel_save, kernel_finish },
 		.settings = sources->settings,
 		.store = sources->store,
 		.loop = sources->loop,
+		.has_graph = graph,
+		.has_events = events,
+		.buffer_bytes = bytes ? bytes : default_buffer_bytes(depth),
 	};
 
 	int ret = open_all(kernel, pid, err);
 
-	if (ret < 0) {
-		remove_files(kernel->store, kernel->nr_cpus);
-		close_all(kernel);
-		err_prefix(err, "cannot record events of the kernel");
-	} else {
+	if (ret == 0) {
 		sources_add(sources, &kernel->source);
+		return 0;
 	}
+	remove_files(kernel->store, kernel->nr_cpus);
+	close_all(kernel);
+	err_prefix(err, graph ? "cannot record calls of the kernel"
+			      : "cannot record events of the kernel");
 	return ret;
+}
+
+int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err)
+{
+	bool events = event_rules_want(sources->settings->events, EVENT_OF_KERNEL);
+	bool graph = sources->settings->kernel_depth;
+	struct uft_err why = { 0 };
+	int ret = open_kinds(kernel, sources, pid, graph, events, err);
+
+	if (ret == 0 || !graph || !events)
+		return ret;
+	/* What failed may be the calls. */
+	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

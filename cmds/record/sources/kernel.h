@@ -1,4 +1,4 @@
-/* Tracepoints of the kernel that the traced tasks come through: -E 'system:event@kernel'. */
+/* What the traced tasks do in the kernel: tracepoints (-E 'system:event@kernel'), and calls of its functions (-k). */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 
@@ -7,15 +7,20 @@
 #include <sys/types.h>
 
 #include "cmds/record/sources/sources.h"
+#include "cmds/record/sources/tracefs_state.h"
 #include "utils/base/err.h"
 
 struct kernel_cpu;
 
 /*
  * An instance of the kernel's tracing that is ours alone (Documentation/trace/ftrace.rst, "Instances"): nobody else's tracing is
- * touched by it, and it is gone when we remove it.
+ * touched by it, and it is gone when we remove it. Calls are traced by the one instance that everybody has, where the kernel lets no other one do
+ * that; @state has what was there before.
  *
  * @instance_fd: its directory
+ * @is_everybodys: it is the top one
+ * @has_graph: calls are traced; @has_events: there are tracepoints
+ * @buffer_bytes: of each CPU
  * @page_bytes: what the kernel gives at a time
  * @has_watermark: the kernel wakes us when a part of a buffer is full, and not for each record
  * @pipe, @pages: by which pages come to us
@@ -28,6 +33,11 @@ struct kernel {
 	unsigned nr_cpus;
 	int tracefs_fd;
 	int instance_fd;
+	bool is_everybodys;
+	bool has_graph;
+	bool has_events;
+	struct tracefs_state state;
+	uint64_t buffer_bytes;
 	uint32_t page_bytes;
 	bool has_watermark;
 	int pipe[2];
@@ -41,7 +51,7 @@ struct kernel {
 };
 
 /*
- * Have the kernel record the events that the settings choose, of @pid, which has not executed its program yet, and of
+ * Have the kernel record the events and calls that the settings choose, of @pid, which has not executed its program yet, and of
  * all that it forks; and write what readers need to know about them (kernel_header, kallsyms). The buffers are emptied by the
  * loop: it is a new one of @sources. Negative errno when nothing can be recorded: @kernel is as good as
  * closed and nothing is left behind. 0 with @err set: some of it cannot.

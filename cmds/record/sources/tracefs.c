@@ -111,6 +111,13 @@ int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err
 	return ret < 0 ? fail(err, ret, "write to", name) : 0;
 }
 
+int tracefs_open_empty(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int tracefs_list_events(struct strbuf *out, struct uft_err *err)
 {
 	int fd cleanup_fd = tracefs_open(err);

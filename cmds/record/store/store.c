@@ -22,14 +22,19 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 bool store_may_take(struct store *store, size_t len)
 {
 	uint64_t max = store->max_bytes;
+	uint64_t taken = atomic_fetch_add(&store->taken, len) + len;
 
-	if (!max)
-		return true;
-	if (atomic_fetch_add(&store->taken, len) + len <= max && !atomic_load(&store->is_full))
+	if (!max || (taken <= max && !atomic_load(&store->is_full)))
 		return true;
 	atomic_store(&store->is_full, true);
 	store->when_full(store->when_full_arg);
 	return false;
+}
+
+void store_took(struct store *store, size_t asked, size_t len)
+{
+	if (store->max_bytes)
+		atomic_fetch_sub(&store->taken, (uint64_t)asked - len);
 }
 
 void store_note_error(struct store *store, int code)

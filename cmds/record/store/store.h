@@ -62,6 +62,9 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 /* Any thread. Count @len bytes that are about to be appended. False when there is a limit that forbids them, from then on always. */
 bool store_may_take(struct store *store, size_t len);
 
+/* Any thread. Of @asked bytes that store_may_take() let in only @len came. */
+void store_took(struct store *store, size_t asked, size_t len);
+
 /* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */
 void store_note_error(struct store *store, int code);
 

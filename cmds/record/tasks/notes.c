@@ -117,10 +117,20 @@ void notes_finish_all(struct processes *procs)
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void notes_tell_news(struct process *proc)
+{
+	/* Behind what is new; @may_skip last: who comes from there finds the word. */
+	atomic_store(&proc->arena->news, 1);
+	atomic_store(&proc->arena->may_skip, 0);
+}
+
 void notes_obey(struct processes *procs, struct process *proc)
 {
+	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
+		notes_tell_news(proc);
 	/* Where no option says `finish`, no program of ours asks for it. */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
-	    !atomic_load(&procs->control->finished) && settings_can_finish(procs->settings))
+	    !atomic_load(&procs->control->finished) &&
+	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))
 		notes_finish_all(procs);
 }

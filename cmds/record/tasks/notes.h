@@ -41,7 +41,10 @@ bool notes_has_newborns(const struct processes *procs);
 /* Writers. Does what @proc asks for in its page. */
 void notes_obey(struct processes *procs, struct process *proc);
 
-/* Nothing more is recorded, in any process. */
+/* Any thread that may look at @proc, which has an arena. It is to look what is new: see arena.news. */
+void notes_tell_news(struct process *proc);
+
+/* Nothing more is recorded, in any process. Those that can be steered see it when writers look at them next. */
 void notes_finish_all(struct processes *procs);
 
 #endif

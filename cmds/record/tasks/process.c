@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
+#include "utils/base/vec.h"
 
 /*
  * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads at
@@ -22,6 +23,10 @@
 
 /* Flight: up to one segment of these is always about to be overwritten, so there are more of them. */
 #define FLIGHT_SEGMENTS 32
+
+/* Of one process: programs may load as many as they like. */
+#define MODULES_KEPT_MAX 4096
+#define KEPT_BYTES_MAX	 (256UL << 20) /* of all processes */
 
 static void choose_ring(const struct record_settings *settings, struct process *proc)
 {
@@ -134,6 +139,81 @@ struct process *process_create(struct processes *procs, const struct control_hel
 	return proc;
 }
 
+static void free_module(struct processes *procs, struct control_module *module)
+{
+	procs->kept_bytes -= module->h.len;
+	free(module);
+}
+
+static void forget_modules(struct processes *procs, struct process *proc)
+{
+	for (size_t i = 0; i < proc->nr_kept_modules; i++)
+		free_module(procs, proc->modules[i]);
+	free(proc->modules);
+	proc->modules = NULL;
+	proc->nr_kept_modules = 0;
+}
+
+/* The program itself, the first one, is never unloaded. */
+static void forget_overlapped(struct processes *procs, struct process *proc,
+			      const struct control_module *by)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
+		struct control_module *m = proc->modules[i];
+
+		if (i && m->start < by->end && by->start < m->end)
+			free_module(procs, m);
+		else
+			proc->modules[kept++] = m;
+	}
+	proc->nr_kept_modules = kept;
+}
+
+static bool keep_module(struct processes *procs, struct process *proc,
+			struct control_module *module)
+{
+	size_t nr = proc->nr_kept_modules;
+
+	if (nr >= MODULES_KEPT_MAX || procs->kept_bytes + module->h.len > KEPT_BYTES_MAX)
+		return false;
+	forget_overlapped(procs, proc, module);
+	nr = proc->nr_kept_modules;
+
+	struct control_module **modules = vec_room(proc->modules, nr, &proc->cap_kept_modules,
+						   sizeof(*modules));
+
+	if (!modules)
+		return false;
+	proc->modules = modules;
+	modules[proc->nr_kept_modules++] = module;
+	procs->kept_bytes += module->h.len;
+	return true;
+}
+
+void process_keep_modules(struct processes *procs, struct process *proc,
+			  struct control_module **modules, size_t nr)
+{
+	for (size_t i = 0; i < nr && keep_module(procs, proc, modules[i]); i++)
+		modules[i] = NULL;
+}
+
+void process_inherit_modules(struct processes *procs, struct process *child,
+			     const struct process *parent)
+{
+	for (size_t i = 0; i < parent->nr_kept_modules; i++) {
+		struct control_module *copy = malloc(parent->modules[i]->h.len);
+
+		if (copy)
+			memcpy(copy, parent->modules[i], parent->modules[i]->h.len);
+		if (!copy || !keep_module(procs, child, copy)) {
+			free(copy);
+			return;
+		}
+	}
+}
+
 void process_destroy(struct process *proc)
 {
 	if (!proc)
@@ -156,6 +236,7 @@ void processes_deinit(struct processes *procs)
 	notes_close(procs);
 	for (struct process *p = procs->first, *next; p; p = next) {
 		next = p->next;
+		forget_modules(procs, p);
 		process_destroy(p);
 	}
 	orphans_forget(procs);
@@ -206,7 +287,17 @@ void process_retire(struct processes *procs, struct process *proc)
 	/* From here on this thread is the only one that looks at it. */
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
+	/* A child that has not reported itself asks for plans as its parent. */
+	if (!atomic_load(&proc->arena->forks.nr))
+		forget_modules(procs, proc);
 	notes_end(procs, proc);
 	free(proc->sinks);
 	proc->sinks = NULL;
+}
+
+void processes_tell_news(struct processes *procs)
+{
+	/* This thread is the only one that changes the list. */
+	for (struct process *p = procs->live; p; p = p->next_live)
+		notes_tell_news(p);
 }

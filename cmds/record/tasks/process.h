@@ -10,6 +10,7 @@
 
 #include "cmds/record/base/alive.h"
 #include "cmds/record/base/loop.h"
+#include "cmds/record/base/peer.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/tasks/notes.h"
 #include "cmds/record/tasks/orphans.h"
@@ -53,7 +54,8 @@ struct process {
 	struct watcher watcher; /* of @pidfd */
 	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
 	pid_t ppid;
-	pid_t os_pid; /* as we see it */
+	pid_t os_pid;	  /* as we see it */
+	struct peer peer; /* with whose rights the files that it names are read */
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced;			     /* the FORK line; under tasks.lock */
@@ -72,6 +74,10 @@ struct process {
 		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
 	uint32_t nr_modules; /* that it has reported, and what their plans had: */
 	uint64_t planned[PLAN_KINDS];
+	struct control_module **modules; /* heap copies; only when plans may change */
+	size_t nr_kept_modules;
+	size_t cap_kept_modules;
+	uint32_t plan_generation;    /* of the plan that it was given last */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
@@ -98,6 +104,7 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  *
  * @control: shared with all probes
  * @drain: take what is left in the rings of a process that no writer looks at any more
+ * @may_finish: as settings_can_finish(), of what was steered to
  * @first: newest first; the newest by pid, as we see it and as it sees itself; all by the first half of their token. Nothing is
  *         removed before the end.
  * @live: those with an arena: what writers look at, under @live_lock for reading
@@ -110,6 +117,8 @@ struct processes {
 	void (*drain)(void *arg, struct process *proc);
 	void *drain_arg;
 
+	_Atomic bool may_finish; /* a later filter lets programs end the recording */
+	size_t kept_bytes;	 /* of all process.modules */
 	struct process *first;
 	struct intmap by_os_pid;
 	struct intmap by_pid;
@@ -139,6 +148,20 @@ void process_destroy(struct process *proc);
 
 /* Let the writers see it, and watch its end. It belongs to @procs from here on. */
 void process_publish(struct processes *procs, struct process *proc);
+
+/*
+ * Plans may change: remember the @nr modules that @proc has loaded. They become its own, and what is taken over is NULL afterwards. One
+ * that lies where another one was takes its place. Those that there is no memory for are not in later plans.
+ */
+void process_keep_modules(struct processes *procs, struct process *proc,
+			  struct control_module **modules, size_t nr);
+
+/* The same modules for a forked child. */
+void process_inherit_modules(struct processes *procs, struct process *child,
+			     const struct process *parent);
+
+/* Plans may change: have each process look what is new, be it the end or another plan. Control thread. */
+void processes_tell_news(struct processes *procs);
 
 /* The newest image with that pid (its own view), or with that pid in our view; or NULL. */
 struct process *process_find(struct processes *procs, pid_t pid);

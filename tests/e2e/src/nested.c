@@ -1,9 +1,11 @@
 /*
- * Functions inside functions, called directly and through a pointer (a trampoline on the stack).
+ * Functions inside functions, called directly and through a pointer (a trampoline on the stack). Of their -mnop-mcount
+ * nobody knows where it is: it stands behind the push of what leads to the function around.
  * only: gcc
  * status: 16
  * ldflags: -z execstack
  * tree: main{outer{direct{}apply{inner{}}apply{inner{}}}}
+ * tree[nops]: main{outer{apply{}apply{}}}
  */
 #include "program.h"
 

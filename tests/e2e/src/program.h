@@ -17,7 +17,14 @@
 #define KEEP() __asm__ volatile("" ::: "memory")
 
 /* A function that is not to be traced, whatever the method. */
-#define QUIET __attribute__((noinline, no_instrument_function))
+/* Neither a hook nor room for one. */
+#ifdef __clang__
+#define QUIET                                                                            \
+	__attribute__((noinline, no_instrument_function, patchable_function_entry(0, 0), \
+		       xray_never_instrument))
+#else
+#define QUIET __attribute__((noinline, no_instrument_function, patchable_function_entry(0)))
+#endif
 
 #define LEAF(name)         \
 	FN void name(void) \

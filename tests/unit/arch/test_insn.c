@@ -9,7 +9,7 @@
 #include "arch/isa.h"
 
 /*
- * Functions of an int that yield an int. What is moved begins at <name>_site and is at least 5 bytes; <name>_end is behind
+ * Functions of an int that yield an int; some take helper(), too. What is moved begins at <name>_site and is at least 5 bytes; <name>_end is behind
  * the function.
  */
 #define FUNCTION(name, before, site)                                                              \
@@ -56,15 +56,48 @@ FUNCTION(begins, "", "endbr64; lea 5(%rdi), %eax; ret")
 FUNCTION(uses_red_zone, "mov %edi, -8(%rsp)", "nop; mov -8(%rsp), %eax; add %eax, %eax; ret")
 FUNCTION(wide, "mov %edi, %eax", "nop; movabs $0x1122334455667788, %rcx; add %ecx, %eax; ret")
 
+/* With no long form of their own. */
+FUNCTION(loops,
+	 "mov %edi, %ecx; and $7, %ecx; inc %ecx; xor %eax, %eax; jmp 2f; 1: add $3, %eax; ret; 2:",
+	 "nop; add $5, %eax; loop 1b; sub $9, %eax; ret")
+FUNCTION(tests_counter, "mov %edi, %ecx; xor %eax, %eax; jmp 2f; 1: add $3, %eax; ret; 2:",
+	 "add $5, %eax; jrcxz 1b; sub $9, %eax; ret")
+FUNCTION(calls_by_stack, "push %rbx; push %rsi; push %rsi; mov %edi, %ebx",
+	 "nop; call *8(%rsp); add %ebx, %eax; pop %rbx; pop %rbx; pop %rbx; ret")
+FUNCTION(calls_top_of_stack, "push %rbx; push %rsi; push %rsi; mov %edi, %ebx",
+	 "nop; nop; call *(%rsp); add %ebx, %eax; pop %rbx; pop %rbx; pop %rbx; ret")
+FUNCTION(calls_far_in_stack, "push %rbx; push %rsi; sub $0x100, %rsp; mov %edi, %ebx",
+	 "call *0x100(%rsp); add %ebx, %eax; add $0x108, %rsp; pop %rbx; ret")
+FUNCTION(adds_vectors, "mov %edi, %eax; vmovd %edi, %xmm0",
+	 "vpaddd vector(%rip), %xmm0, %xmm0; vmovd %xmm0, %eax; ret")
+FUNCTION(stores_constant, "mov %edi, %eax", "movl $77, scratch(%rip); add scratch(%rip), %eax; ret")
+
+static uint32_t vector[4] __attribute__((used)) = { 11, 12, 13, 14 };
+static int scratch __attribute__((used));
+
+/* Loops that are moved whole. */
+FUNCTION(counts, "mov %edi, %ecx; and $15, %ecx; mov $1, %eax",
+	 "1: add %eax, %eax; sub $1, %ecx; jns 1b; add $2, %eax; ret")
+FUNCTION(counts_by_loop, "mov %edi, %ecx; and $15, %ecx; inc %ecx; mov $1, %eax",
+	 "1: add %eax, %eax; loop 1b; add counter(%rip), %eax; ret")
+FUNCTION(leaves_in_the_middle, "mov %edi, %eax",
+	 "1: test $7, %eax; jne 2f; add $100, %eax; ret; 2: inc %eax; .byte 0xe9; .long 1b - . - 4")
+FUNCTION(jumps_over, "mov %edi, %eax", "1: cmp $9, %eax; jg 2f; add $4, %eax; jmp 1b; 2: ret")
+
+/* Those that cannot. */
+FUNCTION(loop_with_call, "push %rbx; mov %edi, %ebx",
+	 "1: call helper; sub $1, %ebx; jns 1b; pop %rbx; ret")
+FUNCTION(loop_into_middle, "", "1: mov $0x01eb9090, %eax; jmp 1b + 1; ret")
+FUNCTION(takes_address, "", "1: lea 1b(%rip), %rax; nop; nop; ret")
+FUNCTION(reads_itself, "", "1: nop; mov 1b(%rip), %eax; jmp 1b")
+
 /* What cannot be moved. */
-FUNCTION(loops, "mov %edi, %ecx; 1:", "nop; loop 1b; nop; nop; ret")
-FUNCTION(tests_counter, "mov %edi, %ecx; 1:", "nop; jrcxz 1b; nop; nop; ret")
 FUNCTION(returns_into, "lea helper(%rip), %rax", "nop; call *%rax; nop; nop; nop; ret")
-FUNCTION(calls_by_stack, "", "nop; call *8(%rsp); nop; ret")
+FUNCTION(calls_stack_pointer, "", "nop; nop; nop; call *%rsp; ret")
 FUNCTION(traps, "", "nop; int3; nop; nop; nop; ret")
 FUNCTION(lands, "", "nop; endbr64; ret")
 FUNCTION(unknown, "", "nop; .byte 0x06, 0x06, 0x06, 0x06")
-FUNCTION(transaction, "", "nop; xbegin 1f; 1: ret")
+FUNCTION(transaction, "mov %edi, %eax", "xbegin 1f; 1: ret")
 
 struct moved {
 	const char *name;
@@ -123,7 +156,7 @@ static int run_moved(const struct moved *m, const struct insn_code *code, int ar
 		memcpy(to + code->fixes[i], &distance, sizeof(distance));
 	}
 	assert_int_equal(mprotect(place, 4096, PROT_READ | PROT_EXEC), 0);
-	result = ((int (*)(int))place)(arg);
+	result = ((int (*)(int, int (*)(int)))place)(arg, helper);
 	return result;
 }
 
@@ -131,13 +164,27 @@ static void runs_elsewhere(void **state)
 {
 	/* Those whose first part has no distances in it. */
 	static const struct moved rows[] = {
-		ROW(plain),	    ROW(loads),
-		ROW(compares),	    ROW(addresses),
-		ROW(jumps_near),    ROW(branches_short),
-		ROW(branches_near), ROW(calls),
-		ROW(returns),	    ROW(begins),
-		ROW(uses_red_zone), ROW(wide),
-		ROW(tail_calls),    ROW(calls_through_memory),
+		ROW(plain),
+		ROW(loads),
+		ROW(compares),
+		ROW(addresses),
+		ROW(jumps_near),
+		ROW(branches_short),
+		ROW(branches_near),
+		ROW(calls),
+		ROW(returns),
+		ROW(begins),
+		ROW(uses_red_zone),
+		ROW(wide),
+		ROW(tail_calls),
+		ROW(calls_through_memory),
+		ROW(loops),
+		ROW(tests_counter),
+		ROW(calls_by_stack),
+		ROW(calls_top_of_stack),
+		ROW(calls_far_in_stack),
+		ROW(stores_constant),
+		ROW(adds_vectors),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -149,7 +196,11 @@ static void runs_elsewhere(void **state)
 		insn_load_at(isa_of(EM_X86_64, 0), &code, 0);
 		assert_true(code.taken >= 5 || rows[i].fn == returns);
 		for (int arg = -3; arg < 4; arg++) {
-			int expected = rows[i].fn(arg);
+			int expected;
+
+			if (rows[i].fn == adds_vectors && !__builtin_cpu_supports("avx"))
+				continue;
+			expected = ((int (*)(int, int (*)(int)))(void *)rows[i].fn)(arg, helper);
 			const void *caller = came_from;
 			int found = run_moved(&rows[i], &code, arg);
 
@@ -196,16 +247,14 @@ static void refused(void **state)
 {
 	static const struct {
 		struct moved moved;
+		enum insn_refusal refusal;
 		const char *why;
 	} rows[] = {
-		{ ROW(loops), "has no form that reaches far enough" },
-		{ ROW(tests_counter), "has no form that reaches far enough" },
-		{ ROW(returns_into), "returns to what would be overwritten" },
-		{ ROW(calls_by_stack), "cannot be taken apart" },
-		{ ROW(traps), "is not understood" },
-		{ ROW(lands), "something may jump behind it" },
-		{ ROW(unknown), "not known as an instruction" },
-		{ ROW(transaction), "has no form" },
+		{ ROW(returns_into), INSN_RETURNS_INTO, "returns to what would be overwritten" },
+		{ ROW(calls_stack_pointer), INSN_NOT_UNDERSTOOD, "is not understood" },
+		{ ROW(traps), INSN_NOT_UNDERSTOOD, "is not understood" },
+		{ ROW(lands), INSN_LANDS, "something may jump behind it" },
+		{ ROW(unknown), INSN_UNKNOWN, "not known as an instruction" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -213,16 +262,77 @@ static void refused(void **state)
 		struct uft_err err = { 0 };
 
 		assert_int_equal(move(&rows[i].moved, &code, &err), -EXDEV);
-		if (!strstr(err.text, rows[i].why))
-			fail_msg("%s: %s", rows[i].moved.name, err.text);
+		if (!strstr(err.text, rows[i].why) || code.refusal != rows[i].refusal)
+			fail_msg("%s: %d, %s", rows[i].moved.name, code.refusal, err.text);
 	}
 }
 
-static void one_name(uint64_t addr, void *arg)
+static int move_loop(const struct moved *m, struct insn_code *code, struct uft_err *err)
+{
+	struct insn_text text = { (const uint8_t *)m->fn, (uint64_t)m->fn, (uint64_t)m->end };
+	int ret = insns_move_all(insns, &text, (uint64_t)m->site, (uint64_t)m->end, code, err);
+
+	return ret < 0 ? ret : insns_go_on(insns, code, (uint64_t)m->end, err);
+}
+
+/* Nothing of what was moved leads back to where it was. */
+static void whole_loops(void **state)
+{
+	static const struct moved rows[] = {
+		ROW(counts),
+		ROW(counts_by_loop),
+		ROW(leaves_in_the_middle),
+		ROW(jumps_over),
+	};
+	static const struct moved refused[] = {
+		ROW(loop_with_call),
+		ROW(loop_into_middle),
+		ROW(takes_address),
+		ROW(reads_itself),
+	};
+	struct insn_code code;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct uft_err err = { 0 };
+
+		if (move_loop(&rows[i], &code, &err) < 0)
+			fail_msg("%s: %s", rows[i].name, err.text);
+		assert_true(code.ends);
+		assert_int_equal(code.taken, rows[i].end - rows[i].site);
+		assert_int_equal(code.nr_fixes, rows[i].fn == counts_by_loop);
+		for (int arg = -3; arg < 20; arg++) {
+			int expected = rows[i].fn(arg);
+			int found = run_moved(&rows[i], &code, arg);
+
+			if (found != expected)
+				fail_msg("%s(%d): %d, expected %d", rows[i].name, arg, found,
+					 expected);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (move_loop(&refused[i], &code, NULL) != -EXDEV || !code.refusal)
+			fail_msg("%s was moved", refused[i].name);
+	}
+}
+
+/* A branch of 32 bits as it is. */
+static void branches_of_transactions(void **state)
+{
+	static const struct moved row = ROW(transaction);
+	struct insn_code code;
+
+	assert_int_equal(move(&row, &code, NULL), 0);
+	assert_memory_equal(code.bytes, "\xc7\xf8", 2);
+	assert_int_equal(code.fixes[0], 2);
+	assert_int_equal(*(const int32_t *)(code.bytes + 2), 0);
+}
+
+static void one_name(const struct insn_step *step, void *arg)
 {
 	uint64_t **next = arg;
 
-	*(*next)++ = addr;
+	if (step->has_name)
+		*(*next)++ = step->names;
 }
 
 static void names(void **state)
@@ -232,14 +342,14 @@ static void names(void **state)
 	struct insn_text text = { (const uint8_t *)branches_short, (uint64_t)branches_short,
 				  (uint64_t)branches_short_end };
 
-	assert_int_equal(insns_names(insns, &text, one_name, &next, NULL), 0);
+	assert_int_equal(insns_look_through(insns, &text, one_name, &next, NULL), 0);
 	assert_int_equal(next - found, 1);
 	assert_in_range(found[0], text.start, text.end - 1);
 
 	next = found;
 	text = (struct insn_text){ (const uint8_t *)addresses, (uint64_t)addresses,
 				   (uint64_t)addresses_end };
-	assert_int_equal(insns_names(insns, &text, one_name, &next, NULL), 0);
+	assert_int_equal(insns_look_through(insns, &text, one_name, &next, NULL), 0);
 	assert_int_equal(next - found, 1);
 	assert_int_equal(found[0], &counter);
 
@@ -247,7 +357,7 @@ static void names(void **state)
 
 	text = (struct insn_text){ (const uint8_t *)unknown, (uint64_t)unknown,
 				   (uint64_t)unknown_end };
-	assert_int_equal(insns_names(insns, &text, one_name, &next, &err), -EILSEQ);
+	assert_int_equal(insns_look_through(insns, &text, one_name, &next, &err), -EILSEQ);
 }
 
 static void padding(void **state)
@@ -264,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_elsewhere), cmocka_unit_test(encodings),
 		cmocka_unit_test(refused),	  cmocka_unit_test(names),
+		cmocka_unit_test(whole_loops),	  cmocka_unit_test(branches_of_transactions),
 		cmocka_unit_test(padding),
 	};
 

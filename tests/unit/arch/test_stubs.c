@@ -19,6 +19,8 @@ extern uint64_t trash_argument;
 
 void traced_mcount(void);
 void traced_fentry(void);
+void traced_xray(void);
+void traced_xray_tail(void);
 void traced_slow(void);
 void trash_registers(void);
 
@@ -37,6 +39,7 @@ void call_with_registers(void (*fn)(void), const struct registers *in, struct re
 _Atomic(struct thread *) probe_threads;
 __thread struct thread *self;
 bool probe_skips;
+struct probe probe;
 
 /* Stand-ins of the stub of syscall(3). */
 static struct {
@@ -64,6 +67,18 @@ void thread_after_fork(void)
 {
 	seen.nr_children++;
 }
+
+static bool walks;
+static void *walked[8];
+static int nr_walked;
+
+/* Not a function of its own, which may or may not have a frame. */
+#define WALK()                                                             \
+	do {                                                               \
+		if (walks)                                                 \
+			nr_walked = backtrace(walked, ARRAY_SIZE(walked)); \
+	} while (0)
+
 static bool replace;
 static uint64_t *seen_slot;
 static uint64_t seen_addr;
@@ -72,6 +87,7 @@ static int exits;
 
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
+	WALK();
 	seen_slot = slot;
 	seen_addr = addr;
 	if (replace) {
@@ -107,11 +123,14 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 	return call;
 }
 
+#define FLAGS_BEFORE  0xcd7 /* with carry, direction and overflow */
+#define FLAGS_COUNTED 0x8d7 /* those that instructions that count leave */
+
 /* Where traced_point() jumps, and what it found when it was back. */
 uint64_t point_stub;
 uint64_t point_flags;
+uint64_t point_flags_before = FLAGS_BEFORE;
 uint64_t point_red_zone[2];
-#define FLAGS_BEFORE   0xcd7 /* with carry, direction and overflow, in traced.S, too */
 #define RED_ZONE_ABOVE 0x0123456789abcdefULL
 #define RED_ZONE_BELOW 0xfedcba9876543210ULL
 
@@ -121,16 +140,26 @@ void traced_point(void);
 static uint32_t seen_point;
 static uint64_t seen_sp;
 
-static bool walks;
-static void *walked[8];
-static int nr_walked;
-
-void probe_point(uint32_t index, uint64_t sp)
+void probe_point(uint32_t event, uint64_t sp)
 {
-	if (walks)
-		nr_walked = backtrace(walked, ARRAY_SIZE(walked));
-	seen_point = index;
+	WALK();
+	seen_point = event;
 	seen_sp = sp;
+	trash_registers();
+}
+
+void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	probe_entry(slot, addr, regs);
+}
+
+static uint64_t seen_result;
+
+void probe_xray_exit(uint64_t slot, const struct arch_regs *regs)
+{
+	assert_int_equal(slot, seen_slot);
+	seen_result = regs ? regs->rax : 0;
+	exits++;
 	trash_registers();
 }
 
@@ -140,6 +169,15 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 	exits++;
 	trash_registers();
 	return held;
+}
+
+static int leaves;
+
+void probe_leave(void)
+{
+	leaves++;
+	self->busy = 0;
+	trash_registers();
 }
 
 /* Values that a wrong restore cannot produce by chance. The header of the area says: all of it counts. */
@@ -256,6 +294,132 @@ static void replaced(void **state)
 	assert_int_equal(exits, 2);
 }
 
+/* --- the fast paths of a call and of a return, which call no function --- */
+
+static struct ring ring;
+static struct record records[4];
+/* With room for three frames. */
+static union {
+	struct thread thread;
+	char bytes[sizeof(struct thread) + 3 * sizeof(struct frame)];
+} fast;
+
+static struct thread *prepare_fast(void)
+{
+	struct thread *t = &fast.thread;
+
+	memset(&ring, 0, sizeof(ring));
+	memset(records, 0, sizeof(records));
+	memset(&fast, 0, sizeof(fast));
+	t->frames[0].slot = INT64_MAX;
+	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
+	t->top = t->written = t->fast_base = t->frames;
+	t->fast_limit = t->frames + 1;
+	t->at = (char *)records;
+	t->end = (char *)(records + 2);
+	t->position = 4096 - (uint64_t)records;
+	t->ring = &ring;
+	t->refit_ticks = UINT64_MAX;
+	t->mult = 1ULL << 32;
+	t->last_ns = UINT64_MAX / 2; /* the clock is never below it */
+	replace = true;
+	exits = leaves = 0;
+	seen_addr = 0;
+	return t;
+}
+
+static void check_fast(void (*fn)(void))
+{
+	struct thread *t = prepare_fast();
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+	uint64_t slot = (uint64_t)seen_slot;
+
+	for (int has_aside = 0; has_aside < 2; has_aside++) {
+		t = prepare_fast();
+		t->has_aside_records = has_aside;
+		self = t;
+		check(fn);
+		assert_int_equal(seen_addr, 0);
+		assert_int_equal(exits, 0);
+		assert_int_equal(leaves, 2 * has_aside);
+		assert_int_equal(t->busy, 0);
+		assert_ptr_equal(t->top, t->frames);
+		assert_ptr_equal(t->written, t->frames);
+		assert_int_equal(t->frames[1].slot, slot);
+		assert_int_equal(t->frames[1].ret, held);
+		assert_int_equal(t->frames[1].time_ns, UINT64_MAX / 2);
+		assert_int_equal(records[0].time_ns, UINT64_MAX / 2);
+		assert_int_equal(records[0].data, record_data(RECORD_ENTRY, 0, addr));
+		assert_int_equal(records[1].data, record_data(RECORD_EXIT, 0, addr));
+		assert_ptr_equal(t->at, t->end);
+		assert_int_equal(ring.head, 4096 + sizeof(records) / 2);
+	}
+}
+
+enum obstacle {
+	BUSY,
+	NO_ROOM,
+	NO_FRAME,
+	REFIT,
+	INSIDE,
+	OTHER_STACK,
+	NR_OBSTACLES
+};
+
+/* What is not the common case goes to the function, with nothing done; and so does the return. */
+static void check_not_fast(void (*fn)(void), enum obstacle o)
+{
+	struct thread *t = prepare_fast();
+
+	switch (o) {
+	case BUSY:
+		t->busy = 1;
+		break;
+	case NO_ROOM:
+		t->end--;
+		t->at = t->end - sizeof(records[0]) + 1;
+		break;
+	case NO_FRAME:
+		t->fast_limit = t->frames;
+		break;
+	case REFIT:
+		t->refit_ticks = 0;
+		break;
+	case INSIDE:
+		t->frames[0].slot = (uint64_t)seen_slot;
+		break;
+	default:
+		t->low = INT64_MAX;
+	}
+
+	struct thread before = *t;
+
+	self = t;
+	check(fn);
+	assert_int_not_equal(seen_addr, 0);
+	assert_int_equal(exits, 1);
+	assert_memory_equal(t, &before, sizeof(before));
+	assert_int_equal(ring.head, 0);
+}
+
+static void fast_paths(void **state)
+{
+	void (*const traced[])(void) = { traced_mcount, traced_fentry };
+
+	probe.plain = probe.is_on = true;
+	for (size_t i = 0; i < ARRAY_SIZE(traced); i++) {
+		check_fast(traced[i]);
+		for (enum obstacle o = 0; o < NR_OBSTACLES; o++)
+			check_not_fast(traced[i], o);
+	}
+	probe.plain = false;
+	self = NULL;
+}
+
 /* A page with the stub of call site 0x12345678, executable. */
 static void make_call_stub(void)
 {
@@ -287,8 +451,9 @@ static void library_call(void **state)
 	assert_int_equal(r11_in_library, R11_BEFORE);
 }
 
-/* The stub of a point, and behind it what goes on in the program: a jump to traced_point_back. */
-static void make_point_stub(void)
+/* The stub of a patch, and behind it what goes on in the program: a jump to traced_point_back. */
+static void make_stub(void (*write)(uint8_t *code, const uint64_t *cell), enum arch_hook hook,
+		      uint32_t bytes, uint32_t start)
 {
 	static const uint8_t jump[] = { 0xff, 0x25, 0, 0, 0, 0 }; /* jmp *0(%rip) */
 	uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -297,18 +462,91 @@ static void make_point_stub(void)
 	uint64_t back = (uint64_t)traced_point_back;
 
 	assert_ptr_not_equal(page, MAP_FAILED);
-	page[0] = (uint64_t)arch_point;
-	arch_write_point_stub(code, 0x12345678, (uint64_t)traced_point, page);
-	assert_int_equal(code[ARCH_POINT_STUB_BYTES], 0);
-	memcpy(code + ARCH_POINT_STUB_BYTES, jump, sizeof(jump));
-	memcpy(code + ARCH_POINT_STUB_BYTES + sizeof(jump), &back, sizeof(back));
+	page[0] = (uint64_t)arch_hooks[hook];
+	write(code, page);
+	assert_int_equal(code[bytes], 0);
+	memcpy(code + bytes, jump, sizeof(jump));
+	memcpy(code + bytes + sizeof(jump), &back, sizeof(back));
 	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
-	point_stub = (uint64_t)code;
+	point_stub = (uint64_t)code + start;
+}
+
+static void write_point_stub(uint8_t *code, const uint64_t *cell)
+{
+	arch_write_point_stub(code, 0x12345678, (uint64_t)traced_point, cell);
+}
+
+static void make_point_stub(void)
+{
+	make_stub(write_point_stub, ARCH_HOOK_POINT, ARCH_POINT_STUB_BYTES, 0);
+}
+
+static void write_entry_stub(uint8_t *code, const uint64_t *cell)
+{
+	arch_write_entry_stub(code, (uint64_t)traced_point + 5, (uint64_t)traced_point, 0, cell);
+}
+
+static void make_entry_stub(void)
+{
+	make_stub(write_entry_stub, ARCH_HOOK_ENTRY, ARCH_ENTRY_STUB_BYTES, ARCH_ENTRY_STUB_START);
+}
+
+/*
+ * A function that knows nothing of hooks: what only code written by hand relies upon survives, too. That the direction flag is clear where
+ * functions begin holds for all code.
+ */
+static void entry(void **state)
+{
+	point_flags_before = FLAGS_COUNTED;
+	make_entry_stub();
+	exits = 0;
+	for (int i = 0; i < 2; i++) {
+		replace = i;
+		check(traced_point);
+		assert_int_equal(exits, i);
+		assert_int_equal(seen_addr, (uint64_t)traced_point + 5);
+		assert_int_equal(point_flags & FLAGS_BEFORE, FLAGS_COUNTED);
+		assert_int_equal(point_red_zone[0], RED_ZONE_ABOVE);
+		assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
+	}
+	replace = false;
+	probe_skips = true;
+	check_skipped(traced_point);
+	probe_skips = false;
+}
+
+static void walk_from_entry(void **state)
+{
+	point_flags_before = FLAGS_COUNTED;
+	make_entry_stub();
+	walks = true;
+	traced_point();
+	walks = false;
+	assert_in_range(nr_walked, 4, ARRAY_SIZE(walked));
+	assert_in_range(walked[1], arch_hooks[ARCH_HOOK_ENTRY], arch_hooks[ARCH_HOOK_ENTRY] + 256);
+	assert_ptr_equal(walked[2], traced_point);
+	assert_in_range(walked[3], walk_from_entry, (uint64_t)walk_from_entry + 512);
+}
+
+/* The sleds as they are when patched. */
+static void xray(void **state)
+{
+	replace = false;
+	exits = 0;
+	check(traced_xray);
+	assert_int_equal(exits, 1);
+	assert_int_not_equal(seen_result, 0);
+	assert_int_equal(seen_addr, (uint64_t)traced_xray + 5);
+	check(traced_xray_tail);
+	assert_int_equal(exits, 2);
+	assert_int_equal(seen_result, 0);
+	assert_int_equal(point_flags & FLAGS_COUNTED, FLAGS_COUNTED);
 }
 
 /* Anywhere in a function: flags and what lies below the stack pointer count, too. */
 static void point(void **state)
 {
+	point_flags_before = FLAGS_BEFORE;
 	make_point_stub();
 	check(traced_point);
 	assert_int_equal(seen_point, 0x12345678);
@@ -323,12 +561,13 @@ static void point(void **state)
 /* Unwinders see the program as it was at the site, and its callers. */
 static void walk_from_point(void **state)
 {
+	point_flags_before = FLAGS_BEFORE;
 	make_point_stub();
 	walks = true;
 	traced_point();
 	walks = false;
 	assert_in_range(nr_walked, 4, ARRAY_SIZE(walked));
-	assert_in_range(walked[1], arch_point, arch_point + 256);
+	assert_in_range(walked[1], arch_hooks[ARCH_HOOK_POINT], arch_hooks[ARCH_HOOK_POINT] + 256);
 	assert_ptr_equal(walked[2], traced_point);
 	assert_in_range(walked[3], walk_from_point, (uint64_t)walk_from_point + 512);
 }
@@ -337,11 +576,16 @@ static void jumps_and_distances(void **state)
 {
 	uint8_t jump[ARCH_JUMP_BYTES];
 	uint8_t word[] = { 0xf0, 0xff, 0xff, 0xff };
+	uint8_t nops[11];
 
 	arch_write_jump(jump, 0x1000, 0x1005);
 	assert_memory_equal(jump, "\xe9\0\0\0\0", sizeof(jump));
 	arch_write_jump(jump, 0x2000, 0x1005);
 	assert_memory_equal(jump, "\xe9\0\xf0\xff\xff", sizeof(jump));
+	arch_write_call(jump, 0x1000, 0x1005);
+	assert_memory_equal(jump, "\xe8\0\0\0\0", sizeof(jump));
+	arch_write_nops(nops, 11);
+	assert_memory_equal(nops, "\x0f\x1f\x84\0\0\0\0\0\x0f\x1f\0", sizeof(nops));
 	assert_true(arch_write_short_jump(jump, 0x1000, 0x1002 + 127));
 	assert_memory_equal(jump, "\xeb\x7f", ARCH_SHORT_JUMP_BYTES);
 	assert_true(arch_write_short_jump(jump, 0x1000, 0x1002 - 128));
@@ -419,6 +663,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(left_alone),
 		cmocka_unit_test(replaced),
+		cmocka_unit_test(fast_paths),
 		cmocka_unit_test(reported_addresses),
 		cmocka_unit_test(slow_path),
 		cmocka_unit_test(system_calls),
@@ -427,6 +672,9 @@ int main(void)
 		cmocka_unit_test(library_call),
 		cmocka_unit_test(point),
 		cmocka_unit_test(walk_from_point),
+		cmocka_unit_test(entry),
+		cmocka_unit_test(walk_from_entry),
+		cmocka_unit_test(xray),
 		cmocka_unit_test(jumps_and_distances),
 	};
 

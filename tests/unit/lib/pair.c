@@ -25,6 +25,9 @@ static __thread void (*when_waiting)(void *arg);
 static __thread void *when_waiting_arg;
 static __thread uint64_t waited_ns;
 static __thread unsigned wakes;
+static __thread long asked_number;
+static __thread int (*ask_before)(void *arg);
+static __thread void *ask_before_arg;
 
 void pair_pass(uint64_t ns)
 {
@@ -40,6 +43,13 @@ void pair_when_waiting(void (*fn)(void *arg), void *arg)
 {
 	when_waiting = fn;
 	when_waiting_arg = arg;
+}
+
+void pair_before(long number, int (*fn)(void *arg), void *arg)
+{
+	asked_number = number;
+	ask_before = fn;
+	ask_before_arg = arg;
 }
 
 /* syscall(3), as the probe and the recorder call it: the linker has it called so (--wrap), for the probe has one of its own. */
@@ -62,6 +72,16 @@ long __wrap_syscall(long number, ...)
 		errno = ETIMEDOUT;
 		return -1;
 	}
+	if (ask_before && number == asked_number) {
+		int ret = ask_before(ask_before_arg);
+
+		if (ret < 0) {
+			errno = -ret;
+			return -1;
+		}
+	}
+	if (number == SYS_clock_gettime)
+		return clock_gettime(args[0], (struct timespec *)args[1]);
 	return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
@@ -147,6 +167,7 @@ static void be_the_probe(struct pair *pair, int arena_fd)
 	probe = (struct probe){
 		.plan = rec->channel.plan,
 		.control = rec->control,
+		.news = &rec->control->finished,
 		.nr_writers = rec->control->nr_writers,
 		.pid = getpid(),
 		.plain = true,

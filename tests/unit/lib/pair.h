@@ -56,6 +56,12 @@ void pair_when_waiting(void (*fn)(void *arg), void *arg);
 /* So much time passes on this thread's clocks, which is more than a busy machine can make of itself. */
 void pair_pass(uint64_t ns);
 
+/*
+ * From here on this thread's system calls of that @number first ask @fn: 0 and the call is made; a negative error and it fails with that.
+ * NULL: they are made.
+ */
+void pair_before(long number, int (*fn)(void *arg), void *arg);
+
 /* How often this thread has woken others that sleep in a futex. */
 unsigned pair_wakes(void);
 

@@ -70,7 +70,7 @@ void sketch_call(uint64_t *slot, unsigned func)
 	struct arch_regs regs = arch_regs_of(SKETCH_ADDR(func), 0, 0);
 
 	*slot = 0x500000;
-	/* SKIP_UNWANTED of the stubs. */
+	/* FAST_LOOK_UP of the stubs. */
 	if (self->skip && !self->busy &&
 	    self->skip[SKETCH_ADDR(func) >> 4 & (PLANNED_SKIPS - 1)] == SKETCH_ADDR(func))
 		return;

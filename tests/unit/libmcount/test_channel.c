@@ -2,12 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/probe.h"
+#include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 
 struct conversation {
@@ -152,7 +155,8 @@ static void what_is_no_answer_is_refused(void **state)
 		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 1, 0 },
 		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_header), 2, 0 },
 		{ CONTROL_TESTS, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
-		{ CONTROL_SET_PLAN, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
+		{ CONTROL_SET_PLAN, CONTROL_ANSWER, sizeof(struct control_set_plan), 2, 0 },
+		{ CONTROL_DETACH, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
 		{ CONTROL_HELLO, 0, sizeof(struct control_hello), 5, CONTROL_UNKNOWN_TYPE },
 	};
 
@@ -223,6 +227,122 @@ static void no_descriptor_is_left(void **state)
 	assert_int_equal(next_fd(), before);
 }
 
+/* Interrupted so many times, and then not. */
+static int interrupt(void *arg)
+{
+	unsigned *nr = arg;
+
+	return (*nr)-- > 0 ? -EINTR : 0;
+}
+
+static void signals_interrupt_nothing(void **state)
+{
+	struct conversation talk;
+	struct control_ready ready;
+	unsigned nr = 3;
+
+	begin(&talk, CONTROL_EXEC);
+	pair_before(SYS_sendto, interrupt, &nr);
+	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
+	pair_before(0, NULL, NULL);
+	assert_int_equal(hear(&talk), sizeof(ready));
+	assert_int_equal(hear(&talk), -1);
+	/* What was wrong before is over. */
+	errno = EINTR;
+	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
+	assert_int_equal(hear(&talk), sizeof(ready));
+	assert_int_equal(hear(&talk), -1);
+
+	nr = 3;
+	pair_before(SYS_recvmsg, interrupt, &nr);
+	say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 4);
+	assert_true(finish(&talk));
+	pair_before(0, NULL, NULL);
+	end(&talk);
+}
+
+/* Four seconds pass before each message is looked at. */
+static int take_long(void *arg)
+{
+	pair_pass(4000000000);
+	return 0;
+}
+
+/* Who says for ever what is skipped, is not waited for longer than who says nothing. */
+static void chatter_is_no_answer(void **state)
+{
+	for (int nr = 1; nr <= 6; nr++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		for (int i = 0; i < nr; i++)
+			say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100, 1 + i);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+		pair_before(SYS_recvmsg, take_long, NULL);
+		/* The first begins the time, the fourth is 12 seconds later. */
+		assert_int_equal(finish(&talk), nr <= 3);
+		pair_before(0, NULL, NULL);
+		end(&talk);
+	}
+}
+
+/* Only with CAP_SYS_RESOURCE, which not every root has. */
+static bool may_pass_hard_limit(const struct rlimit *now)
+{
+	const struct rlimit more = { now->rlim_cur, now->rlim_max + 1 };
+
+	return setrlimit(RLIMIT_NOFILE, &more) == 0 && setrlimit(RLIMIT_NOFILE, now) == 0;
+}
+
+static void check_limit(rlim_t soft, rlim_t hard)
+{
+	struct rlimit now;
+
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &now), errno);
+	assert_int_equal(now.rlim_cur, soft);
+	assert_int_equal(now.rlim_max, hard);
+}
+
+/* Where the program has no descriptor left, its limit is raised for as long as the conversation takes. */
+static void few_descriptors(void **state)
+{
+	struct rlimit before;
+	struct conversation talk;
+
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), errno);
+	begin(&talk, CONTROL_EXEC);
+	channel_close(&talk.ch);
+	assert_return_code(listen(talk.listener, 10), errno);
+
+	rlim_t soft = next_fd();
+	rlim_t raised = soft + 1 + CONTROL_FD_MAX;
+	rlim_t hard_limits[] = { before.rlim_max, soft };
+
+	for (int i = 0; i < 1 + may_pass_hard_limit(&before); i++) {
+		const struct rlimit few = { soft, hard_limits[i] };
+
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &few), errno);
+		assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+		check_limit(raised, MAX(raised, few.rlim_max));
+		channel_close(&talk.ch);
+		check_limit(soft, few.rlim_max);
+	}
+	/* A socket could be had, but nothing that comes by it. */
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
+	assert_return_code(
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised - 1, before.rlim_max }), errno);
+	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+	check_limit(raised - 1 + 1 + CONTROL_FD_MAX, before.rlim_max);
+	channel_close(&talk.ch);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised, before.rlim_max }),
+			   errno);
+	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+	check_limit(raised, before.rlim_max);
+	channel_close(&talk.ch);
+	setrlimit(RLIMIT_NOFILE, &before);
+	end(&talk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +352,9 @@ int main(void)
 		cmocka_unit_test(another_version_is_not_talked_to),
 		cmocka_unit_test(hanging_up_is_an_answer),
 		cmocka_unit_test(no_descriptor_is_left),
+		cmocka_unit_test(signals_interrupt_nothing),
+		cmocka_unit_test(chatter_is_no_answer),
+		cmocka_unit_test(few_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void texts(void **state)
 		{ "abc", "abc", true, true },  { "abcd", "abc", false, true },
 		{ "ab", "abc", false, false }, { "abd", "abc", false, false },
 		{ "", "", true, true },	       { "x", "", false, true },
-		{ "", "x", false, false },
+		{ "", "x", false, false },     { "xbc", "abc", false, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -251,6 +251,35 @@ static void texts(void **state)
 	assert_false(text_holds(NULL, PLAN_COND_TEXT, PLAN_EQ, "NULL"));
 	assert_true(text_holds(NULL, PLAN_COND_TEXT, PLAN_NE, "NULL"));
 	assert_false(text_holds(NULL, PLAN_COND_PREFIX, PLAN_EQ, ""));
+}
+
+/* Those whose arguments are not in registers. */
+static void what_reads_memory(void **state)
+{
+	const struct {
+		struct plan_cond cond;
+		bool expected;
+	} cases[] = {
+		{ { .kind = PLAN_COND_INT, .index = ARCH_INT_ARG_REGS, .bytes = 8 }, false },
+		{ { .kind = PLAN_COND_INT, .index = ARCH_INT_ARG_REGS + 1, .bytes = 8 }, true },
+		{ { .kind = PLAN_COND_FLOAT, .index = ARCH_FLOAT_ARG_REGS, .bytes = 8 }, false },
+		{ { .kind = PLAN_COND_FLOAT, .index = ARCH_FLOAT_ARG_REGS + 1, .bytes = 8 }, true },
+		{ { .kind = PLAN_COND_FLOAT, .index = 1, .bytes = 10 }, true },
+		{ { .kind = PLAN_COND_TEXT, .index = 1 }, true },
+	};
+	const struct plan_cond in_register = cases[0].cond;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		/* The second condition of the second rule. */
+		const struct plan_cond conds[] = { in_register, in_register, in_register,
+						   cases[i].cond };
+		const struct plan_rule rules[] = { { .cond = 1, .nr_conds = 1 },
+						   { .cond = 2, .nr_conds = 2 } };
+
+		assert_int_equal(conds_read_memory(rules, 2, conds), cases[i].expected);
+		assert_false(conds_read_memory(rules, 1, conds));
+		assert_false(conds_read_memory(rules, 0, conds));
+	}
 }
 
 /* --- captures --- */
@@ -368,6 +397,7 @@ int main(void)
 #endif
 		cmocka_unit_test(alternatives),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(what_reads_memory),
 		cmocka_unit_test(captured_words),
 		cmocka_unit_test(widening),
 		cmocka_unit_test(strings),

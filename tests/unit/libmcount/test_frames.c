@@ -314,6 +314,38 @@ static void test_aside(void **unused)
 	end(&s);
 }
 
+/* A handler that interrupted a hook, and never comes back to it: it jumps to where all calls are over. */
+static void test_jump_out_of_hook(void **unused)
+{
+	unsigned handler = 100;
+	jmp_buf place;
+	struct scene s;
+
+	begin(&s);
+	for (volatile int round = 0; round < 3; round++) {
+		call(&s);
+		call(&s);
+		if (setjmp(place) == 0) {
+			s.t->busy = 1;
+			/* The first time the thread has no aside yet. */
+			if (round) {
+				stack[handler] = 21;
+				assert_int_equal(probe_entry(&stack[handler], 0x600000, &no_regs),
+						 1);
+				expect(&s, RECORD_ENTRY, 2, 0x600000);
+				expect(&s, RECORD_EXIT, 2, 0x600000);
+			}
+			longjmp(place, 1);
+		}
+		assert_int_equal(s.t->busy, 0);
+		assert_true(!s.t->aside || !s.t->aside->busy);
+		assert_int_equal(s.t->has_aside_records, 0);
+		leave_until(&s, 0);
+		check(&s);
+	}
+	end(&s);
+}
+
 /* A handler's handler that interrupts a hook of a handler is counted, and so is what the aside has no place for. */
 static void test_aside_losses(void **unused)
 {
@@ -604,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_threshold_is_exclusive),
 		cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_jump_out_of_hook),
 		cmocka_unit_test(test_aside_losses),
 		cmocka_unit_test(test_library_calls),
 		cmocka_unit_test(test_library_calls_by_caller),

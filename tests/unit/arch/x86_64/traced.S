@@ -29,6 +29,22 @@ FUNCTION traced_fentry
 	ret
 END traced_fentry
 
+/* XRay's sleds, patched. */
+FUNCTION traced_xray
+	call	arch_xray_entry
+	jmp	arch_xray_exit
+END traced_xray
+
+FUNCTION traced_xray_tail
+	call	arch_xray_entry
+	pushq	$0x8d7
+	popfq
+	call	arch_xray_tail
+	pushfq
+	popq	point_flags(%rip)
+	ret
+END traced_xray_tail
+
 /* A call into a library, through a GOT slot. */
 FUNCTION traced_libcall
 	movabsq	$0x5566778899aabbcc, %r11
@@ -41,14 +57,14 @@ FUNCTION library_function
 	ret
 END library_function
 
-/* An event in the middle of a function that has data in its red zone and something in the flags: FLAGS_BEFORE. */
+/* An event in the middle of a function that has data in its red zone and something in the flags. */
 FUNCTION traced_point
 	movabsq	$0x0123456789abcdef, %r11
 	movq	%r11, -8(%rsp)
 	movabsq	$0xfedcba9876543210, %r11
 	movq	%r11, -128(%rsp)
 	leaq	-128(%rsp), %rsp
-	pushq	$0xcd7
+	pushq	point_flags_before(%rip)
 	popfq
 	leaq	128(%rsp), %rsp
 	jmp	*point_stub(%rip)

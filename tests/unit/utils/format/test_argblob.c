@@ -80,6 +80,22 @@ static void truncated(void **state)
 	}
 }
 
+static void behind_the_end(void **state)
+{
+	struct arg_value value;
+
+	/* Nothing takes up nothing, even there. */
+	assert_int_equal(
+		argblob_next(little, 4, 4, (struct arg_type){ ARG_STRUCT, 0 }, false, &value), 4);
+	assert_int_equal(
+		argblob_next(little, 4, 5, (struct arg_type){ ARG_STRUCT, 0 }, false, &value), -1);
+	assert_int_equal(argblob_next(little, 4, 5, types[0], false, &value), -1);
+	/* The length of a text, and what it counts. */
+	for (size_t len = 8; len < 14; len++)
+		assert_int_equal(argblob_next(little, len, 8, types[1], false, &value), -1);
+	assert_int_equal(argblob_next(little, 14, 8, types[1], false, &value), 14);
+}
+
 static void null_strings(void **state)
 {
 	static const uint8_t null[] = { 4, 0, 0xff, 0xff, 0xff, 0xff };
@@ -97,7 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_sizes),	cmocka_unit_test(in_a_row),
 		cmocka_unit_test(big_endian),	cmocka_unit_test(truncated),
-		cmocka_unit_test(null_strings),
+		cmocka_unit_test(null_strings), cmocka_unit_test(behind_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,13 +99,38 @@ static void refused(void **state)
 	}
 }
 
+/* Whatever else the maker's structs say, the calls that were inlined are those that follow. */
+static void added_one_by_one(void **state)
+{
+	struct dbg dbg cleanup_dbg = { 0 };
+	const struct dbg_func func = {
+		.addr = 0x10, .name = "a", .nr_inlined = 7, .first_inlined = 9
+	};
+	const struct dbg_inline call = { .name = "b", .line = 3 };
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(dbg_add_func(&dbg, &func), 0);
+		for (size_t k = 0; k < i; k++)
+			assert_int_equal(dbg_add_inline(&dbg, &call), 0);
+	}
+	assert_int_equal(dbg_add_enum(&dbg, "enum e {A}"), 0);
+	assert_int_equal(dbg_add_struct(&dbg, "s 4 x@0/i4"), 0);
+	assert_int_equal(dbg.nr_funcs, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(dbg.funcs[i].nr_inlined, i);
+		assert_int_equal(dbg.funcs[i].first_inlined, i ? i - 1 : 0);
+	}
+	assert_int_equal(dbg.nr_inlined, 3);
+	assert_int_equal(dbg.nr_enums, 1);
+	assert_int_equal(dbg.nr_structs, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(truncated),
-		cmocka_unit_test(skipped_and_sorted),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(round_trip),	      cmocka_unit_test(truncated),
+		cmocka_unit_test(skipped_and_sorted), cmocka_unit_test(refused),
+		cmocka_unit_test(added_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

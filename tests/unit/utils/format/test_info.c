@@ -70,6 +70,29 @@ static void fields(void **state)
 	assert_true(info.auto_args);
 }
 
+static void times_have_six_digits(void **state)
+{
+	static const struct {
+		uint64_t us;
+		const char *text;
+	} cases[] = {
+		{ 0, "0.000000" },
+		{ 999999, "0.999999" },
+		{ 1000000, "1.000000" },
+		{ 61000001, "61.000001" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct info info = { .mask = INFO_USAGEINFO, .usrtime_us = cases[i].us };
+		struct strbuf out cleanup_strbuf = { 0 };
+		char line[64];
+
+		snprintf(line, sizeof(line), "usageinfo:usrtime=%s\n", cases[i].text);
+		info_encode(&info, &out);
+		assert_non_null(strstr(strbuf_str(&out), line));
+	}
+}
+
 static void only_what_is_there(void **state)
 {
 	static const char text[] = "pattern_type:glob\nsomething_new:lines=1\nsomething_new:x\n"
@@ -136,9 +159,13 @@ static void no_specs_no_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	      cmocka_unit_test(fields),
-		cmocka_unit_test(only_what_is_there), cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(bad_lines),	      cmocka_unit_test(memory_in_a_unit_that_fits),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(fields),
+		cmocka_unit_test(only_what_is_there),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(times_have_six_digits),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(memory_in_a_unit_that_fits),
 		cmocka_unit_test(no_specs_no_count),
 	};
 

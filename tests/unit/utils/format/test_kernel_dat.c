@@ -70,6 +70,25 @@ static void header_round_trip(void **state)
 	}
 }
 
+/* It can be used again, and be given up twice. */
+static void header_is_empty_afterwards(void **state)
+{
+	static const struct kernel_header empty;
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct kernel_header header = { 0 };
+	bool is_cut;
+
+	make_header(&text, true);
+	assert_int_equal(kernel_header_decode(&header, text_of(text.data, text.len), &is_cut, NULL),
+			 0);
+	kernel_header_deinit(&header);
+	assert_memory_equal(&header, &empty, sizeof(empty));
+	kernel_header_deinit(&header);
+	strbuf_addstr(&text, "nonsense\n");
+	assert_true(kernel_header_decode(&header, text_of(text.data, text.len), &is_cut, NULL) < 0);
+	assert_memory_equal(&header, &empty, sizeof(empty));
+}
+
 /* However short, it is refused or what is whole of it is read. */
 static void header_cut_everywhere(void **state)
 {
@@ -338,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_round_trip),
 		cmocka_unit_test(header_cut_everywhere),
+		cmocka_unit_test(header_is_empty_afterwards),
 		cmocka_unit_test(bad_headers),
 		cmocka_unit_test(bad_names),
 		cmocka_unit_test(fields),

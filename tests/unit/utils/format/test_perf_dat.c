@@ -65,6 +65,7 @@ static void forks(void **state)
 	assert_int_equal(rec.pid, 200);
 	assert_int_equal(rec.tid, 201);
 	assert_int_equal(rec.ppid, 100);
+	assert_int_equal(rec.ptid, 101);
 	assert_int_equal(rec.time_ns, 42);
 	make(bytes, 4, 0, body, sizeof(body), false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), 48);

@@ -162,7 +162,7 @@ static void directories(void **state)
 static void entries_lead_nowhere_else(void **state)
 {
 	struct sample s;
-	struct plan_point point = { .len = 4, .nr_fixes = 1, .fixes = { 1 } };
+	struct plan_patch patch;
 
 	REFUSED(s.funcs[1].start = 31, "functions are not in order");
 	REFUSED(s.funcs[0].rule = 1, "a function's rule is not there");
@@ -179,12 +179,25 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
 		"what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_INT;
+		s.conds[0].index = 0, "what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_FLOAT;
+		s.conds[0].index = 0, "what a condition compares with is not there");
 	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
-	REFUSED(s.view.lists[PLAN_POINTS] = plan_list(PLAN_POINTS, &point, 1),
-		"a distance lies behind its point's code");
-	point = (struct plan_point){ .flags = PLAN_POINT_INNER };
-	REFUSED(s.view.lists[PLAN_POINTS] = plan_list(PLAN_POINTS, &point, 1),
-		"a point has none before it");
+#define PATCH_REFUSED(why, ...)                                                                \
+	do {                                                                                   \
+		patch = (struct plan_patch){ __VA_ARGS__ };                                    \
+		REFUSED(s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, &patch, 1), why); \
+	} while (0)
+	PATCH_REFUSED("a distance lies behind its patch's code", .bytes = 5, .len = 4,
+		      .nr_fixes = 1, .fixes = { 1 });
+	PATCH_REFUSED("a patch's code is too long", .bytes = 5, .len = PLAN_PATCH_CODE + 1);
+	PATCH_REFUSED("a patch has none before it", .bytes = 5, .flags = PLAN_PATCH_INNER);
+	PATCH_REFUSED("a patch replaces more bytes than it has, or too few", .bytes = 4);
+	PATCH_REFUSED("a patch replaces more bytes than it has, or too few", .bytes = 17);
+	PATCH_REFUSED("a patch is of a kind that is not known", .bytes = 5, .what = PATCH_KINDS);
+	PATCH_REFUSED("a patch without code has flags for it", .bytes = 5, .what = PATCH_CALL,
+		      .flags = PLAN_PATCH_SILENT);
 }
 
 int main(void)

@@ -106,6 +106,54 @@ static void round_trip(void **state)
 	free(head.build_id);
 }
 
+/* Only what ends before the next one begins, by more than padding is large, needs a line for its end. */
+static void ends_of_symbols(void **state)
+{
+	static const struct {
+		uint32_t sizes[3];
+		const char *text;
+	} cases[] = {
+		{ { 0x100, 0x100, 0x100 },
+		  "# symbols: 4\n"
+		  "# path name: p\n"
+		  "0000000000001000 T f0\n"
+		  "0000000000001100 T f1\n"
+		  "0000000000001200 T f2\n"
+		  "0000000000001300 ? __sym_end\n" },
+		{ { 0xc0, 0x110, 1 },
+		  "# symbols: 4\n"
+		  "# path name: p\n"
+		  "0000000000001000 T f0\n"
+		  "0000000000001100 T f1\n"
+		  "0000000000001200 T f2\n"
+		  "0000000000001201 ? __sym_end\n" },
+		{ { 0xbf, 0xc0, 0 },
+		  "# symbols: 5\n"
+		  "# path name: p\n"
+		  "0000000000001000 T f0\n"
+		  "00000000000010bf ? __sym_end\n"
+		  "0000000000001100 T f1\n"
+		  "0000000000001200 T f2\n"
+		  "0000000000001200 ? __sym_end\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct symbol syms[3];
+		const struct symtab tab = { .syms = syms, .nr = 3 };
+		struct strbuf out cleanup_strbuf = { 0 };
+
+		for (unsigned k = 0; k < 3; k++)
+			syms[k] = (struct symbol){ .addr = 0x1000 + k * 0x100,
+						   .size = cases[i].sizes[k],
+						   .type = 'T',
+						   .name = k == 0   ? "f0"
+							   : k == 1 ? "f1"
+								    : "f2" };
+		sym_file_encode(&tab, "p", NULL, &out);
+		assert_string_equal(strbuf_str(&out), cases[i].text);
+	}
+}
+
 static void old_form(void **state)
 {
 	static const char text[] = "# symbols: 5\n"
@@ -174,6 +222,7 @@ int main(void)
 		cmocka_unit_test(many_and_long_names),
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(old_form),
+		cmocka_unit_test(ends_of_symbols),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(bad_lines),
 		cmocka_unit_test(no_nul_in_names),

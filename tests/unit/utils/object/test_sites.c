@@ -47,21 +47,27 @@ static void make_image(struct elf_image *img, const struct sample *sample)
 	image_finish(img);
 }
 
-/* Sites at these places of the text; one word each: "jump", "before", "island", "inner", or why not. */
-static void check(const struct sample *sample, const unsigned *at, size_t nr,
-		  const char *const *expected)
+static void prepare(const struct sample *sample, struct code_site *sites, size_t nr)
 {
 	struct elf_image img cleanup_image = { 0 };
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct code code cleanup_code = { 0 };
-	struct code_site sites[4] = { 0 };
 
 	make_image(&img, sample);
 	assert_int_equal(elf_file_open_image(&file, img.data.data, img.data.len), 0);
 	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(sites_prepare(&code, insns, sites, nr), 0);
+}
+
+/* Sites at these places of the text; one word each: "jump", "before", "island", "inner", or why not. */
+static void check(const struct sample *sample, const unsigned *at, size_t nr,
+		  const char *const *expected)
+{
+	struct code_site sites[4] = { 0 };
+
 	for (size_t i = 0; i < nr; i++)
 		sites[i].addr = TEXT_ADDR + at[i];
-	assert_int_equal(sites_prepare(&code, insns, sites, nr), 0);
+	prepare(sample, sites, nr);
 	for (size_t i = 0; i < nr; i++) {
 		const char *found = sites[i].why_not[0]		       ? sites[i].why_not
 				    : sites[i].is_inner		       ? "inner"
@@ -182,8 +188,8 @@ static void instructions(void **state)
 	other.func_len = near.func_len = 6;
 	CHECK(&other, first, "what is no function leads behind it");
 	other.has_next = near.has_next = true;
-	CHECK(&other, first, "an instruction of the function leads behind it");
-	CHECK(&near, first, "an instruction of the function leads behind it");
+	CHECK(&other, first, "an instruction of another function leads behind it");
+	CHECK(&near, first, "an instruction of another function leads behind it");
 	/* What is no function may be one. */
 	near.has_next = false;
 	CHECK(&near, first, "what is no function leads behind it");
@@ -215,6 +221,64 @@ static void tables(void **state)
 	CHECK(&sample, first, "an address in the data leads behind it");
 	addresses[1] = TEXT_ADDR + 5;
 	CHECK(&sample, first, "jump");
+}
+
+/* Functions that begin at these places of the text. */
+static void check_entries(const struct sample *sample, const unsigned *at, size_t nr,
+			  const char *const *expected)
+{
+	struct code_site sites[4] = { 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		sites[i].addr = sites[i].entry = TEXT_ADDR + at[i];
+	prepare(sample, sites, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const char *found = sites[i].refusal   ? sites[i].why_not
+				    : sites[i].is_loop ? "loop"
+				    : sites[i].island  ? "island"
+						       : "jump";
+
+		assert_int_equal(sites[i].refusal != SITE_CAN, sites[i].why_not[0] != '\0');
+		assert_non_null(site_refusal_text(sites[i].refusal));
+		if (!strstr(found, expected[i]))
+			fail_msg("entry at %u: '%s', expected '%s'", at[i], found, expected[i]);
+	}
+}
+
+#define CHECK_ENTRIES(sample, at, ...)            \
+	check_entries(sample, at, ARRAY_SIZE(at), \
+		      (const char *const[ARRAY_SIZE(at)]){ __VA_ARGS__ })
+
+static void entries(void **state)
+{
+	/* push %rbx; mov %edi, %ebx; inc; pop; ret. And g: call of it, jump to it. */
+	struct sample plain = { TEXT(
+		"\x53\x89\xfb\xff\xc3\x5b\xc3\xe8\xf4\xff\xff\xff\xe9\xef\xff\xff\xff") };
+	/* It calls itself: f: dec %edi; js end; call f; end: ret */
+	const struct sample recursive = { TEXT("\xff\xcf\x78\x05\xe8\xf7\xff\xff\xff\xc3") };
+	/* L: dec %edi; jns L; inc %eax; ret: the loop is moved. */
+	const struct sample loop = { TEXT("\xff\xcf\x79\xfc\xff\xc0\xc3") };
+	/* L: dec %edi; M: inc %eax; jns M; inc %eax; ret */
+	const struct sample inner = { TEXT("\xff\xcf\xff\xc0\x79\xfc\xff\xc0\xc3") };
+	/* A loop with a call in it: f: push; L: call; dec %ebx; jns L; pop; ret */
+	const struct sample with_call = { TEXT("\x53\xe8\0\0\0\0\xff\xcb\x79\xf7\x5b\xc3") };
+	/* What is moved would be led into from behind it: L: dec; M: jns L; inc; inc; js M; ret */
+	const struct sample knot = { TEXT("\xff\xcf\x79\xfc\xff\xc0\xff\xc0\x78\xf8\xc3") };
+	/* f: ret; g: ret; h: ret and nothing */
+	struct sample tiny = { TEXT("\xc3\xc3\xc3") };
+	const unsigned two[] = { 0, 1 };
+
+	plain.func_len = 7;
+	plain.has_next = true;
+	CHECK_ENTRIES(&plain, first, "jump");
+	CHECK_ENTRIES(&recursive, first, "jump");
+	CHECK_ENTRIES(&loop, first, "loop");
+	CHECK_ENTRIES(&inner, first, "loop");
+	CHECK_ENTRIES(&with_call, first, "an instruction of the function");
+	CHECK_ENTRIES(&knot, first, "loop");
+	tiny.func_len = 1;
+	tiny.has_next = true;
+	CHECK_ENTRIES(&tiny, two, "ends too soon", "ends too soon");
 }
 
 static void not_code(void **state)
@@ -263,6 +327,7 @@ int main(void)
 		cmocka_unit_test(little_room), cmocka_unit_test(instructions),
 		cmocka_unit_test(tables),      cmocka_unit_test(no_instruction),
 		cmocka_unit_test(not_code),    cmocka_unit_test(frames),
+		cmocka_unit_test(entries),
 	};
 
 	/* A build without capstone has nothing to test. */

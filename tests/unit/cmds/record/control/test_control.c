@@ -69,10 +69,8 @@ static void say_ready(int fd)
 static int type_of(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_welcome_shape,
-		&control_plan_shape,
-		&control_error_shape,
-		&control_status_is_shape,
+		&control_welcome_shape, &control_plan_shape,	  &control_set_plan_shape,
+		&control_error_shape,	&control_status_is_shape,
 	};
 	const struct control_header *h = packet;
 
@@ -256,6 +254,41 @@ static void a_child_has_its_parents_token(void **state)
 	assert_int_equal(talk(rec, &hello, NULL), 0);
 }
 
+/* Who has a token gets the newest plan of its image, as often as it asks; nobody does when the recording cannot be steered. */
+static void the_newest_plan_goes_by_the_token(void **state)
+{
+	static const uint8_t none[CONTROL_SECRET_BYTES];
+	struct test_recorder *t = *state;
+	struct recorder *rec = &t->rec;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	struct steer_change off = { .flags = STEER_OFF };
+	struct control_welcome welcome;
+
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_false(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
+	assert_int_equal(steering_change(&rec->steering, &off, NULL), -EOPNOTSUPP);
+
+	t->settings.is_steerable = true;
+	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+
+	struct process *proc = rec->processes.first;
+
+	assert_int_equal(proc->nr_kept_modules, 1);
+	assert_int_equal(atomic_load(&proc->arena->news), 0);
+	atomic_store(&proc->arena->may_skip, 1);
+	assert_int_equal(steering_change(&rec->steering, &off, NULL), 0);
+	assert_int_equal(atomic_load(&rec->control->plan_generation), 1);
+	assert_int_equal(atomic_load(&proc->arena->news), 1);
+	assert_int_equal(atomic_load(&proc->arena->may_skip), 0);
+	assert_int_equal(proc->plan_generation, 0);
+	assert_false(child_is_answered(rec, CONTROL_STEER, none, CONTROL_SET_PLAN));
+	assert_int_equal(proc->plan_generation, 0);
+	/* A child that has not reported itself asks as its parent. */
+	for (int i = 0; i < 2; i++)
+		assert_true(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
+	assert_int_equal(proc->plan_generation, 1);
+}
+
 static void what_comes_too_early_ends_it(void **state)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -387,13 +420,15 @@ enum where {
 	REPORTING,
 	ENDING,
 	SERVED,
+	STEERED,
 	NR_WHERE
 };
 
 static int connect_in(struct recorder *rec, enum where where)
 {
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	struct control_hello ending = make_hello(rec, CONTROL_ENDING);
+	struct control_hello ending = make_hello(rec,
+						 where == STEERED ? CONTROL_STEER : CONTROL_ENDING);
 	struct control_welcome welcome;
 	int fd;
 
@@ -401,7 +436,7 @@ static int connect_in(struct recorder *rec, enum where where)
 	memcpy(ending.token, welcome.token, sizeof(ending.token));
 	fd = connect_to(rec);
 	if (where != STRANGER)
-		send(fd, where == ENDING ? &ending : &hello, sizeof(hello), 0);
+		send(fd, where == ENDING || where == STEERED ? &ending : &hello, sizeof(hello), 0);
 	if (where == SERVED)
 		say_ready(fd);
 	serve(rec);
@@ -430,7 +465,7 @@ static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t s
 	send(fd, packet, len, MSG_NOSIGNAL);
 }
 
-/* What comes of it: '.': it goes on, 'x': they hang up; 'W', 'S': an answer; a digit: ERROR with that verdict, and they hang up. */
+/* What comes of it: '.': it goes on, 'x': they hang up; 'W', 'S', 'P': an answer; a digit: ERROR with that verdict, and they hang up. */
 static char outcome(struct recorder *rec, int fd)
 {
 	char what;
@@ -446,6 +481,9 @@ static char outcome(struct recorder *rec, int fd)
 		break;
 	case CONTROL_STATUS_IS:
 		what = 'S';
+		break;
+	case CONTROL_SET_PLAN:
+		what = 'P';
 		break;
 	case CONTROL_ERROR:
 		assert_int_equal(last.h.seq, 77);
@@ -464,32 +502,33 @@ static void each_message_in_each_state(void **state)
 	static const struct {
 		unsigned type;
 		uint32_t flags;
-		const char *outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED */
+		const char *outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED */
 	} messages[] = {
-		{ CONTROL_HELLO, 0, "x666" }, /* with no secret in it */
-		{ CONTROL_MODULE, 0, "x.66" },
-		{ CONTROL_READY, 0, "xW66" },
-		{ CONTROL_CRASH, 0, "x6x6" },
-		{ CONTROL_STATUS, 0, "xSSS" },
-		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSS" },
-		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66" },
-		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxx" },
+		{ CONTROL_HELLO, 0, "x6666" }, /* with no secret in it */
+		{ CONTROL_MODULE, 0, "x.666" },
+		{ CONTROL_READY, 0, "xW66P" },
+		{ CONTROL_CRASH, 0, "x6x66" },
+		{ CONTROL_STATUS, 0, "xSSSS" },
+		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSS" },
+		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P" },
+		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxx" },
 		/* They are for the other direction, */
-		{ CONTROL_WELCOME, CONTROL_ANSWER, "x444" },
-		{ CONTROL_PLAN, CONTROL_ANSWER, "x444" },
-		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x444" },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, "x4444" },
+		{ CONTROL_PLAN, CONTROL_ANSWER, "x4444" },
+		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x4444" },
+		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x4444" },
 		/* not built yet, */
-		{ CONTROL_ATTACH, 0, "x444" },
-		{ CONTROL_DETACH, 0, "x444" },
-		{ CONTROL_SET_PLAN, 0, "x444" },
+		{ CONTROL_ATTACH, 0, "x4444" },
+		{ CONTROL_DETACH, 0, "x4444" },
 		/* or of another time. */
-		{ 0, 0, "x444" },
-		{ CONTROL_TESTS, 0, "x444" },
-		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x..." },
-		{ UINT16_MAX, CONTROL_OPTIONAL, "x..." },
+		{ 0, 0, "x4444" },
+		{ CONTROL_TESTS, 0, "x4444" },
+		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x...." },
+		{ UINT16_MAX, CONTROL_OPTIONAL, "x...." },
 	};
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
+	((struct test_recorder *)*state)->settings.is_steerable = true;
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
 		for (enum where where = STRANGER; where < NR_WHERE; where++) {
 			int fd = connect_in(rec, where);
@@ -643,14 +682,23 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_fresh_image_is_welcome),	       TEST(each_bit_of_the_secret_counts),
-		TEST(the_pid_is_the_kernels),	       TEST(without_a_token_nobody_is_known),
-		TEST(later_modules_go_by_the_token),   TEST(a_child_has_its_parents_token),
-		TEST(what_comes_too_early_ends_it),    TEST(a_crash_is_told_once),
-		TEST(who_is_silent_gives_way),	       TEST(too_many_modules_are_left_out),
-		TEST(nobody_is_waited_for_at_the_end), TEST(each_message_in_each_state),
-		TEST(what_is_no_message_ends_it),      TEST(what_leads_nowhere_is_limited),
-		TEST(answers_name_their_requests),     TEST(other_versions_are_told),
+		TEST(a_fresh_image_is_welcome),
+		TEST(each_bit_of_the_secret_counts),
+		TEST(the_pid_is_the_kernels),
+		TEST(without_a_token_nobody_is_known),
+		TEST(the_newest_plan_goes_by_the_token),
+		TEST(later_modules_go_by_the_token),
+		TEST(a_child_has_its_parents_token),
+		TEST(what_comes_too_early_ends_it),
+		TEST(a_crash_is_told_once),
+		TEST(who_is_silent_gives_way),
+		TEST(too_many_modules_are_left_out),
+		TEST(nobody_is_waited_for_at_the_end),
+		TEST(each_message_in_each_state),
+		TEST(what_is_no_message_ends_it),
+		TEST(what_leads_nowhere_is_limited),
+		TEST(answers_name_their_requests),
+		TEST(other_versions_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,206 @@
+/*
+ * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are written, there is room for the frame and
+ * the record, the clock needs no new fit. Where that is not so they have changed nothing, and the stub calls the functions of
+ * libmcount/entry.c and exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is said there.
+ *
+ * They take five registers and call nothing: 100 instructions for a call and its return, of 160 when C functions do it.
+ */
+#ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
+#define UTRAIL_ARCH_X86_64_FAST_STUBS_H
+
+#include "libmcount/offsets.h"
+
+#define FAST_SAVED (5 * 8)
+
+	.macro SAVE_FAST_BUT_RSI
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro SAVE_FAST
+	SAVE_FAST_BUT_RSI
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro RESTORE_FAST_BUT_RSI
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+	.macro RESTORE_FAST
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	RESTORE_FAST_BUT_RSI
+	.endm
+
+/*
+ * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored as a whole, as C loads it: a load that is wider than the store
+ * before it waits until that has reached the cache.
+ */
+	.macro FAST_GUARD unguarded
+	movq	self@gottpoff(%rip), %rcx
+	movq	%fs:(%rcx), %rcx
+	testq	%rcx, %rcx
+	jz	\unguarded
+	cmpw	$0, THREAD_BUSY(%rcx)
+	jne	\unguarded
+	movw	$1, THREAD_BUSY(%rcx)
+	movq	THREAD_TOP(%rcx), %rdi
+	.endm
+
+/* %rsi: where the record goes. */
+	.macro FAST_ROOM other
+	movq	THREAD_AT(%rcx), %rsi
+	leaq	RECORD_BYTES(%rsi), %rax
+	cmpq	THREAD_END(%rcx), %rax
+	ja	\other
+	.endm
+
+/* %rax: the time as of hot_clock(). Overwrites %rdx. */
+	.macro FAST_CLOCK other
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	subq	THREAD_BASE_COUNTER(%rcx), %rax
+	cmpq	THREAD_REFIT_TICKS(%rcx), %rax
+	jae	\other
+	imulq	THREAD_MULT(%rcx), %rax
+	movq	THREAD_LAST_NS(%rcx), %rdx
+	shrq	$32, %rax
+	addq	THREAD_BASE_NS(%rcx), %rax
+	cmpq	%rdx, %rax
+	cmovb	%rdx, %rax
+	movq	%rax, THREAD_LAST_NS(%rcx)
+	.endm
+
+/* %rdi: the frame that is the innermost one now; %rsi: where the record stands. */
+	.macro FAST_COMMIT
+	movq	%rdi, THREAD_TOP(%rcx)
+	movq	%rdi, THREAD_WRITTEN(%rcx)
+	movq	THREAD_RING(%rcx), %rdx
+	addq	$RECORD_BYTES, %rsi
+	movq	%rsi, THREAD_AT(%rcx)
+	addq	THREAD_POSITION(%rcx), %rsi
+	movq	%rsi, RING_HEAD(%rdx)
+	.endm
+
+/*
+ * Under a plan: whether the call of \addr, with its return slot at \slot, is in one of the tables of calls that need no look: thread->skip, then it
+ * is left alone, which is all for most calls of most filters; thread->pass, then what FAST_GUARD leaves is there behind this, and SAVE_FAST was
+ * done. Both operands are meant with four registers saved. Else it goes on at \slow with none. Frames that must be ended first are not left alone with.
+ */
+	.macro FAST_LOOK_UP slot, addr, slow
+	cmpb	$0, probe_skips(%rip)
+	je	\slow
+	SAVE_FAST_BUT_RSI
+	movq	self@gottpoff(%rip), %rcx
+	movq	%fs:(%rcx), %rcx
+	testq	%rcx, %rcx
+	jz	8f
+	cmpw	$0, THREAD_BUSY(%rcx)
+	jne	8f
+	movq	\addr, %rax
+	movl	%eax, %edx
+	shrl	$4, %edx
+	movq	THREAD_PASS(%rcx), %rdi
+	testq	%rdi, %rdi
+	jnz	7f
+	movq	THREAD_SKIP(%rcx), %rdi
+	testq	%rdi, %rdi
+	jz	8f
+	andl	$SKIPS_MASK, %edx
+	cmpq	%rax, (%rdi, %rdx, 8)
+	jne	8f
+	movq	THREAD_TOP(%rcx), %rdx
+	leaq	\slot, %rax
+	cmpq	%rax, FRAME_SLOT(%rdx)
+	jbe	8f
+	RESTORE_FAST_BUT_RSI
+	ret
+	.cfi_adjust_cfa_offset FAST_SAVED - 8
+8:	RESTORE_FAST_BUT_RSI
+	jmp	\slow
+	.cfi_adjust_cfa_offset FAST_SAVED - 8
+7:	andl	$PASSES_MASK, %edx
+	cmpq	%rax, (%rdi, %rdx, 8)
+	jne	8b
+	movzwl	probe + PROBE_TRACING(%rip), %eax
+	cmpl	$0x101, %eax /* and is_on */
+	jne	8b
+	movw	$1, THREAD_BUSY(%rcx)
+	movq	THREAD_TOP(%rcx), %rdi
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+/*
+ * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address of the function. At \other, with the guard set,
+ * nothing has been done.
+ */
+	.macro FAST_ENTER slot, addr, other
+	leaq	\slot, %rsi
+	cmpq	%rsi, FRAME_SLOT(%rdi)
+	jbe	\other
+	cmpq	THREAD_LOW(%rcx), %rsi
+	jb	\other
+	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
+	jae	\other
+	FAST_ROOM \other
+	FAST_CLOCK \other
+	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
+	movq	%rax, (%rsi)
+	leaq	\slot, %rax
+	movq	\slot, %rdx
+	movq	%rax, FRAME_BYTES + FRAME_SLOT(%rdi)
+	movq	%rdx, FRAME_BYTES + FRAME_RET(%rdi)
+	/* One deeper than the frame around it. */
+	movl	FRAME_DATA(%rdi), %edx
+	movq	\addr, %rax
+	addl	$RECORD_DEPTH_ONE, %edx
+	shlq	$RECORD_ADDR_SHIFT, %rax
+	andl	$RECORD_DEPTH_BITS, %edx
+	leaq	RECORD_ENTRY_BITS(%rax, %rdx), %rax
+	movq	%rax, FRAME_BYTES + FRAME_DATA(%rdi)
+	movq	%rax, 8(%rsi)
+	addq	$FRAME_BYTES, %rdi
+	FAST_COMMIT
+	leaq	arch_return_trampoline(%rip), %rax
+	movq	%rax, \slot
+	.endm
+
+/* A return. \slot: its return slot, which gets the address where to go on. */
+	.macro FAST_LEAVE slot, unguarded, other
+	FAST_GUARD \unguarded
+	leaq	\slot, %rsi
+	cmpq	%rsi, FRAME_SLOT(%rdi)
+	jne	\other
+	cmpq	THREAD_FAST_BASE(%rcx), %rdi
+	jbe	\other
+	cmpb	$0, probe + PROBE_IS_ON(%rip)
+	je	\other
+	FAST_ROOM \other
+	FAST_CLOCK \other
+	movq	%rax, (%rsi)
+	movq	FRAME_RET(%rdi), %rdx
+	movq	FRAME_DATA(%rdi), %rax
+	movq	%rdx, \slot
+	orq	$RECORD_EXIT_BIT, %rax
+	movq	%rax, 8(%rsi)
+	subq	$FRAME_BYTES, %rdi
+	FAST_COMMIT
+	.endm
+
+#endif

@@ -1,0 +1,93 @@
+/* x86_64: what compilers leave in functions (see arch/hook_code.h). */
+#include "arch/hook_code.h"
+
+#include <string.h>
+
+#include "utils/base/compiler.h"
+
+static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, unsigned len)
+{
+	return left >= len && memcmp(at, bytes, len) == 0;
+}
+
+/*
+ * The opcode of nops with an operand. Compilers write 66 and cs prefixes in front of it to make them longer: gcc -fpatchable-function-entry
+ * writes single bytes, clang one instruction as long as it may be, -mnop-mcount five bytes.
+ */
+static unsigned long_nop(const uint8_t *at, uint64_t left)
+{
+	unsigned prefixes = 0;
+
+	while (prefixes < left && prefixes < 8 && (at[prefixes] == 0x66 || at[prefixes] == 0x2e))
+		prefixes++;
+	at += prefixes;
+	left -= prefixes;
+	if (left < 3 || at[0] != 0x0f || at[1] != 0x1f)
+		return 0;
+
+	unsigned mod = at[2] >> 6;
+	unsigned len = 3;
+
+	/* ModRM: the operation is 0; no register, and of the forms without a base none is in use. */
+	if ((at[2] & 0x38) || mod == 3)
+		return 0;
+	if ((at[2] & 7) == 4)
+		len++;
+	else if (mod == 0 && (at[2] & 7) == 5)
+		return 0;
+	len += mod == 1 ? 1 : mod == 2 ? 4 : 0;
+	return len <= left ? prefixes + len : 0;
+}
+
+static unsigned nop(const uint8_t *at, uint64_t left)
+{
+	/* With the prefix for 32-bit addresses: gcc's once. */
+	if (begins_with(at, left, "\x67\x0f\x1f\x04\x00", 5))
+		return 5;
+	if (begins_with(at, left, "\x90", 1))
+		return 1;
+	if (begins_with(at, left, "\x66\x90", 2))
+		return 2;
+	return long_nop(at, left);
+}
+
+static unsigned landing_pad(const uint8_t *at, uint64_t left)
+{
+	return begins_with(at, left, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
+}
+
+/* A call by a distance, or through a slot of the GOT. */
+static bool call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_call *call)
+{
+	unsigned opcode = begins_with(at, left, "\xff\x15", 2) ? 2 : 1;
+	int32_t distance;
+
+	if (left < opcode + sizeof(distance) || (opcode == 1 && *at != 0xe8))
+		return false;
+	memcpy(&distance, at + opcode, sizeof(distance));
+	call->bytes = opcode + sizeof(distance);
+	call->target = addr + call->bytes + distance;
+	call->is_slot = opcode == 2;
+	return true;
+}
+
+/* A jump over nine bytes: compiler-rt's lib/xray/xray_x86_64.cpp describes it, "Here we do the dance of replacing the following sled". */
+static unsigned jump_sled(const uint8_t *at, uint64_t left)
+{
+	return left >= 11 && at[0] == 0xeb && at[1] == 9 ? 11 : 0;
+}
+
+/* A return, and ten bytes that nothing comes to. */
+static unsigned exit_sled(const uint8_t *at, uint64_t left)
+{
+	return left >= 11 && at[0] == 0xc3 ? 5 : 0;
+}
+
+const struct hook_code x86_64_hook_code = {
+	.nop = nop,
+	.landing_pad = landing_pad,
+	.call = call,
+	.entry_sled = jump_sled,
+	.exit_sled = exit_sled,
+	.tail_sled = jump_sled,
+};

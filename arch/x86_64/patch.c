@@ -1,0 +1,143 @@
+/* x86_64: code that is written into programs (see arch/arch.h). */
+#include <string.h>
+
+#include "arch/arch.h"
+
+extern const char arch_point[];
+extern const char arch_entry[];
+extern const char arch_fentry[];
+extern const char arch_xray_entry[];
+extern const char arch_xray_exit[];
+extern const char arch_xray_tail[];
+
+const char *const arch_hooks[ARCH_HOOKS] = {
+	[ARCH_HOOK_POINT] = arch_point,		[ARCH_HOOK_ENTRY] = arch_entry,
+	[ARCH_HOOK_CALL] = arch_fentry,		[ARCH_HOOK_XRAY_ENTRY] = arch_xray_entry,
+	[ARCH_HOOK_XRAY_EXIT] = arch_xray_exit, [ARCH_HOOK_XRAY_TAIL] = arch_xray_tail,
+};
+
+void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
+{
+	/* notrack jmp *cell(%rip); int3 */
+	uint8_t code[ARCH_GATE_BYTES] = { 0x3e, 0xff, 0x25, 0, 0, 0, 0, 0xcc };
+	int32_t distance = (const uint8_t *)cell - (gate + 7);
+
+	memcpy(code + 3, &distance, sizeof(distance));
+	memcpy(gate, code, sizeof(code));
+}
+
+static void write_distance(uint8_t *code, uint8_t opcode, uint64_t from, uint64_t to)
+{
+	int32_t distance = to - (from + ARCH_JUMP_BYTES);
+
+	code[0] = opcode;
+	memcpy(code + 1, &distance, sizeof(distance));
+}
+
+void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
+{
+	write_distance(jump, 0xe9, from, to);
+}
+
+void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
+{
+	write_distance(call, 0xe8, from, to);
+}
+
+void arch_write_nops(uint8_t *nops, uint32_t bytes)
+{
+	/* Those that Intel's manual recommends (volume 2, NOP). */
+	static const uint8_t forms[][8] = {
+		{ 0x90 },
+		{ 0x66, 0x90 },
+		{ 0x0f, 0x1f, 0x00 },
+		{ 0x0f, 0x1f, 0x40, 0x00 },
+		{ 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+		{ 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+		{ 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 },
+		{ 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
+	};
+	uint32_t len;
+
+	for (; bytes; bytes -= len, nops += len) {
+		len = bytes < sizeof(forms[0]) ? bytes : sizeof(forms[0]);
+		memcpy(nops, forms[len - 1], len);
+	}
+}
+
+bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to)
+{
+	int64_t distance = to - (from + ARCH_SHORT_JUMP_BYTES);
+
+	jump[0] = 0xeb;
+	jump[1] = distance;
+	return (int8_t)jump[1] == distance;
+}
+
+void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
+{
+	/* What arch_point finds on the stack is below the program's red zone; see there. */
+	uint8_t stub[ARCH_POINT_STUB_BYTES] = {
+		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
+		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
+		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
+		0x68, 0,    0,	  0,	0,	       /* push $event */
+		0xff, 0x15, 0,	  0,	0,    0,       /* call *cell(%rip) */
+		0x48, 0x8d, 0xa4, 0x24, 0x90, 0, 0, 0, /* lea 144(%rsp), %rsp */
+	};
+	uint32_t low = site;
+	uint32_t high = site >> 32;
+	int32_t distance = (const uint8_t *)cell - (code + 29);
+
+	memcpy(stub + 6, &low, sizeof(low));
+	memcpy(stub + 14, &high, sizeof(high));
+	memcpy(stub + 19, &event, sizeof(event));
+	memcpy(stub + 25, &distance, sizeof(distance));
+	memcpy(code, stub, sizeof(stub));
+}
+
+void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
+			   const uint64_t *cell)
+{
+	/* What arch_entry finds by its return address is in front of it. */
+	uint8_t stub[ARCH_ENTRY_STUB_BYTES] = {
+		[ARCH_ENTRY_STUB_START] = 0x48,
+		0x8d,
+		0x64,
+		0x24,
+		0x80, /* lea -128(%rsp), %rsp */
+		0xff,
+		0x15,
+		0,
+		0,
+		0,
+		0, /* call *cell(%rip) */
+		0x48,
+		0x8d,
+		0xa4,
+		0x24,
+		0x80,
+		0,
+		0,
+		0, /* lea 128(%rsp), %rsp */
+	};
+	int32_t distance = (const uint8_t *)cell - (code + 35);
+
+	memcpy(stub, &addr, sizeof(addr));
+	memcpy(stub + 8, &site, sizeof(site));
+	memcpy(stub + 16, &slot, sizeof(slot));
+	memcpy(stub + 31, &distance, sizeof(distance));
+	memcpy(code, stub, sizeof(stub));
+}
+
+bool arch_move_distance(uint8_t *at, int64_t moved)
+{
+	int32_t word;
+	int64_t distance;
+
+	memcpy(&word, at, sizeof(word));
+	distance = word + moved;
+	word = distance;
+	memcpy(at, &word, sizeof(word));
+	return word == distance;
+}

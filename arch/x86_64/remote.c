@@ -1,0 +1,262 @@
+/* x86_64: code that another process' thread is made to run (see arch/remote.h). */
+#include "arch/remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+/* struct user_regs_struct of <sys/user.h>, as words. */
+enum reg {
+	R15,
+	R14,
+	R13,
+	R12,
+	RBP,
+	RBX,
+	R11,
+	R10,
+	R9,
+	R8,
+	RAX,
+	RCX,
+	RDX,
+	RSI,
+	RDI,
+	ORIG_RAX,
+	RIP,
+	CS,
+	FLAGS,
+	RSP,
+	SS,
+};
+
+/* The kernel's own errors, which programs never see (include/linux/errno.h). */
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define SYSCALL_BYTES	      2 /* of the instruction */
+#define USER_CS		      0x33
+#define CONTEXT_FLAGS \
+	0x7UL /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS (asm/ucontext.h) */
+#define CONTEXT_ALIGN  64
+#define FLAG_DIRECTION 0x400
+#define FLAG_TRAP      0x100
+
+const bool arch_has_remote = true;
+const int arch_remote_vector_note = NT_X86_XSTATE;
+
+uint64_t arch_remote_pc(const struct arch_remote *r)
+{
+	return r->words[RIP];
+}
+
+uint64_t arch_remote_sp(const struct arch_remote *r)
+{
+	return r->words[RSP];
+}
+
+void arch_remote_set_pc(struct arch_remote *r, uint64_t pc)
+{
+	r->words[RIP] = pc;
+}
+
+static bool is_restarted(int64_t result)
+{
+	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
+	       result == -ERESTART_RESTARTBLOCK;
+}
+
+long arch_remote_system_call(const struct arch_remote *r, uint64_t args[2])
+{
+	int64_t nr = r->words[ORIG_RAX];
+
+	args[0] = r->words[RDI];
+	args[1] = r->words[RSI];
+	return nr >= 0 && is_restarted(r->words[RAX]) ? nr : -1;
+}
+
+bool arch_remote_restart(struct arch_remote *r)
+{
+	if ((int64_t)r->words[RAX] != -EINTR)
+		return false;
+	switch ((int64_t)r->words[ORIG_RAX]) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_read:
+	case SYS_write:
+	case SYS_futex:
+		r->words[RAX] = -ERESTARTNOINTR;
+		return true;
+	}
+	return false;
+}
+
+static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
+/* mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders know a signal frame by these bytes. */
+static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, size_t *handler_return)
+{
+	const uint8_t *c = memmem(code, len, call_gadget, sizeof(call_gadget));
+	const uint8_t *h = memmem(code, len, return_gadget, sizeof(return_gadget));
+
+	if (!c || !h)
+		return false;
+	*call = c - code;
+	*handler_return = h - code;
+	return true;
+}
+
+/* What the kernel itself puts behind the vector state of a signal frame (struct _fpx_sw_bytes in asm/sigcontext.h). */
+#define XSTATE_MAGIC1	   0x46505853U
+#define XSTATE_MAGIC2	   0x46505845U
+#define XSTATE_SW_RESERVED 464
+#define XSTATE_HEADER	   512
+
+static size_t ucontext_bytes(void)
+{
+	return (sizeof(ucontext_t) + CONTEXT_ALIGN - 1) & ~(size_t)(CONTEXT_ALIGN - 1);
+}
+
+size_t arch_remote_context_bytes(const struct arch_remote *r)
+{
+	return ucontext_bytes() + r->vector_bytes + sizeof(uint32_t);
+}
+
+static void put_vectors(uint8_t *to, const struct arch_remote *r)
+{
+	const uint32_t magic2 = XSTATE_MAGIC2;
+	uint64_t components;
+	struct {
+		uint32_t magic1;
+		uint32_t extended_size;
+		uint64_t components;
+		uint32_t size;
+		uint32_t padding[7];
+	} reserved = { XSTATE_MAGIC1, r->vector_bytes + sizeof(magic2), 0, r->vector_bytes, { 0 } };
+
+	memcpy(to, r->vectors, r->vector_bytes);
+	/* The kernel's set of components, which PTRACE_GETREGSET has at this place. */
+	memcpy(&components, r->vectors + XSTATE_SW_RESERVED, sizeof(components));
+	reserved.components = components;
+	memcpy(to + XSTATE_SW_RESERVED, &reserved, sizeof(reserved));
+	memcpy(to + r->vector_bytes, &magic2, sizeof(magic2));
+}
+
+void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask)
+{
+	static const uint8_t order[] = {
+		[REG_R8] = R8,	 [REG_R9] = R9,	   [REG_R10] = R10, [REG_R11] = R11,
+		[REG_R12] = R12, [REG_R13] = R13,  [REG_R14] = R14, [REG_R15] = R15,
+		[REG_RDI] = RDI, [REG_RSI] = RSI,  [REG_RBP] = RBP, [REG_RBX] = RBX,
+		[REG_RDX] = RDX, [REG_RAX] = RAX,  [REG_RCX] = RCX, [REG_RSP] = RSP,
+		[REG_RIP] = RIP, [REG_EFL] = FLAGS
+	};
+	ucontext_t *context = memory;
+	uint64_t vectors = at + ucontext_bytes();
+	uint64_t args[2];
+	long nr = arch_remote_system_call(r, args);
+
+	memset(context, 0, sizeof(*context));
+	context->uc_flags = CONTEXT_FLAGS;
+	for (size_t i = 0; i < sizeof(order); i++)
+		context->uc_mcontext.gregs[i] = r->words[order[i]];
+	if (nr >= 0) {
+		context->uc_mcontext.gregs[REG_RAX] = nr;
+		context->uc_mcontext.gregs[REG_RIP] -= SYSCALL_BYTES;
+	}
+	context->uc_mcontext.gregs[REG_CSGSFS] = r->words[CS] | r->words[SS] << 48;
+	memcpy(&context->uc_mcontext.fpregs, &vectors, sizeof(vectors));
+	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+	put_vectors((uint8_t *)memory + ucontext_bytes(), r);
+}
+
+static void begin(struct arch_remote *r, uint64_t pc, uint64_t sp, const uint64_t args[6])
+{
+	r->words[RIP] = pc;
+	r->words[RSP] = sp;
+	r->words[RDI] = args[0];
+	r->words[RSI] = args[1];
+	r->words[RDX] = args[2];
+	r->words[R8] = args[4];
+	r->words[R9] = args[5];
+	/* It is in no system call, so there is none to begin again. */
+	r->words[ORIG_RAX] = -1;
+	r->words[FLAGS] &= ~(uint64_t)(FLAG_DIRECTION | FLAG_TRAP);
+}
+
+void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
+			       const uint64_t args[6])
+{
+	begin(r, call, context - sizeof(uint64_t), args);
+	r->words[R10] = args[3];
+	r->words[RAX] = nr;
+}
+
+void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES])
+{
+	static const uint8_t bytes[] = {
+		0xff, 0xd3,		      /* call *%rbx */
+		0x49, 0x89, 0xc4,	      /* mov %rax, %r12 */
+		0xb8, 0xba, 0x00, 0x00, 0x00, /* mov $186, %eax: gettid */
+		0x0f, 0x05,		      /* syscall */
+		0x89, 0xc6,		      /* mov %eax, %esi */
+		0xb8, 0x27, 0x00, 0x00, 0x00, /* mov $39, %eax: getpid */
+		0x0f, 0x05,		      /* syscall */
+		0x89, 0xc7,		      /* mov %eax, %edi */
+		0x44, 0x89, 0xea,	      /* mov %r13d, %edx */
+		0xb8, 0xea, 0x00, 0x00, 0x00, /* mov $234, %eax: tgkill */
+		0x0f, 0x05,		      /* syscall */
+		0xb8, 0x0f, 0x00, 0x00, 0x00, /* 1: mov $15, %eax: rt_sigreturn */
+		0x0f, 0x05,		      /* syscall */
+		0xeb, 0xf7,		      /* jmp 1b */
+	};
+
+	memset(code, 0xcc, ARCH_REMOTE_CODE_BYTES);
+	memcpy(code, bytes, sizeof(bytes));
+}
+
+void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
+			    const uint64_t args[6], int signal)
+{
+	begin(r, code, context, args);
+	r->words[R13] = signal;
+	r->words[RCX] = args[3];
+	r->words[RBX] = fn;
+	r->words[RAX] = 0;
+	r->words[R12] = 0;
+	r->words[RBP] = 0; /* the outermost frame, for who walks the stack */
+}
+
+uint64_t arch_remote_call_result(const struct arch_remote *r)
+{
+	return r->words[R12];
+}
+
+uint64_t arch_remote_result(const struct arch_remote *r)
+{
+	return r->words[RAX];
+}
+
+uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr)
+{
+	const size_t gregs = offsetof(ucontext_t, uc_mcontext.gregs) / sizeof(*words);
+
+	if (nr <= gregs + REG_CSGSFS || (words[gregs + REG_CSGSFS] & 0xffff) != USER_CS)
+		return 0;
+	return words[gregs + REG_RIP];
+}

@@ -1,0 +1,160 @@
+/* Sending words to a recorder (see control_words.h). */
+#include "cmds/control_words.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "utils/base/escape.h"
+#include "utils/base/units.h"
+#include "utils/spec/steer.h"
+
+/* Binding the functions of a large program takes its time. */
+#define ANSWER_TIMEOUT_MS 60000
+
+/* Lines, with names in them that a program has chosen. */
+static void print_answer(const struct strbuf *answer)
+{
+	const char *at = strbuf_str(answer);
+
+	while (*at) {
+		size_t len = strcspn(at, "\n");
+
+		msg_list("%.*s", (int)len, at);
+		at += len + (at[len] == '\n');
+	}
+}
+
+/* A number is a process; a directory of that name is ./NUMBER. */
+static pid_t pid_of(const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	return *text && !*end && pid > 0 && pid <= INT_MAX ? pid : 0;
+}
+
+int control_find(const char *text, struct recorder_name *name, struct uft_err *err)
+{
+	pid_t pid = pid_of(text);
+	int ret = pid ? ask_name_of_pid(pid, name) : ask_name_of_dir(text, name);
+
+	if (ret == -ESRCH)
+		return err_set(err, ret,
+			       "cannot control process %d: no utrail of yours is recording it",
+			       pid);
+	return ret < 0 ? err_set_errno(err, ret, "cannot control '%s'", text) : 0;
+}
+
+/* Usage errors before anybody is asked. */
+static int check_words(const struct strbuf *words, struct uft_err *err)
+{
+	struct steer_change change cleanup_steer_change = { 0 };
+
+	return steer_parse(words, &change, err);
+}
+
+int control_send(const struct recorder_name *name, const char *whom, const struct strbuf *words,
+		 struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct request_answer answer = { 0 };
+	int ret = check_words(words, err);
+
+	if (ret < 0)
+		return ret;
+	ret = ask_named(name, REQUEST_CONTROL, words, ANSWER_TIMEOUT_MS, &answer, &text);
+	switch (ret) {
+	case 0:
+		break;
+	case -ENOTCONN:
+		return err_set(err, ret, "cannot control '%s': no utrail is recording into it",
+			       whom);
+	case -EPIPE:
+		return err_set(err, ret,
+			       "cannot control '%s': its recorder gave no answer (it answers its "
+			       "own user and root)",
+			       whom);
+	default:
+		return err_set_errno(err, ret, "cannot control '%s'", whom);
+	}
+	if (answer.error < 0) {
+		struct strbuf why cleanup_strbuf = { 0 };
+
+		escape_addstr(&why, MEDIUM_TERMINAL, strbuf_str(&text));
+		return err_set(err, answer.error == -ERR_USAGE ? -ERR_USAGE : answer.error,
+			       "cannot control '%s': %s", whom, strbuf_str(&why));
+	}
+	print_answer(&text);
+	return CMD_DONE;
+}
+
+static void add_word(struct strbuf *words, const char *word, const char *arg)
+{
+	strbuf_list_add(words, word);
+	if (arg)
+		strbuf_list_add(words, arg);
+}
+
+/* Those that the user has given; what live has by itself means nothing here. */
+static void add_options(const struct opts *opts, struct strbuf *words)
+{
+	static const char *const option_words[SPEC_OPTIONS] = {
+		[SPEC_FILTER] = "filter",
+		[SPEC_CALLER] = "caller",
+		[SPEC_TRIGGER] = "trigger",
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (opts_has_given(opts, "match"))
+		add_word(words, "match", opts_match_word(opts->match));
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++) {
+		if (option_words[i] && opts->specs[i])
+			add_word(words, option_words[i], opts->specs[i]);
+	}
+	if (opts_has_given(opts, "depth")) {
+		strbuf_addf(&text, "%u", opts->depth);
+		add_word(words, "depth", strbuf_str(&text));
+	}
+	strbuf_reset(&text);
+	if (opts_has_given(opts, "time-filter")) {
+		strbuf_addf(&text, "%llu", (unsigned long long)opts->time_filter_ns);
+		add_word(words, "time", strbuf_str(&text));
+	}
+	strbuf_reset(&text);
+	if (opts_has_given(opts, "size-filter")) {
+		strbuf_addf(&text, "%llu", (unsigned long long)opts->size_filter);
+		add_word(words, "size", strbuf_str(&text));
+	}
+	if (opts_has_given(opts, "trace"))
+		add_word(words, opts->trace_on ? "on" : "off", NULL);
+}
+
+bool control_is_recorded(const char *text)
+{
+	struct recorder_name name;
+	pid_t pid = pid_of(text);
+
+	return pid && ask_name_of_pid(pid, &name) == 0;
+}
+
+int control_live(const struct opts *opts, struct uft_err *err)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+	struct recorder_name name;
+
+	add_options(opts, &words);
+	if (!words.len)
+		return err_set(err, -ERR_USAGE,
+			       "process %s is being recorded: live --pid changes what is recorded "
+			       "of it, by -F, -N, -C, -T, -D, -t, -Z or --trace ('utrail control "
+			       "%s status' shows what is in force)",
+			       opts->pids, opts->pids);
+
+	int ret = control_find(opts->pids, &name, err);
+
+	return ret < 0 ? ret : control_send(&name, opts->pids, &words, err);
+}

@@ -1,0 +1,197 @@
+/* What is mapped into another process (see maps.h). */
+#include "cmds/record/attach/maps.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+#include "utils/base/path.h"
+#include "utils/base/vec.h"
+
+void maps_deinit(struct maps *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		free(maps->lines[i].path);
+	free(maps->lines);
+	*maps = (struct maps){ 0 };
+}
+
+static int add_line(struct maps *maps, const char *line)
+{
+	struct mapping m = { 0 };
+	char flags[5] = "";
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &m.start, &m.end, flags,
+		   &at) < 3)
+		return 0;
+	m.is_code = strchr(flags, 'x');
+	m.path = strndup(line + at, strcspn(line + at, "\n"));
+
+	struct mapping *lines = vec_grow(maps->lines, maps->nr, sizeof(m));
+
+	if (!m.path || !lines) {
+		free(m.path);
+		return -ENOMEM;
+	}
+	maps->lines = lines;
+	lines[maps->nr++] = m;
+	return 0;
+}
+
+int maps_read(struct maps *maps, pid_t pid)
+{
+	char path[64];
+	char *line cleanup_free = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	maps_deinit(maps);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+
+	FILE *file cleanup_file = fopen(path, "re");
+
+	if (!file)
+		return -errno;
+	while (ret == 0 && getline(&line, &size, file) > 0)
+		ret = add_line(maps, line);
+	return ret;
+}
+
+const struct mapping *maps_find(const struct maps *maps, uint64_t address)
+{
+	for (size_t i = 0; i < maps->nr; i++) {
+		if (address - maps->lines[i].start < maps->lines[i].end - maps->lines[i].start)
+			return &maps->lines[i];
+	}
+	return NULL;
+}
+
+const struct mapping *maps_module(const struct maps *maps, const char *const *names)
+{
+	for (size_t i = 0; i < maps->nr; i++) {
+		const char *base = path_base(maps->lines[i].path);
+
+		for (size_t k = 0; names[k]; k++) {
+			if (maps->lines[i].path[0] == '/' &&
+			    strncmp(base, names[k], strlen(names[k])) == 0)
+				return &maps->lines[i];
+		}
+	}
+	return NULL;
+}
+
+const struct mapping *maps_code(const struct maps *maps, const struct mapping *first)
+{
+	for (const struct mapping *m = first; m < maps->lines + maps->nr; m++) {
+		if (m->is_code && strcmp(m->path, first->path) == 0)
+			return m;
+	}
+	return NULL;
+}
+
+/* --- names --- */
+
+#define PHDRS_MAX   64
+#define DYNS_MAX    256
+#define SYMBOLS_MAX 65536
+#define STRINGS_MAX (4UL << 20)
+
+struct dynamic {
+	uint64_t symbols;
+	uint64_t strings;
+	uint64_t strings_len;
+};
+
+/* The dynamic linker has made addresses of what is in the file an offset; not in all modules. */
+static uint64_t place(uint64_t base, uint64_t value)
+{
+	return value < base ? base + value : value;
+}
+
+static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *out)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr phdrs[PHDRS_MAX];
+	Elf64_Dyn dyns[DYNS_MAX];
+	uint64_t lowest = UINT64_MAX;
+	const Elf64_Phdr *dynamic = NULL;
+
+	if (world_read(w, base, &head, sizeof(head)) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof(phdrs[0]))
+		return false;
+
+	size_t nr = MIN((size_t)head.e_phnum, ARRAY_SIZE(phdrs));
+
+	if (world_read(w, base + head.e_phoff, phdrs, nr * sizeof(phdrs[0])) !=
+	    nr * sizeof(phdrs[0]))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (phdrs[i].p_type == PT_LOAD)
+			lowest = MIN(lowest, (uint64_t)phdrs[i].p_vaddr);
+		if (phdrs[i].p_type == PT_DYNAMIC)
+			dynamic = &phdrs[i];
+	}
+	if (!dynamic)
+		return false;
+
+	uint64_t bias = base - (lowest & ~(uint64_t)4095);
+	size_t len = world_read(w, bias + dynamic->p_vaddr, dyns,
+				MIN((size_t)dynamic->p_memsz, sizeof(dyns)));
+
+	*out = (struct dynamic){ 0 };
+	for (size_t i = 0; i < len / sizeof(dyns[0]) && dyns[i].d_tag != DT_NULL; i++) {
+		if (dyns[i].d_tag == DT_SYMTAB)
+			out->symbols = place(bias, dyns[i].d_un.d_ptr);
+		if (dyns[i].d_tag == DT_STRTAB)
+			out->strings = place(bias, dyns[i].d_un.d_ptr);
+		if (dyns[i].d_tag == DT_STRSZ)
+			out->strings_len = dyns[i].d_un.d_val;
+	}
+	out->strings_len = MIN(out->strings_len, (uint64_t)STRINGS_MAX);
+	return out->symbols && out->strings > out->symbols;
+}
+
+static uint64_t find_bias(const struct world *w, uint64_t base)
+{
+	Elf64_Ehdr head;
+
+	if (world_read(w, base, &head, sizeof(head)) != sizeof(head))
+		return 0;
+	return head.e_type == ET_DYN ? base : 0;
+}
+
+uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
+{
+	struct dynamic dynamic;
+
+	if (!find_dynamic(w, base, &dynamic))
+		return 0;
+
+	/* Linkers put the names behind the symbols. */
+	size_t nr = MIN((dynamic.strings - dynamic.symbols) / sizeof(Elf64_Sym),
+			(uint64_t)SYMBOLS_MAX);
+	Elf64_Sym *symbols cleanup_free = calloc(nr, sizeof(*symbols));
+	char *strings cleanup_free = calloc(1, dynamic.strings_len + 1);
+
+	if (!symbols || !strings)
+		return 0;
+	nr = world_read(w, dynamic.symbols, symbols, nr * sizeof(*symbols)) / sizeof(*symbols);
+
+	size_t len = world_read(w, dynamic.strings, strings, dynamic.strings_len);
+
+	for (size_t i = 0; i < nr; i++) {
+		const Elf64_Sym *s = &symbols[i];
+
+		if (s->st_shndx != SHN_UNDEF && s->st_value && s->st_name < len &&
+		    strcmp(strings + s->st_name, name) == 0)
+			return find_bias(w, base) + s->st_value;
+	}
+	return 0;
+}

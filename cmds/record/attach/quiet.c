@@ -1,0 +1,195 @@
+/* Which thread can be made to call functions (see quiet.h). */
+#include "cmds/record/attach/quiet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+const char *const quiet_libc_names[] = { "libc.so.", "libc-2.", NULL };
+const char *const quiet_linker_names[] = { "ld-linux", "ld-2.", NULL };
+
+/* The kernel shows a memfd by its name, with "/memfd:" in front. */
+const char *const quiet_probe_names[] = { QUIET_PROBE, "memfd:" QUIET_PROBE, NULL };
+
+/* So often is looked, and so long is waited between two looks. */
+#define LOOKS	     600
+#define LOOK_WAIT_US 5000
+
+/*
+ * A program waits in these by itself, or its C library does with no lock of its allocator or of the dynamic linker. (What these
+ * two do is to map, open and read, and to wait by the plain FUTEX_WAIT.)
+ */
+static bool waits_for_events(long nr, const uint64_t args[2])
+{
+	static const short calls[] = {
+		SYS_nanosleep,	 SYS_clock_nanosleep, SYS_ppoll,	 SYS_pselect6,
+		SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_wait4,
+		SYS_waitid,	 SYS_accept4,	      SYS_recvfrom,	 SYS_recvmsg,
+		SYS_read,	 SYS_write,	      SYS_sendto,	 SYS_sendmsg,
+		SYS_msgrcv,	 SYS_io_getevents,    SYS_flock,	 SYS_sendfile,
+		SYS_connect,
+	/* Not every machine has these. */
+#ifdef SYS_poll
+		SYS_poll,	 SYS_epoll_wait,      SYS_pause,
+#endif
+#ifdef SYS_select
+		SYS_select,
+#endif
+#ifdef SYS_accept
+		SYS_accept,
+#endif
+#ifdef SYS_semop
+		SYS_semop,	 SYS_semtimedop,
+#endif
+	};
+
+	if (nr == SYS_futex)
+		return (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		if (nr == calls[i])
+			return true;
+	}
+	return false;
+}
+
+static bool begins_with_any(const char *name, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++) {
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *file_of(const struct mapping *m)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	return slash ? slash + 1 : m->path;
+}
+
+#define STACK_LOOK (256UL << 10)
+
+bool quiet_has_interrupted(const struct world *w, const struct maps *maps,
+			   const struct world_thread *t, uint64_t start, uint64_t end)
+{
+	uint64_t sp = arch_remote_sp(&t->regs) & ~(uint64_t)7;
+	const struct mapping *stack = maps_find(maps, sp);
+	size_t room = stack ? MIN(stack->end - sp, STACK_LOOK) : 0;
+	uint64_t *words cleanup_free = malloc(room + sizeof(uint64_t));
+	size_t nr = words ? world_read(w, sp, words, room) / sizeof(*words) : 0;
+
+	for (size_t i = 0; i + 1 < nr; i++) {
+		if (words[i] != w->return_gadget)
+			continue;
+
+		uint64_t pc = arch_remote_sigframe_pc(words + i + 1, nr - i - 1);
+
+		if (pc && pc - start < end - start)
+			return true;
+	}
+	return false;
+}
+
+/* It is in a handler, or may be: where nothing is blocked it is in none. */
+static bool is_in_handler(const struct world *w, const struct maps *maps,
+			  const struct world_thread *t)
+{
+	uint64_t mask = 0;
+
+	ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask);
+	return mask && quiet_has_interrupted(w, maps, t, 0, UINT64_MAX);
+}
+
+static bool is_quiet(const struct world *w, const struct maps *maps, const struct world_thread *t)
+{
+	const struct mapping *code = maps_find(maps, arch_remote_pc(&t->regs));
+	uint64_t args[2];
+	long nr = arch_remote_system_call(&t->regs, args);
+
+	if (!code || code->path[0] != '/' || begins_with_any(file_of(code), quiet_linker_names) ||
+	    begins_with_any(file_of(code), quiet_probe_names) || is_in_handler(w, maps, t))
+		return false;
+	if (nr >= 0)
+		return waits_for_events(nr, args);
+	if (begins_with_any(file_of(code), quiet_libc_names))
+		return false;
+
+	/* Its first line is where its names are found. */
+	const struct mapping *first = code;
+
+	while (first > maps->lines && strcmp(first[-1].path, code->path) == 0)
+		first--;
+	return !maps_symbol(w, first->start, "malloc");
+}
+
+/*
+ * The first thread is asked alone for a while: its part of the allocator is there, where another one's might be made for this and would
+ * stay.
+ */
+#define LOOKS_AT_FIRST 40
+
+/* One look, at the first thread or at all. 0: none was quiet. 1: @thread is. */
+static int look(struct world *w, const struct maps *maps, bool at_all, struct world_thread **thread)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", w->pid);
+
+	DIR *dir cleanup_dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir)
+		return -ESRCH;
+	while ((entry = readdir(dir))) {
+		struct uft_err unused = { 0 };
+		pid_t tid = atoi(entry->d_name);
+		int ret = tid > 0 && (at_all || tid == w->pid)
+				  ? world_stop_thread(w, tid, thread, &unused)
+				  : -ESRCH;
+
+		if (ret < 0)
+			*thread = NULL;
+		if (ret == -EPERM)
+			return ret;
+		if (ret < 0)
+			continue;
+		if (is_quiet(w, maps, *thread))
+			return 1;
+		world_let_go(w);
+		*thread = NULL;
+	}
+	return 0;
+}
+
+int quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
+	       struct uft_err *err)
+{
+	*thread = NULL;
+	for (int i = 0; i < LOOKS; i++) {
+		int ret = look(w, maps, i >= LOOKS_AT_FIRST, thread);
+
+		if (ret == 1)
+			return 0;
+		if (ret < 0)
+			return err_set_errno(err, ret, "cannot stop process %d", w->pid);
+		usleep(LOOK_WAIT_US);
+		if (w->wait)
+			w->wait(w->wait_arg);
+	}
+	return err_set(
+		err, -EBUSY,
+		"cannot attach to process %d: at no time was a thread of it seen where it may "
+		"be made to load a library (they are in handlers of signals, or in the C "
+		"library itself); nothing was changed",
+		w->pid);
+}

@@ -1,0 +1,276 @@
+/* Which processes may be attached to (see target.h). */
+#include "cmds/record/attach/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "arch/remote.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/path.h"
+#include "utils/base/strbuf.h"
+#include "utils/object/program.h"
+
+#define FILE_MAX  (64UL << 10)
+#define NAMED_MAX 12 /* so many are listed */
+
+static int read_proc(pid_t pid, const char *name, struct strbuf *out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+
+	int ret = file_read_all(path, FILE_MAX, out, NULL);
+
+	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
+}
+
+/* --- by name --- */
+
+/* The first word of its command line, or what it calls itself. */
+static bool is_called(pid_t pid, const char *name)
+{
+	struct strbuf comm cleanup_strbuf = { 0 };
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	if (read_proc(pid, "comm", &comm) == 0 && comm.len) {
+		comm.data[strcspn(comm.data, "\n")] = '\0';
+		if (strcmp(comm.data, name) == 0)
+			return true;
+	}
+	return read_proc(pid, "cmdline", &words) == 0 && words.len &&
+	       (strcmp(words.data, name) == 0 || strcmp(path_base(words.data), name) == 0);
+}
+
+static pid_t find_by_name(const char *name, struct uft_err *err)
+{
+	DIR *dir cleanup_dir = opendir("/proc");
+	struct strbuf list cleanup_strbuf = { 0 };
+	struct dirent *entry;
+	unsigned nr = 0;
+	pid_t found = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || pid == getpid() || !is_called(pid, name))
+			continue;
+		found = pid;
+		if (nr++ < NAMED_MAX)
+			strbuf_addf(&list, "%s%d", nr > 1 ? ", " : "", pid);
+	}
+	if (nr == 1)
+		return found;
+	if (nr == 0)
+		return err_set(err, -ESRCH, "there is no process '%s'", name);
+	return err_set(err, -EINVAL, "%u processes are called '%s': say which by its number: %s%s",
+		       nr, name, strbuf_str(&list), nr > NAMED_MAX ? ", ..." : "");
+}
+
+pid_t target_find(const char *text, struct uft_err *err)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (!*text || *end || end == text)
+		return find_by_name(text, err);
+	if (errno || pid <= 0 || pid > INT32_MAX)
+		return err_set(err, -ESRCH, "there is no process %s", text);
+	return pid;
+}
+
+/* --- by what it is --- */
+
+/* What stands behind "@field:" in a status, without blanks in front; "" when there is none. */
+static const char *find_field(const struct strbuf *status, const char *field)
+{
+	size_t len = strlen(field);
+
+	for (const char *line = strbuf_str(status); line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, field, len) == 0 && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+	}
+	return "";
+}
+
+static bool is_in_namespace(pid_t pid, const char *kind)
+{
+	char path[64];
+	struct stat theirs, ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+	if (stat(path, &theirs) < 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	return stat(path, &ours) < 0 ||
+	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
+}
+
+static int check_program(pid_t pid, struct uft_err *err)
+{
+	char path[64];
+	struct object_program program;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+
+	int ret = object_check_program(path, &program, NULL);
+
+	if (ret == -ENOENT)
+		return err_set(err, ret,
+			       "cannot attach to process %d: it is a thread of the kernel", pid);
+	if (ret < 0)
+		return target_explain(pid, ret, err);
+	if (program.kind != OBJECT_ELF || program.machine != arch_elf_machine ||
+	    program.elf_class != arch_elf_class)
+		return err_set(err, -ENOEXEC,
+			       "cannot attach to process %d: its program is for another machine "
+			       "(with %u-bit words)",
+			       pid, 32 * program.elf_class);
+	if (program.is_static)
+		return err_set(err, -ENOEXEC,
+			       "cannot attach to process %d: its program is statically linked, so "
+			       "that no library can be loaded into it",
+			       pid);
+	return 0;
+}
+
+static int check_seccomp(pid_t pid, const struct strbuf *status, bool force, struct uft_err *err)
+{
+	int mode = atoi(find_field(status, "Seccomp"));
+
+	if (mode == 1)
+		return err_set(err, -EPERM,
+			       "cannot attach to process %d: it is confined by strict seccomp, and "
+			       "would be ended for what the probe does",
+			       pid);
+	if (mode == 2 && !force)
+		return err_set(err, -EPERM,
+			       "cannot attach to process %d: it is confined by seccomp, and its "
+			       "filters may end it for what the probe does; --force attaches all "
+			       "the same",
+			       pid);
+	return 0;
+}
+
+static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *err)
+{
+	pid_t tracer = atoi(find_field(status, "TracerPid"));
+	pid_t process = atoi(find_field(status, "Tgid"));
+	struct strbuf comm cleanup_strbuf = { 0 };
+
+	if (process && process != pid)
+		return err_set(err, -EINVAL,
+			       "cannot attach to %d: it is a thread of process %d, which can be "
+			       "attached to",
+			       pid, process);
+	switch (*find_field(status, "State")) {
+	case 'Z':
+	case 'X':
+		return err_set(err, -ESRCH, "cannot attach to process %d: it has ended (a zombie)",
+			       pid);
+	case 'T':
+		return err_set(err, -EAGAIN,
+			       "cannot attach to process %d: it is stopped; 'kill -CONT %d' lets "
+			       "it go on",
+			       pid, pid);
+	}
+	if (!tracer)
+		return 0;
+	read_proc(tracer, "comm", &comm);
+	if (comm.len)
+		comm.data[strcspn(comm.data, "\n")] = '\0';
+	return err_set(err, -EBUSY,
+		       "cannot attach to process %d: process %d (%s) traces it, and only one can",
+		       pid, tracer, strbuf_str(&comm));
+}
+
+static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *err)
+{
+	/* "real	effective	saved	of files" */
+	uid_t uid = strtoul(find_field(status, "Uid"), NULL, 10);
+
+	if (geteuid() == 0 || uid == geteuid())
+		return 0;
+	return err_set(err, -EPERM,
+		       "cannot attach to process %d: it is another user's (%u); root may attach to "
+		       "it",
+		       pid, uid);
+}
+
+int target_check(pid_t pid, bool force, struct uft_err *err)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	int ret = read_proc(pid, "status", &status);
+
+	if (!arch_has_remote)
+		return err_set(err, -ENOSYS, "cannot attach to processes on this machine yet");
+	if (ret < 0)
+		return err_set(err, -ESRCH, "there is no process %d", pid);
+	if (pid == getpid() || pid == getppid())
+		return err_set(err, -EINVAL,
+			       "cannot attach to process %d: it is utrail itself, or its parent",
+			       pid);
+	ret = check_state(pid, &status, err);
+	if (ret == 0)
+		ret = check_user(pid, &status, err);
+	if (ret == 0)
+		ret = check_program(pid, err);
+	if (ret == 0)
+		ret = check_seccomp(pid, &status, force, err);
+	if (ret < 0)
+		return ret;
+
+	const char *features = find_field(&status, "x86_Thread_features");
+
+	if (memmem(features, strcspn(features, "\n"), "shstk", strlen("shstk")))
+		return err_set(err, -EPERM,
+			       "cannot attach to process %d: its return addresses are protected by "
+			       "a shadow stack",
+			       pid);
+	if (!is_in_namespace(pid, "net"))
+		return err_set(err, -ENETUNREACH,
+			       "cannot attach to process %d: it is in a network namespace of its "
+			       "own, where it does not reach the recorder; 'nsenter -t %d -n' runs "
+			       "utrail there",
+			       pid, pid);
+	return 0;
+}
+
+int target_explain(pid_t pid, int ret, struct uft_err *err)
+{
+	struct strbuf scope cleanup_strbuf = { 0 };
+
+	if (ret == -ESRCH || ret == -ENOENT)
+		return err_set(err, -ESRCH, "cannot attach to process %d: it has ended", pid);
+	if (ret != -EPERM && ret != -EACCES)
+		return err_set_errno(err, ret, "cannot attach to process %d", pid);
+	file_read_all("/proc/sys/kernel/yama/ptrace_scope", 16, &scope, NULL);
+
+	int level = scope.len ? atoi(scope.data) : 0;
+
+	if (level >= 3)
+		return err_set(err, -EPERM,
+			       "cannot attach to process %d: this machine forbids it to everybody "
+			       "until it is restarted (kernel.yama.ptrace_scope is 3)",
+			       pid);
+	if (level && geteuid() != 0)
+		return err_set(err, -EPERM,
+			       "cannot attach to process %d: kernel.yama.ptrace_scope is %d, so "
+			       "that only root may, or 'sysctl kernel.yama.ptrace_scope=0' before",
+			       pid, level);
+	return err_set(err, -EPERM,
+		       "cannot attach to process %d: the kernel does not allow it (a program with "
+		       "more rights than its user, one that forbids to be looked at, or a "
+		       "container's confinement)%s",
+		       pid, geteuid() ? "; root may attach to it" : "");
+}

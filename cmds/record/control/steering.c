@@ -1,0 +1,421 @@
+/* Changing a recording that goes on (see steering.h). */
+#include "cmds/record/control/steering.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/base/peer.h"
+#include "cmds/record/plan/watches.h"
+#include "utils/base/nearest.h"
+#include "utils/base/units.h"
+#include "utils/object/demangle.h"
+
+#define NOTES_NAME "extern.dat"
+
+void steering_begin(struct steering *steer)
+{
+	steer->now = *steer->settings;
+	steer->is_on = true;
+	steer->notes = -1;
+	steer->planner->settings = &steer->now;
+}
+
+static void free_specs(char *specs[SPEC_OPTIONS])
+{
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
+		free(specs[i]);
+}
+
+void steering_end(struct steering *steer)
+{
+	if (!steer->settings)
+		return;
+	if (steer->notes >= 0)
+		store_close(steer->store, steer->notes);
+	filters_deinit(&steer->filters);
+	free_specs(steer->specs);
+}
+
+/* --- plans --- */
+
+/* What of the plan's settings may change. */
+static void set_plan(struct steering *steer)
+{
+	const struct record_settings *now = &steer->now;
+	struct plan *plan = steer->plan;
+	uint32_t opt_in = PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION;
+
+	plan->threshold_ns = now->threshold_ns;
+	plan->size_filter = MIN(now->size_filter, (uint64_t)UINT32_MAX);
+	plan->depth = now->depth;
+	plan->flags &= ~(opt_in | PLAN_TRACE_OFF);
+	/* Off is a plan that lets in what a filter does, and has no filter: so calls that are open have their ends recorded. */
+	plan->flags |= steer->is_on ? plan_opt_in_flags(now->filters) : PLAN_OPT_IN_FILTER;
+	steer->planner->is_off = !steer->is_on;
+	if (!now->trace_on)
+		plan->flags |= PLAN_TRACE_OFF;
+	plan->generation = steer->generation;
+}
+
+int steering_plan(struct steering *steer, struct process *proc)
+{
+	struct plan_entries entries cleanup_plan_entries = { 0 };
+	struct plan settings = *steer->plan;
+
+	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
+		const struct known_module *known = known_module_get(&steer->planner->modules,
+								    proc->modules[i]->path);
+
+		if (known && known->switches_stacks)
+			settings.flags |= PLAN_STACKS;
+	}
+	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
+	plan_make_functions(steer->planner, proc->modules, proc->nr_kept_modules, &entries);
+	if (proc->nr_kept_modules)
+		watches_bind(&steer->now, proc->modules[0], &entries);
+	proc->plan_generation = steer->generation;
+	return plan_memfd(&entries);
+}
+
+/* --- notes --- */
+
+/* For who replays, in the form that users write themselves: "<seconds>.<nanoseconds> text" (doc/formats/events.md, "extern.dat"). */
+static void note(struct steering *steer, const char *text)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+	unsigned long long ns = settings_now_ns(steer->settings);
+
+	if (steer->notes < 0)
+		steer->notes = store_open(steer->store, NOTES_NAME);
+	strbuf_addf(&line, "%llu.%09llu utrail: %s", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC, text);
+	/* Whatever a word has in it, this is one line. */
+	for (size_t i = 0; i < line.len; i++)
+		line.data[i] = line.data[i] == '\n' ? ' ' : line.data[i];
+	strbuf_addch(&line, '\n');
+	if (steer->notes < 0)
+		store_note_error(steer->store, steer->notes);
+	else if (!strbuf_oom(&line) && store_may_take(steer->store, line.len))
+		store_note_error(steer->store,
+				 store_append(steer->store, steer->notes, line.data, line.len));
+}
+
+/* --- filters --- */
+
+/* Those that come after what there is, or instead of it. */
+static int add_specs(const struct steering *steer, const struct steer_change *change,
+		     char *specs[SPEC_OPTIONS])
+{
+	char *const *before = steer->has_specs ? steer->specs : steer->settings->specs;
+
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++) {
+		const char *old = (change->flags & STEER_CLEAR) || !before ? NULL : before[i];
+		struct strbuf text = { 0 };
+
+		if (old)
+			strbuf_addstr(&text, old);
+		if (old && change->specs[i].len)
+			strbuf_addch(&text, ';');
+		strbuf_add(&text, change->specs[i].data, change->specs[i].len);
+		if (strbuf_oom(&text)) {
+			strbuf_deinit(&text);
+			return -ENOMEM;
+		}
+		if (text.len)
+			specs[i] = strdup(strbuf_str(&text));
+		strbuf_deinit(&text);
+	}
+	return 0;
+}
+
+/* What is captured of calls is chosen at the start: it needs debug information, and files that readers have read by now. */
+#define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
+
+static int check_spec(const struct spec *spec, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+
+	if (spec->trigger.flags & FIXED_ACTIONS)
+		return err_set(err, -ERR_USAGE,
+			       "'%s': what is recorded of arguments and results cannot change "
+			       "while the program runs",
+			       spec->text);
+	if (spec_check_recording(spec, &why) < 0)
+		return err_set(err, -ERR_USAGE, "'%s': %s", spec->text, why.text);
+	return 0;
+}
+
+/* How many specs of an option there are. */
+static size_t count_specs(const struct filters *filters, enum spec_option option)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < filters->nr; i++)
+		nr += filters->entries[i].option == option;
+	return nr;
+}
+
+/*
+ * What a change adds: of each option the specs behind those that there were. Of these, what matches nothing was told about.
+ *
+ * @left: by option: how many old ones are still to come
+ */
+struct new_specs {
+	size_t left[SPEC_OPTIONS];
+};
+
+static struct new_specs new_specs_begin(const struct steer_change *change,
+					const struct filters *before)
+{
+	struct new_specs specs = { 0 };
+
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
+		specs.left[i] = change->flags & STEER_CLEAR ? 0 : count_specs(before, i);
+	return specs;
+}
+
+static bool is_new(struct new_specs *specs, const struct filter_entry *entry)
+{
+	if (!specs->left[entry->option])
+		return true;
+	specs->left[entry->option]--;
+	return false;
+}
+
+static void offer_names(const struct steering *steer, const struct process *proc,
+			struct strbuf *names)
+{
+	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
+		const struct known_module *m = known_module_get(&steer->planner->modules,
+								proc->modules[i]->path);
+		struct symtab symbols cleanup_symtab = { 0 };
+
+		if (!m || !m->is_instrumented ||
+		    symbols_load(&steer->now, m->path, m->build_id, &symbols) < 0)
+			continue;
+		for (size_t k = 0; k < symbols.nr; k++) {
+			if (!symbol_is_function(&symbols.syms[k]))
+				continue;
+			demangle(symbols.syms[k].name, steer->now.demangle, names);
+			strbuf_addch(names, '\0');
+		}
+	}
+}
+
+static int no_match(const struct steering *steer, const struct spec *spec, struct uft_err *err)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct nearest near;
+	const char *typed = spec->text + (*spec->text == '!');
+
+	for (const struct process *p = steer->processes->live; p; p = p->next_live)
+		offer_names(steer, p, &names);
+	nearest_init(&near, spec->pattern.text);
+	strbuf_list_each (&names, name)
+		nearest_offer(&near, name);
+	if (nearest_is_close(&near)) {
+		strbuf_addstr(&text, "; the nearest: ");
+		nearest_text(&near, "", &text);
+	}
+	return err_set(err, -ENOENT, "no function of what runs matches '%s'%s", typed,
+		       strbuf_str(&text));
+}
+
+/*
+ * Bind the functions of all that runs: then it is known what matches nothing, and plans are made fast. Their files were named by
+ * processes, and are read with the rights of these (trust.md); what is ours meanwhile with our own.
+ */
+static void bind_all(struct steering *steer)
+{
+	bool is_off = steer->planner->is_off;
+
+	steer->planner->is_off = false;
+	for (struct process *p = steer->processes->live; p; p = p->next_live) {
+		struct plan_entries entries cleanup_plan_entries = { 0 };
+		struct rights before;
+
+		if (rights_enter(&p->peer, &before)) {
+			steer->planner->modules.reads_as_peer = before.is_changed;
+			plan_make_functions(steer->planner, p->modules, p->nr_kept_modules,
+					    &entries);
+		}
+		rights_leave(&before);
+		steer->planner->modules.reads_as_peer = false;
+	}
+	steer->planner->is_off = is_off;
+}
+
+static int check_filters(struct steering *steer, struct new_specs specs, struct uft_err *err)
+{
+	const struct filters *filters = steer->now.filters;
+	struct new_specs left = specs;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < filters->nr; i++) {
+		if (is_new(&left, &filters->entries[i]))
+			ret = check_spec(&filters->entries[i].spec, err);
+	}
+	if (ret < 0)
+		return ret;
+	planner_forget(steer->planner);
+	bind_all(steer);
+	for (size_t i = 0; ret == 0 && i < filters->nr; i++) {
+		const struct filter_entry *entry = &filters->entries[i];
+
+		if (is_new(&specs, entry) && !entry->has_match)
+			ret = no_match(steer, &entry->spec, err);
+	}
+	if (ret < 0)
+		planner_forget(steer->planner);
+	return ret;
+}
+
+/* The filters of @change take the place of those in force, or nothing has changed. */
+static int change_filters(struct steering *steer, const struct steer_change *change,
+			  struct uft_err *err)
+{
+	char *specs[SPEC_OPTIONS] = { 0 };
+	struct filters filters = { 0 };
+	struct record_settings before = steer->now;
+	struct filters old = steer->filters;
+	enum spec_option option;
+	int ret = add_specs(steer, change, specs);
+
+	if (ret == 0)
+		ret = filters_make(&filters, specs, change->match, &option, err);
+	if (ret == 0) {
+		struct new_specs added = new_specs_begin(change, steer->now.filters);
+
+		steer->filters = filters;
+		steer->now.filters = &steer->filters;
+		ret = check_filters(steer, added, err);
+		if (ret < 0) {
+			steer->filters = old;
+			steer->now = before;
+		}
+	}
+	if (ret < 0) {
+		filters_deinit(&filters);
+		free_specs(specs);
+		return ret;
+	}
+	filters_deinit(&old);
+	free_specs(steer->specs);
+	memcpy(steer->specs, specs, sizeof(specs));
+	steer->has_specs = true;
+	return 0;
+}
+
+/* --- changes --- */
+
+/* Functions below the size are listed: a plan of its own. */
+static void change_size(struct steering *steer, uint64_t size)
+{
+	steer->now.size_filter = size;
+	planner_forget(steer->planner);
+}
+
+static void change_limits(struct steering *steer, const struct steer_change *change)
+{
+	if (change->flags & STEER_SIZE)
+		change_size(steer, change->size);
+	if (change->flags & STEER_DEPTH)
+		steer->now.depth = change->depth;
+	if (change->flags & STEER_TIME)
+		steer->now.threshold_ns = change->time_ns;
+}
+
+static void publish(struct steering *steer)
+{
+	steer->generation++;
+	steer->changed_ns = settings_now_ns(steer->settings);
+	set_plan(steer);
+	atomic_store(&steer->processes->may_finish, settings_can_finish(&steer->now));
+	atomic_store(&steer->processes->control->plan_generation, steer->generation);
+	processes_tell_news(steer->processes);
+}
+
+int steering_change(struct steering *steer, const struct steer_change *change, struct uft_err *err)
+{
+	int ret = 0;
+
+	if (!(change->flags & STEER_CHANGES))
+		return 0;
+	if (!steer->settings->is_steerable)
+		return err_set(err, -EOPNOTSUPP,
+			       "it is recorded without --agent (-g), so that nothing of it can be "
+			       "changed");
+	if (change->flags & (STEER_SPECS | STEER_CLEAR))
+		ret = change_filters(steer, change, err);
+	if (ret < 0)
+		return ret;
+	change_limits(steer, change);
+	if (change->flags & STEER_OFF)
+		steer->is_on = false;
+	if (change->flags & STEER_ON) {
+		steer->is_on = steer->now.trace_on = true;
+		steer->plan->on_generation = steer->generation + 1;
+	}
+	note(steer, strbuf_str(&change->text));
+	publish(steer);
+	if (change->flags & STEER_STOP) {
+		notes_finish_all(steer->processes);
+		processes_tell_news(steer->processes);
+	}
+	return 0;
+}
+
+/* --- status --- */
+
+static void add_specs_lines(const struct steering *steer, struct strbuf *out)
+{
+	static const char *const names[SPEC_OPTIONS] = {
+		[SPEC_FILTER] = "filter",
+		[SPEC_CALLER] = "caller",
+		[SPEC_TRIGGER] = "trigger",
+		[SPEC_LOCATION] = "loc-filter",
+	};
+	char *const *specs = steer->has_specs ? steer->specs : steer->settings->specs;
+
+	for (unsigned i = 0; specs && i < SPEC_OPTIONS; i++) {
+		if (names[i] && specs[i])
+			strbuf_addf(out, "%s: %s\n", names[i], specs[i]);
+	}
+}
+
+static void add_process(const struct steering *steer, const struct process *p, struct strbuf *out)
+{
+	strbuf_addf(out, "process: %d", p->os_pid);
+	if (p->session && p->session->exe)
+		strbuf_addf(out, " %s", p->session->exe);
+	if (p->plan_generation != steer->generation)
+		strbuf_addstr(out, " (has not asked for the last change yet)");
+	strbuf_addch(out, '\n');
+}
+
+void steering_status(const struct steering *steer, struct strbuf *out)
+{
+	const struct record_settings *now = &steer->now;
+	bool is_over = atomic_load(&steer->processes->control->finished);
+
+	strbuf_addf(out, "recording: %s\n",
+		    is_over	    ? "stopped"
+		    : !steer->is_on ? "off"
+		    : now->trace_on ? "on"
+				    : "off, until a trigger or signal");
+	strbuf_addf(out, "steerable: %s\n",
+		    steer->settings->is_steerable ? "yes" : "no (record --agent)");
+	add_specs_lines(steer, out);
+	strbuf_addf(out, "depth: %u\n", now->depth);
+	if (now->threshold_ns) {
+		strbuf_addstr(out, "time: ");
+		format_time(now->threshold_ns, out);
+		strbuf_addch(out, '\n');
+	}
+	if (now->size_filter)
+		strbuf_addf(out, "size: %llu\n", (unsigned long long)now->size_filter);
+	strbuf_addf(out, "changes: %u\n", steer->generation);
+	for (const struct process *p = steer->processes->live; p; p = p->next_live)
+		add_process(steer, p, out);
+}

@@ -1,0 +1,57 @@
+/* What a user changes of a recording that goes on: filters, limits, on and off; and the plans that processes get for it. */
+#ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
+#define UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
+
+#include "cmds/record/base/settings.h"
+#include "cmds/record/plan/plan.h"
+#include "cmds/record/store/store.h"
+#include "cmds/record/tasks/process.h"
+#include "utils/spec/steer.h"
+
+/*
+ * Only the control thread touches it. What is above the empty line is set before steering_begin().
+ *
+ * @plan: the settings that all processes get; changed here
+ * @now: the settings as they are by now; the planner's, too
+ * @filters, @specs: of @now, once they are others than those of the command line
+ * @is_on: calls are recorded as @now says; else none is
+ * @generation: of the newest plan
+ * @changed_ns: when that was; 0: it is the first one
+ * @notes: extern.dat, where changes are noted for who replays; -1 before the first one
+ */
+struct steering {
+	const struct record_settings *settings;
+	struct planner *planner;
+	struct processes *processes;
+	struct store *store;
+	struct plan *plan;
+
+	struct record_settings now;
+	struct filters filters;
+	char *specs[SPEC_OPTIONS];
+	bool has_specs;
+	bool is_on;
+	uint32_t generation;
+	uint64_t changed_ns;
+	int notes;
+};
+
+/* Before the first process reports itself. */
+void steering_begin(struct steering *steer);
+
+/* Nothing more is planned. */
+void steering_end(struct steering *steer);
+
+/*
+ * Put what @change says into force, all of it or nothing. Processes take it up at their next call. 0, or negative with a text: -EOPNOTSUPP
+ * when the recording cannot be steered, -ERR_USAGE for what is no spec, -ENOENT when no function of theirs matches one.
+ */
+int steering_change(struct steering *steer, const struct steer_change *change, struct uft_err *err);
+
+/* What is in force, as lines "word: value". */
+void steering_status(const struct steering *steer, struct strbuf *out);
+
+/* The newest plan for @proc, as plan_memfd() has it. */
+int steering_plan(struct steering *steer, struct process *proc);
+
+#endif

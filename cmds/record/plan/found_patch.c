@@ -1,0 +1,63 @@
+/* Patches of a file on their way into a plan (see found_patch.h). */
+#include "cmds/record/plan/found_patch.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/isa.h"
+
+static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
+		const struct insn_code *code)
+{
+	struct found_patch one = { .patch = patch, .code = *code };
+
+	_Static_assert(PLAN_PATCH_JUMP == WINDOW_BYTES, "what is made fits a plan");
+	one.patch.site = code->from;
+	one.patch.bytes = WINDOW_BYTES;
+	memcpy(one.patch.original, original, WINDOW_BYTES);
+	strbuf_add(found, &one, sizeof(one));
+}
+
+void found_patch_add_site(struct strbuf *found, const struct code_site *site,
+			  struct plan_patch patch)
+{
+	bool has_before = !site->is_inner && site->jump_at < site->addr;
+	struct plan_patch silent = { .what = patch.what, .flags = PLAN_PATCH_SILENT };
+
+	if (site->is_inner || has_before)
+		patch.flags |= PLAN_PATCH_INNER;
+	if (!site->is_inner && site->island) {
+		const struct insn_code nothing = { .from = site->island };
+
+		add(found, silent, site->island_original, &nothing);
+		*(has_before ? &silent.flags : &patch.flags) |= PLAN_PATCH_INNER | PLAN_PATCH_SHORT;
+	}
+	if (has_before)
+		add(found, silent, site->original, &site->before);
+	add(found, patch, site->original, &site->code);
+}
+
+static uint64_t moved(uint64_t addr, uint64_t bias)
+{
+	return addr ? addr + bias : 0;
+}
+
+void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out)
+{
+	struct plan_patch patch = found->patch;
+	struct insn_code code = found->code;
+
+	_Static_assert(PLAN_PATCH_CODE == INSN_CODE_MAX && PLAN_PATCH_FIXES == INSN_FIXES_MAX,
+		       "what is made fits a plan");
+	if (code.len)
+		insn_load_at(isa_of(arch_elf_machine, 0), &code, bias);
+	patch.load_bias = bias;
+	patch.site += bias;
+	patch.semaphore = moved(patch.semaphore, bias);
+	patch.addr = moved(patch.addr, bias);
+	patch.len = code.len;
+	patch.nr_fixes = code.nr_fixes;
+	memcpy(patch.fixes, code.fixes, sizeof(patch.fixes));
+	memcpy(patch.code, code.bytes, sizeof(patch.code));
+	strbuf_add(out, &patch, sizeof(patch));
+}

@@ -1,0 +1,29 @@
+/* What was found in a file and is to be patched, the same for all processes that have the file. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
+#define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
+
+#include "arch/insn.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/plan.h"
+#include "utils/object/sites.h"
+
+/*
+ * @patch: with the file's own addresses; load_bias, code and what belongs to it are not filled in
+ * @code: what the stub is to do; @from is the site. Of those without code @len is 0
+ */
+struct found_patch {
+	struct plan_patch patch;
+	struct insn_code code;
+};
+
+/*
+ * Append to @found what is written for a site that can have its jump: @patch is what the stub there does. Those that belong together
+ * follow each other: an island, what is done before the site, the site.
+ */
+void found_patch_add_site(struct strbuf *found, const struct code_site *site,
+			  struct plan_patch patch);
+
+/* Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher. */
+void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
+
+#endif

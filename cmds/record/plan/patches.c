@@ -1,0 +1,240 @@
+/* Functions with room for hooks: from rules and files to patches of a plan (see patches.h). */
+#include "cmds/record/plan/patches.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/plan.h"
+#include "utils/base/nearest.h"
+#include "utils/base/path.h"
+#include "utils/object/demangle.h"
+#include "utils/object/prepared.h"
+
+void patches_deinit(struct patches *patches)
+{
+	strbuf_deinit(&patches->complaints);
+}
+
+void module_patches_deinit(struct module_patches *patches)
+{
+	strbuf_deinit(&patches->found);
+}
+
+/* One file on its way. */
+struct finding {
+	const struct record_settings *settings;
+	const struct known_module *known;
+	bool is_program;
+	uint64_t base; /* of the file's addresses, to which those of @symbols are relative */
+	uint64_t smallest;
+	struct symtab symbols;
+	struct strbuf name; /* room for texts */
+	struct strbuf others;
+	struct module_patches *out;
+};
+
+static enum patch_choice choose(struct finding *f, const struct symbol *sym, bool can_be)
+{
+	struct patch_subject subject = {
+		.module = path_base(f->known->path),
+		.is_program = f->is_program,
+		.can_be = can_be,
+		.has_hook = f->known->calls_hooks,
+	};
+
+	if (sym) {
+		strbuf_reset(&f->name);
+		strbuf_reset(&f->others);
+		demangle(sym->name, f->settings->demangle, &f->name);
+		demangle_others(sym->name, f->settings->demangle, &f->others);
+		subject.name = strbuf_str(&f->name);
+		subject.others = strbuf_str(&f->others);
+	}
+	return patch_rules_choose(f->settings->patches, &subject);
+}
+
+/* Without any rule that puts hooks in, each function that has room for one gets it. */
+static bool is_wanted(struct finding *f, const struct prepared_site *site)
+{
+	const struct symbol *sym = symtab_find(&f->symbols, site->func - f->base);
+	enum patch_choice choice = choose(f, sym, true);
+
+	if (site->what == PATCH_NOP)
+		return choice == PATCH_OUT;
+	if (sym && sym->size < f->smallest)
+		return false;
+	if (choice == PATCH_UNSAID)
+		return !patch_rules_have(f->settings->patches, false);
+	return choice == PATCH_IN;
+}
+
+static void add_found(struct finding *f, const struct prepared_site *site)
+{
+	struct found_patch found = {
+		.patch = {
+			.site = site->addr,
+			.addr = site->what == PATCH_NOP ? 0 : site->addr + PLAN_PATCH_JUMP,
+			.what = site->what,
+			.bytes = site->bytes,
+		},
+	};
+
+	memcpy(found.patch.original, site->original, sizeof(found.patch.original));
+	strbuf_add(&f->out->found, &found, sizeof(found));
+	f->out->nr_functions += site->what == PATCH_CALL || site->what == PATCH_XRAY_ENTRY;
+}
+
+/* Rules learn which names there are, too: of what has no room. */
+static void note_names(struct finding *f)
+{
+	if (!f->settings->patches->nr)
+		return;
+	for (size_t i = 0; i < f->symbols.nr; i++) {
+		if (symbol_is_function(&f->symbols.syms[i]) && f->symbols.syms[i].type != 'P')
+			choose(f, &f->symbols.syms[i], false);
+	}
+}
+
+/* All sites of a function are chosen alike, but its names are looked up once for each: XRay's are few. */
+static void choose_all(struct finding *f, const struct prepared *prepared)
+{
+	for (size_t i = 0; i < prepared->nr; i++) {
+		if (is_wanted(f, &prepared->sites[i]))
+			add_found(f, &prepared->sites[i]);
+	}
+	f->out->nr_short += prepared->nr_short;
+	f->out->nr_unknown += prepared->nr_unknown;
+}
+
+static int find(struct finding *f, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct prepared rooms cleanup_prepared = { 0 };
+	struct prepared calls cleanup_prepared = { 0 };
+	const char *name = path_base(f->known->path);
+	int ret = elf_file_open(&file, f->known->path, err);
+
+	if (ret < 0 || file.head.e_machine != arch_elf_machine ||
+	    file.head.e_ident[EI_CLASS] != arch_elf_class)
+		return ret;
+	f->base = file.base;
+	/* A stripped file has functions all the same. */
+	symbols_load(f->settings, f->known->path, f->known->build_id, &f->symbols);
+	note_names(f);
+	if (object_is_prepared(&file))
+		ret = prepared_find(&file, &rooms);
+	if (ret == 0 && patch_rules_are_about(f->settings->patches, name, f->is_program, true))
+		ret = prepared_find_calls(&file, &calls);
+	if (ret == 0) {
+		choose_all(f, &rooms);
+		choose_all(f, &calls);
+	}
+	if (ret == 0 && (strbuf_oom(&f->out->found) || strbuf_oom(&f->name)))
+		ret = -ENOMEM;
+	return ret < 0 ? err_set_errno(err, ret, "cannot patch '%s'", f->known->path) : 0;
+}
+
+static void complain(struct patches *patches, const struct module_patches *found, const char *path)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (found->nr_short) {
+		strbuf_addf(&text,
+			    "%zu functions of '%s' are not recorded: they have nops where they "
+			    "begin, but fewer than the %u bytes of a call; compile them with "
+			    "-fpatchable-function-entry=%u",
+			    found->nr_short, path, PLAN_PATCH_JUMP, PLAN_PATCH_JUMP);
+		strbuf_list_add(&patches->complaints, strbuf_str(&text));
+	}
+	if (found->nr_unknown) {
+		strbuf_reset(&text);
+		strbuf_addf(&text,
+			    "%zu places of '%s' that were to be patched hold something else than "
+			    "compilers put there; they are left alone",
+			    found->nr_unknown, path);
+		strbuf_list_add(&patches->complaints, strbuf_str(&text));
+	}
+}
+
+void patches_bind(struct patches *patches, const struct record_settings *settings,
+		  struct known_module *known, const struct control_module *module, bool is_program,
+		  struct strbuf *out)
+{
+	struct module_patches *found = &known->patches[is_program];
+
+	if (!found->is_known && known->is_instrumented) {
+		struct finding f = {
+			.settings = settings,
+			.known = known,
+			.is_program = is_program,
+			.smallest = settings_smallest_size(settings),
+			.out = found,
+		};
+		struct uft_err err = { 0 };
+
+		found->is_known = true;
+		if (find(&f, &err) < 0)
+			strbuf_list_add(&patches->complaints, err.text);
+		complain(patches, found, known->path);
+		symtab_deinit(&f.symbols);
+		strbuf_deinit(&f.name);
+		strbuf_deinit(&f.others);
+	}
+	for (size_t i = 0; i < found->found.len / sizeof(struct found_patch); i++)
+		found_patch_bind(&((const struct found_patch *)found->found.data)[i],
+				 module->load_bias, out);
+}
+
+/* --- what the user is told --- */
+
+bool patches_have_unmatched(const struct patch_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (!rules->rules[i].has_match)
+			return true;
+	}
+	return false;
+}
+
+static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *names,
+			    const struct msg *msg)
+{
+	const char *option = rule->takes_out ? "unpatch" : "patch";
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct nearest near;
+
+	if (rule->has_name) {
+		msg_warn(msg, "option '--%s': no function that matches '%s' was compiled with %s",
+			 option, rule->text,
+			 rule->takes_out ? "a call of mcount or __fentry__, or with room for one"
+					 : "room for a hook (-fpatchable-function-entry, "
+					   "-mnop-mcount, -fxray-instrument)");
+		return;
+	}
+	strbuf_addf(&text, "option '--%s': no function %s%s%s matches '%s'", option,
+		    rule->module ? "in a file whose name begins with '" : "of the program",
+		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
+	/* Of which file a name is nobody has noted. */
+	nearest_init(&near, rule->name.text);
+	strbuf_list_each (names, name)
+		nearest_offer(&near, name);
+	if (!rule->module && nearest_is_close(&near)) {
+		strbuf_addstr(&text, "; the nearest: ");
+		nearest_text(&near, "", &text);
+	}
+	msg_warn(msg, "%s", strbuf_str(&text));
+}
+
+void patches_warn(const struct patches *patches, const struct patch_rules *rules,
+		  const struct strbuf *names, const struct msg *msg)
+{
+	strbuf_list_each (&patches->complaints, complaint)
+		msg_warn(msg, "%s", complaint);
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (!rules->rules[i].has_match)
+			warn_about_rule(&rules->rules[i], names, msg);
+	}
+}

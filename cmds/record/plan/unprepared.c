@@ -1,0 +1,256 @@
+/* Functions of unprepared programs (see unprepared.h). */
+#include "cmds/record/plan/unprepared.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/isa.h"
+#include "cmds/record/plan/found_patch.h"
+#include "utils/base/path.h"
+
+/* What loads the program and the probe cannot be led through the probe. */
+static bool is_loader(const char *path)
+{
+	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
+	const char *base = path_base(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strncmp(base, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the probe calls of the C library (tests/rules/probe.py compares), some of it before it can tell its own calls from the program's, and
+ * the implementations of it that are chosen for the machine ("__memcpy_avx_unaligned").
+ */
+static const char *const probe_needs[] = {
+	"__cxa_finalize",
+	"__errno_location",
+	"__register_atfork",
+	"clock_gettime",
+	"dl_iterate_phdr",
+	"dlsym",
+	"fstat",
+	"getauxval",
+	"getenv",
+	"geteuid",
+	"getpid",
+	"getppid",
+	"getrlimit",
+	"getsockopt",
+	"getuid",
+	"gnu_get_libc_version",
+	"memcmp",
+	"memcpy",
+	"memmove",
+	"memset",
+	"mmap",
+	"mprotect",
+	"munmap",
+	"pthread_key_create",
+	"pthread_key_delete",
+	"pthread_mutex_init",
+	"pthread_mutex_lock",
+	"pthread_mutex_trylock",
+	"pthread_mutex_unlock",
+	"pthread_self",
+	"pthread_setspecific",
+	"readlink",
+	"realpath",
+	"sched_yield",
+	"setsockopt",
+	"sigaddset",
+	"sigdelset",
+	"sigemptyset",
+	"sigismember",
+	"snprintf",
+	"stpcpy",
+	"strcmp",
+	"strcpy",
+	"strcspn",
+	"strlen",
+	"strncmp",
+	"strnlen",
+	"strrchr",
+	"strstr",
+	"sysconf",
+	"syscall",
+};
+
+static bool is_libc(const char *path)
+{
+	const char *base = path_base(path);
+
+	return strncmp(base, "libc.so", strlen("libc.so")) == 0 ||
+	       strncmp(base, "libc-", strlen("libc-")) == 0 ||
+	       strncmp(base, "libc.musl", strlen("libc.musl")) == 0;
+}
+
+static bool is_needed(const char *name)
+{
+	const char *bare = name + strspn(name, "_");
+
+	for (size_t i = 0; i < ARRAY_SIZE(probe_needs); i++) {
+		const char *needed = probe_needs[i] + strspn(probe_needs[i], "_");
+		size_t len = strlen(needed);
+
+		if (strncmp(bare, needed, len) == 0 &&
+		    (bare[len] == '\0' || (bare != name && bare[len] == '_')))
+			return true;
+	}
+	return false;
+}
+
+static void leave_to_probe(struct functions *functions)
+{
+	for (size_t i = 0; i < functions->nr; i++) {
+		struct function *f = &functions->list[i];
+
+		if (f->kind == FUNCTION_WHOLE && f->name && is_needed(f->name))
+			f->kind = FUNCTION_NEEDED;
+	}
+}
+
+static const char *reason_of_file(const struct elf_file *file, const char *path)
+{
+	struct elf_section sec;
+
+	if (file->head.e_machine != arch_elf_machine ||
+	    file->head.e_ident[EI_CLASS] != arch_elf_class)
+		return "it is code of another machine";
+	if (is_loader(path))
+		return "it is needed before anything can be recorded";
+	if (elf_section_by_name(file, ".gopclntab", &sec) ||
+	    elf_section_by_name(file, ".note.go.buildid", &sec))
+		return "it is written in Go, whose stacks move";
+	return NULL;
+}
+
+int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
+		    const struct symtab *names, struct uft_err *err)
+{
+	int ret;
+
+	out->why_not = reason_of_file(file, path);
+	if (out->why_not)
+		return 0;
+	ret = insns_open(&out->insns, isa_of(arch_elf_machine, 0), err);
+	if (ret < 0)
+		return ret;
+	ret = code_load(file, &out->code);
+	if (ret == 0)
+		ret = functions_find(&out->code, out->insns, names, &out->functions);
+	if (ret == 0 && is_libc(path))
+		leave_to_probe(&out->functions);
+	return ret < 0 ? err_set_errno(err, ret, "cannot look for the functions of '%s'", path) : 0;
+}
+
+void unprepared_close(struct unprepared *unprepared)
+{
+	functions_deinit(&unprepared->functions);
+	code_deinit(&unprepared->code);
+	insns_close(unprepared->insns);
+	*unprepared = (struct unprepared){ 0 };
+}
+
+static unsigned way_of(const struct function *function, const struct code_site *site)
+{
+	if (function->kind != FUNCTION_WHOLE)
+		return UNPREPARED_CANNOT + function->kind;
+	if (site->refusal)
+		return UNPREPARED_CANNOT + FUNCTION_KINDS + site->refusal;
+	if (site->island)
+		return UNPREPARED_ISLAND;
+	return site->is_loop ? UNPREPARED_LOOP : UNPREPARED_JUMP;
+}
+
+const char *unprepared_way_text(unsigned way)
+{
+	switch (way) {
+	case UNPREPARED_JUMP:
+		return "a jump";
+	case UNPREPARED_LOOP:
+		return "a jump, and a loop that is moved";
+	case UNPREPARED_ISLAND:
+		return "a short jump to a long one";
+	default:
+		return way < UNPREPARED_CANNOT + FUNCTION_KINDS
+			       ? function_kind_text(way - UNPREPARED_CANNOT)
+			       : site_refusal_text(way - UNPREPARED_CANNOT - FUNCTION_KINDS);
+	}
+}
+
+/* The site of a function's entry: what marks where indirect jumps may land stays in front. */
+static struct code_site entry_of(const struct unprepared *u, const struct function *function)
+{
+	struct code_site site = { .addr = function->start, .entry = function->start };
+	const uint8_t *at = code_bytes(&u->code, function->start, 1);
+	uint64_t left = function->end - function->start;
+	struct insn_step step;
+
+	if (at && code_bytes(&u->code, function->start, left) &&
+	    insns_is_landing_pad(u->insns, at, left) &&
+	    insns_step(u->insns, at, left, function->start, &step) && step.len < left)
+		site.addr += step.len;
+	return site;
+}
+
+static void add_function(struct strbuf *found, const struct function *function,
+			 const struct code_site *site)
+{
+	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
+
+	/* As if a call had been there, of which this is the return address. */
+	if (patch.addr >= function->end)
+		patch.addr = function->start;
+	found_patch_add_site(found, site, patch);
+}
+
+static void fill_verdict(struct unprepared_verdict *verdict, const struct function *function,
+			 const struct code_site *site)
+{
+	verdict->way = way_of(function, site);
+	if (verdict->way < UNPREPARED_CANNOT)
+		verdict->why_not[0] = '\0';
+	else
+		snprintf(verdict->why_not, sizeof(verdict->why_not), "%s",
+			 site && site->refusal ? site->why_not : unprepared_way_text(verdict->way));
+}
+
+int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
+		    struct unprepared_verdict *verdicts, struct uft_err *err)
+{
+	const struct functions *functions = &unprepared->functions;
+	struct code_site *sites cleanup_free = calloc(functions->nr + 1, sizeof(*sites));
+	size_t nr = 0;
+	size_t next = 0;
+	int ret = -ENOMEM;
+
+	for (size_t i = 0; sites && i < functions->nr; i++) {
+		if (chosen[i] && functions->list[i].kind == FUNCTION_WHOLE)
+			sites[nr++] = entry_of(unprepared, &functions->list[i]);
+	}
+	if (sites)
+		ret = sites_prepare(&unprepared->code, unprepared->insns, sites, nr);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot look for places to patch");
+	for (size_t i = 0; i < functions->nr; i++) {
+		const struct function *function = &functions->list[i];
+		const struct code_site *site = NULL;
+
+		if (!chosen[i])
+			continue;
+		if (function->kind == FUNCTION_WHOLE)
+			site = &sites[next++];
+		if (site && !site->refusal)
+			add_function(found, function, site);
+		if (verdicts)
+			fill_verdict(&verdicts[i], function, site);
+	}
+	return strbuf_oom(found) ? err_set_errno(err, -ENOMEM, "cannot keep places to patch") : 0;
+}

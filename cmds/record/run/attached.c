@@ -1,0 +1,277 @@
+/* `record -p` (see attached.h). */
+#include "cmds/record/run/attached.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/attach.h"
+#include "cmds/record/attach/target.h"
+#include "cmds/record/plan/points.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
+
+/* --- whom --- */
+
+/* What is done before a program begins cannot be done to one that runs. */
+static int check_options(const struct opts *opts, struct uft_err *err)
+{
+	static const char late[] = "says how a program is started: it cannot be used with -p";
+	const struct {
+		bool is_given;
+		const char *name;
+	} options[] = {
+		{ opts->keep_pid, "--keep-pid" },
+		{ opts->nop, "--nop" },
+		{ opts->no_pltbind, "--no-pltbind" },
+		{ opts->no_randomize_addr, "--no-randomize-addr" },
+	};
+	const struct {
+		bool is_given;
+		const char *name;
+	} handlers[] = {
+		{ opts->crash_report, "--crash-report" },
+		{ opts->signal_specs != NULL, "--signal" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (options[i].is_given)
+			return err_set(err, -ERR_USAGE, "option '%s' %s", options[i].name, late);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++) {
+		if (handlers[i].is_given)
+			return err_set(err, -ERR_USAGE,
+				       "option '%s' needs handlers of signals in the process: it "
+				       "cannot be used with -p",
+				       handlers[i].name);
+	}
+	if (opts->nr_args)
+		return err_set(err, -ERR_USAGE,
+			       "option '--pid' records what runs already: '%s' cannot be run, too",
+			       opts->args[0]);
+	if (points_are_wanted(&opts->events) || event_rules_want(&opts->events, EVENT_OF_KERNEL))
+		return err_set(
+			err, -ERR_USAGE,
+			"option '--Event' is for programs that are started: it cannot be used "
+			"with -p");
+	return 0;
+}
+
+static int add_pid(struct run *run, pid_t pid)
+{
+	pid_t *pids = vec_grow(run->pids, run->nr_pids, sizeof(*pids));
+
+	if (!pids)
+		return -ENOMEM;
+	run->pids = pids;
+	for (size_t i = 0; i < run->nr_pids; i++) {
+		if (pids[i] == pid)
+			return 0;
+	}
+	pids[run->nr_pids++] = pid;
+	return 0;
+}
+
+static int find_program(struct run *run, struct uft_err *err)
+{
+	struct record_program *program = &run->program;
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", run->pids[0]);
+
+	ssize_t len = readlink(link, program->path, sizeof(program->path) - 1);
+
+	if (len < 0)
+		return target_explain(run->pids[0], -errno, err);
+	program->path[len] = '\0';
+	return object_check_program(link, &program->facts, err);
+}
+
+int attached_find(struct run *run, struct uft_err *err)
+{
+	char *list cleanup_free = strdup(run->opts->pids);
+	int ret = list ? check_options(run->opts, err) : -ENOMEM;
+	char *save = NULL;
+
+	for (char *word = strtok_r(list, ",", &save); ret == 0 && word;
+	     word = strtok_r(NULL, ",", &save)) {
+		pid_t pid = target_find(word, err);
+
+		ret = pid < 0 ? pid : target_check(pid, run->opts->force, err);
+		if (ret == 0)
+			ret = add_pid(run, pid);
+	}
+	if (ret == 0 && !run->nr_pids)
+		ret = err_set(err, -ERR_USAGE,
+			      "option '--pid' needs the number or the name of a "
+			      "process");
+	return ret < 0 ? ret : find_program(run, err);
+}
+
+void attached_deinit(struct run *run)
+{
+	free(run->pids);
+	run->pids = NULL;
+	run->nr_pids = 0;
+}
+
+/* --- until when --- */
+
+/*
+ * @is_over: somebody asks for the end, or the time is over
+ */
+struct attachment {
+	struct recorder *rec;
+	int signal_fd;
+	int timer_fd;
+	bool is_over;
+	struct watcher signals;
+	struct watcher timer;
+};
+
+static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct attachment *a = container_of(watcher, struct attachment, signals);
+	struct signalfd_siginfo info;
+
+	/* SIGCHLD only wakes: threads that are attached to have something to say. */
+	while (read(a->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		unsigned nr_tasks;
+
+		if (info.ssi_signo == SIGUSR1)
+			service_save(&a->rec->service, &nr_tasks);
+		else if (info.ssi_signo != SIGCHLD)
+			a->is_over = true;
+	}
+}
+
+static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+{
+	container_of(watcher, struct attachment, timer)->is_over = true;
+}
+
+static int watch(struct attachment *a, struct uft_err *err)
+{
+	sigset_t set;
+
+	recorder_signals(a->rec->settings, &set);
+	a->signals = (struct watcher){ serve_signals, a->rec };
+	a->timer = (struct watcher){ serve_timer, a->rec };
+	a->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	int ret = a->signal_fd < 0 || a->timer_fd < 0
+			  ? -errno
+			  : loop_watch(&a->rec->loop, a->signal_fd, &a->signals);
+
+	if (ret == 0)
+		ret = loop_watch(&a->rec->loop, a->timer_fd, &a->timer);
+	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
+}
+
+static void start_timer(struct attachment *a, uint64_t ns)
+{
+	const struct itimerspec time = { .it_value = { ns / 1000000000, ns % 1000000000 } };
+
+	if (ns)
+		timerfd_settime(a->timer_fd, 0, &time, NULL);
+}
+
+static void unwatch(struct attachment *a)
+{
+	if (a->signal_fd >= 0) {
+		loop_unwatch(&a->rec->loop, a->signal_fd, &a->signals);
+		close(a->signal_fd);
+	}
+	if (a->timer_fd >= 0) {
+		loop_unwatch(&a->rec->loop, a->timer_fd, &a->timer);
+		close(a->timer_fd);
+	}
+}
+
+/* While threads are at work for us, their probe speaks with us. */
+static void serve_a_moment(void *arg)
+{
+	struct attachment *a = arg;
+
+	loop_serve(&a->rec->loop, 1);
+}
+
+static bool is_alive(const struct recorder *rec)
+{
+	for (const struct process *p = rec->processes.first; p; p = p->next) {
+		if (p->pidfd >= 0)
+			return true;
+	}
+	return false;
+}
+
+#define LOOK_MS 100
+
+static int wait_for_end(struct attachment *a)
+{
+	struct recorder *rec = a->rec;
+
+	while (!a->is_over && is_alive(rec) && !atomic_load(&rec->store->is_full) &&
+	       !atomic_load(&rec->control->finished)) {
+		int ret = loop_serve(&rec->loop, LOOK_MS);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* A process that ends has no memory for a moment before that can be seen. */
+#define END_MS 200
+
+static bool has_ended(const struct process *p)
+{
+	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
+
+	return p->pidfd < 0 || poll(&end, 1, END_MS) != 0;
+}
+
+/* Those too that they have forked. One that ends meanwhile needs no leaving. */
+static void leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
+{
+	for (struct process *p = a->rec->processes.first; p; p = p->next) {
+		struct uft_err err = { 0 };
+
+		if (p->pidfd < 0)
+			continue;
+
+		int ret = attach_end(p->os_pid, how, &err);
+
+		serve_a_moment(a);
+		if (ret < 0 && ret != -ESRCH && !has_ended(p))
+			msg_warn(&run->opts->msg, "%s", err.text);
+	}
+}
+
+int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct attachment a = { .rec = rec, .signal_fd = -1, .timer_fd = -1 };
+	const struct attach_how how = { rec->channel.address, run->library, serve_a_moment, &a };
+	int ret = watch(&a, err);
+
+	run->end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
+	for (size_t i = 0; ret == 0 && i < run->nr_pids && !a.is_over; i++)
+		ret = attach_begin(run->pids[i], &how, err);
+	if (ret == 0) {
+		start_timer(&a, run->opts->for_ns);
+		ret = wait_for_end(&a);
+		if (ret < 0)
+			err_set_errno(err, ret, "cannot wait for the processes");
+	}
+	leave_all(run, &a, &how);
+	unwatch(&a);
+	return ret;
+}

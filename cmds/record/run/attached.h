@@ -1,0 +1,21 @@
+/* `record -p`: processes that run already, from putting the probe into them to taking it out. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
+#define UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
+
+#include "cmds/record/run/run.h"
+
+/*
+ * Whom -p means, which must be processes that can be attached to, and the first one's program into @run->program. The options must be such
+ * that make sense for them. Nothing is done to them. 0, -ERR_USAGE or negative errno.
+ */
+int attached_find(struct run *run, struct uft_err *err);
+
+/*
+ * Behind recorder_open(): attach to all, record until a signal asks for the end, --for is over, --max-size is reached, or they have ended; and
+ * leave them, and the processes that they have forked. What stays behind is told. When one cannot be attached to, the others are left again.
+ */
+int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
+
+void attached_deinit(struct run *run);
+
+#endif

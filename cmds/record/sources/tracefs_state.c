@@ -1,0 +1,266 @@
+/* Files of tracefs that are everybody's (see tracefs_state.h). */
+#include "cmds/record/sources/tracefs_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/sources/tracefs.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+#include "utils/base/strbuf.h"
+
+enum file_kind {
+	FILE_VALUE,  /* what it says can be written to it */
+	FILE_CHOICE, /* one of several words, in brackets */
+	FILE_SIZE,   /* a number; kernels before the first use say more behind it */
+	FILE_LIST, /* lines; none stands as a comment ("#### all functions enabled ####"), or as "no pid" */
+	FILE_EMPTY, /* what it says cannot be written: it is emptied */
+};
+
+/* In the order in which they are put back: first nothing is traced any more. A kernel may be without some of them. */
+static const struct {
+	const char *name;
+	enum file_kind kind;
+} files[] = {
+	{ "current_tracer", FILE_VALUE },
+	{ "set_event", FILE_LIST },
+	{ "max_graph_depth", FILE_VALUE },
+	{ "set_graph_function", FILE_LIST },
+	{ "set_graph_notrace", FILE_LIST },
+	{ "set_ftrace_notrace", FILE_LIST },
+	{ "set_ftrace_pid", FILE_LIST },
+	{ "set_event_pid", FILE_LIST },
+	{ "options/function-fork", FILE_VALUE },
+	{ "options/event-fork", FILE_VALUE },
+	{ "trace_clock", FILE_CHOICE },
+	{ "buffer_size_kb", FILE_SIZE },
+	{ "buffer_percent", FILE_VALUE },
+	{ "trace", FILE_EMPTY },
+	{ "tracing_on", FILE_VALUE },
+};
+
+/* @text: what to write; empty: only empty the file. NULL: the kernel has no such file, or it need not be touched */
+struct saved {
+	char *text;
+	size_t len;
+};
+
+/* The word in brackets. */
+static struct text chosen(struct text in)
+{
+	const char *open = memchr(in.at, '[', text_left(&in));
+	const char *close = open ? memchr(open, ']', in.end - open) : NULL;
+
+	return close ? (struct text){ open + 1, close } : (struct text){ in.end, in.end };
+}
+
+static struct text first_word(struct text in)
+{
+	const char *at = in.at;
+
+	while (at<in.end && * at> ' ')
+		at++;
+	return (struct text){ in.at, at };
+}
+
+/* Is the list one that names nothing? */
+static bool is_none(struct text in)
+{
+	return in.at == in.end || *in.at == '#' || text_word(&in, "no pid");
+}
+
+static int save(int dir_fd, size_t i, struct saved *saved, struct uft_err *err)
+{
+	struct strbuf content cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	if (faccessat(dir_fd, files[i].name, W_OK, 0) < 0)
+		return 0;
+	if (files[i].kind != FILE_EMPTY)
+		ret = tracefs_read(dir_fd, files[i].name, &content, err);
+	if (ret < 0)
+		return ret;
+
+	struct text text = text_of(strbuf_str(&content), content.len);
+
+	if (files[i].kind == FILE_CHOICE)
+		text = chosen(text);
+	else if (files[i].kind == FILE_SIZE)
+		text = first_word(text);
+	else if (files[i].kind == FILE_LIST && is_none(text))
+		text.end = text.at;
+	saved->text = text_dup(&text);
+	saved->len = text_left(&text);
+	return saved->text ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s'", files[i].name);
+}
+
+static void free_all(struct saved saved[static ARRAY_SIZE(files)])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		free(saved[i].text);
+}
+
+/* --- the keeper, which is the child of a program with threads: nothing but system calls --- */
+
+static void close_from(unsigned first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	/* Linux before 5.9. Nobody waits for the end of a descriptor that is larger. */
+	for (int fd = first; fd < 65536; fd++)
+		close(fd);
+}
+
+static void write_line(int fd, const char *at, size_t len)
+{
+	ssize_t n;
+
+	do {
+		n = write(fd, at, len);
+	} while (n < 0 && errno == EINTR);
+}
+
+/* Lists take one entry at a time. */
+static void put_back(int dir_fd, const char *name, enum file_kind kind, const struct saved *saved)
+{
+	bool empties = kind == FILE_LIST || kind == FILE_EMPTY;
+	int fd = empties ? tracefs_open_empty(dir_fd, name)
+			 : openat(dir_fd, name, O_WRONLY | O_CLOEXEC);
+	const char *end = saved->text + saved->len;
+
+	if (fd < 0)
+		return;
+	for (const char *at = saved->text; at < end;) {
+		const char *line = at;
+
+		while (at < end && *at != '\n')
+			at++;
+		at += at < end;
+		write_line(fd, line, at - line);
+	}
+	/* Lists of functions take effect now. */
+	close(fd);
+}
+
+static void keep(int dir_fd, int pipe, const struct saved *saved)
+{
+	sigset_t all;
+	char byte;
+	ssize_t n;
+
+	/* In a session of its own no terminal's keys reach it; other signals wait until it is done. */
+	setsid();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (chdir("/") < 0)
+		return;
+	do {
+		n = read(pipe, &byte, 1);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+
+	int fd = openat(dir_fd, "tracing_on", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		write_line(fd, "0", 1);
+		close(fd);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (saved[i].text)
+			put_back(dir_fd, files[i].name, files[i].kind, &saved[i]);
+	}
+}
+
+/* --- the recorder --- */
+
+/* It is nobody's child, so that nobody waits for it as for one of the program's. */
+static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
+			struct uft_err *err)
+{
+	int life[2];
+	int done[2];
+
+	if (pipe2(life, O_CLOEXEC) < 0)
+		return err_set_errno(err, -errno, "cannot make a pipe");
+	if (pipe2(done, O_CLOEXEC) < 0) {
+		int code = -errno;
+
+		close(life[0]);
+		close(life[1]);
+		return err_set_errno(err, code, "cannot make a pipe");
+	}
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (fork() == 0) {
+			/* What it needs goes to where nothing else is. */
+			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
+			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
+			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
+
+			if (dir >= 0 && in > dir && out > in && dup2(out, 0) == 0 &&
+			    dup2(dir, 1) == 1 && dup2(in, 2) == 2) {
+				close_from(3);
+				keep(1, 2, saved);
+			}
+		}
+		_exit(0);
+	}
+	close(life[0]);
+	close(done[1]);
+	if (pid < 0) {
+		int code = -errno;
+
+		close(life[1]);
+		close(done[0]);
+		return err_set_errno(err, code, "cannot start a process");
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	state->pipe = life[1];
+	state->done = done[0];
+	return 0;
+}
+
+int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err)
+{
+	struct saved saved[ARRAY_SIZE(files)] = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
+		ret = save(tracefs_fd, i, &saved[i], err);
+	/* Who traces by himself would get our calls, and we his. */
+	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
+		ret = err_set(err, -EBUSY,
+			      "somebody else is tracing with '%.*s' (current_tracer in tracefs)",
+			      (int)strcspn(saved[0].text, "\n"), saved[0].text);
+	if (ret == 0 && saved[1].len)
+		ret = err_set(err, -EBUSY,
+			      "somebody else is recording events (set_event in tracefs)");
+	if (ret == 0)
+		ret = start_keeper(state, tracefs_fd, saved, err);
+	free_all(saved);
+	return ret;
+}
+
+void tracefs_state_restore(struct tracefs_state *state)
+{
+	char byte;
+
+	if (state->pipe < 0)
+		return;
+	close(state->pipe);
+	while (read(state->done, &byte, 1) < 0 && errno == EINTR)
+		;
+	close(state->done);
+	state->pipe = state->done = -1;
+}

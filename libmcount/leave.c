@@ -1,0 +1,278 @@
+/* Attaching and leaving (see leave.h): what the recorder has a thread call (doc/internals/attach.md). */
+#include "libmcount/leave.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/arena.h"
+#include "libmcount/channel.h"
+#include "libmcount/frames.h"
+#include "libmcount/modules.h"
+#include "libmcount/plans.h"
+#include "libmcount/session.h"
+#include "utils/format/attach.h"
+
+EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
+EXPORTED int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);
+
+/* --- what is to be undone --- */
+
+enum undo_kind {
+	UNDO_NOTHING, /* the note is not complete */
+	UNDO_MEMORY,
+	UNDO_CODE,
+	UNDO_SLOT,
+	UNDO_PROTECTED_SLOT,
+};
+
+/* @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see leave_note_slot() */
+struct undo {
+	_Atomic uint32_t kind; /* stored last */
+	uint64_t address;
+	uint64_t value;
+	const uint64_t *now;
+	uint64_t ours;
+};
+
+#define PAGE	  4096
+#define UNDOS_MAX ((PAGE - 2 * sizeof(uint64_t)) / sizeof(struct undo))
+
+/* Newest first, and so are the pages. */
+struct undo_page {
+	struct undo_page *older;
+	_Atomic uint32_t nr; /* may pass the room */
+	struct undo undos[UNDOS_MAX];
+};
+_Static_assert(sizeof(struct undo_page) <= PAGE, "one page");
+
+static _Atomic(struct undo_page *) newest;
+static _Atomic uint32_t inside;
+static uint64_t own_handle;
+
+static void note(enum undo_kind kind, struct undo undo)
+{
+	while (probe.is_attached) {
+		struct undo_page *page = atomic_load(&newest);
+		uint32_t at = page ? atomic_fetch_add(&page->nr, 1) : UNDOS_MAX;
+
+		if (at < UNDOS_MAX) {
+			page->undos[at] = undo;
+			atomic_store_explicit(&page->undos[at].kind, kind, memory_order_release);
+			return;
+		}
+
+		struct undo_page *more = (struct undo_page *)syscall(
+			SYS_mmap, NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+
+		if (more == MAP_FAILED)
+			return;
+		more->older = page;
+		if (!atomic_compare_exchange_strong(&newest, &page, more))
+			syscall(SYS_munmap, more, PAGE);
+	}
+}
+
+void leave_note_memory(void *at, uint64_t bytes)
+{
+	note(UNDO_MEMORY, (struct undo){ .address = (uint64_t)at, .value = bytes });
+}
+
+void leave_note_code(void *at, uint64_t bytes)
+{
+	note(UNDO_CODE, (struct undo){ .address = (uint64_t)at, .value = bytes });
+}
+
+void leave_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
+		     bool is_protected)
+{
+	note(is_protected ? UNDO_PROTECTED_SLOT : UNDO_SLOT,
+	     (struct undo){ .address = (uint64_t)slot, .value = before, .now = now, .ours = ours });
+}
+
+void leave_enter(void)
+{
+	atomic_fetch_add(&inside, 1);
+}
+
+void leave_exit(void)
+{
+	atomic_fetch_sub(&inside, 1);
+}
+
+static void for_each_undo(void (*fn)(struct undo *undo, void *arg), void *arg)
+{
+	for (struct undo_page *page = atomic_load(&newest); page; page = page->older) {
+		for (uint32_t i = MIN(atomic_load(&page->nr), (uint32_t)UNDOS_MAX); i-- > 0;)
+			fn(&page->undos[i], arg);
+	}
+}
+
+/* --- the steps --- */
+
+/* What leads to us leads where it did. If somebody else has changed it since, it is his. */
+static void undo_slot(struct undo *undo, void *arg)
+{
+	uint32_t kind = atomic_load(&undo->kind);
+	bool is_protected = kind == UNDO_PROTECTED_SLOT;
+	uint64_t *slot = (uint64_t *)undo->address;
+	void *page = (void *)(undo->address & ~(uint64_t)(PAGE - 1));
+	uint64_t ours = undo->ours;
+
+	if (kind != UNDO_SLOT && !is_protected)
+		return;
+	if (is_protected && mprotect(page, PAGE, PROT_READ | PROT_WRITE) < 0)
+		return;
+	__atomic_compare_exchange_n(
+		slot, &ours, undo->now ? __atomic_load_n(undo->now, __ATOMIC_RELAXED) : undo->value,
+		false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	if (is_protected)
+		mprotect(page, PAGE, PROT_READ);
+}
+
+/* Frames may be left meanwhile: what they then find in their slot is either. */
+static uint32_t unhook_frames(void)
+{
+	const uint64_t trampoline = (uint64_t)arch_return_trampoline;
+	uint32_t nr = 0;
+
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		for (struct frame *f = t->top; f > t->frames; f--) {
+			uint64_t expected = trampoline;
+
+			if ((f->slot & FRAME_EXPLICIT) || f->ret == trampoline ||
+			    (probe.plan.flags & PLAN_ESTIMATE) || !frames_is_readable(f->slot))
+				continue;
+			nr += __atomic_compare_exchange_n((uint64_t *)f->slot, &expected, f->ret,
+							  false, __ATOMIC_SEQ_CST,
+							  __ATOMIC_SEQ_CST);
+		}
+	}
+	return nr;
+}
+
+struct ranges {
+	uint64_t *to;
+	uint64_t nr;
+	uint64_t room;
+};
+
+static void collect_code(struct undo *undo, void *arg)
+{
+	struct ranges *ranges = arg;
+
+	if (atomic_load(&undo->kind) != UNDO_CODE)
+		return;
+	if (ranges->nr < ranges->room) {
+		ranges->to[2 * ranges->nr] = undo->address;
+		ranges->to[2 * ranges->nr + 1] = undo->address + undo->value;
+	}
+	ranges->nr++;
+}
+
+static int64_t withdraw(uint64_t *ranges, uint64_t room)
+{
+	struct ranges code = { ranges, 0, room };
+
+	probe_stop();
+	probe.ready = false;
+	for_each_undo(undo_slot, NULL);
+	thread_forget_ends();
+	unhook_frames();
+	for_each_undo(collect_code, &code);
+	return code.nr;
+}
+
+/* How many threads are within hooks, or were when they were interrupted, and how many slots still led to us. */
+static int64_t count_inside(void)
+{
+	int64_t nr = unhook_frames() + atomic_load(&inside);
+
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next)
+		nr += atomic_load(&t->in_use) && t->busy;
+	return nr;
+}
+
+static void undo_memory(struct undo *undo, void *arg)
+{
+	uint32_t kind = atomic_load(&undo->kind);
+
+	if (kind == UNDO_MEMORY || kind == UNDO_CODE)
+		syscall(SYS_munmap, undo->address, undo->value);
+}
+
+/* Nobody comes here any more. */
+static int64_t give_back(void)
+{
+	for_each_undo(undo_memory, NULL);
+	for (struct undo_page *page = atomic_load(&newest), *older; page; page = older) {
+		older = page->older;
+		syscall(SYS_munmap, page, PAGE);
+	}
+	atomic_store(&newest, NULL);
+	atomic_store(&probe_threads, NULL);
+	self = NULL; /* the destructor is called by this thread */
+	modules_drop();
+	plans_drop();
+	arena_drop();
+	if (probe.control)
+		syscall(SYS_munmap, probe.control, sizeof(*probe.control));
+	probe.control = NULL;
+	return 0;
+}
+
+static bool recorder_answers(void)
+{
+	struct channel ch cleanup(channel_close);
+
+	channel_init(&ch);
+	return channel_is_answered(&ch);
+}
+
+static int64_t state(void)
+{
+	if (!probe.address[0])
+		return ATTACH_STATE_NONE;
+	if (recorder_answers())
+		return ATTACH_STATE_RECORDED;
+	return probe.is_attached ? ATTACH_STATE_LEFT : ATTACH_STATE_PRELOADED;
+}
+
+int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
+{
+	switch (step) {
+	case ATTACH_STATE:
+		return state();
+	case ATTACH_WITHDRAW:
+		return withdraw(ranges, nr_ranges);
+	case ATTACH_COUNT:
+		return count_inside();
+	case ATTACH_GIVE_BACK:
+		return give_back();
+	case ATTACH_HANDLE:
+		return own_handle;
+	}
+	return -EINVAL;
+}
+
+int64_t utrail_attach(const char *address, uint64_t handle)
+{
+	int saved = errno;
+
+	if (probe.address[0])
+		return ATTACH_BUSY;
+	/* The recorder may be killed now, and the next one is not to unload what this thread is still within. */
+	leave_enter();
+	own_handle = handle;
+	probe.is_attached = true;
+
+	int64_t ret = session_attach(address);
+
+	leave_exit();
+	errno = saved;
+	return ret;
+}

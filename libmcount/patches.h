@@ -1,0 +1,21 @@
+/* Patches: places in the program's text that are changed, as the plan says. */
+#ifndef UTRAIL_LIBMCOUNT_PATCHES_H
+#define UTRAIL_LIBMCOUNT_PATCHES_H
+
+#include "utils/format/plan.h"
+
+/*
+ * COLD. Put the @nr patches of a plan into the program: stubs first, for those that have any, then what leads there. One whose code is not
+ * as the recorder has seen it in the file is left alone; what fails is counted for the recorder. There may be other
+ * threads, but they must not run in that code: at the start there are none, and a library that was just loaded is run by those that
+ * its own constructors have started.
+ */
+void patches_adopt(const struct plan_patch *patches, uint32_t nr);
+
+/*
+ * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code again: put its patches in
+ * again.
+ */
+void patches_look_again(void);
+
+#endif

@@ -1,0 +1,75 @@
+/* Calls under a plan that asks nothing of them: most calls of `-F main`, or of `-N` of something else. */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_PASS_H
+#define UTRAIL_LIBMCOUNT_PLANNED_PASS_H
+
+#include "libmcount/fast.h"
+#include "libmcount/planned.h"
+
+/*
+ * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a rule is recorded as if there were no
+ * plan. Then the thread is open: the fast paths may push and pop frames as they do without a plan, of functions that thread->pass
+ * knows. A function is in that table once it has gone the long way.
+ *
+ * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
+ * than that around it. planned.now is what holds inside of thread->fast_base, the innermost frame that is not one of them. Before anybody
+ * else looks, planned_settle() makes them what others are, and the thread is not open any more.
+ */
+
+/* How many calls the innermost frame is deeper than planned.now. */
+static inline uint32_t planned_open_calls(const struct thread *t)
+{
+	return t->pass ? t->top - t->fast_base : 0;
+}
+
+static inline void planned_settle(struct thread *t)
+{
+	if (t->pass)
+		planned_close(t);
+}
+
+/* Whether the fast paths may record a call of @addr. */
+static inline bool planned_passes(const struct thread *t, uint64_t addr)
+{
+	return t->pass && t->pass[addr >> 4 & (PLANNED_PASSES - 1)] == addr && probe.is_on &&
+	       probe.tracing;
+}
+
+/*
+ * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
+ * of both sees what the other has done.
+ */
+static inline void planned_note_pass(struct planned *p, uint64_t addr)
+{
+	uint64_t *place = &p->pass[addr >> 4 & (PLANNED_PASSES - 1)];
+
+	if (*place == addr)
+		return;
+	__atomic_store_n(place, addr, __ATOMIC_SEQ_CST);
+	if (p->plan != __atomic_load_n(&probe.live, __ATOMIC_SEQ_CST))
+		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
+}
+
+/* A call has begun or ended, and @t is not open: it is from now on, if it can be. @pf: of the innermost frame */
+static inline void planned_open(struct thread *t, const struct planned_frame *pf)
+{
+	struct planned *p = t->planned;
+	const struct selection *now = &p->now;
+	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
+
+	/* A call that passes looks for no news of the recorder (steer.h). */
+	if (probe.plan.flags & PLAN_STEERABLE)
+		return;
+	if ((p->has_filter && !now->in) || now->out || !p->is_simple || p->has_caller ||
+	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
+		return;
+	/* The fast paths count from the depth of the innermost record. */
+	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
+	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
+		return;
+	t->fast_base = t->top;
+	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
+	guard_barrier();
+	t->pass = p->pass;
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* The process' side of the recording. */
+#ifndef UTRAIL_LIBMCOUNT_SESSION_H
+#define UTRAIL_LIBMCOUNT_SESSION_H
+
+#include <stdint.h>
+
+/* COLD. Be recorded from now on, by the recorder at @address. enum attach_result */
+int64_t session_attach(const char *address);
+
+#endif

@@ -1,0 +1,18 @@
+/* The program's text: changed byte by byte, while it may be executed. */
+#ifndef UTRAIL_LIBMCOUNT_TEXT_H
+#define UTRAIL_LIBMCOUNT_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* COLD. What text_write() goes through; -1 is fine, too. The caller closes it with text_close(). */
+int text_open(void);
+void text_close(int fd);
+
+/*
+ * COLD. Put @bytes[@len] in the place of instructions at @addr. In one piece where they lie within a word; else the first
+ * byte, before which nothing has changed for who comes by, is the last. False when it may not be written.
+ */
+bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Says its pid; eight threads call until its input ends, with a call open around all that they do.
+ * cflags: -pthread
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "../program.h"
+
+static volatile int ended;
+
+LEAF(leaf)
+LEAF(other)
+
+FN void inner(void)
+{
+	leaf();
+	other();
+	KEEP();
+}
+
+FN void outer(void)
+{
+	inner();
+	leaf();
+	inner();
+	KEEP();
+}
+
+FN void recurse(int n)
+{
+	leaf();
+	if (n)
+		recurse(n - 1);
+	KEEP();
+}
+
+FN void *worker(void *arg)
+{
+	while (!ended) {
+		outer();
+		recurse(5);
+		/* So that what is recorded stays small. */
+		usleep(1000);
+	}
+	KEEP();
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t[8];
+	char byte;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	for (int i = 0; i < 8; i++) {
+		if (pthread_create(&t[i], NULL, worker, NULL) != 0)
+			return 9;
+	}
+	/* Who reads it looks at all the threads. */
+	printf("%d\n", getpid());
+	while (read(0, &byte, 1) > 0)
+		;
+	ended = 1;
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	puts("ended by itself");
+	return 0;
+}

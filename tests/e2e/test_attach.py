@@ -1,0 +1,377 @@
+"""record -p and live -p: processes that run already are recorded, and left as they were."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from programs import SOURCES
+from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until, why_not_as_nobody
+
+BUILDS = {
+    "pg": ["-O2", "-pg"],
+    "fentry": ["-O2", "-pg", "-mfentry"],
+    "cyg": ["-O1", "-finstrument-functions"],
+    "lazy": ["-O0", "-pg", "-no-pie", "-Wl,-z,lazy"],
+    "plain": ["-O2"],
+}
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory):
+    """By build: an executable, made when it is first asked for."""
+    made = {}
+
+    def make(build):
+        if build not in made:
+            made[build] = tmp_path_factory.mktemp("attach") / f"server-{build}"
+            source = SOURCES / "attach" / "server.c"
+            run("gcc", *BUILDS[build], source, "-o", made[build], "-pthread").must()
+        return made[build]
+
+    return make
+
+
+class Server:
+    """One that runs; it looks itself whether all is as it must be."""
+
+    def __init__(self, exe, **kw):
+        self.proc = subprocess.Popen(
+            [exe], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), **kw
+        )
+        assert self.proc.stdout.readline() == "ready\n"
+        self.pid = self.proc.pid
+        self.before = self.look()
+
+    def read(self, name):
+        with open(f"/proc/{self.pid}/{name}", "rb") as f:
+            return f.read()
+
+    def look(self):
+        """Files that are mapped, with what may be done; descriptors; the program's code and its GOT."""
+        lines = [line.split() for line in self.read("maps").decode().splitlines()]
+        files = [line for line in lines if len(line) > 5 and line[5].startswith("/")]
+        code = []
+        with open(f"/proc/{self.pid}/mem", "rb") as mem:
+            for place, flags, *_, path in files:
+                start, end = (int(at, 16) for at in place.split("-"))
+                if "x" in flags or "/server-" in path and "w" not in flags:
+                    mem.seek(start)
+                    code.append((path, mem.read(end - start)))
+        executable = [line[0] for line in lines if "x" in line[1]]
+        return files, executable, sorted(os.listdir(f"/proc/{self.pid}/fd")), code
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+    def is_as_it_was(self):
+        """But for slots that the dynamic linker has bound meanwhile, which it would have done as well."""
+        files, executable, fds, code = self.look()
+        before = self.before
+        assert (files, executable, fds) == (before[0], before[1], before[2])
+        for (path, then), (_, now) in zip(before[3], code):
+            assert then == now, path
+        status = self.read("status").decode()
+        assert re.search(r"^TracerPid:\s0$", status, re.M) and not re.search(r"^State:\s[tT]", status, re.M)
+
+    def is_alive(self):
+        """If not, it is said how it ended."""
+        try:
+            status = self.proc.wait(timeout=0.01)
+        except subprocess.TimeoutExpired:
+            return
+        raise AssertionError(f"the program ended with status {status}: {self.proc.stderr.read()!r}")
+
+    def end(self):
+        self.proc.send_signal(signal.SIGTERM)
+        out, err = self.proc.communicate(timeout=LIMIT_S)
+        assert (out, err, self.proc.returncode) == ("done\n", "", 0)
+
+
+@pytest.fixture
+def serve(servers):
+    running = []
+
+    def start(build, **kw):
+        running.append(Server(servers(build), **kw))
+        return running[-1]
+
+    yield start
+    for server in running:
+        server.proc.kill()
+        server.proc.wait()
+
+
+def record(pid, *args, **kw):
+    return utrail("record", "-p", pid, *args, **kw)
+
+
+def names(data="uftrace.data"):
+    lines = utrail("report", "-d", data, "-f", "call", "--no-libcall").must().out.splitlines()[2:]
+    return {line.split()[1] for line in lines if line.strip()}
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_records_and_leaves(serve, build):
+    server = serve(build)
+    for _ in range(3):
+        result = record(server.pid, "--for=50ms").must()
+        assert result.out + result.err == ""
+        server.is_as_it_was()
+    report = utrail("report", "-f", "call").must().out
+    wanted = {"nanosleep", "pthread_create"}
+    if build != "plain":
+        wanted |= {"check", "sum", "leaf", "halves", "jump"}
+    assert wanted <= set(report.split()), report
+    for command in ("replay", "graph"):
+        assert utrail(command).must().out
+    assert f"utrail record -p {server.pid}" in utrail("info").must().out
+    server.end()
+
+
+def test_peer_reads_it(serve):
+    server = serve("pg")
+    record(server.pid, "--for=60ms").must()
+    server.end()
+    ours = utrail("report", "-f", "call", "-s", "call").must().out
+    theirs = run("uftrace", "report", "-f", "call", "-s", "call", "--no-pager").must().out
+    counts = lambda text: dict(reversed(line.split()[:2]) for line in text.splitlines()[2:] if line.strip())
+    assert counts(ours)["sum"] == counts(theirs)["sum"]
+
+
+def test_again_and_again(serve):
+    server = serve("pg")
+    for _ in range(20):
+        assert record(server.pid, "--for=10ms").must().err == ""
+    server.is_as_it_was()
+    server.end()
+
+
+@pytest.mark.parametrize("build", ["pg", "cyg"])
+def test_killed_before_the_probe_knows(serve, build):
+    """Loaded, but not yet told whom to send to: the next recorder takes it out."""
+    server = serve(build)
+    for i in range(40):
+        recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.DEVNULL, env=environment())
+        time.sleep(0.001 + i * 0.0003)
+        recorder.kill()
+        recorder.wait()
+        server.is_alive()
+    assert record(server.pid, "--for=10ms").must().err == ""
+    assert b"libmcount" not in server.read("maps")
+    server.end()
+
+
+def test_recorder_is_killed(serve):
+    """At any moment: it runs on, and can be attached to again."""
+    server = serve("pg")
+    chance = random.Random()
+    for _ in range(10):
+        recorder = subprocess.Popen(
+            [UTRAIL, "record", "-p", str(server.pid), "--for=30ms"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+        )
+        time.sleep(chance.uniform(0, 0.12))
+        recorder.kill()
+        recorder.wait()
+        server.is_alive()
+        result = record(server.pid, "--for=10ms")
+        server.is_alive()
+        assert result.must().err == ""
+        # A room for calls that was just being made may stay; code of the probe may not.
+        assert b"libmcount" not in server.read("maps")
+    server.end()
+
+
+@pytest.mark.parametrize("ask", [signal.SIGINT, signal.SIGTERM])
+def test_until_interrupt(serve, ask):
+    server = serve("pg")
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.PIPE, env=environment())
+    wait_until(lambda: os.path.exists("uftrace.data") and any(n.endswith(".dat") for n in os.listdir("uftrace.data")))
+    recorder.send_signal(ask)
+    assert recorder.wait(LIMIT_S) == 0 and recorder.stderr.read() == b""
+    assert "sum" in names()
+    server.is_as_it_was()
+    server.end()
+
+
+def test_until_it_is_large_or_ends(serve):
+    server = serve("pg")
+    result = record(server.pid, "--max-size=256k").must()
+    assert "reached its --max-size" in result.err
+    server.is_as_it_was()
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.PIPE, env=environment())
+    wait_until(lambda: b"libmcount" in server.read("maps"))
+    server.end()
+    assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+
+
+def test_options_hold(serve):
+    server = serve("pg")
+    record(server.pid, "--for=50ms", "-F", "sum", "-A", "leaf@arg1", "--no-libcall").must()
+    assert names() - {"handler"} == {"sum", "leaf"}  # which may come within a sum
+    assert "leaf(3)" in utrail("replay").must().out
+    record(server.pid, "--for=50ms", "-D", "1", "-t", "100us").must()
+    server.is_as_it_was()
+    server.end()
+
+
+def test_two_at_a_time_and_names(serve):
+    first, second = serve("pg"), serve("cyg")
+    record(f"{first.pid},{second.pid}", "--for=80ms").must()
+    assert len(set(re.findall(r"pid=(\d+) ", open("uftrace.data/task.txt").read())) & {str(first.pid), str(second.pid)}) == 2
+    record("server-cyg", "--for=30ms").must()
+    third = serve("cyg")
+    result = record("server-cyg").must(1)
+    assert re.search(rf"\d processes are called 'server-cyg'.*{second.pid}, {third.pid}|{third.pid}, {second.pid}", result.err)
+    for server in (first, second, third):
+        server.is_as_it_was()
+        server.end()
+
+
+def test_only_one_recorder(serve):
+    server = serve("pg")
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid), "-d", "one"], env=environment())
+    wait_until(lambda: os.path.exists("one") and any(n.endswith(".dat") for n in os.listdir("one")))
+    assert "is being recorded already" in record(server.pid, "-d", "two").must(1).err
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(LIMIT_S) == 0
+    server.is_as_it_was()
+    server.end()
+
+
+def test_started_by_record(servers):
+    recorder = subprocess.Popen([UTRAIL, "record", servers("pg")], stdout=subprocess.PIPE, env=environment(), text=True)
+    assert recorder.stdout.readline() == "ready\n"
+    pid = int(run("pgrep", "-P", recorder.pid).must().out)
+    assert "is being recorded already" in record(pid, "-d", "two").must(1).err
+    os.kill(pid, signal.SIGTERM)
+    assert recorder.wait(LIMIT_S) == 0
+
+
+def test_live(serve):
+    server = serve("pg")
+    out = utrail("live", "-p", server.pid, "--for=60ms", "--no-libcall", "-F", "sum").must().out
+    assert "leaf();" in out and "sum() {" in out
+    server.is_as_it_was()
+    server.end()
+
+
+def test_elsewhere(serve, workdir):
+    """In a mount namespace of its own, where the probe's file is not."""
+    library = os.path.dirname(os.path.realpath(UTRAIL))
+    hide = f"mount -t tmpfs none {library}/libmcount && exec \"$0\""
+    try:
+        subprocess.run(["unshare", "-m", "true"], check=True, capture_output=True)
+    except subprocess.CalledProcessError:
+        pytest.skip("this user may not make mount namespaces")
+    probe = os.path.join(os.path.dirname(os.path.realpath(UTRAIL)), "libmcount")
+    if not os.path.isdir(probe):
+        pytest.skip("the probe is not beside utrail")
+
+    def start(exe):
+        return subprocess.Popen(
+            ["unshare", "-m", "sh", "-c", hide, exe], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    server = serve("pg")
+    hidden = start(server.proc.args[0])
+    try:
+        assert hidden.stdout.readline() == "ready\n"
+        record(hidden.pid, "--for=50ms").must()
+        assert "sum" in names()
+        assert "libmcount" not in open(f"/proc/{hidden.pid}/maps").read()
+        hidden.terminate()
+        assert hidden.wait(LIMIT_S) == 0
+    finally:
+        hidden.kill()
+        hidden.wait()
+    server.end()
+
+
+def sleeper(*command, **kw):
+    return subprocess.Popen([*command], stdout=subprocess.PIPE, **kw)
+
+
+SECCOMP = "import ctypes,time;c=ctypes.CDLL(None);c.prctl(38,1,0,0,0);{};print(1,flush=True);time.sleep(100)"
+
+
+def test_refusals(servers, workdir):
+    """Each with its sentence; nothing is done, and no recording is made."""
+
+    def refused(pid, text, *args, status=1):
+        result = record(pid, *args).must(status)
+        assert re.search(text, result.err), result.err
+        assert not os.path.exists("uftrace.data")
+
+    refused(2147483647, "there is no process 2147483647")
+    refused("no-such-name", "there is no process 'no-such-name'")
+    refused("1,,x y", "no process|cannot attach")
+    refused(2, "a thread of the kernel|no process 2|another user's|cannot attach")
+    refused(os.getpid(), "utrail itself, or its parent")
+    refused(1, "cannot be run, too", "program", status=2)
+    refused(1, "says how a program is started", "--keep-pid", status=2)
+    refused(1, "says how a program is started", "--no-randomize-addr", status=2)
+    refused(1, "handlers of signals", "--crash-report", status=2)
+    refused(1, "for programs that are started", "-E", "sdt:x", status=2)
+
+    proc = sleeper("sleep", "100")
+    os.kill(proc.pid, signal.SIGSTOP)
+    wait_until(lambda: "\nState:\tT" in open(f"/proc/{proc.pid}/status").read())
+    refused(proc.pid, f"it is stopped; 'kill -CONT {proc.pid}'")
+    proc.kill()
+    wait_until(lambda: "\nState:\tZ" in open(f"/proc/{proc.pid}/status").read())
+    refused(proc.pid, "it has ended")
+    proc.wait()
+
+    (workdir / "nap.c").write_text("#include <unistd.h>\nint main(void) { write(1, \"r\\n\", 2); pause(); return 0; }\n")
+    run("gcc", "-static", "nap.c", "-o", "nap-static").must()
+    proc = sleeper("./nap-static")
+    proc.stdout.readline()
+    refused(proc.pid, "statically linked")
+    assert proc.poll() is None
+    proc.kill()
+    proc.wait()
+
+    tracer = subprocess.Popen(
+        ["gdb", "-q", "-nx", "--batch", "-ex", "run", "/bin/sleep", "--args", "/bin/sleep", "100"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    found = lambda: run("pgrep", "-P", tracer.pid, "-x", "sleep").out.strip()
+    wait_until(found)
+    refused(int(found()), "traces it, and only one can")
+    os.kill(int(found()), signal.SIGKILL)
+    tracer.wait(LIMIT_S)
+
+
+def test_strict_seccomp(workdir):
+    source = (
+        "#include <sys/prctl.h>\n#include <linux/seccomp.h>\n#include <unistd.h>\n"
+        'int main(void) { prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT); write(1, "r\\n", 2); char c; '
+        "while (read(0, &c, 1) >= 0) ; return 0; }\n"
+    )
+    (workdir / "caged.c").write_text(source)
+    run("gcc", "caged.c", "-o", "caged").must()
+    proc = subprocess.Popen(["./caged"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    proc.stdout.readline()
+    result = record(proc.pid).must(1)
+    assert "strict seccomp" in result.err and proc.poll() is None
+    proc.kill()
+    proc.wait()
+
+
+def test_other_users(serve):
+    reason = why_not_as_nobody()
+    if reason:
+        pytest.skip(reason)
+    server = serve("pg")
+    result = utrail("record", "-p", server.pid, preexec=lambda: os.setuid(65534)).must(1)
+    assert "another user's (0); root may attach" in result.err
+    server.is_as_it_was()
+    server.end()

@@ -1,0 +1,204 @@
+"""Calls of Debian's kernel, recorded by utrail and by uftrace in a machine of their own (vm.py), read by both inside and here.
+
+One boot runs all commands; the tests look at what it left.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tools import PEER, UTRAIL, run, utrail
+
+import vm
+
+SOURCE = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) void touch(void)
+{
+	char *p = mmap(0, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 4; i++)
+		p[i * 4096] = 1;
+	munmap(p, 4 * 4096);
+}
+__attribute__((noinline)) void look(void)
+{
+	char text[512];
+	int fd = open("/proc/self/stat", O_RDONLY);
+	if (read(fd, text, sizeof(text)) < 0)
+		abort();
+	close(fd);
+}
+__attribute__((noinline)) void nap(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+	nanosleep(&t, NULL);
+}
+int main(int argc, char **argv)
+{
+	touch();
+	look();
+	nap(argc > 1 ? atoi(argv[1]) : 1);
+	puts("done");
+	return 7;
+}
+"""
+
+# uftrace finds tracefs only where its mount is a shared one. A buffer that has never been used says more than its size.
+COMMANDS = r"""
+mount --make-shared /sys/kernel/tracing
+echo 2816 > /sys/kernel/tracing/buffer_size_kb
+state() {
+	for file in tracing_on current_tracer trace_clock buffer_size_kb buffer_percent max_graph_depth set_ftrace_pid \
+		set_graph_function set_graph_notrace set_ftrace_notrace set_event_pid set_event options/function-fork \
+		options/event-fork trace; do
+		echo "$file: $(cat /sys/kernel/tracing/$file)"
+	done > /out/$1
+	ls /sys/kernel/tracing/instances >> /out/$1
+	echo "$1: $(cut -d' ' -f1 /proc/uptime) s" > /dev/console
+}
+# until COMMAND...: for a minute at most; the states say whether it came to that.
+until_it() {
+	for i in $(seq 600); do
+		"$@" && break
+		sleep 0.1
+	done
+}
+# tracing_on is the last file that the recorder writes to, and the last that its keeper, another utrail, writes back.
+is_recording() { grep -q function_graph /sys/kernel/tracing/current_tracer && grep -q 1 /sys/kernel/tracing/tracing_on; }
+has_ended() { ! pidof utrail > /dev/null; }
+record() {
+	/u/utrail record --libmcount-path /u "$@" > /out/record.out 2>> /out/record.err
+	echo "$? $(cat /out/record.out)" >> /out/statuses
+}
+state before
+record -K 5 -d ours /prog; state after-ours
+record -k -d shallow /prog
+record -K 9 -F 'vfs_read@kernel' -N 'security_.*@kernel' -d chosen /prog; state after-chosen
+record -K 2 -E sched:sched_switch@kernel -d events /prog; state after-events
+# As from a terminal, for all; a shell's background jobs would ignore it.
+{ until_it is_recording; sleep 1; kill -INT $(pidof utrail prog); } &
+/u/utrail record --libmcount-path /u -k -d interrupted /prog 60000; wait; state after-interrupted
+/u/utrail record --libmcount-path /u -k -d killed /prog 60000 &
+until_it is_recording; state during; kill -KILL $!; until_it has_ended; state after-killed
+kill $(pidof prog)
+echo 1 > /sys/kernel/tracing/events/sched/sched_switch/enable
+/u/utrail record --libmcount-path /u -k -d busy /prog 2> busy.err
+echo 0 > /sys/kernel/tracing/events/sched/sched_switch/enable
+uftrace record -K 5 -d theirs /prog > /dev/null; state after-theirs
+for data in ours theirs; do
+	/u/utrail replay --no-pager -d $data > $data.by-utrail 2>&1
+	uftrace replay --no-pager -d $data > $data.by-uftrace 2>&1
+done
+"""
+
+
+def strip(text):
+    """The calls: what is right of the bar, without what each tool says in its own words."""
+    return [line.split("| ", 1)[1] for line in text.splitlines() if re.search(r"\[ *\d+\] \| ", line)]
+
+
+@pytest.fixture(scope="session")
+def out(tmp_path_factory):
+    directory = Path(os.environ.get("UTRAIL_KERNEL_CACHE", Path(UTRAIL).parent / "kernel"))
+    directory.mkdir(exist_ok=True)
+    try:
+        machine = vm.Machine(directory, tmp_path_factory.mktemp("machine"))
+    except vm.Unavailable as why:
+        pytest.skip(f"no machine with Debian's kernel: {why}")
+    path = tmp_path_factory.mktemp("prog")
+    (path / "prog.c").write_text(SOURCE)
+    run("gcc", "-pg", "-O1", "prog.c", "-o", "prog", cwd=path).must()
+    machine.add(path / "prog", "/prog")
+    machine.add(UTRAIL, "/u/utrail")
+    machine.add(Path(UTRAIL).parent / "libmcount/libmcount.so", "/u/libmcount.so")
+    if PEER:
+        machine.add("/usr/bin/uftrace")
+        for library in Path("/usr/lib").glob("*/uftrace/*.so"):
+            machine.add(library)
+    return machine.run(COMMANDS, timeout=900)
+
+
+def test_the_program_is_as_it_was(out):
+    assert (out / "statuses").read_text().splitlines() == ["7 done"] * 4
+    assert (out / "record.err").read_text() == ""
+
+
+def find(lines, first, *, inside):
+    """Is there a line with @first between "@inside() {" and its end?"""
+    start = next(i for i, line in enumerate(lines) if line.strip() == f"{inside}() {{")
+    end = next(i for i, line in enumerate(lines) if i > start and line.strip() == f"}} /* {inside} */")
+    return any(re.match(rf" *{first}\(\)", line) for line in lines[start:end])
+
+
+def test_calls_are_under_those_of_the_program(out):
+    lines = strip(utrail("replay", "-d", out / "ours").must().out)
+    assert find(lines, "__x64_sys_mmap", inside="mmap")
+    assert find(lines, "handle_mm_fault", inside="touch")
+    assert find(lines, "vfs_read", inside="read")
+    assert find(lines, "do_nanosleep", inside="nanosleep")
+    lines = strip(utrail("replay", "-d", out / "shallow").must().out)
+    assert find(lines, "handle_mm_fault", inside="touch")
+    assert not any("vfs_read" in line for line in lines)
+
+
+def test_times_are_inside_those_of_the_parents(out):
+    """Of each call: what its calls took together is not more."""
+    children, checked = [0.0], 0
+    units = {"us": 1, "ms": 1e3, " s": 1e6, " m": 60e6}
+    for line in utrail("replay", "-d", out / "ours").must().out.splitlines():
+        m = re.match(r" *([\d.]+) (us|ms| s| m) \[ *\d+\] \| (.*)", line)
+        if re.search(r"\{$", line):
+            children.append(0.0)
+        elif m:
+            total = float(m[1]) * units[m[2]]
+            if m[3].strip().startswith("}"):
+                assert children.pop() <= total * 1.001 + 0.01, line
+                checked += 1
+            children[-1] += total
+    assert checked > 20
+
+
+def test_chosen_by_the_kernel(out):
+    lines = strip(utrail("replay", "-d", out / "chosen").must().out)
+    assert find(lines, "vfs_read", inside="read")
+    text = "\n".join(lines)
+    assert "security_" not in text and "__x64_sys_mmap" not in text
+
+
+def test_events_beside_calls(out):
+    text = utrail("replay", "-d", out / "events").must().out
+    assert "sched:sched_switch" in text and "x64_sys_call" in text
+
+
+def test_reports(out):
+    text = utrail("report", "-d", out / "ours").must().out
+    assert re.search(r" 1 +do_nanosleep\n", text) or re.search(r" 1 +hrtimer_nanosleep\n", text)
+    assert "x64_sys_call" in utrail("graph", "-d", out / "ours").must().out
+    assert "vfs_read" in utrail("dump", "-d", out / "ours", "--format=chrome").must().out
+    assert "x64_sys_call" in utrail("report", "-d", out / "ours", "--kernel-only").must().out
+
+
+@pytest.mark.parametrize("when", ["ours", "chosen", "events", "interrupted", "killed"])
+def test_tracefs_is_as_before(out, when):
+    assert (out / f"after-{when}").read_text() == (out / "before").read_text()
+    during = (out / "during").read_text()
+    assert "tracing_on: 1\n" in during and "current_tracer: function_graph\n" in during
+
+
+def test_who_traces_already_is_left_alone(out):
+    said = (out / "busy.err").read_text()
+    assert said == "WARN: cannot record calls of the kernel: somebody else is recording events (set_event in tracefs)\n"
+
+
+@pytest.mark.skipif(not PEER, reason="Debian's uftrace is not installed")
+@pytest.mark.parametrize("data", ["ours", "theirs"])
+def test_both_show_the_same(out, data):
+    ours = strip((out / f"{data}.by-utrail").read_text())
+    assert len(ours) > 100
+    assert ours == strip((out / f"{data}.by-uftrace").read_text())

@@ -1,0 +1,156 @@
+"""A virtual machine with Debian's kernel, whose tracing is whole: the machine that runs the tests may have a kernel without tracers.
+
+The kernel comes out of the package linux-image-*-amd64, unpacked but not installed; the rest is an initramfs with busybox, the
+programs that are wanted and their libraries. Commands run there by the first process. What they leave in /out comes back as a tar
+archive written to a virtual disk. QEMU emulates the processor: no privilege is needed, and a boot takes about ten seconds.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+PACKAGE = re.compile(r"linux-image-[0-9.]+-[0-9]+-amd64")
+DISK_BYTES = 256 << 20
+# In the order in which they need each other.
+MODULES = ("virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk")
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /out /root /var/tmp
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs -o size=80% out /out
+mkdir -p /dev/shm && mount -t tmpfs shm /dev/shm
+mount -t tracefs tracefs /sys/kernel/tracing
+for module in {modules}; do insmod /modules/$module.ko; done
+ip link set lo up
+export PATH=/bin:/usr/bin HOME=/root
+cd /out
+sh /commands > /out/log 2>&1
+echo $? > /out/status
+tar cf /dev/vda -C /out .
+sync
+poweroff -f
+"""
+
+
+class Unavailable(Exception):
+    """There can be no such machine here, and why."""
+
+
+def _run(*words, cwd=None, timeout=240):
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=timeout)
+
+
+def _newest_package():
+    names = PACKAGE.findall(_run("apt-cache", "depends", "linux-image-amd64").stdout)
+    if not names:
+        raise Unavailable("apt-cache knows no package linux-image-amd64")
+    return names[0]
+
+
+def kernel(cache):
+    """The directory of Debian's kernel, unpacked below @cache when it is not there yet."""
+    found = sorted(Path(cache).glob("linux-image-*/boot/vmlinuz-*"))
+    if found:
+        return found[-1].parents[1]
+    name = _newest_package()
+    Path(cache).mkdir(parents=True, exist_ok=True)
+    got = _run("apt-get", "download", name, cwd=cache)
+    packages = list(Path(cache).glob(f"{name}_*.deb"))
+    if not packages:
+        raise Unavailable(f"apt-get download {name}: {(got.stderr or got.stdout).strip().splitlines()[-1:]}")
+    unpacked = Path(cache) / f"{name}.tmp"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    subprocess.run(["dpkg-deb", "-x", packages[0], unpacked], check=True)
+    packages[0].unlink()
+    final = Path(cache) / name
+    unpacked.rename(final)
+    return final
+
+
+def _libraries(program):
+    """Of a program: the files that the dynamic linker loads with it."""
+    listed = _run("ldd", str(program)).stdout
+    return {Path(path) for path in re.findall(r"(/\S+) \(0x", listed)}
+
+
+class Machine:
+    """What is in it, and then run()."""
+
+    def __init__(self, cache, directory):
+        self.kernel = kernel(cache)
+        for tool in ("qemu-system-x86_64", "busybox"):
+            if not shutil.which(tool):
+                raise Unavailable(f"{tool} is not installed")
+        self.directory = Path(directory)
+        self.root = self.directory / "root"
+        shutil.rmtree(self.root, ignore_errors=True)
+        for path in ("bin", "modules"):
+            (self.root / path).mkdir(parents=True)
+        self.add(Path(shutil.which("busybox")).resolve(), "/bin/busybox")
+        for name in MODULES:
+            found = next(self.kernel.glob(f"lib/modules/*/kernel/drivers/*/{name}.ko"), None)
+            if found:
+                shutil.copy(found, self.root / "modules" / found.name)
+
+    def add(self, file, place=None):
+        """Put @file there at @place (where it is here), with the libraries that it needs."""
+        files = {Path(place or file): Path(file)}
+        files.update({library: library for library in _libraries(file)})
+        for where, source in files.items():
+            target = self.root / str(where).lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                shutil.copy(source, target)
+
+    def write(self, place, text):
+        target = self.root / place.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def _image(self):
+        self.write("/init", INIT.format(modules=" ".join(MODULES)))
+        (self.root / "init").chmod(0o755)
+        image = self.directory / "initramfs"
+        names = "\n".join(sorted(str(p.relative_to(self.root)) for p in self.root.rglob("*")))
+        with open(image, "wb") as out:
+            subprocess.run(
+                [shutil.which("busybox"), "cpio", "-o", "-H", "newc"],
+                input=names.encode(), stdout=out, stderr=subprocess.DEVNULL, cwd=self.root, check=True,
+            )
+        return image
+
+    def run(self, commands, timeout=200, cpus=2):
+        """Boot, run @commands by sh in /out, and bring /out back: its directory here. `log` in it is what they said."""
+        self.write("/commands", commands)
+        image, disk, out = self._image(), self.directory / "disk", self.directory / "out"
+        console = self.directory / "console"
+        with open(disk, "wb") as f:
+            f.truncate(DISK_BYTES)
+        try:
+            subprocess.run(
+                ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(cpus), "-m", "1024",
+                 "-kernel", next(self.kernel.glob("boot/vmlinuz-*")), "-initrd", image,
+                 "-append", "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check", "-no-reboot", "-display", "none", "-monitor", "none",
+                 "-serial", f"file:{console}", "-drive", f"file={disk},if=virtio,format=raw"],
+                check=True, timeout=timeout, stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the machine did not end in {timeout} s; it said:\n{self.said()}") from None
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        try:
+            with tarfile.open(disk) as tar:
+                tar.extractall(out)
+        except tarfile.ReadError:
+            raise AssertionError(f"the machine left nothing; it said:\n{self.said()}") from None
+        os.unlink(disk)
+        return out
+
+    def said(self):
+        console = self.directory / "console"
+        return console.read_text(errors="replace")[-4000:] if console.exists() else ""

@@ -1,0 +1,133 @@
+/* Unit tests of utils/spec/patches.c. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/compiler.h"
+#include "utils/spec/patches.h"
+
+static struct patch_rules parse(const char *text, enum pattern_match match)
+{
+	struct patch_rules rules = { 0 };
+	struct uft_err err = { 0 };
+
+	if (patch_rules_parse(text, match, &rules, &err) < 0)
+		fail_msg("'%s': %s", text, err.text);
+	return rules;
+}
+
+static void the_last_one_counts(void **state)
+{
+	static const struct {
+		const char *text;
+		enum pattern_match match;
+		const char *name;
+		const char *module;
+		enum patch_choice expect;
+	} cases[] = {
+		{ "f", MATCH_REGEX, "f", NULL, PATCH_IN },
+		{ "f", MATCH_REGEX, "ff", NULL, PATCH_UNSAID },
+		{ "f.", MATCH_REGEX, "ff", NULL, PATCH_IN },
+		{ "f*", MATCH_GLOB, "ff", NULL, PATCH_IN },
+		{ "f*", MATCH_SIMPLE, "ff", NULL, PATCH_UNSAID },
+		{ ".;!f", MATCH_REGEX, "f", NULL, PATCH_OUT },
+		{ "!f;.", MATCH_REGEX, "f", NULL, PATCH_IN },
+		{ "!f;;g", MATCH_REGEX, "f", NULL, PATCH_OUT },
+		{ ".", MATCH_REGEX, NULL, NULL, PATCH_IN },
+		{ "f", MATCH_REGEX, NULL, NULL, PATCH_UNSAID },
+		{ "f", MATCH_REGEX, "f", "libx.so.1", PATCH_UNSAID },
+		{ "f@libx", MATCH_REGEX, "f", "libx.so.1", PATCH_IN },
+		{ "f@libx", MATCH_REGEX, "f", "liby.so.1", PATCH_UNSAID },
+		{ "f@libx", MATCH_REGEX, "f", NULL, PATCH_UNSAID },
+		{ "f@prog", MATCH_REGEX, "f", NULL, PATCH_IN },
+		{ "f;!.@libx", MATCH_REGEX, "f", "libx.so", PATCH_OUT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct patch_rules rules = parse(cases[i].text, cases[i].match);
+		const struct patch_subject subject = {
+			.name = cases[i].name,
+			.module = cases[i].module ? cases[i].module : "program",
+			.is_program = !cases[i].module,
+		};
+
+		if (patch_rules_choose(&rules, &subject) != cases[i].expect)
+			fail_msg("%zu: '%s'", i, cases[i].text);
+		patch_rules_deinit(&rules);
+	}
+}
+
+static void other_names(void **state)
+{
+	struct patch_rules rules = parse("f;!f.cold", MATCH_SIMPLE);
+	struct patch_subject subject = {
+		.name = "f.part.0", .others = "f\0f.x\0", .module = "program", .is_program = true
+	};
+
+	assert_int_equal(patch_rules_choose(&rules, &subject), PATCH_IN);
+	subject.others = "f\0f.cold\0";
+	assert_int_equal(patch_rules_choose(&rules, &subject), PATCH_OUT);
+	patch_rules_deinit(&rules);
+}
+
+static void matches_are_noted(void **state)
+{
+	struct patch_rules rules = parse("f;!f;g", MATCH_REGEX);
+	struct patch_subject subject = { .name = "f", .module = "program", .is_program = true };
+
+	patch_rules_choose(&rules, &subject);
+	assert_true(rules.rules[0].has_name && !rules.rules[0].has_match);
+	/* It has a hook, which is what the first asks for; nobody can take it out. */
+	subject.has_hook = true;
+	patch_rules_choose(&rules, &subject);
+	assert_true(rules.rules[0].has_match && !rules.rules[1].has_match);
+	subject.can_be = true;
+	patch_rules_choose(&rules, &subject);
+	assert_true(rules.rules[1].has_match);
+	assert_false(rules.rules[2].has_name);
+	patch_rules_deinit(&rules);
+}
+
+static void what_rules_are_about(void **state)
+{
+	struct patch_rules rules = parse("f@libx;!g", MATCH_REGEX);
+
+	assert_string_equal(rules.rules[0].text, "f@libx");
+	assert_true(rules.rules[1].takes_out);
+	assert_string_equal(rules.rules[1].text, "g");
+	assert_true(patch_rules_have(&rules, false));
+	assert_true(patch_rules_have(&rules, true));
+	assert_true(patch_rules_are_about(&rules, "libx.so", false, false));
+	assert_false(patch_rules_are_about(&rules, "libx.so", false, true));
+	assert_true(patch_rules_are_about(&rules, "prog", true, true));
+	assert_false(patch_rules_are_about(&rules, "prog", true, false));
+	patch_rules_deinit(&rules);
+}
+
+static void refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "@x", "'@x': column 1: expected the name of a function" },
+		{ "a;!", "'a;!': column 4: expected the name of a function" },
+		{ "a;b@", "'a;b@': column 5: expected the name of a file" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct patch_rules rules = { 0 };
+		struct uft_err err = { 0 };
+
+		assert_int_equal(patch_rules_parse(cases[i][0], MATCH_REGEX, &rules, &err),
+				 -ERR_USAGE);
+		assert_string_equal(err.text, cases[i][1]);
+		assert_int_equal(rules.nr, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_one_counts),	cmocka_unit_test(other_names),
+		cmocka_unit_test(matches_are_noted),	cmocka_unit_test(refused),
+		cmocka_unit_test(what_rules_are_about),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* What a lane says of each event beside what it is: when, how deep, and how much of the file was read by then. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/format/bytes.h"
+
+struct seen {
+	struct strbuf text;
+	enum event_type type;
+};
+
+/* "<time>@<depth> " of each event of a type. */
+static int write_one_type(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct seen *seen = self;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (event->type == seen->type)
+			strbuf_addf(&seen->text, "%llu@%u ", (unsigned long long)event->time_ns,
+				    event->depth);
+	}
+	return 0;
+}
+
+struct scene {
+	struct recording rec;
+	struct pipeline_config config;
+	struct strbuf perf;
+};
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	recording_init(&s->rec);
+	pipeline_config_init(&s->config);
+	s->config.stages.wants = STAGE_WANTS_DEPTHS;
+}
+
+/* The events of @type are @expected; all files are read by then, and nothing twice. */
+static void end(struct scene *s, enum event_type type, const char *expected)
+{
+	struct seen seen = { .type = type };
+	struct trace_data data;
+	struct pipeline pipe;
+	uint64_t bytes = 0;
+
+	recording_finish(&s->rec);
+	if (s->perf.len)
+		recording_add_file(&s->rec, "perf-cpu0.dat", s->perf.data, s->perf.len);
+	assert_int_equal(data_open(&data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &s->config, NULL), 0);
+	assert_int_equal(atomic_load(&pipe.read_bytes), 0);
+	assert_int_equal(pipeline_run(&pipe,
+				      &(struct view){ .events = write_one_type, .self = &seen },
+				      NULL),
+			 0);
+	assert_string_equal(strbuf_str(&seen.text), expected);
+	for (size_t i = 0; i < data.nr_tasks; i++)
+		bytes += data.tasks[i].data_bytes;
+	assert_true(bytes > 0);
+	assert_int_equal(atomic_load(&pipe.read_bytes), bytes);
+	pipeline_close(&pipe);
+	data_close(&data);
+	recording_deinit(&s->rec);
+	strbuf_deinit(&seen.text);
+	strbuf_deinit(&s->perf);
+}
+
+static void losses_have_the_time_of_what_is_before(void **state)
+{
+	struct scene s;
+
+	begin(&s);
+	recording_add_task(&s.rec, 100, "a{!b{ }!!}", 1000);
+	end(&s, EVENT_LOST, "1000@1 2020@1 2020@1 ");
+	/* Or behind, when they are first. */
+	begin(&s);
+	recording_add_task(&s.rec, 100, "!a{}", 1000);
+	s.config.stages.show_outside = true;
+	end(&s, EVENT_LOST, "1000@0 ");
+}
+
+static void depths_of_the_scheduler(void **state)
+{
+	static const struct {
+		const char *tree;
+		bool show_libcalls;
+		const char *expected;
+	} cases[] = {
+		{ "a{ }", true, "1500@1 " },
+		{ "a{b{ }}", true, "1500@2 " },
+		{ "a{b{ }}", false, "1500@2 " },
+		{ "a{ }", false, "1500@1 " },
+		{ "A{ }", true, "1500@1 " },
+		/* What happens in the outermost library call that is not shown is at the margin; any other counts. */
+		{ "A{ }", false, "1500@0 " },
+		{ "a{B{ }}", false, "1500@2 " },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scene s;
+
+		begin(&s);
+		recording_add_task(&s.rec, 100, cases[i].tree, 1000);
+		perf_add_sched(&s.perf, 'o', 100, 1500);
+		perf_add_sched(&s.perf, 'i', 100, 1600);
+		s.config.stages.show_libcalls = cases[i].show_libcalls;
+		end(&s, EVENT_SCHED_OUT, cases[i].expected);
+	}
+}
+
+/* A record about task 100: 7 it is new, 3 it has a name. */
+static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
+{
+	uint8_t bytes[48] = { 0 };
+	const size_t trailer = sizeof(bytes) - 16;
+
+	put_u32(bytes, type, false);
+	put_u16(bytes + 6, sizeof(bytes), false);
+	if (type == 7) {
+		put_u32(bytes + 8, 100, false);
+		put_u32(bytes + 16, 100, false);
+		put_u64(bytes + 24, time_ns, false);
+	} else {
+		put_u32(bytes + 8, 100, false);
+		put_u32(bytes + 12, 100, false);
+		memcpy(bytes + 16, "name", 5);
+	}
+	put_u32(bytes + trailer, 100, false);
+	put_u32(bytes + trailer + 4, 100, false);
+	put_u64(bytes + trailer + 8, time_ns, false);
+	strbuf_add(perf, bytes, sizeof(bytes));
+}
+
+/* What there is of a task beside its calls, counted before anything is shown. */
+static void surveys(void **state)
+{
+	struct trace_data data;
+	struct pipeline pipe;
+	struct scene s;
+
+	begin(&s);
+	recording_add_task(&s.rec, 100, "a{}", 1000);
+	recording_add_task(&s.rec, 101, "a{}", 1000);
+	recording_finish(&s.rec);
+	perf_add_sched(&s.perf, 'i', 100, 900);
+	add_sign(&s.perf, 7, 1000);
+	add_sign(&s.perf, 3, 1100);
+	perf_add_sched(&s.perf, 'o', 100, 1200);
+	perf_add_sched(&s.perf, 'i', 100, 1300);
+	perf_add_sched(&s.perf, 'o', 100, 1400);
+	perf_add_sched(&s.perf, 'i', 100, 1500);
+	recording_add_file(&s.rec, "perf-cpu0.dat", s.perf.data, s.perf.len);
+	assert_int_equal(data_open(&data, s.rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &s.config, NULL), 0);
+	assert_int_equal(pipe.surveys[0].nr, 7);
+	assert_int_equal(pipe.surveys[0].first_ns, 900);
+	assert_int_equal(pipe.surveys[0].first_sign_ns, 1000);
+	assert_int_equal(pipe.surveys[0].first_back_ns, 1300);
+	assert_int_equal(pipe.surveys[1].nr, 0);
+	assert_int_equal(pipe.surveys[1].bytes, 0);
+	assert_int_equal(pipe.surveys[1].first_ns, UINT64_MAX);
+	assert_int_equal(pipe.surveys[1].first_sign_ns, UINT64_MAX);
+	assert_int_equal(pipe.surveys[1].first_back_ns, UINT64_MAX);
+	pipeline_close(&pipe);
+	data_close(&data);
+	recording_deinit(&s.rec);
+	strbuf_deinit(&s.perf);
+}
+
+/* Many records, in more than one piece. */
+static void progress(void **state)
+{
+	char tree[3000];
+	struct scene s;
+
+	begin(&s);
+	for (size_t i = 0; i < sizeof(tree) - 3; i += 3)
+		memcpy(tree + i, "a{}", 4);
+	for (int tid = 100; tid < 105; tid++)
+		recording_add_task(&s.rec, tid, tree, 1000 + tid);
+	end(&s, EVENT_LOST, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses_have_the_time_of_what_is_before),
+		cmocka_unit_test(depths_of_the_scheduler),
+		cmocka_unit_test(surveys),
+		cmocka_unit_test(progress),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* What a recorder and a probe that it has put into a running process say to each other by calls: utrail_attach(), utrail_leave(). */
+#ifndef UTRAIL_FORMAT_ATTACH_H
+#define UTRAIL_FORMAT_ATTACH_H
+
+/*
+ * The recorder has a thread of the process call these; addresses and numbers are what the registers hold.
+ *
+ *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
+ *	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
+ */
+#define ATTACH_FUNCTION "utrail_attach"
+#define LEAVE_FUNCTION	"utrail_leave"
+
+enum attach_result {
+	ATTACH_DONE = 0,
+	ATTACH_BUSY = 1,    /* it has, or had, a recorder */
+	ATTACH_REFUSED = 2, /* the recorder was not reached, or has said no */
+	ATTACH_NO_MEMORY = 3,
+	ATTACH_SHADOW_STACK = 4,
+	ATTACH_OTHER_LIBC = 5,
+	ATTACH_NO_ADDRESS_SPACE = 6,
+};
+
+enum attach_step {
+	ATTACH_STATE = 0, /* enum attach_state */
+	/* Nothing of the program leads to the probe any more. How many ranges of code it has made; the room gets their first and last addresses */
+	ATTACH_WITHDRAW = 1,
+	ATTACH_COUNT =
+		2, /* with all other threads stopped: 0 when none of them is within the probe, or returns to it */
+	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
+	ATTACH_HANDLE = 4,    /* what utrail_attach() was given */
+};
+
+enum attach_state {
+	ATTACH_STATE_NONE = 0,	    /* nobody has ever recorded it */
+	ATTACH_STATE_RECORDED = 1,  /* its recorder is alive */
+	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to it is not */
+	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started it is not */
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* Compact blocks of trace records: what <tid>.cdat consists of. */
+#ifndef UTRAIL_FORMAT_COMPACT_H
+#define UTRAIL_FORMAT_COMPACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * doc/internals/compact.md. A block stands for a piece of <tid>.dat, byte for byte, and needs no other block to be read. What is
+ * in it is for the most part records of calls, which get small; whatever else is there is kept as it is.
+ */
+
+/* Of <tid>.dat, in one block at most. */
+#define COMPACT_RAW_MAX	   (128U << 10)
+#define COMPACT_HEAD_BYTES 48
+/* So many bytes behind a body must be readable. */
+#define COMPACT_SLACK	   16
+
+/*
+ * The front of a block.
+ *
+ * @tid: whose records these are
+ * @first_ns: the time of the first record of a call; 0: there is none
+ * @raw_len: how many bytes of <tid>.dat it stands for; @body_len: how many bytes come behind the head, first @tokens_len
+ *           that stand for records, then the functions
+ * @nr_records: LOST ones among them
+ * @nr_funcs: functions that it numbers
+ * @depth: calls that are open at its start, as far as its first record tells
+ * @is_cut: it does not end where a record ends
+ * @sum: of the body
+ */
+struct compact_head {
+	int32_t tid;
+	uint64_t first_ns;
+	uint32_t raw_len;
+	uint32_t body_len;
+	uint32_t tokens_len;
+	uint32_t nr_records;
+	uint16_t nr_funcs;
+	uint16_t depth;
+	bool is_cut;
+	uint64_t sum;
+};
+
+/* What is learned on the way through a block. Of the heap, about 80 kB; for one thread at a time. NULL when memory is short. */
+struct compact_coder;
+struct compact_coder *compact_coder_create(void);
+void compact_coder_destroy(struct compact_coder *coder);
+#define cleanup_compact_coder cleanup(compact_coder_destroy_fn)
+static inline void compact_coder_destroy_fn(struct compact_coder **coder)
+{
+	compact_coder_destroy(*coder);
+}
+
+/* How many bytes the blocks for @raw_len bytes take at most. */
+size_t compact_bound(size_t raw_len);
+
+/*
+ * Write one block for the bytes of <tid>.dat that begin at @raw (where a record begins) to @out, which has room for
+ * compact_bound(COMPACT_RAW_MAX). @len is at least one. Returns how many bytes of @raw are in it: all, unless there are too many for a
+ * block, or unless @has_more says that others follow and the last record may not be whole: then maybe 0. *@out_len: of the block.
+ */
+size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
+		      bool has_more, uint8_t *out, size_t *out_len);
+
+/* Decode the head of a block from COMPACT_HEAD_BYTES at @data. False when there is none, or it is damaged. */
+bool compact_head_decode(const uint8_t *data, struct compact_head *head);
+
+/* What the sum of a body is. */
+uint64_t compact_sum(const uint8_t *data, size_t len);
+
+/*
+ * Write the raw_len bytes that a block stands for to @raw. @body has body_len bytes, and COMPACT_SLACK behind them. False when the
+ * block is damaged; then @raw may have anything in it.
+ */
+bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
+		    const uint8_t *body, uint8_t *raw);
+
+#endif

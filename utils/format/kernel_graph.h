@@ -1,0 +1,59 @@
+/* Calls of the kernel's functions, as its function_graph tracer writes them: records of kernel-cpu<N>.dat that are no tracepoints. */
+#ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
+#define UTRAIL_FORMAT_KERNEL_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/format/text.h"
+
+struct kernel_record;
+
+enum kernel_graph_kind {
+	KERNEL_GRAPH_NONE, /* some other record */
+	KERNEL_GRAPH_ENTRY,
+	KERNEL_GRAPH_EXIT,
+};
+
+/* A field of a record: bytes from its beginning, and how many; size 0: kernels of this kind have no such field. */
+struct kernel_field {
+	uint16_t offset;
+	uint16_t size;
+};
+
+/*
+ * Where such a record has what. Kernels differ: the depth is an int or a long, behind the address or at the end, or is
+ * not there.
+ */
+struct kernel_graph {
+	enum kernel_graph_kind kind;
+	struct kernel_field func;
+	struct kernel_field depth;
+};
+
+/* Of the event @event of the system "ftrace", by its @format file. False when it is something else, or has no address of a function. */
+bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
+
+/*
+ * Addresses of the kernel have this bit, those of programs do not (on every machine that utrail reads recordings of). The addresses of kernels of
+ * 32 bits get it here.
+ */
+#define KERNEL_ADDR_BIT (1ULL << 63)
+
+/* Nobody wrote down how deep a call was. */
+#define KERNEL_DEPTH_UNKNOWN UINT16_MAX
+
+/*
+ * @addr: of the function, with KERNEL_ADDR_BIT
+ * @depth: calls of the kernel around it
+ */
+struct kernel_call {
+	uint64_t addr;
+	uint16_t depth;
+};
+
+/* The call that @rec tells of. False when the record is too short for its fields, or its depth cannot be one. */
+bool kernel_graph_get(const struct kernel_graph *graph, const struct kernel_record *rec, bool big,
+		      struct kernel_call *call);
+
+#endif

@@ -1,0 +1,56 @@
+/* Functions that were compiled with room for a hook, or with a call of one, and where in the file that is. */
+#ifndef UTRAIL_OBJECT_PREPARED_H
+#define UTRAIL_OBJECT_PREPARED_H
+
+#include "utils/format/plan.h"
+#include "utils/object/elf_file.h"
+
+/*
+ * One place that can be changed; addresses are the file's own.
+ *
+ * @func: where its function begins
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for a call of a hook that is there
+ * @bytes, @original: what is there
+ */
+struct prepared_site {
+	uint64_t addr;
+	uint64_t func;
+	uint8_t what; /* enum plan_patch_what */
+	uint8_t bytes;
+	uint8_t original[PLAN_PATCH_ORIGINAL];
+};
+
+/*
+ * @sites: sorted by address
+ * @nr_short: functions that have nops where they begin, but too few of them
+ * @nr_unknown: places that the file names and that hold something else than they should
+ *
+ * Starts as { 0 }, ends with prepared_deinit().
+ */
+struct prepared {
+	struct prepared_site *sites;
+	size_t nr;
+	size_t nr_short;
+	size_t nr_unknown;
+};
+
+void prepared_deinit(struct prepared *prepared);
+#define cleanup_prepared cleanup(prepared_deinit)
+
+/*
+ * Whether functions of @file have room for hooks:
+ *
+ *  - section __patchable_function_entries (-fpatchable-function-entry=N[,M])
+ *  - section xray_instr_map (clang -fxray-instrument)
+ *  - nops where __mcount_loc says (-mnop-mcount with -mrecord-mcount), or without that section, in a program that was linked for gprof and
+ *    has no calls of a hook, where functions begin
+ */
+bool object_is_prepared(const struct elf_file *file);
+
+/* All such places. 0 or -ENOMEM; what is damaged is as if absent. */
+int prepared_find(const struct elf_file *file, struct prepared *out);
+
+/* Calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */
+int prepared_find_calls(const struct elf_file *file, struct prepared *out);
+
+#endif

@@ -1,0 +1,141 @@
+/* The language of --patch and --unpatch (see patches.h). */
+#include "utils/spec/patches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/vec.h"
+
+static int parse_one(struct patch_rules *out, enum pattern_match match, const char *text,
+		     const char *at, size_t len, struct uft_err *err)
+{
+	struct patch_rule *rules = vec_grow(out->rules, out->nr, sizeof(*rules));
+	struct patch_rule *rule;
+	struct uft_err why = { 0 };
+
+	if (!rules)
+		return err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
+	out->rules = rules;
+	rule = &rules[out->nr];
+	*rule = (struct patch_rule){ .takes_out = *at == '!' };
+	if (rule->takes_out) {
+		at++;
+		len--;
+	}
+
+	/* The last one: names may have others. */
+	const char *module = memrchr(at, '@', len);
+	size_t name_len = module ? (size_t)(module - at) : len;
+
+	if (!name_len)
+		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected the name of a function",
+			       text, at - text + 1);
+	if (module && module + 1 == at + len)
+		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected the name of a file",
+			       text, module - text + 2);
+
+	int ret = pattern_init(&rule->name, match, at, name_len, &why);
+
+	if (ret < 0)
+		return err_set(err, ret, "'%s': column %zu: %s", text, at - text + 1, why.text);
+	out->nr++;
+	rule->text = strndup(at, len);
+	rule->module = module ? strndup(module + 1, at + len - module - 1) : NULL;
+	if (!rule->text || (module && !rule->module))
+		return err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
+	return 0;
+}
+
+int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
+		      struct uft_err *err)
+{
+	struct patch_rules rules = { 0 };
+	int ret = 0;
+
+	for (const char *at = text; ret == 0;) {
+		size_t len = strcspn(at, ";");
+
+		if (len)
+			ret = parse_one(&rules, match, text, at, len, err);
+		if (!at[len])
+			break;
+		at += len + 1;
+	}
+	if (ret < 0)
+		patch_rules_deinit(&rules);
+	else
+		*out = rules;
+	return ret;
+}
+
+void patch_rules_deinit(struct patch_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		pattern_deinit(&rules->rules[i].name);
+		free(rules->rules[i].module);
+		free(rules->rules[i].text);
+	}
+	free(rules->rules);
+	*rules = (struct patch_rules){ 0 };
+}
+
+static bool is_of_module(const struct patch_rule *rule, const char *module, bool is_program)
+{
+	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
+}
+
+/* What has no name is matched by what matches any. */
+#define NAMELESS "?"
+
+static bool matches(const struct patch_rule *rule, const struct patch_subject *subject)
+{
+	const char *name = subject->name ? subject->name : NAMELESS;
+
+	if (!is_of_module(rule, subject->module, subject->is_program))
+		return false;
+	if (pattern_matches(&rule->name, name, strlen(name)))
+		return true;
+	/* One behind the other, each with its NUL. */
+	for (const char *other = subject->others; other && *other; other += strlen(other) + 1) {
+		if (pattern_matches(&rule->name, other, strlen(other)))
+			return true;
+	}
+	return false;
+}
+
+enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct patch_subject *subject)
+{
+	enum patch_choice choice = PATCH_UNSAID;
+
+	for (size_t i = 0; i < rules->nr; i++) {
+		struct patch_rule *rule = &rules->rules[i];
+
+		if (!matches(rule, subject))
+			continue;
+		rule->has_name = true;
+		rule->has_match |= subject->can_be || (subject->has_hook && !rule->takes_out);
+		choice = rule->takes_out ? PATCH_OUT : PATCH_IN;
+	}
+	return choice;
+}
+
+bool patch_rules_have(const struct patch_rules *rules, bool takes_out)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (rules->rules[i].takes_out == takes_out)
+			return true;
+	}
+	return false;
+}
+
+bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
+			   bool takes_out)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (rules->rules[i].takes_out == takes_out &&
+		    is_of_module(&rules->rules[i], module, is_program))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,72 @@
+/* The language of --patch and --unpatch: which functions are to have a hook. */
+#ifndef UTRAIL_SPEC_PATCHES_H
+#define UTRAIL_SPEC_PATCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/err.h"
+#include "utils/spec/pattern.h"
+
+/*
+ * One item of the list.
+ *
+ * @module: what the base name of the function's file begins with, of the heap; NULL: the program itself
+ * @takes_out: with `!` in front of it, or of --unpatch
+ * @text: as typed, without `!`, of the heap
+ * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so far
+ */
+struct patch_rule {
+	struct pattern name;
+	char *module;
+	bool takes_out;
+	char *text;
+	bool has_name;
+	bool has_match;
+};
+
+/* In the order of the command line. Starts as { 0 }, ends with patch_rules_deinit(). */
+struct patch_rules {
+	struct patch_rule *rules;
+	size_t nr;
+};
+
+/*
+ * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); how FUNC is read says @match. -ERR_USAGE with the column
+ * and what is wrong, -ENOMEM.
+ */
+int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
+		      struct uft_err *err);
+void patch_rules_deinit(struct patch_rules *rules);
+
+/*
+ * A function: @name demangled, @others what else it is called (demangle_others()) or NULL; without a symbol @name is NULL. @module: base name of
+ * its file. @can_be: it can be patched, @has_hook: it has a hook all the same; which rules remember.
+ */
+struct patch_subject {
+	const char *name;
+	const char *others;
+	const char *module;
+	bool is_program;
+	bool can_be;
+	bool has_hook;
+};
+
+enum patch_choice {
+	PATCH_UNSAID, /* no rule is about it */
+	PATCH_IN,
+	PATCH_OUT,
+};
+
+/* What the last rule that matches says. Each that does is noted to have a match. */
+enum patch_choice patch_rules_choose(struct patch_rules *rules,
+				     const struct patch_subject *subject);
+
+/* Whether any rule puts hooks in, or takes some out. */
+bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
+
+/* The same for files of which @module is the base name. */
+bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
+			   bool takes_out);
+
+#endif

@@ -1,0 +1,221 @@
+/* Words that change a recording that goes on (see steer.h). */
+#include "utils/spec/steer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/nearest.h"
+#include "utils/base/units.h"
+#include "utils/spec/filters.h"
+
+void steer_change_deinit(struct steer_change *change)
+{
+	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
+		strbuf_deinit(&change->specs[i]);
+	strbuf_deinit(&change->text);
+}
+
+static int take_status(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_STATUS;
+	return 0;
+}
+
+static int take_on(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags = (change->flags & ~(uint32_t)STEER_OFF) | STEER_ON;
+	return 0;
+}
+
+static int take_off(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags = (change->flags & ~(uint32_t)STEER_ON) | STEER_OFF;
+	return 0;
+}
+
+static int add_specs(struct steer_change *change, enum spec_option option, const char *text)
+{
+	change->flags |= STEER_SPECS;
+	strbuf_addf(&change->specs[option], "%s%s", change->specs[option].len ? ";" : "", text);
+	return 0;
+}
+
+static int take_filter(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	return add_specs(change, SPEC_FILTER, arg);
+}
+
+static int take_notrace(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_SPECS;
+	specs_add_notrace(&change->specs[SPEC_FILTER], arg);
+	return 0;
+}
+
+static int take_caller(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	return add_specs(change, SPEC_CALLER, arg);
+}
+
+static int take_trigger(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	return add_specs(change, SPEC_TRIGGER, arg);
+}
+
+static int take_clear(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_CLEAR;
+	return 0;
+}
+
+static int take_match(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	static const char *const names[] = {
+		[MATCH_REGEX] = "regex",
+		[MATCH_GLOB] = "glob",
+		[MATCH_SIMPLE] = "simple",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(arg, names[i]) == 0) {
+			change->match = i;
+			return 0;
+		}
+	}
+	return err_set(err, -ERR_USAGE, "'match %s': it is regex, glob or simple", arg);
+}
+
+static int take_depth(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	char *end;
+
+	errno = 0;
+
+	long depth = strtol(arg, &end, 10);
+
+	if (errno || end == arg || *end || depth < 1 || depth > 65534)
+		return err_set(err, -ERR_USAGE, "'depth %s': it is a number from 1 to 65534", arg);
+	change->depth = depth;
+	change->flags |= STEER_DEPTH;
+	return 0;
+}
+
+static int take_time(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	if (parse_time(arg, &change->time_ns, err) < 0) {
+		err_prefix(err, "'time'");
+		return -ERR_USAGE;
+	}
+	change->flags |= STEER_TIME;
+	return 0;
+}
+
+static int take_size(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	if (parse_size(arg, &change->size, err) < 0) {
+		err_prefix(err, "'size'");
+		return -ERR_USAGE;
+	}
+	change->flags |= STEER_SIZE;
+	return 0;
+}
+
+static int take_snapshot(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_SNAPSHOT;
+	return 0;
+}
+
+static int take_stop(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_STOP;
+	return 0;
+}
+
+const struct steer_word steer_words[] = {
+	{ "status", NULL, "show what is recorded just now", take_status },
+	{ "on", NULL, "record calls from now on", take_on },
+	{ "off", NULL, "record no calls; those that are open are recorded to their end", take_off },
+	{ "filter", "FUNC[@...]", "only these functions and what they call, as -F", take_filter },
+	{ "notrace", "FUNC", "not these functions, nor what they call, as -N", take_notrace },
+	{ "caller", "FUNC", "only these functions and the calls that lead to them, as -C",
+	  take_caller },
+	{ "trigger", "FUNC@ACTION,...", "do something when these functions are called, as -T",
+	  take_trigger },
+	{ "clear", NULL, "forget all filters and triggers that were given before", take_clear },
+	{ "match", "HOW", "patterns of this change are regex, glob or simple", take_match },
+	{ "depth", "N", "this many levels of calls, as -D", take_depth },
+	{ "time", "TIME", "only calls that are longer, as -t", take_time },
+	{ "size", "SIZE", "only functions of at least that many bytes, as -Z", take_size },
+	{ "snapshot", NULL, "save a flight recording as it is now", take_snapshot },
+	{ "stop", NULL, "end the recording; the program runs on", take_stop },
+	{ NULL },
+};
+
+const struct steer_word *steer_word_find(const char *word)
+{
+	for (const struct steer_word *row = steer_words; row->word; row++) {
+		if (strcmp(row->word, word) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static int unknown_word(const char *word, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct nearest near;
+
+	nearest_init(&near, word);
+	for (const struct steer_word *row = steer_words; row->word; row++)
+		nearest_offer(&near, row->word);
+	nearest_text(&near, "", &text);
+	return err_set(err, -ERR_USAGE, "unknown word '%s'; the nearest: %s", word,
+		       strbuf_str(&text));
+}
+
+static void add_text(struct steer_change *change, const char *word)
+{
+	if (change->text.len)
+		strbuf_addch(&change->text, ' ');
+	strbuf_addstr(&change->text, word);
+}
+
+static int take_words(const struct strbuf *words, struct steer_change *change, struct uft_err *err)
+{
+	strbuf_list_each (words, word) {
+		const struct steer_word *row = steer_word_find(word);
+		const char *arg = NULL;
+
+		if (!row)
+			return unknown_word(word, err);
+		if (row->arg)
+			arg = word = strbuf_list_next(words, word);
+		if (row->arg && (!arg || !*arg))
+			return err_set(err, -ERR_USAGE, "'%s' needs an argument: %s %s", row->word,
+				       row->word, row->arg);
+
+		int ret = row->take(change, arg, err);
+
+		if (ret < 0)
+			return ret;
+		if (row->take == take_status || row->take == take_snapshot)
+			continue;
+		add_text(change, row->word);
+		if (arg)
+			add_text(change, arg);
+	}
+	return 0;
+}
+
+int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err)
+{
+	change->match = MATCH_REGEX;
+
+	int ret = take_words(words, change, err);
+
+	for (unsigned i = 0; ret == 0 && i < SPEC_OPTIONS; i++)
+		ret = strbuf_oom(&change->specs[i]) ? -ENOMEM : 0;
+	return ret == 0 && strbuf_oom(&change->text) ? -ENOMEM : ret;
+}

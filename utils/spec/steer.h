@@ -1,0 +1,78 @@
+/* What a user may change of a recording that goes on, as words: `utrail control DIR off`, `... filter main depth 3`. */
+#ifndef UTRAIL_SPEC_STEER_H
+#define UTRAIL_SPEC_STEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/spec/trigger.h"
+
+/* What was asked for, as bits of steer_change.flags. */
+enum steer_flags {
+	STEER_STATUS = 1U << 0,
+	STEER_ON = 1U << 1,
+	STEER_OFF = 1U << 2,
+	STEER_CLEAR =
+		1U
+		<< 3, /* forget all filters and triggers that there are; those that stand beside it are added afterwards */
+	STEER_SPECS = 1U << 4, /* @specs */
+	STEER_DEPTH = 1U << 5,
+	STEER_TIME = 1U << 6,
+	STEER_SIZE = 1U << 7,
+	STEER_SNAPSHOT = 1U << 8,
+	STEER_STOP = 1U << 9,
+};
+
+/* These need a recording that can be steered (record --agent). */
+#define STEER_CHANGES                                                                             \
+	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
+		    STEER_SIZE | STEER_STOP))
+
+/*
+ * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
+ *
+ * @specs: by enum spec_option: what is added, separated by ';', as options have it; empty: nothing
+ * @match: enum pattern_match of what is added
+ * @text: the words again, with a blank between them, without those that change nothing
+ */
+struct steer_change {
+	uint32_t flags;
+	unsigned depth;
+	uint64_t time_ns;
+	uint64_t size;
+	int match;
+	struct strbuf specs[SPEC_OPTIONS];
+	struct strbuf text;
+};
+
+void steer_change_deinit(struct steer_change *change);
+#define cleanup_steer_change cleanup(steer_change_deinit)
+
+/*
+ * One word of the language.
+ *
+ * @arg: what follows it; NULL: nothing
+ */
+struct steer_word {
+	const char *word;
+	const char *arg;
+	const char *help;
+	int (*take)(struct steer_change *change, const char *arg, struct uft_err *err);
+};
+
+/* All of them, in the order of the help; ends with a row without a word. */
+extern const struct steer_word steer_words[];
+
+/* The row of that word, or NULL. */
+const struct steer_word *steer_word_find(const char *word);
+
+/*
+ * Take the list @words in, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the word and the nearest ones. Specs are parsed when they are
+ * put into force, not here.
+ */
+int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
+
+#endif

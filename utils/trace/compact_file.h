@@ -1,0 +1,69 @@
+/* <tid>.cdat as if it was <tid>.dat: where its blocks are, and reading bytes of what they stand for. */
+#ifndef UTRAIL_TRACE_COMPACT_FILE_H
+#define UTRAIL_TRACE_COMPACT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+
+/*
+ * One block (utils/format/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat, and is @len bytes at @at of the file.
+ * Of one without head (@raw_len is that of a LOST record) all is unknown but where it is.
+ */
+struct compact_place {
+	uint64_t raw;
+	uint64_t at;
+	uint32_t raw_len;
+	uint32_t len;
+	bool has_head;
+};
+
+/*
+ * The blocks of one file, in its order. Starts as { 0 }, ends with compact_file_deinit().
+ *
+ * @raw_bytes: of <tid>.dat
+ * @end: of the file, behind the last block
+ * @is_torn: there is something behind that, which is not a whole block
+ */
+struct compact_file {
+	struct compact_place *places;
+	size_t nr;
+	uint64_t raw_bytes;
+	uint64_t end;
+	bool is_torn;
+};
+
+/*
+ * Find the blocks behind the last one that is known; of a damaged head the block is skipped, up to the next one. 0, or negative errno.
+ * Nobody may read meanwhile.
+ */
+int compact_file_look(struct compact_file *file, int fd);
+void compact_file_deinit(struct compact_file *file);
+
+/*
+ * Where reading goes on, and what came of it.
+ *
+ * @offset: in <tid>.dat; then that of the byte behind the last one
+ * @may_skip: bytes before that may come with it; @skip: so many did
+ * @is_whole: a record ends where these bytes end
+ * @damaged_at: where in the file a block is damaged, and its records are missing: a LOST record is in their place; UINT64_MAX: none is
+ */
+struct compact_read {
+	uint64_t offset;
+	bool may_skip;
+	size_t skip;
+	bool is_whole;
+	uint64_t damaged_at;
+};
+
+/*
+ * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room for @room: whole blocks if they fit.
+ * Any thread. How many, 0 at the end, or negative errno.
+ */
+ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
+			  uint64_t end, struct compact_read *read);
+
+#endif

@@ -1,0 +1,67 @@
+/* The kernel's calls of one task, made fit for the stack of its functions: a source of one task (source.h). */
+#ifndef UTRAIL_TRACE_KERNEL_CALLS_H
+#define UTRAIL_TRACE_KERNEL_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/trace/feed.h"
+#include "utils/trace/src_user.h"
+
+/*
+ * How far the program's clock and that of the kernel's tracing may be apart: both tell the same time, but the program may work it out by
+ * itself, and the kernel's own is for use in any context and may lag behind while it is adjusted.
+ */
+#define KERNEL_CALLS_SKEW_NS 20000
+
+/* A call of the kernel that has not returned. @depth: as the kernel counts, which leaves out what it does not trace. */
+struct kernel_frame {
+	uint64_t addr;
+	uint16_t depth;
+};
+
+/* The kernel has such a limit: FTRACE_RETFUNC_DEPTH is 50. */
+#define KERNEL_FRAMES_MAX 256
+
+/*
+ * What stands in the lane's queue, with the kernel's calls nested: each ENTRY is followed by its EXIT, calls that were entered before the
+ * recording are left out, and calls whose return was lost return where they must have done so at the latest. Whoever is in the kernel writes
+ * no records, so that they and the kernel's calls make one stack; where the times say otherwise by less than
+ * KERNEL_CALLS_SKEW_NS, it is the clocks.
+ *
+ * The kernel tells of SCHED_IN in the first function that the task runs when it is back (finish_task_switch). So that the time off the CPU
+ * is not in that call, whose own time does not have it, SCHED_IN is handed out in front of the first call that is entered behind SCHED_OUT.
+ *
+ * @queued: what comes from the feed; of the lane, and so is @user
+ * @frames: [0, @nr) are open; of the heap, NULL before the first
+ * @last_ns: of the last event that was handed out
+ * @is_out: the last thing that is known of the scheduler is a SCHED_OUT
+ * @was_back: and its SCHED_IN was handed out before it came
+ * @drops: the task has no program whose addresses mean anything
+ */
+struct kernel_calls {
+	struct source source;
+	struct queue_source *queued;
+	struct src_user *user;
+	struct kernel_frame *frames;
+	size_t nr;
+	uint64_t last_ns;
+	bool is_out;
+	bool was_back;
+	bool drops;
+};
+
+/* Starts as { 0 }; ends with kernel_calls_deinit(). */
+void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
+		       struct src_user *user, const struct task *task);
+void kernel_calls_deinit(struct kernel_calls *calls);
+
+/*
+ * Before a record of @record_ns is taken: whoever writes it is not in the kernel. Appends the EXITs that are missing to @events, at
+ * most @max. How many.
+ */
+size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
+			   size_t max);
+
+#endif
