@@ -9,6 +9,7 @@ LEAF(second)
 
 FN void again(char *self)
 {
+	end_profiling();
 	execl(self, self, "second", NULL);
 	KEEP();
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #ifdef __clang__
@@ -16,8 +17,7 @@
 /* At the end of a function: no tail call, no folding with a function of the same body. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
-/* A function that is not to be traced, whatever the method. */
-/* Neither a hook nor room for one. */
+/* A function that is not to be traced, whatever the method: neither a hook nor room for one. */
 #ifdef __clang__
 #define QUIET                                                                            \
 	__attribute__((noinline, no_instrument_function, patchable_function_entry(0, 0), \
@@ -25,6 +25,15 @@
 #else
 #define QUIET __attribute__((noinline, no_instrument_function, patchable_function_entry(0)))
 #endif
+
+/*
+ * For a program that is about to execute itself: the timer of gprof, which -pg starts, outlives execve(), and a SIGPROF that
+ * comes before the new image has its handler kills it.
+ */
+QUIET __attribute__((unused)) static void end_profiling(void)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){ { 0, 0 }, { 0, 0 } }, NULL);
+}
 
 #define LEAF(name)         \
 	FN void name(void) \

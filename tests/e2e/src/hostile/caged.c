@@ -62,6 +62,7 @@ int main(int argc, char *argv[])
 	work(100);
 	fflush(stdout);
 	if (argc > 1) {
+		end_profiling();
 		execl(argv[0], argv[0], NULL);
 		execl("/proc/self/exe", argv[0], NULL);
 	}
