@@ -175,12 +175,18 @@ static void what_functions_do(void **state)
 		char type;
 		bool is_end, is_exec, is_fork;
 	} rows[] = {
-		{ "exit", 'P', .is_end = true },	 { "_exit", 'P', .is_end = true },
-		{ "pthread_exit", 'P', .is_end = true }, { "thrd_exit", 'P', .is_end = true },
-		{ "exit", 'T' },			 { "execl", 'P', .is_exec = true },
-		{ "fexecve", 'P', .is_exec = true },	 { "execl", 'T' },
-		{ "vfork", 'P', .is_fork = true },	 { "clone", 'T', .is_fork = true },
-		{ "puts", 'P' },			 { "forks", 'P' },
+		{ "exit", 'P', .is_end = true },
+		{ "_exit", 'P', .is_end = true },
+		{ "pthread_exit", 'P', .is_end = true },
+		{ "thrd_exit", 'P', .is_end = true },
+		{ "exit", 'T' },
+		{ "execl", 'P', .is_exec = true },
+		{ "fexecve", 'P', .is_exec = true },
+		{ "execl", 'T' },
+		{ "vfork", 'P', .is_fork = true },
+		{ "clone", 'T', .is_fork = true },
+		{ "puts", 'P' },
+		{ "forks", 'P' },
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct scene s;
@@ -365,10 +371,14 @@ static void modules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),	  cmocka_unit_test(kinds_of_functions),
-		cmocka_unit_test(offsets),	  cmocka_unit_test(late_libraries),
-		cmocka_unit_test(many_addresses), cmocka_unit_test(maps),
-		cmocka_unit_test(modules),	  cmocka_unit_test(what_functions_do),
+		cmocka_unit_test(functions),
+		cmocka_unit_test(kinds_of_functions),
+		cmocka_unit_test(offsets),
+		cmocka_unit_test(late_libraries),
+		cmocka_unit_test(many_addresses),
+		cmocka_unit_test(maps),
+		cmocka_unit_test(modules),
+		cmocka_unit_test(what_functions_do),
 		cmocka_unit_test(parts_of_functions),
 	};
 
