@@ -125,6 +125,17 @@ def test_unused_options(workdir, command, option):
     assert utrail(command, "--opt-file=words").err == plain.err
 
 
+def test_unused_options_of_raw_dumps(workdir):
+    """What they show is what is in the files, however short; a recording's own -t is no reason for a warning."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "-t", "1ns", "prog").must()
+    plain = utrail("dump").must()
+    assert plain.err == ""
+    result = utrail("dump", "-t", "10s").must()
+    assert result.out == plain.out
+    assert result.err == "WARN: option '--time-filter' means nothing for dump without --format: all records are shown\n"
+
+
 # What is told of each domain: command, domain, a line of it. "prog" is a link to "plain", which has a function "b".
 DEBUG = [
     ("record -F b prog", "utrail", r"utrail: the program is '.*/prog'"),
