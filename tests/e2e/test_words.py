@@ -29,6 +29,7 @@ REFUSED = [
     ("control nosuch off", 1, "cannot control 'nosuch': No such file or directory"),
     ("control folder off", 1, "cannot control 'folder': no utrail is recording into it"),
     ("control folder of", 2, "unknown word 'of'; the nearest: on, off"),
+    ("record --library-path=nosuch prog", 1, r"cannot find 'libmcount.so' in 'nosuch' \(--libmcount-path\)"),
     ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
     ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
     ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
