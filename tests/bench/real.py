@@ -71,6 +71,7 @@ def variants(program):
     return {
         PLAIN: ([], True),
         "--compact": (["--compact"], False),
+        "--overhead=20%": (["--overhead=20%"], False),
         "-F main": (["-F", "main"], True),
         f"-F {program.below}": (["-F", program.below], True),
     }
