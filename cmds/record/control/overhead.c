@@ -23,7 +23,7 @@
 
 /*
  * What calls cost, in reads of the clock with their records, of which a recorded call has two: what else there is to a call makes it more, and a real
- * program's caches and predictors make all of it more than a loop's (tests/bench/real.py).
+ * program's caches and predictors make all of it more than a loop's. Estimates: doc/internals/overhead.md has what came of them.
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
