@@ -295,6 +295,20 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
+/* The program waits while the recorder looks for what is to be patched; so what can be known before it starts is found out before. */
+static void find_patches(const struct run *run, struct recorder *rec)
+{
+	char path[PATH_MAX];
+	struct known_module *known;
+
+	/* With --force it may be a script. */
+	if (run->nr_pids || run->opts->force || !realpath(run->program.path, path))
+		return;
+	known = known_module_get(&rec->planner.modules, path);
+	if (known)
+		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
+}
+
 static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launch launch = run->launch;
@@ -311,6 +325,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
+	find_patches(run, rec);
 	launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	if (run->nr_pids)
@@ -398,8 +413,7 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
-		if (m->is_instrumented &&
-		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
+		if (m->has_functions && known_symbols_load(&run->settings, m, &symbols) == 0)
 			func_names_add(names, &symbols);
 	}
 }

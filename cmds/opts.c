@@ -403,7 +403,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(show_libcalls) },
 	{ "Event", 'E', "EVENT", "events to record, or to show: PROVIDER:EVENT of the program, or with @kernel of the kernel",
 	  GROUP_SELECT, RL | READ, OPT_LIST, MEMBER(event_specs), .separator = ';' },
-	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, of those that were compiled with room for them; !FUNC: not",
+	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, compiled with room for them or not (. means all); !FUNC: not",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(patch_specs), .separator = ';' },
 	{ "unpatch", 'U', "FUNC[@LIB]", "no hooks in these functions: what -pg or room for hooks has put there is taken out",
 	  GROUP_SELECT, RL, OPT_SET, .set = set_unpatch },
