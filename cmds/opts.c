@@ -322,6 +322,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(kernel_depth), .min = 1, .max = 50 },
 	{ "libmcount-path", 0, "PATH", "take libmcount.so from this directory",
 	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
+	{ "library-path", 0, "PATH", "old name of --libmcount-path",
+	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
 	{ "libmcount-single", 0, NULL, "nothing: one library does for all programs (uftrace has two)",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(libmcount_single) },
 	{ "max-size", 0, "SIZE", "stop when SIZE was written (with --flight: drop the oldest tasks)",

@@ -196,29 +196,33 @@ class Recording:
     def read_records(self, tid, path):
         raw = path.read_bytes()
         assert len(raw) % 8 == 0, f"{path}: cut within a record"
-        records, cache, last, offset = [], {}, 0, 0
-        while offset < len(raw):
-            time, word = struct.unpack_from("<QQ", raw, offset)
-            offset += 16
-            kind, more, magic = word & 3, word >> 2 & 1, word >> 3 & 7
-            depth, addr = word >> 6 & 1023, word >> 16
-            assert magic == 5, f"{path}: magic {magic} at {offset - 16}"
-            assert not more or self.has_payloads, f"{path}: a payload at {offset - 16}, though none was asked for"
-            record = Record(time, kind, depth, addr)
-            if more:
-                assert kind in (ENTRY, EXIT), f"{path}: a payload of an event at {offset - 16}"
-                offset += self.payload_bytes(tid, record, raw, offset)
-            if kind in (ENTRY, EXIT):
-                assert time >= last, f"{path}: time goes back at {offset - 16}"
-                last = time
-                sid = self.session_of(tid, time) if len(self.sessions) > 1 else 0
-                libraries = sum(when <= time for when, *_ in self.dlopens) if self.dlopens else 0
-                key = (addr, sid, libraries)
-                if key not in cache:
-                    cache[key] = self.name_of(tid, time, addr)
-                record.name, record.is_libcall = cache[key]
+        words = memoryview(raw).cast("Q")
+        records, cache, last, at, end = [], {}, 0, 0, len(words)
+        has_places = len(self.sessions) > 1 or self.dlopens
+        while at < end:
+            time, word = words[at], words[at + 1]
+            at += 2
+            kind, addr = word & 3, word >> 16
+            assert word >> 3 & 7 == 5, f"{path}: magic {word >> 3 & 7} at {8 * at - 16}"
+            record = Record(time, kind, word >> 6 & 1023, addr)
             records.append(record)
+            if word & 4:
+                assert self.has_payloads, f"{path}: a payload at {8 * at - 16}, though none was asked for"
+                assert kind <= EXIT, f"{path}: a payload of an event at {8 * at - 16}"
+                at += self.payload_bytes(tid, record, raw, 8 * at) // 8
+            if kind <= EXIT:
+                assert time >= last, f"{path}: time goes back at {8 * at - 16}"
+                last = time
+                key = (addr, *self.when_of(tid, time)) if has_places else addr
+                place = cache.get(key)
+                if place is None:
+                    place = cache[key] = self.name_of(tid, time, addr)
+                record.name, record.is_libcall = place
         return records
+
+    def when_of(self, tid, time):
+        """What decides where libraries are at @time: the session, and how many have been loaded."""
+        return self.session_of(tid, time), sum(when <= time for when, *_ in self.dlopens)
 
     @property
     def lost(self):
