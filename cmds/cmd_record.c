@@ -20,6 +20,7 @@
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
 #include "cmds/record/run/attached.h"
+#include "cmds/record/run/dry_run.h"
 #include "cmds/record/run/facts.h"
 #include "cmds/record/run/infofile.h"
 #include "cmds/record/store/dir.h"
@@ -562,11 +563,17 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	};
 	if (ret == 0)
 		ret = filter_opts_check_recording(opts, err);
+	if (ret == 0 && opts->dry_run && opts->pids)
+		return err_set(
+			err, -ERR_USAGE,
+			"option '--dry-run' is about a program, not about processes (--pid)");
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
 	if (ret == 0 && opts->list_functions)
 		return list_functions(opts, program->path, err);
+	if (ret == 0 && opts->dry_run)
+		return dry_run(&run, err);
 	if (ret == 0)
 		ret = launch_find_library(opts->libmcount_path,
 					  opts->nop ? "libmcount-nop.so" : "libmcount.so",

@@ -330,6 +330,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(max_bytes), .min = 64 << 10, .max = INT64_MAX },
 	{ "list-functions", 0, NULL, "show which functions of the program could be traced (see -F), and exit",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_functions) },
+	{ "dry-run", 0, NULL, "show which functions --patch would patch and why others cannot be (-v: each of them), and exit",
+	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(dry_run) },
 	{ "list-event", 0, NULL, "show which events could be recorded (see -E), of the kernel and of the program, and exit",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_events) },
 	{ "max-stack", 0, "DEPTH", "deepest call that is followed, 1 to 65535 (default: 1024)",

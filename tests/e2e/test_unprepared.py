@@ -136,6 +136,28 @@ def test_programs(name):
     assert "main" in names
 
 
+def test_dry_run(siblings):
+    """Says what would be done, and does nothing."""
+    text = utrail("record", "-P", ".;.@libc.so", "--dry-run", "./siblings").must().out
+    assert re.match(r"/.*/siblings: (\d+) of \1 functions would be patched\n +\1  a jump\n/.*/libc.so.6: \d+ of \d+ ", text), text
+    assert "the probe calls it itself" in text and not os.path.exists("uftrace.data")
+    text = utrail("record", "-v", "-P", "leaf;main", "--dry-run", "./siblings").must().out
+    assert re.search(r"2 of 2 .*\n +2  a jump\n +[0-9a-f]+ main: a jump\n +[0-9a-f]+ leaf: a jump\n$", text), text
+
+
+@pytest.mark.parametrize("flags", [[], ["-fpatchable-function-entry=5"]], ids=["plain", "prepared"])
+def test_what_runs_already_is_not_patched(workdir, flags):
+    """Nothing would take the patches out when the probe goes."""
+    compile_to("ticks", "#include <unistd.h>\n__attribute__((noipa)) void tick(void) { usleep(1000); }\n"
+               "int main(void) { for (;;) tick(); }\n", *flags)
+    with subprocess.Popen(["./ticks"]) as process:
+        traced = utrail("record", "-P", ".", "-p", process.pid, "--for", "300ms")
+        assert re.search(r"the functions of '.*/ticks' are not patched: only programs that utrail starts are\n", traced.err), traced.err
+        assert process.poll() is None
+        process.kill()
+    assert "usleep" in utrail("report").must().out
+
+
 def test_other_languages_are_left_alone(workdir):
     """Recognised by what their run times are called."""
     compile_to("siblings", SIBLINGS + "void caml_call_gc(void) {}\n")
