@@ -158,6 +158,7 @@ struct opts {
 	unsigned max_stack;
 	bool nest_libcalls;
 	bool list_functions;
+	bool dry_run;
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;

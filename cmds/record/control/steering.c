@@ -190,8 +190,7 @@ static void offer_names(const struct steering *steer, const struct process *proc
 								proc->modules[i]->path);
 		struct symtab symbols cleanup_symtab = { 0 };
 
-		if (!m || !m->is_instrumented ||
-		    symbols_load(&steer->now, m->path, m->build_id, &symbols) < 0)
+		if (!m || !m->has_functions || known_symbols_load(&steer->now, m, &symbols) < 0)
 			continue;
 		for (size_t k = 0; k < symbols.nr; k++) {
 			if (!symbol_is_function(&symbols.syms[k]))

@@ -158,10 +158,10 @@ static void bind_module(struct binding *b)
 	const struct known_module *m = b->module;
 	const struct capture_settings *captures = &b->settings->captures;
 
-	if (symbols_load(b->settings, m->path, m->build_id, &symbols) < 0)
+	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
 	/* Other modules' functions have no records, so what debug information says of them does not matter. */
-	if (capture_needs_debug(captures) && m->is_instrumented)
+	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
 	b->rules->has_llvm_strings = b->has_llvm_strings;
@@ -243,7 +243,7 @@ bool plan_has_calls(const struct record_settings *settings, const char *path, bo
 static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
 			bool is_program)
 {
-	return known->is_instrumented || plan_has_calls(settings, known->path, is_program);
+	return known->has_functions || plan_has_calls(settings, known->path, is_program);
 }
 
 static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t start)
@@ -391,6 +391,13 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 {
 	const struct record_settings *settings = planner->settings;
 
+	/* First of all, for what is said of functions is about those that have hooks. */
+	for (size_t i = 0; i < nr; i++) {
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
+
+		if (known && modules[i]->has_text)
+			patches_find(&planner->patches, settings, known, has_program && i == 0);
+	}
 	if (has_program) {
 		plan_make_functions(planner, modules, nr, out);
 	} else if (!planner->is_off) {
@@ -404,12 +411,11 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
 
-		if (all || (known && (known->is_instrumented || settings->attaches)))
+		if (all || (known && (known->has_functions || settings->attaches)))
 			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
 		if (!known || !modules[i]->has_text)
 			continue;
-		patches_bind(&planner->patches, settings, known, modules[i], has_program && i == 0,
-			     &out->lists[PLAN_PATCHES]);
+		patches_bind(known, modules[i], has_program && i == 0, &out->lists[PLAN_PATCHES]);
 		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES]);
 	}
 }
