@@ -66,12 +66,14 @@ def test_the_tiny_function_is_left_out(variant, argument):
     assert recording.lost == 0
     for task in recording.tasks.values():
         check_task(task)
-    # Once, with who calls it.
-    assert len(lines("function")) == 1 and len(lines("caller")) == 1
-    assert int(lines("function")[0][2]) > 900
+    # First of all, with who calls it. On a busy machine even its caller, later, may cost more than the budget.
+    left_out = lines("function")
+    assert int(left_out[0][2]) > 900 and lines("caller")
+    assert len({address for _, _, _, address, _ in left_out}) == len(left_out) <= 2
     text = utrail("report", "--no-pager").must().out
     assert [line for line in text.splitlines() if " tiny (since 0." in line and line.endswith("% of calls)")]
-    assert [line for line in text.splitlines() if " work (since 0." in line and line.endswith("s not all that it calls is recorded)")]
+    end = "s not all that it calls is recorded)" if len(left_out) == 1 else "% of calls)"
+    assert [line for line in text.splitlines() if " work (since 0." in line and line.endswith(end)]
     assert not [line for line in text.splitlines() if " main (" in line]
     assert "# tiny: since 0." in utrail("info").must().out
     assert utrail("replay", "--no-pager").must().out.count("not recorded from here on, by --overhead: tiny (") == 1
@@ -98,7 +100,7 @@ def test_within_a_filter():
     recording = record("-F", "work")
     for task in recording.tasks.values():
         check_task(task)
-    assert len(lines("function")) == 1
+    assert 1 <= len(lines("function")) <= 2
 
 
 def test_little_is_left_alone():
