@@ -7,11 +7,12 @@ import random
 import re
 import socket
 import struct
+import subprocess
 from ctypes import c_int, c_void_p
 
 import expected
 import pytest
-from library import CALLBACK, TYPES, Log, lib, libc, log
+from library import BUILD, CALLBACK, TYPES, Log, lib, libc, log
 
 LINE = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} ([!-~]+) ([^\n]*)\n")
 SEED = 20261123
@@ -210,6 +211,49 @@ def test_generated(trace):
     for got, want in zip(found, wanted):
         assert got == want
     assert len(found) == NR_GENERATED
+    checked = check(trace.path)
+    assert checked.returncode == 0 and checked.stdout == f"0 of {NR_GENERATED} lines in 1 files are wrong\n"
+
+
+def check(*paths):
+    return subprocess.run([BUILD / "utrail", "events", "check", *paths], text=True, stdout=subprocess.PIPE)
+
+
+TIME = "2026-11-23 01:02:03.000004"
+
+
+@pytest.mark.parametrize("line, wrong", [
+    (f"{TIME} A ", None),
+    (f"{TIME} A-B text with blanks ", None),
+    ("2024-02-29 23:59:59.999999 A b", None),
+    ("2023-02-29 00:00:00.000000 A b", "9: there is no such day in this month"),
+    ("2023-13-01 00:00:00.000000 A b", "6: there is no such month"),
+    ("2023-12-01 24:00:00.000000 A b", "12: there is no such hour"),
+    ("2023-12-01 00:60:00.000000 A b", "15: there is no such minute"),
+    ("2023-12-01 00:00:60.000000 A b", "18: there is no such second"),
+    ("", "1: the line ends within the time"),
+    (TIME[:20], "21: the line ends within the time"),
+    (TIME.replace(" ", "T") + " A b", "11: no time of the form YYYY-MM-DD hh:mm:ss.dddddd"),
+    (TIME, "27: no blank behind the time"),
+    (f"{TIME}  A", "28: no name of an event behind the time"),
+    (f"{TIME} A", "29: no blank behind the event's name"),
+    (f"{TIME} A\tB c", "29: a byte that is not printable ASCII in the event's name"),
+    (f"{TIME} A b\tc", "31: a byte that is not printable ASCII"),
+    (f"{TIME} A b\0c", "31: a byte that is not printable ASCII"),
+])
+def test_check(tmp_path, line, wrong):
+    (tmp_path / "log").write_text(f"{TIME} FIRST x\n{line}\n")
+    done = check(tmp_path / "log")
+    told = done.stdout.splitlines()
+    assert done.returncode == (wrong is not None)
+    assert told[:-1] == ([f"{tmp_path}/log:2:{wrong}"] if wrong else [])
+    assert told[-1] == f"{len(told) - 1} of 2 lines in 1 files are wrong"
+
+
+def test_check_of_many_wrong_lines(tmp_path):
+    (tmp_path / "log").write_text("wrong\n" * 30 + f"{TIME} A no end")
+    told = check(tmp_path / "log").stdout.splitlines()
+    assert len(told) == 22 and told[20] == f"{tmp_path}/log: and 11 more lines are wrong"
 
 
 def test_variant_without_a_place(trace):
