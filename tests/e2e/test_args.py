@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from programs import SOURCES
+from programs import SOURCES, build_here
 from tools import peer, utrail
 
 ARGS = SOURCES / "args"
@@ -15,13 +15,10 @@ METHODS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"]}
 
 def build(tmp_path, source, *flags, compiler=None):
     path = ARGS / source
-    exe = tmp_path / path.stem
     compiler = compiler or ("g++" if path.suffix == ".cc" else "gcc")
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
-    done = subprocess.run([compiler, *flags, "-o", exe, path, "-pthread"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return exe
+    return build_here(tmp_path, path, [compiler, "-pthread", *flags])
 
 
 def replay(data, *options, by=utrail):

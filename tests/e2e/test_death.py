@@ -81,8 +81,8 @@ def start_anyhow():
     """`utrail record` in a group of its own, which is gone in the end."""
     running = []
 
-    def begin(exe):
-        command = [UTRAIL, "record", "--no-libcall", exe]
+    def begin(*words):
+        command = [UTRAIL, "record", "--no-libcall", *words]
         pipe = subprocess.PIPE
         proc = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment(), start_new_session=True, text=True)
         running.append(proc)
@@ -253,7 +253,7 @@ def test_killed_at_any_moment(start_anyhow, number):
     """SIGKILL at a moment that nobody chose, from the first instruction on: what was committed is there."""
     rng = random.Random(number)
     victim, variant = VICTIMS[number % 3], VARIANTS[number // 3 % 3]
-    proc = start_anyhow(build(program("endless"), variant))
+    proc = start_anyhow(build(program("endless"), variant), "3000")
     time.sleep(rng.choice([0.002, 0.01, 0.05, 0.3]) * rng.random())
     children = subprocess.run(["pgrep", "-P", str(proc.pid)], capture_output=True, text=True).stdout.split()
     if victim != "program":

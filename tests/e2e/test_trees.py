@@ -31,7 +31,7 @@ CASES = [
 
 def demangler(recording):
     """Names as --demangle=simple has them: without parameters and template arguments."""
-    names = sorted({row[3] for table in recording.symbols.values() for row in table})
+    names = sorted({r.name for task in recording.tasks.values() for r in task.records if r.name})
     out = subprocess.run(
         ["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True
     ).stdout.splitlines()

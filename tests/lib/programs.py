@@ -192,3 +192,17 @@ def build(prog, variant):
     except OSError:  # somebody else was first
         shutil.rmtree(work)
     return exe
+
+
+def build_here(directory, source, command):
+    """The output of @command for @source, a file of this tree, in @directory: compiled once for all tests, then copied."""
+    key = hashlib.sha256("\0".join(map(str, command)).encode())
+    for path in [source, *sorted(source.parent.glob("*.h"))]:
+        key.update(path.read_bytes())
+    kept = CACHE / f"{source.stem}-{key.hexdigest()[:16]}"
+    if not kept.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        work = Path(f"{kept}.{os.getpid()}")
+        _compile([*command, source], work)
+        work.rename(kept)
+    return Path(shutil.copy(kept, directory / source.stem))

@@ -49,12 +49,15 @@ def of_records(task, demangle=lambda name: name, without=()):
 
     So are calls of library functions: an expectation names the program's own functions.
     """
-    walk = Walk()
+    walk, names = Walk(), {}
     for record in task.records:
-        name = demangle(record.name)
         if record.kind not in (ENTRY, EXIT) or record.is_libcall:
             continue
-        if any(fnmatchcase(name, p) for p in without):
+        if record.name not in names:
+            name = demangle(record.name)
+            names[record.name] = None if any(fnmatchcase(name, p) for p in without) else name
+        name = names[record.name]
+        if name is None:
             continue
         if record.kind == ENTRY:
             walk.entry(name, record.depth)
@@ -68,29 +71,36 @@ LINE = re.compile(r"^ \[ *(\d+)\] \|( *)(.*)$")
 
 def of_replay(text, without=()):
     """The trees by tid of the output of `replay -f tid`, and the list of unfinished calls behind them."""
-    walks = {}
+    walks, known = {}, {}
     body, _, rest = text.partition("\nutrail stopped tracing with remaining functions\n")
     for line in body.splitlines():
         match = LINE.match(line)
         if not match:
             assert not line or line.startswith("#"), f"unexpected line: {line!r}"
             continue
-        tid, indent, words = int(match[1]), len(match[2]) - 1, match[3]
+        tid, indent, words = match.groups()
         if words.startswith("/*"):
             continue
-        assert indent % 2 == 0, line
-        walk, depth = walks.setdefault(tid, Walk()), indent // 2
-        comment = re.fullmatch(r"\} /\* (.*) \*/", words)
-        assert comment or words.endswith((" {", ";")), line
-        name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))
-        name = re.sub(r"\.\d+$", "", name)  # gcc's numbers of nested functions
-        if any(fnmatchcase(name, p) for p in without):
-            continue
-        if not comment:
+        assert len(indent) % 2 == 1, line
+        walk, depth = walks.get(tid) or walks.setdefault(tid, Walk()), len(indent) // 2
+        if words not in known:
+            known[words] = of_words(words, without)
+        name, enters, leaves = known[words]
+        if enters:
             walk.entry(name, depth)
-        if not words.endswith("{"):
+        if leaves:
             walk.exit(name, depth)
-    return {tid: str(walk) for tid, walk in walks.items()}, rest
+    return {int(tid): str(walk) for tid, walk in walks.items()}, rest
+
+
+def of_words(words, without):
+    """What a line of `replay` says behind its indentation: a name, whether its call begins, and whether it ends."""
+    comment = re.fullmatch(r"\} /\* (.*) \*/", words)
+    assert comment or words.endswith((" {", ";")), words
+    name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))
+    name = re.sub(r"\.\d+$", "", name)  # gcc's numbers of nested functions
+    is_left_out = any(fnmatchcase(name, p) for p in without)
+    return name, not comment and not is_left_out, not words.endswith("{") and not is_left_out
 
 
 def strip_parens(name):

@@ -148,7 +148,7 @@ static bool is_sched(const struct queued *next)
 	return next->type == EVENT_SCHED_OUT || next->type == EVENT_SCHED_IN;
 }
 
-/* The CPU that the task comes back on, if the queue has its SCHED_IN. */
+/* The CPU that the task comes back on, if the queue has its SCHED_IN. Behind a loss it may be another one. */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
 	const struct queue_source *queued = calls->queued;
@@ -156,6 +156,8 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 	for (size_t i = queued->at; i < queued->end; i++) {
 		const struct queued *event = &queued->queue->events[i];
 
+		if (is_loss(event))
+			break;
 		if (is_sched(event))
 			return event->type == EVENT_SCHED_IN ? event->data_len : EVENT_CPU_UNKNOWN;
 	}

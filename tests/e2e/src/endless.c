@@ -1,5 +1,6 @@
 /*
- * Says its pid, then calls for ever and says how many rounds it has done; SIGTERM ends it in order.
+ * Says its pid, then calls for ever and says how many rounds it has done; SIGTERM ends it in order. Its argument is how many
+ * microseconds it sleeps behind a thousand rounds.
  */
 #include <signal.h>
 
@@ -22,8 +23,9 @@ FN void round_(void)
 	KEEP();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int pause_us = argc > 1 ? atoi(argv[1]) : 100;
 	long rounds = 0;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
@@ -35,7 +37,7 @@ int main(void)
 		rounds += 1000;
 		if (rounds % 20000 == 0)
 			printf("%ld\n", rounds);
-		usleep(100);
+		usleep(pause_us);
 	}
 	puts("ended by itself");
 	return 0;

@@ -32,7 +32,9 @@
  */
 QUIET __attribute__((unused)) static void end_profiling(void)
 {
-	setitimer(ITIMER_PROF, &(struct itimerval){ { 0, 0 }, { 0, 0 } }, NULL);
+	struct itimerval none = { { 0, 0 }, { 0, 0 } };
+
+	setitimer(ITIMER_PROF, &none, NULL);
 }
 
 #define LEAF(name)         \

@@ -8,6 +8,7 @@
 #include "../program.h"
 
 static volatile int ended;
+static pthread_barrier_t all_have_begun;
 
 LEAF(leaf)
 LEAF(other)
@@ -37,6 +38,7 @@ FN void recurse(int n)
 
 FN void *worker(void *arg)
 {
+	pthread_barrier_wait(&all_have_begun);
 	while (!ended) {
 		outer();
 		recurse(5);
@@ -53,11 +55,13 @@ int main(void)
 	char byte;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
+	pthread_barrier_init(&all_have_begun, NULL, 9);
 	for (int i = 0; i < 8; i++) {
 		if (pthread_create(&t[i], NULL, worker, NULL) != 0)
 			return 9;
 	}
-	/* Who reads it looks at all the threads. */
+	/* Who reads it looks at all the threads, and counts on the call that is open in each. */
+	pthread_barrier_wait(&all_have_begun);
 	printf("%d\n", getpid());
 	while (read(0, &byte, 1) > 0)
 		;
