@@ -13,7 +13,6 @@
 
 /* The smallest there is; others are multiples of it. */
 #define PAGE	   4096
-#define MARK	   " (torn)\n"
 #define MARK_LEN   8
 #define TIME_LEN   26
 /* Of larger files the end only: nobody is to wait for a disk. */
@@ -30,12 +29,14 @@ static bool is_time(const char *text)
 	return true;
 }
 
+static const char mark_text[MARK_LEN + 1] = " (torn)\n";
+
 /* A fragment too short for the mark gets the newline only. */
 static void mark(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
 
-	if (pwrite(fd, MARK + MARK_LEN - len, len, end - len) < 0)
+	if (pwrite(fd, mark_text + MARK_LEN - len, len, end - len) < 0)
 		return; /* the log stays as it is */
 }
 
