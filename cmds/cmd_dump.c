@@ -1,5 +1,6 @@
 /* utrail dump: show what is in the files of a recording, or write it in another format. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
@@ -70,12 +71,24 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	return ret;
 }
 
+/* What is typed and does nothing is said; what default.opts says was obeyed while recording. */
+static void warn_raw(const struct opts *opts)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts->given[i] && strcmp(opts_table[i].name, "time-filter") == 0)
+			msg_warn(&opts->msg,
+				 "option '--time-filter' means nothing for dump without "
+				 "--format: all records are shown");
+	}
+}
+
 static int dump_files(const struct opts *opts, struct trace_data *data, struct sink *sink,
 		      struct uft_err *err)
 {
 	struct uft_err broken = { 0 };
 	int ret = dump_raw(opts, data, sink, &broken, err);
 
+	warn_raw(opts);
 	reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, NULL);
 	return reader_finish(sink, &broken, ret, err);

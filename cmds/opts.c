@@ -121,6 +121,24 @@ static int set_debug_domain(const struct opt_row *row, const char *text, void *t
 	return msg_parse_domains(&opts->msg, text, err);
 }
 
+/* "20%" or "20". */
+static int set_overhead(const struct opt_row *row, const char *text, void *target,
+			struct uft_err *err)
+{
+	struct opts *opts = target;
+	char *end;
+	long percent = strtol(text, &end, 10);
+
+	if (end == text || *text == '-' || *text == '+' || (*end && strcmp(end, "%") != 0))
+		return err_set(err, -ERR_USAGE,
+			       "'%s' for '--overhead' is no percentage: 20%% is one", text);
+	if (percent < 1 || percent > 100)
+		return err_set(err, -ERR_USAGE,
+			       "'%s' for '--overhead' is out of range: 1%% to 100%%", text);
+	opts->overhead = percent;
+	return 0;
+}
+
 /* -t and -r exclude each other, as with the peer: the later one counts. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
@@ -322,6 +340,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_UINT, MEMBER(kernel_depth), .min = 1, .max = 50 },
 	{ "libmcount-path", 0, "PATH", "take libmcount.so from this directory",
 	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
+	{ "library-path", 0, "PATH", "old name of --libmcount-path",
+	  GROUP_RECORD, RL, OPT_STRING, MEMBER(libmcount_path) },
 	{ "libmcount-single", 0, NULL, "nothing: one library does for all programs (uftrace has two)",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(libmcount_single) },
 	{ "max-size", 0, "SIZE", "stop when SIZE was written (with --flight: drop the oldest tasks)",
@@ -342,6 +362,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nop) },
 	{ "num-thread", 0, "N", "number of threads that write the data, or read it (default: by the number of CPUs)",
 	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
+	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
+	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",

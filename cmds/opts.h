@@ -137,7 +137,8 @@ struct opts {
 	bool inlined;
 
 	/* record, live */
-	bool agent; /* -g: what is recorded may be changed while the program runs */
+	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
+	bool agent;	   /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
 	bool use_kernel;	      /* -k */

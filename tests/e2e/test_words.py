@@ -33,6 +33,7 @@ REFUSED = [
     ("events chekc x", 2, "events does not know 'chekc': it knows check"),
     ("events check", 2, "events check needs the names of logs"),
     ("events check nosuch", 1, "cannot open 'nosuch': No such file or directory"),
+    ("record --library-path=nosuch prog", 1, r"cannot find 'libmcount.so' in 'nosuch' \(--libmcount-path\)"),
     ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
     ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
     ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
@@ -127,6 +128,17 @@ def test_unused_options(workdir, command, option):
     assert result.err == warning + plain.err
     (workdir / "words").write_text(option + "\n")
     assert utrail(command, "--opt-file=words").err == plain.err
+
+
+def test_unused_options_of_raw_dumps(workdir):
+    """What they show is what is in the files, however short; a recording's own -t is no reason for a warning."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "-t", "1ns", "prog").must()
+    plain = utrail("dump").must()
+    assert plain.err == ""
+    result = utrail("dump", "-t", "10s").must()
+    assert result.out == plain.out
+    assert result.err == "WARN: option '--time-filter' means nothing for dump without --format: all records are shown\n"
 
 
 # What is told of each domain: command, domain, a line of it. "prog" is a link to "plain", which has a function "b".

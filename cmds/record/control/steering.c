@@ -342,7 +342,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 
 	if (!(change->flags & STEER_CHANGES))
 		return 0;
-	if (!steer->settings->is_steerable)
+	if (!steer->settings->has_agent)
 		return err_set(err, -EOPNOTSUPP,
 			       "it is recorded without --agent (-g), so that nothing of it can be "
 			       "changed");
@@ -364,6 +364,12 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		processes_tell_news(steer->processes);
 	}
 	return 0;
+}
+
+void steering_leave_out(struct steering *steer, const char *text)
+{
+	note(steer, text);
+	publish(steer);
 }
 
 /* --- status --- */
@@ -405,7 +411,7 @@ void steering_status(const struct steering *steer, struct strbuf *out)
 		    : now->trace_on ? "on"
 				    : "off, until a trigger or signal");
 	strbuf_addf(out, "steerable: %s\n",
-		    steer->settings->is_steerable ? "yes" : "no (record --agent)");
+		    steer->settings->has_agent ? "yes" : "no (record --agent)");
 	add_specs_lines(steer, out);
 	strbuf_addf(out, "depth: %u\n", now->depth);
 	if (now->threshold_ns) {

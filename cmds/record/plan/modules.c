@@ -64,6 +64,7 @@ void known_modules_deinit(struct known_modules *modules)
 	for (struct known_module *known = modules->first, *next; known; known = next) {
 		next = known->next;
 		strbuf_deinit(&known->funcs);
+		strbuf_deinit(&known->left_out);
 		module_points_deinit(&known->points);
 		for (size_t i = 0; i < ARRAY_SIZE(known->patches); i++)
 			module_patches_deinit(&known->patches[i]);

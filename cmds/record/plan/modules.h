@@ -21,6 +21,7 @@
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
+ * @left_out: those that are not recorded any more, since that costs too much: the same without rules
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
  */
@@ -33,6 +34,7 @@ struct known_module {
 	bool is_saved;
 	bool is_bound;
 	struct strbuf funcs;
+	struct strbuf left_out;
 	struct module_points points;
 	struct module_patches patches[2];
 	struct known_module *next;

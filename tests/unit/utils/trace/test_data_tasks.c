@@ -98,6 +98,40 @@ static void names_in_time(void **state)
 	assert_string_equal(task_name_at(data_task(&data, 100), 9999), "two");
 }
 
+/* Names are noted as files tell them, one CPU after the other, and sorted then. */
+static void names_that_come_late(void **state)
+{
+	load();
+	assert_int_equal(data_name_task(&data, 100, 300, "three"), 0);
+	assert_int_equal(data_name_task(&data, 100, 200, "two"), 0);
+	data_sort_names(&data);
+	assert_string_equal(task_name_at(data_task(&data, 100), 250), "two");
+	assert_string_equal(task_name_at(data_task(&data, 100), 350), "three");
+}
+
+/* A line of a thread names its process. */
+static void threads_have_the_session_of_their_process(void **state)
+{
+	add_session(300, 200, 1);
+	strbuf_addstr(&rec.task_txt, "TASK timestamp=0.000000400 tid=201 pid=200\n");
+	load();
+	assert_int_equal(data_task(&data, 201)->pid, 200);
+	assert_string_equal(program_of(201, 500), "/x/prog1");
+	assert_string_equal(program_of(100, 500), "/x/prog");
+}
+
+/* Whether there is anything to show: a task without records is nothing. */
+static void recordings_without_records(void **state)
+{
+	load();
+	assert_true(data_has_records(&data));
+	data_close(&data);
+	recording_add_file(&rec, "100.dat", "", 0);
+	load();
+	assert_non_null(data_task(&data, 100));
+	assert_false(data_has_records(&data));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +139,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(very_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(forks_in_a_circle, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_in_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_that_come_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(threads_have_the_session_of_their_process, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(recordings_without_records, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

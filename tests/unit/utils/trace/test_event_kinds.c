@@ -128,6 +128,46 @@ static void texts(void **state)
 	}
 }
 
+/* A variable of any length in either byte order; what stands behind the payload is not part of it. */
+static void variables(void **state)
+{
+	static const struct {
+		bool is_big;
+		uint8_t bytes[12];
+		const char *text;
+	} cases[] = {
+		{ false, { 0x34, 0x12, 0, 0, 0, 0, 0, 0, 0x05, 0x01, 0, 0xff }, "[0x1234]=105" },
+		{ true, { 0, 0, 0, 0, 0, 0, 0x12, 0x34, 0, 0x01, 0x05, 0xff }, "[0x1234]=105" },
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct trace_data data = { .header.elf_class = HEADER_CLASS_64,
+						 .is_big_endian = cases[i].is_big };
+		const struct event event = { .id = EVENT_ID_WATCH_VAR,
+					     .data = cases[i].bytes,
+					     .data_len = 11 };
+		const struct event_context context = { &data, NULL, &event, false };
+
+		strbuf_reset(&text);
+		event_kind_put(event_kind_fixed(event.id), &context, &text);
+		assert_string_equal(strbuf_str(&text), cases[i].text);
+	}
+}
+
+/* The longest variable ends where its eight bytes do. */
+static void longest_variable(void **state)
+{
+	static const uint8_t bytes[17] = { [0] = 1, [8] = 0x0f, [15] = 0x10, [16] = 0xff };
+	const struct trace_data data = { .header.elf_class = HEADER_CLASS_64 };
+	const struct event event = { .id = EVENT_ID_WATCH_VAR, .data = bytes, .data_len = 16 };
+	const struct event_context context = { &data, NULL, &event, false };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_kind_put(event_kind_fixed(event.id), &context, &text);
+	assert_string_equal(strbuf_str(&text), "[0x1]=100000000000000f");
+}
+
 static int put_each_length(void *self, const struct event_kind *kind)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -183,6 +223,7 @@ int main(void)
 		cmocka_unit_test(fixed_rows), cmocka_unit_test(allotments),
 		cmocka_unit_test(texts),      cmocka_unit_test(names_to_record),
 		cmocka_unit_test(lines),      cmocka_unit_test(short_payloads),
+		cmocka_unit_test(variables),  cmocka_unit_test(longest_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

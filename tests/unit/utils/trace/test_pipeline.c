@@ -408,6 +408,37 @@ static void external_data(void **state)
 	recording_deinit(&rec);
 }
 
+/* Lines of the user's come at their time, however many tasks there are. */
+static void external_data_of_many_tasks(void **state)
+{
+	static const char text[] = "0.000001005 hello world\n";
+
+	config.reads_extern = true;
+	for (int nr = 1; nr <= 6; nr++) {
+		struct strbuf expected cleanup_strbuf = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		struct recording rec;
+
+		recording_init(&rec);
+		for (int i = 0; i < nr; i++) {
+			recording_add_task(&rec, 100 + i, "a{}", 1000);
+			strbuf_addf(&expected, "%s%d:a{", i ? " " : "", 100 + i);
+		}
+		strbuf_addch(&expected, '#');
+		/* Whose turn it was is not changed by a line that is nobody's. */
+		for (int i = 0; i < nr; i++) {
+			if (nr > 1)
+				strbuf_addf(&expected, " %d:", 100 + i);
+			strbuf_addch(&expected, '}');
+		}
+		recording_finish(&rec);
+		recording_add_file(&rec, "extern.dat", text, strlen(text));
+		recording_run(&rec, &config, &out);
+		assert_string_equal(strbuf_str(&out), strbuf_str(&expected));
+		recording_deinit(&rec);
+	}
+}
+
 static void other_byte_order_and_version(void **state)
 {
 	for (int i = 0; i < 4; i++) {
@@ -532,6 +563,7 @@ int main(void)
 		cmocka_unit_test_setup(cpus_of_events, setup),
 		cmocka_unit_test_setup(kernel_events, setup),
 		cmocka_unit_test_setup(external_data, setup),
+		cmocka_unit_test_setup(external_data_of_many_tasks, setup),
 		cmocka_unit_test_setup(other_byte_order_and_version, setup),
 		cmocka_unit_test_setup(torn_tails, setup),
 		cmocka_unit_test_setup(damaged_record, setup),

@@ -167,6 +167,70 @@ static void kinds_of_functions(void **state)
 	end(&s);
 }
 
+/* Only libraries end, replace or double the program: which of their functions do is known by name. */
+static void what_functions_do(void **state)
+{
+	static const struct {
+		const char *name;
+		char type;
+		bool is_end, is_exec, is_fork;
+	} rows[] = {
+		{ "exit", 'P', .is_end = true },
+		{ "_exit", 'P', .is_end = true },
+		{ "pthread_exit", 'P', .is_end = true },
+		{ "thrd_exit", 'P', .is_end = true },
+		{ "exit", 'T' },
+		{ "execl", 'P', .is_exec = true },
+		{ "fexecve", 'P', .is_exec = true },
+		{ "execl", 'T' },
+		{ "vfork", 'P', .is_fork = true },
+		{ "clone", 'T', .is_fork = true },
+		{ "puts", 'P' },
+		{ "forks", 'P' },
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct scene s;
+
+	begin(&s);
+	strbuf_addstr(&text, "# path name: /bin/prog\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		strbuf_addf(&text, "%zx 10 %c %s\n", 0x1000 + i * 0x10, rows[i].type, rows[i].name);
+	put_file(&s, "prog.sym", strbuf_str(&text));
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct func *func = func_at(&s, 0x401000 + i * 0x10);
+
+		assert_string_equal(func->name, rows[i].name);
+		assert_int_equal(func->is_end, rows[i].is_end);
+		assert_int_equal(func->is_exec, rows[i].is_exec);
+		assert_int_equal(func->is_fork, rows[i].is_fork);
+		assert_int_equal(func->is_libcall, rows[i].type == 'P');
+	}
+	end(&s);
+}
+
+/* A part that the compiler has split off is counted as its function, and has its name; what only begins alike is another one. */
+static void parts_of_functions(void **state)
+{
+	struct scene s;
+
+	begin(&s);
+	put_file(&s, "prog.sym",
+		 "# path name: /bin/prog\n"
+		 "1000 10 T run\n1010 10 T runner\n1020 10 t run.part.0\n1030 10 t lost.part.0\n");
+	assert_int_equal(session_load_map(s.session, NULL), 0);
+
+	const struct func *part = func_at(&s, 0x401020);
+	const struct func *run = func_at(&s, 0x401000);
+
+	assert_string_equal(part->name, "run");
+	assert_int_equal(part->count_id, run->count_id);
+	assert_int_not_equal(part->id, run->id);
+	assert_int_not_equal(func_at(&s, 0x401010)->count_id, run->count_id);
+	assert_int_not_equal(func_at(&s, 0x401030)->count_id, run->count_id);
+	end(&s);
+}
+
 static void offsets(void **state)
 {
 	struct scene s;
@@ -307,10 +371,15 @@ static void modules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),	  cmocka_unit_test(kinds_of_functions),
-		cmocka_unit_test(offsets),	  cmocka_unit_test(late_libraries),
-		cmocka_unit_test(many_addresses), cmocka_unit_test(maps),
+		cmocka_unit_test(functions),
+		cmocka_unit_test(kinds_of_functions),
+		cmocka_unit_test(offsets),
+		cmocka_unit_test(late_libraries),
+		cmocka_unit_test(many_addresses),
+		cmocka_unit_test(maps),
 		cmocka_unit_test(modules),
+		cmocka_unit_test(what_functions_do),
+		cmocka_unit_test(parts_of_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

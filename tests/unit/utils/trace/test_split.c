@@ -3,6 +3,7 @@
 
 #include "tests/unit/lib/kernel_page.h"
 #include "tests/unit/lib/recording.h"
+#include "utils/format/record.h"
 #include "utils/trace/split.h"
 
 static struct recording rec;
@@ -31,6 +32,22 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The calls that were shown and have not ended. */
+struct open_calls {
+	const char *names[64];
+	size_t nr;
+};
+
+static struct open_calls open_calls;
+
+static void follow_calls(const struct event *event)
+{
+	if (event->type == EVENT_ENTRY)
+		open_calls.names[open_calls.nr++] = event->func->name;
+	else if (event->type == EVENT_EXIT && open_calls.nr)
+		open_calls.nr--;
+}
+
 /* All that there is in events, as a line each. */
 static int write_events(void *self, const struct event_span *span, struct uft_err *err)
 {
@@ -38,6 +55,8 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 		const struct event *event = &span->events[i];
 		bool has_times = event->type != EVENT_ENTRY;
 
+		if (self == &parts)
+			follow_calls(event);
 		strbuf_addf(self, "%d %s at %d, %d %d: depth %d, indent %d, flags %d\n",
 			    event->type, event->func ? event->func->name : "-", (int)event->time_ns,
 			    has_times ? (int)event->total_ns : 0,
@@ -47,11 +66,17 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
+/* A piece begins in the calls that the pieces before it have shown and not ended, where its view sees entries. */
 static int note_path(void *self, const struct view_resume *at, struct uft_err *err)
 {
 	assert_non_null(at->task);
 	for (size_t i = 0; i < at->nr_path; i++)
 		assert_non_null(at->path[i]);
+	if (config.stages.wants == STAGE_WANTS_ENDS)
+		return 0;
+	assert_int_equal(at->nr_path, open_calls.nr);
+	for (size_t i = 0; i < at->nr_path; i++)
+		assert_string_equal(at->path[i]->name, open_calls.names[i]);
 	return 0;
 }
 
@@ -91,6 +116,7 @@ static size_t split_into(uint64_t piece_bytes)
 
 	open_pipe();
 	strbuf_reset(&parts);
+	open_calls.nr = 0;
 	assert_true(lane_can_split(&pipe_.lanes[0]));
 	assert_int_equal(
 		lane_split(&pipe_.lanes[0], UINT64_MAX, piece_bytes, run_piece, &row, &last, NULL),
@@ -101,13 +127,12 @@ static size_t split_into(uint64_t piece_bytes)
 	return row.nr;
 }
 
-/* Split @tree in every way: into how many pieces of a record each it goes, and the end. */
-static size_t check(const char *tree)
+/* Split the records that there are in every way: into how many pieces of a record each they go, and the end. */
+static size_t check_records(void)
 {
 	const struct view view = { write_events, &whole };
 	size_t nr;
 
-	recording_add_task(&rec, 100, tree, 1000);
 	recording_finish(&rec);
 	open_pipe();
 	strbuf_reset(&whole);
@@ -117,6 +142,12 @@ static size_t check(const char *tree)
 	for (uint64_t bytes = 24; bytes < 400; bytes += 8)
 		split_into(bytes);
 	return nr;
+}
+
+static size_t check(const char *tree)
+{
+	recording_add_task(&rec, 100, tree, 1000);
+	return check_records();
 }
 
 static void calls(void **state)
@@ -171,6 +202,36 @@ static void returns_that_belong_to_nothing(void **state)
 	assert_int_equal(check("a{b{)c}d{e{}}"), 3);
 }
 
+/* Where time goes backwards nobody is sure, and what is there is the same. */
+static void time_goes_backwards(void **state)
+{
+	static const char calls[] = "a{b{}c{}}";
+	static const uint64_t times[] = { 1000, 1010, 1020, 1015, 1025, 1035 };
+	struct strbuf file cleanup_strbuf = { 0 };
+	uint64_t open[8];
+	size_t depth = 0;
+	size_t nr = 0;
+
+	recording_add_task(&rec, 100, "", 1000);
+	for (const char *p = calls; *p; p++) {
+		if (*p == '{')
+			continue;
+		if (*p == '}') {
+			depth--;
+			recording_put(&rec, &file, times[nr++],
+				      record_data(RECORD_EXIT, depth, open[depth]));
+			continue;
+		}
+		open[depth] = 0x401004 + (*p - 'a') * 0x40;
+		recording_put(&rec, &file, times[nr++],
+			      record_data(RECORD_ENTRY, depth, open[depth]));
+		depth++;
+	}
+	assert_int_equal(nr, ARRAY_SIZE(times));
+	recording_add_file(&rec, "100.dat", file.data, file.len);
+	assert_int_equal(check_records(), 4);
+}
+
 static void selected_calls(void **state)
 {
 	config.stages.show_libcalls = false;
@@ -219,6 +280,7 @@ int main(void)
 		TEST(lost_records),
 		TEST(a_task_that_begins_within_calls),
 		TEST(returns_that_belong_to_nothing),
+		TEST(time_goes_backwards),
 		TEST(selected_calls),
 		TEST(ends_only),
 		TEST(some_stages_remember_more),

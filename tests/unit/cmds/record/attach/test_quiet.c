@@ -1,0 +1,186 @@
+/* Unit tests of cmds/record/attach/quiet.c: where a thread may be made to load a library, and where not. */
+#include "tests/unit/lib/unit.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/quiet.h"
+#include "utils/base/cleanup.h"
+
+/* What child and test share. @gate: 0 while the child waits in vain */
+struct shared {
+	_Atomic int is_ready;
+	_Atomic int gate;
+	_Atomic int turns;
+};
+
+static struct shared *shared;
+
+static void wait_for_bits(void)
+{
+	syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
+}
+
+/* As the allocator and the dynamic linker wait for their locks. */
+static void wait_for_lock(void)
+{
+	syscall(SYS_futex, &shared->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+static void wait_for_signal(void)
+{
+	pause();
+}
+
+static void compute(void)
+{
+	atomic_fetch_add(&shared->turns, 1);
+}
+
+static void handle(int sig)
+{
+	while (!atomic_load(&shared->gate))
+		syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
+}
+
+/* It waits for bits, but within a handler. */
+static void be_interrupted(void)
+{
+	signal(SIGUSR1, handle);
+	if (!atomic_load(&shared->gate))
+		raise(SIGUSR1);
+	wait_for_signal();
+}
+
+/* Until it waits in the kernel. */
+static void await_sleep(pid_t pid)
+{
+	char path[64];
+	char text[512] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (!strstr(text, ") S ")) {
+		FILE *f = fopen(path, "r");
+
+		assert_non_null(f);
+		assert_non_null(fgets(text, sizeof(text), f));
+		fclose(f);
+		sched_yield();
+	}
+}
+
+static pid_t start(void (*what)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		atomic_store(&shared->is_ready, 1);
+		for (;;) {
+			what();
+			if (atomic_load(&shared->gate))
+				what = wait_for_signal;
+		}
+	}
+	while (!atomic_load(&shared->is_ready))
+		sched_yield();
+	if (what != compute)
+		await_sleep(pid);
+	return pid;
+}
+
+struct looks {
+	const struct world *w;
+	int nr;
+};
+
+/* Between two looks nothing is stopped. After the third one in vain the child is let through. */
+static void count_looks(void *arg)
+{
+	struct looks *looks = arg;
+
+	if (looks->w->nr || ++looks->nr < 3)
+		return;
+	atomic_store(&shared->gate, 1);
+	syscall(SYS_futex, &shared->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* How often it was looked in vain before the only thread of a child was found quiet. */
+static int looks_until_quiet(void (*what)(void))
+{
+	struct world w cleanup_world = WORLD_CLOSED;
+	struct maps maps cleanup_maps = { 0 };
+	struct world_thread *thread = NULL;
+	struct uft_err err = { 0 };
+	struct looks looks = { .w = &w };
+	pid_t pid;
+
+	*shared = (struct shared){ 0 };
+	pid = start(what);
+	assert_int_equal(maps_read(&maps, pid), 0);
+	assert_int_equal(world_open(&w, pid, &err), 0);
+
+	const struct mapping *libc = maps_module(&maps, quiet_libc_names);
+
+	assert_non_null(libc);
+	libc = maps_code(&maps, libc);
+	assert_non_null(libc);
+	assert_int_equal(world_find_gadgets(&w, libc->start, libc->end, &err), 0);
+	w.wait = count_looks;
+	w.wait_arg = &looks;
+	assert_int_equal(quiet_stop(&w, &maps, &thread, &err), 0);
+	assert_non_null(thread);
+	assert_int_equal(thread->tid, pid);
+	assert_true(thread->is_stopped);
+	world_let_go(&w);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return looks.nr;
+}
+
+/* What comes will find it there. */
+static void waiting_for_events_is_quiet(void **state)
+{
+	assert_int_equal(looks_until_quiet(wait_for_bits), 0);
+	assert_int_equal(looks_until_quiet(wait_for_signal), 0);
+}
+
+/* It may hold the lock of the allocator, or be about to get it. */
+static void waiting_for_locks_is_not(void **state)
+{
+	assert_true(looks_until_quiet(wait_for_lock) >= 3);
+}
+
+static void the_programs_own_code_is_quiet(void **state)
+{
+	assert_int_equal(looks_until_quiet(compute), 0);
+}
+
+/* What the handler has interrupted nobody knows. */
+static void handlers_are_not(void **state)
+{
+	assert_true(looks_until_quiet(be_interrupted) >= 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waiting_for_events_is_quiet),
+		cmocka_unit_test(waiting_for_locks_is_not),
+		cmocka_unit_test(the_programs_own_code_is_quiet),
+		cmocka_unit_test(handlers_are_not),
+	};
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* Unit tests of cmds/record/run/launch.c: which file is the program that was asked for. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/run/launch.h"
+#include "utils/base/strbuf.h"
+
+static char dir[64];
+
+static void make(const char *name, mode_t mode)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, mode);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* Directories "one" and "two"; the test stands in "here". */
+static int setup(void **state)
+{
+	strcpy(dir, "/tmp/utrail-launch.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(mkdir("one", 0755) | mkdir("two", 0755) | mkdir("here", 0755), 0);
+	make("one/plain", 0644);
+	make("two/plain", 0755);
+	make("two/tool", 0755);
+	make("two/both", 0755);
+	make("one/source", 0644);
+	make("here/both", 0755);
+	make("here/mine", 0755);
+	assert_int_equal(mkdir("one/tool", 0755), 0);
+	assert_int_equal(chdir("here"), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	static const char *const names[] = { "one/plain",  "two/plain", "two/tool", "two/both",
+					     "one/source", "here/both", "here/mine" };
+
+	assert_int_equal(chdir(dir), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		unlink(names[i]);
+	rmdir("one/tool");
+	rmdir("one");
+	rmdir("two");
+	rmdir("here");
+	assert_int_equal(chdir("/"), 0);
+	return rmdir(dir);
+}
+
+/* @path: a PATH with "1" and "2" for the two directories */
+static void set_path(const char *path)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (const char *p = path; *p; p++) {
+		if (*p == '1' || *p == '2')
+			strbuf_addf(&text, "%s/%s", dir, *p == '1' ? "one" : "two");
+		else
+			strbuf_addch(&text, *p);
+	}
+	setenv("PATH", strbuf_str(&text), 1);
+}
+
+/* Where @name is found, without the name of the directory of all; or the error. */
+static const char *found(const char *name)
+{
+	static char path[PATH_MAX];
+	int ret = launch_find_program(name, path, NULL);
+
+	if (ret < 0)
+		return strerror(-ret);
+	return strncmp(path, dir, strlen(dir)) == 0 ? path + strlen(dir) + 1 : path;
+}
+
+/* In their order; what is no file, or may not be executed, is passed over. */
+static void directories_of_path(void **state)
+{
+	set_path("1:2");
+	assert_string_equal(found("tool"), "two/tool");
+	assert_string_equal(found("plain"), "two/plain");
+	assert_string_equal(found("source"), "Permission denied");
+	assert_string_equal(found("nothing"), "No such file or directory");
+	assert_string_equal(found(""), "No such file or directory");
+	set_path("1");
+	assert_string_equal(found("plain"), "Permission denied");
+	unsetenv("PATH");
+	assert_string_equal(found("tool"), "No such file or directory");
+}
+
+/* What is here comes first, though a shell would not find it. */
+static void this_directory(void **state)
+{
+	set_path("2");
+	assert_string_equal(found("both"), "./both");
+	assert_string_equal(found("mine"), "./mine");
+	assert_false(launch_is_command("mine"));
+	assert_true(launch_is_command("both"));
+	assert_true(launch_is_command("./mine"));
+	assert_false(launch_is_command("./tool"));
+}
+
+/* An empty element is the current directory, wherever it stands. */
+static void empty_elements(void **state)
+{
+	static const char *const paths[] = { ":2", "2::1", "1:.", "." };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		set_path(paths[i]);
+		assert_true(launch_is_command("mine"));
+	}
+	set_path("2:1");
+	assert_false(launch_is_command("mine"));
+}
+
+/* With a slash it is that file, wherever others may be. */
+static void paths(void **state)
+{
+	struct uft_err err = { 0 };
+	char path[PATH_MAX];
+
+	set_path("2");
+	assert_string_equal(found("../two/tool"), "../two/tool");
+	assert_string_equal(found("./tool"), "No such file or directory");
+	assert_string_equal(found("../one/tool"), "Is a directory");
+	assert_int_equal(launch_find_program("../one/source", path, &err), -EACCES);
+	assert_non_null(strstr(err.text, "chmod +x"));
+	err_clear(&err);
+	assert_int_equal(launch_find_program("nothing", path, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "$PATH"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(directories_of_path),
+		cmocka_unit_test(this_directory),
+		cmocka_unit_test(empty_elements),
+		cmocka_unit_test(paths),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

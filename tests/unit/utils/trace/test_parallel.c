@@ -1,0 +1,103 @@
+/* How many threads read a recording: as many as there is work for, and one where the order of all counts. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/format/header.h"
+
+#define MB (1UL << 20)
+
+static struct pipeline_config config;
+static struct recording rec;
+
+static int setup(void **state)
+{
+	pipeline_config_init(&config);
+	config.order = PIPELINE_BY_TASK;
+	recording_init(&rec);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	return 0;
+}
+
+/* Of @nr_tasks with @bytes of records each, as far as their sizes tell; of @wanted threads. */
+static size_t threads(int nr_tasks, uint64_t bytes, size_t wanted)
+{
+	struct trace_data data;
+	struct pipeline pipe;
+	size_t nr;
+
+	for (int i = 0; i < nr_tasks; i++)
+		recording_add_task(&rec, 100 + i, "a{}", 1000);
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	for (size_t i = 0; i < data.nr_tasks; i++)
+		data.tasks[i].data_bytes = bytes;
+	assert_int_equal(pipeline_bytes(&pipe), nr_tasks * bytes);
+	nr = pipeline_threads(&pipe, wanted);
+	pipeline_close(&pipe);
+	data_close(&data);
+	return nr;
+}
+
+static void little_work(void **state)
+{
+	assert_int_equal(threads(2, 1000, 8), 1);
+	assert_int_equal(threads(2, 1000, 0), 1);
+}
+
+/* A thread for each megabyte, and not more than are wanted. */
+static void much_work(void **state)
+{
+	assert_int_equal(threads(1, 3 * MB, 8), 4);
+	assert_int_equal(threads(1, 30 * MB, 8), 8);
+	assert_int_equal(threads(1, 30 * MB, 0), 1);
+	assert_int_equal(threads(1, 300 * MB, 100), READERS_MAX);
+}
+
+/* Tasks that cannot be split, or are not worth it, have one thread each at most. */
+static void tasks_that_stay_whole(void **state)
+{
+	assert_int_equal(threads(2, MB - 1, 8), 2);
+	config.stages.time_filter_ns = 1;
+	assert_int_equal(threads(2, 30 * MB, 8), 2);
+}
+
+static void order_by_time(void **state)
+{
+	config.order = PIPELINE_BY_TIME;
+	assert_int_equal(threads(1, 30 * MB, 8), 1);
+}
+
+static void arguments(void **state)
+{
+	static const uint64_t features[] = { FEAT_ARGUMENT, FEAT_RETVAL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+		rec.features = features[i];
+		assert_int_equal(threads(1, 30 * MB, 8), 1);
+	}
+}
+
+static void filters(void **state)
+{
+	config.stages.size_filter = 17;
+	config.stages.depth = 3;
+	assert_int_equal(threads(1, 30 * MB, 8), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(little_work),   TEST(much_work), TEST(tasks_that_stay_whole),
+		TEST(order_by_time), TEST(arguments), TEST(filters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
