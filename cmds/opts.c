@@ -17,7 +17,7 @@
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT)
+#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS)
 
 enum group {
 	GROUP_COMMON,

@@ -35,6 +35,7 @@ enum cmd_bit {
 	CMD_SNAPSHOT = 1U << 9,
 	CMD_CONTROL = 1U << 10,
 	CMD_CONVERT = 1U << 11,
+	CMD_EVENTS = 1U << 12,
 };
 
 enum opts_show {
