@@ -9,7 +9,9 @@ import pytest
 
 import trees
 from data import Recording
-from programs import SOURCES, Variant, build, program
+from programs import SOURCES, Variant, build, program, programs
+from test_hostile import OTHERS, PATHS, hostile
+from test_paths import ELSEWHERE
 from tools import PEER, run, utrail
 
 PLAIN = Variant("gcc", "none", "O2")
@@ -57,7 +59,7 @@ def tree(tid=None):
 
 def peer_agrees():
     """The peer shows the same, line by line."""
-    if not shutil.which(PEER):
+    if not PEER:
         return
     options = ["replay", "-f", "none", "--no-event", "--no-libcall"]
     text = subprocess.run([PEER, *options], capture_output=True, text=True, check=True).stdout
@@ -163,6 +165,35 @@ def test_other_languages_are_left_alone(workdir):
     compile_to("siblings", SIBLINGS + "void caml_call_gc(void) {}\n")
     record(["./siblings"], "-P", ".", err="WARN: the functions of '.*/siblings' are not patched: it is written in OCaml, .*\n")
     assert "leaf" not in utrail("replay").must().out
+
+
+@pytest.mark.parametrize("options", PATHS, ids=" ".join)
+@pytest.mark.parametrize("name", OTHERS)
+def test_hostile_programs(name, options):
+    prog = hostile(name)
+    if not prog.fits(PLAIN):
+        pytest.skip("not with this compiler")
+    record([build(prog, PLAIN)], "-P", ".", *options, err="(?s).*")
+    assert all(task.records for task in Recording("uftrace.data").tasks.values())
+    utrail("replay").must()
+
+
+@pytest.mark.parametrize("how", ["user", "chroot", "env", "network", "secret", "memory"])
+def test_caged(workdir, how):
+    exe = build(hostile("caged"), PLAIN)
+    plain = run(exe, how)
+    shutil.rmtree("empty", ignore_errors=True)
+    traced = utrail("record", "-P", ".", exe, how)
+    assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
+
+
+@pytest.mark.parametrize("prog", [p for p in programs() if p.fits(PLAIN) and p.name not in ELSEWHERE], ids=lambda p: p.name)
+def test_samples(prog):
+    """Whatever they do, they do it as untraced, also with arguments and return values."""
+    exe = build(prog, PLAIN)
+    plain = run(exe)
+    traced = utrail("record", "-P", ".", "-a", exe)
+    assert (traced.status, sorted(traced.out.splitlines())) == (plain.status, sorted(plain.out.splitlines())), traced.err
 
 
 SHIPPED = {
