@@ -301,7 +301,7 @@ def test_version_claims_what_is_there():
     """Words of uftrace's stand for what they stand for there."""
     words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
     assert {"perf", "sched"} <= set(words)
-    claims = {"python3": "--script", "luajit": "--script", "dynamic": None, "kernel": "--kernel", "tui": None}
+    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
     for word, option in claims.items():
         has_it = option and "utrail has no option" not in utrail("record", option, "x").err
         assert (word in words) == bool(has_it), word
