@@ -126,6 +126,15 @@ def test_unused_options(workdir, command, option):
     assert utrail(command, "--opt-file=words").err == plain.err
 
 
+def test_unused_options_warn_once(workdir):
+    """Whether functions match what is not looked at is nobody's business."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "--no-event", "prog").must()
+    for option in ["--argument", "--retval"]:
+        warning = f"WARN: option '{option}' means nothing for replay: it is ignored\n"
+        assert utrail("replay", option, "nosuch" if option == "--retval" else "nosuch@arg1").must().err == warning
+
+
 def test_unused_options_of_raw_dumps(workdir):
     """What they show is what is in the files, however short; a recording's own -t is no reason for a warning."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
@@ -208,6 +217,11 @@ EMPTY = [
     ("replay --tid 4194305", r"nothing is there of --tid=4194305; the tasks are \d+"),
     ("replay -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
     ("replay --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("dump -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
+    ("dump -Z 1g", r"no function that was called has 1073741824 bytes or more \(-Z\)"),
+    ("dump --tid 4194305 -t 10s", r"nothing is there of --tid=4194305; the tasks are \d+$"),
+    ("dump --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("report --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
     ("replay -F main -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
 ]
 
