@@ -49,6 +49,7 @@ struct cmd {
 extern const struct cmd cmd_control;
 extern const struct cmd cmd_convert;
 extern const struct cmd cmd_dump;
+extern const struct cmd cmd_events;
 extern const struct cmd cmd_graph;
 extern const struct cmd cmd_info;
 extern const struct cmd cmd_live;

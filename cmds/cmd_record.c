@@ -20,6 +20,7 @@
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
 #include "cmds/record/run/attached.h"
+#include "cmds/record/run/dry_run.h"
 #include "cmds/record/run/facts.h"
 #include "cmds/record/run/infofile.h"
 #include "cmds/record/store/dir.h"
@@ -82,7 +83,9 @@ static struct record_settings make_settings(const struct opts *opts)
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,
 		.trace_on = opts->trace_on,
-		.is_steerable = opts->agent,
+		.is_steerable = opts->agent || opts->overhead,
+		.has_agent = opts->agent,
+		.overhead_percent = opts->overhead,
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
@@ -295,6 +298,20 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
+/* The program waits while the recorder looks for what is to be patched; so what can be known before it starts is found out before. */
+static void find_patches(const struct run *run, struct recorder *rec)
+{
+	char path[PATH_MAX];
+	struct known_module *known;
+
+	/* With --force it may be a script. */
+	if (run->nr_pids || run->opts->force || !realpath(run->program.path, path))
+		return;
+	known = known_module_get(&rec->planner.modules, path);
+	if (known)
+		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
+}
+
 static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launch launch = run->launch;
@@ -311,6 +328,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
+	find_patches(run, rec);
 	launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	if (run->nr_pids)
@@ -398,8 +416,7 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		struct symtab symbols cleanup_symtab = { 0 };
 
-		if (m->is_instrumented &&
-		    symbols_load(&run->settings, m->path, m->build_id, &symbols) == 0)
+		if (m->has_functions && known_symbols_load(&run->settings, m, &symbols) == 0)
 			func_names_add(names, &symbols);
 	}
 }
@@ -548,11 +565,17 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	};
 	if (ret == 0)
 		ret = filter_opts_check_recording(opts, err);
+	if (ret == 0 && opts->dry_run && opts->pids)
+		return err_set(
+			err, -ERR_USAGE,
+			"option '--dry-run' is about a program, not about processes (--pid)");
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
 	if (ret == 0 && opts->list_functions)
 		return list_functions(opts, program->path, err);
+	if (ret == 0 && opts->dry_run)
+		return dry_run(&run, err);
 	if (ret == 0)
 		ret = launch_find_library(opts->libmcount_path,
 					  opts->nop ? "libmcount-nop.so" : "libmcount.so",

@@ -55,7 +55,7 @@ static struct diff_config diff_config_of(const struct opts *opts)
 static int report_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
 {
 	const struct report_config config = config_of(opts);
-	struct report report;
+	struct report report cleanup(report_deinit) = { 0 };
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
@@ -82,6 +82,9 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 
 	watch_begin(&watch, opts, &pipe, true);
 	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
+	if (ret == 0 && !config.is_by_task)
+		ret = left_funcs_read(data, &report.left, err);
+	report.first_ns = pipe.first_ns;
 	if (ret == 0)
 		ret = report_show(&report, &agg, &sink, err);
 	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));

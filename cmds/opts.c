@@ -17,7 +17,7 @@
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT)
+#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS)
 
 enum group {
 	GROUP_COMMON,
@@ -119,6 +119,24 @@ static int set_debug_domain(const struct opt_row *row, const char *text, void *t
 	struct opts *opts = target;
 
 	return msg_parse_domains(&opts->msg, text, err);
+}
+
+/* "20%" or "20". */
+static int set_overhead(const struct opt_row *row, const char *text, void *target,
+			struct uft_err *err)
+{
+	struct opts *opts = target;
+	char *end;
+	long percent = strtol(text, &end, 10);
+
+	if (end == text || *text == '-' || *text == '+' || (*end && strcmp(end, "%") != 0))
+		return err_set(err, -ERR_USAGE,
+			       "'%s' for '--overhead' is no percentage: 20%% is one", text);
+	if (percent < 1 || percent > 100)
+		return err_set(err, -ERR_USAGE,
+			       "'%s' for '--overhead' is out of range: 1%% to 100%%", text);
+	opts->overhead = percent;
+	return 0;
 }
 
 /* -t and -r exclude each other, as with the peer: the later one counts. */
@@ -330,6 +348,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_SIZE, MEMBER(max_bytes), .min = 64 << 10, .max = INT64_MAX },
 	{ "list-functions", 0, NULL, "show which functions of the program could be traced (see -F), and exit",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_functions) },
+	{ "dry-run", 0, NULL, "show which functions --patch would patch and why others cannot be (-v: each of them), and exit",
+	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(dry_run) },
 	{ "list-event", 0, NULL, "show which events could be recorded (see -E), of the kernel and of the program, and exit",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(list_events) },
 	{ "max-stack", 0, "DEPTH", "deepest call that is followed, 1 to 65535 (default: 1024)",
@@ -344,6 +364,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nop) },
 	{ "num-thread", 0, "N", "number of threads that write the data, or read it (default: by the number of CPUs)",
 	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
+	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
+	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",
@@ -405,7 +427,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(show_libcalls) },
 	{ "Event", 'E', "EVENT", "events to record, or to show: PROVIDER:EVENT of the program, or with @kernel of the kernel",
 	  GROUP_SELECT, RL | READ, OPT_LIST, MEMBER(event_specs), .separator = ';' },
-	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, of those that were compiled with room for them; !FUNC: not",
+	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, compiled with room for them or not (. means all); !FUNC: not",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(patch_specs), .separator = ';' },
 	{ "unpatch", 'U', "FUNC[@LIB]", "no hooks in these functions: what -pg or room for hooks has put there is taken out",
 	  GROUP_SELECT, RL, OPT_SET, .set = set_unpatch },

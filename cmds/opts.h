@@ -35,6 +35,7 @@ enum cmd_bit {
 	CMD_SNAPSHOT = 1U << 9,
 	CMD_CONTROL = 1U << 10,
 	CMD_CONVERT = 1U << 11,
+	CMD_EVENTS = 1U << 12,
 };
 
 enum opts_show {
@@ -136,7 +137,8 @@ struct opts {
 	bool inlined;
 
 	/* record, live */
-	bool agent; /* -g: what is recorded may be changed while the program runs */
+	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
+	bool agent;	   /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
 	bool use_kernel;	      /* -k */
@@ -157,6 +159,7 @@ struct opts {
 	unsigned max_stack;
 	bool nest_libcalls;
 	bool list_functions;
+	bool dry_run;
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;

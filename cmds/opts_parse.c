@@ -72,6 +72,13 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 	if (opts->nest_libcalls && !opts->show_libcalls)
 		return err_set(err, -ERR_USAGE,
 			       "--nest-libcall and --no-libcall exclude each other");
+	if (opts->overhead && opts->flight_bytes)
+		return err_set(err, -ERR_USAGE,
+			       "'--overhead' cannot be used together with '--flight': what is "
+			       "called is known only when it is written");
+	if (opts->overhead && opts->estimate_return)
+		return err_set(err, -ERR_USAGE,
+			       "'--overhead' cannot be used together with '--estimate-return'");
 	if (opts->max_bytes && opts->max_bytes < opts->flight_bytes)
 		return err_set(err, -ERR_USAGE,
 			       "option '--max-size' must not be less than '--flight'");

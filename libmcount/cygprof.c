@@ -73,6 +73,35 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 	return t->cyg_again && t->cyg_again--;
 }
 
+/* Whether the innermost call is the one that has begun there. */
+static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return t->top->slot == sp && is_of(t->top, fn);
+}
+
+/* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
+static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return planned_leaves_out(t, fn) && t->top->slot >= sp && sp >= t->low &&
+	       !is_top(t, sp, fn);
+}
+
+/* The same for what thread->pass does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
+static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	const struct frame *f = t->top;
+
+	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
+		return false;
+	while (f->slot < sp)
+		f--;
+	for (; f->slot == sp; f--) {
+		if (is_of(f, fn))
+			return false;
+	}
+	return true;
+}
+
 /* HOT: as FAST_LOOK_UP of the stubs; no frame lies within @sp. */
 static inline bool is_known_unwanted(const struct thread *t, uint64_t fn)
 {
@@ -85,6 +114,8 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 		note_unwanted(t, sp, fn);
 		return true;
 	}
+	if (likely(t->planned) && planned_is_left_out(t, fn))
+		return true;
 	return planned_enter_explicit(t, sp, caller, fn);
 }
 
@@ -118,19 +149,16 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	t = stacks_find(t, sp);
-	if (was_unwanted(t, sp, fn)) {
+	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
 		guard_leave(t);
 		return;
 	}
-
-	bool is_top = is_of(t->top, fn);
-
-	if (unlikely(t->cyg_skipped) && !(is_top && t->top->slot == sp)) {
+	if (unlikely(t->cyg_skipped) && !is_top(t, sp, fn)) {
 		t->cyg_skipped--;
 	} else {
 		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
 		cyg_forget(t);
-		if (likely(is_top))
+		if (likely(is_of(t->top, fn)))
 			frames_leave_top(t, NULL);
 		else
 			frames_leave_until(t, fn);
@@ -156,6 +184,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
 	} else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low)) {
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
+	} else if (planned_leaves_out(t, (uint64_t)fn)) {
+		guard_leave_fast(t);
 	} else if (is_known_unwanted(t, (uint64_t)fn)) {
 		note_unwanted(t, sp, (uint64_t)fn);
 		guard_leave_fast(t);
@@ -185,7 +215,7 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 
 	if (unlikely(!t))
 		exit_unguarded(sp, (uint64_t)fn);
-	else if (was_unwanted(t, sp, (uint64_t)fn))
+	else if (was_unwanted(t, sp, (uint64_t)fn) || was_left_out(t, sp, (uint64_t)fn))
 		guard_leave_fast(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
 		 unlikely(!is_of(t->top, (uint64_t)fn)) ||

@@ -51,6 +51,10 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 		return enter_unguarded(slot, addr, regs);
 	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
 		return enter_guarded(t, slot, addr, regs);
+	if (planned_leaves_out(t, addr) && t->top->slot > (uint64_t)slot) {
+		guard_leave_fast(t);
+		return 0;
+	}
 	if (!(likely(probe.plain || planned_passes(t, addr)) &&
 	      likely(fast_push_alike(t, (uint64_t)slot, *slot, addr))) &&
 	    unlikely(!fast_push(t, (uint64_t)slot, *slot, addr)))

@@ -129,7 +129,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 	}
 	if (p->has_filter && d->next.in == 0)
 		return;
-	if (is_elsewhere(p, d->rule))
+	if (is_elsewhere(p, d->rule) || (d->rule && d->rule->flags == PLAN_LEFT_OUT))
 		return;
 	if (d->rule) {
 		obey_switches(t, d->rule);
@@ -336,10 +336,25 @@ static inline bool is_too_deep(struct thread *t, uint64_t addr)
 {
 	const struct live_func *func;
 
-	if (!t->pass || planned_open_calls(t) < t->planned->now.depth)
+	if (!t->pass || planned_open_calls(t) < t->planned->now.depth || steer_has_news())
 		return false;
 	func = find_func(t->planned, addr);
 	return !func || !func->rule;
+}
+
+bool planned_is_left_out(struct thread *t, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct live_func *func;
+
+	if (!p->has_left_out || unlikely(steer_has_news()))
+		return false;
+	func = find_func(p, addr);
+	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
+		return false;
+	if (t->pass)
+		planned_note_pass(p, addr, ~addr);
+	return true;
 }
 
 bool planned_is_unwanted(struct thread *t, uint64_t addr)
@@ -354,6 +369,8 @@ static inline uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t ad
 				   const struct arch_regs *regs)
 {
 	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+		return 0;
+	if (planned_is_left_out(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
 	if (is_too_deep(t, addr))
 		return 0;

@@ -74,7 +74,10 @@ struct planned_known {
  */
 #define PLANNED_SKIPS 1024
 
-/* Calls that are recorded like all others, while thread->pass is the table of them: as above, see planned_pass.h. */
+/*
+ * Calls that are recorded like all others, while thread->pass is the table of them: as above, see planned_pass.h. All bits of the address the
+ * other way round: calls that are left alone like those in thread->skip (PLAN_LEFT_OUT).
+ */
 #define PLANNED_PASSES 4096
 
 /*
@@ -86,6 +89,7 @@ struct planned_known {
  * @taking: what planned_take_up() is about to make of @plan
  * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in an aside
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
+ * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @has_watch: there is anything to watch
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
@@ -104,6 +108,7 @@ struct planned {
 	bool has_filter;
 	bool has_caller;
 	bool has_location;
+	bool has_left_out;
 	bool has_watch;
 	bool has_steps;
 	uint16_t depth;
@@ -126,6 +131,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 
 /* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->skip tells. */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
+
+/* HOT: whether a call is one of a function that is left out. The next time the stub finds it, if the thread is open (planned_pass.h). */
+bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /* HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no frame, for want of room. */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);

@@ -201,7 +201,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || (!func->rule && !func->args && !func->result)) {
-		planned_note_pass(p, addr);
+		planned_note_pass(p, addr, addr);
 		planned_open(t, planned_frame_of(t, t->top));
 	}
 	return true;

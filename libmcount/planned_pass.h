@@ -8,7 +8,8 @@
 /*
  * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a rule is recorded as if there were no
  * plan. Then the thread is open: the fast paths may push and pop frames as they do without a plan, of functions that thread->pass
- * knows. A function is in that table once it has gone the long way.
+ * knows. A function is in that table once it has gone the long way. Such calls look for no news of the recorder (steer.h), but at probe_skips,
+ * as those do that the stubs leave alone.
  *
  * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
  * than that around it. planned.now is what holds inside of thread->fast_base, the innermost frame that is not one of them. Before anybody
@@ -31,20 +32,26 @@ static inline void planned_settle(struct thread *t)
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
 	return t->pass && t->pass[addr >> 4 & (PLANNED_PASSES - 1)] == addr && probe.is_on &&
-	       probe.tracing;
+	       probe.tracing && probe_skips;
+}
+
+/* Whether a call of @addr is to be left alone: what the entry stubs find in the same table. */
+static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
+{
+	return t->pass && t->pass[addr >> 4 & (PLANNED_PASSES - 1)] == ~addr && probe_skips;
 }
 
 /*
  * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
- * of both sees what the other has done.
+ * of both sees what the other has done. @entry: @addr, or ~@addr
  */
-static inline void planned_note_pass(struct planned *p, uint64_t addr)
+static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t entry)
 {
 	uint64_t *place = &p->pass[addr >> 4 & (PLANNED_PASSES - 1)];
 
-	if (*place == addr)
+	if (*place == entry)
 		return;
-	__atomic_store_n(place, addr, __ATOMIC_SEQ_CST);
+	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
 	if (p->plan != __atomic_load_n(&probe.live, __ATOMIC_SEQ_CST))
 		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
 }
@@ -56,9 +63,6 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	const struct selection *now = &p->now;
 	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
 
-	/* A call that passes looks for no news of the recorder (steer.h). */
-	if (probe.plan.flags & PLAN_STEERABLE)
-		return;
 	if ((p->has_filter && !now->in) || now->out || !p->is_simple || p->has_caller ||
 	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;

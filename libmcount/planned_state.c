@@ -231,6 +231,7 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 	p->has_filter = flags & PLAN_OPT_IN_FILTER;
 	p->has_caller = flags & PLAN_OPT_IN_CALLER;
 	p->has_location = flags & PLAN_OPT_IN_LOCATION;
+	p->has_left_out = flags & PLAN_LEAVES_OUT;
 	p->has_watch = plan->nr_watches || (flags & PLAN_WATCH_CPU);
 	p->has_steps |= plan->nr_steps != 0;
 	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);

@@ -99,8 +99,8 @@
 
 /*
  * Under a plan: whether the call of \addr, with its return slot at \slot, is in one of the tables of calls that need no look: thread->skip, then it
- * is left alone, which is all for most calls of most filters; thread->pass, then what FAST_GUARD leaves is there behind this, and SAVE_FAST was
- * done. Both operands are meant with four registers saved. Else it goes on at \slow with none. Frames that must be ended first are not left alone with.
+ * is left alone, which is all for most calls of most filters; thread->pass, which has all bits of such an address the other way round, and those of calls
+ * to be recorded as they are: then what FAST_GUARD leaves is there behind this, and SAVE_FAST was done. Both operands are meant with four registers saved. Else it goes on at \slow with none. Frames that must be ended first are not left alone with.
  */
 	.macro FAST_LOOK_UP slot, addr, slow
 	cmpb	$0, probe_skips(%rip)
@@ -124,7 +124,7 @@
 	andl	$SKIPS_MASK, %edx
 	cmpq	%rax, (%rdi, %rdx, 8)
 	jne	8f
-	movq	THREAD_TOP(%rcx), %rdx
+6:	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
 	jbe	8f
@@ -134,9 +134,13 @@
 8:	RESTORE_FAST_BUT_RSI
 	jmp	\slow
 	.cfi_adjust_cfa_offset FAST_SAVED - 8
+9:	notq	%rax
+	cmpq	%rax, (%rdi, %rdx, 8)
+	je	6b
+	jmp	8b
 7:	andl	$PASSES_MASK, %edx
 	cmpq	%rax, (%rdi, %rdx, 8)
-	jne	8b
+	jne	9b
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
 	jne	8b

@@ -44,9 +44,9 @@ def scratch():
             os.chdir(before)
 
 
-def compile(source, output, flags=()):
+def compile(source, output, flags=(), libraries=()):
     subprocess.run(
-        ["gcc", "-O2", *flags, "-pthread", "-o", output, SOURCES / source], check=True
+        ["gcc", "-O2", *flags, "-pthread", "-o", output, SOURCES / source, *libraries], check=True
     )
     return Path(output).resolve()
 

@@ -123,7 +123,7 @@ def test_nops_in_the_place_of_fentry(name):
     "options, tree",
     [
         (["-P", "."], "main(outer(inner) before_last(last))"),
-        (["-P", ".;.@lib"], WHOLE),
+        (["-P", ".;.@librooms;.@liblate"], WHOLE),
         (["-P", "outer"], "outer"),
         (["-P", ".", "-U", "^main$;^last"], "outer(inner) before_last"),
         (["-U", "last", "-P", "."], "main(outer(inner) before_last(last))"),

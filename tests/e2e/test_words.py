@@ -29,6 +29,10 @@ REFUSED = [
     ("control nosuch off", 1, "cannot control 'nosuch': No such file or directory"),
     ("control folder off", 1, "cannot control 'folder': no utrail is recording into it"),
     ("control folder of", 2, "unknown word 'of'; the nearest: on, off"),
+    ("events", 2, "events needs to be told what to do: check FILE..."),
+    ("events chekc x", 2, "events does not know 'chekc': it knows check"),
+    ("events check", 2, "events check needs the names of logs"),
+    ("events check nosuch", 1, "cannot open 'nosuch': No such file or directory"),
     ("record --library-path=nosuch prog", 1, r"cannot find 'libmcount.so' in 'nosuch' \(--libmcount-path\)"),
     ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
     ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
@@ -357,7 +361,7 @@ def test_version_claims_what_is_there():
     """Words of uftrace's stand for what they stand for there."""
     words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
     assert {"perf", "sched"} <= set(words)
-    claims = {"python3": "--script", "luajit": "--script", "dynamic": None, "kernel": "--kernel", "tui": None}
+    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
     for word, option in claims.items():
         has_it = option and "utrail has no option" not in utrail("record", option, "x").err
         assert (word in words) == bool(has_it), word

@@ -348,11 +348,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct filters no_filters = { 0 };
 	const struct watch_spec no_watch = { 0 };
 	const struct event_rules no_events = { 0 };
+	struct patch_rules no_patches = { 0 };
 	struct fuzz_input in = { data, size };
 	const struct record_settings settings = {
 		.filters = &no_filters,
 		.watch = &no_watch,
 		.events = &no_events,
+		.patches = &no_patches,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.use_libcalls = true,

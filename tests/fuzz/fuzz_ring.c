@@ -60,10 +60,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct filters no_filters = { 0 };
 	const struct watch_spec no_watch = { 0 };
 	const struct event_rules no_events = { 0 };
+	struct patch_rules no_patches = { 0 };
 	const struct record_settings settings = {
 		.filters = &no_filters,
 		.watch = &no_watch,
 		.events = &no_events,
+		.patches = &no_patches,
 		.segment_bytes = SEGMENT_BYTES,
 		.clock_id = CLOCK_MONOTONIC,
 	};

@@ -131,9 +131,10 @@ class Machine:
         console = self.directory / "console"
         with open(disk, "wb") as f:
             f.truncate(DISK_BYTES)
+        # One thread for all CPUs: with one for each, guests stall for minutes on a busy machine while ftrace rewrites code.
         try:
             subprocess.run(
-                ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(cpus), "-m", "1024",
+                ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", str(cpus), "-m", "1024",
                  "-kernel", next(self.kernel.glob("boot/vmlinuz-*")), "-initrd", image,
                  "-append", "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check", "-no-reboot", "-display", "none", "-monitor", "none",
                  "-serial", f"file:{console}", "-drive", f"file={disk},if=virtio,format=raw"],

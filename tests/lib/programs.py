@@ -19,6 +19,9 @@ METHODS = {
     "cyg": ["-finstrument-functions"],
 }
 
+# As programs are shipped: only `record -P` finds their functions.
+PLAIN = {"none": []}
+
 # Room for hooks, in place of calls of them.
 PATCHED = {"patchable": ["-fpatchable-function-entry=5"]}
 
@@ -59,7 +62,7 @@ class Variant:
 
     def command(self, suffix, is_library=False):
         compiler = self.compiler
-        methods = {**METHODS, **PATCHED, **OWN_METHODS[compiler]}
+        methods = {**METHODS, **PLAIN, **PATCHED, **OWN_METHODS[compiler]}
         method = FOR_LIBRARIES.get(self.method, self.method) if is_library else self.method
         if suffix == ".cc":
             compiler = {"gcc": "g++", "clang": "clang++"}[compiler]

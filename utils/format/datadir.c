@@ -33,6 +33,7 @@ static const struct name_form {
 	{ "kernel_header", NOTHING, "" },
 	{ "kallsyms", NOTHING, "" },
 	{ "events.txt", NOTHING, "" },
+	{ "left-out.txt", NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
 	/* Users write these for info and replay. */
 	{ "note.txt", NOTHING, "" },

@@ -30,6 +30,7 @@ enum plan_flags {
 	PLAN_STEERABLE =
 		1U
 		<< 11, /* other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
+	PLAN_LEAVES_OUT = 1U << 12, /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
 };
 
 /* What a rule says; members of struct plan_rule count only with their flag. */
@@ -49,6 +50,9 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
+	PLAN_LEFT_OUT =
+		1U
+		<< 16, /* it is not recorded itself, for what that costs (--overhead); stands alone */
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
 

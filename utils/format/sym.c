@@ -162,6 +162,19 @@ int symtab_sort(struct symtab *tab)
 	return 0;
 }
 
+int symtab_add_all(struct symtab *tab, const struct symtab *from)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < from->nr; i++) {
+		const struct symbol *sym = &from->syms[i];
+
+		ret = symtab_add(tab, sym->addr, sym->size, sym->type, sym->name,
+				 strlen(sym->name));
+	}
+	return ret == 0 ? symtab_sort(tab) : ret;
+}
+
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 {
 	size_t low = order_count_until(tab->syms, tab->nr, sizeof(*tab->syms), addr);

@@ -46,6 +46,9 @@ void symtab_deinit(struct symtab *tab);
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len);
 
+/* Append all of @from and sort. 0 or -ENOMEM. */
+int symtab_add_all(struct symtab *tab, const struct symtab *from);
+
 /*
  * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C

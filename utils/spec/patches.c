@@ -75,6 +75,7 @@ void patch_rules_deinit(struct patch_rules *rules)
 		pattern_deinit(&rules->rules[i].name);
 		free(rules->rules[i].module);
 		free(rules->rules[i].text);
+		free(rules->rules[i].why_not);
 	}
 	free(rules->rules);
 	*rules = (struct patch_rules){ 0 };
@@ -115,6 +116,8 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 			continue;
 		rule->has_name = true;
 		rule->has_match |= subject->can_be || (subject->has_hook && !rule->takes_out);
+		if (!rule->why_not && subject->why_not)
+			rule->why_not = strdup(subject->why_not);
 		choice = rule->takes_out ? PATCH_OUT : PATCH_IN;
 	}
 	return choice;

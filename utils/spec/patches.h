@@ -15,6 +15,7 @@
  * @takes_out: with `!` in front of it, or of --unpatch
  * @text: as typed, without `!`, of the heap
  * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so far
+ * @why_not: why the first function that matched could not, of the heap; NULL when nobody has said so
  */
 struct patch_rule {
 	struct pattern name;
@@ -23,6 +24,7 @@ struct patch_rule {
 	char *text;
 	bool has_name;
 	bool has_match;
+	char *why_not;
 };
 
 /* In the order of the command line. Starts as { 0 }, ends with patch_rules_deinit(). */
@@ -41,7 +43,7 @@ void patch_rules_deinit(struct patch_rules *rules);
 
 /*
  * A function: @name demangled, @others what else it is called (demangle_others()) or NULL; without a symbol @name is NULL. @module: base name of
- * its file. @can_be: it can be patched, @has_hook: it has a hook all the same; which rules remember.
+ * its file. @can_be: it can be patched, @has_hook: it has a hook all the same; @why_not: why it cannot, or NULL; which rules remember.
  */
 struct patch_subject {
 	const char *name;
@@ -50,6 +52,7 @@ struct patch_subject {
 	bool is_program;
 	bool can_be;
 	bool has_hook;
+	const char *why_not;
 };
 
 enum patch_choice {

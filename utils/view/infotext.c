@@ -9,9 +9,12 @@
 #include <sys/wait.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/units.h"
 #include "utils/trace/event.h"
 #include "utils/trace/feed.h"
+#include "utils/trace/left_funcs.h"
 #include "utils/trace/src_perf.h"
+#include "utils/view/texts.h"
 
 #define NOTE_FILE_MAX_BYTES (64UL << 20)
 
@@ -249,6 +252,32 @@ static int put_note(const struct trace_data *data, struct sink *sink, struct uft
 	return 0;
 }
 
+static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	struct left_funcs left cleanup_left_funcs = { 0 };
+	uint64_t start_ns = UINT64_MAX;
+	int ret = left_funcs_read(data, &left, err);
+
+	if (ret < 0 || !left.nr)
+		return ret;
+	for (size_t i = 0; i < data->nr_tasks; i++)
+		start_ns = MIN(start_ns, data->tasks[i].start_ns);
+	sink_lit(sink, "#\n");
+	put_title(sink, "functions that were left out (--overhead)");
+	for (size_t i = 0; i < left.nr; i++) {
+		const struct left_func *f = &left.all[i];
+
+		if (f->kind != LEFT_OUT_FUNCTION)
+			continue;
+		sink_lit(sink, "# ");
+		sink_func(sink, f->func);
+		sink_format(sink, ": since %.3f s, then %.1f %% of calls\n",
+			    (double)(f->since_ns - MIN(start_ns, f->since_ns)) / NSEC_PER_SEC,
+			    f->permille / 10.0);
+	}
+	return 0;
+}
+
 /* The perf files know what tasks are called. What else they have of them, by task->index, is the caller's. */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)
@@ -282,7 +311,9 @@ int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 	put_title(sink, "process information");
 	put_tasks(data, sink);
 	put_rows(sink, "# ", program_rows, ARRAY_SIZE(program_rows), &data->info);
-	ret = put_note(data, sink, err);
+	ret = put_left_out(data, sink, err);
+	if (ret == 0)
+		ret = put_note(data, sink, err);
 	sink_lit(sink, "\n");
 	if (ret == 0 && broken.code)
 		ret = err_set(err, broken.code, "%s", broken.text);

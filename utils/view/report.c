@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/units.h"
 #include "utils/view/number.h"
 #include "utils/view/report_columns.h"
 #include "utils/view/source.h"
@@ -108,6 +109,11 @@ int report_init(struct report *report, const struct report_config *config, struc
 	return choose_keys(report, err);
 }
 
+void report_deinit(struct report *report)
+{
+	left_funcs_deinit(&report->left);
+}
+
 static unsigned needs_of(const struct report *report)
 {
 	const struct report_table *table = report_table_of(&report->config);
@@ -190,6 +196,23 @@ static void put_header(const struct report *report, const struct report_layout *
 	sink_lit(sink, "\n");
 }
 
+/* Behind the name of a function whose numbers end before the recording does, or whose own time has that of others in it. */
+static void put_left_out(const struct report *report, const struct report_row *row,
+			 struct sink *sink)
+{
+	const struct left_func *left = row->func ? left_funcs_find(&report->left, row->func->name)
+						 : NULL;
+	double since_s = left ? (double)(left->since_ns - MIN(report->first_ns, left->since_ns)) /
+					 NSEC_PER_SEC
+			      : 0;
+
+	if (left && left->kind == LEFT_OUT_FUNCTION)
+		sink_format(sink, " (since %.3f s not recorded: %.1f %% of calls)", since_s,
+			    left->permille / 10.0);
+	else if (left)
+		sink_format(sink, " (since %.3f s not all that it calls is recorded)", since_s);
+}
+
 static void put_row(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *row, struct sink *sink)
 {
@@ -201,6 +224,7 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	}
 	sink_lit(sink, "  ");
 	table->put_name(row, sink);
+	put_left_out(report, row, sink);
 	if (shows_source(report))
 		source_put(report->config.source, row->func, report->config.color, " [", "]", sink);
 	sink_lit(sink, "\n");

@@ -7,6 +7,7 @@
 
 #include "utils/base/color.h"
 #include "utils/base/err.h"
+#include "utils/trace/left_funcs.h"
 #include "utils/view/aggregate.h"
 #include "utils/view/column.h"
 #include "utils/view/sink.h"
@@ -36,9 +37,15 @@ struct report_config {
 
 #define SORT_KEYS_MAX 32
 
-/* Starts with report_init(); needs no end. */
+/*
+ * Starts with report_init(); ends with report_deinit().
+ *
+ * @left: what is to be said behind names; @first_ns: the time that counts as 0 there. The caller's to fill
+ */
 struct report {
 	struct report_config config;
+	struct left_funcs left;
+	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys[SORT_KEYS_MAX]; /* rows of the table of keys */
 	size_t nr_keys;
@@ -46,6 +53,7 @@ struct report {
 
 /* -EINVAL: an unknown field or sort key, with the known ones. */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
+void report_deinit(struct report *report);
 
 /*
  * What the chosen columns and keys need: of the pipeline, before it is opened, and of @agg, before

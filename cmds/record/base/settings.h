@@ -58,7 +58,9 @@ struct record_settings {
 	char *const *specs; /* what @filters are made of, by enum spec_option: as typed, or NULL */
 	int match;	    /* enum pattern_match of these */
 	bool trace_on;
-	bool is_steerable; /* --agent: others may change what is recorded (control/steering.h) */
+	bool is_steerable; /* what is recorded may change while programs run (control/steering.h): by others, or by ourselves */
+	bool has_agent;	   /* --agent: others may */
+	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

@@ -190,8 +190,7 @@ static void offer_names(const struct steering *steer, const struct process *proc
 								proc->modules[i]->path);
 		struct symtab symbols cleanup_symtab = { 0 };
 
-		if (!m || !m->is_instrumented ||
-		    symbols_load(&steer->now, m->path, m->build_id, &symbols) < 0)
+		if (!m || !m->has_functions || known_symbols_load(&steer->now, m, &symbols) < 0)
 			continue;
 		for (size_t k = 0; k < symbols.nr; k++) {
 			if (!symbol_is_function(&symbols.syms[k]))
@@ -342,7 +341,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 
 	if (!(change->flags & STEER_CHANGES))
 		return 0;
-	if (!steer->settings->is_steerable)
+	if (!steer->settings->has_agent)
 		return err_set(err, -EOPNOTSUPP,
 			       "it is recorded without --agent (-g), so that nothing of it can be "
 			       "changed");
@@ -364,6 +363,12 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		processes_tell_news(steer->processes);
 	}
 	return 0;
+}
+
+void steering_leave_out(struct steering *steer, const char *text)
+{
+	note(steer, text);
+	publish(steer);
 }
 
 /* --- status --- */
@@ -405,7 +410,7 @@ void steering_status(const struct steering *steer, struct strbuf *out)
 		    : now->trace_on ? "on"
 				    : "off, until a trigger or signal");
 	strbuf_addf(out, "steerable: %s\n",
-		    steer->settings->is_steerable ? "yes" : "no (record --agent)");
+		    steer->settings->has_agent ? "yes" : "no (record --agent)");
 	add_specs_lines(steer, out);
 	strbuf_addf(out, "depth: %u\n", now->depth);
 	if (now->threshold_ns) {

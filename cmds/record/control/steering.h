@@ -48,6 +48,9 @@ void steering_end(struct steering *steer);
  */
 int steering_change(struct steering *steer, const struct steer_change *change, struct uft_err *err);
 
+/* Functions have become known_module.left_out: they are not recorded from here on. @text: for who replays */
+void steering_leave_out(struct steering *steer, const char *text);
+
 /* What is in force, as lines "word: value". */
 void steering_status(const struct steering *steer, struct strbuf *out);
 

@@ -51,6 +51,7 @@ struct known_module *known_module_get(struct known_modules *modules, const char 
 		known->calls_hooks = program.has_mcount || program.has_fentry ||
 				     program.has_cyg_profile;
 		known->is_instrumented = object_is_instrumented(&program);
+		known->has_functions = known->is_instrumented;
 		known->switches_stacks = program.switches_stacks;
 	}
 	known->next = modules->first;
@@ -64,9 +65,11 @@ void known_modules_deinit(struct known_modules *modules)
 	for (struct known_module *known = modules->first, *next; known; known = next) {
 		next = known->next;
 		strbuf_deinit(&known->funcs);
+		strbuf_deinit(&known->left_out);
 		module_points_deinit(&known->points);
 		for (size_t i = 0; i < ARRAY_SIZE(known->patches); i++)
 			module_patches_deinit(&known->patches[i]);
+		symtab_deinit(&known->unnamed);
 		free(known->path);
 		free(known);
 	}
@@ -85,4 +88,12 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
 	}
 	return ret == 0 ? object_symtab_load(path, out, NULL) : MIN(ret, 0);
+}
+
+int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
+		       struct symtab *out)
+{
+	int ret = symbols_load(settings, known->path, known->build_id, out);
+
+	return known->unnamed.nr ? symtab_add_all(out, &known->unnamed) : ret;
 }

@@ -18,23 +18,29 @@
  * @build_id: hex, "" when it has none
  * @is_instrumented: it calls hooks of the probe, or has room for such calls
  * @calls_hooks: it has such calls
+ * @has_functions: functions of it can have records: it is instrumented, or some of it are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
+ * @left_out: those that are not recorded any more, since that costs too much: the same without rules
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
+ * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
  */
 struct known_module {
 	char *path;
 	char build_id[BUILD_ID_HEX_SIZE];
 	bool is_instrumented;
 	bool calls_hooks;
+	bool has_functions;
 	bool switches_stacks;
 	bool is_saved;
 	bool is_bound;
 	struct strbuf funcs;
+	struct strbuf left_out;
 	struct module_points points;
 	struct module_patches patches[2];
+	struct symtab unnamed;
 	struct known_module *next;
 };
 
@@ -65,5 +71,9 @@ struct known_module *known_module_get(struct known_modules *modules, const char 
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
+
+/* The same of a file that is known, with what was found out of it. */
+int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
+		       struct symtab *out);
 
 #endif

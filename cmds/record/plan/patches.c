@@ -1,4 +1,4 @@
-/* Functions with room for hooks: from rules and files to patches of a plan (see patches.h). */
+/* Functions that are patched: from rules and files to patches of a plan (see patches.h). */
 #include "cmds/record/plan/patches.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/patches_private.h"
 #include "cmds/record/plan/plan.h"
 #include "utils/base/nearest.h"
 #include "utils/base/path.h"
@@ -21,28 +22,18 @@ void patches_deinit(struct patches *patches)
 void module_patches_deinit(struct module_patches *patches)
 {
 	strbuf_deinit(&patches->found);
+	strbuf_deinit(&patches->verdicts);
 }
 
-/* One file on its way. */
-struct finding {
-	const struct record_settings *settings;
-	const struct known_module *known;
-	bool is_program;
-	uint64_t base; /* of the file's addresses, to which those of @symbols are relative */
-	uint64_t smallest;
-	struct symtab symbols;
-	struct strbuf name; /* room for texts */
-	struct strbuf others;
-	struct module_patches *out;
-};
-
-static enum patch_choice choose(struct finding *f, const struct symbol *sym, bool can_be)
+enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
+				 const char *why_not)
 {
 	struct patch_subject subject = {
 		.module = path_base(f->known->path),
 		.is_program = f->is_program,
 		.can_be = can_be,
 		.has_hook = f->known->calls_hooks,
+		.why_not = why_not,
 	};
 
 	if (sym) {
@@ -60,7 +51,7 @@ static enum patch_choice choose(struct finding *f, const struct symbol *sym, boo
 static bool is_wanted(struct finding *f, const struct prepared_site *site)
 {
 	const struct symbol *sym = symtab_find(&f->symbols, site->func - f->base);
-	enum patch_choice choice = choose(f, sym, true);
+	enum patch_choice choice = finding_choose(f, sym, true, NULL);
 
 	if (site->what == PATCH_NOP)
 		return choice == PATCH_OUT;
@@ -87,14 +78,18 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 	f->out->nr_functions += site->what == PATCH_CALL || site->what == PATCH_XRAY_ENTRY;
 }
 
-/* Rules learn which names there are, too: of what has no room. */
+/* Rules learn which names there are, too: of what has no room. Where nothing can be patched the reason is told once for the file. */
 static void note_names(struct finding *f)
 {
-	if (!f->settings->patches->nr)
+	const char *why = f->known->is_instrumented ? NULL
+						    : "it is of the linker, or a part of another "
+						      "function";
+
+	if (!patches_have_unmatched(f->settings->patches))
 		return;
 	for (size_t i = 0; i < f->symbols.nr; i++) {
 		if (symbol_is_function(&f->symbols.syms[i]) && f->symbols.syms[i].type != 'P')
-			choose(f, &f->symbols.syms[i], false);
+			finding_choose(f, &f->symbols.syms[i], f->why_not != NULL, why);
 	}
 }
 
@@ -109,12 +104,25 @@ static void choose_all(struct finding *f, const struct prepared *prepared)
 	f->out->nr_unknown += prepared->nr_unknown;
 }
 
-static int find(struct finding *f, struct uft_err *err)
+static int find_prepared(struct finding *f, const struct elf_file *file)
 {
-	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct prepared rooms cleanup_prepared = { 0 };
 	struct prepared calls cleanup_prepared = { 0 };
 	const char *name = path_base(f->known->path);
+	int ret = object_is_prepared(file) ? prepared_find(file, &rooms) : 0;
+
+	if (ret == 0 && patch_rules_are_about(f->settings->patches, name, f->is_program, true))
+		ret = prepared_find_calls(file, &calls);
+	if (ret == 0) {
+		choose_all(f, &rooms);
+		choose_all(f, &calls);
+	}
+	return ret;
+}
+
+static int find(struct finding *f, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	int ret = elf_file_open(&file, f->known->path, err);
 
 	if (ret < 0 || file.head.e_machine != arch_elf_machine ||
@@ -122,19 +130,25 @@ static int find(struct finding *f, struct uft_err *err)
 		return ret;
 	f->base = file.base;
 	/* A stripped file has functions all the same. */
-	symbols_load(f->settings, f->known->path, f->known->build_id, &f->symbols);
+	known_symbols_load(f->settings, f->known, &f->symbols);
+	if (f->known->is_instrumented)
+		ret = find_prepared(f, &file);
+	else
+		ret = finding_unprepared(f, &file, err);
 	note_names(f);
-	if (object_is_prepared(&file))
-		ret = prepared_find(&file, &rooms);
-	if (ret == 0 && patch_rules_are_about(f->settings->patches, name, f->is_program, true))
-		ret = prepared_find_calls(&file, &calls);
-	if (ret == 0) {
-		choose_all(f, &rooms);
-		choose_all(f, &calls);
-	}
 	if (ret == 0 && (strbuf_oom(&f->out->found) || strbuf_oom(&f->name)))
 		ret = -ENOMEM;
+	if (ret == -ENOSYS)
+		return err_prefix(err, "cannot patch '%s'", f->known->path), ret;
 	return ret < 0 ? err_set_errno(err, ret, "cannot patch '%s'", f->known->path) : 0;
+}
+
+static void complain_of_file(struct patches *patches, const char *path, const char *why_not)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "the functions of '%s' are not patched: %s", path, why_not);
+	strbuf_list_add(&patches->complaints, strbuf_str(&text));
 }
 
 static void complain(struct patches *patches, const struct module_patches *found, const char *path)
@@ -159,30 +173,59 @@ static void complain(struct patches *patches, const struct module_patches *found
 	}
 }
 
-void patches_bind(struct patches *patches, const struct record_settings *settings,
-		  struct known_module *known, const struct control_module *module, bool is_program,
-		  struct strbuf *out)
+/* Of a file that was not compiled for it, only if somebody has asked for it. */
+static bool may_be_patched(const struct record_settings *settings, const struct known_module *known,
+			   bool is_program)
+{
+	const char *name = path_base(known->path);
+
+	/* Nobody means the probe by ".@lib". */
+	return known->is_instrumented ||
+	       (strncmp(name, "libmcount", strlen("libmcount")) != 0 &&
+		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
+}
+
+void patches_find(struct patches *patches, const struct record_settings *settings,
+		  struct known_module *known, bool is_program)
 {
 	struct module_patches *found = &known->patches[is_program];
+	struct finding f = {
+		.settings = settings,
+		.known = known,
+		.is_program = is_program,
+		.wants_verdicts = patches->wants_verdicts,
+		.smallest = settings_smallest_size(settings),
+		.out = found,
+	};
+	struct uft_err err = { 0 };
 
-	if (!found->is_known && known->is_instrumented) {
-		struct finding f = {
-			.settings = settings,
-			.known = known,
-			.is_program = is_program,
-			.smallest = settings_smallest_size(settings),
-			.out = found,
-		};
-		struct uft_err err = { 0 };
-
-		found->is_known = true;
-		if (find(&f, &err) < 0)
-			strbuf_list_add(&patches->complaints, err.text);
-		complain(patches, found, known->path);
-		symtab_deinit(&f.symbols);
-		strbuf_deinit(&f.name);
-		strbuf_deinit(&f.others);
+	if (found->is_known || !may_be_patched(settings, known, is_program))
+		return;
+	found->is_known = true;
+	/* Its threads may stand in the bytes that would change, and nobody would change them back. */
+	if (settings->attaches) {
+		if (!known->calls_hooks)
+			complain_of_file(patches, known->path,
+					 "only programs that utrail starts are");
+		return;
 	}
+	if (find(&f, &err) < 0)
+		strbuf_list_add(&patches->complaints, err.text);
+	if (f.why_not)
+		complain_of_file(patches, known->path, f.why_not);
+	if (found->found.len)
+		known->has_functions = true;
+	complain(patches, found, known->path);
+	symtab_deinit(&f.symbols);
+	strbuf_deinit(&f.name);
+	strbuf_deinit(&f.others);
+}
+
+void patches_bind(const struct known_module *known, const struct control_module *module,
+		  bool is_program, struct strbuf *out)
+{
+	const struct module_patches *found = &known->patches[is_program];
+
 	for (size_t i = 0; i < found->found.len / sizeof(struct found_patch); i++)
 		found_patch_bind(&((const struct found_patch *)found->found.data)[i],
 				 module->load_bias, out);
@@ -206,6 +249,11 @@ static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct nearest near;
 
+	if (rule->why_not) {
+		msg_warn(msg, "option '--%s': no function that matches '%s' can be patched: %s",
+			 option, rule->text, rule->why_not);
+		return;
+	}
 	if (rule->has_name) {
 		msg_warn(msg, "option '--%s': no function that matches '%s' was compiled with %s",
 			 option, rule->text,

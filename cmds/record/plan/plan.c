@@ -158,10 +158,10 @@ static void bind_module(struct binding *b)
 	const struct known_module *m = b->module;
 	const struct capture_settings *captures = &b->settings->captures;
 
-	if (symbols_load(b->settings, m->path, m->build_id, &symbols) < 0)
+	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
 	/* Other modules' functions have no records, so what debug information says of them does not matter. */
-	if (capture_needs_debug(captures) && m->is_instrumented)
+	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
 	b->rules->has_llvm_strings = b->has_llvm_strings;
@@ -243,7 +243,7 @@ bool plan_has_calls(const struct record_settings *settings, const char *path, bo
 static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
 			bool is_program)
 {
-	return known->is_instrumented || plan_has_calls(settings, known->path, is_program);
+	return known->has_functions || plan_has_calls(settings, known->path, is_program);
 }
 
 static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t start)
@@ -323,13 +323,57 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
+/* The one with that start among the first @nr; NULL: it is not listed. */
+static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64_t start)
+{
+	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;
+}
+
+/* What is left out has no other rule: control/overhead.c does not choose what has one. */
+static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
+			  struct plan_entries *out)
+{
+	static const struct plan_rule rule = { .flags = PLAN_LEFT_OUT };
+	struct strbuf *funcs = &out->lists[PLAN_FUNCS];
+	size_t nr_before = funcs->len / sizeof(struct plan_func);
+	uint32_t index = out->lists[PLAN_RULES].len / sizeof(rule);
+	bool has_any = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct known_module *known = known_module_get(&planner->modules,
+								    modules[i]->path);
+		size_t nr_left = known ? known->left_out.len / sizeof(struct plan_func) : 0;
+
+		for (size_t k = 0; k < nr_left; k++) {
+			struct plan_func func = ((const struct plan_func *)known->left_out.data)[k];
+			struct plan_func *listed;
+
+			func.start += modules[i]->start;
+			func.end += modules[i]->start;
+			func.rule = index;
+			listed = find_func(funcs, nr_before, func.start);
+			if (!listed)
+				strbuf_add(funcs, &func, sizeof(func));
+			else if (listed->rule == PLAN_NO_RULE)
+				*listed = func;
+			has_any = true;
+		}
+	}
+	if (has_any)
+		strbuf_add(&out->lists[PLAN_RULES], &rule, sizeof(rule));
+	sort_funcs(funcs);
+}
+
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out)
 {
-	if (planner->is_off || !settings_are_selective(planner->settings))
+	if (planner->is_off)
 		return;
-	plan_image(planner, modules, nr, out);
-	sort_funcs(&out->lists[PLAN_FUNCS]);
+	if (settings_are_selective(planner->settings)) {
+		plan_image(planner, modules, nr, out);
+		sort_funcs(&out->lists[PLAN_FUNCS]);
+	}
+	plan_left_out(planner, modules, nr, out);
 }
 
 void planner_forget(struct planner *planner)
@@ -347,22 +391,31 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 {
 	const struct record_settings *settings = planner->settings;
 
+	/* First of all, for what is said of functions is about those that have hooks. */
+	for (size_t i = 0; i < nr; i++) {
+		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
+
+		if (known && modules[i]->has_text)
+			patches_find(&planner->patches, settings, known, has_program && i == 0);
+	}
 	if (has_program) {
 		plan_make_functions(planner, modules, nr, out);
-	} else if (!planner->is_off && settings_are_selective(settings)) {
-		plan_late(planner, modules, nr, out);
-		sort_funcs(&out->lists[PLAN_FUNCS]);
+	} else if (!planner->is_off) {
+		if (settings_are_selective(settings)) {
+			plan_late(planner, modules, nr, out);
+			sort_funcs(&out->lists[PLAN_FUNCS]);
+		}
+		plan_left_out(planner, modules, nr, out);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
 
-		if (all || (known && (known->is_instrumented || settings->attaches)))
+		if (all || (known && (known->has_functions || settings->attaches)))
 			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
 		if (!known || !modules[i]->has_text)
 			continue;
-		patches_bind(&planner->patches, settings, known, modules[i], has_program && i == 0,
-			     &out->lists[PLAN_PATCHES]);
+		patches_bind(known, modules[i], has_program && i == 0, &out->lists[PLAN_PATCHES]);
 		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES]);
 	}
 }

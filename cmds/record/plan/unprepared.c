@@ -10,6 +10,7 @@
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/path.h"
+#include "utils/object/runtimes.h"
 
 /* What loads the program and the probe cannot be led through the probe. */
 static bool is_loader(const char *path)
@@ -93,7 +94,9 @@ static bool is_libc(const char *path)
 
 static bool is_needed(const char *name)
 {
-	const char *bare = name + strspn(name, "_");
+	const char *bare = name + (strncmp(name, "__GI_", 5) == 0 ? 5 : 0);
+
+	bare += strspn(bare, "_");
 
 	for (size_t i = 0; i < ARRAY_SIZE(probe_needs); i++) {
 		const char *needed = probe_needs[i] + strspn(probe_needs[i], "_");
@@ -118,17 +121,12 @@ static void leave_to_probe(struct functions *functions)
 
 static const char *reason_of_file(const struct elf_file *file, const char *path)
 {
-	struct elf_section sec;
-
 	if (file->head.e_machine != arch_elf_machine ||
 	    file->head.e_ident[EI_CLASS] != arch_elf_class)
 		return "it is code of another machine";
 	if (is_loader(path))
 		return "it is needed before anything can be recorded";
-	if (elf_section_by_name(file, ".gopclntab", &sec) ||
-	    elf_section_by_name(file, ".note.go.buildid", &sec))
-		return "it is written in Go, whose stacks move";
-	return NULL;
+	return object_foreign_runtime(file);
 }
 
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,

@@ -98,11 +98,29 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 	    sym_dir_load(settings->syms_dir, &query, &from_dir, NULL, NULL) > 0)
 		msg_debug(msg, MSG_SYMBOL, 1, "'%s': %zu symbols from '%s' (--with-syms)", m->path,
 			  from_dir.nr, settings->syms_dir);
-	else if (symbols_load(settings, m->path, m->build_id, &symbols) < 0)
+	else if (known_symbols_load(settings, m, &symbols) < 0)
 		msg_debug(msg, MSG_SYMBOL, 1, "'%s': its symbols cannot be read", m->path);
 	else
 		msg_debug(msg, MSG_SYMBOL, 1, "'%s': %zu symbols from the file itself%s", m->path,
 			  symbols.nr, m->is_saved ? "" : "; they were not needed");
+}
+
+/* Of a file that was not compiled for it: how many functions are patched, and why others are not. */
+static void tell_patches(const struct msg *msg, const struct known_module *m)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(m->patches); i++) {
+		const struct module_patches *patches = &m->patches[i];
+
+		if (!patches->nr_chosen)
+			continue;
+		msg_debug(msg, MSG_DYNAMIC, 1, "'%s': functions chosen: %zu, patched: %zu", m->path,
+			  patches->nr_chosen, patches->nr_functions);
+		for (unsigned way = 0; way < UNPREPARED_WAYS; way++) {
+			if (patches->counts[way])
+				msg_debug(msg, MSG_DYNAMIC, 1, "'%s': %zu: %s", m->path,
+					  patches->counts[way], unprepared_way_text(way));
+		}
+	}
 }
 
 static void tell_modules(struct run *run, const struct recorder *rec)
@@ -110,6 +128,7 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 	const struct msg *msg = &run->opts->msg;
 
 	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
+		tell_patches(msg, m);
 		/* The others cannot have records: not worth reading for somebody who wants to know a little. */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
@@ -144,10 +163,10 @@ static void tell_filters(struct run *run, const struct recorder *rec)
 			.source_of = source_of,
 		};
 
-		if (!m->is_instrumented &&
+		if (!m->has_functions &&
 		    !plan_has_calls(&run->settings, m->path, module.is_program))
 			continue;
-		if (symbols_load(&run->settings, m->path, m->build_id, &symbols) < 0)
+		if (known_symbols_load(&run->settings, m, &symbols) < 0)
 			continue;
 		if (debuginfo_has(&run->debug, m->path))
 			module.self = (void *)debuginfo_of(&run->debug, m->path);

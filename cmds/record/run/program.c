@@ -9,7 +9,14 @@
 #include "arch/arch.h"
 #include "cmds/record/run/launch.h"
 
-static int check_elf(const char *name, const struct object_program *facts, bool force,
+/* Whether anything of it can be recorded. */
+static bool has_hooks(const struct object_program *facts, const struct opts *opts)
+{
+	return object_is_instrumented(facts) || opts->force || opts->nest_libcalls ||
+	       patch_rules_have(opts->patches, /* takes_out= */ false);
+}
+
+static int check_elf(const char *name, const struct object_program *facts, const struct opts *opts,
 		     struct uft_err *err)
 {
 	if (facts->kind != OBJECT_ELF)
@@ -29,12 +36,13 @@ static int check_elf(const char *name, const struct object_program *facts, bool 
 			       "cannot trace '%s': it is statically linked, so the probe cannot be "
 			       "preloaded; link it dynamically",
 			       name);
-	if (!force && !object_is_instrumented(facts))
+	if (!has_hooks(facts, opts))
 		return err_set(
 			err, -ENOEXEC,
 			"cannot trace '%s': it has no calls of 'mcount'; compile it with -pg, "
-			"-pg -mfentry, -fpatchable-function-entry=5 or -finstrument-functions, or "
-			"use --force if a library or a child of it has",
+			"-pg -mfentry, -fpatchable-function-entry=5 or -finstrument-functions, use "
+			"-P . to patch its functions as they are, or use --force if a library "
+			"or a child of it has such calls",
 			name);
 	return 0;
 }
@@ -79,7 +87,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 		ret = use_interpreter(program, err);
 	}
 	if (ret == 0)
-		ret = check_elf(name, &program->facts, opts->force || opts->nest_libcalls, err);
+		ret = check_elf(name, &program->facts, opts, err);
 	if (ret < 0)
 		return ret;
 

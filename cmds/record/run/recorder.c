@@ -45,6 +45,7 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
 			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
 			 (set->is_steerable ? PLAN_STEERABLE | PLAN_SELECTIVE : 0) |
+			 (set->overhead_percent ? PLAN_LEAVES_OUT : 0) |
 			 plan_opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
@@ -224,6 +225,17 @@ static void put_together(struct recorder *rec)
 	};
 	steering_begin(&rec->steering);
 	rec->channel.steering = &rec->steering;
+	rec->overhead = (struct overhead){
+		.settings = settings,
+		.loop = &rec->loop,
+		.processes = &rec->processes,
+		.planner = &rec->planner,
+		.writers = &rec->writers,
+		.steering = &rec->steering,
+		.store = store,
+		.timer_fd = -1,
+		.notes = -1,
+	};
 	rec->service = (struct service){
 		.settings = settings,
 		.loop = &rec->loop,
@@ -280,6 +292,8 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 	if (ret == 0)
 		service_listen(&rec->service);
 	if (ret == 0)
+		ret = overhead_begin(&rec->overhead, err);
+	if (ret == 0)
 		ret = writers_start(&rec->writers, err);
 	return ret;
 }
@@ -299,6 +313,7 @@ void recorder_close(struct recorder *rec)
 		return;
 	writers_stop(&rec->writers);
 	sources_finish(&rec->sources);
+	overhead_end(&rec->overhead);
 	processes_deinit(&rec->processes);
 	sessions_deinit(&rec->sessions);
 	tasks_close(&rec->tasks);

@@ -11,6 +11,7 @@
 #include "cmds/record/base/loop.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/control/control.h"
+#include "cmds/record/control/overhead.h"
 #include "cmds/record/control/service.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/plan/plan.h"
@@ -45,6 +46,7 @@ struct recorder {
 	struct writers writers;
 	struct control channel;
 	struct steering steering;
+	struct overhead overhead;
 	struct service service;
 	struct control_page *control;
 	int control_fd;

@@ -93,6 +93,8 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		drop(writers, sink, data, len);
 		return;
 	}
+	if (writers->sample)
+		sample_take(writers->sample, proc, data, len);
 
 	struct store *store = writers->store;
 	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cmds/record/sources/flight.h"
+#include "cmds/record/sources/sample.h"
 #include "cmds/record/sources/sources.h"
 #include "cmds/record/store/store.h"
 #include "cmds/record/tasks/process.h"
@@ -17,6 +18,7 @@
  * What is above the empty line is set before writers_start() and does not change.
  *
  * @control: shared with all probes
+ * @sample: of all that is taken; NULL: not wanted
  * @is_followed: somebody reads while we write: flush more often
  * @flushed_ns: by writer: what was committed before is in the files
  * @records_lost and so on: what could not be saved; @records_lost_inside: of these, see ring.lost_inside
@@ -28,6 +30,7 @@ struct writers {
 	struct processes *processes;
 	const struct sources *sources;
 	struct control_page *control;
+	struct sample *sample;
 
 	pthread_t *threads;
 	unsigned nr;

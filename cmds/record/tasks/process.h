@@ -77,6 +77,7 @@ struct process {
 	struct control_module **modules; /* heap copies; only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
+	uint64_t cpu_ns; /* CPU time that it had when it was asked last (control/overhead.h) */
 	uint32_t plan_generation;    /* of the plan that it was given last */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */

@@ -137,10 +137,10 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 
 	if (known->is_saved ||
 	    !store_choose_name(sessions->store, known->path, known->build_id, name, sizeof(name)) ||
-	    symbols_load(sessions->settings, known->path, known->build_id, &symbols) < 0)
+	    known_symbols_load(sessions->settings, known, &symbols) < 0)
 		return 0;
 	known->is_saved = true;
-	if (known->is_instrumented && capture_needs_debug(&sessions->settings->captures) &&
+	if (known->has_functions && capture_needs_debug(&sessions->settings->captures) &&
 	    save_debug(sessions, known, &symbols, name, err) < 0)
 		return err->code;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
@@ -165,7 +165,7 @@ static int save_all_symbols(struct sessions *sessions, const struct image *s, st
 		bool has_calls = plan_has_calls(sessions->settings, path,
 						strcmp(path, s->exe) == 0);
 
-		if (known && (known->is_instrumented || has_calls))
+		if (known && (known->has_functions || has_calls))
 			ret = save_symbols(sessions, known, err);
 		if (known && has_calls)
 			object_needed_load(path, &needed, NULL);
@@ -238,7 +238,7 @@ int sessions_save_module(struct sessions *sessions, const char *path, struct uft
 {
 	struct known_module *known = known_module_get(&sessions->planner->modules, path);
 
-	if (!known || (!known->is_instrumented &&
+	if (!known || (!known->has_functions &&
 		       !plan_has_calls(sessions->settings, path, /* is_program= */ false)))
 		return 0;
 	return save_symbols(sessions, known, err);

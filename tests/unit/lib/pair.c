@@ -136,6 +136,7 @@ void pair_init(struct pair *pair)
 		.filters = &pair->filters,
 		.watch = &pair->watch,
 		.events = &pair->events,
+		.patches = &pair->patches,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.depth = 64,

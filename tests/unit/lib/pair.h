@@ -23,6 +23,7 @@ struct pair {
 	struct filters filters;
 	struct watch_spec watch;
 	struct event_rules events;
+	struct patch_rules patches;
 	struct record_settings settings;
 	struct recorder rec;
 	struct process *proc;

@@ -19,6 +19,7 @@ struct test_recorder {
 	struct filters filters;
 	struct watch_spec watch;
 	struct event_rules events;
+	struct patch_rules patches;
 	struct record_settings settings;
 	struct recorder rec;
 };
@@ -37,6 +38,7 @@ static inline int test_recorder_setup(void **state)
 		.filters = &t->filters,
 		.watch = &t->watch,
 		.events = &t->events,
+		.patches = &t->patches,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.reports_crashes = true,

@@ -19,11 +19,12 @@ static const struct plan_rule rules[] = {
 	{ .flags = PLAN_DEPTH, .depth = 1 },
 	{ .flags = PLAN_TIME, .time_ns = 1000 },
 	{ .flags = PLAN_FILTER | PLAN_COND, .nr_conds = 1 },
+	{ .flags = PLAN_LEFT_OUT },
 };
 static const struct plan_cond conds[] = {
 	{ .kind = PLAN_COND_INT, .index = 1, .bytes = 8, .compare = PLAN_NE },
 };
-static const char rule_names[] = "fndtc";
+static const char rule_names[] = "fndtcl";
 
 int sketch_image(const struct sketch *sketch)
 {

@@ -11,7 +11,7 @@
 
 /*
  * A plan. @rules has a character for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us, 'c'onditional filter (whose
- * condition holds), '-' for none, '.' for a function that it does not list; an upper case letter or '+'
+ * condition holds), 'l'eft out, '-' for none, '.' for a function that it does not list; an upper case letter or '+'
  * for one whose argument and result are captured. @flags: beside those that the process has
  */
 struct sketch {

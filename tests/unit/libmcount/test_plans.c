@@ -112,6 +112,34 @@ static void held_back(void **state)
 	end(&s, "0(1(2()))");
 }
 
+/* A function that is left out has no record, before and after the thread has noted it; what it calls has, and what is open ends as it began. */
+static void left_out(void **state)
+{
+	const uint32_t flags = PLAN_SELECTIVE | PLAN_LEAVES_OUT;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--------", 0, 64, flags });
+	sketch_call(place(0), 0);
+	one(1, 2);
+	one(1, 3);
+	sketch_call(place(1), 3);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "---l----", 0, 64, flags }), 0);
+	one(2, 3);
+	one(2, 2);
+	sketch_leave(place(1), 3);
+	assert_non_null(s.t->pass);
+	for (unsigned i = 0; i < 3; i++)
+		one(1, 3);
+	assert_int_equal(s.t->pass[SKETCH_ADDR(3) >> 4 & (PLANNED_PASSES - 1)],
+			 ~(uint64_t)SKETCH_ADDR(3));
+	sketch_call(place(1), 3);
+	one(2, 2);
+	sketch_leave(place(1), 3);
+	one(1, 2);
+	sketch_leave(place(0), 0);
+	end(&s, "0(2()3()3(2())2()2())");
+}
+
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
 static void open_filters(void **state)
 {
@@ -237,7 +265,7 @@ int main(void)
 		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
 		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
-		cmocka_unit_test(extended),
+		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

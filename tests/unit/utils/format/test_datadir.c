@@ -23,6 +23,7 @@ static void known(void **state)
 		"kallsyms",
 		"kernel_header",
 		"events.txt",
+		"left-out.txt",
 		"extern.dat",
 		"note.txt",
 		".channel",

@@ -266,7 +266,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 	assert_false(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
 	assert_int_equal(steering_change(&rec->steering, &off, NULL), -EOPNOTSUPP);
 
-	t->settings.is_steerable = true;
+	t->settings.is_steerable = t->settings.has_agent = true;
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
 
 	struct process *proc = rec->processes.first;
@@ -525,8 +525,9 @@ static void each_message_in_each_state(void **state)
 		{ UINT16_MAX, CONTROL_OPTIONAL, "x...." },
 	};
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
 
-	((struct test_recorder *)*state)->settings.is_steerable = true;
+	settings->is_steerable = settings->has_agent = true;
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
 		for (enum where where = STRANGER; where < NR_WHERE; where++) {
 			int fd = connect_in(rec, where);

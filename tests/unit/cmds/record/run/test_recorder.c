@@ -43,10 +43,12 @@ static void store_that_takes_nothing(void **unused)
 	struct filters filters = { 0 };
 	const struct watch_spec watch = { 0 };
 	const struct event_rules events = { 0 };
+	struct patch_rules patches = { 0 };
 	const struct record_settings settings = {
 		.filters = &filters,
 		.watch = &watch,
 		.events = &events,
+		.patches = &patches,
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 	};

@@ -1,0 +1,79 @@
+/* What recording may cost (see budget.h). */
+#include "cmds/record/control/budget.h"
+
+#include <stdlib.h>
+
+#include "utils/base/compiler.h"
+
+/* Once something has to go, so much of the limit is aimed at: else the next small change would be another reason. */
+#define AIM	0.7
+/* However much of the limit goes to calls that are left out already: that much of it is for those that are recorded. */
+#define LEAST	0.25
+/* A function that costs less of the limit than that stays: it is too little known, and matters too little. */
+#define MATTERS 0.01
+
+/* What the program would have needed without us. */
+static double own_ns(const struct budget *b, const struct budget_time *t)
+{
+	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
+
+	/* What a call costs is not known that well. */
+	return MAX(own, (double)t->cpu_ns / 16);
+}
+
+/* What of @own_ns the calls that are recorded take. */
+static double recorded_part(const struct budget *b, const struct budget_time *t)
+{
+	return (t->calls * b->call_ns + (double)t->writer_ns) / own_ns(b, t);
+}
+
+double budget_overhead(const struct budget *b, const struct budget_time *t)
+{
+	return t->cpu_ns ? recorded_part(b, t) + b->left_rate * b->left_ns : 0;
+}
+
+/* How much is won by leaving it out, the more the less of its own time it has. */
+static double weight(const struct budget *b, const struct budget_func *f)
+{
+	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
+}
+
+/* @least: calls that matter. */
+static const struct budget_func *find_next(const struct budget *b, double least,
+					   const struct budget_func *funcs, size_t nr)
+{
+	const struct budget_func *best = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!funcs[i].is_chosen && funcs[i].calls > least &&
+		    (!best || weight(b, &funcs[i]) > weight(b, best)))
+			best = &funcs[i];
+	}
+	return best;
+}
+
+size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
+		     size_t nr)
+{
+	double left = b->left_rate * b->left_ns;
+	double own = own_ns(b, t);
+	/* Of a recorded call, the writer's share with it. */
+	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
+	double least = MATTERS * b->limit * own / call_ns;
+	double calls = t->calls;
+	const struct budget_func *next;
+	size_t nr_chosen = 0;
+
+	if (t->cpu_ns < BUDGET_CPU_MIN_NS ||
+	    recorded_part(b, t) <= MAX(b->limit - left, b->limit * LEAST))
+		return 0;
+	while (calls * call_ns / own > MAX(b->limit - left, b->limit * LEAST) * AIM &&
+	       (next = find_next(b, least, funcs, nr))) {
+		funcs[next - funcs].is_chosen = true;
+		calls -= next->calls;
+		left += next->calls / own * b->left_ns;
+		nr_chosen++;
+	}
+	b->left_rate = left / b->left_ns;
+	return nr_chosen;
+}

@@ -1,0 +1,401 @@
+/* --overhead (see overhead.h). */
+#include "cmds/record/control/overhead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "cmds/record/base/peer.h"
+#include "utils/base/units.h"
+#include "utils/format/left_out.h"
+#include "utils/format/record.h"
+#include "utils/object/demangle.h"
+
+/* How often it is looked at. The first time comes soon, since a program that calls a lot does so from its start. */
+#define LOOK_MS 50
+
+/* After a change rings still have what was called before it. */
+#define SETTLE_NS (100 * NSEC_PER_MSEC)
+
+/*
+ * What calls cost, in reads of the clock with their records, of which a recorded call has two: what else there is to a call makes it more, and a real
+ * program's caches and predictors make all of it more than a loop's. Estimates: doc/internals/overhead.md has what came of them.
+ */
+#define CALL_READS 3.0
+#define LEFT_READS 0.25
+
+/* Symbols of a module whose functions are called. */
+struct known_symbols {
+	struct known_module *module;
+	struct symtab symbols;
+};
+
+/* A function that has calls, and what the budget is told of it. */
+struct called {
+	struct known_module *module;
+	const struct symbol *sym;
+	double sum_ns;
+	double ended;
+};
+
+/* All of them: @called and @funcs have the same numbers. */
+struct candidates {
+	struct called *called;
+	struct budget_func *funcs;
+	size_t nr;
+};
+
+/* --- what is measured --- */
+
+#define PROBE_ROUNDS 2000
+
+/* One read of the recording's clock, with the record that it is for. The shortest of some: others run, too. */
+static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
+{
+	static struct record records[PROBE_ROUNDS];
+	double best = 1e9;
+
+	for (unsigned k = 0; k < 8; k++) {
+		uint64_t before = settings_now_ns(settings);
+
+		for (unsigned i = 0; i < PROBE_ROUNDS; i++) {
+			struct record r = { reads_counter ? arch_counter_read()
+							  : settings_now_ns(settings),
+					    i };
+
+			*(volatile struct record *)&records[i] = r;
+		}
+
+		double ns = (double)(settings_now_ns(settings) - before) / PROBE_ROUNDS;
+
+		best = MIN(best, ns);
+	}
+	return best;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	return clock_gettime(clock, &ts) < 0 ? 0 : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* How much CPU time a process has had since it was asked last. */
+static uint64_t process_took_ns(struct process *proc)
+{
+	clockid_t clock;
+	uint64_t now = clock_getcpuclockid(proc->os_pid, &clock) ? 0 : clock_ns(clock);
+	uint64_t took = now > proc->cpu_ns ? now - proc->cpu_ns : 0;
+
+	proc->cpu_ns = MAX(now, proc->cpu_ns);
+	return took;
+}
+
+static uint64_t writers_time_ns(const struct writers *writers)
+{
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < writers->nr; i++) {
+		clockid_t clock;
+
+		if (pthread_getcpuclockid(writers->threads[i], &clock) == 0)
+			ns += clock_ns(clock);
+	}
+	return ns;
+}
+
+/*
+ * What a call costs the writers, in all of the recording so far: they take it later than it is made. They look around when there is
+ * nothing, too: of few calls that says too much.
+ */
+static double writer_call_ns(const struct overhead *o)
+{
+	return o->calls > 0 ? MIN((double)writers_time_ns(o->writers) / o->calls, o->budget.call_ns)
+			    : 0;
+}
+
+static void measure_cpu(struct overhead *o)
+{
+	for (struct process *p = o->processes->live; p; p = p->next_live)
+		o->time.cpu_ns += process_took_ns(p);
+}
+
+static void measure_calls(struct overhead *o)
+{
+	const struct sample *taken = o->taken;
+
+	sample_move(o->writers->sample, o->taken);
+	if (taken->looked_at)
+		o->time.calls = (double)taken->entries * (double)taken->bytes /
+				(double)taken->looked_at;
+	o->calls += o->time.calls;
+	o->time.writer_ns = (uint64_t)(o->time.calls * writer_call_ns(o));
+}
+
+/* --- functions --- */
+
+static const struct symtab *symbols_of(struct overhead *o, struct known_module *module,
+				       const struct process *proc)
+{
+	struct known_symbols *known = (struct known_symbols *)o->symbols.data;
+	size_t nr = o->symbols.len / sizeof(*known);
+	struct known_symbols fresh = { .module = module };
+	struct rights before;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (known[i].module == module)
+			return &known[i].symbols;
+	}
+	if (rights_enter(&proc->peer, &before)) {
+		o->planner->modules.reads_as_peer = before.is_changed;
+		symbols_load(&o->steering->now, module->path, module->build_id, &fresh.symbols);
+	}
+	rights_leave(&before);
+	o->planner->modules.reads_as_peer = false;
+	strbuf_add(&o->symbols, &fresh, sizeof(fresh));
+	if (strbuf_oom(&o->symbols)) {
+		symtab_deinit(&fresh.symbols);
+		return NULL;
+	}
+	return &((struct known_symbols *)o->symbols.data)[nr].symbols;
+}
+
+/* The function at @addr of @proc; false: nobody knows. */
+static bool find_function(struct overhead *o, const struct process *proc, uint64_t addr,
+			  struct called *out)
+{
+	for (size_t i = 0; addr && i < proc->nr_kept_modules; i++) {
+		const struct control_module *m = proc->modules[i];
+		struct known_module *known;
+		const struct symtab *symbols;
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		known = known_module_get(&o->planner->modules, m->path);
+		symbols = known ? symbols_of(o, known, proc) : NULL;
+		*out = (struct called){
+			.module = known,
+			.sym = symbols ? symtab_find(symbols, addr - m->start) : NULL,
+		};
+		return out->sym && symbol_is_function(out->sym) && out->sym->size;
+	}
+	return false;
+}
+
+static const struct plan_func *find_listed(const struct strbuf *list, const struct symbol *sym)
+{
+	const struct plan_func *funcs = (const struct plan_func *)list->data;
+	size_t nr = list->len / sizeof(*funcs);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (funcs[i].start == sym->addr)
+			return &funcs[i];
+	}
+	return NULL;
+}
+
+/* What the user has said something about is recorded whatever it costs; and what is left out already may still be in the rings. */
+static bool stays_as_it_is(const struct overhead *o, const struct called *f)
+{
+	const struct plan_func *left_out = find_listed(&f->module->left_out, f->sym);
+	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
+
+	/* Loaded later, and not looked at yet: that comes with the next plan. */
+	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
+		return true;
+	return left_out || (func && func->rule != PLAN_NO_RULE);
+}
+
+static void add_calls(struct candidates *c, const struct called *f, const struct sampled_call *call,
+		      double times)
+{
+	size_t i = 0;
+
+	while (i < c->nr && c->called[i].sym != f->sym)
+		i++;
+	if (i == c->nr) {
+		c->called[c->nr] = *f;
+		c->funcs[c->nr++] = (struct budget_func){ 0 };
+	}
+	c->funcs[i].calls += call->calls * times;
+	c->called[i].sum_ns += (double)call->sum_ns;
+	c->called[i].ended += call->ended;
+}
+
+/* A call whose end was not seen in a sample is a long one: as long as samples are. */
+#define LONG_NS 100000.0
+
+static void collect(struct overhead *o, struct candidates *c, double times)
+{
+	for (size_t i = 0; i < SAMPLE_SLOTS; i++) {
+		const struct sampled_call *call = &o->taken->calls[i];
+		struct called f;
+
+		if (call->proc && find_function(o, call->proc, call->addr, &f) &&
+		    !stays_as_it_is(o, &f))
+			add_calls(c, &f, call, times);
+	}
+	for (size_t i = 0; i < c->nr; i++)
+		c->funcs[i].mean_ns = c->called[i].ended ? c->called[i].sum_ns / c->called[i].ended
+							 : LONG_NS;
+}
+
+/* --- leaving out --- */
+
+static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind kind,
+		     const struct called *f, double part)
+{
+	struct left_out line = { kind, time_ns, (unsigned)(part * 1000), f->sym->addr,
+				 f->module->path };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (o->notes < 0)
+		o->notes = store_open(o->store, LEFT_OUT_NAME);
+	left_out_encode(&line, &text);
+	if (o->notes < 0)
+		store_note_error(o->store, o->notes);
+	else if (!strbuf_oom(&text) && store_may_take(o->store, text.len))
+		store_note_error(o->store, store_append(o->store, o->notes, text.data, text.len));
+}
+
+/* Those that were seen to call @f: their own time has its from now on. */
+static void add_callers(struct overhead *o, uint64_t time_ns, const struct called *f)
+{
+	struct candidates callers = { calloc(SAMPLE_SLOTS, sizeof(struct called)),
+				      calloc(SAMPLE_SLOTS, sizeof(struct budget_func)), 0 };
+
+	for (size_t i = 0; callers.called && callers.funcs && i < SAMPLE_SLOTS; i++) {
+		const struct sampled_call *call = &o->taken->calls[i];
+		struct called callee, caller;
+
+		if (call->proc && find_function(o, call->proc, call->addr, &callee) &&
+		    callee.sym == f->sym && find_function(o, call->proc, call->caller, &caller))
+			add_calls(&callers, &caller, call, 1);
+	}
+	for (size_t i = 0; i < callers.nr; i++)
+		add_line(o, time_ns, LEFT_OUT_CALLER, &callers.called[i], 0);
+	free(callers.called);
+	free(callers.funcs);
+}
+
+static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	uint64_t time_ns = settings_now_ns(o->settings);
+
+	strbuf_addf(&text, "not recorded from here on, by --overhead:");
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct called *f = &c->called[i];
+		struct plan_func func = { f->sym->addr, f->sym->addr + f->sym->size, PLAN_NO_RULE,
+					  PLAN_NO_CAPTURE };
+		double part = c->funcs[i].calls / o->time.calls;
+
+		if (!c->funcs[i].is_chosen)
+			continue;
+		strbuf_add(&f->module->left_out, &func, sizeof(func));
+		add_line(o, time_ns, LEFT_OUT_FUNCTION, f, part);
+		add_callers(o, time_ns, f);
+		strbuf_addch(&text, ' ');
+		demangle(f->sym->name, o->steering->now.demangle, &text);
+		strbuf_addf(&text, " (%.0f %% of calls)%s", part * 100, --nr ? "," : "");
+	}
+	steering_leave_out(o->steering, strbuf_str(&text));
+	o->not_before_ns = settings_now_ns(o->settings) + SETTLE_NS;
+}
+
+static void decide(struct overhead *o)
+{
+	struct candidates c = { calloc(SAMPLE_SLOTS, sizeof(struct called)),
+				calloc(SAMPLE_SLOTS, sizeof(struct budget_func)), 0 };
+	double times = (double)o->taken->bytes / (double)MAX(o->taken->looked_at, 1ULL);
+	size_t nr = 0;
+
+	if (c.called && c.funcs) {
+		collect(o, &c, times);
+		nr = budget_decide(&o->budget, &o->time, c.funcs, c.nr);
+	}
+	if (nr)
+		leave_out(o, &c, nr);
+	free(c.called);
+	free(c.funcs);
+}
+
+static void look(struct overhead *o)
+{
+	measure_cpu(o);
+	if (o->time.cpu_ns < BUDGET_CPU_MIN_NS)
+		return;
+	measure_calls(o);
+	if (settings_now_ns(o->settings) >= o->not_before_ns &&
+	    budget_overhead(&o->budget, &o->time) > o->budget.limit)
+		decide(o);
+	o->time = (struct budget_time){ 0 };
+}
+
+static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct overhead *o = container_of(watcher, struct overhead, timer);
+	uint64_t nr;
+
+	if (read(o->timer_fd, &nr, sizeof(nr)) == sizeof(nr))
+		look(o);
+}
+
+/* --- */
+
+static int start_timer(struct overhead *o)
+{
+	const struct timespec period = { 0, LOOK_MS * (long)NSEC_PER_MSEC };
+	const struct itimerspec timer = { period, period };
+
+	o->timer = (struct watcher){ serve_timer, o };
+	o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (o->timer_fd < 0 || timerfd_settime(o->timer_fd, 0, &timer, NULL) < 0)
+		return -errno;
+	return loop_watch(o->loop, o->timer_fd, &o->timer);
+}
+
+int overhead_begin(struct overhead *o, struct uft_err *err)
+{
+	double read_ns;
+	int ret;
+
+	if (!o->settings->overhead_percent)
+		return 0;
+	read_ns = measure_read_ns(o->settings, o->steering->plan->clock == PLAN_CLOCK_COUNTER);
+	o->budget = (struct budget){
+		.limit = o->settings->overhead_percent / 100.0,
+		.call_ns = CALL_READS * read_ns,
+		.left_ns = LEFT_READS * read_ns,
+	};
+	o->taken = sample_new();
+	o->writers->sample = sample_new();
+	ret = o->taken && o->writers->sample ? start_timer(o) : -ENOMEM;
+	return ret < 0 ? err_set_errno(err, ret, "cannot measure what recording costs") : 0;
+}
+
+void overhead_end(struct overhead *o)
+{
+	struct known_symbols *known = (struct known_symbols *)o->symbols.data;
+
+	if (!o->settings)
+		return;
+	for (size_t i = 0; i < o->symbols.len / sizeof(*known); i++)
+		symtab_deinit(&known[i].symbols);
+	strbuf_deinit(&o->symbols);
+	if (o->timer_fd >= 0) {
+		loop_unwatch(o->loop, o->timer_fd, &o->timer);
+		close(o->timer_fd);
+		o->timer_fd = -1;
+	}
+	if (o->notes >= 0)
+		store_close(o->store, o->notes);
+	o->notes = -1;
+	sample_free(o->taken);
+	sample_free(o->writers->sample);
+	o->taken = o->writers->sample = NULL;
+}

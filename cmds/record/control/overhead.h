@@ -1,0 +1,46 @@
+/* --overhead: what recording costs is measured, and functions are left out of it that cost too much. */
+#ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
+#define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
+
+#include "cmds/record/base/loop.h"
+#include "cmds/record/control/budget.h"
+#include "cmds/record/control/steering.h"
+#include "cmds/record/sources/sample.h"
+#include "cmds/record/sources/writer.h"
+#include "utils/base/strbuf.h"
+
+/*
+ * Only the control thread touches it. What is above the empty line is set before overhead_begin(); without --overhead nothing happens.
+ *
+ * @timer, @timer_fd: when to look
+ * @taken: what the writers' sample had when it was looked at last
+ * @calls: that writers have taken in all
+ * @not_before_ns: what was changed last shows in what is measured from then on
+ * @symbols: struct known_symbols, of modules that had calls
+ * @notes: left-out.txt; -1 before the first line
+ */
+struct overhead {
+	const struct record_settings *settings;
+	struct loop *loop;
+	struct processes *processes;
+	struct planner *planner;
+	struct writers *writers;
+	struct steering *steering;
+	struct store *store;
+
+	struct budget budget;
+	struct watcher timer;
+	int timer_fd;
+	struct sample *taken;
+	struct budget_time time;
+	double calls;
+	uint64_t not_before_ns;
+	struct strbuf symbols;
+	int notes;
+};
+
+/* Before writers start. 0, or negative with a text. */
+int overhead_begin(struct overhead *overhead, struct uft_err *err);
+void overhead_end(struct overhead *overhead);
+
+#endif

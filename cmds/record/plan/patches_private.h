@@ -1,0 +1,41 @@
+/* What patches.c and patches_unprepared.c have in common. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
+#define UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
+
+#include "cmds/record/base/settings.h"
+#include "cmds/record/plan/patches.h"
+#include "utils/format/sym.h"
+#include "utils/object/elf_file.h"
+
+struct known_module;
+
+/*
+ * One file on its way.
+ *
+ * @base: of the file's addresses, to which those of @symbols are relative
+ * @smallest: functions of fewer bytes are not recorded
+ * @why_not: nothing of it can be patched, with the reason; lives for ever
+ * @name, @others: room for texts
+ */
+struct finding {
+	const struct record_settings *settings;
+	struct known_module *known;
+	bool is_program;
+	bool wants_verdicts;
+	uint64_t base;
+	uint64_t smallest;
+	struct symtab symbols;
+	const char *why_not;
+	struct strbuf name;
+	struct strbuf others;
+	struct module_patches *out;
+};
+
+/* What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be patched, or why not. */
+enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
+				 const char *why_not);
+
+/* What is to be patched of a file that was not compiled for it. 0, or negative errno with a text when it is -ENOSYS. */
+int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* Which functions are called how often, from samples of what writers take (--overhead). */
+#ifndef UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
+#define UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process;
+
+/*
+ * Calls of a function by one of its callers.
+ *
+ * @proc: NULL: nothing is here
+ * @caller: its address; 0: not known
+ * @calls: that were seen to begin; of these @ended were seen to end, after @sum_ns in all
+ */
+struct sampled_call {
+	const struct process *proc;
+	uint64_t addr;
+	uint64_t caller;
+	uint64_t sum_ns;
+	uint32_t calls;
+	uint32_t ended;
+};
+
+#define SAMPLE_SLOTS  8192
+#define SAMPLE_LEVELS 64
+
+/*
+ * Any thread, under @lock. Starts as zeros but for that.
+ *
+ * @bytes: that came
+ * @looked_at: of these
+ * @entries: calls that were seen to begin, also those that found no place among @calls
+ */
+struct sample {
+	pthread_mutex_t lock;
+	uint64_t bytes;
+	uint64_t looked_at;
+	uint64_t entries;
+	size_t nr;
+	struct sampled_call calls[SAMPLE_SLOTS];
+};
+
+/* NULL: out of memory. */
+struct sample *sample_new(void);
+void sample_free(struct sample *sample);
+
+/* Whole records of a thread of @proc. */
+void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
+
+/* What there is becomes @out (allocated by sample_new()), and nothing is left. */
+void sample_move(struct sample *sample, struct sample *out);
+
+#endif

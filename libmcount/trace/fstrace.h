@@ -1,0 +1,197 @@
+/*
+ * Events that a program declares: lines in a log, off until they are selected. See fstrace(3).
+ *
+ * The interface is that of F-Secure's fstrace, so that programs written for it need only be compiled again.
+ */
+#ifndef FSTRACE_H
+#define FSTRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fstrace fstrace_t;
+
+/* Programs look at @enabled without a call: what is here can never change. */
+typedef struct {
+	struct fstrace_event_impl *impl;
+	volatile int enabled;
+} fstrace_event_t;
+
+typedef struct fstrace_event_spec {
+	struct fstrace_event_spec *next;
+	fstrace_event_t **variable;
+	const char *id, *format;
+} fstrace_event_spec_t;
+
+/*
+ * Log to PREFIX.log, which is made with the first event that is written. When it is larger than @rotate_size, it gets
+ * another name and a new one begins; a negative size is no limit. NULL and errno on failure.
+ */
+fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
+/* Log to a stream, which stays the caller's. */
+fstrace_t *fstrace_direct(FILE *f);
+/* Ends the events of @trace, too. Returns 0. */
+int fstrace_close(fstrace_t *trace);
+
+/* A new event, disabled. NULL when the format is wrong. */
+fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
+/* What stands before the text of each event: directives without arguments. NULL, "" and wrong formats remove it. */
+void fstrace_set_common_format(fstrace_t *trace, const char *format);
+
+/* For FSTRACE() and FSTRACE_NO_ARGS(). */
+void fstrace_log(fstrace_event_t *event, ...);
+void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...);
+
+static inline bool FSTRACE_ENABLED(fstrace_event_t *event)
+{
+	return __builtin_expect(event && event->enabled, 0);
+}
+
+/* Log the event if it is enabled; the arguments are not evaluated otherwise. */
+#define FSTRACE(event, ...)                                                             \
+	do {                                                                            \
+		fstrace_event_t *fstrace_event_ = (event);                              \
+		if (FSTRACE_ENABLED(fstrace_event_))                                    \
+			fstrace_log_2(fstrace_event_, __FILE__, __LINE__, __VA_ARGS__); \
+	} while (0)
+
+#define FSTRACE_NO_ARGS(event)                                             \
+	do {                                                               \
+		fstrace_event_t *fstrace_event_ = (event);                 \
+		if (FSTRACE_ENABLED(fstrace_event_))                       \
+			fstrace_log_2(fstrace_event_, __FILE__, __LINE__); \
+	} while (0)
+
+/* Enable (above 0), disable (below) or leave (0) each event that has been declared so far. The first one suits signal handlers. */
+void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
+void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
+/* By POSIX extended regular expressions; what does not match is disabled. False when one is wrong: nothing changes then. */
+bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
+void fstrace_select_event(fstrace_event_t *event, int selection);
+
+/* For objects in logs: no number comes twice, most likely not even in several processes. */
+uint64_t fstrace_get_unique_id(void);
+
+/* Before the first fstrace_open(), and once. */
+void fstrace_set_lock_path(const char *path);
+/* Who is to own new logs and the lock. 0, or -1 and errno. */
+int fstrace_chown(uid_t uid, gid_t gid);
+/* In a child that has closed all descriptors: both return 0. */
+int fstrace_reinit(void);
+int fstrace_reopen(fstrace_t *trace);
+
+/* What rotation leaves of old logs; a negative number is no limit. */
+void fstrace_limit_rotation_file_count(fstrace_t *trace, int count);
+void fstrace_limit_rotation_file_age(fstrace_t *trace, int seconds);
+void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
+
+/* FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals() declares. */
+#define FSTRACE_DECL(NAME, FORMAT)                                             \
+	static fstrace_event_t *NAME;                                          \
+	__attribute__((constructor)) static void fstrace_specify_##NAME(void)  \
+	{                                                                      \
+		static fstrace_event_spec_t fstrace_spec_;                     \
+		static char fstrace_name_[] = #NAME;                           \
+		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT); \
+	}
+
+void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, char name[],
+		     const char *format);
+void fstrace_declare_globals(fstrace_t *trace);
+
+/* A number as text, for %I. The text is good until the next call in the same thread. */
+const char *fstrace_signed_repr(int64_t value);
+const char *fstrace_unsigned_repr(uint64_t value);
+const char *fstrace_hex_repr(uint64_t value);
+
+#ifdef __cplusplus
+}
+
+namespace fsecure
+{
+namespace fstrace
+{
+
+/* A base class for objects with an identity in logs. */
+class UniqueId
+{
+      public:
+	UniqueId() : uid_(fstrace_get_unique_id())
+	{
+	}
+	/* A copy is another object. */
+	UniqueId(const UniqueId &) : uid_(fstrace_get_unique_id())
+	{
+	}
+	UniqueId &operator=(const UniqueId &)
+	{
+		return *this;
+	}
+#if __cplusplus >= 201103L
+	UniqueId(UniqueId &&other) noexcept : uid_(other.uid_)
+	{
+	}
+	UniqueId &operator=(UniqueId &&) noexcept
+	{
+		return *this;
+	}
+#endif
+	uint64_t getUniqueId() const
+	{
+		return uid_;
+	}
+
+      private:
+	uint64_t uid_;
+};
+
+} // namespace fstrace
+} // namespace fsecure
+
+#if __cplusplus >= 201703L
+#include <string>
+#include <type_traits>
+
+namespace fsecure
+{
+namespace fstrace
+{
+
+/* The elements of a container of strings or numbers, for %J: FSTRACE(E, TraceIterator<C>::next, &iterator). */
+template <typename T> class TraceIterator
+{
+      public:
+	explicit TraceIterator(const T &container) : at_(container.begin()), end_(container.end())
+	{
+	}
+	static const char *next(void *self)
+	{
+		TraceIterator *it = static_cast<TraceIterator *>(self);
+
+		if (it->at_ == it->end_)
+			return nullptr;
+
+		const auto &element = *it->at_++;
+
+		if constexpr (std::is_same_v<std::decay_t<decltype(element)>, std::string>)
+			return element.c_str();
+		else
+			return fstrace_unsigned_repr(element);
+	}
+
+      private:
+	typename T::const_iterator at_, end_;
+};
+
+} // namespace fstrace
+} // namespace fsecure
+#endif
+#endif
+
+#endif

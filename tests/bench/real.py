@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+"""Real programs that call a lot: sqlite's speedtest1 and a Lua script, recorded in several ways, as multiples of the time that they take
+untraced, beside the peer's.
+
+usage: real.py [--only=WORD]... [RUNS]
+
+WORD is a program, a method or a variant as they are printed. "Untraced" is the same source without any hooks. Elapsed time counts the recorder
+in so far as the machine has no CPU for it; the program's CPU time does not, and is the one to go by on a machine that does something else, too. Sources are Debian's, fetched by
+apt-get with a sources list of our own; where they cannot be had this is skipped, with the reason. Programs are kept in the build directory.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchlib import METHODS, PEER, SKIP, SOURCES, UTRAIL, clean, need_peer, scratch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "real"))
+
+import sources  # noqa: E402  (the path is set above)
+from tools import BUILD, environment  # noqa: E402
+
+WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "bench"
+PLAIN = "plain"
+TARGET = 0.40  # time over untraced, of the peer's
+
+
+@dataclass
+class Program:
+    """@package: its source. @prepare: what is done in it once, before it is compiled. @files: what is compiled. @arguments: a run of about half a second.
+    @below: the function that nearly everything is below."""
+
+    package: str
+    prepare: str
+    files: str
+    flags: list
+    arguments: list
+    below: str
+    needs: str = ""
+
+
+PROGRAMS = {
+    "sqlite": Program(
+        package="sqlite3",
+        prepare="mkdir -p made && cd made && ../configure --disable-tcl && make sqlite3.c",
+        files="test/speedtest1.c made/sqlite3.c",
+        flags=["-Imade", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
+        arguments=["--memdb", "--size", "25"],
+        below="sqlite3_step",
+        needs="tclsh",
+    ),
+    "lua": Program(
+        package="lua5.4",
+        prepare="rm -f src/luac.c",
+        files="src/*.c",
+        flags=["-DLUA_USE_POSIX"],
+        arguments=[SOURCES / "work.lua", "40"],
+        below="luaV_execute",
+    ),
+}
+
+
+def variants(program):
+    """Options, and whether the peer knows them."""
+    return {
+        PLAIN: ([], True),
+        "--compact": (["--compact"], False),
+        "--overhead=20%": (["--overhead=20%"], False),
+        "-F main": (["-F", "main"], True),
+        f"-F {program.below}": (["-F", program.below], True),
+    }
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIP)
+
+
+def shell(command, where):
+    done = subprocess.run(["sh", "-c", command], cwd=where, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command} (in {where}): status {done.returncode}\n{done.stderr[-2000:]}")
+
+
+def source_of(name):
+    """The source of a program, ready to be compiled."""
+    program = PROGRAMS[name]
+    place = WORK / name
+    if place.is_dir():
+        return place
+    if program.needs and not shutil.which(program.needs):
+        skip(f"{name} cannot be built without {program.needs}")
+    try:
+        archive = sources.fetch(program.package, WORK / "sources")
+    except sources.Unavailable as reason:
+        skip(reason)
+    unready = WORK / f"{name}.unready"
+    shutil.rmtree(unready, ignore_errors=True)
+    sources.unpack(archive, unready)
+    shell(program.prepare, unready)
+    unready.rename(place)
+    return place
+
+
+def build(name, method):
+    """The program with the hooks of @method; None: without any."""
+    place = source_of(name)
+    exe = place / f"bench{method or ''}"
+    if not exe.exists():
+        program = PROGRAMS[name]
+        flags = " ".join([*program.flags, *METHODS.get(method, [])])
+        shell(f"gcc -O2 {flags} {program.files} -o {exe}.new -lm && mv {exe}.new {exe}", place)
+    return exe
+
+
+@dataclass
+class Took:
+    """@elapsed: all of a command; @cpu: the program in it, with what the probe does there, and without recorder and writer."""
+
+    elapsed: float
+    cpu: float
+
+
+def run(tool, exe, arguments):
+    """@tool: the command in front of the program. A shell runs it, and says what it took."""
+    clean("data")
+    command = [*tool, "sh", "-c", '"$@" > /dev/null 2>&1; times', "sh", exe, *arguments]
+    begin = time.perf_counter()
+    done = subprocess.run([str(c) for c in command], env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    elapsed = time.perf_counter() - begin
+    if done.returncode != 0:
+        sys.exit(f"{command}: status {done.returncode}\n{done.stderr[-2000:]}")
+    parts = [part.rstrip("s").split("m") for part in done.stdout.split()[-2:]]
+    return Took(elapsed, sum(60 * float(m) + float(s) for m, s in parts))
+
+
+def measure(name, method, words, runs):
+    program = PROGRAMS[name]
+    bare, exe = build(name, None), build(name, method)
+    chosen = {v: o for v, o in variants(program).items() if not words or v in words or v == PLAIN}
+    jobs = {"untraced": ([], bare)}
+    for variant, (options, has_peer) in chosen.items():
+        for who, tool in [("ours", UTRAIL)] + [("peer", PEER)] * has_peer:
+            jobs[who, variant] = ([tool, "record", "--force", "--no-libcall", "--no-event", *options, "-d", "data"], exe)
+    took = {job: [] for job in jobs}
+    for _ in range(runs):
+        for job, (tool, what) in jobs.items():
+            took[job].append(run(tool, what, program.arguments))
+    for what, part in {"time": lambda t: t.elapsed, "the program's CPU time": lambda t: t.cpu}.items():
+        median = {job: statistics.median(map(part, t)) for job, t in took.items()}
+        report(f"{name}, {method}: {what}", chosen, {job: median[job] / median["untraced"] for job in jobs})
+
+
+def report(title, chosen, ratios):
+    print(f"\n{title:42} {'ours':>8} {'peer':>8} times untraced; what is added: of the peer's, of a plain recording's")
+    for variant in chosen:
+        ours, peer = ratios["ours", variant], ratios.get(("peer", variant))
+        of_plain = (ours - 1) / (ratios["ours", PLAIN] - 1)
+        of_peer = "-"
+        if peer:
+            ratio = (ours - 1) / (peer - 1)
+            of_peer = f"{ratio:.2f} <= {TARGET:.2f} {'ok' if ratio <= TARGET else 'MISSED'}"
+        print(f"  {variant:40} {ours:8.2f} {f'{peer:8.2f}' if peer else '       -'}   {of_peer:20} {of_plain:5.2f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("runs", nargs="?", type=int, default=3)
+    args = parser.parse_args()
+    need_peer()
+    WORK.mkdir(parents=True, exist_ok=True)
+    names = [n for n in PROGRAMS if n in args.only] or list(PROGRAMS)
+    methods = [m for m in METHODS if m in args.only] or ["-pg", "-finstrument-functions"]
+    words = [w for w in args.only if w not in PROGRAMS and w not in METHODS]
+    programs = [(name, method) for name in names for method in methods]
+    for name, method in programs:
+        build(name, method)
+        build(name, None)
+    with scratch():
+        for name, method in programs:
+            measure(name, method, words, args.runs)
+
+
+if __name__ == "__main__":
+    main()

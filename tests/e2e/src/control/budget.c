@@ -1,0 +1,74 @@
+/*
+ * Calls a tiny function all the time until its input ends, in one thread, in four ("threads"), or in two processes ("fork"); says at its end
+ * whether it has counted right, and ends with status 3.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../program.h"
+
+#define CALLS 20000
+
+FN unsigned tiny(unsigned n)
+{
+	KEEP();
+	return n + 1;
+}
+
+FN unsigned work(unsigned n)
+{
+	for (unsigned i = 0; i < CALLS; i++)
+		n = tiny(n);
+	KEEP();
+	return n;
+}
+
+static QUIET int has_input(void)
+{
+	struct pollfd in = { .events = POLLIN };
+
+	return poll(&in, 1, 0) != 0;
+}
+
+static QUIET void *run(void *arg)
+{
+	unsigned n = 0;
+	unsigned rounds = 0;
+
+	for (; !has_input(); rounds++)
+		n = work(n);
+	return (void *)(uintptr_t)(n == rounds * CALLS && rounds);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[3];
+	unsigned nr = argc > 1 && strcmp(argv[1], "threads") == 0 ? 3 : 0;
+	pid_t child = argc > 1 && strcmp(argv[1], "fork") == 0 ? fork() : -1;
+	uintptr_t is_good = 1;
+
+	for (unsigned i = 0; i < nr; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	is_good &= (uintptr_t)run(NULL);
+	for (unsigned i = 0; i < nr; i++) {
+		void *result;
+
+		pthread_join(threads[i], &result);
+		is_good &= (uintptr_t)result;
+	}
+	if (child == 0)
+		_exit(is_good ? 3 : 1);
+	if (child > 0) {
+		int status;
+
+		waitpid(child, &status, 0);
+		is_good &= WIFEXITED(status) && WEXITSTATUS(status) == 3;
+	}
+	puts(is_good ? "counted right" : "lost count");
+	return 3;
+}

@@ -1,0 +1,222 @@
+"""record -P on programs that were not compiled for tracing: their functions are patched as they are."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import trees
+from data import Recording
+from programs import SOURCES, Variant, build, program, programs
+from test_hostile import OTHERS, PATHS, hostile
+from test_paths import ELSEWHERE
+from tools import PEER, run, utrail
+
+PLAIN = Variant("gcc", "none", "O2")
+ROOMS = SOURCES / "rooms"
+
+SIBLINGS = """
+#include <setjmp.h>
+#include <stdio.h>
+#define FUNC __attribute__((noipa))
+static jmp_buf back;
+FUNC int leaf(int x) { return 3 * x + 1; }
+FUNC static int hidden(int x) { return leaf(x) + leaf(x + 1); }
+FUNC void leap(int x) { if (x) longjmp(back, x); }
+FUNC int jumps(int x) { if (!setjmp(back)) leap(x); return leaf(x); }
+int main(void)
+{
+	int sum = hidden(1);
+	sum += jumps(2);
+	printf("%d\\n", sum);
+	return 0;
+}
+"""
+CALLS = "main{hidden{leaf{}leaf{}}jumps{leap{}leaf{}}}"
+
+
+def compile_to(name, text, *options):
+    with open(f"{name}.c", "w") as file:
+        file.write(text)
+    subprocess.run(["gcc", "-O2", f"{name}.c", "-o", name, *options], check=True)
+
+
+def record(command, *options, err=""):
+    """Recorded and plain runs give the same."""
+    plain = run(*command)
+    traced = utrail("record", *options, *command)
+    assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
+    assert re.fullmatch(err, traced.err[len(plain.err):]), traced.err
+
+
+def tree(tid=None):
+    """Calls of the first task, without library calls."""
+    (calls, *_) = trees.of_replay(utrail("replay", "--no-libcall", "--no-event", "-f", "tid").must().out)[0].values()
+    return calls
+
+
+def peer_agrees():
+    """The peer shows the same, line by line."""
+    if not PEER:
+        return
+    options = ["replay", "-f", "none", "--no-event", "--no-libcall"]
+    text = subprocess.run([PEER, *options], capture_output=True, text=True, check=True).stdout
+    ours = utrail(*options).must().out
+    assert [x.strip() for x in text.splitlines()] == [x.strip() for x in ours.splitlines()]
+
+
+@pytest.fixture
+def siblings(workdir):
+    compile_to("siblings", SIBLINGS)
+
+
+def test_same_tree_as_with_pg(siblings):
+    record(["./siblings"], "-P", ".")
+    assert tree() == CALLS
+    peer_agrees()
+    compile_to("siblings", SIBLINGS, "-pg")
+    utrail("record", "./siblings").must()
+    assert tree() == CALLS
+
+
+@pytest.mark.parametrize("options", [["--no-libcall"], ["-t", "1us"], ["-a"]], ids=" ".join)
+def test_with_other_options(siblings, options):
+    record(["./siblings"], "-P", ".", *options)
+    assert "main" in utrail("replay").must().out
+
+
+def test_depth(siblings):
+    record(["./siblings"], "-P", ".", "-D", "2", "--no-libcall")
+    assert tree() == "main{hidden{}jumps{}}"
+
+
+def test_stripped_functions_have_names(siblings):
+    """By their addresses in the file, so that filters know them."""
+    subprocess.run(["strip", "siblings"], check=True)
+    record(["./siblings"], "-P", ".", "--no-libcall")
+    calls = tree()
+    assert re.sub(r"fun_[0-9a-f]+", "f", calls).startswith("f{f{f{}f{}}f{f{}f{}}}"), calls
+    peer_agrees()
+    leaf = re.findall(r"fun_[0-9a-f]+", calls)[2]
+    record(["./siblings"], "-P", leaf)
+    assert tree() == f"{leaf}{{}}" * 3
+    record(["./siblings"], "-P", ".", "-N", leaf)
+    assert leaf not in tree()
+
+
+def test_what_is_chosen(siblings):
+    record(["./siblings"], "-P", "main;leaf")
+    assert tree() == "main{leaf{}leaf{}leaf{}}"
+    record(["./siblings"], "-P", ".", "-U", "hidden;leap")
+    assert tree() == "main{leaf{}leaf{}jumps{leaf{}}}"
+    record(["./siblings"], "-P", ".;leav", err="WARN: option '--patch': no function of the program matches 'leav'; the nearest: leaf, leap\n")
+    record(["./siblings"], "-P", ".;_start", err="WARN: option '--patch': no function that matches '_start' can be patched: it is of the linker, .*\n")
+
+
+def test_libraries(workdir):
+    """By name, those that are linked and those that are loaded later."""
+    for lib, target in (("lib", "librooms.so"), ("late", "liblate.so")):
+        subprocess.run(["gcc", "-O0", "-shared", "-fPIC", ROOMS / f"{lib}.c", "-o", target], check=True)
+    command = ["gcc", "-O0", ROOMS / "rooms.c", "-o", "rooms", "-L.", "-lrooms", "-Wl,-rpath,$ORIGIN"]
+    subprocess.run(command, check=True)
+    record(["./rooms"], "-P", ".;.@librooms;.@liblate")
+    assert tree() == "main{outer{inner{}}lib_outer{lib_inner{}}before_last{last{}}lib_late{}}"
+    record(["./rooms"], "-P", ".@librooms.so")
+    assert tree() == "lib_outer{lib_inner{}}"
+    record(["./rooms"], "-P", "lib_late@liblate")
+    assert tree() == "lib_late{}"
+
+
+@pytest.mark.parametrize("name", ["cplusplus", "exceptions", "threads", "fork", "longjmp", "jumper", "dlopen", "backtrace"])
+def test_programs(name):
+    exe = build(program(name), PLAIN)
+    record([exe], "-P", ".", "--no-libcall")
+    recording = Recording("uftrace.data")
+    names = {r.name for t in recording.tasks.values() for r in t.records}
+    assert "main" in names
+
+
+def test_dry_run(siblings):
+    """Says what would be done, and does nothing."""
+    text = utrail("record", "-P", ".;.@libc.so", "--dry-run", "./siblings").must().out
+    assert re.match(r"/.*/siblings: (\d+) of \1 functions would be patched\n +\1  a jump\n/.*/libc.so.6: \d+ of \d+ ", text), text
+    assert "the probe calls it itself" in text and not os.path.exists("uftrace.data")
+    text = utrail("record", "-v", "-P", "leaf;main", "--dry-run", "./siblings").must().out
+    assert re.search(r"2 of 2 .*\n +2  a jump\n +[0-9a-f]+ main: a jump\n +[0-9a-f]+ leaf: a jump\n$", text), text
+
+
+@pytest.mark.parametrize("flags", [[], ["-fpatchable-function-entry=5"]], ids=["plain", "prepared"])
+def test_what_runs_already_is_not_patched(workdir, flags):
+    """Nothing would take the patches out when the probe goes."""
+    compile_to("ticks", "#include <unistd.h>\n__attribute__((noipa)) void tick(void) { usleep(1000); }\n"
+               "int main(void) { for (;;) tick(); }\n", *flags)
+    with subprocess.Popen(["./ticks"]) as process:
+        traced = utrail("record", "-P", ".", "-p", process.pid, "--for", "300ms")
+        assert re.search(r"the functions of '.*/ticks' are not patched: only programs that utrail starts are\n", traced.err), traced.err
+        assert process.poll() is None
+        process.kill()
+    assert "usleep" in utrail("report").must().out
+
+
+def test_other_languages_are_left_alone(workdir):
+    """Recognised by what their run times are called."""
+    compile_to("siblings", SIBLINGS + "void caml_call_gc(void) {}\n")
+    record(["./siblings"], "-P", ".", err="WARN: the functions of '.*/siblings' are not patched: it is written in OCaml, .*\n")
+    assert "leaf" not in utrail("replay").must().out
+
+
+@pytest.mark.parametrize("options", PATHS, ids=" ".join)
+@pytest.mark.parametrize("name", OTHERS)
+def test_hostile_programs(name, options):
+    prog = hostile(name)
+    if not prog.fits(PLAIN):
+        pytest.skip("not with this compiler")
+    record([build(prog, PLAIN)], "-P", ".", *options, err="(?s).*")
+    assert all(task.records for task in Recording("uftrace.data").tasks.values())
+    utrail("replay").must()
+
+
+@pytest.mark.parametrize("how", ["user", "chroot", "env", "network", "secret", "memory"])
+def test_caged(workdir, how):
+    exe = build(hostile("caged"), PLAIN)
+    plain = run(exe, how)
+    shutil.rmtree("empty", ignore_errors=True)
+    traced = utrail("record", "-P", ".", exe, how)
+    assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
+
+
+@pytest.mark.parametrize("prog", [p for p in programs() if p.fits(PLAIN) and p.name not in ELSEWHERE], ids=lambda p: p.name)
+def test_samples(prog):
+    """Whatever they do, they do it as untraced, also with arguments and return values."""
+    exe = build(prog, PLAIN)
+    plain = run(exe)
+    traced = utrail("record", "-P", ".", "-a", exe)
+    assert (traced.status, sorted(traced.out.splitlines())) == (plain.status, sorted(plain.out.splitlines())), traced.err
+
+
+SHIPPED = {
+    "awk": ["awk", "BEGIN { for (i = 0; i < 500; i++) s += i % 7; print s }"],
+    "bash": ["bash", "-c", "f() { echo $(echo $1); }; trap 'echo trapped' USR1; f 1; kill -USR1 $$; exit 3"],
+    "find": ["find", "/usr/share/doc", "-maxdepth", "1", "-name", "lib*"],
+    "git": ["git", "hash-object", "text"],
+    "gzip": ["gzip", "-9nc", "text"],
+    "perl": ["perl", "-e", "$h{$_ % 7} .= $_ for 1..500; print length $h{3}, qq(\\n); eval { die 'x' }; print $@"],
+    "python3": ["/usr/bin/python3", "-S", "-c", "import re\ntry: 1 / 0\nexcept Exception as e: print(e, re.sub('a', 'b', 'aa'))"],
+    "sort": ["sort", "-rn", "text"],
+    "sqlite3": ["sqlite3", ":memory:", "create table t(a); insert into t values (1), (2); select sum(a) from t"],
+    "xz": ["xz", "-c", "-T2", "text"],
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_programs_as_they_were_shipped(workdir, name):
+    command = SHIPPED[name]
+    exe = shutil.which(command[0], path="/usr/bin:/bin")
+    if not exe:
+        pytest.skip(f"{command[0]} is not installed")
+    with open("text", "w") as file:
+        file.writelines(f"{i * 7919 % 997} line {i}\n" for i in range(2000))
+    record([os.path.realpath(exe), *command[1:]], "-P", ".")
+    assert re.search(r"\bfun_|main", utrail("report").must().out)

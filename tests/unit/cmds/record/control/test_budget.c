@@ -1,0 +1,155 @@
+/* Unit tests of cmds/record/control/budget.c: which functions are left out of a recording, so that it costs no more than it may. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/record/control/budget.h"
+#include "utils/base/compiler.h"
+
+#define MS 1000000ULL
+
+static struct budget twenty_percent(void)
+{
+	return (struct budget){ .limit = 0.2, .call_ns = 40, .left_ns = 2 };
+}
+
+static void what_costs_little_is_left_alone(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 100000, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
+
+	/* 4 of 96 ms. */
+	assert_true(budget_overhead(&b, &t) < 0.05);
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
+	assert_false(f.is_chosen);
+}
+
+static void little_time_decides_nothing(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 100000, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = BUDGET_CPU_MIN_NS - 1, .calls = f.calls * 5 };
+
+	assert_true(budget_overhead(&b, &t) > 0.2);
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
+}
+
+static void the_hottest_and_shortest_go_first(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func funcs[] = {
+		{ .calls = 1000, .mean_ns = 10 },     /* matters little */
+		{ .calls = 400000, .mean_ns = 5000 }, /* as often as the next one, and long */
+		{ .calls = 400000, .mean_ns = 10 },
+		{ .calls = 900000, .mean_ns = 30 },
+	};
+	struct budget_time t = { .cpu_ns = 200 * MS, .calls = 1701000 };
+
+	assert_int_equal(budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)), 2);
+	assert_false(funcs[0].is_chosen);
+	assert_false(funcs[1].is_chosen);
+	assert_true(funcs[2].is_chosen);
+	assert_true(funcs[3].is_chosen);
+
+	/* The same program, without them: it is within the limit and has room to change. */
+	struct budget_time after = { .cpu_ns = 150 * MS, .calls = 401000 };
+
+	assert_true(budget_overhead(&b, &after) < 0.2);
+	assert_int_equal(budget_decide(&b, &after, funcs, 2), 0);
+}
+
+static void what_writers_take_counts(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 300000, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
+
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
+	t.writer_ns = 20 * MS;
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
+}
+
+static void a_cost_that_is_told_too_large_does_no_harm(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 1e9, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
+
+	assert_true(budget_overhead(&b, &t) > 1);
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
+	assert_true(b.left_rate > 0);
+}
+
+/* Calls that are left out cost something, too; when that is the whole limit, the rest is not left out to the last function. */
+static void what_is_left_out_does_not_take_all_of_the_rest(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 80000, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
+
+	b.left_rate = 1;
+	assert_true(budget_overhead(&b, &t) > 2);
+	t.calls = f.calls = 20000;
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
+}
+
+/*
+ * A program with 200 functions, of which each is called half as often as the one before or so, and whose calls change from one interval to
+ * the next by up to 20 %. What is left out is decided once or twice, and stays.
+ */
+static void it_settles(void **state)
+{
+	enum {
+		FUNCS = 200,
+		INTERVALS = 200
+	};
+	struct budget b = twenty_percent();
+	bool is_out[FUNCS] = { false };
+	uint32_t random = 12345;
+	unsigned decisions = 0, late = 0;
+
+	for (unsigned n = 0; n < INTERVALS; n++) {
+		struct budget_func funcs[FUNCS];
+		struct budget_time t = { .cpu_ns = 100 * MS };
+		unsigned from[FUNCS], nr = 0;
+
+		for (unsigned i = 0; i < FUNCS; i++) {
+			double calls = 2e6 / (i + 1) / (i + 1);
+
+			random = random * 1664525 + 1013904223;
+			calls *= 0.8 + 0.4 * (random >> 8) / (1U << 24);
+			t.cpu_ns += calls * (is_out[i] ? b.left_ns : b.call_ns);
+			if (is_out[i])
+				continue;
+			funcs[nr] = (struct budget_func){ .calls = calls, .mean_ns = 20 + i % 7 };
+			from[nr++] = i;
+			t.calls += calls;
+		}
+		if (n > 2)
+			assert_true(budget_overhead(&b, &t) < 0.2);
+		if (!budget_decide(&b, &t, funcs, nr))
+			continue;
+		decisions++;
+		late += n > 1;
+		for (unsigned i = 0; i < nr; i++)
+			is_out[from[i]] |= funcs[i].is_chosen;
+	}
+	assert_in_range(decisions, 1, 2);
+	assert_int_equal(late, 0);
+	assert_true(is_out[0]);
+	assert_false(is_out[FUNCS - 1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_costs_little_is_left_alone),
+		cmocka_unit_test(little_time_decides_nothing),
+		cmocka_unit_test(the_hottest_and_shortest_go_first),
+		cmocka_unit_test(what_writers_take_counts),
+		cmocka_unit_test(a_cost_that_is_told_too_large_does_no_harm),
+		cmocka_unit_test(what_is_left_out_does_not_take_all_of_the_rest),
+		cmocka_unit_test(it_settles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* left-out.txt: from when on which functions were not recorded, to keep to a budget (record --overhead). */
+#ifndef UTRAIL_FORMAT_LEFT_OUT_H
+#define UTRAIL_FORMAT_LEFT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+
+#define LEFT_OUT_NAME "left-out.txt"
+
+enum left_out_kind {
+	LEFT_OUT_FUNCTION, /* it is not recorded any more */
+	LEFT_OUT_CALLER,   /* it was seen to call one of these */
+};
+
+/*
+ * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>" or "caller ...".
+ *
+ * @time_ns: of the recording's clock
+ * @permille: of all calls that were recorded just before
+ * @addr: of the function, relative to its module's start as symbols are
+ * @path: of the module; within the line when it was decoded
+ */
+struct left_out {
+	enum left_out_kind kind;
+	uint64_t time_ns;
+	unsigned permille;
+	uint64_t addr;
+	const char *path;
+};
+
+void left_out_encode(const struct left_out *line, struct strbuf *out);
+
+/* One line, which ends in NUL. False: it is none. */
+bool left_out_decode(const char *text, struct left_out *line);
+
+#endif

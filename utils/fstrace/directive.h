@@ -1,0 +1,56 @@
+/* Formats of declared events, taken apart: literal text and directives ("%64u"). No allocation, no state. */
+#ifndef UTRAIL_FSTRACE_DIRECTIVE_H
+#define UTRAIL_FSTRACE_DIRECTIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fst_kind {
+	FST_LITERAL,	/* text that is copied as it is; "%%" is one, too */
+	FST_INT,	/* %d */
+	FST_UNSIGNED,	/* %u */
+	FST_HEX,	/* %x */
+	FST_INT64,	/* %64d */
+	FST_UNSIGNED64, /* %64u */
+	FST_HEX64,	/* %64x */
+	FST_LLONG,	/* %lld */
+	FST_ULLONG,	/* %llu */
+	FST_HEX_LLONG,	/* %llx */
+	FST_SIZE,	/* %z */
+	FST_DOUBLE,	/* %f */
+	FST_BOOL,	/* %b */
+	FST_STRING,	/* %s */
+	FST_STRING_MAX, /* %S: with a limit */
+	FST_CALL,	/* %I: a string that a function returns */
+	FST_CALL_LIST,	/* %J: strings until it returns NULL */
+	FST_OCTETS,	/* %A */
+	FST_HEX_OCTETS, /* %B */
+	FST_PID,	/* %P */
+	FST_THREAD,	/* %T */
+	FST_FILE,	/* %F */
+	FST_LINE,	/* %L */
+	FST_ERRNO,	/* %e */
+	FST_ERRNO_ARG,	/* %E */
+	FST_POINTER,	/* %p */
+	FST_ADDRESS,	/* %a: struct sockaddr */
+};
+
+struct fst_piece {
+	enum fst_kind kind;
+	const char *text; /* what it is in the format; of "%%" the second one */
+	size_t len;
+};
+
+/*
+ * The next piece of the format at @at, which moves behind it. 1, or 0 at the end, or -1 when what begins with
+ * this '%' is no directive; @at stays on it then.
+ */
+int fst_next_piece(const char **at, struct fst_piece *piece);
+
+/* The number of pieces, or -1 for a format that is wrong. */
+int fst_count_pieces(const char *format);
+
+/* Does it take no argument? Only such ones may stand in a common format. */
+bool fst_kind_is_bare(enum fst_kind kind);
+
+#endif

@@ -1,0 +1,25 @@
+/* The grammar of an fstrace log: "YYYY-MM-DD hh:mm:ss.dddddd ID TEXT\n". */
+#ifndef UTRAIL_FSTRACE_LINE_H
+#define UTRAIL_FSTRACE_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "2026-11-23 01:02:03.123456" */
+#define FST_TIME_LEN 26
+
+struct fst_line {
+	int64_t time_us; /* since 1970, UTC */
+	const char *id;
+	size_t id_len;
+	const char *body;
+	size_t body_len;
+};
+
+/*
+ * Take a line apart; @len bytes without the newline. NULL when it is right, and otherwise what is wrong, at the byte
+ * @wrong_at (counted from 0).
+ */
+const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);
+
+#endif

@@ -1,0 +1,89 @@
+/* Languages whose functions are not called like those of C (see runtimes.h). */
+#include "utils/object/runtimes.h"
+
+#include <string.h>
+
+#include "utils/base/compiler.h"
+
+#define GO	"it is written in Go, whose stacks move"
+#define OCAML	"it is written in OCaml, whose run time looks for return addresses on the stack"
+#define HASKELL "it is written in Haskell, whose functions do not return to who has called them"
+
+static const struct {
+	const char *section;
+	const char *why;
+} sections[] = {
+	{ ".gopclntab", GO }, { ".data.rel.ro.gopclntab", GO },	   { ".note.go.buildid", GO },
+	{ ".ghc", HASKELL },  { ".debug-ghc-link-info", HASKELL },
+};
+
+/* Defined or needed: libraries of these languages need those of their run time. */
+static const struct {
+	const char *name;
+	const char *why;
+} symbols[] = {
+	{ "caml_call_gc", OCAML },    { "caml_frametable", OCAML },
+	{ "caml_globals", OCAML },    { "caml_start_program", OCAML },
+	{ "stg_ap_0_fast", HASKELL }, { "stg_ap_v_fast", HASKELL },
+	{ "stg_gc_noregs", HASKELL }, { "stg_upd_frame_info", HASKELL },
+};
+
+/* Environment variables that the run times ask for, with the NUL at the end; texts may share their ends. */
+static const struct {
+	const char *text;
+	const char *why;
+} texts[] = {
+	{ "CAMLRUNPARAM", OCAML },
+	{ "GHCRTS", HASKELL },
+};
+
+static const char *of_symbols(const struct elf_file *file, uint32_t type)
+{
+	struct elf_symbols table;
+
+	if (!elf_symbols_open(file, type, &table))
+		return NULL;
+	for (size_t i = 1; i < table.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (!elf_symbol(&table, i, &sym, &name, &len))
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(symbols); k++) {
+			if (strcmp(name, symbols[k].name) == 0)
+				return symbols[k].why;
+		}
+	}
+	return NULL;
+}
+
+/* Of a stripped program nothing else is left. A program may have these texts for another reason, then it has no function recorded. */
+static const char *of_texts(const struct elf_file *file)
+{
+	struct elf_section sec;
+
+	if (!elf_section_by_name(file, ".rodata", &sec) || !sec.data || !sec.data->d_buf)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (memmem(sec.data->d_buf, sec.data->d_size, texts[i].text,
+			   strlen(texts[i].text) + 1))
+			return texts[i].why;
+	}
+	return NULL;
+}
+
+const char *object_foreign_runtime(const struct elf_file *file)
+{
+	struct elf_section sec;
+	const char *why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		if (elf_section_by_name(file, sections[i].section, &sec))
+			return sections[i].why;
+	}
+	why = of_symbols(file, SHT_DYNSYM);
+	if (!why)
+		why = of_symbols(file, SHT_SYMTAB);
+	return why ? why : of_texts(file);
+}
