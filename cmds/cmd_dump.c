@@ -86,12 +86,19 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 		      struct uft_err *err)
 {
 	struct uft_err broken = { 0 };
-	int ret = dump_raw(opts, data, sink, &broken, err);
+	struct opts counting = *opts;
+	int shown = dump_raw(opts, data, sink, &broken, err);
 
 	warn_raw(opts);
 	reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, NULL);
-	return reader_finish(sink, &broken, ret, err);
+
+	int ret = reader_finish(sink, &broken, MIN(shown, 0), err);
+
+	counting.time_filter_ns = 0;
+	if (ret == CMD_DONE && !shown)
+		empty_explain_data(&counting, data);
+	return ret;
 }
 
 static int dump_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)

@@ -332,16 +332,20 @@ static void add_reasons(const struct opts *opts, struct trace_data *data, struct
 	}
 }
 
-void empty_explain(const struct opts *opts, const struct pipeline *pipe)
+void empty_explain_data(const struct opts *opts, struct trace_data *data)
 {
 	struct strbuf why cleanup_strbuf = { 0 };
 	struct strbuf given cleanup_strbuf = { 0 };
 
-	if (pipe->broken.code || atomic_load(&pipe->is_stopped))
-		return;
-	add_reasons(opts, pipe->data, &why);
+	add_reasons(opts, data, &why);
 	empty_add_options(opts, &given);
 	if (!why.len && given.len)
 		strbuf_addf(&why, ": no call passes %s", strbuf_str(&given));
 	msg_warn(&opts->msg, "nothing is left to show%s", strbuf_str(&why));
+}
+
+void empty_explain(const struct opts *opts, const struct pipeline *pipe)
+{
+	if (!pipe->broken.code && !atomic_load(&pipe->is_stopped))
+		empty_explain_data(opts, pipe->data);
 }

@@ -6,12 +6,16 @@
 #include "utils/base/strbuf.h"
 
 struct pipeline;
+struct trace_data;
 
 /*
  * @pipe has come to its end, and its view had nothing to show: say why. The recording is read again, once for each option that
  * leaves something out. What was damaged or interrupted is said by others.
  */
 void empty_explain(const struct opts *opts, const struct pipeline *pipe);
+
+/* The same of a view that reads the files of @data itself. */
+void empty_explain_data(const struct opts *opts, struct trace_data *data);
 
 /* Append the options that leave calls out, as they would be typed: "-t 10s, -F main"; nothing when there are none. */
 void empty_add_options(const struct opts *opts, struct strbuf *out);

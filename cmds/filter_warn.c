@@ -2,6 +2,7 @@
 #include "cmds/filter_warn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
@@ -22,12 +23,26 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
+/* Is its option one that does nothing for this command? That is said by itself. */
+static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
+{
+	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
+
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (strcmp(opts_table[i].name, name) == 0)
+			return !(opts_table[i].cmds & opts->cmd->bit);
+	}
+	return false;
+}
+
 void filter_warn_ignored(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts->filters->nr; i++) {
 		const struct filter_entry *entry = &opts->filters->entries[i];
 		const struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
 
+		if (means_nothing(opts, entry))
+			continue;
 		if (entry->spec.ignored)
 			msg_warn(&opts->msg,
 				 "option '--%s': '%s': action '%s' has no effect here: use "
@@ -45,7 +60,7 @@ void filter_warn_ignored(const struct opts *opts)
 /* Functions of the kernel are looked for by its tracer while recording, which says what it does not find. */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
-	return !entry->has_match &&
+	return !entry->has_match && !means_nothing(opts, entry) &&
 	       (entry->spec.module_kind != MODULE_KERNEL || opts->cmd->reads_data);
 }
 

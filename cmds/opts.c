@@ -377,7 +377,7 @@ const struct opt_row opts_table[] = {
 	{ "time", 0, NULL, "show elapsed, system and user time after the run",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(show_time) },
 	{ "trace", 0, "on|off", "whether recording or showing is on at the start (default: on)",
-	  GROUP_RECORD, RL | CMD_REPLAY, OPT_BOOL, MEMBER(trace_on) },
+	  GROUP_RECORD, CALL, OPT_BOOL, MEMBER(trace_on) },
 	{ "when-full", 0, "POLICY", "a full buffer makes the program wait, or drop records and count them",
 	  GROUP_RECORD, RL, OPT_WORD, MEMBER(when_full), .words = full_words },
 

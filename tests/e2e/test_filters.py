@@ -12,7 +12,7 @@ import trees
 from data import Recording
 from programs import SOURCES, Variant, build, program, programs
 from test_trees import demangler, expectation
-from tools import utrail
+from tools import peer, utrail
 
 METHODS = ["pg", "fentry", "cyg"]
 
@@ -785,17 +785,27 @@ CHILDREN = [
 
 
 def shown(lines):
-    """What a replay without times shows of calls: the words of each line, of leaves the name."""
-    return [re.sub(r"[(); /*]+", " ", line).strip() for line in lines if line.strip()]
+    """What a replay without times shows of calls: where each line stands, its words, of leaves the name."""
+    return [re.sub(r"(?<=[^ ])[(); /*]+|(?<=})[ /*]+", " ", line).rstrip() for line in lines if line.strip()]
+
+
+def build_forked(tmp_path):
+    source = tmp_path / "forked.c"
+    source.write_text(FORKED)
+    exe = tmp_path / "forked"
+    subprocess.run(["gcc", "-pg", "-O1", source, "-o", exe], check=True)
+    return exe
+
+
+def last_task(directory):
+    """The child: its number is above its parent's, as long as numbers have not begun again."""
+    return re.findall(r"^FORK .* pid=(\d+)", Path(directory, "task.txt").read_text(), re.M)[-1]
 
 
 @pytest.mark.parametrize("options", CHILDREN)
 def test_forked_child(options, tmp_path):
     """A child is filtered within the calls that it inherits: as while recording, with and without library calls."""
-    source = tmp_path / "forked.c"
-    source.write_text(FORKED)
-    exe = tmp_path / "forked"
-    subprocess.run(["gcc", "-pg", "-O1", source, "-o", exe], check=True)
+    exe = build_forked(tmp_path)
     for libcalls in ([], ["--no-libcall"]):
         replays = []
         for recorded, read in (([], options.split()), (options.split(), [])):
@@ -804,3 +814,53 @@ def test_forked_child(options, tmp_path):
             texts = [utrail("replay", "-f", "none", "--tid", str(tid), *read).must().out for tid in sorted(tids)]
             replays.append([shown(text.splitlines()) for text in texts if shown(text.splitlines())])
         assert replays[0] == replays[1]
+
+
+DEPTHS = {
+    "-N __cxa_atexit": "4} fork, 4below, 5leaf, 4} below, 3} spawn, 3leaf, 2} middle, 2beside, 3leaf, 2} beside, 1} main",
+    "-N leaf": "4} fork, 4below, 3} spawn, 2} middle, 2beside, 1} main",
+    "-N fork": "4below, 5leaf, 4} below, 3} spawn, 3leaf, 2} middle, 2beside, 3leaf, 2} beside, 1} main",
+    "-N spawn": "3leaf, 2} middle, 2beside, 3leaf, 2} beside, 1} main",
+    "-H spawn": "3} fork, 3below, 4leaf, 3} below, 3leaf, 2} middle, 2beside, 3leaf, 2} beside, 1} main",
+    "-N spawn --no-libcall": "3leaf, 2} middle, 2beside, 3leaf, 2} beside, 1} main",
+    "-F spawn": "2} fork, 2below, 3leaf, 2} below, 1} spawn",
+    "-F middle": "3} fork, 3below, 4leaf, 3} below, 2} spawn, 2leaf, 1} middle",
+    "-F below": "1below, 2leaf, 1} below",
+    "-C below": "4} fork, 4below, 3} spawn, 2} middle, 1} main",
+    "-F main@depth=2 -F beside": "2} middle, 2beside, 3leaf, 2} beside, 1} main",
+}
+
+
+def test_depth_of_forked_child(tmp_path):
+    """What a child begins within counts as far as it is shown, whether the filter is given to `record` or to `replay`."""
+    exe = build_forked(tmp_path)
+    utrail("record", "--no-event", "-d", "all", exe).must()
+    for options, expected in DEPTHS.items():
+        texts = [utrail("replay", "-d", "all", "-f", "none", "--tid", last_task("all"), *options.split()).must().out]
+        if "-H" not in options:
+            utrail("record", "--no-event", "-d", "some", *options.split(), exe).must()
+            texts.append(utrail("replay", "-d", "some", "-f", "none", "--tid", last_task("some")).must().out)
+        for text in texts:
+            lines = re.findall(r"^( *)((?:} /\* )?\w+)", text, re.M)
+            found = [f"{len(margin) // 2 + 1}{name.replace('/* ', '')}" for margin, name in lines]
+            assert found == expected.split(", "), options
+
+
+def test_depth_of_forked_child_unknown(tmp_path):
+    """Where nobody knows what the child begins within, all of it counts; with -F nothing of it does."""
+    exe = build_forked(tmp_path)
+    utrail("record", "--no-event", exe).must()
+    after_fork = ["-f", "none", "-r", "1ns~", "--tid", last_task("uftrace.data")]
+    assert utrail("replay", *after_fork, "-N", "leaf").must().out.splitlines()[0] == "      } /* fork */"
+    assert utrail("replay", *after_fork, "-F", "beside").must().out.splitlines()[0] == "beside() {"
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("options", ["-N __cxa_atexit", "-N leaf", "-T leaf@hide"])
+def test_depth_of_forked_child_as_peer(options, tmp_path):
+    """Where its rule (the child goes on at the depth that was shown of its parent) and ours come to the same."""
+    exe = build_forked(tmp_path)
+    utrail("record", "--no-event", exe).must()
+    ours = utrail("replay", "-f", "none", *options.split()).must().out
+    theirs = peer("replay", "-f", "none", *options.split()).must().out
+    assert ours.splitlines() == theirs.splitlines()

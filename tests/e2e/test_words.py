@@ -11,7 +11,7 @@ import termios
 import pytest
 
 from programs import Variant, build, program
-from tools import UTRAIL, environment, utrail
+from tools import UTRAIL, environment, peer, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
@@ -110,6 +110,52 @@ def test_recordings_near_by(workdir):
     assert "'../one.data'" in message and "'../two.data'" in message
 
 
+# A value of each kind that the help of uftrace names; of what is not here "1" is one.
+VALUES = {
+    "FUNC": "main", "FUNC@arg": "main@arg1", "FUNC@retval": "main@retval", "FUNC@act": "main@depth=1", "SIG@act": "USR1@finish",
+    "SET": "auto", "DOMAIN": "utrail", "TYPE": {"demangle": "full", "match": "glob"}, "POLICY": "abs", "EVENT": "linux:schedule",
+    "FORMAT": "html", "FIELD": "none", "KEY": "total", "POINT": "cpu", "TIME~TIME": "1ms~", "TIME": "1ms", "CLOCK": "mono", "FILE": {"opt-file": "words", "logfile": "log"},
+    "DATA": "nosuch", "DIR": "nosuch", "PATH": "nosuch", "PID": "4194305", "HOST": "example.org", "CMDLINE": "true", "SCRIPT": "a.py",
+}
+
+
+def peers_options():
+    """Letter (or ""), name, and what the value is called (or ""), of each option that `uftrace --help` lists, for whatever command."""
+    rows = re.findall(r"^ +(?:-(\w),? +)?--([\w-]+)(?:=([\w@~]+))?", peer("record", "--help").must().out, re.M)
+    assert len(rows) > 80
+    return rows
+
+
+def typed(letter, name, kind):
+    kind = "CLOCK" if name == "clock" else kind  # its help forgets that
+    value = VALUES.get(kind, "1")
+    value = value[name] if isinstance(value, dict) else value
+    yield [f"--{name}", *([value] if kind else [])]
+    if letter:
+        yield [f"-{letter}", *([value] if kind else [])]
+
+
+@pytest.mark.needs_peer
+@pytest.mark.parametrize("command", ["record", "replay", "report", "graph", "dump", "info", "live"])
+def test_options_of_peer(workdir, command):
+    """Each option that uftrace has is taken, or is refused with a sentence on what to use instead; none is unknown."""
+    assert peer(command, "--help").must().out == peer("record", "--help").must().out
+    (workdir / "words").write_text("")
+    # --chrome is --format=chrome, which only dump writes.
+    instead = r"(utrail has no option '--{}' yet: .{{20,}}|option '--format': \w+ cannot show {}: expected one of .*)"
+    lacking = set()
+    for row in peers_options():
+        for words in typed(*row):
+            program = ["nosuch-program"] if command in ("record", "live") and row[1] != "pid" else []
+            result = utrail(command, "-d", "nosuch", *words, *program)
+            if result.status != 2:
+                continue
+            assert re.search(f"utrail: {instead.format(row[1], row[1])}\n", result.err), (words, result.err)
+            if "yet" in result.err:
+                lacking.add(row[1])
+    assert lacking == {"host", "port", "run-cmd", "script"}
+
+
 # Options that are known, but mean nothing for the command.
 UNUSED = [("replay", "--sort=total"), ("report", "--symbols"), ("graph", "--avg-self"), ("info", "--flat"),
           ("dump", "--task"), ("snapshot", "--flat")]
@@ -128,6 +174,15 @@ def test_unused_options(workdir, command, option):
     assert result.err == warning + plain.err
     (workdir / "words").write_text(option + "\n")
     assert utrail(command, "--opt-file=words").err == plain.err
+
+
+def test_unused_options_warn_once(workdir):
+    """Whether functions match what is not looked at is nobody's business."""
+    (workdir / "prog").symlink_to(build(program("plain"), PG))
+    utrail("record", "--no-event", "prog").must()
+    for option in ["--argument", "--retval"]:
+        warning = f"WARN: option '{option}' means nothing for replay: it is ignored\n"
+        assert utrail("replay", option, "nosuch" if option == "--retval" else "nosuch@arg1").must().err == warning
 
 
 def test_unused_options_of_raw_dumps(workdir):
@@ -212,6 +267,11 @@ EMPTY = [
     ("replay --tid 4194305", r"nothing is there of --tid=4194305; the tasks are \d+"),
     ("replay -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
     ("replay --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("dump -r 1000s~", r"nothing happened in that time \(-r\); the recording begins at [0-9.]+ and lasts [0-9.]+[mun]?s"),
+    ("dump -Z 1g", r"no function that was called has 1073741824 bytes or more \(-Z\)"),
+    ("dump --tid 4194305 -t 10s", r"nothing is there of --tid=4194305; the tasks are \d+$"),
+    ("dump --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
+    ("report --trace=off", r"nothing has switched it on \(--trace=off; see trace_on\)"),
     ("replay -F main -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
 ]
 

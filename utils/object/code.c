@@ -288,7 +288,8 @@ static int load_frames(struct code *code)
 	return ret;
 }
 
-static int compare_start(const void *a, const void *b)
+/* The outer one of two that begin together goes first. */
+static int compare_extent(const void *a, const void *b)
 {
 	const struct code_func *x = a;
 	const struct code_func *y = b;
@@ -304,7 +305,7 @@ static void sort_funcs(struct code *code)
 	size_t kept = 0;
 
 	if (code->nr_funcs)
-		qsort(code->funcs, code->nr_funcs, sizeof(*code->funcs), compare_start);
+		qsort(code->funcs, code->nr_funcs, sizeof(*code->funcs), compare_extent);
 	for (size_t i = 0; i < code->nr_funcs; i++) {
 		struct code_func *func = &code->funcs[i];
 		struct code_func *last = kept ? &code->funcs[kept - 1] : NULL;

@@ -140,6 +140,14 @@ struct session *task_session(const struct task *task, uint64_t time_ns);
 /* When the task becomes another program behind @now_ns; UINT64_MAX: never. Its first session was there from the start. */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
+/* For qsort(3): by their start, and by their numbers where that is the same. */
+static inline int task_order(const struct task *x, const struct task *y)
+{
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
 /*
  * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the recording has no session for
  * it; -ENOMEM. @reader: see session_space()

@@ -102,10 +102,7 @@ static int read_parent(struct pipeline *pipe, struct task *task, const struct ta
 
 static int compare_start(const void *a, const void *b)
 {
-	const struct task *x = *(const struct task *const *)a;
-	const struct task *y = *(const struct task *const *)b;
-
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+	return task_order(*(const struct task *const *)a, *(const struct task *const *)b);
 }
 
 static int read_parents(struct pipeline *pipe, const struct task **children, size_t nr,

@@ -62,10 +62,9 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	lane->time.has_own_thresholds = pipe->is_filtered;
 	if (pipe->is_filtered)
 		stg_filter_init(&lane->filter, &pipe->filter, task->index);
-	stg_indent_init(&lane->indent, &lane->calls);
+	stg_indent_init(&lane->indent, &lane->calls, &lane->filter);
 	lane->indent.drops_off = pipe->is_filtered;
-	lane->indent.starts_at_margin = pipe->filter.uses &
-					(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_CALLER);
+	lane->indent.starts_at_margin = pipe->filter.uses & (TRIGGER_FILTER | TRIGGER_CALLER);
 	lane->indent.drops_margin = !stages->show_outside &&
 				    (stages->size_filter || pipe->filter.base.size ||
 				     (pipe->filter.uses & TRIGGER_SIZE));
@@ -269,6 +268,7 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 	};
 	filter->starts_off = stages->is_off;
 	filter->ends_only = stages->wants == STAGE_WANTS_ENDS;
+	filter->hides_libcalls = !stages->show_libcalls;
 	filter->counts_off = stages->wants == STAGE_WANTS_DEPTHS;
 	filter->wants_paths = (filter->uses & TRIGGER_BACKTRACE) &&
 			      stages->wants != STAGE_WANTS_ENDS &&

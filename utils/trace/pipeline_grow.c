@@ -65,6 +65,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane_attach(lane, &pipe->feed);
 	lane->calls.changes_ns = 0;
 	lane->indent.calls = &lane->calls;
+	lane->indent.filter = &lane->filter;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
 	/* Not what has come since: it may be of a session that is not known yet. */

@@ -20,6 +20,8 @@
  * Most work in place: they get @nr events and return how many are left.
  */
 
+struct stg_filter;
+
 /* What a view needs of calls. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* both ends */
@@ -197,14 +199,15 @@ void stg_time_deinit(struct stg_time *stage);
 /*
  * stg_indent: counts the depth again, over the calls that are left.
  *
- * @calls: of the same lane
- * @starts_at_margin: what of an inherited stack is shown does not count
+ * @calls, @filter: of the same lane
+ * @starts_at_margin: of a stack that was entered unseen, and that the filter knows nothing of, nothing is shown
  * @drops_off: there may be events with EVENT_OFF
  * @drops_margin: what happened in a call that is left out, and in no other, is left out too. So
  *                with --size-filter; what a library call or a hidden one did stays (as with the peer)
  */
 struct stg_indent {
 	const struct stg_calls *calls;
+	const struct stg_filter *filter;
 	uint64_t exec_ns; /* when the task becomes another program */
 	uint32_t depth;
 	bool has_first;
@@ -213,7 +216,8 @@ struct stg_indent {
 	bool drops_off;
 	bool drops_margin;
 };
-void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls);
+void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
+		     const struct stg_filter *filter);
 /* The task may have got other sessions than were known when it came to its last record, at @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);

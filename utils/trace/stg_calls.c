@@ -448,14 +448,14 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 		if (likely(event->time_ns < slow_ns)) {
 			if (event->type == EVENT_ENTRY && depth < cap &&
 			    enter_fast(calls, space, &frames[depth], event)) {
+				event->indent = depth;
 				event->depth = depth++ - calls->nr_seeded;
-				event->indent = event->depth;
 				continue;
 			}
 			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
 			    leave_fast(&frames[depth - 1], calls->open, event)) {
-				event->depth = --depth - calls->nr_seeded;
-				event->indent = event->depth;
+				event->indent = --depth;
+				event->depth = depth - calls->nr_seeded;
 				continue;
 			}
 		}

@@ -39,6 +39,7 @@ void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_
 void stg_filter_deinit(struct stg_filter *stage)
 {
 	free(stage->frames);
+	free(stage->levels);
 }
 
 static bool push(struct stg_filter *stage, const struct filter_frame *frame)
@@ -99,18 +100,43 @@ static bool set_depth(struct stg_filter *stage, size_t depth)
 	return true;
 }
 
+/* Is the call of @frame a level of what is shown? */
+static bool is_level(const struct stg_filter *stage, const struct filter_frame *frame)
+{
+	if (stage->filter->hides_libcalls && frame->func && frame->func->is_libcall)
+		return false;
+	return frame->flags & (FRAME_SHOWN | FRAME_MARK);
+}
+
+static int count_levels(struct stg_filter *stage)
+{
+	uint16_t levels = 0;
+
+	stage->levels = reallocarray(NULL, stage->nr + 1, sizeof(*stage->levels));
+	if (!stage->levels)
+		return -ENOMEM;
+	for (size_t i = 0; i < stage->nr; i++) {
+		stage->levels[i] = levels;
+		levels += is_level(stage, &stage->frames[i]);
+	}
+	stage->levels[stage->nr] = levels;
+	stage->nr_levels = stage->nr + 1;
+	return 0;
+}
+
 /* The child's first record tells whether it is within what its parent was in when it was forked. */
-static void begin_child(struct stg_filter *stage, const struct event *event)
+static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
 
 	stage->is_waiting = false;
 	if (depth == stage->nr) {
 		stage->nr_inherited = depth;
-		return;
+		return count_levels(stage);
 	}
 	stage->nr = 0;
 	stage->now = stage->filter->base;
+	return 0;
 }
 
 /* What was inherited from @depth on is over: left, or lost, or gone with the old program. */
@@ -423,11 +449,13 @@ static int on_other(struct stg_filter *stage, struct event *event)
 /* 1: keep it, 0: drop it, or -ENOMEM. */
 static int pass(struct stg_filter *stage, struct event *event)
 {
-	int ret;
+	int ret = 0;
 
 	look_at_switches(stage, event->time_ns);
 	if (unlikely(stage->is_waiting) && event->type <= EVENT_EXIT)
-		begin_child(stage, event);
+		ret = begin_child(stage, event);
+	if (ret < 0)
+		return ret;
 	if (unlikely(stage->nr_inherited) && event->time_ns >= stage->exec_ns)
 		leave_inherited(stage, 0);
 	if (event->type == EVENT_ENTRY)

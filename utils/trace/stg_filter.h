@@ -36,6 +36,7 @@ struct filter_switch {
  * @uses: of @rules: which actions there are at all
  * @ends_only: the view sees no entries: too short calls are dropped at their end
  * @counts_off: what is switched off is passed on, marked EVENT_OFF, since it counts as depth
+ * @hides_libcalls: stg_select leaves them out, so that they are no levels
  * @wants_paths: the view shows them, and reads in one thread
  * @outcomes: by task->index, where a condition is on return values: whether it holds, call by call
  * @switches: trace_on and trace_off of all tasks, by time once they are sorted
@@ -48,6 +49,7 @@ struct call_filter {
 	bool starts_off;
 	bool ends_only;
 	bool counts_off;
+	bool hides_libcalls;
 	bool wants_paths;
 	bool collects;
 	struct trace_data *data;
@@ -66,8 +68,11 @@ void call_filter_deinit(struct call_filter *filter);
 
 /*
  * One task. The first @nr_inherited of @frames are the calls that it was forked within, by the depth of its parent, until it becomes
- * another program at @exec_ns; of a child that has not begun these are waiting to be looked at (@is_waiting). An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of
- * the struct call_path that leads to it when it has the action `backtrace`, else 0.
+ * another program at @exec_ns; of a child that has not begun these are waiting to be looked at (@is_waiting). @levels, of which there
+ * are @nr_levels: how many of the outermost so many of them are shown; none where nothing is known of them.
+ *
+ * An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of the struct call_path
+ * that leads to it when it has the action `backtrace`, else 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
@@ -76,6 +81,8 @@ struct stg_filter {
 	size_t nr;
 	size_t cap;
 	size_t nr_inherited;
+	uint16_t *levels;
+	size_t nr_levels;
 	uint64_t exec_ns;
 	bool is_waiting;
 	size_t switch_at;

@@ -1,5 +1,14 @@
 /* Stage: counts the depth to show, over the calls that the other stages have left. */
 #include "utils/trace/stage.h"
+#include "utils/trace/stg_filter.h"
+
+/* How many of the calls around @event, which is the first that is shown, were entered unseen. */
+static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
+{
+	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;
+
+	return MIN(nr, (size_t)calls->inherited_depth);
+}
 
 /*
  * Where the first call stands: at the margin, or where the stack of the beginning puts it, as
@@ -7,28 +16,32 @@
  */
 static void resync(struct stg_indent *stage, const struct event *event)
 {
-	const struct stg_calls *calls = stage->calls;
+	const struct stg_filter *filter = stage->filter;
+	bool is_exit = event->type == EVENT_EXIT;
+	size_t unseen = nr_unseen(stage->calls, event);
 
 	/* The kernel counts by itself. */
 	if (event->type > EVENT_EXIT || event_is_kernel_call(event))
 		return;
 	if (stage->wants_depth)
-		stage->depth = event->indent + (event->type == EVENT_EXIT);
+		stage->depth = event->indent + is_exit;
+	else if (unseen < filter->nr_levels)
+		stage->depth = filter->levels[unseen] + is_exit;
 	else if (stage->starts_at_margin)
 		stage->depth = 0;
-	else if (event->type == EVENT_EXIT && (event->flags & EVENT_INHERITED))
-		stage->depth = calls->inherited_depth + 1;
-	else if (calls->inherits)
-		stage->depth = calls->inherited_depth;
-	stage->depth = MIN(stage->depth, calls->config->depth);
+	else
+		stage->depth = unseen + is_exit;
+	stage->depth = MIN(stage->depth, stage->calls->config->depth);
 	stage->wants_depth = false;
 	stage->has_first = true;
 }
 
-void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls)
+void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
+		     const struct stg_filter *filter)
 {
 	*stage = (struct stg_indent){
 		.calls = calls,
+		.filter = filter,
 		.exec_ns = task_next_exec_ns(calls->task, 0),
 	};
 }

@@ -27,6 +27,7 @@ struct dump {
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
+	bool has_shown; /* a record, of whatever file */
 };
 
 static const char *const feature_names[] = {
@@ -153,6 +154,7 @@ static int show_task_log(struct dump *dump, struct uft_err *err)
 
 static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const char *kind)
 {
+	dump->has_shown = true;
 	sink_putf(dump->sink, "%llu.%09llu  %7d: [", (unsigned long long)(time_ns / 1000000000),
 		  (unsigned long long)(time_ns % 1000000000), tid);
 	sink_str(dump->sink, kind);
@@ -628,5 +630,5 @@ int dump_show(struct trace_data *data, const struct dump_config *config, struct 
 		ret = show_all(&dump, err);
 	event_texts_deinit(&dump.texts);
 	pipeline_close(&dump.pipe);
-	return ret;
+	return ret < 0 ? ret : dump.has_shown;
 }

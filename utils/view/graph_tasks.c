@@ -54,12 +54,7 @@ static bool is_process(const struct task *task)
 
 static int order_by_start(const void *a, const void *b)
 {
-	const struct task *x = ((const struct task_node *)a)->task;
-	const struct task *y = ((const struct task_node *)b)->task;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
 /* Only among those that began earlier: so there is no circle, whatever the data say. */

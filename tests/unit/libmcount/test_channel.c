@@ -1,17 +1,16 @@
 /* The probe's end of a conversation, with a recorder that says what the test likes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "utils/base/unix_name.h"
 
 struct conversation {
 	int listener;
@@ -35,14 +34,12 @@ static ssize_t hear(const struct conversation *talk)
 /* Both ends, up to HELLO. */
 static void begin(struct conversation *talk, enum control_hello_kind kind)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr;
 	int len = snprintf(probe.address, sizeof(probe.address), "utrail-channel-%d", getpid());
+	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
 
 	talk->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	memcpy(addr.sun_path + 1, probe.address, len);
-	assert_return_code(bind(talk->listener, (struct sockaddr *)&addr,
-				offsetof(struct sockaddr_un, sun_path) + 1 + len),
-			   errno);
+	assert_return_code(bind(talk->listener, (struct sockaddr *)&addr, addr_len), errno);
 	assert_return_code(listen(talk->listener, 1), errno);
 	strcat(probe.address, ":0");
 	probe.pid = 4711;

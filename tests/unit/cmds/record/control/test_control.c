@@ -2,23 +2,21 @@
 #include "tests/unit/lib/recorder.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
+
+#include "utils/base/unix_name.h"
 
 static int connect_to(const struct recorder *rec)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t len = strlen(rec->channel.socket_name);
+	struct sockaddr_un addr;
+	const char *name = rec->channel.socket_name;
+	socklen_t len = unix_name_address(&addr, name, strlen(name));
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	memcpy(addr.sun_path + 1, rec->channel.socket_name, len);
 	assert_true(fd >= 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&addr,
-				 offsetof(struct sockaddr_un, sun_path) + 1 + len),
-			 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, len), 0);
 	return fd;
 }
 

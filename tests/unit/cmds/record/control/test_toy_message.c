@@ -2,13 +2,12 @@
  * A worked example: a message that these sources do not know yet. It has what a real one has: a struct, a shape, and a row in the
  * table of who takes it (doc/internals/add-a-control-message.md). The recorder and the probe are the real ones, without such a row.
  */
-#include <stddef.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/recorder.h"
+#include "utils/base/unix_name.h"
 
 struct toy {
 	struct control_header h;
@@ -82,11 +81,12 @@ static void an_old_recorder(void **state)
 static void an_old_probe(void **unused)
 {
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int len = sprintf(addr.sun_path + 1, "toy-%d", getpid());
+	struct sockaddr_un addr;
+	char name[32];
+	int len = snprintf(name, sizeof(name), "toy-%d", getpid());
+	socklen_t addr_len = unix_name_address(&addr, name, len);
 
-	len += offsetof(struct sockaddr_un, sun_path) + 1;
-	assert_int_equal(bind(listener, (struct sockaddr *)&addr, len), 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, addr_len), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	for (uint32_t flags = 0; flags <= CONTROL_OPTIONAL; flags++) {
 		struct toy toy = make_toy(flags);
