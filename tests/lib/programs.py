@@ -199,7 +199,8 @@ def build(prog, variant):
 
 def build_here(directory, source, command):
     """The output of @command for @source, a file of this tree, in @directory: compiled once for all tests, then copied."""
-    key = hashlib.sha256("\0".join(map(str, command)).encode())
+    # Where the source is is in the debug information.
+    key = hashlib.sha256("\0".join(map(str, [*command, source])).encode())
     for path in [source, *sorted(source.parent.glob("*.h"))]:
         key.update(path.read_bytes())
     kept = CACHE / f"{source.stem}-{key.hexdigest()[:16]}"
