@@ -2,16 +2,13 @@
 #include "cmds/list_events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/libraries.h"
 #include "cmds/record/run/launch.h"
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
@@ -78,75 +75,18 @@ static int list_probes(const struct opts *opts, const char *path, struct uft_err
 	return ret;
 }
 
-/* The dynamic linker of the program at @path. False: it has none, or one that nobody knows. */
-static bool find_linker(const char *path, char linker[static PATH_MAX])
-{
-	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
-	struct elf_section section;
-
-	if (elf_file_open(&file, path, NULL) < 0 ||
-	    !elf_section_by_name(&file, ".interp", &section) || !section.data ||
-	    section.data->d_size == 0 || section.data->d_size > PATH_MAX)
-		return false;
-	memcpy(linker, section.data->d_buf, section.data->d_size);
-	linker[section.data->d_size - 1] = '\0';
-	return strstr(linker, "/ld-linux") != NULL;
-}
-
-/* Whom the dynamic linker would load; it lists them (ld.so(8), --list) without running the program. NULL when it does not. */
-static FILE *ask_linker(char *linker, const char *path, pid_t *pid)
-{
-	char *argv[] = { linker, "--list", (char *)path, NULL };
-	posix_spawn_file_actions_t actions;
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-
-	int code = posix_spawn(pid, linker, &actions, NULL, argv, environ);
-	FILE *lines = code ? NULL : fdopen(fds[0], "r");
-
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (!lines)
-		close(fds[0]);
-	return lines;
-}
-
-/* Cut out the path of "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or of the path alone. NULL: there is none. */
-static char *library_of(char *line)
-{
-	char *path = strchr(line, '/');
-	char *end = path ? strstr(path, " (0x") : NULL;
-
-	if (!end)
-		return NULL;
-	*end = '\0';
-	return path;
-}
-
 static void list_libraries(const struct opts *opts, const char *path)
 {
-	char linker[PATH_MAX];
-	char *line cleanup_free = NULL;
-	size_t cap = 0;
-	pid_t pid;
-	FILE *lines = find_linker(path, linker) ? ask_linker(linker, path, &pid) : NULL;
+	struct strbuf paths cleanup_strbuf = { 0 };
 
-	if (!lines)
-		return;
-	while (getline(&line, &cap, lines) > 0) {
-		const char *library = library_of(line);
+	/* Without them the program's own events are listed all the same. */
+	libraries_of(path, &paths);
+	strbuf_list_each (&paths, library) {
 		struct uft_err err = { 0 };
 
-		if (library && list_probes(opts, library, &err) < 0)
+		if (list_probes(opts, library, &err) < 0)
 			msg_warn(&opts->msg, "%s", err.text);
 	}
-	fclose(lines);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 }
 
 int list_events(const struct opts *opts, struct uft_err *err)

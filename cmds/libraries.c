@@ -1,0 +1,81 @@
+/* The libraries that a program is loaded with (see libraries.h). */
+#include "cmds/libraries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "utils/base/path.h"
+#include "utils/object/elf_file.h"
+
+extern char **environ;
+
+/* False: it has no dynamic linker, or one that may not know --list. */
+static bool find_linker(const char *path, char linker[static PATH_MAX])
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct elf_section section;
+
+	if (elf_file_open(&file, path, NULL) < 0 ||
+	    !elf_section_by_name(&file, ".interp", &section) || !section.data ||
+	    section.data->d_size == 0 || section.data->d_size > PATH_MAX)
+		return false;
+	memcpy(linker, section.data->d_buf, section.data->d_size);
+	linker[section.data->d_size - 1] = '\0';
+	return strncmp(path_base(linker), "ld-linux", strlen("ld-linux")) == 0;
+}
+
+static int ask_linker(char *linker, const char *path, struct strbuf *text)
+{
+	char *argv[] = { linker, (char *)"--list", (char *)path, NULL };
+	posix_spawn_file_actions_t actions;
+	char buffer[4096];
+	int pipes[2];
+	ssize_t len;
+	pid_t pid;
+	int ret;
+
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return -errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO);
+	ret = -posix_spawn(&pid, linker, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(pipes[1]);
+	while (ret == 0 && (len = read(pipes[0], buffer, sizeof(buffer))) > 0)
+		strbuf_add(text, buffer, len);
+	close(pipes[0]);
+	while (ret == 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return ret;
+}
+
+int libraries_of(const char *path, struct strbuf *paths)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	char linker[PATH_MAX];
+	char *line;
+	char *rest;
+	int ret;
+
+	if (!find_linker(path, linker))
+		return 0;
+	ret = ask_linker(linker, path, &text);
+	rest = text.data;
+	/* "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone. */
+	while (ret == 0 && (line = strsep(&rest, "\n"))) {
+		const char *library = strchr(line, '/');
+		const char *end = library ? strstr(library, " (0x") : NULL;
+
+		if (!end)
+			continue;
+		strbuf_add(paths, library, end - library);
+		strbuf_addch(paths, '\0');
+	}
+	return ret;
+}
