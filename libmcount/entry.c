@@ -74,6 +74,12 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 }
 
 /* HOT (libmcount/probe.h). */
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter_guarded(self, slot, addr, regs);
+}
+
+/* HOT (libmcount/probe.h). */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other)
 {

@@ -55,6 +55,12 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 	return ret;
 }
 
+/* HOT (libmcount/probe.h). */
+uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs)
+{
+	return exit_guarded(self, slot, regs);
+}
+
 /* HOT, rarely (libmcount/probe.h). */
 void probe_leave(void)
 {

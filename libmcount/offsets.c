@@ -17,6 +17,9 @@ void offsets(void)
 	OFFSET(THREAD_AT, __builtin_offsetof(struct thread, at));
 	OFFSET(THREAD_END, __builtin_offsetof(struct thread, end));
 	OFFSET(THREAD_FAST_LIMIT, __builtin_offsetof(struct thread, fast_limit));
+	OFFSET(THREAD_DROP_LIMIT, __builtin_offsetof(struct thread, drop_limit));
+	OFFSET(THREAD_HELD_LIMIT, __builtin_offsetof(struct thread, held_limit));
+	OFFSET(THREAD_THRESHOLD, __builtin_offsetof(struct thread, threshold_ns));
 	OFFSET(THREAD_FAST_BASE, __builtin_offsetof(struct thread, fast_base));
 	OFFSET(THREAD_WRITTEN, __builtin_offsetof(struct thread, written));
 	OFFSET(THREAD_RING, __builtin_offsetof(struct thread, ring));

@@ -55,6 +55,10 @@ struct frame {
  *       frames[0] is a sentinel whose slot is above everything
  * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push one only upon a frame below
  *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
+ * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at only where the call is
+ *              none of @fast_limit's
+ * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all frames are below it or at it, and their
+ *              returns are the stubs', too. NULL: there are none such
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Means
  *           nothing when there is @planned: that one knows
@@ -82,6 +86,8 @@ struct thread {
 	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: that is not asked */
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
+	struct frame *drop_limit;
+	struct frame *held_limit;
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
@@ -210,6 +216,9 @@ extern struct thread probe_idle_thread;
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
+/* HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it is not the common case. */
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
+
 /*
  * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
  * its return address there; then the slot that counts is @other, which is anything at all otherwise.
@@ -225,6 +234,8 @@ void probe_leave(void);
 
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
+/* HOT. The same with the guard set, as for a call. */
+uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
 /* How a library call goes on: its function, and whether the return slot was replaced. */
 struct libcall {
