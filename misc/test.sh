@@ -19,6 +19,9 @@ PATH=/usr/bin:/bin:$PATH
 logs=$PWD/build-logs
 # Sample programs do not depend on how utrail was built.
 export UTRAIL_TEST_CACHE=$PWD/build/e2e-programs
+# A compiler behind ccache says itself which headers it has read (-MD, which ninja wants anyway). Without this ccache preprocesses each
+# source first that it does not know yet: a fifth of the time of a compilation.
+export CCACHE_DEPEND=1
 mkdir -p "$logs"
 passed=0
 failed=0
