@@ -3,6 +3,7 @@
 #define UTRAIL_LIBMCOUNT_FAST_H
 
 #include "libmcount/hot.h"
+#include "libmcount/planned.h"
 
 /*
  * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and have changed nothing: then
@@ -25,7 +26,7 @@ static inline void fast_begin(struct thread *t)
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
 	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
-	t->pass = NULL;
+	t->calls = planned_no_calls;
 }
 
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */

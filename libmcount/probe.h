@@ -95,10 +95,8 @@ struct thread {
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until it was needed */
-	struct planned *planned; /* NULL when all calls are alike; see planned.h */
-	const uint64_t *skip; /* calls that the stubs may leave alone: see planned.h; NULL: none */
-	const uint64_t
-		*pass; /* and those that they may record alone: see planned_pass.h; NULL: none */
+	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
+	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
@@ -197,7 +195,20 @@ struct probe {
 
 extern struct probe probe;
 
-/* The stubs look at thread->skip before anything else. In a steerable process it is arena.may_skip: see steer.h. */
+/* HOT: @tracing and @is_on, by one load as in the stubs. */
+static inline bool probe_is_recording(void)
+{
+	uint16_t both;
+
+	_Static_assert(__builtin_offsetof(struct probe, is_on) ==
+			       __builtin_offsetof(struct probe, tracing) + 1,
+		       "known to the stubs");
+	__builtin_memcpy(&both, (const char *)&probe + __builtin_offsetof(struct probe, tracing),
+			 sizeof(both));
+	return both == 0x101;
+}
+
+/* The stubs look at thread->calls before anything else. In a steerable process it is arena.may_skip: see steer.h. */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
@@ -218,6 +229,9 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 
 /* HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it is not the common case. */
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
+
+/* HOT. The same for what the stub has found in no table (thread->calls), or what is not for its fast path. */
+uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
  * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of

@@ -12,26 +12,31 @@
 
 #define FAST_SAVED (5 * 8)
 
-	.macro SAVE_FAST_BUT_RSI
+#define LOOK_UP_SAVED (3 * 8)
+
+/* The first of them. */
+	.macro SAVE_FOR_LOOK_UP
 	pushq	%rax
 	.cfi_adjust_cfa_offset 8
 	pushq	%rdx
 	.cfi_adjust_cfa_offset 8
 	pushq	%rcx
 	.cfi_adjust_cfa_offset 8
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
 	.endm
 
-	.macro SAVE_FAST
-	SAVE_FAST_BUT_RSI
+	.macro SAVE_FAST_REST
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
 	pushq	%rsi
 	.cfi_adjust_cfa_offset 8
 	.endm
 
-	.macro RESTORE_FAST_BUT_RSI
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
+	.macro SAVE_FAST
+	SAVE_FOR_LOOK_UP
+	SAVE_FAST_REST
+	.endm
+
+	.macro RESTORE_FOR_LOOK_UP
 	popq	%rcx
 	.cfi_adjust_cfa_offset -8
 	popq	%rdx
@@ -43,7 +48,9 @@
 	.macro RESTORE_FAST
 	popq	%rsi
 	.cfi_adjust_cfa_offset -8
-	RESTORE_FAST_BUT_RSI
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	RESTORE_FOR_LOOK_UP
 	.endm
 
 /*
@@ -98,14 +105,15 @@
 	.endm
 
 /*
- * Under a plan: whether the call of \addr, with its return slot at \slot, is in one of the tables of calls that need no look: thread->skip, then it
- * is left alone, which is all for most calls of most filters; thread->pass, which has all bits of such an address the other way round, and those of calls
- * to be recorded as they are: then what FAST_GUARD leaves is there behind this, and SAVE_FAST was done. Both operands are meant with four registers saved. Else it goes on at \slow with none. Frames that must be ended first are not left alone with.
+ * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
+ * be left alone are: that is all for most calls of most filters. For those to be recorded as they are what FAST_GUARD leaves is there behind this, and
+ * SAVE_FAST was done. Else it goes on at \slow with nothing saved, or at \useless, where no call may be looked up. Frames that must be ended first are not left
+ * alone with.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
-	SAVE_FAST_BUT_RSI
+	SAVE_FOR_LOOK_UP
 	movq	self@gottpoff(%rip), %rcx
 	movq	%fs:(%rcx), %rcx
 	testq	%rcx, %rcx
@@ -114,40 +122,29 @@
 	jne	8f
 	movq	\addr, %rax
 	movl	%eax, %edx
-	shrl	$4, %edx
-	movq	THREAD_PASS(%rcx), %rdi
-	testq	%rdi, %rdi
-	jnz	7f
-	movq	THREAD_SKIP(%rcx), %rdi
-	testq	%rdi, %rdi
-	jz	8f
-	andl	$SKIPS_MASK, %edx
-	cmpq	%rax, (%rdi, %rdx, 8)
-	jne	8f
-6:	movq	THREAD_TOP(%rcx), %rdx
+	andl	$CALLS_MASK, %edx
+	addq	THREAD_CALLS(%rcx), %rdx
+	cmpq	%rax, (%rdx)
+	jne	7f
+	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
 	jbe	8f
-	RESTORE_FAST_BUT_RSI
+	RESTORE_FOR_LOOK_UP
 	ret
-	.cfi_adjust_cfa_offset FAST_SAVED - 8
-8:	RESTORE_FAST_BUT_RSI
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
-	.cfi_adjust_cfa_offset FAST_SAVED - 8
-9:	notq	%rax
-	cmpq	%rax, (%rdi, %rdx, 8)
-	je	6b
-	jmp	8b
-7:	andl	$PASSES_MASK, %edx
-	cmpq	%rax, (%rdi, %rdx, 8)
-	jne	9b
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+7:	notq	%rax
+	cmpq	%rax, (%rdx)
+	jne	8b
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
 	jne	8b
 	movw	$1, THREAD_BUSY(%rcx)
+	SAVE_FAST_REST
 	movq	THREAD_TOP(%rcx), %rdi
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
 	.endm
 
 /* Nothing is recorded while that is so, nor are there frames that the call of \slot has to end: it is left alone. Else it goes on at \other. */

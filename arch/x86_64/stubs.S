@@ -70,7 +70,7 @@ FUNCTION mcount
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), -8 + FAST_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow
+	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow
 	jmp	.Lmcount_alike
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lmcount_maybe_quiet:
@@ -130,7 +130,7 @@ FUNCTION __fentry__
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP FAST_SAVED(%rsp), -8 + FAST_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow
+	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow
 	jmp	.Lfentry_alike
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lfentry_maybe_quiet:
@@ -143,7 +143,7 @@ FUNCTION __fentry__
 	je	.Lmaybe_chain
 .Lslot_known:
 	movq	%rsp, %rdx
-	call	probe_entry
+	call	probe_entry_looked_up
 	negl	%eax /* which is the carry, too */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
@@ -472,16 +472,13 @@ arch_entry:
 	jz	.Lwanted
 	cmpw	$0, THREAD_BUSY(%r11)
 	jne	.Lwanted
-	movq	THREAD_SKIP(%r11), %rax
-	testq	%rax, %rax
-	jz	.Lwanted
 	movq	THREAD_TOP(%r11), %rdx
 	cmpq	%rdi, FRAME_SLOT(%rdx)
 	jbe	.Lwanted
 	movl	%esi, %edx
-	shrl	$4, %edx
-	andl	$SKIPS_MASK, %edx
-	cmpq	%rsi, (%rax,%rdx,8)
+	andl	$CALLS_MASK, %edx
+	addq	THREAD_CALLS(%r11), %rdx
+	cmpq	%rsi, (%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
 	.cfi_endproc
