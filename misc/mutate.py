@@ -377,7 +377,13 @@ def read_tests(build):
 
 # The test of all programs together, see tests/scenes/scenes.py.
 SCENES = "unit/scenes"
-PROGRAMS = ["utrail", "libmcount/libmcount.so"]
+TRACED = ["utrail", "libmcount/libmcount.so"]
+# The library for programs, by tests in Python; its archive is made by hand.
+LIBRARY = "libmcount/trace/libutrail-trace.so.1.0.0"
+ARCHIVE = "libmcount/trace/libutrail-trace.a"
+LIBRARY_USERS = ["utrail", LIBRARY, "tests/trace/trace_stress"]
+LIBRARY_TESTS = ["api", "conformance", "load"]
+PROGRAMS = sorted({*TRACED, *LIBRARY_USERS})
 
 
 def nearest_first(tests, path):
@@ -458,41 +464,70 @@ class Runner:
         if by:
             return "noticed", by
         home = self.programs(changed, work)
-        by = home and self.first_scene(home, work, fault.path)
+        if home and self.is_in(LIBRARY_USERS[1:], changed):
+            by = self.library_tests(home, work)
+            if by:
+                return "noticed", by
+        is_traced = home and self.is_in(TRACED, changed)
+        by = is_traced and self.first_scene(home, work, fault.path)
         if by:
             return "noticed", by
         by = self.first_to_fail(tests[max(nr_near, 1) :], changed, work)
         if by:
             return "noticed", by
-        if not home:
+        if not is_traced:
             return "survived", None
         return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
 
     def programs(self, changed, work):
         """A build directory with the faulty programs; None when none of them is."""
         build = self.build
-        if not any(build.members_of(target) & set(changed) for target in PROGRAMS):
+        if not self.is_in(PROGRAMS, changed):
             return None
         home = self.home(work)
         for target in PROGRAMS:
-            if build.members_of(target) & set(changed):
+            if self.is_in([target], changed):
                 (home / target).unlink()
                 build.link(target, changed, home / target)
+        if self.is_in([LIBRARY], changed):
+            members = subprocess.run(["ar", "t", build.dir / ARCHIVE], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+            faulty = [o for o in changed.values() if o.name in members]
+            (home / ARCHIVE).unlink()
+            shutil.copy(build.dir / ARCHIVE, home / ARCHIVE)
+            subprocess.run(["ar", "r", home / ARCHIVE, *faulty], check=True)
         return home
+
+    def is_in(self, targets, changed):
+        return any(self.build.members_of(target) & set(changed) for target in targets)
 
     def home(self, work):
         """A build directory like that of the tree, with programs of its own."""
         build = self.build
         home = work / "build"
         home.mkdir()
-        for entry in build.dir.iterdir():
-            if entry.name not in ("utrail", "libmcount"):
-                (home / entry.name).symlink_to(entry)
-        (home / "libmcount").mkdir()
+        apart = {Path(target).parent for target in PROGRAMS}
+        for place in sorted({*apart, *(p.parent for p in apart)}):
+            (home / place).mkdir(exist_ok=True)
+            for entry in (build.dir / place).iterdir():
+                if Path(place, entry.name) not in apart and not (home / place / entry.name).exists():
+                    (home / place / entry.name).symlink_to(entry)
         for target in PROGRAMS:
+            (home / target).unlink()
             shutil.copy(build.dir / target, home / target)
-        (home / "libmcount/libmcount-nop.so").symlink_to(build.dir / "libmcount/libmcount-nop.so")
+        # By its names: these were links to what is not faulty.
+        for name in (LIBRARY[: -len(".0.0")], LIBRARY[: -len(".1.0.0")]):
+            (home / name).unlink()
+            (home / name).symlink_to(Path(LIBRARY).name)
         return home
+
+    def library_tests(self, home, work):
+        """Which of the tests of the library has failed, or None."""
+        for name in LIBRARY_TESTS:
+            command = self.pytest([f"tests/trace/test_{name}.py"])
+            status, _ = in_sandbox(work, self.cache, command, LIMIT_E2E_S, self.environment(home))
+            if status != 0:
+                return f"unit/trace/{name}"
+        return None
 
     def first_scene(self, home, work, path):
         """Which scene has changed, or None."""
@@ -557,6 +592,9 @@ class Runner:
         difference = self.scenes(home, work)
         if difference is not None:
             sys.exit(f"without any fault tests/scenes/scenes.py fails:\n{difference}")
+        by = self.library_tests(home, work)
+        if by is not None:
+            sys.exit(f"without any fault {by} fails")
         for args in self.e2e:
             status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
             if status != 0:
