@@ -4,6 +4,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +214,16 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
+/* How far the walk came. */
+static int say_where(const struct unwinder *u, const char *why, struct uft_err *err)
+{
+	uint64_t pc = u->nr ? u->frames[u->nr - 1].pc : arch_remote_pc(&u->thread->regs);
+	const struct mapping *m = maps_find(u->maps, pc);
+
+	return err_set(err, -ENOENT, "%s (at %#" PRIx64 " in '%s')", why, pc,
+		       m && m->path[0] ? m->path : "?");
+}
+
 int unwind_thread(struct unwinder *u, const struct world_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err)
 {
@@ -224,8 +235,7 @@ int unwind_thread(struct unwinder *u, const struct world_thread *thread,
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);
 
 	if (ret != 0 || !u->nr)
-		return err_set(err, -ENOENT, "%s",
-			       ret < 0 ? dwfl_errmsg(-1) : "it has more calls than are looked at");
+		return say_where(u, ret < 0 ? dwfl_errmsg(-1) : "there are too many", err);
 	*frames = u->frames;
 	return u->nr;
 }
