@@ -33,9 +33,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 {
 	frames_leave_inside(t, sp);
 	while (t->top->slot == sp && t->top->ret != caller)
-		frames_leave_top(t, NULL);
+		frames_leave_any(t);
 	for (struct frame *f = t->top; f->slot == sp; f--) {
-		if (record_addr(f->data) == (fn & RECORD_ADDR_MASK)) {
+		if (frame_addr(f) == (fn & RECORD_ADDR_MASK)) {
 			frames_leave_until(t, fn);
 			return;
 		}
@@ -77,6 +77,13 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->top->slot == sp && is_of(t->top, fn);
+}
+
+/* The same of one that was open before anybody looked: is_of() says no to these, so that the fast paths leave them alone. */
+static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return frame_is_unseen(t->top) && t->top->slot == sp &&
+	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
 }
 
 /* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
@@ -147,7 +154,7 @@ NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 		guard_leave(t);
 		return;
 	}
-	if (unlikely(t->cyg_skipped) && !is_top(t, sp, fn)) {
+	if (unlikely(t->cyg_skipped) && !is_top(t, sp, fn) && !is_unseen_top(t, sp, fn)) {
 		t->cyg_skipped--;
 	} else {
 		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */

@@ -25,7 +25,7 @@ void frames_write_entries(struct thread *t, struct frame *f)
 /* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */
 static bool owns_slot(const struct frame *f)
 {
-	return !(f->slot & FRAME_EXPLICIT) && f->ret != TRAMPOLINE &&
+	return !(f->slot & FRAME_EXPLICIT) && !frame_is_unseen(f) && f->ret != TRAMPOLINE &&
 	       !(probe.plan.flags & PLAN_ESTIMATE);
 }
 
@@ -66,10 +66,31 @@ static void frame_restore(struct frame *f)
 	slow_call(slot_replace, &a);
 }
 
+void frames_leave_any(struct thread *t)
+{
+	if (!frame_is_unseen(t->top)) {
+		frames_leave_top(t, NULL);
+		return;
+	}
+	if (t->planned) {
+		planned_leave_unseen(t);
+		return;
+	}
+
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, hot_clock(t), frame_exit(t->top)));
+	else
+		note_lost(t, 1);
+	t->top--;
+	t->written = t->top;
+}
+
 static void frames_abandon_top(struct thread *t)
 {
 	frame_restore(t->top);
-	frames_leave_top(t, NULL);
+	frames_leave_any(t);
 }
 
 void frames_leave_inside(struct thread *t, uint64_t address)
@@ -91,7 +112,7 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 	 * theirs (a tail call), and they are not over. Else it holds a fresh return address, and they are gone.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
-		frames_leave_top(t, NULL);
+		frames_leave_any(t);
 	if (estimates)
 		planned_end_estimate(t);
 }
@@ -100,13 +121,13 @@ void frames_leave_until(struct thread *t, uint64_t fn)
 {
 	struct frame *f = t->top;
 
-	while (f > t->frames && record_addr(f->data) != (fn & RECORD_ADDR_MASK))
+	while (f > t->frames && frame_addr(f) != (fn & RECORD_ADDR_MASK))
 		f--;
 	if (f == t->frames)
 		return; /* its enter was never seen */
 	while (t->top > f)
 		frames_abandon_top(t);
-	frames_leave_top(t, NULL);
+	frames_leave_any(t);
 }
 
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs)
@@ -150,7 +171,7 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 	while (t->top->slot == (uint64_t)slot) {
 		if (owns_slot(t->top))
 			*slot = t->top->ret;
-		frames_leave_top(t, NULL);
+		frames_leave_any(t);
 	}
 }
 
@@ -158,7 +179,7 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_re
 {
 	struct frame *f = t->top;
 
-	while (f > t->frames && f->slot != slot)
+	while (f > t->frames && (f->slot != slot || frame_is_unseen(f)))
 		f--;
 	if (unlikely(f == t->frames))
 		return frames_find_return(slot);
@@ -181,5 +202,5 @@ void frames_unhook(struct thread *t)
 void frames_close_estimated(struct thread *t)
 {
 	while ((probe.plan.flags & PLAN_ESTIMATE) && t->top > t->frames)
-		frames_leave_top(t, NULL);
+		frames_leave_any(t);
 }

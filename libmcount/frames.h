@@ -51,6 +51,26 @@ bool frames_is_readable(uint64_t address);
 /* PLAN_ESTIMATE: the thread or the process ends, and with it all open calls. Else nothing happens. */
 void frames_close_estimated(struct thread *t);
 
+/* The innermost frame is over, in whatever way but by a return through the trampoline. */
+void frames_leave_any(struct thread *t);
+
+static inline bool frame_is_unseen(const struct frame *f)
+{
+	return f->data & FRAME_UNSEEN;
+}
+
+/* Of which function, as records have it. */
+static inline uint64_t frame_addr(const struct frame *f)
+{
+	return record_addr(f->data & ~FRAME_UNSEEN);
+}
+
+/* The data word of the EXIT of one that was not seen, with which readers learn of it. */
+static inline uint64_t frame_exit(const struct frame *f)
+{
+	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;
+}
+
 /* No frame is open. */
 static inline void frames_reset(struct thread *t)
 {
@@ -59,8 +79,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: the innermost frame returns now: write its EXIT (unless -t drops it) and pop it. @regs: what it returns; NULL when it
- * is left in another way
+ * HOT: the innermost frame, one that was seen, returns now: write its EXIT (unless -t drops it) and pop it. @regs: what it
+ * returns; NULL when it is left in another way
  */
 static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {

@@ -14,9 +14,10 @@
 #include "libmcount/modules.h"
 #include "libmcount/plans.h"
 #include "libmcount/session.h"
+#include "libmcount/unseen.h"
 #include "utils/format/attach.h"
 
-EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
+EXPORTED int64_t utrail_attach(const char *address, uint64_t handle, uint64_t is_to_wait);
 EXPORTED int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);
 
 /* --- what is to be undone --- */
@@ -144,8 +145,9 @@ static uint32_t unhook_frames(void)
 		for (struct frame *f = t->top; f > t->frames; f--) {
 			uint64_t expected = trampoline;
 
-			if ((f->slot & FRAME_EXPLICIT) || f->ret == trampoline ||
-			    (probe.plan.flags & PLAN_ESTIMATE) || !frames_is_readable(f->slot))
+			if ((f->slot & FRAME_EXPLICIT) || frame_is_unseen(f) ||
+			    f->ret == trampoline || (probe.plan.flags & PLAN_ESTIMATE) ||
+			    !frames_is_readable(f->slot))
 				continue;
 			nr += __atomic_compare_exchange_n((uint64_t *)f->slot, &expected, f->ret,
 							  false, __ATOMIC_SEQ_CST,
@@ -179,6 +181,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	struct ranges code = { ranges, 0, room };
 
 	probe_stop();
+	session_end_wait();
 	probe.ready = false;
 	for_each_undo(undo_slot, NULL);
 	thread_forget_ends();
@@ -219,6 +222,7 @@ static int64_t give_back(void)
 	modules_drop();
 	plans_drop();
 	arena_drop();
+	unseen_drop();
 	if (probe.control)
 		syscall(SYS_munmap, probe.control, sizeof(*probe.control));
 	probe.control = NULL;
@@ -255,11 +259,15 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return give_back();
 	case ATTACH_HANDLE:
 		return own_handle;
+	case ATTACH_OPEN_CALLS:
+		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
+	case ATTACH_BEGIN:
+		return session_is_waiting() ? session_go() : -EINVAL;
 	}
 	return -EINVAL;
 }
 
-int64_t utrail_attach(const char *address, uint64_t handle)
+int64_t utrail_attach(const char *address, uint64_t handle, uint64_t is_to_wait)
 {
 	int saved = errno;
 
@@ -270,7 +278,7 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 	own_handle = handle;
 	probe.is_attached = true;
 
-	int64_t ret = session_attach(address);
+	int64_t ret = session_attach(address, is_to_wait);
 
 	leave_exit();
 	errno = saved;

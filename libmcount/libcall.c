@@ -272,3 +272,14 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr)
 		start = end;
 	}
 }
+
+bool libcall_has_frames(uint64_t addr)
+{
+	for (uint32_t i = 0; i < nr_calls; i++) {
+		const struct call_site *site = &probe.calls[i];
+
+		if (site->target && site->addr == addr)
+			return !(site->flags & (PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_LANDING));
+	}
+	return false;
+}

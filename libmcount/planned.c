@@ -5,6 +5,7 @@
 #include "libmcount/conds.h"
 #include "libmcount/emit.h"
 #include "libmcount/fault.h"
+#include "libmcount/frames.h"
 #include "libmcount/hot.h"
 
 /* What is to happen at a call. */
@@ -240,7 +241,7 @@ static void leave_gone(struct thread *t)
 		now != t->top->ret)) {
 		if (!t->planned->estimate_ns)
 			planned_begin_estimate(t);
-		planned_leave_top(t, NULL);
+		frames_leave_any(t);
 	}
 	planned_end_estimate(t);
 }

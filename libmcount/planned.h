@@ -163,6 +163,12 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
 
+/* SLOW. A frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
+void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/* HOT, rarely. The innermost frame is one of these, and is over: since when is not known. */
+void planned_leave_unseen(struct thread *t);
+
 /* HOT: frames_leave_top() for such threads. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 

@@ -3,6 +3,7 @@
 
 #include "libmcount/capture.h"
 #include "libmcount/emit.h"
+#include "libmcount/frames.h"
 #include "libmcount/hot.h"
 #include "utils/format/event_ids.h"
 
@@ -117,6 +118,19 @@ NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *re
 {
 	planned_prepare(t);
 	leave_decided(t, regs);
+	planned_open(t, planned_frame_of(t, t->top));
+}
+
+void planned_leave_unseen(struct thread *t)
+{
+	struct frame *f = t->top;
+	bool is_shown;
+
+	planned_settle(t);
+	is_shown = (planned_frame_of(t, f)->flags & PLANNED_RECORD) && probe.is_on && probe.tracing;
+	if (is_shown && !emit_record(t, hot_clock(t), frame_exit(f), NULL, 0))
+		note_lost(t, 1);
+	planned_drop(t, planned_frame_of(t, f));
 	planned_open(t, planned_frame_of(t, t->top));
 }
 

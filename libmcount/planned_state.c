@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/frames.h"
 #include "libmcount/hot.h"
 #include "libmcount/leave.h"
 #include "libmcount/aside.h"
@@ -156,6 +157,35 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 	}
 }
 
+/* Whether a call of @addr is one of the recorded ones, with @s what holds inside of it but for its own level. */
+static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
+{
+	const struct live_func *func = plans_find(p->plan, addr);
+	uint32_t flags = func && func->rule ? func->rule->flags : 0;
+
+	return !s->out && !(p->has_filter && s->in == 0) && s->depth != 0 &&
+	       !(flags & PLAN_LOCATION_OUT) && !(p->has_location && !(flags & PLAN_LOCATION)) &&
+	       flags != PLAN_LEFT_OUT && !(func && func->end - func->start < s->size);
+}
+
+void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	struct selection next = p->now;
+	uint16_t flags = 0;
+
+	replay_call(&next, p->plan, addr, 0);
+	if (!p->now.out && is_recorded(p, &next, addr)) {
+		flags = PLANNED_RECORD | PLANNED_WRITTEN;
+		next.level++;
+		next.depth--;
+	}
+	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0,
+		     NULL, flags);
+	p->now = next;
+	choose_calls(t);
+}
+
 static struct selection replay(struct thread *t, const struct live_plan *plan)
 {
 	struct selection s = selection_of(plan);
@@ -164,7 +194,7 @@ static struct selection replay(struct thread *t, const struct live_plan *plan)
 		struct planned_frame *pf = planned_frame_of(t, f);
 
 		pf->before = s;
-		replay_call(&s, plan, record_addr(f->data), pf->flags);
+		replay_call(&s, plan, frame_addr(f), pf->flags);
 	}
 	return s;
 }

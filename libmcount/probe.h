@@ -36,6 +36,9 @@
  * @time_ns: when it was entered
  */
 #define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
+#define FRAME_UNSEEN \
+	(1ULL        \
+	 << 63) /* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
 
 struct frame {
 	uint64_t slot;
@@ -351,6 +354,9 @@ bool ring_make_room(struct thread *t, uint32_t len);
 
 /* COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr);
+
+/* SLOW. Whether library calls that are known by @addr have frames. */
+bool libcall_has_frames(uint64_t addr);
 
 /* SLOW or COLD. There is something to take from @r. */
 void ring_wake_writer(struct ring *r);

@@ -138,8 +138,27 @@ void probe_finish(void)
 	errno = saved;
 }
 
+static bool is_waiting; /* all is there, and calls are recorded from ATTACH_BEGIN on */
+
+bool session_is_waiting(void)
+{
+	return is_waiting;
+}
+
+void session_end_wait(void)
+{
+	is_waiting = false;
+}
+
+int64_t session_go(void)
+{
+	is_waiting = false;
+	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
 /* Be recorded from now on. enum attach_result */
-static int64_t begin(const char *address)
+static int64_t begin(const char *address, bool is_to_wait)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
@@ -164,7 +183,9 @@ static int64_t begin(const char *address)
 		backtrace_setup();
 	}
 	thread_setup();
-	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+	is_waiting = is_to_wait;
+	if (!is_waiting)
+		session_go();
 	/* Who is to leave again has no handlers of signals: the program could have learnt of them. */
 	if (probe.is_attached)
 		return ATTACH_DONE;
@@ -185,10 +206,10 @@ __attribute__((constructor)) static void session_begin(void)
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
 	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
-		begin(address);
+		begin(address, false);
 }
 
-int64_t session_attach(const char *address)
+int64_t session_attach(const char *address, bool is_to_wait)
 {
 	bool has_shadow_stack = arch_has_shadow_stack();
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -199,7 +220,8 @@ int64_t session_attach(const char *address)
 		return ATTACH_OTHER_LIBC;
 	if (why == CONTROL_NO_ADDRESS_SPACE)
 		return ATTACH_NO_ADDRESS_SPACE;
-	return control_address_parse(address, probe.secret) ? begin(address) : ATTACH_REFUSED;
+	return control_address_parse(address, probe.secret) ? begin(address, is_to_wait)
+							    : ATTACH_REFUSED;
 }
 
 /* COLD. After the program's own destructors: exit(3) in this thread. */

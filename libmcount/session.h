@@ -2,9 +2,17 @@
 #ifndef UTRAIL_LIBMCOUNT_SESSION_H
 #define UTRAIL_LIBMCOUNT_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* COLD. Be recorded from now on, by the recorder at @address. enum attach_result */
-int64_t session_attach(const char *address);
+/* COLD. Be recorded by the recorder at @address, from now on, or with @is_to_wait from session_go() on. enum attach_result */
+int64_t session_attach(const char *address, bool is_to_wait);
+
+/* COLD. Whether session_go() is waited for; and no more. */
+bool session_is_waiting(void);
+void session_end_wait(void);
+
+/* COLD. Calls are recorded from now on. 0 */
+int64_t session_go(void);
 
 #endif

@@ -17,6 +17,8 @@
 #include "libmcount/stacks.h"
 #include "libmcount/steer.h"
 #include "libmcount/reads.h"
+#include "libmcount/session.h"
+#include "libmcount/unseen.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -164,6 +166,7 @@ static void begin(void *arg)
 		release_state(t);
 		return;
 	}
+	unseen_begin(t);
 	if (probe.has_thread_key)
 		pthread_setspecific(probe.thread_key, t);
 	self = *result = t;
@@ -263,7 +266,7 @@ static void thread_end(void *arg)
  */
 void thread_before_fork(void)
 {
-	if (probe.ready)
+	if (probe.ready || session_is_waiting())
 		atomic_fetch_add(&probe.arena->forks.begun, 1);
 }
 
@@ -272,6 +275,9 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
+	/* Nobody will tell this process that it is to begin. */
+	if (session_is_waiting())
+		session_go();
 	if (!probe.ready)
 		return;
 	probe.parent_pid = probe.pid;

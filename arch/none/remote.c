@@ -4,6 +4,13 @@
 const bool arch_has_remote = false;
 const int arch_remote_vector_note = 0;
 
+const unsigned arch_remote_dwarf_sp = 0;
+
+unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS])
+{
+	return 0;
+}
+
 uint64_t arch_remote_pc(const struct arch_remote *r)
 {
 	return 0;

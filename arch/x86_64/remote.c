@@ -49,6 +49,19 @@ enum reg {
 const bool arch_has_remote = true;
 const int arch_remote_vector_note = NT_X86_XSTATE;
 
+/* System V ABI for AMD64, "DWARF Register Number Mapping". */
+const unsigned arch_remote_dwarf_sp = 7;
+
+unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS])
+{
+	static const uint8_t order[] = { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8,
+					 R9,  R10, R11, R12, R13, R14, R15, RIP };
+
+	for (unsigned i = 0; i < sizeof(order); i++)
+		regs[i] = r->words[order[i]];
+	return sizeof(order);
+}
+
 uint64_t arch_remote_pc(const struct arch_remote *r)
 {
 	return r->words[RIP];

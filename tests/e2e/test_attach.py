@@ -1,5 +1,6 @@
 """record -p and live -p: processes that run already are recorded, and left as they were."""
 
+import contextlib
 import os
 import random
 import re
@@ -63,6 +64,14 @@ class Server:
                     code.append((path, mem.read(end - start)))
         executable = [line[0] for line in lines if "x" in line[1]]
         return files, executable, sorted(os.listdir(f"/proc/{self.pid}/fd")), code
+
+    def is_let_go(self):
+        """Nobody traces any of its threads, which may end meanwhile."""
+        statuses = []
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{self.pid}/task/{task}/status") as f:
+                statuses.append(f.read())
+        return all("TracerPid:\t0\n" in status for status in statuses)
 
     def threads(self):
         return len(os.listdir(f"/proc/{self.pid}/task"))
@@ -237,7 +246,7 @@ def test_two_at_a_time_and_names(serve):
 def test_only_one_recorder(serve):
     server = serve("pg")
     recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid), "-d", "one"], env=environment())
-    wait_until(lambda: os.path.exists("one") and any(n.endswith(".dat") for n in os.listdir("one")))
+    wait_until(lambda: os.path.exists("one") and any(n.endswith(".dat") for n in os.listdir("one")) and server.is_let_go())
     assert "is being recorded already" in record(server.pid, "-d", "two").must(1).err
     recorder.send_signal(signal.SIGINT)
     assert recorder.wait(LIMIT_S) == 0

@@ -2,10 +2,13 @@
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
 
+#include <stdint.h>
+
 /*
  * The recorder has a thread of the process call these; addresses and numbers are what the registers hold.
  *
- *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
+ *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle; whether to wait for ATTACH_BEGIN)
+ *											-> enum attach_result
  *	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
  */
 #define ATTACH_FUNCTION "utrail_attach"
@@ -29,7 +32,41 @@ enum attach_step {
 		2, /* with all other threads stopped: 0 when none of them is within the probe, or returns to it */
 	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
 	ATTACH_HANDLE = 4,    /* what utrail_attach() was given */
+	/* Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and the third argument is its bytes. 0 or -errno */
+	ATTACH_OPEN_CALLS = 5,
+	ATTACH_BEGIN = 6, /* from now on calls are recorded */
 };
+
+/*
+ * A call that is open in a thread when recording begins, and that would have a frame, had it been seen.
+ *
+ * @slot: of its return address
+ * @ret: what is there
+ * @addr: of the function, or what a library call is known by (struct plan_call_site)
+ * @sp: of the function when it calls its hooks, of -finstrument-functions; else 0
+ * @is_library_call: it counts if the call is recorded
+ */
+struct attach_call {
+	uint64_t slot;
+	uint64_t ret;
+	uint64_t addr;
+	uint64_t sp;
+	uint64_t is_library_call;
+};
+
+/* Those of one thread, outermost first. One that has too many for the room is told in several. */
+struct attach_thread {
+	int32_t tid;
+	uint32_t nr;
+	struct attach_call calls[];
+};
+
+#define ATTACH_THREAD_BYTES_MAX 8192
+
+static inline uint64_t attach_thread_bytes(uint32_t nr)
+{
+	return sizeof(struct attach_thread) + nr * (uint64_t)sizeof(struct attach_call);
+}
 
 enum attach_state {
 	ATTACH_STATE_NONE = 0,	    /* nobody has ever recorded it */

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmds/record/attach/hand_over.h"
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/quiet.h"
 #include "cmds/record/attach/target.h"
@@ -466,6 +467,32 @@ static const char *refusal(uint64_t result)
 	return "the probe in it could not speak with the recorder";
 }
 
+/*
+ * Everything is in its place. The calls that are open now would never be heard of, so they are told before others are seen; those that begin
+ * meanwhile would be open, and not seen, so nothing runs meanwhile.
+ */
+static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	uint64_t result;
+	struct unwinder *u = unwinder_open(&a->w, &a->maps, &why);
+	int ret = u ? world_stop(&a->w, &why) : 0;
+
+	if (!u || ret < 0)
+		msg_debug(how->msg, MSG_MCOUNT, 1,
+			  "process %d: which calls are open in it is not known, its threads begin "
+			  "at depth 0: %s",
+			  a->w.pid, why.text);
+	if (ret < 0) /* which has let all go */
+		ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+	else if (u)
+		ret = hand_over_calls(&a->w, u, a->thread, a->leave_fn, how->msg, err);
+	unwinder_close(u);
+	if (ret == -ETIMEDOUT)
+		a->thread = NULL;
+	return ret < 0 ? ret : leave(a, ATTACH_BEGIN, &result, err);
+}
+
 /* From the stopped thread to a process that is recorded. */
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -484,10 +511,13 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	if (ret == 0)
 		ret = put_text(a, how->address, err);
 	if (ret == 0)
-		ret = call(a, ATTACH_MS, a->attach_fn, world_args(&a->w), handle, 0, &result, err);
-	if (ret == 0 && result == ATTACH_DONE)
-		return 0;
-	if (ret == 0)
+		ret = call(a, ATTACH_MS, a->attach_fn, world_args(&a->w), handle, true, &result,
+			   err);
+	if (ret == 0 && result == ATTACH_DONE) {
+		ret = begin_recording(a, how, err);
+		if (ret == 0)
+			return 0;
+	} else if (ret == 0)
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));
 	if (a->thread && a->leave_fn)

@@ -5,16 +5,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cmds/msg.h"
 #include "utils/base/err.h"
 
 /*
  * @address: of the recorder, as in UTRAIL_SOCKET
  * @library: the probe's file
+ * @msg: what -v is to say goes there
  * @wait: called while the process is at work: it speaks with the recorder then. See struct world.
  */
 struct attach_how {
 	const char *address;
 	const char *library;
+	const struct msg *msg;
 	void (*wait)(void *arg);
 	void *wait_arg;
 };

@@ -259,7 +259,8 @@ static void leave_all(struct run *run, struct attachment *a, const struct attach
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct attachment a = { .rec = rec, .signal_fd = -1, .timer_fd = -1 };
-	const struct attach_how how = { rec->channel.address, run->library, serve_a_moment, &a };
+	const struct attach_how how = { rec->channel.address, run->library, &run->opts->msg,
+					serve_a_moment, &a };
 	int ret = watch(&a, err);
 
 	run->end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };

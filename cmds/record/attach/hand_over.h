@@ -1,0 +1,15 @@
+/* Telling a probe that has just come which calls are open in each thread. */
+#ifndef UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
+#define UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
+
+#include "cmds/msg.h"
+#include "cmds/record/attach/unwind.h"
+
+/*
+ * All threads of @w are stopped, and @thread is made to call @leave_fn, utrail_leave(). Threads whose calls are not known begin at depth 0;
+ * with -v @msg says so. 0, or negative errno with a text when @thread did not come back.
+ */
+int hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);
+
+#endif

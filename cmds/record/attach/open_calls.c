@@ -1,0 +1,136 @@
+/* Open calls that would have been seen (see open_calls.h). */
+#include "cmds/record/attach/open_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/object/hooked.h"
+
+/* A module. @file: libdwfl's, as long as the unwinder is open. */
+struct known_hooks {
+	struct elf_file file;
+	struct hooked hooked;
+	char *path;
+	struct known_hooks *next;
+};
+
+void open_calls_deinit(struct open_calls *calls)
+{
+	for (struct known_hooks *known = calls->first, *next; known; known = next) {
+		next = known->next;
+		hooked_deinit(&known->hooked);
+		free(known->path);
+		free(known);
+	}
+	calls->first = NULL;
+}
+
+/* The one that has @pc; NULL: none, or no memory. */
+static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *u, uint64_t pc,
+				     uint64_t *bias)
+{
+	struct unwind_module module;
+
+	if (!unwind_module(u, pc, &module))
+		return NULL;
+	*bias = module.bias;
+	for (const struct known_hooks *known = calls->first; known; known = known->next) {
+		if (strcmp(known->path, module.path) == 0)
+			return &known->hooked;
+	}
+
+	struct known_hooks *known = calloc(1, sizeof(*known));
+
+	if (!known)
+		return NULL;
+	known->path = strdup(module.path);
+	known->file = module.file;
+	if (!known->path || hooked_load(&known->file, &known->hooked) < 0) {
+		free(known->path);
+		free(known);
+		return NULL;
+	}
+	known->next = calls->first;
+	calls->first = known;
+	return &known->hooked;
+}
+
+#define SLOT_BYTES sizeof(uint64_t)
+
+/* The call of a function, which is at @f; @outer has called it. */
+static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
+			 const struct unwind_frame *outer, struct attach_call *out)
+{
+	/* A call may be the last instruction of its function. */
+	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
+	uint64_t bias, start;
+	const struct hooked *hooked = hooks_at(calls, u, at, &bias);
+	enum hooked_by by = hooked ? hooked_function(hooked, at - bias, &start) : HOOKED_NOT;
+
+	if (by == HOOKED_NOT)
+		return false;
+	*out = (struct attach_call){
+		.slot = outer->sp - SLOT_BYTES,
+		.ret = outer->pc,
+		.addr = start + bias,
+		.sp = by == HOOKED_BY_STACK ? f->sp : 0,
+	};
+	return true;
+}
+
+/* The library call that the function at @f makes. */
+static bool is_library_call(struct open_calls *calls, struct unwinder *u,
+			    const struct unwind_frame *f, struct attach_call *out)
+{
+	uint64_t bias, addr;
+	const struct hooked *hooked = f->is_interrupted ? NULL
+							: hooks_at(calls, u, f->pc - 1, &bias);
+
+	if (!hooked || !hooked_library_call(hooked, f->pc - bias, &addr))
+		return false;
+	*out = (struct attach_call){
+		.slot = f->sp - SLOT_BYTES,
+		.ret = f->pc,
+		.addr = addr + bias,
+		.is_library_call = 1,
+	};
+	return true;
+}
+
+/*
+ * A function of -finstrument-functions says where its stack is, and not where it returns to. So the next call of that kind does not tell that the
+ * innermost library call has returned, which is left out then. (One that has calls inside of it is needed for their depth, and counts until the
+ * function around it ends.)
+ */
+static int drop_unending(const struct attach_call *list, int nr)
+{
+	return nr > 1 && list[nr - 1].is_library_call && list[nr - 2].sp ? nr - 1 : nr;
+}
+
+int open_calls_find(struct open_calls *calls, struct unwinder *u, const struct world_thread *thread,
+		    struct attach_call **list, struct uft_err *err)
+{
+	const struct unwind_frame *frames;
+	int nr_frames = unwind_thread(u, thread, &frames, err);
+	int nr = 0;
+
+	*list = NULL;
+	if (nr_frames < 0)
+		return nr_frames;
+
+	struct attach_call *found = calloc(2 * nr_frames, sizeof(*found));
+
+	if (!found)
+		return err_set_errno(err, -ENOMEM, "open calls are not known");
+	/* What has begun the thread has been called by nobody. */
+	for (int i = nr_frames - 2; i >= 0; i--) {
+		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
+			nr++;
+		if (i > 0 && is_library_call(calls, u, &frames[i], &found[nr]))
+			nr++;
+	}
+	*list = found;
+	return drop_unending(found, nr);
+}

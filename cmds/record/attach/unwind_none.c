@@ -1,0 +1,27 @@
+/* Open calls in a build without libdw: they are not known (see unwind.h). */
+#include "cmds/record/attach/unwind.h"
+
+#include <errno.h>
+
+const bool unwind_is_possible = false;
+
+struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, struct uft_err *err)
+{
+	err_set(err, -ENOSYS, "this build cannot walk stacks");
+	return NULL;
+}
+
+void unwinder_close(struct unwinder *u)
+{
+}
+
+int unwind_thread(struct unwinder *u, const struct world_thread *thread,
+		  const struct unwind_frame **frames, struct uft_err *err)
+{
+	return err_set(err, -ENOENT, "this build cannot walk stacks");
+}
+
+bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *module)
+{
+	return false;
+}
