@@ -12,6 +12,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/patches.h"
 #include "libmcount/plans.h"
 #include "libmcount/session.h"
 #include "utils/format/attach.h"
@@ -180,6 +181,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 
 	probe_stop();
 	probe.ready = false;
+	patches_pass();
 	for_each_undo(undo_slot, NULL);
 	thread_forget_ends();
 	unhook_frames();
@@ -216,6 +218,7 @@ static int64_t give_back(void)
 	atomic_store(&newest, NULL);
 	atomic_store(&probe_threads, NULL);
 	self = NULL; /* the destructor is called by this thread */
+	patches_forget();
 	modules_drop();
 	plans_drop();
 	arena_drop();
@@ -242,6 +245,14 @@ static int64_t state(void)
 	return probe.is_attached ? ATTACH_STATE_LEFT : ATTACH_STATE_PRELOADED;
 }
 
+static int64_t changed(void)
+{
+	int64_t nr_failed = patches_changed();
+
+	session_go();
+	return nr_failed;
+}
+
 int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 {
 	switch (step) {
@@ -255,6 +266,10 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return give_back();
 	case ATTACH_HANDLE:
 		return own_handle;
+	case ATTACH_CHANGES:
+		return patches_changes((const struct attach_change **)ranges);
+	case ATTACH_CHANGED:
+		return changed();
 	}
 	return -EINVAL;
 }

@@ -138,7 +138,12 @@ void probe_finish(void)
 	errno = saved;
 }
 
-/* Be recorded from now on. enum attach_result */
+void session_go(void)
+{
+	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+}
+
+/* Be recorded from now on, or once the recorder says so when it has attached. enum attach_result */
 static int64_t begin(const char *address)
 {
 	struct channel ch cleanup(channel_close);
@@ -164,10 +169,13 @@ static int64_t begin(const char *address)
 		backtrace_setup();
 	}
 	thread_setup();
-	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
-	/* Who is to leave again has no handlers of signals: the program could have learnt of them. */
+	/*
+	 * The recorder still has to change the text. And who is to leave again has no handlers of signals: the program could have learnt of
+	 * them.
+	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
+	session_go();
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/* Where ENTRY records are held back, a crash would lose those of the calls that led to it. */

@@ -7,4 +7,7 @@
 /* COLD. Be recorded from now on, by the recorder at @address. enum attach_result */
 int64_t session_attach(const char *address);
 
+/* COLD. All that it needs is there: calls are recorded. */
+void session_go(void);
+
 #endif

@@ -318,7 +318,7 @@ def test_refusals(servers, workdir):
     refused(1, "says how a program is started", "--keep-pid", status=2)
     refused(1, "says how a program is started", "--no-randomize-addr", status=2)
     refused(1, "handlers of signals", "--crash-report", status=2)
-    refused(1, "for programs that are started", "-E", "sdt:x", status=2)
+    refused(1, "for programs that are started", "-E", "sched:*@kernel", status=2)
 
     proc = sleeper("sleep", "100")
     os.kill(proc.pid, signal.SIGSTOP)
