@@ -64,7 +64,7 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 /* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)). */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	if (!t->skip || !is_on_stack(t, sp) || sp > t->top->slot)
+	if (!planned_skips(t) || !is_on_stack(t, sp) || sp > t->top->slot)
 		return false;
 	if (sp == t->top->slot)
 		return t->cyg_beside && t->cyg_beside--;
@@ -82,11 +82,11 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 /* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
-	return planned_leaves_out(t, fn) && t->top->slot >= sp && sp >= t->low &&
-	       !is_top(t, sp, fn);
+	return planned_leaves_out(t, fn) && planned_is_open(t) && t->top->slot >= sp &&
+	       sp >= t->low && !is_top(t, sp, fn);
 }
 
-/* The same for what thread->pass does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
+/* The same for what thread->calls does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	const struct frame *f = t->top;
@@ -100,12 +100,6 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 			return false;
 	}
 	return true;
-}
-
-/* HOT: as FAST_LOOK_UP of the stubs; no frame lies within @sp. */
-static inline bool is_known_unwanted(const struct thread *t, uint64_t fn)
-{
-	return t->skip && t->skip[fn >> 4 & (PLANNED_SKIPS - 1)] == fn && probe_skips;
 }
 
 static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
@@ -175,37 +169,47 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
+/* HOT: under a plan; the guard is set, and no frame lies within @sp. False when nothing was done. */
+static inline bool enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_leaves_out(t, fn)) {
+		if (!planned_is_open(t))
+			note_unwanted(t, sp, fn);
+		return true;
+	}
+	if (planned_passes(t, fn) && fast_push_alike(t, sp, caller, fn))
+		return true;
+	return !planned_is_open(t) && planned_fast_enter(t, sp, caller, fn, NULL);
+}
+
 void __cyg_profile_func_enter(void *fn, void *caller)
 {
 	struct thread *t = fast_guard();
 	uint64_t sp = CALLER_SP();
 
-	if (unlikely(!t)) {
+	if (unlikely(!t))
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
-	} else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low)) {
+	else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	} else if (planned_leaves_out(t, (uint64_t)fn)) {
-		guard_leave_fast(t);
-	} else if (is_known_unwanted(t, (uint64_t)fn)) {
-		note_unwanted(t, sp, (uint64_t)fn);
-		guard_leave_fast(t);
-	} else if ((probe.plain || planned_passes(t, (uint64_t)fn)) &&
-		   fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn)) {
-		guard_leave_fast(t);
-	} else if (t->planned && !t->pass &&
-		   planned_fast_enter(t, sp, (uint64_t)caller, (uint64_t)fn, NULL)) {
-		guard_leave_fast(t);
-	} else if (unlikely(!fast_push(t, sp, (uint64_t)caller, (uint64_t)fn))) {
+	else if (t->planned ? !enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller)
+			    : unlikely(!probe.plain) ||
+				      (!fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn) &&
+				       !fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	} else {
+	else
 		guard_leave_fast(t);
-	}
 }
 
 /* HOT: whether the exit hook is called far away from where the innermost call was entered: it may be on another stack. */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
 	return sp < t->low || sp > t->top->slot + 4096;
+}
+
+/* HOT: under a plan. */
+static inline bool leave_by_plan(struct thread *t)
+{
+	return fast_pop_alike(t) || (!planned_is_open(t) && planned_fast_leave(t, NULL));
 }
 
 void __cyg_profile_func_exit(void *fn, void *caller)
@@ -215,12 +219,12 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 
 	if (unlikely(!t))
 		exit_unguarded(sp, (uint64_t)fn);
-	else if (was_unwanted(t, sp, (uint64_t)fn) || was_left_out(t, sp, (uint64_t)fn))
+	else if (t->planned &&
+		 (was_unwanted(t, sp, (uint64_t)fn) || was_left_out(t, sp, (uint64_t)fn)))
 		guard_leave_fast(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
 		 unlikely(!is_of(t->top, (uint64_t)fn)) ||
-		 unlikely(!fast_pop_alike(t) &&
-			  !(t->planned ? !t->pass && planned_fast_leave(t, NULL) : fast_pop(t))))
+		 unlikely(!(t->planned ? leave_by_plan(t) : fast_pop(t))))
 		exit_guarded(t, sp, (uint64_t)fn);
 	else
 		guard_leave_fast(t);

@@ -43,6 +43,16 @@ NOINLINE static uint32_t leave_entered(struct thread *t)
 	return 1;
 }
 
+/* No frames are to be ended first; the guard is set. */
+NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	uint32_t replaced = planned_enter(t, slot, addr, regs);
+
+	guard_leave(t);
+	return replaced;
+}
+
 static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
@@ -51,20 +61,42 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 		return enter_unguarded(slot, addr, regs);
 	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
 		return enter_guarded(t, slot, addr, regs);
-	if (planned_leaves_out(t, addr) && t->top->slot > (uint64_t)slot) {
-		guard_leave_fast(t);
-		return 0;
-	}
-	if (!(likely(probe.plain || planned_passes(t, addr)) &&
-	      likely(fast_push_alike(t, (uint64_t)slot, *slot, addr))) &&
-	    unlikely(!fast_push(t, (uint64_t)slot, *slot, addr)))
+	if (unlikely(!probe.plain)) {
+		if (planned_leaves_out(t, addr)) {
+			guard_leave_fast(t);
+			return 0;
+		}
+		if (!planned_passes(t, addr) ||
+		    unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr)))
+			return enter_planned(t, slot, addr, regs);
+	} else if (unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr)) &&
+		   unlikely(!fast_push(t, (uint64_t)slot, *slot, addr))) {
 		return enter_guarded(t, slot, addr, regs);
+	}
 	*slot = (uint64_t)arch_return_trampoline;
 	guard_barrier();
 	if (unlikely(t->has_aside_records))
 		return leave_entered(t);
 	t->busy = 0;
 	return 1;
+}
+
+/* What the stub has found in no table, or what is not for its fast path. */
+static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	struct thread *t = fast_guard();
+
+	if (unlikely(!t))
+		return enter_unguarded(slot, addr, regs);
+	if (!probe.plain && likely(!stack_may_differ(t, (uint64_t)slot)))
+		return enter_planned(t, slot, addr, regs);
+	return enter_guarded(t, slot, addr, regs);
+}
+
+/* HOT (libmcount/probe.h). */
+uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter_looked_up(slot, addr, regs);
 }
 
 /* HOT (libmcount/probe.h). */
@@ -74,14 +106,20 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 }
 
 /* HOT (libmcount/probe.h). */
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter_guarded(self, slot, addr, regs);
+}
+
+/* HOT (libmcount/probe.h). */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other)
 {
 	uint64_t apart = (uint64_t)other - (uint64_t)slot;
 
 	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
-		slot = other;
-	return enter(slot, addr, regs);
+		return enter(other, addr, regs);
+	return enter_looked_up(slot, addr, regs);
 }
 
 /* ENTRY and EXIT at one moment, for a call whose return cannot be seen. */

@@ -4,19 +4,26 @@
 #include "libmcount/guard.h"
 #include "libmcount/stacks.h"
 
-/* What is not the common case; the guard is set. */
-NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
+/* The frame that returns is not the innermost one; the guard is set. */
+NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
+					const struct arch_regs *regs)
 {
 	uint64_t ret;
 
+	t = stacks_return(t, slot);
+	ret = frames_leave_slot(t, slot, regs);
+	guard_leave(t);
+	return ret;
+}
+
+/* What is not the common case; the guard is set. */
+NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
+{
+	uint64_t ret = t->top->ret;
+
 	if (unlikely(t->top->slot != slot))
-		t = stacks_return(t, slot);
-	if (likely(t->top->slot == slot)) {
-		ret = t->top->ret;
-		frames_leave_top(t, regs);
-	} else {
-		ret = frames_leave_slot(t, slot, regs);
-	}
+		return exit_elsewhere(t, slot, regs);
+	frames_leave_top(t, regs);
 	guard_leave(t);
 	return ret;
 }
@@ -53,6 +60,12 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 		return leave_exited(t, ret);
 	t->busy = 0;
 	return ret;
+}
+
+/* HOT (libmcount/probe.h). */
+uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs)
+{
+	return exit_guarded(self, slot, regs);
 }
 
 /* HOT, rarely (libmcount/probe.h). */

@@ -3,6 +3,7 @@
 #define UTRAIL_LIBMCOUNT_FAST_H
 
 #include "libmcount/hot.h"
+#include "libmcount/planned.h"
 
 /*
  * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and have changed nothing: then
@@ -11,17 +12,21 @@
  */
 
 /*
- * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are alike and none is held back. A record's depth
+ * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are alike. A record's depth
  * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1".
  */
 static inline void fast_begin(struct thread *t)
 {
-	bool is_fast = probe.plain && !t->threshold_ns && !t->planned;
+	bool is_alike = probe.plain && !t->planned;
+	bool is_fast = is_alike && !t->threshold_ns;
+	struct frame *limit = MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1);
 
 	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
-	t->fast_limit = is_fast ? MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1) : t->frames;
+	t->fast_limit = is_fast ? limit : t->frames;
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
-	t->pass = NULL;
+	t->held_limit = is_alike && !is_fast ? limit : NULL;
+	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
+	t->calls = planned_no_calls;
 }
 
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */

@@ -17,6 +17,9 @@ void offsets(void)
 	OFFSET(THREAD_AT, __builtin_offsetof(struct thread, at));
 	OFFSET(THREAD_END, __builtin_offsetof(struct thread, end));
 	OFFSET(THREAD_FAST_LIMIT, __builtin_offsetof(struct thread, fast_limit));
+	OFFSET(THREAD_DROP_LIMIT, __builtin_offsetof(struct thread, drop_limit));
+	OFFSET(THREAD_HELD_LIMIT, __builtin_offsetof(struct thread, held_limit));
+	OFFSET(THREAD_THRESHOLD, __builtin_offsetof(struct thread, threshold_ns));
 	OFFSET(THREAD_FAST_BASE, __builtin_offsetof(struct thread, fast_base));
 	OFFSET(THREAD_WRITTEN, __builtin_offsetof(struct thread, written));
 	OFFSET(THREAD_RING, __builtin_offsetof(struct thread, ring));
@@ -27,10 +30,8 @@ void offsets(void)
 	OFFSET(THREAD_LAST_NS, __builtin_offsetof(struct thread, last_ns));
 	OFFSET(THREAD_POSITION, __builtin_offsetof(struct thread, position));
 	OFFSET(THREAD_LOW, __builtin_offsetof(struct thread, low));
-	OFFSET(THREAD_SKIP, __builtin_offsetof(struct thread, skip));
-	OFFSET(SKIPS_MASK, PLANNED_SKIPS - 1);
-	OFFSET(THREAD_PASS, __builtin_offsetof(struct thread, pass));
-	OFFSET(PASSES_MASK, PLANNED_PASSES - 1);
+	OFFSET(THREAD_CALLS, __builtin_offsetof(struct thread, calls));
+	OFFSET(CALLS_MASK, (PLANNED_CALLS - 1) * PLANNED_PLACE_BYTES);
 	OFFSET(THREAD_TOP, __builtin_offsetof(struct thread, top));
 	OFFSET(THREAD_NEXT, __builtin_offsetof(struct thread, next));
 	OFFSET(FRAME_SLOT, __builtin_offsetof(struct frame, slot));

@@ -22,11 +22,13 @@ struct decision {
 static inline void note_skip(struct thread *t, uint64_t addr)
 {
 	struct planned *p = t->planned;
-	uint64_t *table = p->now.out ? p->skip_out : p->skip_outside;
+	struct planned_place *table = p->now.out ? p->skip_out : p->skip_outside;
+	uint64_t *place = &table[planned_place_of(addr)].call;
 
-	table[addr >> 4 & (PLANNED_SKIPS - 1)] = addr;
+	p->has_noted = true;
+	*place = addr;
 	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
-		steer_check_skip(p, &table[addr >> 4 & (PLANNED_SKIPS - 1)]);
+		steer_check_skip(p, place);
 }
 
 static inline const struct live_func *find_func(struct planned *p, uint64_t addr)
@@ -206,7 +208,7 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
 		     regs && d->func ? d->func->result : NULL, d->flags);
 	p->now = d->next;
-	choose_skip(t);
+	choose_calls(t);
 
 	struct frame *f = t->top;
 	struct planned_frame *pf = planned_frame_of(t, f);
@@ -309,37 +311,37 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	return enter_decided(t, slot, addr, regs);
 }
 
-/* What may be of interest; not inline, so that the way of all else is short. */
-NOINLINE static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
-				     const struct arch_regs *regs);
+/* What may be of interest, by a function that nothing depends on but the selection; the thread is not open. */
+static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
+				const struct arch_regs *regs)
+{
+	if (!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs))
+		return false;
+	*slot = (uint64_t)arch_return_trampoline;
+	return true;
+}
 
 NOINLINE static uint32_t enter_settled(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
 	planned_close(t);
-	return enter_maybe(t, slot, addr, regs);
+	return enter_simple(t, slot, addr, regs) || enter_prepared(t, slot, addr, regs);
 }
 
-static uint32_t enter_maybe(struct thread *t, uint64_t *slot, uint64_t addr,
-			    const struct arch_regs *regs)
-{
-	if (t->pass)
-		return enter_settled(t, slot, addr, regs);
-	if (unlikely(!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs)))
-		return enter_prepared(t, slot, addr, regs);
-	*slot = (uint64_t)arch_return_trampoline;
-	return 1;
-}
-
-/* HOT: deeper than the limit, and nothing else is said about it; that costs no thread its being open. */
+/* HOT: deeper than the limit, and nothing else is said about it; that costs no thread its being open. The next time the stub finds it. */
 static inline bool is_too_deep(struct thread *t, uint64_t addr)
 {
 	const struct live_func *func;
 
-	if (!t->pass || planned_open_calls(t) < t->planned->now.depth || steer_has_news())
+	if (!planned_is_open(t) || planned_open_calls(t) < t->planned->now.depth ||
+	    steer_has_news())
 		return false;
 	func = find_func(t->planned, addr);
-	return !func || !func->rule;
+	if (func && func->rule)
+		return false;
+	if (!func || (!func->args && !func->result))
+		planned_note_pass(t->planned, addr, ~addr);
+	return true;
 }
 
 bool planned_is_left_out(struct thread *t, uint64_t addr)
@@ -352,8 +354,8 @@ bool planned_is_left_out(struct thread *t, uint64_t addr)
 	func = find_func(p, addr);
 	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
 		return false;
-	if (t->pass)
-		planned_note_pass(p, addr, ~addr);
+	if (planned_is_open(t))
+		planned_note_pass(p, addr, addr);
 	return true;
 }
 
@@ -364,9 +366,9 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 	return is_unwanted(t, addr);
 }
 
-/* By the plan that the thread knows. */
-static inline uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
-				   const struct arch_regs *regs)
+/* By the plan that the thread knows; not enter_simple(). */
+NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
+				     const struct arch_regs *regs)
 {
 	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
@@ -374,7 +376,9 @@ static inline uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t ad
 		return 0;
 	if (is_too_deep(t, addr))
 		return 0;
-	return enter_maybe(t, slot, addr, regs);
+	if (planned_is_open(t))
+		return enter_settled(t, slot, addr, regs);
+	return enter_prepared(t, slot, addr, regs);
 }
 
 /* There is another plan, or the first one for this thread. */
@@ -393,6 +397,8 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 {
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
+	if (!planned_is_open(t) && enter_simple(t, slot, addr, regs))
+		return 1;
 	return enter_known(t, slot, addr, regs);
 }
 

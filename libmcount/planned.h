@@ -68,17 +68,32 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls that are dropped without a look at anything but where they come from: while something is opted out, and while
- * nothing is opted in. The stubs find the address of such a call in thread->skip, which is one of two tables: that of the
- * present state, or NULL. An entry is an address at its place, (address >> 4) % PLANNED_SKIPS.
+ * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the table of the present state, and is never NULL:
+ *
+ *   planned.skip_out       something is opted out: all functions
+ *   planned.skip_outside   nothing is opted in: functions without a rule
+ *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those that are left out (PLAN_LEFT_OUT)
+ *   planned_no_calls       none: each call is looked at
+ *
+ * A function is in them once it has gone the long way. @call is its address: the call is left alone; or all bits of the address the other way round: it is
+ * recorded as all are. The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
+ * place, a place has that size.
  */
-#define PLANNED_SKIPS 1024
+struct planned_place {
+	uint64_t call;
+	uint64_t unused;
+};
+#define PLANNED_PLACE_BYTES 16
+#define PLANNED_CALLS	    4096
+_Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/*
- * Calls that are recorded like all others, while thread->pass is the table of them: as above, see planned_pass.h. All bits of the address the
- * other way round: calls that are left alone like those in thread->skip (PLAN_LEFT_OUT).
- */
-#define PLANNED_PASSES 4096
+/* Nobody writes to it; not `const`, for then its zeros would be in the file. */
+extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
+
+static inline uint32_t planned_place_of(uint64_t addr)
+{
+	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
+}
 
 /*
  * Of one thread; struct thread has a pointer.
@@ -91,6 +106,7 @@ struct planned_known {
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @has_watch: there is anything to watch
+ * @has_noted: there is, or was, something in the tables of calls
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
  * @readings: by frame: what was read at its entry; NULL until something is
@@ -111,6 +127,7 @@ struct planned {
 	bool has_left_out;
 	bool has_watch;
 	bool has_steps;
+	bool has_noted;
 	uint16_t depth;
 	uint64_t estimate_ns;
 	struct reading *readings;
@@ -119,9 +136,9 @@ struct planned {
 	uint32_t args_top;
 	uint32_t args_bytes;
 	struct planned_known known[PLANNED_KNOWN];
-	uint64_t skip_outside[PLANNED_SKIPS]; /* nothing is opted in: functions without a rule */
-	uint64_t skip_out[PLANNED_SKIPS];     /* something is opted out: all */
-	uint64_t pass[PLANNED_PASSES];	      /* functions of which nothing is asked */
+	struct planned_place skip_outside[PLANNED_CALLS];
+	struct planned_place skip_out[PLANNED_CALLS];
+	struct planned_place pass[PLANNED_CALLS];
 	struct planned_frame frames[];
 };
 
@@ -129,7 +146,7 @@ struct planned {
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
-/* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->skip tells. */
+/* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->calls tells. */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /* HOT: whether a call is one of a function that is left out. The next time the stub finds it, if the thread is open (planned_pass.h). */
@@ -159,7 +176,7 @@ void planned_end_estimate(struct thread *t);
 /* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
 
-/* HOT: what thread->pass has let in gets what the frames of other calls have, and planned.now is that of the innermost one. */
+/* HOT: what was let in while the thread was open gets what the frames of other calls have, and planned.now is that of the innermost one. */
 void planned_close(struct thread *t);
 
 /* SLOW. Memory for @t; false when there is none. */
@@ -187,7 +204,7 @@ void planned_begin(struct thread *t);
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
 /* COLD. Another plan is in force: what threads skip they may not skip any more. */
-void planned_forget_skips(void);
+void planned_forget_calls(void);
 
 /* COLD, in a forked child: the ENTRY records of what is open are in the parent's file. */
 void planned_note_written(struct thread *t);

@@ -26,14 +26,14 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /* To be called whenever @in or @out of the selection may have changed. */
-static inline void choose_skip(struct thread *t)
+static inline void choose_calls(struct thread *t)
 {
 	const struct planned *p = t->planned;
 
 	if (p->now.out)
-		t->skip = p->skip_out;
+		t->calls = p->skip_out;
 	else
-		t->skip = p->has_filter && p->now.in == 0 ? p->skip_outside : NULL;
+		t->calls = p->has_filter && p->now.in == 0 ? p->skip_outside : planned_no_calls;
 }
 
 /* Whether no other plan is in force than the one that the thread knows. */
@@ -47,8 +47,8 @@ static inline bool planned_is_simple(const struct thread *t)
 {
 	const struct planned *p = t->planned;
 
-	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe.is_on &&
-	       probe.tracing && !steer_has_news();
+	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe_is_recording() &&
+	       !steer_has_news();
 }
 
 /* Room for a record and what a program may put behind it. */
@@ -114,7 +114,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 
 	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
 	p->now.out++;
-	t->skip = p->skip_out;
+	t->calls = p->skip_out;
 }
 
 /* The return slot of a frame. */
@@ -181,7 +181,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	next.depth--;
 	next.level++;
 	p->now = next;
-	t->skip = NULL;
+	t->calls = planned_no_calls;
 	if (is_held_back) {
 		if (args) {
 			struct planned_frame *pf = planned_frame_of(t, t->top);
@@ -201,7 +201,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || (!func->rule && !func->args && !func->result)) {
-		planned_note_pass(p, addr, addr);
+		planned_note_pass(p, addr, ~addr);
 		planned_open(t, planned_frame_of(t, t->top));
 	}
 	return true;
@@ -220,7 +220,7 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 
 	p->now = pf->before;
 	p->args_top = pf->args_at;
-	choose_skip(t);
+	choose_calls(t);
 	guard_barrier();
 	t->top--;
 }
@@ -239,7 +239,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 		return true;
 	}
 	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
-	    !probe.is_on || !probe.tracing)
+	    !probe_is_recording())
 		return false;
 	/* Not on the way to what -C is about. */
 	if (!is_written && p->has_caller) {

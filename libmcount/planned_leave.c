@@ -128,7 +128,7 @@ NOINLINE static void leave_settled(struct thread *t, const struct arch_regs *reg
 
 void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 {
-	if (t->pass)
+	if (planned_is_open(t))
 		leave_settled(t, regs);
 	else if (unlikely(!planned_fast_leave(t, regs)))
 		leave_prepared(t, regs);

@@ -7,8 +7,8 @@
 
 /*
  * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a rule is recorded as if there were no
- * plan. Then the thread is open: the fast paths may push and pop frames as they do without a plan, of functions that thread->pass
- * knows. A function is in that table once it has gone the long way. Such calls look for no news of the recorder (steer.h), but at probe_skips,
+ * plan. Then the thread is open: the fast paths may push and pop frames as they do without a plan, of functions that planned.pass, which is
+ * thread->calls then, knows. Such calls look for no news of the recorder (steer.h), but at probe_skips,
  * as those do that the stubs leave alone.
  *
  * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
@@ -16,41 +16,55 @@
  * else looks, planned_settle() makes them what others are, and the thread is not open any more.
  */
 
+static inline bool planned_is_open(const struct thread *t)
+{
+	return t->planned && t->calls == t->planned->pass;
+}
+
 /* How many calls the innermost frame is deeper than planned.now. */
 static inline uint32_t planned_open_calls(const struct thread *t)
 {
-	return t->pass ? t->top - t->fast_base : 0;
+	return planned_is_open(t) ? t->top - t->fast_base : 0;
 }
 
 static inline void planned_settle(struct thread *t)
 {
-	if (t->pass)
+	if (planned_is_open(t))
 		planned_close(t);
+}
+
+/* Whether thread->calls is a table of calls that are left alone, as nothing but their rules counts. */
+static inline bool planned_skips(const struct thread *t)
+{
+	const struct planned *p = t->planned;
+
+	return p && (t->calls == p->skip_outside || t->calls == p->skip_out);
 }
 
 /* Whether the fast paths may record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
-	return t->pass && t->pass[addr >> 4 & (PLANNED_PASSES - 1)] == addr && probe.is_on &&
-	       probe.tracing && probe_skips;
+	return t->calls[planned_place_of(addr)].call == ~addr && probe_is_recording() &&
+	       probe_skips;
 }
 
-/* Whether a call of @addr is to be left alone: what the entry stubs find in the same table. */
+/* Whether a call of @addr is to be left alone: what the entry stubs find, too. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
-	return t->pass && t->pass[addr >> 4 & (PLANNED_PASSES - 1)] == ~addr && probe_skips;
+	return t->calls[planned_place_of(addr)].call == addr && probe_skips;
 }
 
 /*
  * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
- * of both sees what the other has done. @entry: @addr, or ~@addr
+ * of both sees what the other has done. @entry: ~@addr; or @addr: it is to be left alone
  */
 static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t entry)
 {
-	uint64_t *place = &p->pass[addr >> 4 & (PLANNED_PASSES - 1)];
+	uint64_t *place = &p->pass[planned_place_of(addr)].call;
 
 	if (*place == entry)
 		return;
+	p->has_noted = true;
 	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
 	if (p->plan != __atomic_load_n(&probe.live, __ATOMIC_SEQ_CST))
 		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
@@ -72,8 +86,9 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		return;
 	t->fast_base = t->top;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
+	t->drop_limit = MIN(t->limit, t->top + now->depth);
 	guard_barrier();
-	t->pass = p->pass;
+	t->calls = p->pass;
 }
 
 #endif

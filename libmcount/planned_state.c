@@ -10,15 +10,17 @@
 #include "libmcount/leave.h"
 #include "libmcount/aside.h"
 
-static void forget_skips(struct planned *p);
+struct planned_place planned_no_calls[PLANNED_CALLS];
 
-void planned_forget_skips(void)
+static void forget_calls(struct planned *p);
+
+void planned_forget_calls(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
 
 		if (p)
-			forget_skips(p);
+			forget_calls(p);
 	}
 }
 
@@ -185,9 +187,10 @@ void planned_close(struct thread *t)
 	}
 	/* A signal handler may jump out for good at any point: what is undone by the frames has then been undone too often, which does no harm. */
 	guard_barrier();
-	t->pass = NULL;
+	t->calls = planned_no_calls;
 	t->fast_limit = t->frames;
 	t->fast_base = (struct frame *)UINTPTR_MAX;
+	t->drop_limit = (struct frame *)UINTPTR_MAX;
 	guard_barrier();
 	p->now = now;
 }
@@ -198,17 +201,22 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-static void forget_skips(struct planned *p)
+/* Of what was never used the memory is not there. */
+static void forget_table(struct planned_place *table)
 {
-	for (unsigned i = 0; i < PLANNED_SKIPS; i++) {
-		__atomic_store_n(&p->skip_outside[i], 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&p->skip_out[i], 0, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < PLANNED_CALLS; i++) {
+		if (__atomic_load_n(&table[i].call, __ATOMIC_RELAXED))
+			__atomic_store_n(&table[i].call, 0, __ATOMIC_RELAXED);
 	}
-	/* Most of them were never used: then the memory is not there. */
-	for (unsigned i = 0; i < PLANNED_PASSES; i++) {
-		if (__atomic_load_n(&p->pass[i], __ATOMIC_RELAXED))
-			__atomic_store_n(&p->pass[i], 0, __ATOMIC_RELAXED);
-	}
+}
+
+static void forget_calls(struct planned *p)
+{
+	if (!__atomic_load_n(&p->has_noted, __ATOMIC_RELAXED))
+		return;
+	forget_table(p->skip_outside);
+	forget_table(p->skip_out);
+	forget_table(p->pass);
 }
 
 static bool watches_same(const struct live_plan *a, const struct live_plan *b)
@@ -262,13 +270,13 @@ void planned_take_up(struct thread *t)
 	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
 
 	forget_known(p);
-	forget_skips(p);
+	forget_calls(p);
 	p->now = now;
 	guard_barrier();
 	prepare_plan(p, plan);
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
-	choose_skip(t);
+	choose_calls(t);
 	/* From here on nothing of the former plan is looked at but by frames. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);

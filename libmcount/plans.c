@@ -252,7 +252,7 @@ static void publish(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/* Calls that the stubs leave alone do not come to where a thread learns of the new plan. */
-	planned_forget_skips();
+	planned_forget_calls();
 	reclaim();
 }
 

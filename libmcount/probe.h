@@ -55,6 +55,10 @@ struct frame {
  *       frames[0] is a sentinel whose slot is above everything
  * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push one only upon a frame below
  *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
+ * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at only where the call is
+ *              none of @fast_limit's
+ * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all frames are below it or at it, and their
+ *              returns are the stubs', too. NULL: there are none such
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Means
  *           nothing when there is @planned: that one knows
@@ -82,6 +86,8 @@ struct thread {
 	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: that is not asked */
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
+	struct frame *drop_limit;
+	struct frame *held_limit;
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
@@ -89,10 +95,8 @@ struct thread {
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until it was needed */
-	struct planned *planned; /* NULL when all calls are alike; see planned.h */
-	const uint64_t *skip; /* calls that the stubs may leave alone: see planned.h; NULL: none */
-	const uint64_t
-		*pass; /* and those that they may record alone: see planned_pass.h; NULL: none */
+	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
+	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
@@ -191,7 +195,20 @@ struct probe {
 
 extern struct probe probe;
 
-/* The stubs look at thread->skip before anything else. In a steerable process it is arena.may_skip: see steer.h. */
+/* HOT: @tracing and @is_on, by one load as in the stubs. */
+static inline bool probe_is_recording(void)
+{
+	uint16_t both;
+
+	_Static_assert(__builtin_offsetof(struct probe, is_on) ==
+			       __builtin_offsetof(struct probe, tracing) + 1,
+		       "known to the stubs");
+	__builtin_memcpy(&both, (const char *)&probe + __builtin_offsetof(struct probe, tracing),
+			 sizeof(both));
+	return both == 0x101;
+}
+
+/* The stubs look at thread->calls before anything else. In a steerable process it is arena.may_skip: see steer.h. */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
@@ -210,6 +227,12 @@ extern struct thread probe_idle_thread;
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
+/* HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it is not the common case. */
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
+
+/* HOT. The same for what the stub has found in no table (thread->calls), or what is not for its fast path. */
+uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
+
 /*
  * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
  * its return address there; then the slot that counts is @other, which is anything at all otherwise.
@@ -225,6 +248,8 @@ void probe_leave(void);
 
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
+/* HOT. The same with the guard set, as for a call. */
+uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
 /* How a library call goes on: its function, and whether the return slot was replaced. */
 struct libcall {

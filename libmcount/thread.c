@@ -87,6 +87,7 @@ struct thread *thread_make_state(void)
 		return NULL;
 	leave_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
+	t->calls = planned_no_calls;
 	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
 		return NULL; /* its memory is lost, as there is none */

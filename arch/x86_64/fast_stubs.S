@@ -12,26 +12,31 @@
 
 #define FAST_SAVED (5 * 8)
 
-	.macro SAVE_FAST_BUT_RSI
+#define LOOK_UP_SAVED (3 * 8)
+
+/* The first of them. */
+	.macro SAVE_FOR_LOOK_UP
 	pushq	%rax
 	.cfi_adjust_cfa_offset 8
 	pushq	%rdx
 	.cfi_adjust_cfa_offset 8
 	pushq	%rcx
 	.cfi_adjust_cfa_offset 8
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
 	.endm
 
-	.macro SAVE_FAST
-	SAVE_FAST_BUT_RSI
+	.macro SAVE_FAST_REST
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
 	pushq	%rsi
 	.cfi_adjust_cfa_offset 8
 	.endm
 
-	.macro RESTORE_FAST_BUT_RSI
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
+	.macro SAVE_FAST
+	SAVE_FOR_LOOK_UP
+	SAVE_FAST_REST
+	.endm
+
+	.macro RESTORE_FOR_LOOK_UP
 	popq	%rcx
 	.cfi_adjust_cfa_offset -8
 	popq	%rdx
@@ -43,7 +48,9 @@
 	.macro RESTORE_FAST
 	popq	%rsi
 	.cfi_adjust_cfa_offset -8
-	RESTORE_FAST_BUT_RSI
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	RESTORE_FOR_LOOK_UP
 	.endm
 
 /*
@@ -98,14 +105,15 @@
 	.endm
 
 /*
- * Under a plan: whether the call of \addr, with its return slot at \slot, is in one of the tables of calls that need no look: thread->skip, then it
- * is left alone, which is all for most calls of most filters; thread->pass, which has all bits of such an address the other way round, and those of calls
- * to be recorded as they are: then what FAST_GUARD leaves is there behind this, and SAVE_FAST was done. Both operands are meant with four registers saved. Else it goes on at \slow with none. Frames that must be ended first are not left alone with.
+ * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
+ * be left alone are: that is all for most calls of most filters. For those to be recorded as they are what FAST_GUARD leaves is there behind this, and
+ * SAVE_FAST was done. Else it goes on at \slow with nothing saved, or at \useless, where no call may be looked up. Frames that must be ended first are not left
+ * alone with.
  */
-	.macro FAST_LOOK_UP slot, addr, slow
+	.macro FAST_LOOK_UP slot, addr, useless, slow
 	cmpb	$0, probe_skips(%rip)
-	je	\slow
-	SAVE_FAST_BUT_RSI
+	je	\useless
+	SAVE_FOR_LOOK_UP
 	movq	self@gottpoff(%rip), %rcx
 	movq	%fs:(%rcx), %rcx
 	testq	%rcx, %rcx
@@ -114,58 +122,65 @@
 	jne	8f
 	movq	\addr, %rax
 	movl	%eax, %edx
-	shrl	$4, %edx
-	movq	THREAD_PASS(%rcx), %rdi
-	testq	%rdi, %rdi
-	jnz	7f
-	movq	THREAD_SKIP(%rcx), %rdi
-	testq	%rdi, %rdi
-	jz	8f
-	andl	$SKIPS_MASK, %edx
-	cmpq	%rax, (%rdi, %rdx, 8)
-	jne	8f
-6:	movq	THREAD_TOP(%rcx), %rdx
+	andl	$CALLS_MASK, %edx
+	addq	THREAD_CALLS(%rcx), %rdx
+	cmpq	%rax, (%rdx)
+	jne	7f
+	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
 	jbe	8f
-	RESTORE_FAST_BUT_RSI
+	RESTORE_FOR_LOOK_UP
 	ret
-	.cfi_adjust_cfa_offset FAST_SAVED - 8
-8:	RESTORE_FAST_BUT_RSI
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
-	.cfi_adjust_cfa_offset FAST_SAVED - 8
-9:	notq	%rax
-	cmpq	%rax, (%rdi, %rdx, 8)
-	je	6b
-	jmp	8b
-7:	andl	$PASSES_MASK, %edx
-	cmpq	%rax, (%rdi, %rdx, 8)
-	jne	9b
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+7:	notq	%rax
+	cmpq	%rax, (%rdx)
+	jne	8b
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
 	jne	8b
 	movw	$1, THREAD_BUSY(%rcx)
+	SAVE_FAST_REST
 	movq	THREAD_TOP(%rcx), %rdi
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
 	.endm
 
-/*
- * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address of the function. At \other, with the guard set,
- * nothing has been done.
- */
-	.macro FAST_ENTER slot, addr, other
-	leaq	\slot, %rsi
-	cmpq	%rsi, FRAME_SLOT(%rdi)
-	jbe	\other
-	cmpq	THREAD_LOW(%rcx), %rsi
-	jb	\other
-	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
-	jae	\other
-	FAST_ROOM \other
-	FAST_CLOCK \other
+/* Nothing is recorded while that is so, nor are there frames that the call of \slot has to end: it is left alone. Else it goes on at \other. */
+	.macro FAST_QUIET slot, other
+	cmpb	$0, probe + PROBE_TRACING(%rip)
+	jne	\other
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	movq	self@gottpoff(%rip), %rcx
+	movq	%fs:(%rcx), %rcx
+	testq	%rcx, %rcx
+	jz	8f
+	cmpw	$0, THREAD_BUSY(%rcx)
+	jne	8f
+	movq	THREAD_TOP(%rcx), %rcx
+	leaq	\slot, %rax
+	cmpq	%rax, FRAME_SLOT(%rcx)
+	jbe	8f
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 16
+8:	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	jmp	\other
+	.endm
+
+/* The frame of a call that begins at %rax is above %rdi, and %rdi from now on. %rax is then its data word. Overwrites %rdx. */
+	.macro FAST_FRAME slot, addr
 	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
-	movq	%rax, (%rsi)
 	leaq	\slot, %rax
 	movq	\slot, %rdx
 	movq	%rax, FRAME_BYTES + FRAME_SLOT(%rdi)
@@ -178,21 +193,53 @@
 	andl	$RECORD_DEPTH_BITS, %edx
 	leaq	RECORD_ENTRY_BITS(%rax, %rdx), %rax
 	movq	%rax, FRAME_BYTES + FRAME_DATA(%rdi)
-	movq	%rax, 8(%rsi)
 	addq	$FRAME_BYTES, %rdi
+	.endm
+
+/*
+ * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address of the function. At \other, with the guard set,
+ * nothing has been done; at \beyond neither, FAST_ENTER_BEYOND is to go on.
+ */
+	.macro FAST_ENTER slot, addr, beyond, other
+	leaq	\slot, %rsi
+	cmpq	%rsi, FRAME_SLOT(%rdi)
+	jbe	\other
+	cmpq	THREAD_LOW(%rcx), %rsi
+	jb	\other
+	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
+	jae	\beyond
+	FAST_ROOM \other
+	FAST_CLOCK \other
+	movq	%rax, (%rsi)
+	FAST_FRAME \slot, \addr
+	movq	%rax, 8(%rsi)
 	FAST_COMMIT
 	leaq	arch_return_trampoline(%rip), %rax
 	movq	%rax, \slot
 	.endm
 
-/* A return. \slot: its return slot, which gets the address where to go on. */
-	.macro FAST_LEAVE slot, unguarded, other
+/* A call that is too deep to be recorded, or whose ENTRY is held back. */
+	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
+	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
+	jae	\too_deep
+	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
+	jae	\other
+	FAST_CLOCK \other
+	FAST_FRAME \slot, \addr
+	movq	%rdi, THREAD_TOP(%rcx)
+	leaq	arch_return_trampoline(%rip), %rax
+	movq	%rax, \slot
+	.endm
+
+/* A return. \slot: its return slot, which gets the address where to go on. At \beyond FAST_LEAVE_BEYOND is to go on. */
+	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
 	leaq	\slot, %rsi
 	cmpq	%rsi, FRAME_SLOT(%rdi)
 	jne	\other
 	cmpq	THREAD_FAST_BASE(%rcx), %rdi
-	jbe	\other
+	jbe	\beyond
+\written:
 	cmpb	$0, probe + PROBE_IS_ON(%rip)
 	je	\other
 	FAST_ROOM \other
@@ -205,6 +252,22 @@
 	movq	%rax, 8(%rsi)
 	subq	$FRAME_BYTES, %rdi
 	FAST_COMMIT
+	.endm
+
+/* The return of a call whose ENTRY was held back, and is dropped; at \written it was written meanwhile. */
+	.macro FAST_LEAVE_BEYOND slot, written, other
+	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
+	ja	\other
+	cmpq	THREAD_WRITTEN(%rcx), %rdi
+	jbe	\written
+	FAST_CLOCK \other
+	subq	FRAME_TIME(%rdi), %rax
+	cmpq	THREAD_THRESHOLD(%rcx), %rax
+	ja	\other
+	movq	FRAME_RET(%rdi), %rdx
+	movq	%rdx, \slot
+	subq	$FRAME_BYTES, %rdi
+	movq	%rdi, THREAD_TOP(%rcx)
 	.endm
 
 #endif

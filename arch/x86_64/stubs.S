@@ -45,8 +45,9 @@ FUNCTION mcount
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
 	cmpq	$REALIGN_MAX, %rax
-	jb	.Lmcount_other
-	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other
+	jb	.Lmcount_realigned
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
+.Lmcount_entered:
 	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
 	jne	.Lentered_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
@@ -54,15 +55,26 @@ FUNCTION mcount
 	stc
 	jmp	.Lresume
 	.cfi_adjust_cfa_offset FAST_SAVED
+.Lmcount_beyond:
+	FAST_ENTER_BEYOND 8(%rbp), FAST_SAVED(%rsp), .Ltoo_deep, .Lmcount_other
+	jmp	.Lmcount_entered
 .Lmcount_other:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	leaq	8(%rbp), %rdi
+	jmp	.Lenter_guarded
+	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lmcount_realigned:
 	movw	$0, THREAD_BUSY(%rcx)
 .Lmcount_unguarded:
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), -8 + FAST_SAVED(%rsp), .Lmcount_slow
+	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow
 	jmp	.Lmcount_alike
 	.cfi_adjust_cfa_offset -FAST_SAVED
+.Lmcount_maybe_quiet:
+	FAST_QUIET 8(%rbp), .Lmcount_slow
 .Lmcount_slow:
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
@@ -93,8 +105,9 @@ FUNCTION __fentry__
 	FAST_GUARD .Lfentry_unguarded
 .Lfentry_alike:
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
-	je	.Lfentry_other
-	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other
+	je	.Lfentry_maybe_chain
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
+.Lfentry_entered:
 	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
 	jne	.Lentered_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
@@ -102,15 +115,26 @@ FUNCTION __fentry__
 	stc
 	jmp	.Lresume
 	.cfi_adjust_cfa_offset FAST_SAVED
+.Lfentry_beyond:
+	FAST_ENTER_BEYOND FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Ltoo_deep, .Lfentry_other
+	jmp	.Lfentry_entered
 .Lfentry_other:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	leaq	REGS_BYTES + 8(%rsp), %rdi
+	jmp	.Lenter_guarded
+	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lfentry_maybe_chain:
 	movw	$0, THREAD_BUSY(%rcx)
 .Lfentry_unguarded:
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP FAST_SAVED(%rsp), -8 + FAST_SAVED(%rsp), .Lfentry_slow
+	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow
 	jmp	.Lfentry_alike
 	.cfi_adjust_cfa_offset -FAST_SAVED
+.Lfentry_maybe_quiet:
+	FAST_QUIET 8(%rsp), .Lfentry_slow
 .Lfentry_slow:
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES + 8(%rsp), %rdi
@@ -119,7 +143,7 @@ FUNCTION __fentry__
 	je	.Lmaybe_chain
 .Lslot_known:
 	movq	%rsp, %rdx
-	call	probe_entry
+	call	probe_entry_looked_up
 	negl	%eax /* which is the carry, too */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
@@ -138,6 +162,36 @@ END __fentry__
 	.globl	own___fentry__
 	.hidden	own___fentry__
 	.set	own___fentry__, __fentry__
+
+/* The guard is set, and a call with return slot %rdi is not the common case. */
+	.cfi_startproc
+	.cfi_adjust_cfa_offset REGS_BYTES
+.Lenter_guarded:
+	movq	REGS_BYTES(%rsp), %rsi
+	movq	%rsp, %rdx
+	call	probe_entry_guarded
+	negl	%eax /* which is the carry, too */
+	RESTORE_CALLER_SAVED
+	jnz	.Lresume
+	ret
+	.cfi_endproc
+
+/* A call beyond the limit of depth is left alone. */
+	.cfi_startproc
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Ltoo_deep:
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	1f
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	ret
+	.cfi_adjust_cfa_offset FAST_SAVED
+1:	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	call	probe_leave
+	RESTORE_CALLER_SAVED
+	ret
+	.cfi_endproc
 
 /* The call is in, and signal handlers that came meanwhile have left records. */
 	.cfi_startproc
@@ -236,7 +290,8 @@ arch_return_trampoline:
 	leaq	-8(%rsp), %rsp /* the return slot is where to go on */
 	.cfi_adjust_cfa_offset 8
 	SAVE_FAST
-	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_other
+	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_beyond, .Lreturned_written, .Lreturned_other
+.Lreturned:
 	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
 	jne	.Lreturned_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
@@ -260,8 +315,18 @@ arch_return_trampoline:
 	call	probe_leave
 	jmp	.Lback
 	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lreturned_beyond:
+	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_other
+	jmp	.Lreturned
 .Lreturned_other:
-	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	leaq	REGS_BYTES(%rsp), %rdi
+	movq	%rsp, %rsi
+	call	probe_exit_guarded
+	movq	%rax, REGS_BYTES(%rsp)
+	jmp	.Lback
+	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
 .Lreturned_unguarded:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
@@ -407,16 +472,13 @@ arch_entry:
 	jz	.Lwanted
 	cmpw	$0, THREAD_BUSY(%r11)
 	jne	.Lwanted
-	movq	THREAD_SKIP(%r11), %rax
-	testq	%rax, %rax
-	jz	.Lwanted
 	movq	THREAD_TOP(%r11), %rdx
 	cmpq	%rdi, FRAME_SLOT(%rdx)
 	jbe	.Lwanted
 	movl	%esi, %edx
-	shrl	$4, %edx
-	andl	$SKIPS_MASK, %edx
-	cmpq	%rsi, (%rax,%rdx,8)
+	andl	$CALLS_MASK, %edx
+	addq	THREAD_CALLS(%r11), %rdx
+	cmpq	%rsi, (%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
 	.cfi_endproc

@@ -618,7 +618,12 @@ def same_as_the_peer(text, theirs):
     else:
         text = re.sub(r"utrail v.*? \(.*?\)", "TOOL", text)
     # It names a process that does not exist for each thread.
-    return "\n".join(line for line in text.splitlines() if '"ph":"M"' not in line)
+    return [line for line in text.splitlines() if '"ph":"M"' not in line]
+
+
+def same_line(ours, theirs):
+    """Its numbers of samples may lack their last digits: of `main 3704465`, which is 4 ms, it prints `main 3704`."""
+    return ours == theirs or (ours.startswith(theirs) and re.search(r" \d{4,}$", theirs) and re.search(r" \d{5,}$", ours))
 
 
 @pytest.mark.needs_peer
@@ -630,7 +635,12 @@ def test_same_text(name, format):
     options = ["--sample-time=1ns"] if format == "flame-graph" else []
     ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
     theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out
-    assert same_as_the_peer(ours, False) == same_as_the_peer(theirs, True)
+    ours, theirs = same_as_the_peer(ours, False), same_as_the_peer(theirs, True)
+    if format == "flame-graph":
+        assert len(ours) == len(theirs)
+        assert not [pair for pair in zip(ours, theirs) if not same_line(*pair)]
+    else:
+        assert ours == theirs
 
 
 # With a time range: what is open where it begins and ends.

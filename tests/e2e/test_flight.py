@@ -71,7 +71,7 @@ def test_flight_of_a_short_run_is_complete():
     exe = build(program("plain"), PG)
     utrail("record", "--no-libcall", "-d", "plain.data", exe).must()
     utrail("record", "--no-libcall", "--flight=1m", "-d", "flight.data", exe).must()
-    trees = [utrail("replay", "-f", "none", "-d", d).must().out for d in ("plain.data", "flight.data")]
+    trees = [utrail("replay", "--no-event", "-f", "none", "-d", d).must().out for d in ("plain.data", "flight.data")]
     assert trees[0] == trees[1]
 
 

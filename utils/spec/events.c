@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/list.h"
 
 static bool is_kernel(const char *suffix, size_t len)
 {
@@ -57,15 +58,8 @@ int event_rules_parse(const char *text, enum pattern_match match, struct event_r
 	struct event_rules rules = { 0 };
 	int ret = 0;
 
-	for (const char *at = text; ret == 0;) {
-		size_t len = strcspn(at, ";");
-
-		if (len)
-			ret = parse_one(&rules, match, text, at, len, err);
-		if (!at[len])
-			break;
-		at += len + 1;
-	}
+	for (struct spec_piece one = { 0 }; ret == 0 && spec_list_next(text, &one);)
+		ret = parse_one(&rules, match, text, one.at, one.len, err);
 	if (ret < 0)
 		event_rules_deinit(&rules);
 	else

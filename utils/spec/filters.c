@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/list.h"
 #include "utils/spec/regex_plan.h"
 
 static int add_one(struct filters *filters, enum spec_option option, enum pattern_match match,
@@ -28,37 +29,16 @@ static int add_one(struct filters *filters, enum spec_option option, enum patter
 	return ret;
 }
 
-/* The end of the spec at @text: the next ';' that is not in a string. */
-static size_t spec_length(const char *text)
-{
-	bool is_quoted = false;
-	size_t len = 0;
-
-	for (; text[len]; len++) {
-		if (text[len] == '\\' && is_quoted && text[len + 1])
-			len++;
-		else if (text[len] == '"')
-			is_quoted = !is_quoted;
-		else if (text[len] == ';' && !is_quoted)
-			break;
-	}
-	return len;
-}
-
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
 		const char *text, struct uft_err *err)
 {
-	for (const char *at = text;;) {
-		size_t len = spec_length(at);
-		/* "a;" and "a;;b" are harmless. */
-		int ret = len ? add_one(filters, option, match, at, len, err) : 0;
+	for (struct spec_piece one = { 0 }; spec_list_next(text, &one);) {
+		int ret = add_one(filters, option, match, one.at, one.len, err);
 
 		if (ret < 0)
 			return ret;
-		if (!at[len])
-			return 0;
-		at += len + 1;
 	}
+	return 0;
 }
 
 static bool is_exact(const struct spec *spec)
@@ -305,18 +285,9 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
 
 void specs_add_notrace(struct strbuf *list, const char *text)
 {
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ";");
-
-		if (len) {
-			if (list->len)
-				strbuf_addch(list, ';');
-			strbuf_addch(list, '!');
-			strbuf_add(list, at, len);
-		}
-		at += len;
-		if (!*at)
-			break;
+	for (struct spec_piece one = { 0 }; spec_list_next(text, &one);) {
+		strbuf_addf(list, "%s!", list->len ? ";" : "");
+		strbuf_add(list, one.at, one.len);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/list.h"
 
 static int parse_one(struct patch_rules *out, enum pattern_match match, const char *text,
 		     const char *at, size_t len, struct uft_err *err)
@@ -53,15 +54,8 @@ int patch_rules_parse(const char *text, enum pattern_match match, struct patch_r
 	struct patch_rules rules = { 0 };
 	int ret = 0;
 
-	for (const char *at = text; ret == 0;) {
-		size_t len = strcspn(at, ";");
-
-		if (len)
-			ret = parse_one(&rules, match, text, at, len, err);
-		if (!at[len])
-			break;
-		at += len + 1;
-	}
+	for (struct spec_piece one = { 0 }; ret == 0 && spec_list_next(text, &one);)
+		ret = parse_one(&rules, match, text, one.at, one.len, err);
 	if (ret < 0)
 		patch_rules_deinit(&rules);
 	else

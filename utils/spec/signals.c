@@ -11,6 +11,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/nearest.h"
+#include "utils/spec/list.h"
 
 #define NR_SIGNALS 64
 
@@ -120,20 +121,16 @@ int signal_switches_parse(const char *text, struct signal_switches *out, struct 
 {
 	struct signal_switches all = { 0 };
 
-	for (const char *at = text;;) {
-		size_t len = strcspn(at, ";");
-		char *one cleanup_free = strndup(at, len);
+	for (struct spec_piece piece = { 0 }; spec_list_next(text, &piece);) {
+		char *one cleanup_free = strndup(piece.at, piece.len);
 
 		if (!one)
 			return err_set_errno(err, -ENOMEM, "cannot read '%s'", text);
 
-		int ret = len ? parse_one(one, text, at - text, &all, err) : 0;
+		int ret = parse_one(one, text, piece.at - text, &all, err);
 
 		if (ret < 0)
 			return ret;
-		if (!at[len])
-			break;
-		at += len + 1;
 	}
 	*out = all;
 	return 0;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/list.h"
 
 static int add_var(struct watch_spec *spec, const char *name, size_t len)
 {
@@ -28,7 +29,7 @@ static int parse_one(struct watch_spec *spec, const char *text, const char *at, 
 		spec->cpu = true;
 	else if (len > 4 && strncasecmp(at, "var:", 4) == 0)
 		ret = add_var(spec, at + 4, len - 4);
-	else if (len)
+	else
 		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected cpu or var:NAME", text,
 			       at - text + 1);
 	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", text) : 0;
@@ -39,14 +40,8 @@ int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *e
 	struct watch_spec spec = { 0 };
 	int ret = 0;
 
-	for (const char *at = text; ret == 0;) {
-		size_t len = strcspn(at, ";");
-
-		ret = parse_one(&spec, text, at, len, err);
-		if (!at[len])
-			break;
-		at += len + 1;
-	}
+	for (struct spec_piece one = { 0 }; ret == 0 && spec_list_next(text, &one);)
+		ret = parse_one(&spec, text, one.at, one.len, err);
 	if (ret < 0)
 		watch_spec_deinit(&spec);
 	else

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "libmcount/planned.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/unit.h"
 
@@ -98,6 +99,18 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 	return replace;
 }
 
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	assert_int_equal(self->busy, 1);
+	self->busy = 0;
+	return probe_entry(slot, addr, regs);
+}
+
+uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return probe_entry(slot, addr, regs);
+}
+
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other)
 {
@@ -171,6 +184,19 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs)
 	return held;
 }
 
+static bool expects_return_to_top;
+
+uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs)
+{
+	assert_int_equal(self->busy, 1);
+	self->busy = 0;
+	if (expects_return_to_top) {
+		seen_slot = (uint64_t *)self->top->slot;
+		held = self->top->ret;
+	}
+	return probe_exit(slot, regs);
+}
+
 static int leaves;
 
 void probe_leave(void)
@@ -239,7 +265,8 @@ static void left_alone(void **state)
 /* A call that filters drop: it does not come to the probe at all, unless something is in the way. */
 static void check_skipped(void (*fn)(void))
 {
-	static uint64_t table[1024];
+	static struct planned_place table[PLANNED_CALLS];
+	static const struct planned_place empty[PLANNED_CALLS];
 	static struct frame outermost = { .slot = INT64_MAX };
 	static struct thread thread;
 
@@ -248,8 +275,8 @@ static void check_skipped(void (*fn)(void))
 
 	uint64_t addr = seen_addr;
 
-	thread = (struct thread){ .top = &outermost, .skip = table };
-	table[addr >> 4 & 1023] = addr;
+	thread = (struct thread){ .top = &outermost, .calls = table };
+	table[planned_place_of(addr)].call = addr;
 	self = &thread;
 	seen_addr = 0;
 	check(fn);
@@ -264,11 +291,11 @@ static void check_skipped(void (*fn)(void))
 	check(fn);
 	assert_int_equal(seen_addr, addr);
 	outermost.slot = INT64_MAX;
-	table[addr >> 4 & 1023] = addr + 1;
+	table[planned_place_of(addr)].call = addr + 1;
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, addr);
-	thread.skip = NULL;
+	thread.calls = empty;
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, addr);
@@ -315,6 +342,7 @@ static struct thread *prepare_fast(void)
 	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
 	t->top = t->written = t->fast_base = t->frames;
 	t->fast_limit = t->frames + 1;
+	t->drop_limit = (struct frame *)UINTPTR_MAX;
 	t->at = (char *)records;
 	t->end = (char *)(records + 2);
 	t->position = 4096 - (uint64_t)records;
@@ -406,6 +434,73 @@ static void check_not_fast(void (*fn)(void), enum obstacle o)
 	assert_int_equal(ring.head, 0);
 }
 
+/* Too deep, or too short to be kept: no record, and no call of a function. */
+static void check_beyond(void (*fn)(void), bool is_held)
+{
+	for (int has_aside = 0; has_aside < 2; has_aside++) {
+		struct thread *t = prepare_fast();
+
+		t->has_aside_records = has_aside;
+		t->fast_limit = t->frames;
+		t->fast_base = (struct frame *)UINTPTR_MAX;
+		t->threshold_ns = UINT64_MAX;
+		if (is_held)
+			t->held_limit = t->frames + 1;
+		else
+			t->drop_limit = t->frames;
+		self = t;
+		check(fn);
+		assert_int_equal(seen_addr, 0);
+		assert_int_equal(exits, 0);
+		assert_int_equal(leaves, has_aside * (is_held ? 2 : 1));
+		assert_int_equal(t->busy, 0);
+		assert_ptr_equal(t->top, t->frames);
+		assert_ptr_equal(t->at, (char *)records);
+		assert_int_equal(t->frames[1].time_ns, is_held ? UINT64_MAX / 2 : 0);
+		assert_int_equal(ring.head, 0);
+	}
+}
+
+/* Its ENTRY was held back, and it took longer than the threshold. */
+static void check_kept(void (*fn)(void))
+{
+	struct thread *t = prepare_fast();
+
+	t->last_ns = 0;
+	t->fast_limit = t->frames;
+	t->fast_base = (struct frame *)UINTPTR_MAX;
+	t->held_limit = t->frames + 1;
+	self = t;
+	seen_slot = NULL;
+	expects_return_to_top = true;
+	check(fn);
+	expects_return_to_top = false;
+	assert_int_equal(seen_addr, 0);
+	assert_int_equal(exits, 1);
+	assert_ptr_equal(t->top, t->frames + 1);
+	assert_ptr_equal(t->at, (char *)records);
+}
+
+/* Nothing is recorded any more. */
+static void check_quiet(void (*fn)(void))
+{
+	struct thread *t = prepare_fast();
+
+	replace = probe.plain = probe.tracing = false;
+	self = t;
+	check(fn);
+	assert_int_equal(seen_addr, 0);
+	t->frames[0].slot = 0; /* it is to be ended first */
+	check(fn);
+	assert_int_not_equal(seen_addr, 0);
+	t = prepare_fast();
+	replace = false;
+	t->busy = 1;
+	check(fn);
+	assert_int_not_equal(seen_addr, 0);
+	probe.plain = true;
+}
+
 static void fast_paths(void **state)
 {
 	void (*const traced[])(void) = { traced_mcount, traced_fentry };
@@ -415,6 +510,10 @@ static void fast_paths(void **state)
 		check_fast(traced[i]);
 		for (enum obstacle o = 0; o < NR_OBSTACLES; o++)
 			check_not_fast(traced[i], o);
+		check_quiet(traced[i]);
+		check_beyond(traced[i], false);
+		check_beyond(traced[i], true);
+		check_kept(traced[i]);
 	}
 	probe.plain = false;
 	self = NULL;

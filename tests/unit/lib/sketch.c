@@ -72,8 +72,8 @@ void sketch_call(uint64_t *slot, unsigned func)
 
 	*slot = 0x500000;
 	/* FAST_LOOK_UP of the stubs. */
-	if (self->skip && !self->busy &&
-	    self->skip[SKETCH_ADDR(func) >> 4 & (PLANNED_SKIPS - 1)] == SKETCH_ADDR(func))
+	if (!self->busy &&
+	    self->calls[planned_place_of(SKETCH_ADDR(func))].call == SKETCH_ADDR(func))
 		return;
 	probe_entry(slot, SKETCH_ADDR(func), &regs);
 }

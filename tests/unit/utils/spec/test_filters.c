@@ -34,6 +34,16 @@ static void test_last_one_counts(void **state)
 	assert_int_equal(flags_of(&filters, "other"), 0);
 }
 
+static void test_notrace_is_a_negated_filter(void **state)
+{
+	struct strbuf list cleanup_strbuf = { 0 };
+
+	specs_add_notrace(&list, "a;;b;");
+	specs_add_notrace(&list, "");
+	specs_add_notrace(&list, "f?arg1==\"x;y\";c");
+	assert_string_equal(list.data, "!a;!b;!f?arg1==\"x;y\";!c");
+}
+
 static void test_exact_and_pattern_in_order(void **state)
 {
 	struct filters filters cleanup_filters = { 0 };
@@ -172,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_locations),
 		cmocka_unit_test(test_strings_hold_separators),
+		cmocka_unit_test(test_notrace_is_a_negated_filter),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_thousand_names),
 	};

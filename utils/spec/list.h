@@ -1,0 +1,20 @@
+/* A list of specs as options take them, `a;b;c`: each spec in turn. */
+#ifndef UTRAIL_UTILS_SPEC_LIST_H
+#define UTRAIL_UTILS_SPEC_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A spec of a list: borrowed from its text, not terminated. All zero before the first. */
+struct spec_piece {
+	const char *at;
+	size_t len; /* bytes */
+};
+
+/*
+ * The next spec of @list; false behind the last. A ';' in a string, "like; this", divides nothing. Empty specs, as in `a;;b` and
+ * `a;`, are passed over.
+ */
+bool spec_list_next(const char *list, struct spec_piece *piece);
+
+#endif
