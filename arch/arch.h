@@ -92,6 +92,11 @@ extern const char *const arch_hooks[ARCH_HOOKS];
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
+/* What a hook can be replaced by, anywhere: code that goes back to where the hook would have gone, and does nothing. */
+#define ARCH_PASS_BYTES 8
+
+void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
+
 /* A jump from anywhere to code within 2 GiB, a call of it, and instructions of so many bytes that do nothing. */
 #define ARCH_JUMP_BYTES 5
 

@@ -90,4 +90,7 @@ uint64_t arch_remote_result(const struct arch_remote *r);
 /* The program counter of the context that a signal handler will return to, if @words[@nr] of a stack are one; else 0. */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
+/* Its stack pointer. */
+uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
+
 #endif

@@ -299,11 +299,13 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 }
 
 /* The program waits while the recorder looks for what is to be patched; so what can be known before it starts is found out before. */
-static void find_patches(const struct run *run, struct recorder *rec)
+static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
 	struct known_module *known;
 
+	if (run->nr_pids)
+		attached_find_patches(run, rec);
 	/* With --force it may be a script. */
 	if (run->nr_pids || run->opts->force || !realpath(run->program.path, path))
 		return;

@@ -12,12 +12,13 @@
 #include "libmcount/channel.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
+#include "libmcount/patches.h"
 #include "libmcount/plans.h"
 #include "libmcount/session.h"
 #include "libmcount/unseen.h"
 #include "utils/format/attach.h"
 
-EXPORTED int64_t utrail_attach(const char *address, uint64_t handle, uint64_t is_to_wait);
+EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
 EXPORTED int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);
 
 /* --- what is to be undone --- */
@@ -183,6 +184,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	probe_stop();
 	session_end_wait();
 	probe.ready = false;
+	patches_pass();
 	for_each_undo(undo_slot, NULL);
 	thread_forget_ends();
 	unhook_frames();
@@ -219,6 +221,7 @@ static int64_t give_back(void)
 	atomic_store(&newest, NULL);
 	atomic_store(&probe_threads, NULL);
 	self = NULL; /* the destructor is called by this thread */
+	patches_forget();
 	modules_drop();
 	plans_drop();
 	arena_drop();
@@ -259,15 +262,22 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return give_back();
 	case ATTACH_HANDLE:
 		return own_handle;
+	case ATTACH_CHANGES:
+		return patches_changes((const struct attach_change **)ranges);
+	case ATTACH_CHANGED:
+		return patches_changed();
 	case ATTACH_OPEN_CALLS:
 		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_BEGIN:
-		return session_is_waiting() ? session_go() : -EINVAL;
+		if (!session_is_waiting())
+			return -EINVAL;
+		session_go();
+		return 0;
 	}
 	return -EINVAL;
 }
 
-int64_t utrail_attach(const char *address, uint64_t handle, uint64_t is_to_wait)
+int64_t utrail_attach(const char *address, uint64_t handle)
 {
 	int saved = errno;
 
@@ -278,7 +288,7 @@ int64_t utrail_attach(const char *address, uint64_t handle, uint64_t is_to_wait)
 	own_handle = handle;
 	probe.is_attached = true;
 
-	int64_t ret = session_attach(address, is_to_wait);
+	int64_t ret = session_attach(address);
 
 	leave_exit();
 	errno = saved;

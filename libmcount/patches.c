@@ -1,42 +1,19 @@
 /* Patches (see patches.h). */
 #include "libmcount/patches.h"
 
-#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "libmcount/modules.h"
+#include "libmcount/patches_private.h"
 #include "libmcount/probe.h"
-#include "libmcount/stub_memory.h"
 #include "libmcount/text.h"
 
-/*
- * What is kept of a struct plan_patch once its stub is written.
- *
- * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
- */
-struct patch {
-	uint64_t site;
-	uint64_t semaphore;
-	uint64_t leads_to;
-	uint8_t what;
-	uint8_t flags;
-	uint8_t bytes;
-	uint8_t original[PLAN_PATCH_ORIGINAL];
-};
+#define TEXT_PAGE 4096
 
-/* Those that one plan has for one module; there may be more for it. Nothing is taken out of the list. Under modules.c's lock. */
-struct patched_module {
-	struct patched_module *next;
-	uint64_t load_bias;
-	uint64_t path_hash; /* to know it again */
-	uint32_t nr;
-	struct patch patches[];
-};
+struct patched_module *patched_modules;
 
-static struct patched_module *patched_modules;
-
-static bool is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag)
+bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
@@ -69,25 +46,30 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 	return has_stub(plan) ? head_bytes(plan) + plan->len : 0;
 }
 
-static bool write_stub(const struct plan_patch *plan, uint8_t *at, const struct stub_memory *memory)
+/* To @at, to be executed at @as, which has the cells of @memory. */
+static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
+		       const struct stub_memory *memory)
 {
 	uint8_t *code = at + head_bytes(plan);
+	uint64_t moved = plan->site - (as + head_bytes(plan));
 
+	/* A stub and its cell lie as far from each other where it is written as where it is executed. */
 	if (head_bytes(plan) && plan->what == PATCH_EVENT)
-		arch_write_point_stub(at, plan->event, plan->site, &memory->cells[ARCH_HOOK_POINT]);
+		arch_write_point_stub(at, plan->event, plan->site,
+				      (const uint64_t *)&memory->cells[ARCH_HOOK_POINT]);
 	else if (head_bytes(plan))
 		arch_write_entry_stub(at, plan->addr, plan->site, plan->slot,
-				      &memory->cells[ARCH_HOOK_ENTRY]);
+				      (const uint64_t *)&memory->cells[ARCH_HOOK_ENTRY]);
 	memcpy(code, plan->code, plan->len);
 	for (uint32_t i = 0; i < plan->nr_fixes; i++) {
-		if (!arch_move_distance(code + plan->fixes[i], plan->site - (uint64_t)code))
+		if (!arch_move_distance(code + plan->fixes[i], moved))
 			return false;
 	}
 	return true;
 }
 
 /* Where the patch leads to; @at: its stub, if it has one. */
-static uint64_t target_of(const struct plan_patch *plan, const uint8_t *at,
+static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			  const struct stub_memory *memory)
 {
 	static const uint8_t hooks[PATCH_KINDS] = {
@@ -100,49 +82,63 @@ static uint64_t target_of(const struct plan_patch *plan, const uint8_t *at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/* In front of a silent one's code is nothing; one without code leads to the stub behind it, which is of the same kind. */
-	return (uint64_t)at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
-				       ? ARCH_ENTRY_STUB_START
-				       : 0);
+	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
+			     ? ARCH_ENTRY_STUB_START
+			     : 0);
+}
+
+/* The patches of one module, on their way into it. */
+struct adoption {
+	struct patched_module *module;
+	const struct plan_patch *plans;
+	uint32_t failed;
+};
+
+static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, void *arg)
+{
+	const struct adoption *a = arg;
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < a->module->nr; i++) {
+		const struct plan_patch *plan = &a->plans[i];
+
+		if (has_stub(plan) &&
+		    !write_stub(plan, to->stubs + at, (uint64_t)as->stubs + at, to))
+			return false;
+		at += stub_bytes(plan);
+	}
+	return true;
 }
 
 /* All stubs of the module, or none that is of use. */
-static bool write_stubs(const struct dl_phdr_info *info, const struct plan_patch *plans,
-			struct patched_module *module)
+static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
+	struct patched_module *module = a->module;
 	uint64_t bytes = 0;
-	struct stub_memory *memory;
-	uint8_t *at;
+	uint64_t at;
 
 	for (uint32_t i = 0; i < module->nr; i++)
-		bytes += stub_bytes(&plans[i]);
-	memory = stub_memory_make(info, bytes);
-	if (!memory)
+		bytes += stub_bytes(&a->plans[i]);
+	module->memory = stub_memory_make(info, bytes, write_stubs, a);
+	if (!module->memory)
 		return false;
-	at = memory->stubs;
+	at = (uint64_t)module->memory->stubs;
 	for (uint32_t i = 0; i < module->nr; i++) {
-		if (has_stub(&plans[i]) && !write_stub(&plans[i], at, memory))
-			goto failed;
-		module->patches[i].leads_to = target_of(&plans[i], at, memory);
-		at += stub_bytes(&plans[i]);
+		module->patches[i].leads_to = target_of(&a->plans[i], at, module->memory);
+		at += stub_bytes(&a->plans[i]);
 	}
-	/* Never writable and executable at a time. */
-	if (stub_memory_close(memory, bytes))
-		return true;
-failed:
-	stub_memory_drop(memory, bytes);
-	return false;
+	return true;
 }
 
 /* --- the text --- */
 
 static bool is_original(const struct dl_phdr_info *info, const struct patch *patch)
 {
-	return is_within(info, patch->site, patch->bytes, PF_X) &&
+	return patches_is_within(info, patch->site, patch->bytes, PF_X) &&
 	       memcmp((const void *)patch->site, patch->original, patch->bytes) == 0;
 }
 
-/* What is to stand at the site, at most PLAN_PATCH_ORIGINAL bytes; how many, 0: that cannot be. */
-static uint32_t make_bytes(const struct patch *patch, uint8_t *to)
+uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 {
 	/* A short one leads to the long jump of the patch before it. */
 	if (patch->flags & PLAN_PATCH_SHORT)
@@ -167,41 +163,48 @@ static uint32_t make_bytes(const struct patch *patch, uint8_t *to)
 	return ARCH_JUMP_BYTES;
 }
 
+/* The recorder, which takes it out again, may be killed between the one and the other. */
+static bool is_in_two_pages(const struct patch *patch)
+{
+	return patch->site % TEXT_PAGE + patch->bytes > TEXT_PAGE;
+}
+
 static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch)
 {
 	uint8_t bytes[PLAN_PATCH_ORIGINAL];
 	uint32_t len;
 
 	_Static_assert(PLAN_PATCH_JUMP == ARCH_JUMP_BYTES, "that is the least that is replaced");
-	if (!is_original(info, patch))
+	if (!is_original(info, patch) || (probe.is_attached && is_in_two_pages(patch)))
 		return false;
-	len = make_bytes(patch, bytes);
+	len = patch_make_bytes(patch, bytes);
 	return len && text_write(fd, patch->site, bytes, len);
 }
 
-/* A program may pass by without a look as long as nobody is there. */
-static void raise_semaphore(const struct dl_phdr_info *info, const struct patch *patch)
+void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 {
-	if (patch->semaphore && is_within(info, patch->semaphore, sizeof(uint16_t), PF_W))
-		__atomic_fetch_add((uint16_t *)patch->semaphore, 1, __ATOMIC_RELAXED);
+	if (!patch->semaphore || !patches_is_within(info, patch->semaphore, sizeof(uint16_t), PF_W))
+		return;
+	__atomic_fetch_add((uint16_t *)patch->semaphore, 1, __ATOMIC_RELAXED);
+	patch->is_raised = true;
 }
 
 /* How many could not be. */
-static uint32_t put_in(const struct dl_phdr_info *info, const struct patched_module *module)
+static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module)
 {
 	int fd = text_open();
 	uint32_t failed = 0;
 	bool is_in = false; /* what leads to the next one, if that is an inner one */
 
 	for (uint32_t i = 0; i < module->nr; i++) {
-		const struct patch *patch = &module->patches[i];
+		struct patch *patch = &module->patches[i];
 
 		if (!(patch->flags & PLAN_PATCH_INNER))
 			is_in = put_patch(info, fd, patch);
 		else if (patch->flags & PLAN_PATCH_SHORT)
 			is_in = is_in && put_patch(info, fd, patch);
 		if (is_in)
-			raise_semaphore(info, patch);
+			patch_raise_semaphore(info, patch);
 		else if (!(patch->flags & PLAN_PATCH_SILENT))
 			failed++;
 	}
@@ -211,24 +214,19 @@ static uint32_t put_in(const struct dl_phdr_info *info, const struct patched_mod
 
 /* --- modules --- */
 
-/* The patches of one module, on their way into it. */
-struct adoption {
-	struct patched_module *module;
-	const struct plan_patch *plans;
-	uint32_t failed;
-};
-
 static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct adoption *a = arg;
 	struct patched_module *module = a->module;
 
 	if (info->dlpi_addr != module->load_bias ||
-	    !is_within(info, module->patches[0].site, ARCH_JUMP_BYTES, PF_X))
+	    !patches_is_within(info, module->patches[0].site, ARCH_JUMP_BYTES, PF_X))
 		return 0;
 	module->path_hash = module_path_hash(info->dlpi_name);
-	if (write_stubs(info, a->plans, module)) {
-		a->failed = put_in(info, module);
+	if (make_stubs(info, a)) {
+		/* Of a process that runs the recorder stops all threads first. */
+		module->is_waiting = probe.is_attached && !probe.ready;
+		a->failed = module->is_waiting ? 0 : put_in(info, module);
 		module->next = patched_modules;
 		patched_modules = module;
 	}
@@ -238,6 +236,15 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 static uint64_t module_bytes(uint32_t nr)
 {
 	return sizeof(struct patched_module) + (uint64_t)nr * sizeof(struct patch);
+}
+
+void patches_drop(void)
+{
+	for (struct patched_module *module = patched_modules, *next; module; module = next) {
+		next = module->next;
+		munmap(module, module_bytes(module->nr));
+	}
+	patched_modules = NULL;
 }
 
 static struct patched_module *make_module(const struct plan_patch *plans, uint32_t nr)
@@ -257,6 +264,7 @@ static struct patched_module *make_module(const struct plan_patch *plans, uint32
 		patch->what = plans[i].what;
 		patch->flags = plans[i].flags;
 		patch->bytes = plans[i].bytes;
+		patch->clear = plans[i].clear;
 		memcpy(patch->original, plans[i].original, sizeof(patch->original));
 	}
 	return module;
@@ -289,9 +297,9 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uint64_t path_hash = module_path_hash(info->dlpi_name);
 
-	for (const struct patched_module *module = patched_modules; module; module = module->next) {
-		if (module->load_bias == info->dlpi_addr && module->path_hash == path_hash &&
-		    is_original(info, &module->patches[0]))
+	for (struct patched_module *module = patched_modules; module; module = module->next) {
+		if (!module->is_waiting && module->load_bias == info->dlpi_addr &&
+		    module->path_hash == path_hash && is_original(info, &module->patches[0]))
 			put_in(info, module);
 	}
 	return 0;

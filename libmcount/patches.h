@@ -18,4 +18,22 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr);
  */
 void patches_look_again(void);
 
+/*
+ * For a process that is attached to (see utils/format/attach.h). What is patched when it begins is put in by the recorder; so these are called
+ * by a thread that it has stopped, and patches_pass() while all others run.
+ */
+
+/* Nothing that is patched leads to the probe any more. */
+void patches_pass(void);
+
+/* All changes of the text, in memory that stays until the next call or patches_forget(). How many; negative errno when there is no memory for them. */
+struct attach_change;
+int64_t patches_changes(const struct attach_change **first);
+
+/* The recorder has written what could be: how many are not there. */
+uint64_t patches_changed(void);
+
+/* Forget all of them; what is in the text stays. */
+void patches_forget(void);
+
 #endif

@@ -138,7 +138,7 @@ void probe_finish(void)
 	errno = saved;
 }
 
-static bool is_waiting; /* all is there, and calls are recorded from ATTACH_BEGIN on */
+static bool is_waiting; /* all is there, and calls are recorded from session_go() on */
 
 bool session_is_waiting(void)
 {
@@ -150,15 +150,14 @@ void session_end_wait(void)
 	is_waiting = false;
 }
 
-int64_t session_go(void)
+void session_go(void)
 {
 	is_waiting = false;
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
-	return 0;
 }
 
-/* Be recorded from now on. enum attach_result */
-static int64_t begin(const char *address, bool is_to_wait)
+/* Be recorded from now on, or once the recorder says so when it has attached. enum attach_result */
+static int64_t begin(const char *address)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
@@ -183,12 +182,14 @@ static int64_t begin(const char *address, bool is_to_wait)
 		backtrace_setup();
 	}
 	thread_setup();
-	is_waiting = is_to_wait;
-	if (!is_waiting)
-		session_go();
-	/* Who is to leave again has no handlers of signals: the program could have learnt of them. */
+	is_waiting = probe.is_attached;
+	/*
+	 * The recorder still has to change the text and to say which calls are open. And who is to leave again has no handlers of
+	 * signals: the program could have learnt of them.
+	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
+	session_go();
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/* Where ENTRY records are held back, a crash would lose those of the calls that led to it. */
@@ -206,10 +207,10 @@ __attribute__((constructor)) static void session_begin(void)
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
 	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
-		begin(address, false);
+		begin(address);
 }
 
-int64_t session_attach(const char *address, bool is_to_wait)
+int64_t session_attach(const char *address)
 {
 	bool has_shadow_stack = arch_has_shadow_stack();
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -220,8 +221,7 @@ int64_t session_attach(const char *address, bool is_to_wait)
 		return ATTACH_OTHER_LIBC;
 	if (why == CONTROL_NO_ADDRESS_SPACE)
 		return ATTACH_NO_ADDRESS_SPACE;
-	return control_address_parse(address, probe.secret) ? begin(address, is_to_wait)
-							    : ATTACH_REFUSED;
+	return control_address_parse(address, probe.secret) ? begin(address) : ATTACH_REFUSED;
 }
 
 /* COLD. After the program's own destructors: exit(3) in this thread. */

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* COLD. Be recorded by the recorder at @address, from now on, or with @is_to_wait from session_go() on. enum attach_result */
-int64_t session_attach(const char *address, bool is_to_wait);
+/* COLD. Be recorded by the recorder at @address, from session_go() on. enum attach_result */
+int64_t session_attach(const char *address);
 
 /* COLD. Whether session_go() is waited for; and no more. */
 bool session_is_waiting(void);
 void session_end_wait(void);
 
-/* COLD. Calls are recorded from now on. 0 */
-int64_t session_go(void);
+/* COLD. All that it needs is there: calls are recorded from now on. */
+void session_go(void);
 
 #endif

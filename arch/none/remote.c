@@ -77,3 +77,8 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr)
 {
 	return 0;
 }
+
+uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
+{
+	return 0;
+}

@@ -265,11 +265,21 @@ uint64_t arch_remote_result(const struct arch_remote *r)
 	return r->words[RAX];
 }
 
-uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr)
+static uint64_t sigframe_register(const uint64_t *words, size_t nr, int reg)
 {
 	const size_t gregs = offsetof(ucontext_t, uc_mcontext.gregs) / sizeof(*words);
 
 	if (nr <= gregs + REG_CSGSFS || (words[gregs + REG_CSGSFS] & 0xffff) != USER_CS)
 		return 0;
-	return words[gregs + REG_RIP];
+	return words[gregs + reg];
+}
+
+uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr)
+{
+	return sigframe_register(words, nr, REG_RIP);
+}
+
+uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
+{
+	return sigframe_register(words, nr, REG_RSP);
 }

@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -104,8 +105,8 @@ class Server:
 def serve(servers):
     running = []
 
-    def start(build, **kw):
-        running.append(Server(servers(build), **kw))
+    def start(build, exe=None, **kw):
+        running.append(Server(exe or servers(build), **kw))
         return running[-1]
 
     yield start
@@ -230,14 +231,17 @@ def test_options_hold(serve):
     server.end()
 
 
-def test_two_at_a_time_and_names(serve):
-    first, second = serve("pg"), serve("cyg")
+def test_two_at_a_time_and_names(serve, servers, workdir):
+    # A name that no other process has: tests run beside this one.
+    name = f"server-{os.getpid()}"
+    named = shutil.copy(servers("cyg"), workdir / name)
+    first, second = serve("pg"), serve("cyg", named)
     record(f"{first.pid},{second.pid}", "--for=80ms").must()
     assert len(set(re.findall(r"pid=(\d+) ", open("uftrace.data/task.txt").read())) & {str(first.pid), str(second.pid)}) == 2
-    record("server-cyg", "--for=30ms").must()
-    third = serve("cyg")
-    result = record("server-cyg").must(1)
-    assert re.search(rf"\d processes are called 'server-cyg'.*{second.pid}, {third.pid}|{third.pid}, {second.pid}", result.err)
+    record(name, "--for=30ms").must()
+    third = serve("cyg", named)
+    result = record(name).must(1)
+    assert re.search(rf"2 processes are called '{name}'.*({second.pid}, {third.pid}|{third.pid}, {second.pid})", result.err)
     for server in (first, second, third):
         server.is_as_it_was()
         server.end()
@@ -327,7 +331,7 @@ def test_refusals(servers, workdir):
     refused(1, "says how a program is started", "--keep-pid", status=2)
     refused(1, "says how a program is started", "--no-randomize-addr", status=2)
     refused(1, "handlers of signals", "--crash-report", status=2)
-    refused(1, "for programs that are started", "-E", "sdt:x", status=2)
+    refused(1, "for programs that are started", "-E", "sched:*@kernel", status=2)
 
     proc = sleeper("sleep", "100")
     os.kill(proc.pid, signal.SIGSTOP)

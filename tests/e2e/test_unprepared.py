@@ -220,3 +220,22 @@ def test_programs_as_they_were_shipped(workdir, name):
         file.writelines(f"{i * 7919 % 997} line {i}\n" for i in range(2000))
     record([os.path.realpath(exe), *command[1:]], "-P", ".")
     assert re.search(r"\bfun_|main", utrail("report").must().out)
+
+
+def test_event_where_a_function_begins(workdir):
+    """Both want the same bytes: the function has them, and the user is told."""
+    (workdir / "both.c").write_text(
+        "#include <stdio.h>\n#include <sys/sdt.h>\nint all;\n"
+        "__attribute__((noipa)) int first(int x) { DTRACE_PROBE(both, first); return x * 3 + 1; }\n"
+        "__attribute__((noipa)) int later(int x) { all += x; DTRACE_PROBE(both, later); return all * 5; }\n"
+        'int main(void) { int sum = 0; for (int i = 0; i < 4; i++) sum += first(i) + later(i); printf("%d\\n", sum); return 0; }\n'
+    )
+    run("gcc", "-O2", "both.c", "-o", "both").must()
+    plain = run("./both").must().out
+    traced = utrail("record", "-P", ".", "-E", "both:*", "./both").must()
+    assert traced.out == plain
+    assert re.search(r"some events of '.*both' are not recorded, where they lie in the first bytes of a function", traced.err)
+    shown = utrail("replay", "--no-libcall").must().out
+    assert shown.count("later") >= 4 and "both:first" not in shown
+    assert utrail("record", "-P", "main", "-E", "both:*", "./both").must().err == ""
+    assert utrail("replay").must().out.count("both:first") == 4

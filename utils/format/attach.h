@@ -7,8 +7,7 @@
 /*
  * The recorder has a thread of the process call these; addresses and numbers are what the registers hold.
  *
- *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle; whether to wait for ATTACH_BEGIN)
- *											-> enum attach_result
+ *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
  *	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
  */
 #define ATTACH_FUNCTION "utrail_attach"
@@ -32,9 +31,13 @@ enum attach_step {
 		2, /* with all other threads stopped: 0 when none of them is within the probe, or returns to it */
 	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
 	ATTACH_HANDLE = 4,    /* what utrail_attach() was given */
+	/* How many struct attach_change there are; the room gets the address of the first. Valid until the next call of these two */
+	ATTACH_CHANGES = 5,
+	/* The recorder has put in what could be. How many are not in, and count as failed */
+	ATTACH_CHANGED = 6,
 	/* Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and the third argument is its bytes. 0 or -errno */
-	ATTACH_OPEN_CALLS = 5,
-	ATTACH_BEGIN = 6, /* from now on calls are recorded */
+	ATTACH_OPEN_CALLS = 7,
+	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 };
 
 /*
@@ -74,5 +77,31 @@ enum attach_state {
 	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to it is not */
 	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started it is not */
 };
+
+/*
+ * A place of the program's text, in the order in which they are put in: the reverse is that in which they are taken out. The recorder does
+ * both, while all threads stand.
+ *
+ * @len: of @before, which is there without us, and @after, which is with us
+ * @clear: so many bytes from @site on must have nobody in them when it is put in: all that is done elsewhere from then on. Not less than @len
+ */
+#define ATTACH_CHANGE_MAX 16
+
+enum attach_change_flags {
+	ATTACH_CHANGE_ON_FORMER =
+		1, /* it leads to the one before it, which must be there as long as this one is */
+	ATTACH_CHANGE_ISLAND = 2, /* what is there without us is never executed */
+};
+
+struct attach_change {
+	uint64_t site;
+	uint8_t len;
+	uint8_t clear;
+	uint8_t flags; /* enum attach_change_flags */
+	uint8_t pad[5];
+	uint8_t before[ATTACH_CHANGE_MAX];
+	uint8_t after[ATTACH_CHANGE_MAX];
+};
+_Static_assert(sizeof(struct attach_change) == 48, "attach_change is laid out without holes");
 
 #endif

@@ -226,6 +226,7 @@ enum plan_patch_flags {
  * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: its id in records
  * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's first instruction
+ * @clear: how many bytes from @site on are done by @code: nobody may be among them when the jump is written; 0 where there is no @code
  * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
  */
 #define PLAN_PATCH_JUMP \
@@ -249,7 +250,8 @@ struct plan_patch {
 	uint8_t fixes[PLAN_PATCH_FIXES];
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 	uint8_t code[PLAN_PATCH_CODE];
-	uint8_t pad[5];
+	uint8_t clear;
+	uint8_t pad[4];
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 

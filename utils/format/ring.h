@@ -101,7 +101,7 @@ struct arena_forks {
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits: what some thread cannot read
- * @points_failed: points of a plan that could not be put into the program
+ * @points_failed: patches of a plan, of functions and of events, that could not be put into the program
  *
  * With PLAN_STEERABLE (libmcount/steer.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0 before it looks what that is

@@ -18,6 +18,7 @@
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/quiet.h"
 #include "cmds/record/attach/target.h"
+#include "cmds/record/attach/text.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 #include "utils/format/attach.h"
@@ -32,6 +33,7 @@
  * @thread: the one that makes calls; NULL once it is let go
  * @libc: functions of its C library
  * @codes: from where to where the probe has made code
+ * @text: what the probe changes of the program's
  */
 struct attaching {
 	struct world w;
@@ -44,11 +46,13 @@ struct attaching {
 	uint64_t leave_fn;
 	uint64_t codes[2 * CODES_MAX];
 	uint64_t nr_codes;
+	struct text text;
 };
 
 static void done(struct attaching *a)
 {
 	maps_deinit(&a->maps);
+	text_deinit(&a->text);
 	world_close(&a->w);
 	free(a);
 }
@@ -169,6 +173,67 @@ static void end_calls(struct attaching *a)
 	a->thread = NULL;
 }
 
+/* --- the program's text --- */
+
+static int read_text(struct attaching *a, struct uft_err *err)
+{
+	uint64_t address = 0, nr = 0;
+	int ret = leave(a, ATTACH_CHANGES, &nr, err);
+
+	if (ret == 0 && (int64_t)nr < 0)
+		ret = err_set_errno(err, (int64_t)nr, "cannot patch process %d", a->w.pid);
+	if (ret == 0 && nr &&
+	    world_read(&a->w, world_args(&a->w), &address, sizeof(address)) != sizeof(address))
+		ret = err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
+	return ret < 0 ? ret : text_read(&a->text, &a->w, address, nr, err);
+}
+
+#define STOP_TRIES 3
+
+/* Another thread makes the calls when one of them did not stop: then all were let go. */
+static int stop_all(struct attaching *a, struct uft_err *err)
+{
+	int ret = world_stop(&a->w, err);
+
+	for (int i = 1; i < STOP_TRIES && ret == -EBUSY; i++) {
+		ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+		if (ret == 0)
+			ret = world_stop(&a->w, err);
+	}
+	if (ret < 0)
+		a->thread = NULL;
+	return ret;
+}
+
+#define PUT_IN_TRIES   50
+#define PUT_IN_WAIT_US 1000
+
+/* Then it is recorded. Functions that threads do not get out of the beginning of are left alone: the probe counts them. */
+static int put_text_in(struct attaching *a, struct uft_err *err)
+{
+	uint64_t nr_failed;
+	int ret = read_text(a, err);
+
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < PUT_IN_TRIES && a->text.nr; i++) {
+		size_t left = 1;
+
+		ret = stop_all(a, err);
+		if (ret < 0)
+			return ret;
+		if (maps_read(&a->maps, a->w.pid) == 0)
+			left = text_put_in(&a->text, &a->w, &a->maps);
+		world_let_others_go(&a->w, a->thread);
+		if (!left)
+			break;
+		usleep(PUT_IN_WAIT_US);
+		if (a->w.wait)
+			a->w.wait(a->w.wait_arg);
+	}
+	return leave(a, ATTACH_CHANGED, &nr_failed, err);
+}
+
 /* --- leaving --- */
 
 static bool is_within(const struct attaching *a, uint64_t pc, const struct mapping *probe,
@@ -217,11 +282,12 @@ static bool is_anybody_within(struct attaching *a)
 #define EMPTY_TRIES   2000
 #define EMPTY_WAIT_US 2000
 
-/* Until no thread is within the probe: nothing leads there any more, so this stays so. */
+/* Until the text is as it was, and no thread is within the probe: nothing leads there any more, so this stays so. */
 static int empty(struct attaching *a, struct uft_err *err)
 {
 	for (int i = 0; i < EMPTY_TRIES; i++) {
 		uint64_t inside = 1;
+		size_t changed = 0;
 		int ret = 0;
 
 		/* The one that makes the calls may itself be within: it waits for the recorder's answer. */
@@ -237,12 +303,14 @@ static int empty(struct attaching *a, struct uft_err *err)
 		}
 		/* Stacks may have come. */
 		ret = maps_read(&a->maps, a->w.pid);
+		if (ret == 0)
+			changed = text_take_out(&a->text, &a->w, &a->maps);
 		if (ret == 0 && !is_anybody_within(a))
 			ret = leave(a, ATTACH_COUNT, &inside, err);
 		if (ret < 0)
 			return ret;
 		world_let_others_go(&a->w, a->thread);
-		if (inside == 0)
+		if (inside == 0 && changed == 0)
 			return 0;
 		usleep(EMPTY_WAIT_US);
 		if (a->w.wait)
@@ -296,7 +364,9 @@ static int take_out(struct attaching *a, struct uft_err *err)
 	if (world_read(&a->w, world_args(&a->w), a->codes, a->nr_codes * 2 * sizeof(uint64_t)) !=
 	    a->nr_codes * 2 * sizeof(uint64_t))
 		return err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
-	ret = empty(a, err);
+	ret = read_text(a, err);
+	if (ret == 0)
+		ret = empty(a, err);
 	if (ret == 0)
 		ret = leave(a, ATTACH_GIVE_BACK, &result, err);
 	if (ret == 0)
@@ -511,10 +581,11 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	if (ret == 0)
 		ret = put_text(a, how->address, err);
 	if (ret == 0)
-		ret = call(a, ATTACH_MS, a->attach_fn, world_args(&a->w), handle, true, &result,
-			   err);
+		ret = call(a, ATTACH_MS, a->attach_fn, world_args(&a->w), handle, 0, &result, err);
 	if (ret == 0 && result == ATTACH_DONE) {
-		ret = begin_recording(a, how, err);
+		ret = put_text_in(a, err);
+		if (ret == 0)
+			ret = begin_recording(a, how, err);
 		if (ret == 0)
 			return 0;
 	} else if (ret == 0)

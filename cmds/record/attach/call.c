@@ -83,7 +83,6 @@ static int put_back(const struct world *w, struct world_thread *t, const uint64_
 		ret = set_mask(t, mask);
 	if (ret == 0)
 		ret = world_set_regs(t->tid, &t->regs);
-	t->is_changed = false;
 	return ret;
 }
 
@@ -250,7 +249,6 @@ uint64_t world_args(const struct world *w)
 static int give_up(struct world *w, struct world_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
-	t->is_changed = false;
 	world_let_others_go(w, t);
 	world_let_go(w);
 	return err_set(

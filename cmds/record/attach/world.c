@@ -371,8 +371,6 @@ static void detach(struct world *w, struct world_thread *t)
 		return;
 	if (!t->is_stopped)
 		world_interrupt(w, t, world_now_ms() + STOP_PATIENCE_MS);
-	if (t->is_stopped && t->is_changed)
-		world_set_regs(t->tid, &t->regs);
 	ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 }
 
@@ -401,7 +399,7 @@ void world_let_go(struct world *w)
 /* So many instructions may a thread take to leave a few bytes. */
 #define STEPS_MAX 256
 
-static int step_out(struct world *w, struct world_thread *t, uint64_t start, uint64_t end)
+int world_step_out(struct world *w, struct world_thread *t, uint64_t start, uint64_t end)
 {
 	for (int i = 0; i < STEPS_MAX; i++) {
 		int status;
@@ -413,9 +411,6 @@ static int step_out(struct world *w, struct world_thread *t, uint64_t start, uin
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
 			return -EBUSY;
-		if (t->is_changed && world_set_regs(t->tid, &t->regs) < 0)
-			return -EBUSY;
-		t->is_changed = false;
 		t->is_stopped = false;
 		if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) < 0)
 			return -EBUSY;
@@ -437,28 +432,4 @@ static int step_out(struct world *w, struct world_thread *t, uint64_t start, uin
 		}
 	}
 	return -EBUSY;
-}
-
-int world_clear(struct world *w, uint64_t start, uint64_t end,
-		uint64_t (*moved)(void *arg, uint64_t pc), void *arg, struct uft_err *err)
-{
-	for (size_t i = 0; i < w->nr; i++) {
-		struct world_thread *t = w->threads[i];
-		uint64_t pc = arch_remote_pc(&t->regs);
-
-		/* Whose next instruction is the first of them has not begun with them. */
-		if (t->is_gone || pc == start || pc - start >= end - start)
-			continue;
-
-		uint64_t to = moved ? moved(arg, pc) : 0;
-
-		if (to) {
-			arch_remote_set_pc(&t->regs, to);
-			t->is_changed = true;
-		} else if (step_out(w, t, start, end) < 0) {
-			return err_set(err, -EBUSY, "thread %d stays within code that is to change",
-				       t->tid);
-		}
-	}
-	return 0;
 }

@@ -17,13 +17,12 @@
  *
  * All functions of one world are called by one thread: the kernel knows that one as the tracer.
  *
- * @regs: of the stop; written back before the thread goes on when @is_changed
+ * @regs: of the stop
  */
 struct world_thread {
 	pid_t tid;
 	bool is_stopped;
 	bool is_gone;
-	bool is_changed;
 	struct arch_remote regs;
 };
 
@@ -78,12 +77,9 @@ size_t world_read(const struct world *w, uint64_t address, void *to, size_t len)
 size_t world_write(const struct world *w, uint64_t address, const void *from, size_t len);
 
 /*
- * Bytes of code are to change, from @start to before @end: a thread that stands among them is moved to the same place in the code
- * that does what they did, as @moved says; where that is 0 it executes instructions one by one until it has left. All threads are
- * stopped. -EBUSY when a thread does not leave (it waits there in a system call): nothing is to be changed then.
+ * The stopped thread executes instructions one by one until it is not in [@start, @end). 0; -EBUSY: it stays there, as in a loop or a system call.
  */
-int world_clear(struct world *w, uint64_t start, uint64_t end,
-		uint64_t (*moved)(void *arg, uint64_t pc), void *arg, struct uft_err *err);
+int world_step_out(struct world *w, struct world_thread *t, uint64_t start, uint64_t end);
 
 /*
  * Where the instructions are that calls begin and end with, in the executable memory [@start, @end) of a C library. -ENOEXEC when

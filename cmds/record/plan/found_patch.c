@@ -56,8 +56,31 @@ void found_patch_bind(const struct found_patch *found, uint64_t bias, struct str
 	patch.semaphore = moved(patch.semaphore, bias);
 	patch.addr = moved(patch.addr, bias);
 	patch.len = code.len;
+	patch.clear = code.taken;
 	patch.nr_fixes = code.nr_fixes;
 	memcpy(patch.fixes, code.fixes, sizeof(patch.fixes));
 	memcpy(patch.code, code.bytes, sizeof(patch.code));
 	strbuf_add(out, &patch, sizeof(patch));
+}
+
+/* How many bytes from its site on are replaced, or done elsewhere. */
+static uint64_t reach(uint8_t bytes, uint8_t moved)
+{
+	return bytes > moved ? bytes : moved;
+}
+
+bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
+			 const struct strbuf *patches, size_t nr)
+{
+	const struct plan_patch *list = (const struct plan_patch *)patches->data;
+	uint64_t start = found->patch.site + bias;
+	uint64_t end = start + reach(found->patch.bytes, found->code.taken);
+
+	/* A module's patches follow each other, and these are the newest. */
+	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {
+		if (list[i].site < end &&
+		    start < list[i].site + reach(list[i].bytes, list[i].clear))
+			return false;
+	}
+	return true;
 }

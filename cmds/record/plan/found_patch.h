@@ -26,4 +26,8 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 /* Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher. */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
+/* Whether no patch of this module among the first @nr in @patches, a list of struct plan_patch, has to do with bytes that it would have to do with. */
+bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
+			 const struct strbuf *patches, size_t nr);
+
 #endif

@@ -202,13 +202,6 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 	if (found->is_known || !may_be_patched(settings, known, is_program))
 		return;
 	found->is_known = true;
-	/* Its threads may stand in the bytes that would change, and nobody would change them back. */
-	if (settings->attaches) {
-		if (!known->calls_hooks)
-			complain_of_file(patches, known->path,
-					 "only programs that utrail starts are");
-		return;
-	}
 	if (find(&f, &err) < 0)
 		strbuf_list_add(&patches->complaints, err.text);
 	if (f.why_not)

@@ -242,11 +242,47 @@ static int find_points(struct points *points, struct known_module *known, struct
 
 /* --- one process --- */
 
+static void complain_of_functions(struct points *points, const struct known_module *known)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text,
+		    "some events of '%s' are not recorded, where they lie in the first bytes of a "
+		    "function that is patched: option '--unpatch' leaves such a function alone",
+		    known->path);
+	if (!strbuf_list_has(&points->complaints, strbuf_str(&text)))
+		strbuf_list_add(&points->complaints, strbuf_str(&text));
+}
+
+/*
+ * Those that have to do with each other come in or none of them; and none does that changes, or moves, bytes that a function's
+ * patch does, of which sites_prepare() did not know.
+ */
+static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
+			struct strbuf *out)
+{
+	const struct found_patch *found = (const struct found_patch *)known->points.found.data;
+	size_t nr = known->points.found.len / sizeof(*found);
+	size_t nr_before = out->len / sizeof(struct plan_patch);
+	size_t nr_group;
+
+	for (size_t i = 0; i < nr; i += nr_group) {
+		bool is_free = found_patch_is_free(&found[i], bias, out, nr_before);
+
+		for (nr_group = 1;
+		     i + nr_group < nr && (found[i + nr_group].patch.flags & PLAN_PATCH_INNER);
+		     nr_group++)
+			is_free &= found_patch_is_free(&found[i + nr_group], bias, out, nr_before);
+		if (!is_free)
+			complain_of_functions(points, known);
+		for (size_t k = 0; is_free && k < nr_group; k++)
+			found_patch_bind(&found[i + k], bias, out);
+	}
+}
+
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *out)
 {
-	const struct strbuf *found = &known->points.found;
-
 	if (!known->points.is_known && points_are_wanted(points->rules)) {
 		struct uft_err err = { 0 };
 
@@ -254,8 +290,5 @@ void points_bind(struct points *points, struct known_module *known,
 		if (find_points(points, known, &err) < 0)
 			strbuf_list_add(&points->complaints, err.text);
 	}
-	for (size_t i = 0; i < found->len / sizeof(struct found_patch); i++) {
-		found_patch_bind(&((const struct found_patch *)found->data)[i], module->load_bias,
-				 out);
-	}
+	bind_groups(points, known, module->load_bias, out);
 }

@@ -38,9 +38,9 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		msg_warn(msg, "%s", complaint);
 	if (nr_failed)
 		msg_warn(msg,
-			 "%llu probes of the program could not be recorded: no memory near its "
-			 "code, "
-			 "or the code is not that of the file",
+			 "%llu functions or probes of the program could not be patched: no memory "
+			 "near its "
+			 "code, the code is not that of the file, or a thread stayed in it",
 			 nr_failed);
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));

@@ -2,6 +2,7 @@
 #include "cmds/record/run/attached.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,8 +14,8 @@
 #include <unistd.h>
 
 #include "cmds/record/attach/attach.h"
+#include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/target.h"
-#include "cmds/record/plan/points.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
 
@@ -56,11 +57,10 @@ static int check_options(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "option '--pid' records what runs already: '%s' cannot be run, too",
 			       opts->args[0]);
-	if (points_are_wanted(&opts->events) || event_rules_want(&opts->events, EVENT_OF_KERNEL))
-		return err_set(
-			err, -ERR_USAGE,
-			"option '--Event' is for programs that are started: it cannot be used "
-			"with -p");
+	if (event_rules_want(&opts->events, EVENT_OF_KERNEL))
+		return err_set(err, -ERR_USAGE,
+			       "events of the kernel are for programs that are started: option "
+			       "'--Event' with -p knows those of the program only");
 	return 0;
 }
 
@@ -120,6 +120,37 @@ void attached_deinit(struct run *run)
 	free(run->pids);
 	run->pids = NULL;
 	run->nr_pids = 0;
+}
+
+/* --- what is patched --- */
+
+static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
+{
+	struct maps maps cleanup_maps = { 0 };
+	char link[64], program[PATH_MAX], path[PATH_MAX];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	if (!realpath(link, program) || maps_read(&maps, pid) < 0)
+		return;
+	for (size_t i = 0; i < maps.nr; i++) {
+		const struct mapping *m = &maps.lines[i];
+		struct known_module *known;
+
+		/* A file that is gone, or is somewhere else for us, is looked for when the process has named it. */
+		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
+		    strcmp(m->path, path) != 0)
+			continue;
+		known = known_module_get(&rec->planner.modules, path);
+		if (known)
+			patches_find(&rec->planner.patches, &run->settings, known,
+				     strcmp(path, program) == 0);
+	}
+}
+
+void attached_find_patches(struct run *run, struct recorder *rec)
+{
+	for (size_t i = 0; i < run->nr_pids; i++)
+		find_patches_of(run, rec, run->pids[i]);
 }
 
 /* --- until when --- */

@@ -164,12 +164,12 @@ static void test_explicit(void **state)
 
 static void begin_with(struct scene *s, struct attach_call call)
 {
-	struct {
-		struct attach_thread head;
-		struct attach_call call;
-	} told = { { .tid = s->t->ring->tid, .nr = 1 }, call };
+	const struct attach_thread head = { .tid = s->t->ring->tid, .nr = 1 };
+	char told[sizeof(head) + sizeof(call)];
 
-	assert_int_equal(unseen_note(&told, sizeof(told)), 0);
+	memcpy(told, &head, sizeof(head));
+	memcpy(told + sizeof(head), &call, sizeof(call));
+	assert_int_equal(unseen_note(told, sizeof(told)), 0);
 	unseen_begin(s->t);
 	assert_ptr_equal(s->t->top, s->t->frames);
 }

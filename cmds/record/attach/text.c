@@ -1,0 +1,297 @@
+/* Changes of a running process' text (see text.h). */
+#include "cmds/record/attach/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+#define PAGE	    4096
+#define CHANGES_MAX (16UL << 20)
+
+/* So much of a stack is looked at, in pieces; and so many stacks that handlers of signals have come from. */
+#define STACK_MAX   (64UL << 20)
+#define PIECE_WORDS 8192
+#define STACKS_MAX  8
+
+/* Long enough for a signal's frame to be found that begins in a piece and ends in the next. */
+#define OVERLAP_WORDS 64
+
+void text_deinit(struct text *text)
+{
+	free(text->changes);
+	*text = (struct text){ 0 };
+}
+
+int text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+	      struct uft_err *err)
+{
+	size_t bytes = nr * sizeof(*text->changes);
+
+	text_deinit(text);
+	if (!nr)
+		return 0;
+	text->changes = nr <= CHANGES_MAX ? malloc(bytes) : NULL;
+	if (!text->changes)
+		return err_set_errno(err, -ENOMEM, "cannot patch process %d", w->pid);
+	text->nr = nr;
+	if (world_read(w, address, text->changes, bytes) != bytes)
+		return err_set_errno(err, -EIO, "cannot read the memory of process %d", w->pid);
+	/* What comes from there is not believed. */
+	for (size_t i = 0; i < nr; i++) {
+		struct attach_change *c = &text->changes[i];
+
+		c->len = MIN(c->len, (uint8_t)ATTACH_CHANGE_MAX);
+		c->clear = MAX(c->clear, c->len);
+	}
+	return 0;
+}
+
+/* --- where nobody may be --- */
+
+/* Addresses in [@start, @end) are within change @index. */
+struct range {
+	uint64_t start;
+	uint64_t end;
+	size_t index;
+};
+
+/*
+ * One look at the threads.
+ *
+ * @wanted: by change: it is to be made; one that a thread is in the way of is no more
+ * @ranges: of those, sorted
+ */
+struct look {
+	struct world *w;
+	const struct maps *maps;
+	bool *wanted;
+	struct range *ranges;
+	size_t nr;
+	size_t nr_blocked;
+};
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a;
+	const struct range *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The range that has @address, or NULL. They do not overlap: each byte is changed once. */
+static const struct range *range_at(const struct look *look, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = look->nr;
+
+	if (!high || address < look->ranges[0].start || address >= look->ranges[high - 1].end)
+		return NULL;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		*(look->ranges[middle].start <= address ? &low : &high) = middle;
+	}
+	return address - look->ranges[low].start < look->ranges[low].end - look->ranges[low].start
+		       ? &look->ranges[low]
+		       : NULL;
+}
+
+static void block(struct look *look, uint64_t address)
+{
+	const struct range *range = range_at(look, address);
+
+	if (!range || !look->wanted[range->index])
+		return;
+	look->wanted[range->index] = false;
+	look->nr_blocked++;
+}
+
+/* Stacks that are still to be looked at, by addresses in them. */
+struct stacks {
+	uint64_t pointers[STACKS_MAX];
+	size_t nr;
+};
+
+/* The frame of a signal's handler says which stack it has interrupted; all else are words that may be return addresses. */
+static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
+			  const struct mapping *stack, struct stacks *stacks)
+{
+	for (size_t i = 0; i < nr_new; i++) {
+		block(look, words[i]);
+		if (words[i] != look->w->return_gadget || i + 1 >= nr)
+			continue;
+
+		uint64_t sp = arch_remote_sigframe_sp(words + i + 1, nr - i - 1);
+
+		if (sp && sp - stack->start >= stack->end - stack->start && stacks->nr < STACKS_MAX)
+			stacks->pointers[stacks->nr++] = sp;
+	}
+}
+
+static void look_at_stack(struct look *look, uint64_t sp, uint64_t *words, struct stacks *stacks)
+{
+	const struct mapping *stack = maps_find(look->maps, sp);
+	uint64_t at = sp & ~(uint64_t)7;
+	uint64_t end = stack ? MIN(stack->end, at + STACK_MAX) : at;
+
+	while (at < end) {
+		size_t wanted = MIN((size_t)(end - at) / sizeof(*words), (size_t)PIECE_WORDS);
+		size_t nr = world_read(look->w, at, words, wanted * sizeof(*words)) /
+			    sizeof(*words);
+		size_t nr_new = nr == PIECE_WORDS ? nr - OVERLAP_WORDS : nr;
+
+		if (!nr)
+			break;
+		look_at_words(look, words, nr, nr_new, stack, stacks);
+		at += nr_new * sizeof(*words);
+	}
+}
+
+static void look_at_thread(struct look *look, const struct world_thread *t, uint64_t *words)
+{
+	struct stacks stacks = { { arch_remote_sp(&t->regs) }, 1 };
+
+	block(look, arch_remote_pc(&t->regs));
+	for (size_t i = 0; i < stacks.nr; i++)
+		look_at_stack(look, stacks.pointers[i], words, &stacks);
+}
+
+/* Once it has left one it may be in the next. */
+#define LEAVES_MAX 4
+
+static void lead_out(const struct look *look, struct world_thread *t)
+{
+	for (int i = 0; i < LEAVES_MAX && !t->is_gone; i++) {
+		const struct range *range = range_at(look, arch_remote_pc(&t->regs));
+
+		if (!range || world_step_out(look->w, t, range->start, range->end) < 0)
+			return;
+	}
+}
+
+static int look_at_threads(struct look *look)
+{
+	uint64_t *words cleanup_free = malloc(PIECE_WORDS * sizeof(*words));
+
+	if (!words)
+		return -ENOMEM;
+	for (size_t i = 0; i < look->w->nr; i++)
+		lead_out(look, look->w->threads[i]);
+	for (size_t i = 0; i < look->w->nr; i++) {
+		if (!look->w->threads[i]->is_gone)
+			look_at_thread(look, look->w->threads[i], words);
+	}
+	return 0;
+}
+
+/* --- writing --- */
+
+static bool holds(const struct world *w, const struct attach_change *c, const uint8_t *bytes)
+{
+	uint8_t there[ATTACH_CHANGE_MAX];
+
+	return c->len && world_read(w, c->site, there, c->len) == c->len &&
+	       memcmp(there, bytes, c->len) == 0;
+}
+
+/* The kernel writes page by page, and may be interrupted between two by what kills us. */
+static bool can_be_made(const struct maps *maps, const struct attach_change *c)
+{
+	const struct mapping *code = maps_find(maps, c->site);
+
+	return code && code->is_code && c->site % PAGE + c->len <= PAGE;
+}
+
+/* Where two that are to be put in overlap, the second one is not. What was written before is found in the bytes (holds()). */
+static void drop_overlaps(struct look *look, const struct text *text)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < look->nr; i++) {
+		const struct attach_change *c = &text->changes[look->ranges[i].index];
+
+		if (c->site < end)
+			look->wanted[look->ranges[i].index] = false;
+		end = MAX(end, c->site + c->clear);
+	}
+}
+
+static void add_range(struct look *look, const struct text *text, size_t index, bool is_out)
+{
+	const struct attach_change *c = &text->changes[index];
+	/* Who is at the first byte has not begun with them; but on an island there is nothing to begin with. */
+	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
+	uint64_t len = is_out ? c->len : c->clear;
+
+	look->wanted[index] = true;
+	if (first < len)
+		look->ranges[look->nr++] = (struct range){ c->site + first, c->site + len, index };
+}
+
+/* One that leads to the one before it is there only with that. */
+static void write_in(const struct look *look, const struct text *text)
+{
+	for (size_t i = 0; i < text->nr; i++) {
+		const struct attach_change *c = &text->changes[i];
+
+		if (look->wanted[i] && holds(look->w, c, c->before) &&
+		    (!(c->flags & ATTACH_CHANGE_ON_FORMER) ||
+		     (i && holds(look->w, &c[-1], c[-1].after))))
+			world_write(look->w, c->site, c->after, c->len);
+	}
+}
+
+/* How many are still there. */
+static size_t write_out(const struct look *look, const struct text *text)
+{
+	size_t left = 0;
+
+	for (size_t i = text->nr; i-- > 0;) {
+		const struct attach_change *c = &text->changes[i];
+		bool is_needed = i + 1 < text->nr && (c[1].flags & ATTACH_CHANGE_ON_FORMER) &&
+				 holds(look->w, &c[1], c[1].after);
+
+		if (look->wanted[i] && !is_needed)
+			world_write(look->w, c->site, c->before, c->len);
+		left += can_be_made(look->maps, c) && holds(look->w, c, c->after);
+	}
+	return left;
+}
+
+static size_t make(struct text *text, struct world *w, const struct maps *maps, bool is_out)
+{
+	bool *wanted cleanup_free = calloc(text->nr + 1, sizeof(*wanted));
+	struct range *ranges cleanup_free = calloc(text->nr + 1, sizeof(*ranges));
+	struct look look = { w, maps, wanted, ranges, 0, 0 };
+
+	if (!wanted || !ranges)
+		return text->nr;
+	for (size_t i = 0; i < text->nr; i++) {
+		const struct attach_change *c = &text->changes[i];
+
+		if (can_be_made(maps, c) && holds(w, c, is_out ? c->after : c->before))
+			add_range(&look, text, i, is_out);
+	}
+	qsort(ranges, look.nr, sizeof(*ranges), compare_ranges);
+	if (!is_out)
+		drop_overlaps(&look, text);
+	if (look_at_threads(&look) < 0)
+		return text->nr;
+	if (is_out)
+		return write_out(&look, text);
+	write_in(&look, text);
+	return look.nr_blocked;
+}
+
+size_t text_put_in(struct text *text, struct world *w, const struct maps *maps)
+{
+	return make(text, w, maps, false);
+}
+
+size_t text_take_out(struct text *text, struct world *w, const struct maps *maps)
+{
+	return make(text, w, maps, true);
+}

@@ -1,0 +1,135 @@
+"""record -p with -P and -E: functions and events of a process that runs are patched, and its text is as it was afterwards."""
+
+import random
+import subprocess
+import time
+
+import pytest
+from programs import SOURCES
+from test_attach import Server, names, record
+from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
+
+BUILDS = {
+    "plain": ["-O2"],
+    "stripped": ["-O1", "-no-pie", "-s"],
+    "rooms": ["-O2", "-fpatchable-function-entry=16,3"],
+    "pg": ["-O1", "-pg"],
+}
+FUNCTIONS = {"check", "tree", "leaf", "leap", "length", "mix", "sleep_within"}
+
+
+class Hot(Server):
+    def is_as_it_was(self):
+        """Its own files, their code and its descriptors. Memory for stubs stays, but only once."""
+        files, executable, fds, code = self.look()
+        assert (files, fds) == (self.before[0], self.before[2])
+        assert [path for path, _ in code] == [path for path, _ in self.before[3]]
+        for (path, then), (_, now) in zip(self.before[3], code):
+            assert then == now, path
+        return len(executable) - len(self.before[1])
+
+
+@pytest.fixture(scope="session")
+def hot(tmp_path_factory):
+    made = {}
+
+    def make(build, name="hot"):
+        if (build, name) not in made:
+            made[build, name] = tmp_path_factory.mktemp("hot") / f"{name}-{build}"
+            run("gcc", *BUILDS[build], SOURCES / "attach" / f"{name}.c", "-o", made[build, name], "-pthread").must()
+        return made[build, name]
+
+    return make
+
+
+@pytest.fixture
+def serve(hot):
+    running = []
+
+    def start(*what):
+        running.append(Hot(hot(*what)))
+        return running[-1]
+
+    yield start
+    for server in running:
+        server.proc.kill()
+        server.proc.wait()
+
+
+@pytest.mark.parametrize("build", ["plain", "stripped", "rooms"])
+def test_patches_and_leaves(serve, build):
+    server = serve(build)
+    for _ in range(3):
+        assert record(server.pid, "-P", ".", "--for=20ms").must().err == ""
+        assert server.is_as_it_was() == 1
+    if build != "stripped":
+        assert FUNCTIONS <= names()
+    else:
+        assert sum(name.startswith("fun_") for name in names()) >= len(FUNCTIONS) - 1
+    assert utrail("replay").must().out
+    server.end()
+
+
+def test_unpatched_functions_cost_nothing(serve):
+    """One call may have been on its way."""
+    server = serve("pg")
+    record(server.pid, "-U", "leaf;tree", "--for=20ms").must()
+    server.is_as_it_was()
+    calls = {line.split()[-1]: int(line.split()[-2]) for line in utrail("report", "--no-libcall").must().out.splitlines()[2:]}
+    assert calls["check"] > 20 and calls.get("tree", 0) + calls.get("leaf", 0) < 20, calls
+    server.end()
+
+
+def test_libraries(serve):
+    server = serve("plain", "server")
+    record(server.pid, "-P", ".;.@libc.so.6", "--for=30ms").must()
+    assert server.is_as_it_was() <= 2
+    assert {"clock_nanosleep", "sum", "leaf"} <= names()
+    server.end()
+
+
+@pytest.mark.parametrize("options", [["-E", "hot:*"], ["-E", "hot:*", "-P", "."]], ids=["alone", "with-functions"])
+def test_events(serve, options):
+    server = serve("plain")
+    for _ in range(2):
+        assert record(server.pid, *options, "--for=20ms").must().err == ""
+        assert server.is_as_it_was() == 1
+    assert "hot:checked" in utrail("replay", "--event-full").must().out
+    server.end()
+
+
+def test_recorder_is_killed(serve):
+    """The text stays patched, and does nothing; the next recorder takes it out."""
+    server = serve("plain")
+    chance = random.Random()
+    for _ in range(4):
+        recorder = subprocess.Popen(
+            [UTRAIL, "record", "-p", str(server.pid), "-P", ".", "--for=60ms"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+        )
+        time.sleep(chance.uniform(0, 0.3))
+        recorder.kill()
+        recorder.wait()
+        server.is_alive()
+        assert record(server.pid, "-P", ".", "--for=10ms").must().err == ""
+        server.is_alive()
+        server.is_as_it_was()
+    server.end()
+
+
+def test_it_ends_meanwhile(serve):
+    server = serve("plain")
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid), "-P", "."], stderr=subprocess.PIPE, env=environment())
+    wait_until(lambda: b"libmcount" in server.read("maps"))
+    server.end()
+    assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+
+
+def test_live(serve):
+    server = serve("plain")
+    out = utrail("live", "-p", server.pid, "-P", "tree", "--for=20ms", "--no-libcall").must().out
+    assert "tree()" in out
+    server.is_as_it_was()
+    server.end()

@@ -1,0 +1,220 @@
+/* Unit tests of cmds/record/attach/text.c: which bytes of a running process change, and which do not because of its threads. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/text.h"
+#include "utils/base/compiler.h"
+
+#define PAGE 4096
+
+/* What is in the two pages of code: a loop that a thread stays in, and places that nobody is in. */
+#define LOOP	  16
+#define QUIET	  64
+#define RETURNED  128
+#define HANDLED	  192
+#define ISLAND	  256
+#define SHORT	  320
+#define TWO_PAGES (PAGE - 2)
+
+/* 1: incq (%rdi); jmp 1b */
+static const uint8_t loop_code[] = { 0x48, 0xff, 0x07, 0xeb, 0xfb };
+
+static uint8_t *code;
+static _Atomic uint64_t *turns;
+static struct attach_change changes[8];
+
+NOINLINE static void handler(int sig)
+{
+	for (;;)
+		pause();
+}
+
+static void *loop(void *arg)
+{
+	((void (*)(_Atomic uint64_t *))(code + LOOP))(turns);
+	return NULL;
+}
+
+/* Its stack has words that lead into the code, where a return address and what a handler has interrupted would be. */
+NOINLINE static void be_child(const uint64_t *leads, size_t nr)
+{
+	volatile uint64_t words[4] = { 0 };
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < nr; i++)
+		words[i] = leads[i];
+	signal(SIGUSR1, handler);
+	pthread_create(&thread, NULL, loop, NULL);
+	raise(SIGUSR1);
+	_exit((int)words[0]);
+}
+
+static struct attach_change change(uint64_t at, uint8_t clear, uint8_t flags)
+{
+	struct attach_change c = {
+		.site = (uint64_t)code + at, .len = 5, .clear = clear, .flags = flags
+	};
+
+	memcpy(c.before, code + at, c.len);
+	memcpy(c.after, "\xe9\x01\x02\x03\x04", c.len);
+	return c;
+}
+
+struct child {
+	pid_t pid;
+	struct world w;
+	struct maps maps;
+	struct text text;
+};
+
+static void begin(struct child *c, size_t nr_changes, const uint64_t *leads, size_t nr_leads)
+{
+	*c = (struct child){ .w = WORLD_CLOSED };
+	atomic_store(turns, 0);
+	c->pid = fork();
+	if (c->pid == 0)
+		be_child(leads, nr_leads);
+	while (atomic_load(turns) < 10)
+		usleep(1000);
+	assert_int_equal(world_open(&c->w, c->pid, NULL), 0);
+	assert_int_equal(world_stop(&c->w, NULL), 0);
+	assert_int_equal(maps_read(&c->maps, c->pid), 0);
+	assert_int_equal(text_read(&c->text, &c->w, (uint64_t)changes, nr_changes, NULL), 0);
+}
+
+static void end(struct child *c)
+{
+	uint64_t before = atomic_load(turns);
+
+	world_let_go(&c->w);
+	while (atomic_load(turns) < before + 10)
+		usleep(1000);
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	text_deinit(&c->text);
+	maps_deinit(&c->maps);
+	world_close(&c->w);
+}
+
+static bool is_in(const struct child *c, size_t i)
+{
+	uint8_t there[5];
+
+	assert_int_equal(world_read(&c->w, changes[i].site, there, 5), 5);
+	return memcmp(there, changes[i].after, 5) == 0;
+}
+
+/* In and out again, and only where the bytes are what they should be. */
+static void test_in_and_out(void **state)
+{
+	struct child c;
+
+	changes[0] = change(QUIET, 5, 0);
+	changes[1] = change(RETURNED, 5, 0);
+	changes[1].before[0] ^= 1;
+	changes[2] = change(TWO_PAGES, 5, 0);
+	changes[3] = change(QUIET + 4, 5, 0); /* overlaps */
+	changes[4] = change(HANDLED, 5, 0);
+	changes[4].site = (uint64_t)turns; /* no code */
+	begin(&c, 5, NULL, 0);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	assert_true(is_in(&c, 0));
+	for (size_t i = 1; i < 5; i++)
+		assert_false(is_in(&c, i));
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 0);
+	assert_false(is_in(&c, 0));
+	end(&c);
+}
+
+/* A thread that does not leave, a return address and the like on a stack; at a first byte one may be. */
+static void test_threads_in_the_way(void **state)
+{
+	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2, (uint64_t)code + QUIET,
+				   (uint64_t)code + HANDLED + 9 };
+	struct child c;
+
+	changes[0] = change(LOOP - 2, 10, 0);
+	changes[1] = change(QUIET, 5, 0);
+	changes[2] = change(RETURNED, 5, 0);
+	changes[3] = change(HANDLED, 10, 0);
+	begin(&c, 4, leads, 3);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 3);
+	assert_false(is_in(&c, 0));
+	assert_true(is_in(&c, 1));
+	assert_false(is_in(&c, 2));
+	assert_false(is_in(&c, 3));
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 0);
+	assert_false(is_in(&c, 1));
+	end(&c);
+}
+
+/* What leads to an island is there only with it, and who stands on it has to leave first. */
+static void test_islands(void **state)
+{
+	const uint64_t leads[] = { (uint64_t)code + ISLAND };
+	struct child c;
+
+	changes[0] = change(ISLAND, 5, ATTACH_CHANGE_ISLAND);
+	changes[1] = change(SHORT, 5, ATTACH_CHANGE_ON_FORMER);
+	changes[2] = change(TWO_PAGES, 5, ATTACH_CHANGE_ISLAND);
+	changes[3] = change(QUIET, 5, ATTACH_CHANGE_ON_FORMER);
+	begin(&c, 4, leads, 1);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	assert_true(is_in(&c, 0));
+	assert_true(is_in(&c, 1));
+	assert_false(is_in(&c, 3));
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 1);
+	assert_true(is_in(&c, 0));
+	assert_false(is_in(&c, 1));
+	end(&c);
+}
+
+static void test_nothing_is_believed(void **state)
+{
+	struct child c;
+
+	begin(&c, 0, NULL, 0);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	assert_int_equal(text_read(&c.text, &c.w, (uint64_t)changes, UINT64_MAX, NULL), -ENOMEM);
+	assert_int_equal(text_read(&c.text, &c.w, 8, 1, NULL), -EIO);
+	changes[0] = change(QUIET, 5, 0);
+	assert_int_equal(world_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
+			 sizeof(changes));
+	changes[0].len = 255;
+	assert_int_equal(world_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
+			 sizeof(changes));
+	assert_int_equal(text_read(&c.text, &c.w, (uint64_t)changes, 1, NULL), 0);
+	assert_int_equal(c.text.changes[0].len, ATTACH_CHANGE_MAX);
+	assert_int_equal(c.text.changes[0].clear, ATTACH_CHANGE_MAX);
+	end(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_and_out),
+		cmocka_unit_test(test_threads_in_the_way),
+		cmocka_unit_test(test_islands),
+		cmocka_unit_test(test_nothing_is_believed),
+	};
+
+	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	turns = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_ptr_not_equal(turns, MAP_FAILED);
+	memset(code, 0x90, 2 * PAGE);
+	memcpy(code + LOOP, loop_code, sizeof(loop_code));
+	mprotect(code, 2 * PAGE, PROT_READ | PROT_EXEC);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
