@@ -1,0 +1,159 @@
+/* A process that is attached to, or left (see attaching.h). */
+#include "cmds/record/attach/attaching.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/target.h"
+
+static void done(struct attaching *a)
+{
+	maps_deinit(&a->maps);
+	text_deinit(&a->text);
+	world_close(&a->w);
+	free(a);
+}
+
+void attaching_done(struct attaching **a)
+{
+	if (*a)
+		done(*a);
+}
+
+struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct uft_err *err)
+{
+	struct attaching *a = calloc(1, sizeof(*a));
+	struct uft_err why = { 0 };
+
+	if (!a) {
+		err_set_errno(err, -ENOMEM, "cannot attach to process %d", pid);
+		return NULL;
+	}
+
+	int ret = world_open(&a->w, pid, &why);
+
+	if (ret < 0) {
+		target_explain(pid, ret, err);
+		done(a);
+		return NULL;
+	}
+	a->w.wait = how->wait;
+	a->w.wait_arg = how->wait_arg;
+	return a;
+}
+
+int attaching_find_libc(struct attaching *a, struct uft_err *err)
+{
+	static const char *const musl[] = { "ld-musl", NULL };
+	static const char *const libdl[] = { "libdl.so.", "libdl-2.", NULL };
+	int ret = maps_read(&a->maps, a->w.pid);
+
+	if (ret < 0)
+		return target_explain(a->w.pid, ret, err);
+
+	const struct mapping *libc = maps_module(&a->maps, quiet_libc_names);
+	const struct mapping *dl = maps_module(&a->maps, libdl);
+	const struct mapping *code = libc ? maps_code(&a->maps, libc) : NULL;
+
+	if (!code || maps_module(&a->maps, musl))
+		return err_set(err, -ENOEXEC,
+			       "cannot attach to process %d: its C library is not glibc (musl?), "
+			       "which the probe needs",
+			       a->w.pid);
+	a->libc.dlopen = maps_symbol(&a->w, libc->start, "dlopen");
+	a->libc.dlclose = maps_symbol(&a->w, libc->start, "dlclose");
+	a->libc.dlerror = maps_symbol(&a->w, libc->start, "dlerror");
+	a->libc.dladdr1 = maps_symbol(&a->w, libc->start, "dladdr1");
+	a->libc.syscall = maps_symbol(&a->w, libc->start, "syscall");
+	if (dl && !a->libc.dlopen) {
+		a->libc.dlopen = maps_symbol(&a->w, dl->start, "dlopen");
+		a->libc.dlclose = maps_symbol(&a->w, dl->start, "dlclose");
+		a->libc.dlerror = maps_symbol(&a->w, dl->start, "dlerror");
+		a->libc.dladdr1 = maps_symbol(&a->w, dl->start, "dladdr1");
+	}
+	if (!a->libc.dlopen || !a->libc.dlclose || !a->libc.dlerror || !a->libc.syscall)
+		return err_set(err, -ENOEXEC,
+			       "cannot attach to process %d: its C library has no dlopen()",
+			       a->w.pid);
+	return world_find_gadgets(&a->w, code->start, code->end, err);
+}
+
+bool attaching_find_probe(struct attaching *a)
+{
+	if (maps_read(&a->maps, a->w.pid) < 0)
+		return false;
+
+	const struct mapping *probe = maps_module(&a->maps, quiet_probe_names);
+
+	a->attach_fn = probe ? maps_symbol(&a->w, probe->start, ATTACH_FUNCTION) : 0;
+	a->leave_fn = probe ? maps_symbol(&a->w, probe->start, LEAVE_FUNCTION) : 0;
+	return a->attach_fn && a->leave_fn;
+}
+
+bool attaching_has_probe(const struct attaching *a)
+{
+	return maps_module(&a->maps, quiet_probe_names);
+}
+
+int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
+		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err)
+{
+	const uint64_t args[6] = { first, second, third };
+	int ret = world_call(&a->w, a->thread, fn, args, patience_ms, result, err);
+
+	if (ret == -ETIMEDOUT)
+		a->thread = NULL;
+	return ret;
+}
+
+int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
+		    struct uft_err *err)
+{
+	return attaching_call(a, LOAD_MS, a->leave_fn, step, world_args(&a->w), CODES_MAX, result,
+			      err);
+}
+
+int attaching_begin_calls(struct attaching *a, struct uft_err *err)
+{
+	int ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+
+	return ret < 0 ? ret : world_make_room(&a->w, a->thread, err);
+}
+
+void attaching_end_calls(struct attaching *a)
+{
+	if (a->thread && !a->thread->is_gone)
+		world_drop_room(&a->w, a->thread, NULL);
+	world_let_go(&a->w);
+	a->thread = NULL;
+}
+
+int attaching_read_text(struct attaching *a, struct uft_err *err)
+{
+	uint64_t address = 0, nr = 0;
+	int ret = attaching_leave(a, ATTACH_CHANGES, &nr, err);
+
+	if (ret == 0 && (int64_t)nr < 0)
+		ret = err_set_errno(err, (int64_t)nr, "cannot patch process %d", a->w.pid);
+	if (ret == 0 && nr &&
+	    world_read(&a->w, world_args(&a->w), &address, sizeof(address)) != sizeof(address))
+		ret = err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
+	return ret < 0 ? ret : text_read(&a->text, &a->w, address, nr, err);
+}
+
+#define STOP_TRIES 3
+
+int attaching_stop_all(struct attaching *a, struct uft_err *err)
+{
+	int ret = world_stop(&a->w, err);
+
+	for (int i = 1; i < STOP_TRIES && ret == -EBUSY; i++) {
+		ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+		if (ret == 0)
+			ret = world_stop(&a->w, err);
+	}
+	if (ret < 0)
+		a->thread = NULL;
+	return ret;
+}

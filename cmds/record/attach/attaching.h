@@ -1,0 +1,71 @@
+/* A process that is attached to, or left (see attach.h): what both have in common. */
+#ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
+#define UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
+
+#include "cmds/record/attach/attach.h"
+#include "cmds/record/attach/maps.h"
+#include "cmds/record/attach/text.h"
+#include "cmds/record/attach/world.h"
+#include "utils/base/cleanup.h"
+#include "utils/format/attach.h"
+
+#define LOAD_MS	  60000 /* a lock may be held, by who is slow */
+#define CODES_MAX (WORLD_ARGS_BYTES / (2 * sizeof(uint64_t)))
+
+/*
+ * One process at work.
+ *
+ * @thread: the one that makes calls; NULL once it is let go
+ * @libc: functions of its C library
+ * @codes: from where to where the probe has made code
+ * @text: what the probe changes of the program's
+ */
+struct attaching {
+	struct world w;
+	struct maps maps;
+	struct world_thread *thread;
+	struct {
+		uint64_t dlopen, dlclose, dlerror, dladdr1, syscall;
+	} libc;
+	uint64_t attach_fn;
+	uint64_t leave_fn;
+	uint64_t codes[2 * CODES_MAX];
+	uint64_t nr_codes;
+	struct text text;
+};
+
+/* NULL and a text, when it may not be traced. */
+struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct uft_err *err);
+
+void attaching_done(struct attaching **a);
+#define cleanup_attaching cleanup(attaching_done)
+
+/* Its C library, and what of it is needed. */
+int attaching_find_libc(struct attaching *a, struct uft_err *err);
+
+/* The probe's functions, when it is there. */
+bool attaching_find_probe(struct attaching *a);
+bool attaching_has_probe(const struct attaching *a);
+
+/* A thread stands where it can make calls, and there is a room for them; and what was asked of it is over, well or badly. */
+int attaching_begin_calls(struct attaching *a, struct uft_err *err);
+void attaching_end_calls(struct attaching *a);
+
+/* The thread calls @fn. -ETIMEDOUT: it did not come back, and has been let go. */
+int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
+		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err);
+
+/* It calls utrail_leave(). */
+int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
+		    struct uft_err *err);
+
+/* What the probe changes of the program's text, to a->text. */
+int attaching_read_text(struct attaching *a, struct uft_err *err);
+
+/* All threads stand. Another thread makes the calls when one of them did not stop: then all were let go. */
+int attaching_stop_all(struct attaching *a, struct uft_err *err);
+
+/* The probe, out of it. As attach_end() (leaving.c). */
+int attaching_take_out(struct attaching *a, struct uft_err *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* Taking the probe out of a process (see attach.h). */
+#include <dlfcn.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/attaching.h"
+#include "cmds/record/attach/quiet.h"
+#include "utils/base/compiler.h"
+
+static bool is_within(const struct attaching *a, uint64_t pc, const struct mapping *probe,
+		      const struct mapping *linker)
+{
+	if (pc - probe->start < probe->end - probe->start ||
+	    (linker && pc - linker->start < linker->end - linker->start))
+		return true;
+	for (uint64_t i = 0; i < a->nr_codes; i++) {
+		if (pc - a->codes[2 * i] < a->codes[2 * i + 1] - a->codes[2 * i])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic linker, which may be about to store what it
+ * has found where it was told before. All stand.
+ */
+static bool is_anybody_within(struct attaching *a)
+{
+	const struct mapping *probe = maps_code(&a->maps, maps_module(&a->maps, quiet_probe_names));
+	const struct mapping *linker = maps_module(&a->maps, quiet_linker_names);
+
+	linker = linker ? maps_code(&a->maps, linker) : NULL;
+	for (size_t i = 0; i < a->w.nr; i++) {
+		const struct world_thread *t = a->w.threads[i];
+
+		if (t->is_gone)
+			continue;
+		if (is_within(a, arch_remote_pc(&t->regs), probe, linker) ||
+		    quiet_has_interrupted(&a->w, &a->maps, t, probe->start, probe->end) ||
+		    (linker &&
+		     quiet_has_interrupted(&a->w, &a->maps, t, linker->start, linker->end)))
+			return true;
+		for (uint64_t k = 0; k < a->nr_codes; k++) {
+			if (quiet_has_interrupted(&a->w, &a->maps, t, a->codes[2 * k],
+						  a->codes[2 * k + 1]))
+				return true;
+		}
+	}
+	return false;
+}
+
+#define SAME_TRIES    4
+#define EMPTY_TRIES   2000
+#define EMPTY_WAIT_US 2000
+
+/* Until the text is as it was, and no thread is within the probe: nothing leads there any more, so this stays so. */
+static int empty(struct attaching *a, struct uft_err *err)
+{
+	for (int i = 0; i < EMPTY_TRIES; i++) {
+		uint64_t inside = 1;
+		size_t changed = 0;
+		int ret = 0;
+
+		/* The one that makes the calls may itself be within: it waits for the recorder's answer. */
+		if (i >= SAME_TRIES) {
+			world_let_go(&a->w);
+			ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+		}
+		if (ret == 0)
+			ret = world_stop(&a->w, err);
+		if (ret < 0) {
+			a->thread = NULL;
+			return ret;
+		}
+		/* Stacks may have come. */
+		ret = maps_read(&a->maps, a->w.pid);
+		if (ret == 0)
+			changed = text_take_out(&a->text, &a->w, &a->maps);
+		if (ret == 0 && !is_anybody_within(a))
+			ret = attaching_leave(a, ATTACH_COUNT, &inside, err);
+		if (ret < 0)
+			return ret;
+		world_let_others_go(&a->w, a->thread);
+		if (inside == 0 && changed == 0)
+			return 0;
+		usleep(EMPTY_WAIT_US);
+		if (a->w.wait)
+			a->w.wait(a->w.wait_arg);
+	}
+	return err_set(err, -EBUSY,
+		       "the probe stays loaded in process %d, and does nothing there: a thread is "
+		       "within it (a handler of a signal has interrupted it and does not end?)",
+		       a->w.pid);
+}
+
+/*
+ * What dlopen(3) has returned for the probe, when the recorder was killed before it could tell the probe: in glibc it is the link map, which
+ * dladdr1(3) gives. Nothing is written when there is none.
+ */
+static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
+{
+	struct {
+		Dl_info info;
+		uint64_t link_map;
+	} found = { 0 };
+	const uint64_t at = world_args(&a->w);
+	const uint64_t args[6] = { a->leave_fn, at, at + sizeof(found.info), RTLD_DL_LINKMAP };
+	uint64_t is_found = 0;
+	int ret = a->libc.dladdr1 ? world_call(&a->w, a->thread, a->libc.dladdr1, args, LOAD_MS,
+					       &is_found, err)
+				  : 0;
+
+	if (ret == -ETIMEDOUT)
+		a->thread = NULL;
+	if (ret == 0 && (int)is_found &&
+	    world_read(&a->w, at, &found, sizeof(found)) == sizeof(found))
+		*handle = found.link_map;
+	return ret;
+}
+
+/* Nothing of the program leads to the probe, all that it has is given back, and it is unloaded. */
+int attaching_take_out(struct attaching *a, struct uft_err *err)
+{
+	uint64_t result, handle = 0;
+	int ret = attaching_leave(a, ATTACH_HANDLE, &handle, err);
+
+	if (ret == 0 && !handle)
+		ret = find_handle(a, &handle, err);
+	if (ret == 0)
+		ret = attaching_leave(a, ATTACH_WITHDRAW, &a->nr_codes, err);
+	if (ret < 0)
+		return ret;
+	if (a->nr_codes > CODES_MAX || !handle)
+		return err_set(err, -E2BIG, "the probe stays loaded in process %d", a->w.pid);
+	if (world_read(&a->w, world_args(&a->w), a->codes, a->nr_codes * 2 * sizeof(uint64_t)) !=
+	    a->nr_codes * 2 * sizeof(uint64_t))
+		return err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
+	ret = attaching_read_text(a, err);
+	if (ret == 0)
+		ret = empty(a, err);
+	if (ret == 0)
+		ret = attaching_leave(a, ATTACH_GIVE_BACK, &result, err);
+	if (ret == 0)
+		ret = attaching_call(a, LOAD_MS, a->libc.dlclose, handle, 0, 0, &result, err);
+	if (ret == 0)
+		ret = maps_read(&a->maps, a->w.pid);
+	if (ret == 0 && attaching_has_probe(a))
+		ret = err_set(err, -EBUSY,
+			      "the C library of process %d has not unloaded the probe, which does "
+			      "nothing there",
+			      a->w.pid);
+	return ret;
+}
+
+int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
+{
+	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
+	int ret = a ? attaching_find_libc(a, err) : -ESRCH;
+
+	if (ret < 0)
+		return ret;
+	if (!attaching_find_probe(a))
+		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
+	ret = attaching_begin_calls(a, err);
+	if (ret == 0)
+		ret = attaching_take_out(a, err);
+	attaching_end_calls(a);
+	return ret;
+}
