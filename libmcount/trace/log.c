@@ -5,31 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a line needs to know of the place that it comes from. */
-struct spot {
-	const char *file;
-	unsigned line;
-	int error; /* errno, before anything was done */
-};
-
-/* va_list as an argument: on some machines it is an array. */
-struct values {
-	va_list list;
-};
-
-typedef const char *(*text_function)(void *);
-
-static void put_call(struct fst_text *text, struct values *values)
+static void put_call(struct fst_text *text, struct fst_values *values)
 {
-	text_function function = va_arg(values->list, text_function);
+	fst_text_function function = va_arg(values->list, fst_text_function);
 	void *arg = va_arg(values->list, void *);
 
 	fst_put_string(text, arg ? function(arg) : NULL);
 }
 
-static void put_call_list(struct fst_text *text, struct values *values)
+static void put_call_list(struct fst_text *text, struct fst_values *values)
 {
-	text_function function = va_arg(values->list, text_function);
+	fst_text_function function = va_arg(values->list, fst_text_function);
 	void *arg = va_arg(values->list, void *);
 	const char *item;
 
@@ -42,7 +28,7 @@ static void put_call_list(struct fst_text *text, struct values *values)
 	fst_put_char(text, ']');
 }
 
-static void put_string_max(struct fst_text *text, struct values *values)
+static void put_string_max(struct fst_text *text, struct fst_values *values)
 {
 	const char *string = va_arg(values->list, const char *);
 	ssize_t limit = va_arg(values->list, ssize_t);
@@ -53,7 +39,7 @@ static void put_string_max(struct fst_text *text, struct values *values)
 		fst_put_encoded(text, string, strnlen(string, limit));
 }
 
-static void put_octets(struct fst_text *text, struct values *values, bool is_hex)
+static void put_octets(struct fst_text *text, struct fst_values *values, bool is_hex)
 {
 	const void *octets = va_arg(values->list, const void *);
 	ssize_t len = va_arg(values->list, ssize_t);
@@ -66,14 +52,14 @@ static void put_octets(struct fst_text *text, struct values *values, bool is_hex
 		fst_put_encoded(text, octets, len);
 }
 
-static void put_address(struct fst_text *text, struct values *values)
+static void put_address(struct fst_text *text, struct fst_values *values)
 {
 	const void *address = va_arg(values->list, const void *);
 
 	fst_put_address(text, address, va_arg(values->list, unsigned));
 }
 
-static void put_integer(struct fst_text *text, enum fst_kind kind, struct values *values)
+static void put_integer(struct fst_text *text, enum fst_kind kind, struct fst_values *values)
 {
 	switch (kind) {
 	case FST_INT:
@@ -104,8 +90,8 @@ static void put_bool(struct fst_text *text, bool is_true)
 	fst_put(text, is_true ? "true" : "false", is_true ? 4 : 5);
 }
 
-static void put_piece(struct fst_text *text, const struct fst_piece *piece, const struct spot *spot,
-		      struct values *values)
+static void put_piece(struct fst_text *text, const struct fst_piece *piece,
+		      const struct fst_spot *spot, struct fst_values *values)
 {
 	switch (piece->kind) {
 	case FST_LITERAL:
@@ -148,22 +134,29 @@ static void put_piece(struct fst_text *text, const struct fst_piece *piece, cons
 }
 
 static void put_format(struct fst_text *text, const struct fst_format *format,
-		       const struct spot *spot, struct values *values)
+		       const struct fst_spot *spot, struct fst_values *values)
 {
 	for (size_t i = 0; i < format->nr_pieces; i++)
 		put_piece(text, &format->pieces[i], spot, values);
 }
 
-static void put_line(struct fst_text *text, const struct fstrace_event_impl *impl,
-		     const struct spot *spot, struct values *values)
+/* The time, and what the event is called. */
+static void put_head(struct fst_text *text, const struct fstrace_event_impl *impl)
 {
-	const struct fst_format *common = atomic_load_explicit(&impl->trace->common,
-							       memory_order_acquire);
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	fst_put_time(text, &now, ' ');
 	fst_put(text, impl->head, impl->head_len);
+}
+
+static void put_line(struct fst_text *text, const struct fstrace_event_impl *impl,
+		     const struct fst_spot *spot, struct fst_values *values)
+{
+	const struct fst_format *common = atomic_load_explicit(&impl->trace->common,
+							       memory_order_acquire);
+
+	put_head(text, impl);
 	if (common) {
 		put_format(text, common, spot, values);
 		fst_put_char(text, ' ');
@@ -172,29 +165,95 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-static void log_event(fstrace_event_t *event, const struct spot *spot, struct values *values)
+/* The same from a payload: arguments can be asked for once only (%J). */
+static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
+			const struct fst_recorded *recorded, const struct fst_text *payload)
 {
-	struct fstrace_event_impl *impl = event->impl;
-	struct fst_text text;
+	struct fst_bytes from = { (const unsigned char *)payload->base,
+				  (const unsigned char *)payload->base + payload->len };
+
+	put_head(text, impl);
+	if (recorded->common) {
+		fst_put_payload(text, recorded->common, &from);
+		fst_put_char(text, ' ');
+	}
+	fst_put_payload(text, impl->format, &from);
+	fst_put_char(text, '\n');
+	text->has_failed |= payload->has_failed;
+}
+
+static void write_line(const struct fstrace_event_impl *impl, const struct fst_text *line)
+{
+	if (!line->has_failed)
+		fst_file_write(impl->trace, line->base, line->len);
+}
+
+static void log_as_text(const struct fstrace_event_impl *impl, const struct fst_spot *spot,
+			struct fst_values *values)
+{
+	struct fst_text line;
 	struct fst_held held;
 
-	fst_text_init(&text);
+	fst_text_init(&line);
 	/* Functions of the program may use static buffers. */
 	if (impl->format->has_calls)
 		fst_lock_threads(&held);
-	put_line(&text, impl, spot, values);
+	put_line(&line, impl, spot, values);
 	if (impl->format->has_calls)
 		fst_unlock_threads(&held);
-	if (!text.has_failed)
-		fst_file_write(impl->trace, text.base, text.len);
-	fst_text_free(&text);
+	write_line(impl, &line);
+	fst_text_free(&line);
+}
+
+static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+			const struct fst_text *payload)
+{
+	struct fst_text line;
+
+	fst_text_init(&line);
+	put_line_of(&line, impl, recorded, payload);
+	write_line(impl, &line);
+	fst_text_free(&line);
+}
+
+static void log_to_ring(const struct fstrace_event_impl *impl, const struct fst_spot *spot,
+			struct fst_values *values, bool wants_text)
+{
+	const struct fst_recorded *recorded = atomic_load_explicit(&impl->recorded,
+								   memory_order_acquire);
+	struct fst_text payload;
+	struct fst_held held;
+
+	fst_text_init(&payload);
+	if (impl->format->has_calls)
+		fst_lock_threads(&held);
+	fst_add_values(&payload, recorded->common, impl->format, spot, values);
+	if (impl->format->has_calls)
+		fst_unlock_threads(&held);
+	fst_recorded_emit(impl, recorded, &payload);
+	if (wants_text)
+		log_line_of(impl, recorded, &payload);
+	fst_text_free(&payload);
+}
+
+static void log_event(fstrace_event_t *event, const struct fst_spot *spot,
+		      struct fst_values *values)
+{
+	struct fstrace_event_impl *impl = event->impl;
+	uint32_t consumers = atomic_load_explicit(&impl->event->consumers, memory_order_relaxed);
+	bool has_recorder = atomic_load_explicit(&impl->recorded, memory_order_relaxed);
+
+	if ((consumers & FST_TO_RING) && has_recorder)
+		log_to_ring(impl, spot, values, consumers & FST_TO_TEXT);
+	else if (!(consumers & FST_TO_RING) || (consumers & FST_TO_TEXT))
+		log_as_text(impl, spot, values);
 	errno = spot->error;
 }
 
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 {
-	struct spot spot = { .file = file, .line = line, .error = errno };
-	struct values values;
+	struct fst_spot spot = { .file = file, .line = line, .error = errno };
+	struct fst_values values;
 
 	va_start(values.list, line);
 	log_event(event, &spot, &values);
@@ -203,8 +262,8 @@ void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 
 void fstrace_log(fstrace_event_t *event, ...)
 {
-	struct spot spot = { .file = "unknown", .error = errno };
-	struct values values;
+	struct fst_spot spot = { .file = "unknown", .error = errno };
+	struct fst_values values;
 
 	va_start(values.list, event);
 	log_event(event, &spot, &values);

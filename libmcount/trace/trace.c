@@ -18,11 +18,11 @@ struct fst_chunk {
 };
 
 #define CHUNK_BYTES 65536
-#define NR_EVENTS   ((CHUNK_BYTES - 64) / sizeof(fstrace_event_t))
+#define NR_EVENTS   ((CHUNK_BYTES - 64) / sizeof(struct fst_event))
 
 struct fst_page {
 	_Atomic uint32_t nr_used;
-	_Alignas(64) fstrace_event_t events[NR_EVENTS];
+	_Alignas(64) struct fst_event events[NR_EVENTS];
 };
 
 static void *map_shared(size_t size)
@@ -72,6 +72,7 @@ fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size)
 		errno = error;
 		return NULL;
 	}
+	fst_recorded_begin(trace);
 	return trace;
 }
 
@@ -79,13 +80,16 @@ fstrace_t *fstrace_direct(FILE *f)
 {
 	fstrace_t *trace = make_trace();
 
-	if (trace)
+	if (trace) {
 		trace->stream = f;
+		fst_recorded_begin(trace);
+	}
 	return trace;
 }
 
 static void free_impl(struct fstrace_event_impl *impl)
 {
+	fst_recorded_free(impl);
 	free(impl->id);
 	free(impl->head);
 	free(impl);
@@ -128,7 +132,7 @@ int fstrace_reopen(fstrace_t *trace)
 	return 0;
 }
 
-static fstrace_event_t *take_event(fstrace_t *trace)
+static struct fst_event *take_event(fstrace_t *trace)
 {
 	for (int tries = 0; tries < 2; tries++) {
 		if (trace->chunks) {
@@ -175,7 +179,7 @@ static struct fstrace_event_impl *make_impl(fstrace_t *trace, const char *id,
 	impl->head[0] = ' ';
 	memcpy(impl->head + 1, id, impl->head_len - 2);
 	strcpy(impl->head + impl->head_len - 1, " ");
-	impl->event->impl = impl;
+	impl->event->public.impl = impl;
 	return impl;
 }
 
@@ -198,11 +202,13 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 		else
 			atomic_store(&trace->first, impl);
 		trace->last = impl;
+		fst_recorded_declare(impl);
+		fst_choose(impl, false);
 	}
 	fst_unlock_threads(&held);
 	if (!impl)
 		fst_format_free(format);
-	return impl ? impl->event : NULL;
+	return impl ? &impl->event->public : NULL;
 }
 
 void fstrace_set_common_format(fstrace_t *trace, const char *text)
@@ -220,13 +226,35 @@ void fstrace_set_common_format(fstrace_t *trace, const char *text)
 		trace->formats = format;
 	}
 	atomic_store(&trace->common, format);
+	for (struct fstrace_event_impl *impl = atomic_load(&trace->first); impl;
+	     impl = atomic_load(&impl->next))
+		fst_recorded_declare(impl);
 	fst_unlock_threads(&held);
+}
+
+/* With a recorder: whether it gets the event, too. */
+static bool goes_to_ring(const struct fstrace_event_impl *impl, bool wants_text)
+{
+	const struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	if (!recorded)
+		return false;
+	return recorded->choice ? recorded->choice > 0 : wants_text;
+}
+
+void fst_choose(struct fstrace_event_impl *impl, bool wants_text)
+{
+	uint32_t consumers = (wants_text ? FST_TO_TEXT : 0) |
+			     (goes_to_ring(impl, wants_text) ? FST_TO_RING : 0);
+
+	atomic_store(&impl->event->consumers, consumers);
+	impl->event->public.enabled = consumers != 0;
 }
 
 void fstrace_select_event(fstrace_event_t *event, int selection)
 {
 	if (event && selection)
-		event->enabled = selection > 0;
+		fst_choose(event->impl, selection > 0);
 }
 
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data)
@@ -234,7 +262,7 @@ void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), voi
 	struct fstrace_event_impl *impl = atomic_load(&trace->first);
 
 	for (; impl; impl = atomic_load(&impl->next))
-		fstrace_select_event(impl->event, cb(data, impl->id));
+		fstrace_select_event(&impl->event->public, cb(data, impl->id));
 }
 
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data)

@@ -12,24 +12,40 @@
 #pragma GCC visibility push(default)
 #include "libmcount/trace/fstrace.h"
 #pragma GCC visibility pop
-#include "utils/fstrace/directive.h"
+#include "utils/fstrace/format.h"
+#include "utils/fstrace/payload.h"
+#include "utils/fstrace/recorder.h"
 #include "utils/fstrace/text.h"
 
-/* A format, taken apart once. */
-struct fst_format {
-	struct fst_format
-		*next; /* all of a log, until it is closed: some thread may be using any */
-	char *text;
-	bool has_calls; /* of the program's functions: %I, %J */
-	size_t nr_pieces;
-	struct fst_piece pieces[];
+/*
+ * What an event is for. It is in memory that children share, behind what programs know of it: so an event is chosen for all processes at
+ * once. The flag that programs look at says whether there is anybody.
+ */
+enum fst_consumer {
+	FST_TO_TEXT = 1U << 0, /* a line of the log */
+	FST_TO_RING = 1U << 1, /* the recorder */
+};
+
+struct fst_event {
+	fstrace_event_t public;
+	_Atomic uint32_t consumers; /* enum fst_consumer */
+};
+
+/* An event as the recorder knows it: another common format makes another one of it. */
+struct fst_recorded {
+	struct fst_recorded
+		*next; /* former ones, until the log is closed: some thread may be using any */
+	uint32_t id;
+	int choice; /* see recorder.h */
+	const struct fst_format *common;
 };
 
 struct fstrace_event_impl {
 	_Atomic(struct fstrace_event_impl *) next;
 	fstrace_t *trace;
-	fstrace_event_t *event;
+	struct fst_event *event;
 	struct fst_format *format;
+	_Atomic(struct fst_recorded *) recorded; /* NULL: nobody records it */
 	char *id;
 	char *head; /* " <id> " */
 	size_t head_len;
@@ -67,15 +83,44 @@ struct fstrace {
 	_Atomic(struct fstrace_event_impl *) first;
 	struct fstrace_event_impl *last;
 	struct fst_chunk *chunks;
+	const struct utrail_trace_recorder *recorder; /* NULL: there is none */
 };
 
 /* No process has a file of this number. */
 #define FST_NO_FILE UINT32_MAX
 
-/* format.c */
-struct fst_format *fst_format_make(const char *text);
-void fst_format_free(struct fst_format *format);
-bool fst_format_is_bare(const struct fst_format *format);
+/* What a record needs to know of the place that it comes from. */
+struct fst_spot {
+	const char *file;
+	unsigned line;
+	int error; /* errno, before anything was done */
+};
+
+/* va_list as an argument: on some machines it is an array. */
+struct fst_values {
+	va_list list;
+};
+
+typedef const char *(*fst_text_function)(void *);
+
+/* binary.c: the values as a payload, those of @common (or NULL) first. */
+void fst_add_values(struct fst_text *payload, const struct fst_format *common,
+		    const struct fst_format *format, const struct fst_spot *spot,
+		    struct fst_values *values);
+
+/*
+ * recorded.c: who records this process' events. Each event is declared to him, and again when what stands before it changes. Under
+ * the lock of threads.
+ */
+void fst_recorded_begin(fstrace_t *trace);
+void fst_recorded_declare(struct fstrace_event_impl *impl);
+void fst_recorded_free(struct fstrace_event_impl *impl);
+/* Give the record to him. */
+void fst_recorded_emit(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+		       const struct fst_text *payload);
+
+/* trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers. */
+void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: one record, with one write(). What cannot be written is lost, as there is nobody to tell. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);

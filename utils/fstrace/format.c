@@ -1,5 +1,5 @@
-/* Formats, taken apart when an event is declared. */
-#include "libmcount/trace/trace.h"
+/* Formats, taken apart (see format.h). */
+#include "utils/fstrace/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,62 @@
+/* Events that go to a recorder: the probe, when it is in this process (utils/fstrace/recorder.h). */
+#include "libmcount/trace/trace.h"
+
+#include <stdlib.h>
+
+/* It is preloaded or not there. The address of what is not there is NULL. */
+#pragma weak utrail_trace_recorder
+
+/* Who has fewer members than this version of the library uses is none for it. */
+static const struct utrail_trace_recorder *find_recorder(void)
+{
+	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
+	const struct utrail_trace_recorder *recorder = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
+
+	if (!recorder || recorder->abi != UTRAIL_TRACE_ABI || recorder->size < sizeof(*recorder))
+		return NULL;
+	return recorder;
+}
+
+void fst_recorded_begin(fstrace_t *trace)
+{
+	trace->recorder = find_recorder();
+}
+
+void fst_recorded_declare(struct fstrace_event_impl *impl)
+{
+	const struct utrail_trace_recorder *recorder = impl->trace->recorder;
+	const struct fst_format *common = atomic_load(&impl->trace->common);
+	struct fst_recorded *recorded = recorder ? calloc(1, sizeof(*recorded)) : NULL;
+
+	if (!recorded)
+		return;
+	recorded->id = recorder->declare(impl->id, impl->format->text,
+					 common ? common->text : NULL);
+	if (!recorded->id) {
+		free(recorded);
+		return;
+	}
+	recorded->choice = recorder->choose(recorded->id, impl->id);
+	recorded->common = common;
+	recorded->next = atomic_load(&impl->recorded);
+	atomic_store_explicit(&impl->recorded, recorded, memory_order_release);
+}
+
+void fst_recorded_free(struct fstrace_event_impl *impl)
+{
+	struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	while (recorded) {
+		struct fst_recorded *next = recorded->next;
+
+		free(recorded);
+		recorded = next;
+	}
+}
+
+void fst_recorded_emit(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+		       const struct fst_text *payload)
+{
+	if (!payload->has_failed)
+		impl->trace->recorder->emit(recorded->id, payload->base, payload->len);
+}

@@ -1,0 +1,65 @@
+/*
+ * A recorder that notes what it is told: preloaded in the place of the probe. TRACE_RECORDER_OUT names the file, TRACE_RECORDER_CHOICE is
+ * what it answers about each event, TRACE_RECORDER_ABI the version that it knows, TRACE_RECORDER_FULL makes it take no event.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "utils/fstrace/recorder.h"
+
+static long from_environment(const char *name, long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+static FILE *open_notes(void)
+{
+	const char *path = getenv("TRACE_RECORDER_OUT");
+
+	return fopen(path ? path : "/dev/null", "a");
+}
+
+static uint32_t declare(const char *id, const char *format, const char *common)
+{
+	static uint32_t last = 1000000;
+	FILE *notes = open_notes();
+
+	if (from_environment("TRACE_RECORDER_FULL", 0))
+		return 0;
+	fprintf(notes, "declare %u %s|%s|%s\n", ++last, id, format, common ? common : "(none)");
+	fclose(notes);
+	return last;
+}
+
+static int choose(uint32_t event, const char *id)
+{
+	return from_environment("TRACE_RECORDER_CHOICE", 1);
+}
+
+static bool emit(uint32_t event, const void *payload, size_t len)
+{
+	const unsigned char *bytes = payload;
+	FILE *notes = open_notes();
+
+	fprintf(notes, "emit %u ", event);
+	for (size_t i = 0; i < len; i++)
+		fprintf(notes, "%02x", bytes[i]);
+	fprintf(notes, "\n");
+	fclose(notes);
+	return true;
+}
+
+const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
+{
+	static const struct utrail_trace_recorder recorder = {
+		.abi = UTRAIL_TRACE_ABI,
+		.size = sizeof(recorder),
+		.declare = declare,
+		.choose = choose,
+		.emit = emit,
+	};
+
+	return abi == from_environment("TRACE_RECORDER_ABI", UTRAIL_TRACE_ABI) ? &recorder : NULL;
+}

@@ -1,0 +1,29 @@
+/* A format of declared events, taken apart once. */
+#ifndef UTRAIL_FSTRACE_FORMAT_H
+#define UTRAIL_FSTRACE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/fstrace/directive.h"
+
+/*
+ * @next: for who has several of them
+ * @has_calls: of functions of the program: %I, %J
+ */
+struct fst_format {
+	struct fst_format *next;
+	char *text;
+	bool has_calls;
+	size_t nr_pieces;
+	struct fst_piece pieces[];
+};
+
+/* NULL when @text is no format, or without memory. */
+struct fst_format *fst_format_make(const char *text);
+void fst_format_free(struct fst_format *format);
+
+/* Has it only directives without arguments? */
+bool fst_format_is_bare(const struct fst_format *format);
+
+#endif

@@ -1,0 +1,32 @@
+/* What libutrail-trace asks of the probe: the recorder of a program's events. Both have this; neither needs the other. */
+#ifndef UTRAIL_FSTRACE_RECORDER_H
+#define UTRAIL_FSTRACE_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UTRAIL_TRACE_ABI 1
+
+/*
+ * A later version with the same number only appends members; @size says how many bytes there are.
+ *
+ * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format in front of @format, or NULL. May wait for the
+ *	     recorder; not for signal handlers
+ * @choose: what the user has said of that event: below 0 off, above 0 on, 0: it is the program's business
+ * @emit: a record of this thread, now. @payload: as utils/fstrace/payload.h has it, of the common format and then of the other one.
+ *	  Signal-safe, no lock, no system call, errno may change. False when it is not recorded: the event is lost, and nothing else
+ */
+struct utrail_trace_recorder {
+	uint32_t abi, size;
+	uint32_t (*declare)(const char *id, const char *format, const char *common);
+	int (*choose)(uint32_t event, const char *id);
+	bool (*emit)(uint32_t event, const void *payload, size_t len);
+};
+
+/* NULL when nobody records, or when @abi is another one than the probe's. */
+#pragma GCC visibility push(default)
+const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
+#pragma GCC visibility pop
+
+#endif
