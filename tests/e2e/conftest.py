@@ -33,6 +33,22 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "needs_peer: compares with Debian's uftrace")
 
 
+# Longer than what a test may wait for (LIMIT_S) several times over. Without it one that waits for ever takes the whole run with it.
+HUNG_S = 3 * tools.LIMIT_S
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call():
+    def hung(*_):
+        pytest.fail(f"not done after {HUNG_S} s")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    signal.alarm(HUNG_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 NOTES = pytest.StashKey()
 
 
