@@ -82,7 +82,8 @@ class Recording:
             self.read_debug(path)
         self.auto = {ENTRY: self.read_table("argauto"), EXIT: self.read_table("retauto")}
         self.tasks = {}
-        for path in sorted(self.path.glob("[0-9]*.dat")):
+        # In the order in which they began: numbers of processes begin again at the lowest ones.
+        for path in sorted(self.path.glob("[0-9]*.dat"), key=lambda path: (self.begun.get(int(path.stem), 0), int(path.stem))):
             tid = int(path.stem)
             pid, ppid = self.parents.get(tid, (tid, 0))
             self.tasks[tid] = Task(tid, pid, ppid, self.read_records(tid, path))
@@ -101,6 +102,7 @@ class Recording:
     def read_task_txt(self):
         self.sessions = []  # (timestamp, pid, sid)
         self.parents = {}
+        self.begun = {}  # by thread: ns
         self.dlopens = []  # (timestamp, sid, base, path)
         self.task_lines = (self.path / "task.txt").read_text().splitlines()
         for line in self.task_lines:
@@ -109,6 +111,8 @@ class Recording:
             seconds, _, nanoseconds = words["timestamp"].partition(".")
             assert len(nanoseconds) == 9, line
             time = int(seconds) * 10**9 + int(nanoseconds)
+            if kind in ("TASK", "FORK"):
+                self.begun.setdefault(int(words["tid" if kind == "TASK" else "pid"]), time)
             if kind == "SESS":
                 self.sessions.append((time, int(words["pid"]), words["sid"]))
             elif kind == "TASK":
