@@ -810,8 +810,8 @@ def test_forked_child(options, tmp_path):
         replays = []
         for recorded, read in (([], options.split()), (options.split(), [])):
             utrail("record", "--no-event", *libcalls, *recorded, exe).must()
-            tids = [int(path.stem) for path in Path("uftrace.data").glob("[0-9]*.dat")]
-            texts = [utrail("replay", "-f", "none", "--tid", str(tid), *read).must().out for tid in sorted(tids)]
+            tids = list(Recording("uftrace.data").tasks)
+            texts = [utrail("replay", "-f", "none", "--tid", str(tid), *read).must().out for tid in tids]
             replays.append([shown(text.splitlines()) for text in texts if shown(text.splitlines())])
         assert replays[0] == replays[1]
 

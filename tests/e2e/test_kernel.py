@@ -189,7 +189,7 @@ def test_options_of_reading(sleeper):
     assert "syscalls:" in utrail("replay", "--no-sched").must().out
     flat = utrail("replay", "--flat").must().out
     assert len(re.findall(r"!!! \d+: syscalls:sys_enter_\w*nanosleep", flat)) == 6
-    tid = max(Recording(Path("uftrace.data")).tasks)
+    tid = list(Recording(Path("uftrace.data")).tasks)[-1]
     only = utrail("replay", "--tid", tid).must().out
     assert only.count("syscalls:") == 4
     assert "syscalls:" not in utrail("dump", "--no-event").must().out

@@ -65,6 +65,9 @@ def symbol_table(text, stem):
     return owner, tuple(tuple(row) for row in table if row[2] != "?")
 
 
+TIDS = 1 << 22  # the kernel's PID_MAX_LIMIT, proc(5)
+
+
 class Recording:
     """@has_payloads: arguments and return values were recorded, by -a; what is in them is not looked at."""
 
@@ -82,9 +85,10 @@ class Recording:
             self.read_debug(path)
         self.auto = {ENTRY: self.read_table("argauto"), EXIT: self.read_table("retauto")}
         self.tasks = {}
-        # In the order in which they began: numbers of processes begin again at the lowest ones.
-        for path in sorted(self.path.glob("[0-9]*.dat"), key=lambda path: (self.begun.get(int(path.stem), 0), int(path.stem))):
-            tid = int(path.stem)
+        # In the order in which they were made: numbers of processes begin again at the lowest ones.
+        first = min(self.begun, key=self.begun.get, default=0)
+        for tid in sorted((int(path.stem) for path in self.path.glob("[0-9]*.dat")), key=lambda tid: (tid - first) % TIDS):
+            path = self.path / f"{tid}.dat"
             pid, ppid = self.parents.get(tid, (tid, 0))
             self.tasks[tid] = Task(tid, pid, ppid, self.read_records(tid, path))
 
