@@ -382,7 +382,7 @@ TRACED = ["utrail", "libmcount/libmcount.so"]
 LIBRARY = "libmcount/trace/libutrail-trace.so.1.0.0"
 ARCHIVE = "libmcount/trace/libutrail-trace.a"
 LIBRARY_USERS = ["utrail", LIBRARY, "tests/trace/trace_stress"]
-LIBRARY_TESTS = ["api", "conformance", "load"]
+LIBRARY_TESTS = ["api", "conformance", "load", "recorder"]
 PROGRAMS = sorted({*TRACED, *LIBRARY_USERS})
 
 
@@ -505,8 +505,9 @@ class Runner:
         build = self.build
         home = work / "build"
         home.mkdir()
-        apart = {Path(target).parent for target in PROGRAMS}
-        for place in sorted({*apart, *(p.parent for p in apart)}):
+        # Directories with a program of its own somewhere below; from the top, so that nothing is written through a link.
+        apart = {place for target in PROGRAMS for place in Path(target).parents}
+        for place in sorted(apart):
             (home / place).mkdir(exist_ok=True)
             for entry in (build.dir / place).iterdir():
                 if Path(place, entry.name) not in apart and not (home / place / entry.name).exists():

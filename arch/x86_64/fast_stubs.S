@@ -53,17 +53,22 @@
 	RESTORE_FOR_LOOK_UP
 	.endm
 
+/* \to: this thread's state; at \busy there is none yet, or the thread is within a hook. */
+	.macro FAST_SELF to, busy
+	movq	self@gottpoff(%rip), \to
+	movq	%fs:(\to), \to
+	testq	\to, \to
+	jz	\busy
+	cmpw	$0, THREAD_BUSY(\to)
+	jne	\busy
+	.endm
+
 /*
  * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored as a whole, as C loads it: a load that is wider than the store
  * before it waits until that has reached the cache.
  */
 	.macro FAST_GUARD unguarded
-	movq	self@gottpoff(%rip), %rcx
-	movq	%fs:(%rcx), %rcx
-	testq	%rcx, %rcx
-	jz	\unguarded
-	cmpw	$0, THREAD_BUSY(%rcx)
-	jne	\unguarded
+	FAST_SELF %rcx, \unguarded
 	movw	$1, THREAD_BUSY(%rcx)
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
@@ -114,12 +119,7 @@
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
 	SAVE_FOR_LOOK_UP
-	movq	self@gottpoff(%rip), %rcx
-	movq	%fs:(%rcx), %rcx
-	testq	%rcx, %rcx
-	jz	8f
-	cmpw	$0, THREAD_BUSY(%rcx)
-	jne	8f
+	FAST_SELF %rcx, 8f
 	movq	\addr, %rax
 	movl	%eax, %edx
 	andl	$CALLS_MASK, %edx
@@ -155,12 +155,7 @@
 	.cfi_adjust_cfa_offset 8
 	pushq	%rcx
 	.cfi_adjust_cfa_offset 8
-	movq	self@gottpoff(%rip), %rcx
-	movq	%fs:(%rcx), %rcx
-	testq	%rcx, %rcx
-	jz	8f
-	cmpw	$0, THREAD_BUSY(%rcx)
-	jne	8f
+	FAST_SELF %rcx, 8f
 	movq	THREAD_TOP(%rcx), %rcx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rcx)

@@ -466,12 +466,7 @@ arch_entry:
 	.cfi_restore_state
 /* As in FAST_LOOK_UP. */
 .Lmaybe_unwanted:
-	movq	self@gottpoff(%rip), %r11
-	movq	%fs:(%r11), %r11
-	testq	%r11, %r11
-	jz	.Lwanted
-	cmpw	$0, THREAD_BUSY(%r11)
-	jne	.Lwanted
+	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx
 	cmpq	%rdi, FRAME_SLOT(%rdx)
 	jbe	.Lwanted

@@ -22,19 +22,22 @@ BUILDS = {
 }
 
 
-@pytest.fixture(scope="session")
-def servers(tmp_path_factory):
-    """By build: an executable, made when it is first asked for."""
+def executables(tmp_path_factory, builds, default):
+    """By build, and by name of a source beside server.c: an executable, made when it is first asked for."""
     made = {}
 
-    def make(build):
-        if build not in made:
-            made[build] = tmp_path_factory.mktemp("attach") / f"server-{build}"
-            source = SOURCES / "attach" / "server.c"
-            run("gcc", *BUILDS[build], source, "-o", made[build], "-pthread").must()
-        return made[build]
+    def make(build, name=default):
+        if (build, name) not in made:
+            made[build, name] = tmp_path_factory.mktemp("attach") / f"{name}-{build}"
+            run("gcc", *builds[build], SOURCES / "attach" / f"{name}.c", "-o", made[build, name], "-pthread").must()
+        return made[build, name]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory):
+    return executables(tmp_path_factory, BUILDS, "server")
 
 
 class Server:

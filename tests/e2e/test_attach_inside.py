@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from programs import SOURCES
+from test_attach import executables
 from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
 
 BUILDS = {
@@ -23,17 +23,7 @@ pytestmark = pytest.mark.skipif(not WALKS, reason="this build cannot walk stacks
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory):
-    """By build: an executable, made when it is first asked for."""
-    made = {}
-
-    def make(build):
-        if build not in made:
-            made[build] = tmp_path_factory.mktemp("inside") / f"inside-{build}"
-            source = SOURCES / "attach" / "inside.c"
-            run("gcc", *BUILDS[build], source, "-o", made[build], "-pthread").must()
-        return made[build]
-
-    return make
+    return executables(tmp_path_factory, BUILDS, "inside")
 
 
 def is_attached(pid):

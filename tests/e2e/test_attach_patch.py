@@ -5,9 +5,8 @@ import subprocess
 import time
 
 import pytest
-from programs import SOURCES
-from test_attach import Server, names, record
-from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
+from test_attach import Server, executables, names, record
+from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
 BUILDS = {
     "plain": ["-O2"],
@@ -31,15 +30,7 @@ class Hot(Server):
 
 @pytest.fixture(scope="session")
 def hot(tmp_path_factory):
-    made = {}
-
-    def make(build, name="hot"):
-        if (build, name) not in made:
-            made[build, name] = tmp_path_factory.mktemp("hot") / f"{name}-{build}"
-            run("gcc", *BUILDS[build], SOURCES / "attach" / f"{name}.c", "-o", made[build, name], "-pthread").must()
-        return made[build, name]
-
-    return make
+    return executables(tmp_path_factory, BUILDS, "hot")
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ class Scenes:
     def __init__(self, build):
         self.build = build
         # misc/mutate.py has a directory with links to the programs of the scenes.
-        self.real = (build / "tests").resolve().parent
+        self.real = (build / "tests/scenes").resolve().parents[1]
         self.env = environment()
 
     def begin(self, words, cwd):

@@ -43,24 +43,31 @@ enum fst_form fst_form_of(enum fst_kind kind)
 	return FST_FORM_NONE;
 }
 
+static bool take_fixed(struct fst_bytes *from, void *value, size_t size)
+{
+	if ((size_t)(from->end - from->at) < size)
+		return false;
+	memcpy(value, from->at, size);
+	from->at += size;
+	return true;
+}
+
 static bool take_u32(struct fst_bytes *from, uint32_t *value)
 {
-	if ((size_t)(from->end - from->at) < sizeof(*value))
-		return false;
-	memcpy(value, from->at, sizeof(*value));
-	*value = le32toh(*value);
-	from->at += sizeof(*value);
-	return true;
+	bool is_there = take_fixed(from, value, sizeof(*value));
+
+	if (is_there)
+		*value = le32toh(*value);
+	return is_there;
 }
 
 static bool take_u64(struct fst_bytes *from, uint64_t *value)
 {
-	if ((size_t)(from->end - from->at) < sizeof(*value))
-		return false;
-	memcpy(value, from->at, sizeof(*value));
-	*value = le64toh(*value);
-	from->at += sizeof(*value);
-	return true;
+	bool is_there = take_fixed(from, value, sizeof(*value));
+
+	if (is_there)
+		*value = le64toh(*value);
+	return is_there;
 }
 
 static bool take_text(struct fst_bytes *from, struct fst_value *value)

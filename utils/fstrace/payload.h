@@ -67,26 +67,27 @@ bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 
 /* --- for who writes one: @text is the payload, bytes instead of a line --- */
 
+/* @size is known when this is compiled, so that it is one store. */
+static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
+{
+	if (text->room - text->len >= size) {
+		memcpy(text->base + text->len, value, size);
+		text->len += size;
+	} else {
+		fst_put(text, value, size);
+	}
+}
+
 static inline void fst_add_u32(struct fst_text *text, uint32_t value)
 {
 	value = htole32(value);
-	if (text->room - text->len >= sizeof(value)) {
-		memcpy(text->base + text->len, &value, sizeof(value));
-		text->len += sizeof(value);
-	} else {
-		fst_put(text, (const char *)&value, sizeof(value));
-	}
+	fst_add_fixed(text, &value, sizeof(value));
 }
 
 static inline void fst_add_u64(struct fst_text *text, uint64_t value)
 {
 	value = htole64(value);
-	if (text->room - text->len >= sizeof(value)) {
-		memcpy(text->base + text->len, &value, sizeof(value));
-		text->len += sizeof(value);
-	} else {
-		fst_put(text, (const char *)&value, sizeof(value));
-	}
+	fst_add_fixed(text, &value, sizeof(value));
 }
 
 static inline void fst_add_double(struct fst_text *text, double value)

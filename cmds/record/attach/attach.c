@@ -22,7 +22,7 @@
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000
 
-/* Then it is recorded. Functions that threads do not get out of the beginning of are left alone: the probe counts them. */
+/* What is patched, and the program's events. Functions that threads do not get out of the beginning of are left alone: the probe counts them. */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
 	uint64_t nr_failed;
