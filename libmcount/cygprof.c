@@ -115,7 +115,9 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 		note_unwanted(t, sp, fn);
 		return true;
 	}
-	if (likely(t->planned) && planned_is_left_out(t, fn))
+	if (likely(t->planned) &&
+	    (planned_is_left_out(t, fn) ||
+	     (planned_is_too_deep(t, fn) && planned_push_too_deep(t, sp, caller, fn))))
 		return true;
 	return planned_enter_explicit(t, sp, caller, fn);
 }
@@ -176,17 +178,64 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: under a plan; the guard is set, and no frame lies within @sp. False when nothing was done. */
-static inline bool enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+/*
+ * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not inline: they need more registers than the hook. One
+ * for any thread, one for where nothing is opted in, and one for a thread that is open.
+ */
+NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_fast_enter(t, sp, caller, fn, NULL))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+NOINLINE static void enter_rule_outside(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_opt_in(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_rule(t, sp, fn, caller);
+}
+
+NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_bar(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+/* HOT: a call that may pass, but could not be pushed. */
+NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_push_too_deep(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+/* HOT: the same under a plan. */
+static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_leaves_out(t, fn)) {
 		if (!planned_is_open(t))
 			note_unwanted(t, sp, fn);
-		return true;
+	} else if (planned_passes(t, fn)) {
+		if (unlikely(!fast_push_alike(t, sp, caller, fn))) {
+			enter_beyond(t, sp, fn, caller);
+			return;
+		}
+	} else {
+		if (planned_is_open(t))
+			enter_rule_open(t, sp, fn, caller);
+		else if (t->calls == t->planned->skip_outside)
+			enter_rule_outside(t, sp, fn, caller);
+		else
+			enter_rule(t, sp, fn, caller);
+		return;
 	}
-	if (planned_passes(t, fn) && fast_push_alike(t, sp, caller, fn))
-		return true;
-	return !planned_is_open(t) && planned_fast_enter(t, sp, caller, fn, NULL);
+	guard_leave_fast(t);
 }
 
 void __cyg_profile_func_enter(void *fn, void *caller)
@@ -198,10 +247,11 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
 	else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (t->planned ? !enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller)
-			    : unlikely(!probe.plain) ||
-				      (!fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn) &&
-				       !fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
+	else if (t->planned)
+		enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else if (unlikely(!probe.plain) ||
+		 (!fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn) &&
+		  !fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
 		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
 	else
 		guard_leave_fast(t);
@@ -213,10 +263,20 @@ static inline bool is_far(const struct thread *t, uint64_t sp)
 	return sp < t->low || sp > t->top->slot + 4096;
 }
 
-/* HOT: under a plan. */
-static inline bool leave_by_plan(struct thread *t)
+/* HOT: the innermost call, under a plan, ends; the guard is set. */
+NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	return fast_pop_alike(t) || (!planned_is_open(t) && planned_fast_leave(t, NULL));
+	if (t->planned->open_base) {
+		if (planned_leave_open(t)) {
+			guard_leave_fast(t);
+			return;
+		}
+		planned_close(t);
+	}
+	if (planned_fast_leave(t, NULL))
+		guard_leave_fast(t);
+	else
+		exit_guarded(t, sp, fn);
 }
 
 void __cyg_profile_func_exit(void *fn, void *caller)
@@ -230,11 +290,16 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 		 (was_unwanted(t, sp, (uint64_t)fn) || was_left_out(t, sp, (uint64_t)fn)))
 		guard_leave_fast(t);
 	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
-		 unlikely(!is_of(t->top, (uint64_t)fn)) ||
-		 unlikely(!(t->planned ? leave_by_plan(t) : fast_pop(t))))
+		 unlikely(!is_of(t->top, (uint64_t)fn)))
 		exit_guarded(t, sp, (uint64_t)fn);
-	else
+	else if (likely(fast_pop_alike(t)))
 		guard_leave_fast(t);
+	else if (t->planned)
+		exit_rule(t, sp, (uint64_t)fn);
+	else if (likely(fast_pop(t)))
+		guard_leave_fast(t);
+	else
+		exit_guarded(t, sp, (uint64_t)fn);
 }
 
 OWN_NAME(__cyg_profile_func_enter);

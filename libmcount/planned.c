@@ -206,7 +206,8 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	struct planned *p = t->planned;
 	uint64_t now_ns = d->flags & PLANNED_RECORD ? planned_clock(t) : 0;
 
-	planned_push(t, id, ret, record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
+	planned_push(t, planned_next_frame(t), id, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
 		     regs && d->func ? d->func->result : NULL, d->flags);
 	p->now = d->next;
 	choose_calls(t);
@@ -312,11 +313,12 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	return enter_decided(t, slot, addr, regs);
 }
 
-/* What may be of interest, by a function that nothing depends on but the selection; the thread is not open. */
+/* What may be of interest, by a function that nothing depends on but the selection. */
 static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
 				const struct arch_regs *regs)
 {
-	if (!planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs))
+	if (planned_is_open(t) ? !planned_fast_bar(t, (uint64_t)slot, *slot, addr)
+			       : !planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs))
 		return false;
 	*slot = (uint64_t)arch_return_trampoline;
 	return true;
@@ -329,8 +331,7 @@ NOINLINE static uint32_t enter_settled(struct thread *t, uint64_t *slot, uint64_
 	return enter_simple(t, slot, addr, regs) || enter_prepared(t, slot, addr, regs);
 }
 
-/* HOT: deeper than the limit, and nothing else is said about it; that costs no thread its being open. The next time the stub finds it. */
-static inline bool is_too_deep(struct thread *t, uint64_t addr)
+bool planned_is_too_deep(struct thread *t, uint64_t addr)
 {
 	const struct live_func *func;
 
@@ -375,7 +376,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 		return 0;
 	if (planned_is_left_out(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
-	if (is_too_deep(t, addr))
+	if (planned_is_too_deep(t, addr))
 		return 0;
 	if (planned_is_open(t))
 		return enter_settled(t, slot, addr, regs);
@@ -398,7 +399,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 {
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
-	if (!planned_is_open(t) && enter_simple(t, slot, addr, regs))
+	if (enter_simple(t, slot, addr, regs))
 		return 1;
 	return enter_known(t, slot, addr, regs);
 }
@@ -430,6 +431,9 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
 	    planned_is_unwanted(t, addr))
+		return;
+	if (planned_is_open(t) &&
+	    (planned_is_too_deep(t, addr) || planned_fast_bar(t, id, *slot, addr)))
 		return;
 	planned_settle(t);
 	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))

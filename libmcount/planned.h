@@ -109,6 +109,7 @@ static inline uint32_t planned_place_of(uint64_t addr)
  * @has_noted: there is, or was, something in the tables of calls
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
+ * @open_base: the innermost frame that is settled, while others may be above it (planned_pass.h); else NULL
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
  * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room of it costs nothing. NULL until
@@ -130,6 +131,7 @@ struct planned {
 	bool has_noted;
 	uint16_t depth;
 	uint64_t estimate_ns;
+	struct frame *open_base;
 	struct reading *readings;
 	struct watch_state watched;
 	uint8_t *args;
@@ -148,6 +150,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 
 /* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->calls tells. */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
+
+/* HOT: whether a call is deeper than the limit, and nothing else is said about it; that costs no thread its being open. The next time the stub finds it. */
+bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /* HOT: whether a call is one of a function that is left out. The next time the stub finds it, if the thread is open (planned_pass.h). */
 bool planned_is_left_out(struct thread *t, uint64_t addr);

@@ -42,13 +42,13 @@ static inline bool planned_is_current(const struct planned *p)
 	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
-/* Whether nothing but the function itself decides about the next call. */
+/* Whether nothing but the function itself decides about the next call: nor is there news (steer.h), for then nothing may be skipped. */
 static inline bool planned_is_simple(const struct thread *t)
 {
 	const struct planned *p = t->planned;
 
 	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe_is_recording() &&
-	       !steer_has_news();
+	       probe_skips;
 }
 
 /* Room for a record and what a program may put behind it. */
@@ -72,6 +72,8 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 /* The limits that a rule sets for its call and what is within. */
 static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
 {
+	if (likely(!(rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))))
+		return;
 	if (rule->flags & PLAN_DEPTH)
 		s->depth = rule->depth;
 	if (rule->flags & PLAN_TIME)
@@ -81,15 +83,15 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * A new frame, which keeps planned.now to undo what its call changes after this. A signal handler may jump out for good at any
+ * A new frame, with @pf, which keeps planned.now to undo what its call changes after this. A signal handler may jump out for good at any
  * point, so the frame is there before the changes are, and undoing them twice does no harm.
  */
-static inline void planned_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
-				uint64_t now_ns, const struct capture_step *result, uint16_t flags)
+static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
+				uint64_t ret, uint64_t data, uint64_t now_ns,
+				const struct capture_step *result, uint16_t flags)
 {
 	struct planned *p = t->planned;
 	struct frame *f = t->top + 1;
-	struct planned_frame *pf = planned_frame_of(t, f);
 
 	f->slot = slot;
 	f->ret = ret;
@@ -106,13 +108,20 @@ static inline void planned_push(struct thread *t, uint64_t slot, uint64_t ret, u
 	guard_barrier();
 }
 
+/* The next frame's, if it gets one. */
+static inline struct planned_frame *planned_next_frame(const struct thread *t)
+{
+	return planned_frame_of(t, t->top) + 1;
+}
+
 /* Opted out with all that it calls. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {
 	struct planned *p = t->planned;
 
-	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
+	planned_push(t, planned_next_frame(t), slot, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
 	p->now.out++;
 	t->calls = p->skip_out;
 }
@@ -164,11 +173,11 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	if (p->has_filter && next.in == 0)
 		return false;
 
+	struct planned_frame *pf = planned_next_frame(t);
 	bool is_held_back = next.threshold_ns != 0 || p->has_caller;
 
 	if (is_held_back ? args && p->args_bytes - p->args_top < CAPTURE_ROOM
-			 : !(planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN) ||
-				   !planned_has_room(t, args))
+			 : !(pf[-1].flags & PLANNED_WRITTEN) || !planned_has_room(t, args))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -176,16 +185,16 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
 
 	t->last_ns = now_ns;
-	planned_push(t, slot, ret, data, now_ns, result,
+	planned_push(t, pf, slot, ret, data, now_ns, result,
 		     is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
-	next.depth--;
-	next.level++;
-	p->now = next;
+	p->now.threshold_ns = next.threshold_ns;
+	p->now.size = next.size;
+	p->now.depth = next.depth - 1;
+	p->now.level++;
+	p->now.in = next.in;
 	t->calls = planned_no_calls;
 	if (is_held_back) {
 		if (args) {
-			struct planned_frame *pf = planned_frame_of(t, t->top);
-
 			pf->args_len = capture_args_quick(args, regs, planned_slot(slot),
 							  p->args + p->args_top);
 			p->args_top += pf->args_len;
@@ -202,8 +211,48 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || (!func->rule && !func->args && !func->result)) {
 		planned_note_pass(p, addr, ~addr);
-		planned_open(t, planned_frame_of(t, t->top));
+		planned_open(t, pf);
 	}
+	return true;
+}
+
+/* The same where nothing is opted in, and a function that is, by a rule that says no more. */
+static inline bool planned_fast_opt_in(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct planned_known *known = planned_known_of(p, addr);
+	const struct live_func *func = known->func;
+	struct planned_frame *pf = planned_next_frame(t);
+	uint64_t now_ns;
+
+	if (!planned_is_simple(t) || known->addr != addr || !func || !func->rule ||
+	    func->rule->flags != PLAN_FILTER || func->args || func->result || p->has_caller ||
+	    p->now.threshold_ns || p->depth == 0 || func->end - func->start < p->now.size ||
+	    t->top >= t->limit || !(pf[-1].flags & PLANNED_WRITTEN) || !planned_has_room(t, NULL) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+
+	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
+
+	t->last_ns = now_ns;
+	planned_push(t, pf, slot, ret, data, now_ns, NULL, PLANNED_RECORD | PLANNED_WRITTEN);
+	planned_opt_in(p, &p->now);
+	p->now.depth--;
+	p->now.level++;
+	t->calls = planned_no_calls;
+	hot_commit(t, put_record(t->at, now_ns, data));
+	return true;
+}
+
+/* The same for a thread that is open, which is simple then, and a function that is opted out with all that it calls. */
+static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	const struct planned_known *known = planned_known_of(t->planned, addr);
+
+	if (!probe_is_recording() || !probe_skips || known->addr != addr || !known->func ||
+	    !known->func->rule || known->func->rule->flags != PLAN_NOTRACE || t->top >= t->limit)
+		return false;
+	planned_bar(t, slot, ret, addr);
 	return true;
 }
 
@@ -225,12 +274,29 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 	t->top--;
 }
 
+/* HOT: the end of one whose ENTRY was held back: of which most are dropped. */
+static inline bool planned_fast_leave_held(struct thread *t, const struct frame *f,
+					   const struct planned_frame *pf)
+{
+	struct planned *p = t->planned;
+	uint64_t now_ns;
+
+	/* Not on the way to what -C is about. */
+	if (!p->has_caller) {
+		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
+			return false;
+		t->last_ns = now_ns;
+	}
+	planned_drop(t, pf);
+	return true;
+}
+
 static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *regs)
 {
 	struct planned *p = t->planned;
 	struct frame *f = t->top;
 	struct planned_frame *pf = planned_frame_of(t, f);
-	bool is_written = pf->flags & PLANNED_WRITTEN;
+	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
 	if (pf->flags == 0) {
@@ -238,28 +304,20 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 		planned_open(t, pf - 1);
 		return true;
 	}
-	if (!p->is_simple || (pf->flags | PLANNED_WRITTEN) != (PLANNED_RECORD | PLANNED_WRITTEN) ||
-	    !probe_is_recording())
+	if (!p->is_simple || !probe_is_recording())
 		return false;
-	/* Not on the way to what -C is about. */
-	if (!is_written && p->has_caller) {
-		planned_drop(t, pf);
-		return true;
-	}
-	if ((is_written && !planned_has_room(t, pf->result)) || unlikely(!fast_clock(t, &now_ns)))
-		return false;
-	if (!is_written && now_ns - f->time_ns > p->now.threshold_ns)
+	if (pf->flags == PLANNED_RECORD)
+		return planned_fast_leave_held(t, f, pf);
+	if (pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN) || !planned_has_room(t, result) ||
+	    unlikely(!fast_clock(t, &now_ns)))
 		return false;
 	t->last_ns = now_ns;
 	planned_drop(t, pf);
-	if (!is_written)
-		return true;
 
 	uint32_t len = 0;
 
-	if (pf->result && regs)
-		len = capture_retval_quick(pf->result, regs,
-					   (uint8_t *)t->at + sizeof(struct record));
+	if (result)
+		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
 			      len);
 	planned_open(t, pf - 1);

@@ -134,16 +134,13 @@ void planned_leave_unseen(struct thread *t)
 	planned_open(t, planned_frame_of(t, t->top));
 }
 
-NOINLINE static void leave_settled(struct thread *t, const struct arch_regs *regs)
-{
-	planned_close(t);
-	planned_leave_top(t, regs);
-}
-
 void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 {
-	if (planned_is_open(t))
-		leave_settled(t, regs);
-	else if (unlikely(!planned_fast_leave(t, regs)))
+	if (t->planned->open_base) {
+		if (planned_leave_open(t))
+			return;
+		planned_close(t);
+	}
+	if (unlikely(!planned_fast_leave(t, regs)))
 		leave_prepared(t, regs);
 }

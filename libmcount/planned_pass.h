@@ -12,24 +12,37 @@
  * as those do that the stubs leave alone.
  *
  * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
- * than that around it. planned.now is what holds inside of thread->fast_base, the innermost frame that is not one of them. Before anybody
+ * than that around it. planned.now is what holds inside of planned.open_base, the innermost frame that is not one of them. Before anybody
  * else looks, planned_settle() makes them what others are, and the thread is not open any more.
+ *
+ * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it gets a frame whose time is OPEN_OUT, and
+ * the thread is barred until that is over. No frame comes above it. Nor does a call that is too deep: it needs no frame, but where
+ * returns are announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are known apart.
  */
+#define OPEN_OUT      0
+#define OPEN_TOO_DEEP 1
 
 static inline bool planned_is_open(const struct thread *t)
 {
 	return t->planned && t->calls == t->planned->pass;
 }
 
-/* How many calls the innermost frame is deeper than planned.now. */
+/* How many recorded calls the innermost frame is deeper than planned.now. */
 static inline uint32_t planned_open_calls(const struct thread *t)
 {
-	return planned_is_open(t) ? t->top - t->fast_base : 0;
+	const struct planned *p = t->planned;
+	const struct frame *f = t->top;
+
+	if (!p || !p->open_base)
+		return 0;
+	while (f > p->open_base && f->time_ns <= OPEN_TOO_DEEP)
+		f--;
+	return f - p->open_base;
 }
 
 static inline void planned_settle(struct thread *t)
 {
-	if (planned_is_open(t))
+	if (t->planned && t->planned->open_base)
 		planned_close(t);
 }
 
@@ -84,11 +97,74 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
+	p->open_base = t->top;
 	t->fast_base = t->top;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
 	guard_barrier();
 	t->calls = p->pass;
+}
+
+/* The thread is open, and barred behind this: @addr is opted out. A handler may jump out for good anywhere in this, or in the other. */
+static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top + 1;
+
+	f->slot = slot;
+	f->ret = ret;
+	f->data = record_data(RECORD_ENTRY, 0, addr);
+	f->time_ns = OPEN_OUT;
+	guard_barrier();
+	t->top = f;
+	guard_barrier();
+	/* Its return is none that the fast paths may write an EXIT for. */
+	t->fast_base = f;
+	p->now.out = 1;
+	t->calls = p->skip_out;
+}
+
+/*
+ * A call of a function that may pass, of a thread that is open, but it is too deep, and is not recorded: it gets a frame that only says where it
+ * ends. False: it is not too deep, or the frames are used up.
+ */
+static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
+					 uint64_t addr)
+{
+	struct frame *f = t->top + 1;
+
+	if (t->top < t->drop_limit || t->top >= t->limit)
+		return false;
+	f->slot = slot;
+	f->ret = ret;
+	f->data = record_data(RECORD_ENTRY, 0, addr);
+	f->time_ns = OPEN_TOO_DEEP;
+	/* Its return, too, is none that the fast paths may write an EXIT for. */
+	t->fast_base = f;
+	guard_barrier();
+	t->top = f;
+	return true;
+}
+
+/*
+ * The innermost frame ends, of a thread that is open or barred. True: it was one of these two, and that is all. Those of the fast paths
+ * begin above the base, unless there are too deep ones.
+ */
+static inline bool planned_leave_open(struct thread *t)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top - 1;
+
+	if (t->calls == p->skip_out) {
+		p->now.out = 0;
+		t->calls = p->pass;
+	} else if (t->top <= t->drop_limit) {
+		return false;
+	}
+	t->fast_base = f > t->drop_limit ? f : p->open_base;
+	guard_barrier();
+	t->top = f;
+	return true;
 }
 
 #endif

@@ -180,8 +180,8 @@ void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 		next.level++;
 		next.depth--;
 	}
-	planned_push(t, slot, ret, record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0,
-		     NULL, flags);
+	planned_push(t, planned_next_frame(t), slot, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0, NULL, flags);
 	p->now = next;
 	choose_calls(t);
 }
@@ -204,16 +204,22 @@ void planned_close(struct thread *t)
 	struct planned *p = t->planned;
 	struct selection now = p->now;
 
-	for (struct frame *f = t->fast_base + 1; f <= t->top; f++) {
+	now.out = 0;
+	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
 		pf->before = now;
 		pf->result = NULL;
-		pf->flags = PLANNED_RECORD | PLANNED_WRITTEN;
 		pf->args_len = 0;
 		pf->args_at = p->args_top;
-		now.depth--;
-		now.level++;
+		pf->flags = 0;
+		if (f->time_ns == OPEN_OUT) {
+			now.out++;
+		} else if (f->time_ns != OPEN_TOO_DEEP) {
+			pf->flags = PLANNED_RECORD | PLANNED_WRITTEN;
+			now.depth--;
+			now.level++;
+		}
 	}
 	/* A signal handler may jump out for good at any point: what is undone by the frames has then been undone too often, which does no harm. */
 	guard_barrier();
@@ -221,8 +227,10 @@ void planned_close(struct thread *t)
 	t->fast_limit = t->frames;
 	t->fast_base = (struct frame *)UINTPTR_MAX;
 	t->drop_limit = (struct frame *)UINTPTR_MAX;
+	p->open_base = NULL;
 	guard_barrier();
 	p->now = now;
+	choose_calls(t);
 }
 
 static void forget_known(struct planned *p)
@@ -347,6 +355,7 @@ void planned_begin(struct thread *t)
 {
 	t->limit = t->frames + probe.plan.max_stack;
 	t->planned->args_top = 0;
+	t->planned->open_base = NULL;
 	t->planned->era = 0;
 	t->planned->watched.has_seen = false;
 	planned_take_up(t);

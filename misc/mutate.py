@@ -256,7 +256,8 @@ class Build:
         for line in self.ninja("-t", "deps").splitlines():
             if line and not line.startswith(" "):
                 obj = line.split(":")[0]
-            elif line.strip().startswith("../"):
+            # What a command of its own makes of them (offsets.h) is nothing of a function's body.
+            elif line.strip().startswith("../") and obj in self.compile:
                 self.users.setdefault(os.path.normpath(line.strip())[3:], []).append(obj)
         self.links = {}
         for row in json.loads(self.ninja("-t", "compdb", "c_LINKER")):

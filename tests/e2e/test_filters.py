@@ -125,7 +125,8 @@ def test_recording_that_begins_inside(method, name):
 
 UNWANTED = ["-N around", "-N between", "-F between", "-F around -N around", "-N grow", "-N inner", "-F inner", "-N part", "-F part",
             "-N within", "-F within", "-N within_twice", "-F within_twice", "-N dive", "-N jumper", "-F dive", "-F leaf",
-            "-F jumper -N dive", "-D 1", "-D 2", "-C leaf", "-C dive", "-N leaf -D 3"]
+            "-F jumper -N dive", "-D 1", "-D 2", "-C leaf", "-C dive", "-N leaf -D 3", "-F main -D 2", "-F main -D 3",
+            "-F main -D 2 -N grow", "-F grow -D 2", "-F main -N around -D 3", "-F main -N within -D 3", "-F jumper -D 1 -N dive"]
 
 
 @pytest.mark.parametrize("method", METHODS)
