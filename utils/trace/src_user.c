@@ -187,7 +187,6 @@ static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 	src->next_offset = read.offset;
 	src->is_whole = read.is_whole;
 	src->file_ended = read.offset >= MIN(src->end_offset, src->compact->raw_bytes);
-	src->is_torn |= src->file_ended && src->compact->is_torn;
 	if (read.damaged_at != UINT64_MAX) {
 		char path[PATH_MAX];
 
@@ -435,7 +434,6 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 	if (zeros < 0)
 		return zeros;
 	src->at_end = true;
-	src->is_torn = true;
 	if (zeros || is_cut(src, rec))
 		return 0;
 	file_name(src, path);
@@ -475,7 +473,6 @@ void src_user_more(struct src_user *src)
 		return;
 	src->file_ended = false;
 	src->at_end = false;
-	src->is_torn = false;
 }
 
 static void make_event(const struct record *rec, uint64_t last_ns, struct event *event)
@@ -561,9 +558,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 			src->at += take_payload(src, &rec, src->at, &events[nr]);
 		nr++;
 	}
-	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop) {
-		src->is_torn |= src->at < src->len;
+	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop)
 		src->at_end = true;
-	}
 	return nr;
 }

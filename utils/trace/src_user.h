@@ -29,7 +29,6 @@
  * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in that. @is_whole: then: the buffer ends
  *           where a record does. @damage: some records are not there, the others are; code 0: nobody needs to be told
  * @file_ended: the buffer holds all that is left
- * @is_torn: the file ended within a record, or with zeros
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
  * @place: what addresses mean at present, for the functions of payloads; only when there were any
@@ -48,7 +47,6 @@ struct src_user {
 	const struct compact_file *compact;
 	struct uft_err damage;
 	bool at_end;
-	bool is_torn;
 	bool is_damaged;
 	bool has_unknown_payload;
 	uint64_t next_offset;
