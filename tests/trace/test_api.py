@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -213,6 +214,53 @@ def test_limits(tmp_path, set, value, left):
     assert len([path for path in trace.rotated() if NAME.fullmatch(path.name)]) == expected
     assert (tmp_path / "t-notes.log").exists() and len(list(tmp_path.glob("other-*"))) == 1
     trace.close()
+
+
+def test_limits_of_a_directory_that_cannot_be_listed(tmp_path):
+    """Then nothing is deleted, and the program's own descriptors stay what they are."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.chown(tmp_path, 65534, 65534)
+    tmp_path.chmod(0o300)
+
+    def child():
+        os.chdir(tmp_path)
+        if is_root:
+            os.setuid(65534)
+        before = os.fstat(0)
+        trace = Log("t", 0)
+        event = trace.declare("A", "")
+        for set in "file_count", "file_age", "byte_count":
+            getattr(lib, f"fstrace_limit_rotation_{set}")(trace.handle, 1)
+        for _ in range(4):
+            log(event)
+        assert os.path.samestat(os.fstat(0), before)
+
+    in_child(child)
+    tmp_path.chmod(0o700)
+    assert len(list(tmp_path.glob("t*.log"))) == 4
+
+
+def test_reopening_takes_no_descriptors(tmp_path):
+    trace = Log(tmp_path / "t")
+    log(trace.declare("A", ""))
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        assert lib.fstrace_reopen(trace.handle) == 0
+    assert os.listdir("/proc/self/fd") == before
+    trace.close()
+
+
+def test_signals_are_blocked_as_before(tmp_path):
+    """Also by a thread that has opened, turned and reopened a log, and declared its events."""
+    with_mask = signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR2})
+    trace = Log(tmp_path / "t", 0)
+    event = trace.declare("A", "")
+    for _ in range(3):
+        log(event)
+    assert lib.fstrace_reopen(trace.handle) == 0 and lib.fstrace_reinit() == 0
+    trace.close()
+    assert signal.pthread_sigmask(signal.SIG_SETMASK, with_mask) == {signal.SIGUSR2}
 
 
 def test_a_child_that_closes_everything(tmp_path):
