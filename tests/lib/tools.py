@@ -85,12 +85,19 @@ def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec
     return Result(args, status, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-def utrail(*args, **kw):
-    return run(UTRAIL, *args, **kw)
+def with_chosen_events(args):
+    """When the kernel takes the CPU away from a program is its affair: shown only where a test is about it."""
+    shows = args and args[0] in ("replay", "report", "graph")
+    return [args[0], "--no-sched-preempt", *args[1:]] if shows else args
+
+
+def utrail(*args, preempted=False, **kw):
+    """@preempted: show where the task lost the CPU."""
+    return run(UTRAIL, *(args if preempted else with_chosen_events(args)), **kw)
 
 
 def peer(*args, **kw):
-    return run(PEER, *args, **kw)
+    return run(PEER, *with_chosen_events(args), **kw)
 
 
 def wait_until(condition):
