@@ -230,11 +230,8 @@ static bool is_any(const struct control_shape *const *shapes, const void *packet
 static void take_answers(int fd)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_welcome_shape,
-		&control_plan_shape,
-		&control_error_shape,
-		&control_status_is_shape,
-		NULL,
+		&control_welcome_shape,	  &control_plan_shape,	  &control_error_shape,
+		&control_status_is_shape, &control_working_shape, NULL,
 	};
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];

@@ -64,6 +64,11 @@ const struct control_shape control_status_is_shape = {
 	sizeof(struct control_status_is),
 	"STATUS_IS",
 };
+const struct control_shape control_working_shape = {
+	CONTROL_WORKING,
+	sizeof(struct control_working),
+	"WORKING",
+};
 
 /* Where the version stands, and all that is common to all of them. */
 #define COMMON_BYTES offsetof(struct control_header, flags)

@@ -25,6 +25,8 @@
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS
+ *  while READY is being worked at, about once a second:
+ *                                      <-    WORKING (optional)
  *
  * HELLO is the first message of each connection, whatever follows. The probe closes the connection when it has what it wants: it
  * keeps no descriptor that the program could close or replace. The socket lives in the abstract name space (unix(7)), so nothing
@@ -63,6 +65,8 @@ enum control_type {
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
+	CONTROL_WORKING =
+		13, /* the answer takes a while: the files of a large program are looked at */
 
 	/* Numbers that are given, for what is not built yet: */
 	CONTROL_ATTACH =
@@ -225,6 +229,11 @@ struct control_status_is {
 	uint64_t records_lost;
 };
 
+/* With CONTROL_OPTIONAL and the number of the message that is worked at. Who waits may wait on, from here on as long as from the beginning. */
+struct control_working {
+	struct control_header h;
+};
+
 /* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
 
 /*
@@ -250,6 +259,7 @@ extern const struct control_shape control_crash_shape;
 extern const struct control_shape control_error_shape;
 extern const struct control_shape control_status_shape;
 extern const struct control_shape control_status_is_shape;
+extern const struct control_shape control_working_shape;
 
 /*
  * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is the end of the conversation.

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
@@ -505,6 +506,29 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 	return serve_process(ctl, talk);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+/* There are large files, and slow machines: his patience begins anew. Who does not read it loses nothing but that. */
+void control_tick(void *arg)
+{
+	struct control *ctl = arg;
+	struct conversation *talk = ctl->served;
+	uint64_t now = talk ? now_ms() : 0;
+	struct control_working working = { 0 };
+
+	if (!talk || now - ctl->told_ms < ctl->working_ms)
+		return;
+	ctl->told_ms = now;
+	control_stamp(&working, CONTROL_WORKING, CONTROL_OPTIONAL, sizeof(working), talk->seq);
+	send(talk->fd, &working, sizeof(working), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* The peer has said all. The files that he names are opened with no more rights than he has. */
 static unsigned take_ready(void *context, const void *message, size_t len)
 {
@@ -515,7 +539,10 @@ static unsigned take_ready(void *context, const void *message, size_t len)
 
 	if (rights_enter(&talk->peer, &before)) {
 		ctl->planner->modules.reads_as_peer = before.is_changed;
+		ctl->served = talk;
+		ctl->told_ms = now_ms();
 		is_served = serve_ready(ctl, talk);
+		ctl->served = NULL;
 	}
 	rights_leave(&before);
 	ctl->planner->modules.reads_as_peer = false;

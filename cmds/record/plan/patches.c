@@ -195,6 +195,8 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		.is_program = is_program,
 		.wants_verdicts = patches->wants_verdicts,
 		.smallest = settings_smallest_size(settings),
+		.tick = patches->tick,
+		.tick_arg = patches->tick_arg,
 		.out = found,
 	};
 	struct uft_err err = { 0 };

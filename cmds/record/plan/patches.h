@@ -14,6 +14,9 @@ struct known_module;
 struct patches {
 	struct strbuf complaints; /* to be told at the end, each with its NUL */
 	bool wants_verdicts;
+	/* Called with @tick_arg now and then while files are looked at; NULL: nobody wants to know. */
+	void (*tick)(void *arg);
+	void *tick_arg;
 };
 
 void patches_deinit(struct patches *patches);

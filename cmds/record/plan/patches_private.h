@@ -28,6 +28,8 @@ struct finding {
 	const char *why_not;
 	struct strbuf name;
 	struct strbuf others;
+	void (*tick)(void *arg);
+	void *tick_arg;
 	struct module_patches *out;
 };
 

@@ -106,7 +106,8 @@ static void note_verdicts(struct finding *f, const struct functions *functions, 
 
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err)
 {
-	struct unprepared u cleanup_unprepared = { 0 };
+	struct unprepared u cleanup_unprepared = { .code = { .tick = f->tick,
+							     .tick_arg = f->tick_arg } };
 	struct unprepared_verdict *verdicts cleanup_free = NULL;
 	bool *chosen cleanup_free = NULL;
 	int ret = unprepared_open(&u, file, f->known->path, &f->symbols, err);

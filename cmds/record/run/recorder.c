@@ -212,6 +212,7 @@ static void put_together(struct recorder *rec)
 		.tasks = &rec->tasks,
 		.processes = &rec->processes,
 		.writers = &rec->writers,
+		.working_ms = 1000,
 		.page_fd = -1,
 		.listen_fd = -1,
 		.talks.pause_fd = -1,
@@ -225,6 +226,8 @@ static void put_together(struct recorder *rec)
 	};
 	steering_begin(&rec->steering);
 	rec->channel.steering = &rec->steering;
+	rec->planner.patches.tick = control_tick;
+	rec->planner.patches.tick_arg = &rec->channel;
 	rec->overhead = (struct overhead){
 		.settings = settings,
 		.loop = &rec->loop,

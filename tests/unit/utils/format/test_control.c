@@ -17,6 +17,7 @@ static const struct control_shape *const shapes[] = {
 	&control_hello_shape,	&control_module_shape, &control_ready_shape,
 	&control_welcome_shape, &control_plan_shape,   &control_crash_shape,
 	&control_error_shape,	&control_status_shape, &control_status_is_shape,
+	&control_working_shape,
 };
 
 static void make(const struct control_shape *shape, size_t len)

@@ -449,7 +449,7 @@ static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t s
 	static const struct control_shape *const shapes[] = {
 		&control_module_shape, &control_crash_shape,	 &control_welcome_shape,
 		&control_plan_shape,   &control_error_shape,	 &control_hello_shape,
-		&control_status_shape, &control_status_is_shape,
+		&control_status_shape, &control_status_is_shape, &control_working_shape,
 	};
 	static char packet[CONTROL_MSG_MAX];
 	size_t len = sizeof(struct control_header);
@@ -515,6 +515,8 @@ static void each_message_in_each_state(void **state)
 		{ CONTROL_PLAN, CONTROL_ANSWER, "x4444" },
 		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x4444" },
 		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x4444" },
+		{ CONTROL_WORKING, 0, "x4444" },
+		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x...." },
 		/* not built yet, */
 		{ CONTROL_ATTACH, 0, "x4444" },
 		{ CONTROL_DETACH, 0, "x4444" },
@@ -545,6 +547,38 @@ static void each_message_in_each_state(void **state)
 		}
 	}
 	assert_int_equal(rec->channel.talks.nr_other_version, 0);
+}
+
+/* While the files of a program are looked at, which may take long; here whenever there is an occasion to say so. */
+static void who_waits_is_told(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int fd = connect_to(rec);
+	unsigned nr = 0;
+
+	settings->use_libcalls = true;
+	rec->steering.now = *settings;
+	rec->steering.now.size_filter = 1;
+	rec->channel.working_ms = 0;
+	send(fd, &hello, sizeof(hello), 0);
+	say_module(fd, "/bin/true");
+	say_ready(fd);
+	serve(rec);
+	while (recv(fd, &last, sizeof(last), MSG_DONTWAIT) == sizeof(struct control_working)) {
+		assert_int_equal(last.h.type, CONTROL_WORKING);
+		assert_int_equal(last.h.flags, CONTROL_OPTIONAL);
+		assert_int_equal(last.h.seq, 1);
+		nr++;
+	}
+	assert_true(nr > 0);
+	assert_int_equal(last.h.type, CONTROL_WELCOME);
+	/* Nobody waits any more. */
+	control_tick(&rec->channel);
+	assert_int_equal(answer(fd, NULL), -1);
+	close(fd);
+	serve(rec);
 }
 
 static void what_is_no_message_ends_it(void **state)
@@ -694,6 +728,7 @@ int main(void)
 		TEST(too_many_modules_are_left_out),
 		TEST(nobody_is_waited_for_at_the_end),
 		TEST(each_message_in_each_state),
+		TEST(who_waits_is_told),
 		TEST(what_is_no_message_ends_it),
 		TEST(what_leads_nowhere_is_limited),
 		TEST(answers_name_their_requests),
