@@ -1,6 +1,7 @@
 /* Compact blocks: what is packed comes back byte for byte, whatever it is; what is damaged is noticed. */
 #include "tests/unit/lib/unit.h"
 
+#include "utils/base/compiler.h"
 #include "utils/format/compact.h"
 #include "utils/format/record.h"
 
@@ -219,6 +220,36 @@ static void damage_is_noticed(void **state)
 	/* A head that says too much of a body that is right. */
 	head.raw_len += 16;
 	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
+	/* Or too little: nothing is written behind what it says. */
+	head.raw_len -= 2 * 16;
+	memset(back, 0x5a, sizeof(back));
+	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
+	for (size_t i = head.raw_len; i < sizeof(back); i++)
+		assert_int_equal(back[i], 0x5a);
+}
+
+/* It stands in files, so it is the same in all versions; nothing behind the data is in it. */
+static void sums_stay_as_they_are(void **state)
+{
+	static const struct {
+		size_t len;
+		uint64_t sum;
+	} known[] = {
+		{ 0, 0x5cc87708c87dc06dULL },	{ 1, 0x5cc87708c87dc06dULL },
+		{ 31, 0x693b354a5bfc3112ULL },	{ 32, 0xee379774b786f1d8ULL },
+		{ 33, 0x0650de920dbb40a7ULL },	{ 63, 0x5d3052cfbd103a16ULL },
+		{ 100, 0x7aef42def31b187bULL },
+	};
+	uint8_t bytes[100];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 7 * i + 1;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		uint8_t *copy = exact_copy(bytes, known[i].len);
+
+		assert_true(compact_sum(copy, known[i].len) == known[i].sum);
+		free(copy);
+	}
 }
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -234,6 +265,7 @@ int main(void)
 		WITH(anything_comes_back),
 		WITH(what_may_go_on_waits),
 		WITH(damage_is_noticed),
+		cmocka_unit_test(sums_stay_as_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

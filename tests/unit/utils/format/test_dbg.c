@@ -99,6 +99,20 @@ static void refused(void **state)
 	}
 }
 
+/* The largest line that fits is one; what does not fit is refused, and not cut. */
+static void lines_of_inlined_calls(void **state)
+{
+	static const char largest[] = "F: 1 a\n# I: 4294967295\ty\tz\n";
+	static const char too_large[] = "F: 1 a\n# I: 4294967296\ty\tz\n";
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	assert_int_equal(dbg_decode(largest, strlen(largest), &dbg, NULL), 0);
+	assert_int_equal(dbg.nr_inlined, 1);
+	assert_int_equal(dbg.inlined[0].line, UINT32_MAX);
+	dbg_deinit(&dbg);
+	assert_int_equal(dbg_decode(too_large, strlen(too_large), &dbg, NULL), -EINVAL);
+}
+
 /* Whatever else the maker's structs say, the calls that were inlined are those that follow. */
 static void added_one_by_one(void **state)
 {
@@ -130,7 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),	      cmocka_unit_test(truncated),
 		cmocka_unit_test(skipped_and_sorted), cmocka_unit_test(refused),
-		cmocka_unit_test(added_one_by_one),
+		cmocka_unit_test(added_one_by_one),   cmocka_unit_test(lines_of_inlined_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,23 @@ static void fields(void **state)
 	assert_false(kernel_format_find_field(text_of("\tfield:int x;", 13), "x", &offset, &size));
 }
 
+/* A field whose place cannot be told is none: nothing is read from a wrong one. */
+static void fields_without_a_place(void **state)
+{
+	static const char *const formats[] = {
+		"\tfield:int x;\toffset:;\tsize:4;\tsigned:1;\n",
+		"\tfield:int x;\toffset:8,\tsize:4;\tsigned:1;\n",
+		"\tfield:int x;\toffset:65536;\tsize:4;\tsigned:1;\n",
+		"\tfield:int x;\toffset:8;\tsize:70000;\tsigned:1;\n",
+	};
+	uint32_t offset;
+	uint32_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		assert_false(kernel_format_find_field(text_of(formats[i], strlen(formats[i])), "x",
+						      &offset, &size));
+}
+
 /* --- pages --- */
 
 static void assert_record(struct kernel_page *page, uint64_t time_ns, uint16_t id, int32_t pid,
@@ -361,6 +378,7 @@ int main(void)
 		cmocka_unit_test(bad_headers),
 		cmocka_unit_test(bad_names),
 		cmocka_unit_test(fields),
+		cmocka_unit_test(fields_without_a_place),
 		cmocka_unit_test(page_round_trip),
 		cmocka_unit_test(long_times),
 		cmocka_unit_test(missed),

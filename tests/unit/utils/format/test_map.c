@@ -41,6 +41,18 @@ static void segments_merge(void **state)
 	assert_string_equal(map.entries[1].path, "/bin/b");
 }
 
+/* Where somebody else's recorder wrote one, the modules around it are read all the same. */
+static void empty_segments(void **state)
+{
+	static const char text[] = "1000-1000 r-xp 00000000 fe:00 123 /bin/a\n"
+				   "2000-3000 r-xp 00000000 fe:00 124 /bin/b\n";
+	struct module_map map cleanup_module_map = { 0 };
+
+	assert_int_equal(module_map_decode(text, strlen(text), &map, NULL), 0);
+	assert_string_equal(map.entries[map.nr - 1].path, "/bin/b");
+	assert_int_equal(map.entries[map.nr - 1].start, 0x2000);
+}
+
 static void cut_anywhere(void **state)
 {
 	for (size_t len = 0; len < strlen(sample); len++) {
@@ -73,9 +85,8 @@ static void bad_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(segments_merge),
-		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(round_trip),	  cmocka_unit_test(segments_merge),
+		cmocka_unit_test(empty_segments), cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(bad_lines),
 	};
 

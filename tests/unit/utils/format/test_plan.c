@@ -134,7 +134,8 @@ static void directories(void **state)
 		{ { PLAN_KINDS + 5, 12, 1, 160 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 160 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 0, 1, 160 }, -EINVAL },
-		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL }, /* in the directory */
+		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL },   /* in the header */
+		{ { PLAN_KINDS + 5, 8, 1, 152 }, -EINVAL }, /* in the directory */
 		{ { PLAN_KINDS + 5, 8, 1, UINT64_MAX - 7 }, -EINVAL },
 		{ { PLAN_WATCHES, 16, 0, 160 }, -EINVAL }, /* twice */
 	};
@@ -200,6 +201,27 @@ static void entries_lead_nowhere_else(void **state)
 		      .flags = PLAN_PATCH_SILENT);
 }
 
+/* One that is right says nothing of those behind it. */
+static void all_patches_are_looked_at(void **state)
+{
+	struct plan_patch patches[3] = {
+		{ .load_bias = 4096, .bytes = 5 },
+		{ .load_bias = 4096, .bytes = 5, .flags = PLAN_PATCH_INNER },
+		{ .load_bias = 4096, .bytes = 5 }
+	};
+	struct sample s;
+
+	make_sample(&s);
+	s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, patches, 3);
+	assert_null(open_view(&s.view));
+	patches[2].len = PLAN_PATCH_CODE + 1;
+	assert_string_equal(open_view(&s.view), "a patch's code is too long");
+	/* What is before it is of another module. */
+	patches[2] = patches[1];
+	patches[2].load_bias = 8192;
+	assert_string_equal(open_view(&s.view), "a patch has none before it");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +229,7 @@ int main(void)
 		cmocka_unit_test(larger_entries_are_cut),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(entries_lead_nowhere_else),
+		cmocka_unit_test(all_patches_are_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
