@@ -90,6 +90,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
 		.attaches = opts->pids != NULL,
+		.force = opts->force,
 		.nest_libcalls = opts->nest_libcalls,
 	};
 

@@ -268,6 +268,8 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return patches_changed();
 	case ATTACH_OPEN_CALLS:
 		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
+	case ATTACH_ADOPT:
+		return probe.ready ? plans_add_patches(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

@@ -8,6 +8,7 @@
 
 #include "libmcount/conds.h"
 #include "libmcount/fault.h"
+#include "libmcount/modules.h"
 #include "libmcount/planned.h"
 #include "libmcount/patches.h"
 #include "libmcount/switches.h"
@@ -257,7 +258,7 @@ static void publish(struct live_plan *plan)
 }
 
 /* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
-static void add_places(const struct plan_view *view)
+static void add_places(const struct plan_view *view, enum patches_text text)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
 	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
@@ -276,7 +277,7 @@ static void add_places(const struct plan_view *view)
 	plan_copy(view, PLAN_CALLS, sites);
 	plan_copy(view, PLAN_PATCHES, first);
 	libcall_hook(sites, calls->nr);
-	patches_adopt(first, patches->nr);
+	patches_adopt(first, patches->nr, text);
 	munmap(copy, bytes);
 }
 
@@ -361,7 +362,7 @@ static int install_view(const struct plan_view *view, enum how how)
 		if (how == REPLACE)
 			turn(&settings);
 	}
-	add_places(view);
+	add_places(view, PATCHES_WRITE);
 	return 0;
 }
 
@@ -401,4 +402,26 @@ int plans_extend(int fd)
 int plans_replace(int fd)
 {
 	return install(fd, REPLACE);
+}
+
+int plans_add_patches(const void *image, uint64_t bytes)
+{
+	struct plan_view view;
+	int ret;
+
+	/* Who has been stopped may have it himself. */
+	if (!modules_try_lock())
+		return -EAGAIN;
+	if (pthread_mutex_trylock(&plans.lock) == 0) {
+		ret = plan_open(&view, image, bytes, NULL);
+		if (ret == 0 && (view.lists[PLAN_SETTINGS].nr || view.lists[PLAN_FUNCS].nr))
+			ret = -EINVAL;
+		if (ret == 0)
+			add_places(&view, PATCHES_OUT);
+		pthread_mutex_unlock(&plans.lock);
+	} else {
+		ret = -EAGAIN;
+	}
+	modules_unlock();
+	return ret;
 }

@@ -255,6 +255,12 @@ struct plan_patch {
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
+/* @flags: enum plan_patch_flags. Nothing is written at its site: what is before it runs into its stub. */
+static inline bool plan_patch_has_no_text(unsigned flags)
+{
+	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
+}
+
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
 

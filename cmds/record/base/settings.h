@@ -64,8 +64,9 @@ struct record_settings {
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;
-	bool use_libcalls;  /* calls that the program makes into libraries */
-	bool attaches;	    /* -p: processes run already, and are to be left as they are */
+	bool use_libcalls; /* calls that the program makes into libraries */
+	bool attaches;	   /* -p: processes run already, and are to be left as they are */
+	bool force; /* processes are attached to though their filters of system calls may end them for it */
 	bool nest_libcalls; /* and that libraries make into each other */
 	/* What the kernel is to tell by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */

@@ -204,7 +204,8 @@ static int prepare(struct points *points, struct known_module *known, const stru
 		if (sites[i].why_not[0])
 			leave_out(points, known, code, &wanted[i], sites[i].why_not);
 		else if (ret == 0)
-			found_patch_add_site(&known->points.found, &sites[i], patch);
+			found_patch_add_site(&known->points.found, &sites[i], patch,
+					     /* func= */ 0);
 	}
 	return ret;
 }

@@ -264,7 +264,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
 	assert_false(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
-	assert_int_equal(steering_change(&rec->steering, &off, NULL), -EOPNOTSUPP);
+	assert_int_equal(steering_change(&rec->steering, &off, NULL, NULL), -EOPNOTSUPP);
 
 	t->settings.is_steerable = t->settings.has_agent = true;
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
@@ -274,7 +274,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 	assert_int_equal(proc->nr_kept_modules, 1);
 	assert_int_equal(atomic_load(&proc->arena->news), 0);
 	atomic_store(&proc->arena->may_skip, 1);
-	assert_int_equal(steering_change(&rec->steering, &off, NULL), 0);
+	assert_int_equal(steering_change(&rec->steering, &off, NULL, NULL), 0);
 	assert_int_equal(atomic_load(&rec->control->plan_generation), 1);
 	assert_int_equal(atomic_load(&proc->arena->news), 1);
 	assert_int_equal(atomic_load(&proc->arena->may_skip), 0);
