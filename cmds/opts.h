@@ -127,8 +127,12 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
-	char *patch_specs;	     /* heap; --patch, --unpatch */
-	struct patch_rules *patches; /* heap */
+	char *patch_specs;		/* heap; --patch, --unpatch */
+	struct patch_rules *patches;	/* heap */
+	const char *trace_include_spec; /* --trace-include */
+	const char *trace_exclude_spec;
+	struct pattern trace_include; /* of these, if there are any */
+	struct pattern trace_exclude;
 	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
