@@ -26,6 +26,7 @@ enum group {
 	GROUP_VIEW,
 	GROUP_REPORT,
 	GROUP_DUMP,
+	GROUP_EVENTS,
 	GROUP_INFO,
 };
 
@@ -36,6 +37,7 @@ static const char *const group_titles[] = {
 	[GROUP_VIEW] = "How to show it",
 	[GROUP_REPORT] = "Report",
 	[GROUP_DUMP] = "Dump",
+	[GROUP_EVENTS] = "Events",
 	[GROUP_INFO] = "Info",
 };
 
@@ -77,6 +79,13 @@ static const struct opt_word complete_words[] = {
 	{ "events", OPTS_COMPLETE_EVENTS },	  { "fields", OPTS_COMPLETE_FIELDS },
 	{ "functions", OPTS_COMPLETE_FUNCTIONS }, { "keys", OPTS_COMPLETE_KEYS },
 	{ "tids", OPTS_COMPLETE_TIDS },		  { NULL },
+};
+
+static const struct opt_word as_words[] = {
+	{ "fstrace", OPTS_AS_FSTRACE },
+	{ "json", OPTS_AS_JSON },
+	{ "csv", OPTS_AS_CSV },
+	{ NULL },
 };
 
 static const struct opt_word match_words[] = {
@@ -386,17 +395,17 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_WORD, MEMBER(when_full), .words = full_words },
 
 	{ "filter", 'F', "FUNC[@...]", "only these functions and what they call",
-	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_FILTER]), .separator = ';' },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_LIST, MEMBER(specs[SPEC_FILTER]), .separator = ';' },
 	{ "notrace", 'N', "FUNC", "not these functions, nor what they call",
-	  GROUP_SELECT, CALL, OPT_SET, .set = set_notrace },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_SET, .set = set_notrace },
 	{ "caller-filter", 'C', "FUNC", "only these functions and the calls that lead to them",
-	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_CALLER]), .separator = ';' },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_LIST, MEMBER(specs[SPEC_CALLER]), .separator = ';' },
 	{ "hide", 'H', "FUNC", "leave out the lines of these functions, but not what they call",
-	  GROUP_SELECT, READ | CMD_LIVE, OPT_LIST, MEMBER(specs[SPEC_HIDE]), .separator = ';' },
+	  GROUP_SELECT, READ | CMD_LIVE | CMD_EVENTS, OPT_LIST, MEMBER(specs[SPEC_HIDE]), .separator = ';' },
 	{ "loc-filter", 'L', "FILE[@hide]", "only functions of these source files or folders; !FILE: all but those",
-	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_LOCATION]), .separator = ';' },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_LIST, MEMBER(specs[SPEC_LOCATION]), .separator = ';' },
 	{ "trigger", 'T', "FUNC@ACTION,...", "do something when these functions are called",
-	  GROUP_SELECT, CALL, OPT_LIST, MEMBER(specs[SPEC_TRIGGER]), .separator = ';' },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_LIST, MEMBER(specs[SPEC_TRIGGER]), .separator = ';' },
 	{ "argument", 'A', "FUNC[@ARG,...]", "record arguments of these functions",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(specs[SPEC_ARGUMENT]), .separator = ';' },
 	{ "retval", 'R', "FUNC[@retval]", "record what these functions return",
@@ -413,24 +422,24 @@ const struct opt_row opts_table[] = {
 	{ "watch", 'W', "WHAT", "tell when it changes: cpu, or var:NAME of the program",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(watch_specs), .separator = ';' },
 	{ "match", 0, "TYPE", "how to read names of functions: regex, glob or simple (default: regex)",
-	  GROUP_SELECT, CALL | CMD_CONTROL, OPT_WORD, MEMBER(match), .words = match_words },
+	  GROUP_SELECT, CALL | CMD_CONTROL | CMD_EVENTS, OPT_WORD, MEMBER(match), .words = match_words },
 	{ "with-syms", 0, "DIR", "take symbols from the .sym files in DIR, for programs without them",
-	  GROUP_SELECT, CALL | CMD_INFO, OPT_STRING, MEMBER(syms_dir) },
+	  GROUP_SELECT, CALL | CMD_INFO | CMD_EVENTS, OPT_STRING, MEMBER(syms_dir) },
 	{ "depth", 'D', "DEPTH", "only calls within DEPTH levels, 1 to 65534 (default: 1024)",
-	  GROUP_SELECT, CALL, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_UINT, MEMBER(depth), .min = 1, .max = 65534 },
 	{ "time-filter", 't', "TIME", "only calls that took TIME or longer, and their callers",
-	  GROUP_SELECT, CALL, OPT_SET, .is_recorded = true, .set = set_time_filter },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_SET, .is_recorded = true, .set = set_time_filter },
 	{ "size-filter", 'Z', "SIZE", "only functions of SIZE bytes or more",
-	  GROUP_SELECT, CALL, OPT_SIZE, MEMBER(size_filter), .min = 1, .max = INT64_MAX },
+	  GROUP_SELECT, CALL | CMD_EVENTS, OPT_SIZE, MEMBER(size_filter), .min = 1, .max = INT64_MAX },
 	{ "time-range", 'r', "FROM~TO",
 	  "only this part: timestamps (12.000000345) or times since the start (1.5ms)",
-	  GROUP_SELECT, READ | CMD_LIVE, OPT_SET, .set = set_time_range },
+	  GROUP_SELECT, READ | CMD_LIVE | CMD_EVENTS, OPT_SET, .set = set_time_range },
 	{ "tid", 0, "TID,...", "only these tasks",
-	  GROUP_SELECT, READ, OPT_SET, .set = set_tids },
+	  GROUP_SELECT, READ | CMD_EVENTS, OPT_SET, .set = set_tids },
 	{ "no-libcall", 0, NULL, "leave out calls of library functions",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(show_libcalls) },
 	{ "Event", 'E', "EVENT", "events to record, or to show: PROVIDER:EVENT of the program, or with @kernel of the kernel",
-	  GROUP_SELECT, RL | READ, OPT_LIST, MEMBER(event_specs), .separator = ';' },
+	  GROUP_SELECT, RL | READ | CMD_EVENTS, OPT_LIST, MEMBER(event_specs), .separator = ';' },
 	{ "patch", 'P', "FUNC[@LIB]", "put hooks into these functions only, compiled with room for them or not (. means all); !FUNC: not",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(patch_specs), .separator = ';' },
 	{ "unpatch", 'U', "FUNC[@LIB]", "no hooks in these functions: what -pg or room for hooks has put there is taken out",
@@ -451,7 +460,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_FALSE, MEMBER(kernel_full) },
 
 	{ "demangle", 0, "TYPE", "names of functions: simple, full (also '.part.0') or no (default: simple)",
-	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO, OPT_WORD, MEMBER(demangle),
+	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO | CMD_EVENTS, OPT_WORD, MEMBER(demangle),
 	  .words = demangle_words },
 	{ "output-fields", 'f', "FIELD,...", "columns to show; +FIELD adds; all; none",
 	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH, OPT_STRING, MEMBER(fields) },
@@ -517,6 +526,11 @@ const struct opt_row opts_table[] = {
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
+
+	{ "as", 0, "FORMAT", "events export: the format, fstrace (lines of a log), json or csv",
+	  GROUP_EVENTS, CMD_EVENTS, OPT_WORD, MEMBER(export_as), .words = as_words },
+	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
+	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
 
 	{ "symbols", 0, NULL, "show the symbol tables",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },

@@ -1,5 +1,8 @@
 """Events that a program declares (libutrail-trace), recorded: nested in the calls, with the text that a line has, in every format."""
 
+import csv
+import datetime
+import io
 import json
 import os
 import re
@@ -160,6 +163,46 @@ def test_payloads_are_missing_or_damaged(shop):
         Path("uftrace.data/events.def").write_bytes(content)
         data.write_bytes(whole)
         assert utrail("replay", "-f", "none").must().out.count("trace:SHOP-SOLD") == 3
+
+
+def test_events_alone(shop):
+    """Which there are, each with its path, and in other programs' formats."""
+    record("--no-libcall", "--trace-include", "SOLD", shop)
+    lines = utrail("events", "list").must().out.splitlines()
+    assert [line.split() for line in lines if "trace:" in line] == [
+        ["3", lines[1].split()[1], "29", "trace:SHOP-SOLD", "NR=%d", "WHAT=%s"], ["0", "0.0", "0", "trace:SHOP-QUIET"]]
+    shown = utrail("events", "show").must().out.splitlines()
+    assert [re.sub(r"^\d+\.\d{9} \[ *\d+\] ", "", line) for line in shown] == [f"trace:SHOP-SOLD {text}" for text in TEXTS]
+    shown = utrail("events", "show", "--path", "-F", "sell").must().out.splitlines()
+    assert [line.partition("trace:")[2] for line in shown] == [f"SHOP-SOLD {text} <- sell" for text in TEXTS]
+    path = utrail("events", "show", "--path").must().out.splitlines()[1]
+    assert path.endswith(f"trace:SHOP-SOLD {TEXTS[1]} <- sell <- open_shop <- main")
+    rows = list(csv.reader(io.StringIO(utrail("events", "export", "--as=csv").must().out)))
+    assert rows[0] == ["time", "pid", "tid", "event", "text"] and [row[3:] for row in rows[1:]] == [["trace:SHOP-SOLD", text] for text in TEXTS]
+    events = json.loads(utrail("events", "export", "--as=json").must().out)
+    assert [event["args"] for event in events] == [{"NR": 0}, {"NR": 1, "WHAT": "a box"}, {"NR": 2}]
+    assert [event["text"] for event in events] == TEXTS
+    assert json.loads(utrail("events", "export", "--as=json", "-E", "no:such").out) == []
+
+
+def test_exported_log(shop):
+    """What is exported is the log that the program would have written, and did write; what has no payload is left out, and said."""
+    record("--trace-include", ".", shop, "SOLD|QUIET")
+    log = Path("shop.log").read_text().splitlines()
+    exported = utrail("events", "export", "--as=fstrace").must().out
+    assert [line[26:] for line in exported.splitlines()] == [line[26:] for line in log]
+    assert all(abs(ahead(ours) - ahead(theirs)) < 60 for ours, theirs in zip(exported.splitlines(), log))
+    Path("exported.log").write_text(exported)
+    assert utrail("events", "check", "exported.log").must().out == "0 of 6 lines in 1 files are wrong\n"
+    (data,) = Path("uftrace.data").glob("*.evt")
+    data.unlink()
+    result = utrail("events", "export", "--as=fstrace").must()
+    assert result.out == "" and result.err == (
+        "WARN: 6 events are left out of fstrace: the program has not declared them, or what they said is missing\n")
+
+
+def ahead(line):
+    return datetime.datetime.fromisoformat(line[:26]).timestamp()
 
 
 SELLER = r"""
