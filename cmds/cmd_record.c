@@ -69,6 +69,8 @@ static struct record_settings make_settings(const struct opts *opts)
 		.signals = opts->signals,
 		.watch = &opts->watch,
 		.events = &opts->events,
+		.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL,
+		.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL,
 		.patches = opts->patches,
 		.demangle = opts->demangle,
 		.depth = opts->depth,
@@ -230,6 +232,11 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu threads were traced only until they made another one that shares "
 			 "their thread-local storage (clone(2) with CLONE_VM)",
 			 (unsigned long long)rec->processes.notes.threads_shared);
+	if (rec->processes.notes.threads_without_payloads)
+		msg_warn(msg,
+			 "the events that %llu threads declared were lost: too many threads at a "
+			 "time, or too little address space (ulimit -v)",
+			 (unsigned long long)rec->processes.notes.threads_without_payloads);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "
@@ -489,6 +496,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.sessions.has_debug;
+	run->has_events = rec.planner.declared.nr > 0;
 	if (ret == 0)
 		save_info(run, &rec);
 	store_dir_give_to_user(&run->dir);
@@ -504,6 +512,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_patches(run, &rec);
 	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
 		    rec.processes.first != NULL, &run->opts->msg);
+	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
+		      rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!run->nr_pids && !rec.processes.first && !rec.channel.declined &&
 	    !rec.channel.protected && !rec.channel.other_libc &&

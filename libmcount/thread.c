@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/arena.h"
+#include "libmcount/declared.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/leave.h"
@@ -74,6 +75,7 @@ void thread_take_ring(struct thread *t)
 	t->at = t->end = NULL;
 	t->position = 0;
 	t->stalled_tail = 0;
+	declared_forget_ring(t);
 	/* Publishes tid and start_ns to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
@@ -309,6 +311,7 @@ void thread_after_fork(void)
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
+	declared_forget_ring(t);
 	if (t->planned)
 		planned_note_written(t);
 	else

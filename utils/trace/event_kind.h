@@ -71,12 +71,15 @@ enum event_kind_flags {
 	EVENT_KIND_BY_NAME = 1U << 3,
 };
 
+struct declared_event;
+
 /*
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
  * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this event does not have it
  * @put: its text; NULL: "name=value" of each field that it has
+ * @declared: what is known of an event that the program has declared (declared.h), for these two; else NULL
  */
 struct event_kind {
 	uint64_t id;
@@ -89,6 +92,7 @@ struct event_kind {
 		    size_t index, struct event_value *out);
 	void (*put)(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
+	struct declared_event *declared;
 };
 
 /* Fields of a row. */

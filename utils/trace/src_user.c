@@ -111,6 +111,14 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.blocks = plan->blocks,
 		.end_offset = UINT64_MAX,
 	};
+	src->beside = (struct event_data_source){
+		.dir = data->dir,
+		.tid = tid,
+		.is_swapped = src->is_swapped,
+		.may_be = data->has_declared || data->growth,
+		.grows = data->growth,
+		.buffer_bytes = plan->buffer_bytes,
+	};
 	if (src->source.task)
 		src->compact = src->source.task->compact;
 	return 0;
@@ -128,6 +136,7 @@ void src_user_release(struct src_user *src)
 	src->buf = NULL;
 	src->at = 0;
 	src->len = 0;
+	event_data_release(&src->beside);
 }
 
 int src_user_take_fd(struct src_user *src)
@@ -217,6 +226,7 @@ static int refill(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
 
+	event_data_return(&src->beside);
 	if (!get_buffer(src))
 		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 
@@ -459,6 +469,8 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 
 bool src_user_wants_refill(const struct src_user *src)
 {
+	if (event_data_is_much(&src->beside))
+		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
 	/* Less than a record with the longest payload, and the file may have more. */
@@ -522,6 +534,12 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 	return nr;
 }
 
+/* What it says is in another file. */
+static bool is_declared(const struct record *rec)
+{
+	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
+}
+
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err)
 {
@@ -559,7 +577,12 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		src->at += sizeof(rec);
 		if (record_has_more(rec.data))
 			src->at += take_payload(src, &rec, src->at, &events[nr]);
+		else if (is_declared(&rec))
+			event_data_find(&src->beside, rec.time_ns, record_addr(rec.data),
+					&events[nr].data, &events[nr].data_len);
 		nr++;
+		if (event_data_is_much(&src->beside))
+			break;
 	}
 	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop) {
 		src->is_torn |= src->at < src->len;

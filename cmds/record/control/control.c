@@ -25,6 +25,7 @@
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
+ *                 |---> DECLARING --DECLARE--> SERVED
  *                 \---> STEERED --READY--> SERVED
  *
  * STATUS is answered in each state but the first. Whatever else comes is refused, and the conversation is over.
@@ -36,11 +37,12 @@ enum talk_state {
 	TALK_ENDING,	/* about to die */
 	TALK_SERVED,	/* has its answer to READY */
 	TALK_STEERED,	/* wants the newest plan */
+	TALK_DECLARING, /* has an event that the program declares */
 };
 
 #define IN_BELIEVED                                                                       \
 	(CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED) | \
-	 CONTROL_IN(TALK_STEERED))
+	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING))
 
 /*
  * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here waits: a
@@ -231,6 +233,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 		return true;
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
+	case CONTROL_EVENTS:
 		return has_token(ctl, talk);
 	case CONTROL_STEER:
 		return ctl->settings->is_steerable && has_token(ctl, talk);
@@ -277,6 +280,8 @@ static unsigned take_hello(void *context, const void *message, size_t len)
 		return TALK_ENDING;
 	case CONTROL_STEER:
 		return TALK_STEERED;
+	case CONTROL_EVENTS:
+		return TALK_DECLARING;
 	}
 	return TALK_REPORTING;
 }
@@ -567,6 +572,22 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	return TALK_OVER;
 }
 
+/* The shape has seen to it that the texts are there. */
+static unsigned take_declare(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct control *ctl = talk->watcher.owner;
+	const struct control_declare *m = message;
+	const char *format = m->texts + strlen(m->texts) + 1;
+	const char *common = m->has_common ? format + strlen(format) + 1 : NULL;
+	struct control_declared msg = { 0 };
+
+	msg.event = declared_add(&ctl->planner->declared, m->texts, format, common);
+	if (msg.event)
+		msg.choice = declared_choice(&ctl->planner->declared, m->texts);
+	return answer(talk, CONTROL_DECLARED, &msg, sizeof(msg), NULL, 0) ? TALK_SERVED : TALK_OVER;
+}
+
 static unsigned take_status(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -601,6 +622,7 @@ static const struct control_row talk_rows[] = {
 	{ &control_module_shape, CONTROL_IN(TALK_REPORTING), take_module },
 	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_STEERED), take_ready },
 	{ &control_crash_shape, CONTROL_IN(TALK_ENDING), take_crash },
+	{ &control_declare_shape, CONTROL_IN(TALK_DECLARING), take_declare },
 	{ &control_status_shape, IN_BELIEVED, take_status },
 	{ &control_error_shape, IN_BELIEVED, take_error },
 };

@@ -68,7 +68,7 @@ static int type_of(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
 		&control_welcome_shape, &control_plan_shape,	  &control_set_plan_shape,
-		&control_error_shape,	&control_status_is_shape,
+		&control_error_shape,	&control_status_is_shape, &control_declared_shape,
 	};
 	const struct control_header *h = packet;
 
@@ -419,14 +419,16 @@ enum where {
 	ENDING,
 	SERVED,
 	STEERED,
+	DECLARING,
 	NR_WHERE
 };
 
 static int connect_in(struct recorder *rec, enum where where)
 {
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	struct control_hello ending = make_hello(rec,
-						 where == STEERED ? CONTROL_STEER : CONTROL_ENDING);
+	struct control_hello ending = make_hello(rec, where == STEERED	   ? CONTROL_STEER
+						      : where == DECLARING ? CONTROL_EVENTS
+									   : CONTROL_ENDING);
 	struct control_welcome welcome;
 	int fd;
 
@@ -434,7 +436,7 @@ static int connect_in(struct recorder *rec, enum where where)
 	memcpy(ending.token, welcome.token, sizeof(ending.token));
 	fd = connect_to(rec);
 	if (where != STRANGER)
-		send(fd, where == ENDING || where == STEERED ? &ending : &hello, sizeof(hello), 0);
+		send(fd, where == ENDING || where >= STEERED ? &ending : &hello, sizeof(hello), 0);
 	if (where == SERVED)
 		say_ready(fd);
 	serve(rec);
@@ -447,9 +449,10 @@ static int connect_in(struct recorder *rec, enum where where)
 static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_module_shape, &control_crash_shape,	 &control_welcome_shape,
-		&control_plan_shape,   &control_error_shape,	 &control_hello_shape,
-		&control_status_shape, &control_status_is_shape, &control_working_shape,
+		&control_module_shape,	&control_crash_shape,	  &control_welcome_shape,
+		&control_plan_shape,	&control_error_shape,	  &control_hello_shape,
+		&control_status_shape,	&control_status_is_shape, &control_working_shape,
+		&control_declare_shape, &control_declared_shape,
 	};
 	static char packet[CONTROL_MSG_MAX];
 	size_t len = sizeof(struct control_header);
@@ -500,31 +503,34 @@ static void each_message_in_each_state(void **state)
 	static const struct {
 		unsigned type;
 		uint32_t flags;
-		const char *outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED */
+		const char *
+			outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED, DECLARING */
 	} messages[] = {
-		{ CONTROL_HELLO, 0, "x6666" }, /* with no secret in it */
-		{ CONTROL_MODULE, 0, "x.666" },
-		{ CONTROL_READY, 0, "xW66P" },
-		{ CONTROL_CRASH, 0, "x6x66" },
-		{ CONTROL_STATUS, 0, "xSSSS" },
-		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSS" },
-		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P" },
-		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxx" },
+		{ CONTROL_HELLO, 0, "x66666" }, /* with no secret in it */
+		{ CONTROL_MODULE, 0, "x.6666" },
+		{ CONTROL_READY, 0, "xW66P6" },
+		{ CONTROL_CRASH, 0, "x6x666" },
+		{ CONTROL_STATUS, 0, "xSSSSS" },
+		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSSS" },
+		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P6" },
+		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxxx" },
+		{ CONTROL_DECLARE, 0, "x55555" }, /* with no texts in it */
 		/* They are for the other direction, */
-		{ CONTROL_WELCOME, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_PLAN, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_WORKING, 0, "x4444" },
-		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x...." },
+		{ CONTROL_DECLARED, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_PLAN, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_WORKING, 0, "x44444" },
+		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x....." },
 		/* not built yet, */
-		{ CONTROL_ATTACH, 0, "x4444" },
-		{ CONTROL_DETACH, 0, "x4444" },
+		{ CONTROL_ATTACH, 0, "x44444" },
+		{ CONTROL_DETACH, 0, "x44444" },
 		/* or of another time. */
-		{ 0, 0, "x4444" },
-		{ CONTROL_TESTS, 0, "x4444" },
-		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x...." },
-		{ UINT16_MAX, CONTROL_OPTIONAL, "x...." },
+		{ 0, 0, "x44444" },
+		{ CONTROL_TESTS, 0, "x44444" },
+		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x....." },
+		{ UINT16_MAX, CONTROL_OPTIONAL, "x....." },
 	};
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
