@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cmds/msg.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -48,8 +49,12 @@ void module_points_deinit(struct module_points *points);
 /* Whether the rules ask for any event of the program, and not only for those that are known without it ("linux:..."). */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
-int points_make_file(struct store *store, struct uft_err *err);
+/* Whether there is an events.txt: for events of the program, or counters. */
+bool points_have_file(const struct record_settings *settings);
+
+/* COLD, before the program starts: events.txt, which readers look for, with the counters, and without any event yet. */
+int points_make_file(struct store *store, const struct record_settings *settings,
+		     struct uft_err *err);
 
 /* Add a struct plan_patch to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
 void points_bind(struct points *points, struct known_module *known,
