@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
 
 #include "cmds/arg_opts.h"
@@ -406,20 +407,6 @@ static void warn_about_method(const struct run *run)
 			 "-finstrument-functions: use -pg");
 }
 
-/* Counters that the machine has not, or does not let us have, are told once. */
-static void warn_about_readings(const struct run *run, const struct recorder *rec)
-{
-	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
-					     "pmu-branch" };
-	uint32_t failed = rec->processes.notes.reads_failed;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (failed & (1U << i))
-			msg_warn(&run->opts->msg, "'read=%s': this machine does not let us read it",
-				 names[i]);
-	}
-}
-
 static void gather_names(const struct run *run, const struct recorder *rec,
 			 struct func_names *names)
 {
@@ -491,8 +478,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_method(run);
 	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
-	if (ret == 0 && points_are_wanted(run->settings.events))
-		ret = points_make_file(run->store, err);
+	if (ret == 0 && points_have_file(&run->settings))
+		ret = points_make_file(run->store, &run->settings, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.sessions.has_debug;
@@ -508,7 +495,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		warn_about_nothing(run, &rec);
 	if (run->debug.problem.code)
 		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
-	warn_about_readings(run, &rec);
+	counters_warn(&run->settings.filters->counters, rec.processes.notes.reads_failed,
+		      &run->opts->msg);
 	warn_about_patches(run, &rec);
 	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
 		    rec.processes.first != NULL, &run->opts->msg);

@@ -10,6 +10,7 @@
 
 #include "libmcount/arena.h"
 #include "libmcount/channel.h"
+#include "libmcount/counters.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
@@ -213,6 +214,7 @@ static void undo_memory(struct undo *undo, void *arg)
 /* Nobody comes here any more. */
 static int64_t give_back(void)
 {
+	counters_drop();
 	for_each_undo(undo_memory, NULL);
 	for (struct undo_page *page = atomic_load(&newest), *older; page; page = older) {
 		older = page->older;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "libmcount/conds.h"
+#include "libmcount/counters.h"
 #include "libmcount/fault.h"
 #include "libmcount/modules.h"
 #include "libmcount/planned.h"
@@ -338,6 +339,15 @@ enum how {
 	REPLACE
 };
 
+/* They stay what they are as long as the process is recorded. */
+static void choose_counters(const struct plan_view *view)
+{
+	struct plan_counter counters[PLAN_COUNTERS_MAX];
+
+	plan_copy(view, PLAN_COUNTERS, counters);
+	counters_choose(counters, view->lists[PLAN_COUNTERS].nr);
+}
+
 static int install_view(const struct plan_view *view, enum how how)
 {
 	bool extends = how == EXTEND;
@@ -358,6 +368,8 @@ static int install_view(const struct plan_view *view, enum how how)
 			return -ENOMEM;
 		if (how == BEGIN)
 			begin(&settings);
+		if (how == BEGIN)
+			choose_counters(view);
 		publish(plan);
 		if (how == REPLACE)
 			turn(&settings);

@@ -17,7 +17,7 @@
 #include "libmcount/modules.h"
 #include "libmcount/stacks.h"
 #include "libmcount/steer.h"
-#include "libmcount/reads.h"
+#include "libmcount/counters.h"
 #include "libmcount/session.h"
 #include "libmcount/unseen.h"
 
@@ -220,6 +220,7 @@ void thread_leave_alone(void)
 	frames_unhook(t);
 	self = &probe_idle_thread;
 	thread_give_back(t);
+	counters_end();
 }
 
 void thread_cut_off(_Atomic uint32_t *counter)
@@ -290,7 +291,7 @@ void thread_after_fork(void)
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
 	steer_after_fork();
-	reads_after_fork();
+	counters_after_fork();
 
 	struct arena_forks *forks = &probe.arena->forks;
 	uint32_t n = atomic_fetch_add(&forks->nr, 1);

@@ -604,7 +604,8 @@ def make_plans():
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
-    everything = [settings, funcs, call, patch, rule, conds, steps, watches]
+    counters = (9, 16, struct.pack("<QIIQII", 3, 1, 0, 0x1A8, 4, 0))
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))

@@ -110,6 +110,12 @@ extern const struct event_rows event_rows_extern;
 /* Of a program that links this library and has types of its own; utrail has none, the worked example in tests/unit has one. */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
+/* Of all counters, by what is left when their id is divided by two: a reading, a difference. */
+extern const struct event_kind event_kinds_counter[2];
+
+/* What the records of a counter's event (struct event.data) say; false when one of them is missing. */
+bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
+
 /* All of them. */
 #define EVENT_ROWS &event_rows_builtin, &event_rows_linux, &event_rows_extern, &event_rows_extra
 

@@ -36,6 +36,9 @@ static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 		.name = name,
 		.origin = nameless->origin,
 		.flags = nameless->flags & ~EVENT_KIND_NAMELESS,
+		.fields = nameless->fields,
+		.nr_fields = nameless->nr_fields,
+		.get = nameless->get,
 	};
 	return 0;
 }

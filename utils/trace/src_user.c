@@ -11,6 +11,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
+#include "utils/format/counter_record.h"
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 #include "utils/trace/compact_file.h"
@@ -398,6 +399,38 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 	return padded;
 }
 
+/*
+ * A counter's value stands in the record itself, and in those behind it when it is large. The event's payload are these records. How many
+ * bytes come behind the first one.
+ */
+static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
+			   struct event *event)
+{
+	struct record last = *first;
+	size_t len = sizeof(last);
+
+	while (counter_piece_has_more(last.data) && len < COUNTER_PIECES_MAX * sizeof(last) &&
+	       at + len + sizeof(last) <= src->len) {
+		last = load(src, at + len);
+		if (last.time_ns != first->time_ns || record_has_more(last.data) ||
+		    record_type(last.data) != RECORD_EVENT ||
+		    counter_piece_id(last.data) != counter_piece_id(first->data))
+			break;
+		len += sizeof(last);
+	}
+	event->id = counter_piece_id(first->data);
+	event->data = src->buf + at;
+	event->data_len = len;
+	event->depth = event->indent = 0;
+	return len - sizeof(last);
+}
+
+static bool is_counter(const struct record *rec)
+{
+	return record_type(rec->data) == RECORD_EVENT && !record_has_more(rec->data) &&
+	       event_id_is_counter(counter_piece_id(rec->data));
+}
+
 /* What was never written need not be read: a file of terabytes may have nothing in it. */
 static void skip_hole(struct src_user *src)
 {
@@ -577,6 +610,8 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		src->at += sizeof(rec);
 		if (record_has_more(rec.data))
 			src->at += take_payload(src, &rec, src->at, &events[nr]);
+		else if (is_counter(&rec))
+			src->at += take_counter(src, &rec, src->at - sizeof(rec), &events[nr]);
 		else if (is_declared(&rec))
 			event_data_find(&src->beside, rec.time_ns, record_addr(rec.data),
 					&events[nr].data, &events[nr].data_len);

@@ -10,6 +10,7 @@
 
 #include "cmds/record/control/steering.h"
 #include "cmds/record/control/talk.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -88,6 +89,7 @@ static int plan_for(struct control *ctl, struct conversation *talk, struct proce
 	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &entries);
 	if (talk->nr_modules)
 		watches_bind(ctl->settings, talk->modules[0], &entries);
+	counters_bind(ctl->settings, &entries);
 	note_plan(proc, talk->nr_modules, &entries);
 	return plan_memfd(&entries);
 }

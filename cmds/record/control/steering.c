@@ -7,6 +7,7 @@
 
 #include "cmds/record/base/peer.h"
 #include "cmds/record/control/steering_patches.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
 #include "utils/base/nearest.h"
 #include "utils/base/units.h"
@@ -75,6 +76,7 @@ int steering_plan(struct steering *steer, struct process *proc)
 	plan_make_functions(steer->planner, proc->modules, proc->nr_kept_modules, &entries);
 	if (proc->nr_kept_modules)
 		watches_bind(&steer->now, proc->modules[0], &entries);
+	counters_bind(steer->settings, &entries);
 	proc->plan_generation = steer->generation;
 	return plan_memfd(&entries);
 }
@@ -277,7 +279,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 			  struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
-	struct filters filters = { 0 };
+	/* Their numbers stay what they are. */
+	struct filters filters = { .counters = steer->settings->filters->counters };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;
 	enum spec_option option;
@@ -285,6 +288,11 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 	if (ret == 0)
 		ret = filters_make(&filters, specs, change->match, &option, err);
+	if (ret == 0 && filters.counters.nr != steer->settings->filters->counters.nr)
+		ret = err_set(err, -ERR_USAGE,
+			      "'read=%s': which counters are read by name is chosen as the "
+			      "recording begins",
+			      filters.counters.list[filters.counters.nr - 1].name);
 	if (ret == 0) {
 		struct new_specs added = new_specs_begin(change, steer->now.filters);
 

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/isa.h"
 #include "cmds/record/base/peer.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/store/store.h"
@@ -59,9 +60,20 @@ bool points_are_wanted(const struct event_rules *rules)
 	return false;
 }
 
-int points_make_file(struct store *store, struct uft_err *err)
+bool points_have_file(const struct record_settings *settings)
 {
-	return store_publish(store, "events.txt", "", 0, err);
+	return points_are_wanted(settings->events) || settings->filters->counters.nr;
+}
+
+int points_make_file(struct store *store, const struct record_settings *settings,
+		     struct uft_err *err)
+{
+	struct strbuf lines cleanup_strbuf = { 0 };
+
+	counters_put_events(&settings->filters->counters, &lines);
+	if (strbuf_oom(&lines))
+		return err_set_errno(err, -ENOMEM, "cannot write 'events.txt'");
+	return store_publish(store, "events.txt", strbuf_str(&lines), lines.len, err);
 }
 
 /* --- events and their ids --- */

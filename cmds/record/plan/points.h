@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cmds/msg.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -51,8 +52,12 @@ void module_points_deinit(struct module_points *points);
 /* Whether the rules ask for any event of the program, and not only for those that are known without it ("linux:..."). */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
-int points_make_file(struct store *store, struct uft_err *err);
+/* Whether there is an events.txt: for events of the program, or counters. */
+bool points_have_file(const struct record_settings *settings);
+
+/* COLD, before the program starts: events.txt, which readers look for, with the counters, and without any event yet. */
+int points_make_file(struct store *store, const struct record_settings *settings,
+		     struct uft_err *err);
 
 /* A number for the event @name, "provider:event", of nobody else. 0, -ENOMEM, or -ERANGE when there are none left. */
 int points_new_event(struct points *points, const char *name, uint32_t *id);

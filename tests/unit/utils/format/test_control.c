@@ -118,7 +118,7 @@ static void numbers_of_events(void **state)
 	} cases[] = {
 		{ 0, CONTROL_TAKEN },	       { 1, CONTROL_MALFORMED },
 		{ 999999, CONTROL_MALFORMED }, { 1000000, CONTROL_TAKEN },
-		{ 1999999, CONTROL_TAKEN },    { 2000000, CONTROL_MALFORMED },
+		{ 1998999, CONTROL_TAKEN },    { 1999000, CONTROL_MALFORMED },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
