@@ -130,6 +130,34 @@ static void rules_of_the_user(void **state)
 	assert_int_equal(args_of(PAIRS)->args.nr, 3);
 }
 
+/* What the recorder was told of names is read as it was meant then. */
+static void patterns_of_the_user(void **state)
+{
+	static const struct {
+		const char *type;
+		const char *spec;
+		bool matches;
+	} cases[] = {
+		{ NULL, "pl.in@arg1/x64", true },      { NULL, "pl?in@arg1/x64", false },
+		{ "regex", "pl.in@arg1/x64", true },   { "regex", "pl?in@arg1/x64", false },
+		{ "glob", "pl?in@arg1/x64", true },    { "glob", "pl.in@arg1/x64", false },
+		{ "simple", "plain@arg1/x64", true },  { "simple", "pl.in@arg1/x64", false },
+		{ "simple", "pl?in@arg1/x64", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (i) {
+			teardown(state);
+			setup(state);
+		}
+		data.info.pattern_type = cases[i].type ? strdup(cases[i].type) : NULL;
+		open_book(cases[i].spec, NULL, NULL);
+		/* Debug information says that it is a signed number. */
+		assert_int_equal(args_of(PLAIN)->args.specs[0].type.format == ARG_HEX,
+				 cases[i].matches);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -139,6 +167,7 @@ int main(void)
 		TEST(modes),
 		TEST(names_that_are_shown_alike),
 		TEST(rules_of_the_user),
+		TEST(patterns_of_the_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,29 @@ static void damage(void **state)
 	end(&s);
 }
 
+/* Where a head is damaged the next one is looked for, which may stand anywhere: what is before and behind is there. */
+static void damaged_heads(void **state)
+{
+	for (size_t nr = 0; nr < NR_BLOCKS - 1; nr++) {
+		struct strbuf got cleanup_strbuf = { 0 };
+		size_t lost = sizeof(struct record);
+		struct scene s;
+
+		begin(&s);
+		s.blocks.data[s.block_at[nr] + 5] ^= 1;
+		look(&s);
+		assert_int_equal(s.file.places[nr].at, s.block_at[nr]);
+		assert_int_equal(s.file.places[nr + 1].at, s.block_at[nr + 1]);
+		assert_int_equal(read_range(&s, 0, UINT64_MAX, 1 << 16, false, &got), 1);
+		assert_int_equal(got.len, s.raw.len - RAW_EACH + lost);
+		assert_memory_equal(got.data, s.raw.data, nr * RAW_EACH);
+		assert_memory_equal(got.data + nr * RAW_EACH + lost,
+				    s.raw.data + (nr + 1) * RAW_EACH,
+				    (NR_BLOCKS - 1 - nr) * RAW_EACH);
+		end(&s);
+	}
+}
+
 /* What is there of a block that is being written waits for the rest of it. */
 static void files_that_grow(void **state)
 {
@@ -166,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_range),
 		cmocka_unit_test(damage),
+		cmocka_unit_test(damaged_heads),
 		cmocka_unit_test(files_that_grow),
 	};
 

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "tests/unit/lib/recording.h"
 #include "utils/trace/src_extern.h"
@@ -171,6 +172,63 @@ static void streams(void **state)
 	check_all(20000);
 }
 
+/* What stands there for a CPU and cannot be read is told: a recording without its events looks complete. */
+static void files_that_cannot_be_read(void **state)
+{
+	struct trace_data data;
+	struct uft_err err = { 0 };
+	char path[128];
+
+	begin(100);
+	snprintf(path, sizeof(path), "%s/perf-cpu7.dat", rec.dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe_, &data, &config, &err), -EISDIR);
+	assert_non_null(strstr(err.text, "perf-cpu7.dat"));
+	data_close(&data);
+	assert_int_equal(rmdir(path), 0);
+	recording_deinit(&rec);
+}
+
+/* However little room there is, a source writes no more than that, and nothing is lost. */
+static void little_room(void **state)
+{
+	for (size_t max = 1; max < 4; max++) {
+		struct strbuf perf cleanup_strbuf = { 0 };
+		struct source_list list = { 0 };
+		struct event events[5];
+		struct trace_data data;
+		ssize_t nr;
+		size_t all = 0;
+
+		pipeline_config_init(&config);
+		recording_init(&rec);
+		recording_add_task(&rec, 100, "a{ }", 1000);
+		recording_finish(&rec);
+		for (size_t i = 0; i < 10; i++)
+			perf_add_sched(&perf, i & 1 ? 'i' : 'o', 100, 1010 + i);
+		recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(
+			src_perf_kind.open(&(struct source_context){ .data = &data }, &list, NULL),
+			0);
+		assert_int_equal(list.nr, 1);
+		do {
+			memset(events, 0x5a, sizeof(events));
+			nr = source_read(list.all[0], events, max, UINT64_MAX, NULL);
+			assert_true(nr >= 0 && nr <= (ssize_t)max);
+			for (size_t i = 0; i < (size_t)nr; i++)
+				assert_int_equal(events[i].time_ns, 1010 + all++);
+			assert_int_equal(events[max].time_ns, 0x5a5a5a5a5a5a5a5aULL);
+		} while (nr > 0);
+		assert_int_equal(all, 10);
+		source_close(list.all[0]);
+		free(list.all);
+		data_close(&data);
+		recording_deinit(&rec);
+	}
+}
+
 /* Tasks with events and no calls: of one task.txt tells, and of the other only the kernel. Outside of functions is where all of it is. */
 static void without_calls(void **state)
 {
@@ -261,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(windows),	  cmocka_unit_test(groups),
 		cmocka_unit_test(streams),	  cmocka_unit_test(without_calls),
+		cmocka_unit_test(little_room),	  cmocka_unit_test(files_that_cannot_be_read),
 		cmocka_unit_test(external_lines),
 	};
 
