@@ -44,10 +44,10 @@ static const struct exporter *export_as(const struct opts *opts)
 }
 
 static const struct events_word words[] = {
-	{ .name = "list", .choose = list },
-	{ .name = "show", .option = "path", .choose = show },
-	{ .name = "export", .option = "as", .choose = export_as },
-	{ .name = "check", .run = events_log_check },
+	{ "list", .choose = list },
+	{ "show", .option = "path", .choose = show },
+	{ "export", .option = "as", .choose = export_as },
+	{ "check", .run = events_log_check },
 };
 
 static const struct events_word *find_word(const char *name)
