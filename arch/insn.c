@@ -84,6 +84,12 @@ bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left)
 	return insns->set->is_landing_pad(at, left);
 }
 
+bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
+		uint64_t *address)
+{
+	return insns->set->main_of(at, left, addr, address);
+}
+
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end)
 {
 	return insns->set->padding(insns, at, end);

@@ -142,6 +142,13 @@ void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 /* Whether it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left bytes. */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
+/*
+ * A program begins with the @left bytes at @at, of address @addr, which call __libc_start_main() with main() as first argument: the address of main(). False when
+ * they do not, or it is found out in another way than in the start files of C libraries.
+ */
+bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
+		uint64_t *address);
+
 /* How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to be reached (padding). */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
@@ -174,6 +181,7 @@ struct insn_set {
 	int (*go_on)(struct insn_code *code, uint64_t to, struct uft_err *err);
 	void (*load_at)(struct insn_code *code, uint64_t bias);
 	bool (*is_landing_pad)(const uint8_t *at, uint64_t left);
+	bool (*main_of)(const uint8_t *at, uint64_t left, uint64_t addr, uint64_t *address);
 	unsigned (*padding)(struct insns *insns, const uint8_t *at, const uint8_t *end);
 	void (*near_names)(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 			   void *arg);

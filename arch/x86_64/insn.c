@@ -522,6 +522,7 @@ const struct insn_set x86_64_insns = {
 	.go_on = go_on,
 	.load_at = load_at,
 	.is_landing_pad = is_landing_pad,
+	.main_of = x86_64_main_of,
 	.padding = padding_at,
 	.near_names = near_names,
 	.far_names = far_names,

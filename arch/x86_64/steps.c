@@ -357,3 +357,53 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 	out->is_address = s.distance && s.map == 1 && s.opcode == 0x8d;
 	return true;
 }
+
+static uint32_t number_at(const uint8_t *at)
+{
+	uint32_t number;
+
+	memcpy(&number, at, sizeof(number));
+	return number;
+}
+
+/* The first argument of a call is in %rdi: lea DISTANCE(%rip),%rdi; mov $ADDRESS,%rdi; mov $ADDRESS,%edi. */
+static bool takes_first_argument(const uint8_t *at, const struct insn_step *step, uint64_t *value)
+{
+	static const uint8_t lea[] = { 0x48, 0x8d, 0x3d };
+	static const uint8_t mov[] = { 0x48, 0xc7, 0xc7 };
+
+	if (step->len == 7 && memcmp(at, lea, sizeof(lea)) == 0)
+		*value = step->addr + step->len + (uint64_t)(int32_t)number_at(at + 3);
+	else if (step->len == 7 && memcmp(at, mov, sizeof(mov)) == 0)
+		*value = number_at(at + 3);
+	else if (step->len == 5 && at[0] == 0xbf)
+		*value = number_at(at + 1);
+	else
+		return false;
+	return true;
+}
+
+#define START_MAX 24 /* instructions */
+
+bool x86_64_main_of(const uint8_t *at, uint64_t left, uint64_t addr, uint64_t *address)
+{
+	bool is_known = false;
+	uint64_t value = 0;
+
+	for (int i = 0; i < START_MAX; i++) {
+		struct insn_step step;
+
+		if (!x86_64_step(at, left, addr, &step) || step.len > left)
+			return false;
+		/* call DISTANCE; call *DISTANCE(%rip) */
+		if (at[0] == 0xe8 || (step.len == 6 && at[0] == 0xff && at[1] == 0x15)) {
+			*address = value;
+			return is_known;
+		}
+		is_known |= takes_first_argument(at, &step, &value);
+		at += step.len;
+		addr += step.len;
+		left -= step.len;
+	}
+	return false;
+}

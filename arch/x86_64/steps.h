@@ -11,4 +11,7 @@
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 
+/* As insns_main(). */
+bool x86_64_main_of(const uint8_t *at, uint64_t left, uint64_t addr, uint64_t *address);
+
 #endif

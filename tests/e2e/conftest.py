@@ -31,6 +31,7 @@ def pytest_configure(config):
     for sig in (signal.SIGQUIT, signal.SIGHUP):
         signal.signal(sig, signal.SIG_DFL)
     config.addinivalue_line("markers", "needs_peer: compares with Debian's uftrace")
+    config.addinivalue_line("markers", "is_long(times): it may take so many times as long as others")
 
 
 # Longer than what a test may wait for (LIMIT_S) several times over. Without it one that waits for ever takes the whole run with it.
@@ -38,12 +39,15 @@ HUNG_S = 3 * tools.LIMIT_S
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call():
+def pytest_runtest_call(item):
+    marker = item.get_closest_marker("is_long")
+    limit_s = HUNG_S * (marker.args[0] if marker else 1)
+
     def hung(*_):
-        pytest.fail(f"not done after {HUNG_S} s")
+        pytest.fail(f"not done after {limit_s} s")
 
     before = signal.signal(signal.SIGALRM, hung)
-    signal.alarm(HUNG_S)
+    signal.alarm(limit_s)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

@@ -92,6 +92,7 @@ def test_library(start):
     assert {r.name for r in entries(recording, *quiet)} == {"leaf"}
 
 
+@pytest.mark.is_long(1 + CHANGES // 1000)
 def test_many_changes(start):
     """Eight threads run meanwhile. Nothing crashes, each entry has its exit, and nothing is recorded that is off."""
     running = start("none", "-P", ".")

@@ -55,7 +55,7 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /* The symbols of the file, with the names that were given to its functions, to f->symbols. */
-int finding_add_names(struct finding *f, const struct functions *functions);
+int finding_add_names(struct finding *f, const struct unprepared *u);
 
 /* What is to be patched of a file that was not compiled for it. 0, or negative errno with a text when it is -ENOSYS. */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);

@@ -166,7 +166,7 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 		return ret == -ENOSYS ? 0 : ret;
 	others = calloc(u.functions.nr + 1, sizeof(*others));
 	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	ret = others && verdicts ? finding_add_names(f, &u.functions) : -ENOMEM;
+	ret = others && verdicts ? finding_add_names(f, &u) : -ENOMEM;
 	for (size_t i = 0; ret == 0 && i < u.functions.nr; i++)
 		others[i] = !has_func(taken, u.functions.list[i].start);
 	if (ret == 0)

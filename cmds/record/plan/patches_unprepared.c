@@ -22,22 +22,40 @@ static const struct symbol *symbol_of(const struct finding *f, const struct func
 	return finding_symbol(&f->symbols, function->start - f->base);
 }
 
-/* A function without a symbol is called by its address in the file, so in all recordings of the file alike. */
-static int add_name(struct symtab *to, const struct finding *f, const struct function *function)
+/* What the program begins with says where main() is; 0: it does not. */
+static uint64_t find_main(const struct unprepared *u)
+{
+	uint64_t entry = u->code.file->head.e_entry;
+	const struct code_section *sec = entry ? code_section_at(&u->code, entry) : NULL;
+	uint64_t address = 0;
+
+	if (!sec || !insns_main(u->insns, sec->bytes + (entry - sec->start), sec->end - entry,
+				entry, &address))
+		return 0;
+	return address;
+}
+
+/* A function without a symbol is called by its address in the file, so in all recordings of the file alike; but all know main(). */
+static int add_name(struct symtab *to, const struct finding *f, const struct function *function,
+		    uint64_t main_at)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "fun_%llx", (unsigned long long)function->start);
 
-	const char *text = function->name ? function->name : name;
+	const char *text = function->name		? function->name
+			   : function->start == main_at ? "main"
+							: name;
 
 	return symtab_add(to, function->start - f->base, function->end - function->start, 't', text,
 			  strlen(text));
 }
 
 /* Whoever loads the symbols of this module sees these names, too. */
-int finding_add_names(struct finding *f, const struct functions *functions)
+int finding_add_names(struct finding *f, const struct unprepared *u)
 {
+	const struct functions *functions = &u->functions;
+	uint64_t main_at = find_main(u);
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
@@ -48,7 +66,7 @@ int finding_add_names(struct finding *f, const struct functions *functions)
 		const struct function *function = &functions->list[i];
 
 		if (function->kind == FUNCTION_WHOLE && !symbol_of(f, function))
-			ret = add_name(unnamed, f, function);
+			ret = add_name(unnamed, f, function, main_at);
 	}
 	if (ret == 0)
 		ret = symtab_sort(unnamed);
@@ -121,7 +139,7 @@ int finding_unprepared(struct finding *f, const struct elf_file *file, struct uf
 		return ret;
 	chosen = calloc(u.functions.nr + 1, sizeof(*chosen));
 	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	ret = chosen && verdicts ? finding_add_names(f, &u.functions) : -ENOMEM;
+	ret = chosen && verdicts ? finding_add_names(f, &u) : -ENOMEM;
 	if (ret < 0)
 		return ret;
 	choose_functions(f, &u.functions, chosen);

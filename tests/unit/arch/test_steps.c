@@ -227,10 +227,41 @@ static void forms(void **state)
 	}
 }
 
+/* Start files of glibc for PIE, of glibc without, and of others; and what none is. */
+static void where_main_is(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t len;
+		uint64_t address;
+	} cases[] = {
+#define CODE(text) text, sizeof(text) - 1
+		{ CODE("\x31\xed\x49\x89\xd1\x48\x8d\x3d\xb5\xfe\xff\xff\xff\x15\x57\x5e\x35\x00"),
+		  0x1000 + 12 - 0x14b },
+		{ CODE("\xf3\x0f\x1e\xfa\x48\xc7\xc7\x40\x10\x40\x00\xff\x15\x57\x5e\x35\x00"),
+		  0x401040 },
+		{ CODE("\x31\xed\xbf\x50\x10\x40\x00\xe8\x01\x02\x03\x04"), 0x401050 },
+		{ CODE("\x31\xed\xe8\x01\x02\x03\x04"), 0 },
+		{ CODE("\x31\xed\xbf\x50\x10\x40\x00"), 0 },
+		{ CODE("\x48\x8d\x3d\xb5\xfe\xff"), 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t address = 0;
+
+		assert_int_equal(x86_64_main_of((const uint8_t *)cases[i].code, cases[i].len,
+						0x1000, &address),
+				 cases[i].address != 0);
+		if (cases[i].address)
+			assert_int_equal(address, cases[i].address);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forms),
+		cmocka_unit_test(where_main_is),
 		cmocka_unit_test(same_as_disassembler),
 	};
 
