@@ -1,94 +1,164 @@
-/* `utrail events`: logs of events that programs declare (libutrail-trace). */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* `utrail events`: what programs declare (libutrail-trace), in recordings and in logs. */
 #include <string.h>
 
 #include "cmds/cmd.h"
+#include "cmds/empty.h"
+#include "cmds/events_log.h"
+#include "cmds/reader.h"
+#include "config.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/line.h"
+#include "utils/export/export.h"
 
-/* More of one file tell nothing new. */
-#define PROBLEMS_SHOWN 20
-
-struct tally {
-	uint64_t nr_lines, nr_wrong;
-	int nr_files;
+/*
+ * What it can do.
+ *
+ * @option: of this one only, or NULL
+ * @run: for words that read no recording; else @choose says who writes
+ */
+struct events_word {
+	const char *name;
+	const char *option;
+	int (*run)(const struct opts *opts, struct uft_err *err);
+	const struct exporter *(*choose)(const struct opts *opts);
 };
 
-/* Lines and bytes are counted from 1, as editors do. */
-static void check_line(const char *path, uint64_t number, const char *text, size_t len,
-		       uint64_t *nr_wrong)
+static const struct exporter *list(const struct opts *opts)
 {
-	bool is_ended = text[len - 1] == '\n';
-	struct fst_line line;
-	size_t at;
-	const char *wrong = fst_line_parse(text, len - is_ended, &line, &at);
-
-	if (!wrong && !is_ended) {
-		wrong = "the line has no end";
-		at = len;
-	}
-	if (wrong && ++*nr_wrong <= PROBLEMS_SHOWN)
-		msg_list("%s:%llu:%zu: %s", path, (unsigned long long)number, at + 1, wrong);
+	return &exp_event_list;
 }
 
-static int check_file(const char *path, struct tally *tally, struct uft_err *err)
+static const struct exporter *show(const struct opts *opts)
 {
-	FILE *file cleanup_file = fopen(path, "re");
-	char *text cleanup_free = NULL;
-	uint64_t number = 0, nr_wrong = 0;
-	size_t room = 0;
-	ssize_t len;
+	return &exp_event_lines;
+}
 
-	if (!file)
-		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	while ((len = getline(&text, &room, file)) > 0)
-		check_line(path, ++number, text, len, &nr_wrong);
-	if (!feof(file))
-		return err_set_errno(err, -errno, "cannot read '%s'", path);
-	if (nr_wrong > PROBLEMS_SHOWN)
-		msg_list("%s: and %llu more lines are wrong", path,
-			 (unsigned long long)(nr_wrong - PROBLEMS_SHOWN));
-	tally->nr_files++;
-	tally->nr_lines += number;
-	tally->nr_wrong += nr_wrong;
+static const struct exporter *export_as(const struct opts *opts)
+{
+	static const struct exporter *const exporters[] = {
+		[OPTS_AS_FSTRACE] = &exp_event_fstrace,
+		[OPTS_AS_JSON] = &exp_event_json,
+		[OPTS_AS_CSV] = &exp_event_csv,
+	};
+
+	return exporters[opts->export_as];
+}
+
+static const struct events_word words[] = {
+	{ "list", .choose = list },
+	{ "show", .option = "path", .choose = show },
+	{ "export", .option = "as", .choose = export_as },
+	{ "check", .run = events_log_check },
+};
+
+static const struct events_word *find_word(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcmp(words[i].name, name) == 0)
+			return &words[i];
+	}
+	return NULL;
+}
+
+/* Does @row, an option of this command, mean something for @word? What convert has, too, all commands have. */
+static bool takes_option(const struct events_word *word, const struct opt_row *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (words[i].option && strcmp(words[i].option, row->name) == 0)
+			return &words[i] == word;
+	}
+	return (row->cmds & CMD_CONVERT) || word->choose;
+}
+
+static int check_options(const struct opts *opts, const struct events_word *word,
+			 struct uft_err *err)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		const struct opt_row *row = &opts_table[i];
+
+		if (opts->given[i] && (row->cmds & CMD_EVENTS) && !takes_option(word, row))
+			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
+				       row->name, word->name);
+	}
 	return 0;
-}
-
-static int run_check(const struct opts *opts, struct uft_err *err)
-{
-	struct tally tally = { 0 };
-
-	for (int i = 1; i < opts->nr_args; i++) {
-		int ret = check_file(opts->args[i], &tally, err);
-
-		if (ret < 0)
-			return ret;
-	}
-	msg_list("%llu of %llu lines in %d files are wrong", (unsigned long long)tally.nr_wrong,
-		 (unsigned long long)tally.nr_lines, tally.nr_files);
-	return tally.nr_wrong ? CMD_FAILED : CMD_DONE;
 }
 
 static int check(const struct opts *opts, struct uft_err *err)
 {
+	const struct events_word *word = opts->nr_args ? find_word(opts->args[0]) : NULL;
+
 	if (opts->nr_args == 0)
+		return err_set(
+			err, -ERR_USAGE,
+			"events needs to be told what to do: list, show, export or check FILE...");
+	if (!word)
 		return err_set(err, -ERR_USAGE,
-			       "events needs to be told what to do: check FILE...");
-	if (strcmp(opts->args[0], "check") != 0)
-		return err_set(err, -ERR_USAGE, "events does not know '%s': it knows check",
+			       "events does not know '%s': it knows list, show, export and check",
 			       opts->args[0]);
-	if (opts->nr_args == 1)
-		return err_set(err, -ERR_USAGE, "events check needs the names of logs");
-	return 0;
+	if (word->run && opts->nr_args == 1)
+		return err_set(err, -ERR_USAGE, "events %s needs the names of logs", word->name);
+	if (word->choose && opts->nr_args > 1)
+		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
+			       opts->args[1]);
+	if (word->choose == export_as && opts->export_as == OPTS_AS_NOTHING)
+		return err_set(err, -ERR_USAGE,
+			       "events export needs a format: --as=fstrace, json or csv");
+	return check_options(opts, word, err);
+}
+
+static int write_events(const struct opts *opts, const struct exporter *exporter,
+			struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	const struct export_config config = {
+		.tool = "utrail " UTRAIL_VERSION_TEXT,
+		.shows_paths = opts->event_paths,
+		.threads = 1,
+	};
+	struct pipeline_config stages;
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	uint64_t nr_dropped = 0;
+
+	reader_pipeline_config(opts, &stages);
+	export_configure(exporter, &stages);
+
+	int ret = pipeline_open(&pipe, data, &stages, err);
+
+	if (ret < 0)
+		return ret;
+	reader_warn_filters(opts, data);
+	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
+	if (ret == 0 && nr_dropped)
+		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
+			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
+			 exporter->name, exporter->drops_points);
+	return reader_finish(sink, &pipe.broken, ret, err);
+}
+
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	const struct events_word *word = find_word(opts->args[0]);
+	struct sink sink cleanup_sink = { 0 };
+	struct trace_data data;
+
+	if (word->run)
+		return word->run(opts, err);
+
+	int ret = reader_open_records(&data, opts, err);
+
+	if (ret)
+		return ret;
+	ret = reader_open_sink(&sink, err);
+	if (ret == 0)
+		ret = write_events(opts, word->choose(opts), &data, &sink, err);
+	reader_close_data(&data, opts);
+	return ret;
 }
 
 const struct cmd cmd_events = {
 	.name = "events",
-	.args = "check FILE...",
-	.help = "check logs of events that programs declare",
+	.args = "list|show|export|check FILE...",
+	.help = "show the events of a recording, or check logs of events that programs declare",
 	.bit = CMD_EVENTS,
+	.uses_pager = true,
 	.check = check,
-	.run = run_check,
+	.run = run,
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
 
 #include "cmds/arg_opts.h"
@@ -69,6 +70,8 @@ static struct record_settings make_settings(const struct opts *opts)
 		.signals = opts->signals,
 		.watch = &opts->watch,
 		.events = &opts->events,
+		.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL,
+		.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL,
 		.patches = opts->patches,
 		.demangle = opts->demangle,
 		.depth = opts->depth,
@@ -90,6 +93,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
 		.attaches = opts->pids != NULL,
+		.force = opts->force,
 		.nest_libcalls = opts->nest_libcalls,
 	};
 
@@ -229,6 +233,11 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu threads were traced only until they made another one that shares "
 			 "their thread-local storage (clone(2) with CLONE_VM)",
 			 (unsigned long long)rec->processes.notes.threads_shared);
+	if (rec->processes.notes.threads_without_payloads)
+		msg_warn(msg,
+			 "the events that %llu threads declared were lost: too many threads at a "
+			 "time, or too little address space (ulimit -v)",
+			 (unsigned long long)rec->processes.notes.threads_without_payloads);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "
@@ -398,20 +407,6 @@ static void warn_about_method(const struct run *run)
 			 "-finstrument-functions: use -pg");
 }
 
-/* Counters that the machine has not, or does not let us have, are told once. */
-static void warn_about_readings(const struct run *run, const struct recorder *rec)
-{
-	static const char *const names[] = { "proc/statm", "page-fault", "pmu-cycle", "pmu-cache",
-					     "pmu-branch" };
-	uint32_t failed = rec->processes.notes.reads_failed;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (failed & (1U << i))
-			msg_warn(&run->opts->msg, "'read=%s': this machine does not let us read it",
-				 names[i]);
-	}
-}
-
 static void gather_names(const struct run *run, const struct recorder *rec,
 			 struct func_names *names)
 {
@@ -483,11 +478,12 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_method(run);
 	facts_before_run(run);
 	ret = infofile_default_opts(run, err);
-	if (ret == 0 && points_are_wanted(run->settings.events))
-		ret = points_make_file(run->store, err);
+	if (ret == 0 && points_have_file(&run->settings))
+		ret = points_make_file(run->store, &run->settings, err);
 	if (ret == 0)
 		ret = run_program(run, &rec, err);
 	run->has_debug = rec.sessions.has_debug;
+	run->has_events = rec.planner.declared.nr > 0;
 	if (ret == 0)
 		save_info(run, &rec);
 	store_dir_give_to_user(&run->dir);
@@ -499,10 +495,13 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		warn_about_nothing(run, &rec);
 	if (run->debug.problem.code)
 		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
-	warn_about_readings(run, &rec);
+	counters_warn(&run->settings.filters->counters, rec.processes.notes.reads_failed,
+		      &run->opts->msg);
 	warn_about_patches(run, &rec);
 	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
 		    rec.processes.first != NULL, &run->opts->msg);
+	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
+		      rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!run->nr_pids && !rec.processes.first && !rec.channel.declined &&
 	    !rec.channel.protected && !rec.channel.other_libc &&

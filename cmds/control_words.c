@@ -115,6 +115,9 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 		if (option_words[i] && opts->specs[i])
 			add_word(words, option_words[i], opts->specs[i]);
 	}
+	/* With its `!`, of -U, as of -P. */
+	if (opts->patch_specs)
+		add_word(words, "patch", opts->patch_specs);
 	if (opts_has_given(opts, "depth")) {
 		strbuf_addf(&text, "%u", opts->depth);
 		add_word(words, "depth", strbuf_str(&text));
@@ -148,11 +151,12 @@ int control_live(const struct opts *opts, struct uft_err *err)
 
 	add_options(opts, &words);
 	if (!words.len)
-		return err_set(err, -ERR_USAGE,
-			       "process %s is being recorded: live --pid changes what is recorded "
-			       "of it, by -F, -N, -C, -T, -D, -t, -Z or --trace ('utrail control "
-			       "%s status' shows what is in force)",
-			       opts->pids, opts->pids);
+		return err_set(
+			err, -ERR_USAGE,
+			"process %s is being recorded: live --pid changes what is recorded "
+			"of it, by -F, -N, -C, -T, -P, -U, -D, -t, -Z or --trace ('utrail control "
+			"%s status' shows what is in force)",
+			opts->pids, opts->pids);
 
 	int ret = control_find(opts->pids, &name, err);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmds/opts.h"
 
@@ -27,6 +28,16 @@ static int parse_all(const struct opts *opts, struct filters *filters, struct uf
 
 	if (ret < 0 && option < SPEC_OPTIONS)
 		err_prefix(err, "option '--%s'", option_names[option]);
+	return ret;
+}
+
+/* A regular expression about ids of events that the program declares. */
+static int parse_ids(const char *name, const char *text, struct pattern *out, struct uft_err *err)
+{
+	int ret = text ? pattern_init_regex(out, text, strlen(text), err) : 0;
+
+	if (ret < 0)
+		err_prefix(err, "option '--%s'", name);
 	return ret;
 }
 
@@ -56,6 +67,12 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err)
 		if (ret < 0)
 			err_prefix(err, "option '--Event'");
 	}
+	if (ret == 0)
+		ret = parse_ids("trace-include", opts->trace_include_spec, &opts->trace_include,
+				err);
+	if (ret == 0)
+		ret = parse_ids("trace-exclude", opts->trace_exclude_spec, &opts->trace_exclude,
+				err);
 	if (ret == 0 && opts->patch_specs) {
 		ret = patch_rules_parse(opts->patch_specs, opts->match, opts->patches, err);
 		if (ret < 0)
@@ -72,6 +89,8 @@ void filter_opts_free(struct opts *opts)
 	opts->filters = NULL;
 	watch_spec_deinit(&opts->watch);
 	event_rules_deinit(&opts->events);
+	pattern_deinit(&opts->trace_include);
+	pattern_deinit(&opts->trace_exclude);
 	if (opts->patches)
 		patch_rules_deinit(opts->patches);
 	free(opts->patches);

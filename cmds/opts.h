@@ -64,6 +64,13 @@ enum opts_full {
 	OPTS_FULL_DROP,
 };
 
+enum opts_as {
+	OPTS_AS_NOTHING,
+	OPTS_AS_FSTRACE,
+	OPTS_AS_JSON,
+	OPTS_AS_CSV,
+};
+
 #define OPTS_DEFAULT_DIR   "uftrace.data"
 #define OPTS_DEFAULT_DEPTH 1024
 #define OPTS_ROWS_MAX	   192
@@ -127,8 +134,12 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
-	char *patch_specs;	     /* heap; --patch, --unpatch */
-	struct patch_rules *patches; /* heap */
+	char *patch_specs;		/* heap; --patch, --unpatch */
+	struct patch_rules *patches;	/* heap */
+	const char *trace_include_spec; /* --trace-include */
+	const char *trace_exclude_spec;
+	struct pattern trace_include; /* of these, if there are any */
+	struct pattern trace_exclude;
 	bool list_events;
 	struct signal_switches signals;
 	bool auto_args; /* -a */
@@ -189,6 +200,10 @@ struct opts {
 
 	/* dump */
 	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */
+
+	/* events */
+	int export_as; /* enum opts_as */
+	bool event_paths;
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */

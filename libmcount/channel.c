@@ -16,6 +16,9 @@
 /* Long enough for a loaded machine, short enough that a stopped recorder does not stop the program for good. */
 #define ANSWER_TIMEOUT_S 10
 
+/* A recorder that says that it is at work is waited for, as long as somebody might wait at a terminal. */
+#define WORKING_MAX_S 600
+
 void channel_init(struct channel *ch)
 {
 	ch->socket = -1;
@@ -151,11 +154,12 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 }
 
-/* What is waited for, and whether that came. */
+/* What is waited for, and whether that came; or that it is worked at. */
 struct wait {
 	uint32_t seq;
 	enum control_type type;
 	bool has_come;
+	bool is_worked_at;
 };
 
 #define WAITING 1U
@@ -170,6 +174,15 @@ static unsigned take_answer(void *context, const void *message, size_t len)
 	return CONTROL_OVER;
 }
 
+static unsigned take_working(void *context, const void *message, size_t len)
+{
+	struct wait *wait = context;
+	const struct control_header *h = message;
+
+	wait->is_worked_at = h->seq == wait->seq;
+	return WAITING;
+}
+
 /* We are refused: without tracing, then. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
@@ -180,8 +193,10 @@ static const struct control_row rows[] = {
 	{ &control_welcome_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_plan_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_set_plan_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_declared_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_status_is_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_error_shape, CONTROL_IN(WAITING), take_error },
+	{ &control_working_shape, CONTROL_IN(WAITING), take_working },
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
@@ -232,23 +247,31 @@ static long now_s(void)
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len)
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
-	long first_s = 0; /* when something was skipped */
+	long begin_s = now_s();
+	long first_s =
+		0; /* when something was skipped, since the recorder was last known to work */
 	unsigned state = WAITING;
 
 	while (state == WAITING) {
+		wait.is_worked_at = false;
+
 		size_t n = receive(ch, answer, len);
 		enum control_verdict verdict = control_take(&table, &state, &wait, answer, n);
 
-		if (verdict == CONTROL_TAKEN)
-			continue;
-		if (verdict != CONTROL_SKIPPED) {
+		if (verdict == CONTROL_TAKEN && state != WAITING)
+			break;
+		if (verdict != CONTROL_SKIPPED && verdict != CONTROL_TAKEN) {
 			refuse(ch, answer, n, verdict);
 			return false;
 		}
 		drop_descriptors(ch);
-		if (!first_s)
+		if (wait.is_worked_at)
+			first_s = 0;
+		else if (!first_s)
 			first_s = now_s();
 		else if (now_s() - first_s >= ANSWER_TIMEOUT_S)
+			return false;
+		if (now_s() - begin_s >= WORKING_MAX_S)
 			return false;
 	}
 	return wait.has_come;

@@ -11,7 +11,8 @@
 
 /*
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any
- * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a few seconds.
+ * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a few seconds, unless the recorder says again and again that it
+ * is at work.
  *
  * @seq: of the last message that was sent
  * @fds: what the answer brought, -1 where nothing came; closed by channel_close()

@@ -3,18 +3,34 @@
 
 #include <stddef.h>
 
-/* HOT: no libc, and no vector registers: the compiler makes a loop of words of it. */
-static char *put_bytes(char *at, const void *from, uint32_t len)
+#include "libmcount/declared.h"
+#include "utils/format/event_ids.h"
+
+char *emit_put_bytes(char *at, const void *from, uint32_t len)
 {
+	const uint64_t zeros = 0;
 	const char *bytes = from;
-	char *end = at + ALIGN_UP(len, 8U);
 
 	for (; len >= 8; len -= 8, at += 8, bytes += 8)
 		__builtin_memcpy(at, bytes, 8);
-	while (len--)
-		*at++ = *bytes++;
-	while (at < end)
-		*at++ = 0;
+	if (!len)
+		return at;
+
+	char *end = at + 8;
+
+	__builtin_memcpy(at, &zeros, 8);
+	if (len & 4) {
+		__builtin_memcpy(at, bytes, 4);
+		at += 4;
+		bytes += 4;
+	}
+	if (len & 2) {
+		__builtin_memcpy(at, bytes, 2);
+		at += 2;
+		bytes += 2;
+	}
+	if (len & 1)
+		*at = *bytes;
 	return end;
 }
 
@@ -29,8 +45,8 @@ bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const 
 		return false;
 	at = put_record(at, time_ns, data | RECORD_MORE);
 	if (prefix)
-		at = put_bytes(at, &bytes, sizeof(bytes));
-	hot_commit(t, put_bytes(at, payload, len));
+		at = emit_put_bytes(at, &bytes, sizeof(bytes));
+	hot_commit(t, emit_put_bytes(at, payload, len));
 	return true;
 }
 
@@ -63,6 +79,9 @@ uint32_t emit_aside_bytes(const char *at)
 
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data)
 {
-	return emit_record(t, time_ns, data, at + sizeof(struct record) + sizeof(uint64_t),
-			   aside_payload(at));
+	const char *payload = at + sizeof(struct record) + sizeof(uint64_t);
+
+	if (unlikely(declared_is(((const struct record *)at)->data)))
+		return declared_from_aside(t, (const struct event_data *)payload, time_ns);
+	return emit_record(t, time_ns, data, payload, aside_payload(at));
 }

@@ -4,6 +4,9 @@
 
 #include "libmcount/hot.h"
 
+/* HOT: @len bytes from @from, and zeros up to a multiple of 8; where that ends. No libc, and no vector registers. */
+char *emit_put_bytes(char *at, const void *from, uint32_t len);
+
 /*
  * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as doc/formats/records.md, "Payloads" has it;
  * RECORD_MORE is set here. False when there was no room: the caller counts.

@@ -10,6 +10,7 @@
 
 #include "libmcount/arena.h"
 #include "libmcount/channel.h"
+#include "libmcount/counters.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
@@ -213,6 +214,7 @@ static void undo_memory(struct undo *undo, void *arg)
 /* Nobody comes here any more. */
 static int64_t give_back(void)
 {
+	counters_drop();
 	for_each_undo(undo_memory, NULL);
 	for (struct undo_page *page = atomic_load(&newest), *older; page; page = older) {
 		older = page->older;
@@ -268,6 +270,8 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return patches_changed();
 	case ATTACH_OPEN_CALLS:
 		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
+	case ATTACH_ADOPT:
+		return probe.ready ? plans_add_patches(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

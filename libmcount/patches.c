@@ -91,6 +91,7 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 struct adoption {
 	struct patched_module *module;
 	const struct plan_patch *plans;
+	enum patches_text text;
 	uint32_t failed;
 };
 
@@ -199,6 +200,8 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 	for (uint32_t i = 0; i < module->nr; i++) {
 		struct patch *patch = &module->patches[i];
 
+		if (atomic_load(&patch->is_out))
+			continue;
 		if (!(patch->flags & PLAN_PATCH_INNER))
 			is_in = put_patch(info, fd, patch);
 		else if (patch->flags & PLAN_PATCH_SHORT)
@@ -225,8 +228,8 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
 		/* Of a process that runs the recorder stops all threads first. */
-		module->is_waiting = probe.is_attached && !probe.ready;
-		a->failed = module->is_waiting ? 0 : put_in(info, module);
+		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
+		a->failed = module->is_waiting || a->text == PATCHES_OUT ? 0 : put_in(info, module);
 		module->next = patched_modules;
 		patched_modules = module;
 	}
@@ -247,7 +250,8 @@ void patches_drop(void)
 	patched_modules = NULL;
 }
 
-static struct patched_module *make_module(const struct plan_patch *plans, uint32_t nr)
+static struct patched_module *make_module(const struct plan_patch *plans, uint32_t nr,
+					  enum patches_text text)
 {
 	struct patched_module *module = mmap(NULL, module_bytes(nr), PROT_READ | PROT_WRITE,
 					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -265,24 +269,25 @@ static struct patched_module *make_module(const struct plan_patch *plans, uint32
 		patch->flags = plans[i].flags;
 		patch->bytes = plans[i].bytes;
 		patch->clear = plans[i].clear;
+		patch->is_out = text == PATCHES_OUT;
 		memcpy(patch->original, plans[i].original, sizeof(patch->original));
 	}
 	return module;
 }
 
-void patches_adopt(const struct plan_patch *patches, uint32_t nr)
+void patches_adopt(const struct plan_patch *patches, uint32_t nr, enum patches_text text)
 {
 	uint32_t of_module;
 
 	for (uint32_t start = 0; start < nr; start += of_module) {
-		struct adoption a = { .plans = &patches[start] };
+		struct adoption a = { .plans = &patches[start], .text = text };
 
 		for (of_module = 1;
 		     start + of_module < nr &&
 		     patches[start + of_module].load_bias == patches[start].load_bias;)
 			of_module++;
 		a.failed = of_module;
-		a.module = make_module(a.plans, of_module);
+		a.module = make_module(a.plans, of_module, text);
 		if (a.module)
 			dl_iterate_phdr(adopt_module, &a);
 		/* It is in no list: nothing of it came in. */
@@ -292,14 +297,23 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr)
 	}
 }
 
-/* Does its first patch hold what its file has, though it had been put in? */
+/* Does the first patch that should be there hold what its file has? */
+static bool is_new(const struct dl_phdr_info *info, const struct patched_module *module)
+{
+	for (uint32_t i = 0; i < module->nr; i++) {
+		if (!atomic_load(&module->patches[i].is_out))
+			return is_original(info, &module->patches[i]);
+	}
+	return false;
+}
+
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uint64_t path_hash = module_path_hash(info->dlpi_name);
 
 	for (struct patched_module *module = patched_modules; module; module = module->next) {
 		if (!module->is_waiting && module->load_bias == info->dlpi_addr &&
-		    module->path_hash == path_hash && is_original(info, &module->patches[0]))
+		    module->path_hash == path_hash && is_new(info, module))
 			put_in(info, module);
 	}
 	return 0;

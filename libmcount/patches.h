@@ -4,13 +4,18 @@
 
 #include "utils/format/plan.h"
 
+enum patches_text {
+	PATCHES_WRITE, /* they are put in, by the probe or by the recorder that has attached */
+	PATCHES_OUT, /* stubs are made; whether and when they are put in is the recorder's business from then on */
+};
+
 /*
  * COLD. Put the @nr patches of a plan into the program: stubs first, for those that have any, then what leads there. One whose code is not
  * as the recorder has seen it in the file is left alone; what fails is counted for the recorder. There may be other
  * threads, but they must not run in that code: at the start there are none, and a library that was just loaded is run by those that
  * its own constructors have started.
  */
-void patches_adopt(const struct plan_patch *patches, uint32_t nr);
+void patches_adopt(const struct plan_patch *patches, uint32_t nr, enum patches_text text);
 
 /*
  * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code again: put its patches in

@@ -60,7 +60,7 @@ static void drop_changes(void)
 	changes.list = NULL;
 }
 
-static bool make_change(const struct patch *patch, struct attach_change *change)
+static bool make_change(struct patch *patch, struct attach_change *change)
 {
 	_Static_assert(ATTACH_CHANGE_MAX >= PLAN_PATCH_ORIGINAL, "a patch is a change");
 	if (patch_has_no_text(patch))
@@ -68,12 +68,15 @@ static bool make_change(const struct patch *patch, struct attach_change *change)
 	change->site = patch->site;
 	change->len = patch_make_bytes(patch, change->after);
 	change->clear = MAX(patch->clear, change->len);
+	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/* Only what is in front of another one's stub has no code, and nobody goes on there: it is an island. */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;
 	else if ((patch->flags & PLAN_PATCH_SILENT) && !patch->clear)
 		change->flags |= ATTACH_CHANGE_ISLAND;
+	if (patch->what == PATCH_EVENT)
+		change->flags |= ATTACH_CHANGE_EVENT;
 	return change->len;
 }
 
@@ -95,7 +98,7 @@ int64_t patches_changes(const struct attach_change **first)
 		changes.list = NULL;
 		return -ENOMEM;
 	}
-	for (const struct patched_module *module = patched_modules; module; module = module->next) {
+	for (struct patched_module *module = patched_modules; module; module = module->next) {
 		for (uint32_t i = 0; i < module->nr; i++)
 			nr += make_change(&module->patches[i], &changes.list[nr]);
 	}

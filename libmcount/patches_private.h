@@ -12,6 +12,7 @@
  *
  * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
  * @is_raised: the semaphore is
+ * @is_out: it is not to be in the text now; the recorder writes this, with the text
  */
 struct patch {
 	uint64_t site;
@@ -22,6 +23,7 @@ struct patch {
 	uint8_t bytes;
 	uint8_t clear;
 	bool is_raised;
+	_Atomic uint8_t is_out;
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 };
 
@@ -49,7 +51,7 @@ bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t 
 /* Nothing is written for it: what is before it runs into its stub. */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
-	return (patch->flags & PLAN_PATCH_INNER) && !(patch->flags & PLAN_PATCH_SHORT);
+	return plan_patch_has_no_text(patch->flags);
 }
 
 /* What is to stand at the site, at most PLAN_PATCH_ORIGINAL bytes; how many, 0: that cannot be. */

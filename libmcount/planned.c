@@ -439,6 +439,8 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))
 		return;
 	planned_prepare(t);
+	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+		return;
 	decide(t, addr, slot, regs, &d);
 	if ((d.flags & PLANNED_RECORD) || d.has_change)
 		push(t, slot, id, *slot, addr, regs, &d);

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 
 #include "libmcount/conds.h"
+#include "libmcount/counters.h"
 #include "libmcount/fault.h"
+#include "libmcount/modules.h"
 #include "libmcount/planned.h"
 #include "libmcount/patches.h"
 #include "libmcount/switches.h"
@@ -257,7 +259,7 @@ static void publish(struct live_plan *plan)
 }
 
 /* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
-static void add_places(const struct plan_view *view)
+static void add_places(const struct plan_view *view, enum patches_text text)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
 	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
@@ -276,7 +278,7 @@ static void add_places(const struct plan_view *view)
 	plan_copy(view, PLAN_CALLS, sites);
 	plan_copy(view, PLAN_PATCHES, first);
 	libcall_hook(sites, calls->nr);
-	patches_adopt(first, patches->nr);
+	patches_adopt(first, patches->nr, text);
 	munmap(copy, bytes);
 }
 
@@ -337,6 +339,15 @@ enum how {
 	REPLACE
 };
 
+/* They stay what they are as long as the process is recorded. */
+static void choose_counters(const struct plan_view *view)
+{
+	struct plan_counter counters[PLAN_COUNTERS_MAX];
+
+	plan_copy(view, PLAN_COUNTERS, counters);
+	counters_choose(counters, view->lists[PLAN_COUNTERS].nr);
+}
+
 static int install_view(const struct plan_view *view, enum how how)
 {
 	bool extends = how == EXTEND;
@@ -357,11 +368,13 @@ static int install_view(const struct plan_view *view, enum how how)
 			return -ENOMEM;
 		if (how == BEGIN)
 			begin(&settings);
+		if (how == BEGIN)
+			choose_counters(view);
 		publish(plan);
 		if (how == REPLACE)
 			turn(&settings);
 	}
-	add_places(view);
+	add_places(view, PATCHES_WRITE);
 	return 0;
 }
 
@@ -401,4 +414,26 @@ int plans_extend(int fd)
 int plans_replace(int fd)
 {
 	return install(fd, REPLACE);
+}
+
+int plans_add_patches(const void *image, uint64_t bytes)
+{
+	struct plan_view view;
+	int ret;
+
+	/* Who has been stopped may have it himself. */
+	if (!modules_try_lock())
+		return -EAGAIN;
+	if (pthread_mutex_trylock(&plans.lock) == 0) {
+		ret = plan_open(&view, image, bytes, NULL);
+		if (ret == 0 && (view.lists[PLAN_SETTINGS].nr || view.lists[PLAN_FUNCS].nr))
+			ret = -EINVAL;
+		if (ret == 0)
+			add_places(&view, PATCHES_OUT);
+		pthread_mutex_unlock(&plans.lock);
+	} else {
+		ret = -EAGAIN;
+	}
+	modules_unlock();
+	return ret;
 }

@@ -63,6 +63,12 @@ int plans_begin(int fd);
 int plans_extend(int fd);
 int plans_replace(int fd);
 
+/*
+ * COLD, called by a thread that the recorder has stopped (utils/format/attach.h, ATTACH_ADOPT): stubs for the patches of an image that has nothing else; nothing of the text changes. -EAGAIN:
+ * another thread, or this one, is adding modules.
+ */
+int plans_add_patches(const void *image, uint64_t bytes);
+
 /* What the process was set up for at its start, which no later plan can change; nor can it clock, clock_id and max_stack. */
 #define PLANS_FIXED_FLAGS \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE))

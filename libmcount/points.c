@@ -1,4 +1,6 @@
 /* Points: an event of the program is recorded (see doc/internals/points.md). */
+#include "libmcount/points.h"
+
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/planned_fast.h"
@@ -32,33 +34,42 @@ static void leave_jumped_out(struct thread *t, uint64_t sp)
 		planned_end_estimate(t);
 }
 
-static void record_event(struct thread *t, uint32_t id)
+void point_write_entries(struct thread *t)
 {
-	char *at;
-
-	/* What is open and was held back comes first: times never go back. */
 	if (t->planned)
 		planned_write_entries(t, t->top);
 	else if (unlikely(t->top > t->written))
 		frames_write_entries(t, t->top);
-	at = hot_reserve(t, sizeof(struct record));
-	if (likely(at))
-		hot_commit(t, put_record(at, hot_clock(t), record_data(RECORD_EVENT, 0, id)));
-	else
-		note_lost(t, 1);
 }
 
-void probe_point(uint32_t event, uint64_t sp)
+struct thread *point_begin(uint64_t sp)
 {
 	struct thread *t = likely(probe.tracing) ? guard_enter() : NULL;
 
 	if (unlikely(!t))
-		return;
+		return NULL;
 	if (unlikely(stack_may_differ(t, sp)))
 		t = stacks_enter(t, sp);
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp);
-	if (is_wanted(t))
-		record_event(t, event);
+	if (likely(is_wanted(t)))
+		return t;
+	guard_leave(t);
+	return NULL;
+}
+
+void probe_point(uint32_t event, uint64_t sp)
+{
+	struct thread *t = point_begin(sp);
+	char *at;
+
+	if (unlikely(!t))
+		return;
+	point_write_entries(t);
+	at = hot_reserve(t, sizeof(struct record));
+	if (likely(at))
+		hot_commit(t, put_record(at, hot_clock(t), record_data(RECORD_EVENT, 0, event)));
+	else
+		note_lost(t, 1);
 	guard_leave(t);
 }

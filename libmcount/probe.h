@@ -107,6 +107,9 @@ struct thread {
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
 	uint32_t cyg_beside; /* at the stack pointer of @top */
 	uint32_t cyg_again;  /* deeper, of the function of @top */
+	struct thread
+		*payloads; /* writes what events say: see declared.h. NULL until there are any */
+	uint32_t has_no_payloads; /* there was no second ring */
 	struct frame frames[];
 };
 

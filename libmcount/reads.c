@@ -2,12 +2,12 @@
 #include "libmcount/reads.h"
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmcount/emit.h"
+#include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 
 /* Which event says what was read, and which how much it has changed: its @read, and its @diff. */
@@ -32,76 +32,22 @@ static const struct {
 
 static const struct {
 	uint32_t bit;
-	uint64_t leader;
-	uint64_t member;
-} counters[] = {
-	{ PLAN_READ_PMU_CYCLE, PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS },
-	{ PLAN_READ_PMU_CACHE, PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES },
-	{ PLAN_READ_PMU_BRANCH, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_MISSES },
+	enum counter_set set;
+} pairs[] = {
+	{ PLAN_READ_PMU_CYCLE, COUNTERS_PMU_CYCLE },
+	{ PLAN_READ_PMU_CACHE, COUNTERS_PMU_CACHE },
+	{ PLAN_READ_PMU_BRANCH, COUNTERS_PMU_BRANCH },
 };
 
-/*
- * The groups of counters of a thread, by index in @counters. Descriptors that are kept, as an exception: a counter counts
- * from when it was opened. The program may close or replace one; what is read from it then has another length.
- */
-struct counter_group {
-	int leader;
-	int member;
-	bool is_open;
-	bool failed;
-};
-
-static __thread struct counter_group groups[ARRAY_SIZE(counters)]
-	__attribute__((tls_model("initial-exec")));
-
-static int open_counter(uint64_t config, int leader)
+static bool read_pair(unsigned index, uint64_t values[2])
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = config,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.read_format = PERF_FORMAT_GROUP,
-	};
+	struct counter_values both;
 
-	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
-}
-
-static bool open_group(struct counter_group *g, unsigned index)
-{
-	if (g->is_open || g->failed)
-		return g->is_open;
-	g->leader = open_counter(counters[index].leader, -1);
-	g->member = g->leader < 0 ? -1 : open_counter(counters[index].member, g->leader);
-	g->is_open = g->member >= 0;
-	g->failed = !g->is_open;
-	if (g->failed && g->leader >= 0)
-		syscall(SYS_close, g->leader);
-	if (g->failed)
-		atomic_fetch_or(&probe.arena->reads_failed, counters[index].bit);
-	return g->is_open;
-}
-
-static bool read_group(unsigned index, uint64_t values[2])
-{
-	struct counter_group *g = &groups[index];
-	struct {
-		uint64_t nr;
-		uint64_t values[2];
-	} group;
-
-	if (!open_group(g, index))
-		return false;
-	if (syscall(SYS_read, g->leader, &group, sizeof(group)) != sizeof(group) || group.nr != 2) {
-		/* The program has closed it, or has a file of its own in its place. */
-		g->is_open = false;
-		g->failed = true;
-		return false;
-	}
-	values[0] = group.values[0];
-	values[1] = group.values[1];
-	return true;
+	if (counters_read(pairs[index].set, &both))
+		atomic_fetch_or(&probe.arena->reads_failed, pairs[index].bit);
+	values[0] = both.values[0];
+	values[1] = both.values[1];
+	return both.got == 3;
 }
 
 /* "size resident shared ..." in pages: proc_pid_statm(5). */
@@ -144,9 +90,49 @@ void reads_take(uint32_t what, struct reading *out)
 		out->got |= PLAN_READ_STATM;
 	if ((what & PLAN_READ_PAGE_FAULT) && read_page_faults(out->page_faults))
 		out->got |= PLAN_READ_PAGE_FAULT;
-	for (unsigned i = 0; i < ARRAY_SIZE(counters); i++) {
-		if ((what & counters[i].bit) && read_group(i, out->pmu[i]))
-			out->got |= counters[i].bit;
+	for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++) {
+		if ((what & pairs[i].bit) && read_pair(i, out->pmu[i]))
+			out->got |= pairs[i].bit;
+	}
+	out->named.got = 0;
+	if (what & PLAN_READ_COUNTERS) {
+		uint32_t wanted = (what & PLAN_READ_COUNTERS) / PLAN_READ_COUNTER;
+		uint32_t failed = counters_read(COUNTERS_BY_NAME, &out->named);
+
+		out->named.got &= wanted;
+		if (failed)
+			atomic_fetch_or(&probe.arena->reads_failed, failed * PLAN_READ_COUNTER);
+	}
+}
+
+/* Events of counters have no payload: see counter_record.h. */
+static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64_t value)
+{
+	unsigned nr = counter_pieces(value);
+	char *at = hot_reserve(t, nr * sizeof(struct record));
+
+	if (!at) {
+		note_lost(t, 1);
+		return;
+	}
+	for (unsigned i = 0; i < nr; i++)
+		at = put_record(at, time_ns, counter_piece(id, value, i, nr));
+	hot_commit(t, at);
+}
+
+/* A difference from before and behind a time in which the processor had no room for the counter is no difference. */
+static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
+			  const struct counter_values *before)
+{
+	for (uint32_t i = 0; i < PLAN_COUNTERS_MAX; i++) {
+		uint32_t id = EVENT_ID_COUNTER + 2 * i;
+
+		if (!(now->got & 1U << i))
+			continue;
+		if (!before)
+			emit_counter(t, time_ns, id, now->values[i]);
+		else if ((before->got & 1U << i) && now->idle_ns[i] == before->idle_ns[i])
+			emit_counter(t, time_ns, id + 1, now->values[i] - before->values[i]);
 	}
 }
 
@@ -166,10 +152,6 @@ void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		emit_event(t, time_ns, before ? kinds[i].diff : kinds[i].read,
 			   before ? diff : values, kinds[i].bytes);
 	}
-}
-
-void reads_after_fork(void)
-{
-	for (unsigned i = 0; i < ARRAY_SIZE(groups); i++)
-		groups[i].is_open = groups[i].failed = false;
+	if (now->named.got)
+		emit_counters(t, time_ns, &now->named, before ? &before->named : NULL);
 }

@@ -173,6 +173,11 @@ void steer_leave_alone(void)
 	steer.is_caged = true;
 }
 
+bool steer_is_caged(void)
+{
+	return steer.is_caged;
+}
+
 void steer_after_fork(void)
 {
 	if (!(probe.plan.flags & PLAN_STEERABLE))

@@ -31,6 +31,9 @@ void steer_begin(void);
 /* COLD. System calls may be forbidden from here on: this process stays with its plan. */
 void steer_leave_alone(void);
 
+/* COLD. Whether they may be: then there are no more conversations. */
+bool steer_is_caged(void);
+
 /* COLD, in a forked child. */
 void steer_after_fork(void);
 

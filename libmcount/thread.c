@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include "libmcount/arena.h"
+#include "libmcount/declared.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/leave.h"
 #include "libmcount/modules.h"
 #include "libmcount/stacks.h"
 #include "libmcount/steer.h"
-#include "libmcount/reads.h"
+#include "libmcount/counters.h"
 #include "libmcount/session.h"
 #include "libmcount/unseen.h"
 
@@ -74,6 +75,7 @@ void thread_take_ring(struct thread *t)
 	t->at = t->end = NULL;
 	t->position = 0;
 	t->stalled_tail = 0;
+	declared_forget_ring(t);
 	/* Publishes tid and start_ns to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
@@ -218,6 +220,7 @@ void thread_leave_alone(void)
 	frames_unhook(t);
 	self = &probe_idle_thread;
 	thread_give_back(t);
+	counters_end();
 }
 
 void thread_cut_off(_Atomic uint32_t *counter)
@@ -288,7 +291,7 @@ void thread_after_fork(void)
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
 	steer_after_fork();
-	reads_after_fork();
+	counters_after_fork();
 
 	struct arena_forks *forks = &probe.arena->forks;
 	uint32_t n = atomic_fetch_add(&forks->nr, 1);
@@ -309,6 +312,7 @@ void thread_after_fork(void)
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
+	declared_forget_ring(t);
 	if (t->planned)
 		planned_note_written(t);
 	else

@@ -562,7 +562,10 @@ class Runner:
         return None if status == 0 else out.strip() or tests[0][0]
 
     def end_to_end(self, home, work, path):
-        for args in sorted(self.e2e, key=lambda args: -self.history.count(path, args)):
+        # Tests named like the file, or its directory, come next to those that have noticed faults of it.
+        words = set(re.split(r"[/._]", path))
+        alike = {id(args): len(words & set(re.split(r"[/._ ]", " ".join(args)))) for args in self.e2e}
+        for args in sorted(self.e2e, key=lambda args: (-self.history.count(path, args), -alike[id(args)])):
             status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
             if status != 0:
                 self.history.add(path, args)

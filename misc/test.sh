@@ -1,11 +1,11 @@
 #!/bin/bash
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it but the stage kernel
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross kernel sanitize
+#   misc/test.sh            all of it but the stage steering
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang kernel cross steering sanitize
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
-# The stage kernel boots a virtual machine, for two to four minutes that all of it has no room for in its hour: it is run by its name only.
+# The stage steering changes what is recorded, and the program's code, 10,000 times; the stage e2e does so some hundred times.
 # The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
 # all stages passed is in build-logs/passed.
 set -u
@@ -203,6 +203,11 @@ stage_kernel() {
 	one_worker=yes suite kernel pytest tests/kernel
 }
 
+stage_steering() {
+	[ -x build/utrail ] || stage_gcc || return
+	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/test_control_patch.py -k many_changes
+}
+
 # Every command and every sample program once, under the sanitizers. The probe itself is built without
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
@@ -237,7 +242,7 @@ note_passed() {
 	fi
 }
 
-all_stages="gcc unit fuzz rules e2e real clang cross sanitize"
+all_stages="gcc unit fuzz rules e2e real clang kernel cross sanitize"
 stages=${*:-$all_stages}
 commit_before=$(clean_commit)
 
@@ -252,7 +257,7 @@ for stage in $stages; do
 done
 
 note_passed
-[ "$stages" != "$all_stages" ] || echo "not run: kernel, which boots a virtual machine: misc/test.sh kernel"
+[ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering"
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"

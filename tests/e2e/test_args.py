@@ -22,7 +22,7 @@ def build(tmp_path, source, *flags, compiler=None):
 
 
 def replay(data, *options, by=utrail):
-    out = by("replay", "-d", data, "--no-pager", "-f", "none", *options).must().out
+    out = by("replay", "-d", data, "--no-pager", "-f", "none", "--no-event", *options, preempted=True).must().out
     if by is peer:
         # Strings that are not ASCII it writes as they are, line ends too; we show those as in all others.
         out = re.sub(r'("[^"\n]*[^\x00-\x7f][^"\n]*)\n', r"\1\\n", out)

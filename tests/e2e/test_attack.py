@@ -166,17 +166,34 @@ def test_strange_messages_and_questions(workdir):
     assert is_whole()
 
 
-@pytest.mark.parametrize("version", [5, 7])
+@pytest.mark.parametrize("version", [5, 8])
 def test_a_probe_of_another_version(workdir, version):
     """It is told so, and so is the user; not of strangers."""
     result = from_inside("version", str(version))
     assert result.out.startswith("ERROR 3 about ") and result.out.endswith("the end\n"), result.out
     assert (f"WARN: 1 processes were not traced: their probe (libmcount.so) speaks version {version} of the control messages, this utrail "
-            "speaks version 6; install both from the same build\n") in result.err
+            "speaks version 7; install both from the same build\n") in result.err
     shutil.rmtree("data")
     with Recording() as recording:
         attack("--recorder", recording.proc.pid, "version", str(version)).must()
     assert "speaks version" not in recording.err
+
+
+def test_declarations(workdir):
+    """Of who has no token, with too few texts or too many, twice in one conversation, and more than there is room for: refused, and said. The
+    same event twice is one."""
+    result = from_inside("declare")
+    assert result.out == (
+        "the end\nthe end\nDECLARED 1000000, choice 0\nERROR 6 about 9\nthe end\nDECLARED 1000000, choice 0\n"
+        "ERROR 5 about 13\nERROR 5 about 15\nERROR 5 about 17\nERROR 5 about 19\nDECLARED 1000001, choice 0\nrefused at last: 1\n"
+    )
+    assert "WARN: 1 events that the program declares are not recorded: there is room for 65536 events, with names and formats of 8 MB in all\n" in result.err
+    names = Path("data/events.txt").read_text().splitlines()
+    assert names[:2] == ["EVENT: 1000000 trace:A_B:_", "EVENT: 1000001 trace:A"]
+    definitions = Path("data/events.def").read_text().splitlines()
+    assert len(definitions) == len(names) + 1 and definitions[1] == "DECLARED: 1000000 fstrace A+B%3A%0A %00 %25d"
+    assert Path("data/events.def").stat().st_size < 9 << 20
+    assert is_whole()
 
 
 HEADER = struct.Struct("<HHHHII")
@@ -205,10 +222,10 @@ def recorder_of(answer, out):
 
 @pytest.mark.parametrize("answer, said", [
     (None, None),  # version 5 hangs up
+    (HEADER.pack(0x7554, 7, 8, 2, 24, 1) + struct.pack("<II", 3, 1), None),
     (HEADER.pack(0x7554, 7, 7, 2, 24, 1) + struct.pack("<II", 3, 1), None),
-    (HEADER.pack(0x7554, 7, 6, 2, 24, 1) + struct.pack("<II", 3, 1), None),
-    (HEADER.pack(0x7554, 0x8001, 6, 0, 16, 9), (4, 0x8001, 9)),
-], ids=["hangs-up", "version-7", "error", "strange"])
+    (HEADER.pack(0x7554, 0x8001, 7, 0, 16, 9), (4, 0x8001, 9)),
+], ids=["hangs-up", "version-8", "error", "strange"])
 def test_a_recorder_of_another_build(workdir, answer, said):
     """The probe steps aside, the program runs on."""
     heard = []
@@ -218,7 +235,7 @@ def test_a_recorder_of_another_build(workdir, answer, said):
     listener.close()
     assert (result.status, result.out, result.err) == (42, "", "")
     messages = [(*HEADER.unpack_from(packet), packet[HEADER.size:]) for packet in heard]
-    assert messages[0][:4] == (0x7554, 1, 6, 0)
+    assert messages[0][:4] == (0x7554, 1, 7, 0)
     assert [length for _, _, _, _, length, _, _ in messages] == [len(packet) for packet in heard]
     errors = [(*struct.unpack("<II", body), seq) for _, type, _, _, _, seq, body in messages if type == 7]
     assert errors == ([said] if said else [])

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import struct
 import subprocess
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def rename(path, names):
 
 
 def add_events(data):
-    """An event of the program, a line of external data, a name that the kernel told."""
+    """Two events of the program, of which one is declared and says something, a line of external data, a name that the kernel told."""
     dat = next(p for p in data.glob("*.dat") if p.stem.isdigit())
     tid = int(dat.stem)
     task_txt = (data / "task.txt").read_bytes()
@@ -97,8 +98,15 @@ def add_events(data):
     last_ns = max(int("".join(time)) for time in times) + 1000
     with dat.open("ab") as out:
         out.write(struct.pack("<QQ", last_ns, 3 | 5 << 3 | EVENT_ID << 16))
+        out.write(struct.pack("<QQ", last_ns + 1, 3 | 5 << 3 | EVENT_ID + 1 << 16))
     with (data / "events.txt").open("ab") as out:
-        out.write(f"EVENT: {EVENT_ID} evil:{EVIL}\n".encode())
+        out.write(f"EVENT: {EVENT_ID} evil:{EVIL}\nEVENT: {EVENT_ID + 1} trace:{EVIL}\n".encode())
+    text = file_bytes(EVIL)
+    payload = struct.pack("<I", len(text)) + text
+    entry = struct.pack("<QIHH", last_ns + 1, EVENT_ID + 1, 0, len(payload)) + payload + bytes(-len(payload) % 8)
+    dat.with_suffix(".evt").write_bytes(entry)
+    evil = urllib.parse.quote(EVIL, safe="")
+    (data / "events.def").write_text(f"CLOCK: 5\nDECLARED: {EVENT_ID + 1} fstrace {evil} %00 {evil}%0A%25s\n")
     seconds = f"{first_ns // 10**9}.{first_ns % 10**9:09d}"
     (data / "extern.dat").write_bytes(f"{seconds} {EVIL}\n".encode())
     comm = "\x1b[5m<b>\u202e=".encode().ljust(16, b"\0")
@@ -183,6 +191,8 @@ TEXT_COMMANDS = [
     "info",
     "info --task",
     "info --symbols",
+    "events list",
+    "events show --path",
 ]
 
 
@@ -199,6 +209,18 @@ def options_first(words, options):
 def test_terminal(hostile, command):
     for options in ([], ["--color=yes"]):
         check_terminal(output(hostile, *options_first(words_of(command), options)), has_color=bool(options))
+
+
+def test_events_alone(hostile):
+    """A name, a format and a value, which is URL-encoded."""
+    text = check_terminal(output(hostile, "events", "show"))
+    assert f"trace:{shown(EVIL)} {shown(EVIL)}\\x0a" in text
+    check_terminal(output(hostile, "events", "export", "--as=fstrace"))
+    rows = csv_rows(output(hostile, "events", "export", "--as=csv"))
+    assert cell(f"evil:{EVIL}") in {row[3] for row in rows}
+    events = json.loads(output(hostile, "events", "export", "--as=json"))
+    assert readable(f"evil:{EVIL}") in {event["event"] for event in events}
+    assert readable(EVIL) in {value for event in events for value in event["args"].values()}
 
 
 @pytest.mark.parametrize("command", ["replay", "replay --flat", "report", "graph", "dump", "info --symbols"])
@@ -488,4 +510,4 @@ def test_nothing_is_missing():
     assert set(re.findall(r'"([\w-]+)"\)', rows)) == set(EXPORTERS)
     commands = set(re.findall(r'\.name = "(\w+)"', "".join(path.read_text() for path in (TOP / "cmds").glob("cmd_*.c"))))
     tested = {command.split()[0] for command in TEXT_COMMANDS}
-    assert commands == tested | {"live", "record", "snapshot", "control", "convert", "events"}, "convert says nothing; events shows names of files, which msg_list() escapes; snapshot says a number and the user's own words; test_control.py has control"
+    assert commands == tested | {"live", "record", "snapshot", "control", "convert"}, "convert says nothing; snapshot says a number and the user's own words; test_control.py has control"

@@ -91,7 +91,7 @@ def dump_and_notes(name, directory, *options):
 
 def report(directory, *options):
     """name: (calls, self time)"""
-    text = utrail("report", "-d", directory, "--format=json", "-f", "self,call", *options).must().out
+    text = utrail("report", "-d", directory, "--format=json", "-f", "self,call", *options, preempted=True).must().out
     return {row["name"]: (row["call"], row["self"]) for row in json.loads(text)}
 
 
@@ -106,7 +106,7 @@ def events_of(directory, *options):
 
 
 def shown_calls(directory):
-    text = utrail("report", "-d", directory, "--format=csv", "-f", "call").must().out
+    text = utrail("report", "-d", directory, "--format=csv", "-f", "call", preempted=True).must().out
     return {name: int(nr) for nr, name in list(csv.reader(io.StringIO(text)))[1:]}
 
 

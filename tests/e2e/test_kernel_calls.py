@@ -46,7 +46,7 @@ def recording(records, missed=None, **more):
 
 def tree(*args, name="hand.data"):
     """What is right of the bar, of the first task."""
-    text = utrail("replay", "--no-pager", "-d", name, "--tid", str(ONE), *args).must().out
+    text = utrail("replay", "--no-pager", "-d", name, "--tid", str(ONE), *args, preempted=True).must().out
     return "\n".join(line.split("| ", 1)[1] for line in text.splitlines() if "| " in line)
 
 
@@ -139,7 +139,7 @@ def test_time_off_the_cpu():
     /* linux:schedule */
   } /* x64_sys_call */
 } /* main */"""
-    report = utrail("report", "-d", "hand.data", "-f", "total,self,call").must().out
+    report = utrail("report", "-d", "hand.data", "-f", "total,self,call", preempted=True).must().out
     assert re.search(r" 299\.999 us +299\.999 us +1 +linux:schedule \(pre-empted\)\n", report)
     assert re.search(r" 10\.000 us +10\.000 us +1 +linux:schedule\n", report)
     assert re.search(r" 50\.000 us +50\.000 us +1 +vfs_read\.isra\.0\n", report)

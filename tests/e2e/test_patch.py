@@ -163,7 +163,7 @@ def test_options_of_all_kinds(name):
     for options, tree in (
         (["-F", "outer"], "outer(inner)"),
         (["-N", "outer"], "main(lib_outer(lib_inner) before_last(last) lib_late)"),
-        (["-D", "1"], "main()"),
+        (["-D", "1"], "main"),
         (["-C", "inner"], "main(outer(inner))"),
         (["-t", "10s"], None),
     ):

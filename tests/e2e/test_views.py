@@ -320,7 +320,7 @@ class TestOneLargeTask:
 
 def test_percentiles():
     """Against the exact ones, from the durations of all calls."""
-    record("threads")
+    record("threads", "data", "--no-event")
     times = collections.defaultdict(list)
     for line in utrail("dump", "--format=jsonl", "-d", "data").must().out.splitlines():
         call = json.loads(line)

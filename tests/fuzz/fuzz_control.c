@@ -146,7 +146,7 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 	struct control_hello hello = {
 		.pid = other->pid + (how & 2 ? 1 : 0),
 		.ppid = owner ? owner->pid : 1,
-		.kind = kind % 8,
+		.kind = kind % 10,
 		.time_ns = 5,
 	};
 
@@ -186,6 +186,20 @@ static void say_crash(int fd, const struct other *other, uint8_t how)
 	};
 
 	say(fd, CONTROL_CRASH, 0, &crash, sizeof(crash));
+}
+
+/* One of few events, with a format in front or without; or with too few texts. */
+static void say_declare(int fd, uint8_t which)
+{
+	static const char *const texts[] = { "A\0%d", "B B:\n\0", "A\0%d\0%L", "\0%d" };
+	static const size_t lens[] = { 5, 7, 8, 4 };
+	union {
+		struct control_declare m;
+		char bytes[sizeof(struct control_declare) + 8];
+	} packet = { .m = { .has_common = which >> 2 & 3 } };
+
+	memcpy(packet.m.texts, texts[which & 3], lens[which & 3]);
+	say(fd, CONTROL_DECLARE, 0, &packet, sizeof(packet.m) + lens[which & 3]);
 }
 
 static void say_anything(int fd, struct fuzz_input *in)
@@ -234,6 +248,8 @@ static void take_answers(int fd)
 		&control_plan_shape,
 		&control_error_shape,
 		&control_status_is_shape,
+		&control_working_shape,
+		&control_declared_shape,
 		NULL,
 	};
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
@@ -289,6 +305,7 @@ enum step {
 	STEP_ANNOUNCE,
 	STEP_MESSAGE,
 	STEP_STATUS,
+	STEP_DECLARE,
 	NR_STEPS
 };
 
@@ -337,6 +354,9 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 		break;
 	case STEP_STATUS:
 		say(*fd, CONTROL_STATUS, 0, &status, sizeof(status));
+		break;
+	case STEP_DECLARE:
+		say_declare(*fd, fuzz_u8(in));
 		break;
 	case NR_STEPS:
 		break;

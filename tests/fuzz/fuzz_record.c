@@ -1,6 +1,6 @@
 /*
- * Fuzz target: <tid>.dat. The first byte is about byte order and buffers, the rest is the file. Whatever the
- * buffer's size, what is read is the same.
+ * Fuzz target: <tid>.dat. The first byte is about byte order and buffers, the rest is the file; or else two bytes say how long <tid>.evt
+ * is, which is in front of it. Whatever the buffer's size, what is read is the same.
  */
 #include <string.h>
 
@@ -63,6 +63,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct src_user_plan small = { .buffer_bytes = SRC_USER_MIN_BUFFER,
 				       .keeps_open = choice & 2 };
 
+	if (choice & 8) {
+		size_t len;
+		const uint8_t *payloads = fuzz_bytes(&in, fuzz_u16(&in), &len);
+
+		data.has_declared = true;
+		fuzz_write_file("1.evt", payloads, len);
+	}
 	fuzz_write_file("1.dat", in.data, in.size);
 
 	struct digest one = read_all(&data, &large, BATCH);

@@ -267,6 +267,39 @@ def make_compact(build, work, found):
                 save("compact", f"packed-{name}", b"\2" + data)
 
 
+def declared_entry(time_ns, number, payload, flags=0):
+    return struct.pack("<QIHH", time_ns, number, flags, len(payload)) + payload + bytes(-len(payload) % 8)
+
+
+def make_declared(files):
+    """A recording in which each call has an event of three kinds in turn: with values, with a text that is cut, and with nothing beside."""
+    (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
+    records, beside, nr = b"", b"", 0
+    for time_ns, word in struct.iter_unpack("<QQ", files[name]):
+        records += struct.pack("<QQ", time_ns, word)
+        if word & 3:
+            continue
+        number = 1000000 + nr % 3
+        records += struct.pack("<QQ", time_ns, 3 | 5 << 3 | number << 16)
+        text = struct.pack("<I", 5) + b"a box"
+        payload = [struct.pack("<i", nr) + text, text[:-1], None][nr % 3]
+        if payload is not None:
+            beside += declared_entry(time_ns, number, payload, nr % 3)
+        nr += 1
+    info = bytearray(files["info"])
+    struct.pack_into("<Q", info, 16, struct.unpack_from("<Q", info, 16)[0] | 1 << 7)
+    names = b"EVENT: 1000000 trace:SOLD\nEVENT: 1000001 trace:A_B\nEVENT: 1000002 trace:QUIET\n"
+    defs = (b"CLOCK: 1700000000000000000\nDECLARED: 1000000 fstrace SOLD %00 NR=%25d+WHAT=%25s\n"
+            b"DECLARED: 1000001 fstrace A+B %25L %25s\nDECLARED: 1000002 fstrace QUIET %00 %\n")
+    save("datadir", "ours-declared", pack({**files, "info": bytes(info), name: records, name[:-4] + ".evt": beside, "events.txt": names,
+                                           "events.def": defs}))
+    for seed, data in (("declared", beside), ("declared-torn", beside[:-3]), ("declared-late", beside[40:] + beside)):
+        save("record", seed, b"\x08" + struct.pack("<H", len(data)) + data + records)
+    same = b"".join(declared_entry(7, 1000000 + i, bytes(i * 9)) for i in range(20))
+    events = b"".join(struct.pack("<QQ", 7, 3 | 5 << 3 | (1000000 + i) << 16) for i in (0, 3, 2, 5, 19))
+    save("record", "declared-same-time", b"\x0a" + struct.pack("<H", len(same)) + same + events)
+
+
 def make_files(found):
     """The codecs' seeds are files of the recordings."""
     for name, files in found.items():
@@ -483,8 +516,8 @@ def make_structs():
 
 def make_control():
     """Steps of fuzz_control.c: the first byte says who and what."""
-    hello, module, ready, crash, close, anything, end, announce, message, status = range(10)
-    fresh, fork, dlopen, ending = 1, 2, 3, 6
+    hello, module, ready, crash, close, anything, end, announce, message, status, declare = range(11)
+    fresh, fork, dlopen, ending, events = 1, 2, 3, 6, 9
     wrong_secret, wrong_pid, no_token = 1, 2, 4
 
     def step(who, what, *args):
@@ -514,8 +547,11 @@ def make_control():
          + step(0, module, 0x18, 0, 0) + step(1, ready) + step(3, ready) + step(0, ready) + step(4, close))
     save("control", "anything", start + step(1, anything, 3, 0) + b"abc" + step(1, anything, 0, 0) + step(2, anything, 8, 0)
          + struct.pack("<HHI", 0x7554, 3, 4))
-    header = struct.pack("<HHHHII", 0x7554, 3, 6, 0, 16, 9)
+    header = struct.pack("<HHHHII", 0x7554, 3, 7, 0, 16, 9)
     save("control", "raw-ready", start + step(0, hello, fresh, no_token) + step(0, anything, 16, 0) + header)
+    save("control", "declare", start + b"".join(step(0, hello, events, 0) + step(0, declare, how) + step(0, close) for how in (0, 1, 6, 0)))
+    save("control", "declare-wrong", start + step(0, declare, 0) + step(1, hello, events, no_token) + step(1, declare, 0)
+         + b"".join(step(who, hello, events, 0) + step(who, declare, how) + step(who, declare, 0) for who, how in ((0, 3), (1, 2), (2, 4), (3, 8), (4, 0))))
     save("control", "questions", start + step(0, status) + step(1, status) + step(1, hello, fresh, no_token) + step(1, status) * 3)
     optional, answer = 1, 2
     save("control", "skipped", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, optional, 3) + b"abc" + step(0, ready)
@@ -525,8 +561,8 @@ def make_control():
 
 
 def make_rings():
-    def ring(state, tid, head, used=(), content=b""):
-        owner = struct.pack("<IiQ48x", state, tid, 1000)
+    def ring(state, tid, head, used=(), content=b"", payloads=0):
+        owner = struct.pack("<IiQI44x", state, tid, 1000, payloads)
         producer = struct.pack("<QQQII32x", head, 3, 1, 0, 0)
         consumer = struct.pack("<QII48x", 0, 0, 0)
         return owner + producer + consumer + struct.pack("<64I", *used, *[0] * (64 - len(used))) + content.ljust(256, b"\0")
@@ -540,6 +576,12 @@ def make_rings():
     save("ring", "twice", few + few)
     save("ring", "segments", arena() + ring(2, 7, 4096 * 3 + 16, (4096, 4080, 4096), record * 16) +
          ring(1, 8, 4096 * 8, [4096] * 8, record * 16) + ring(3, 0, 0))
+    entry = declared_entry(1000, 1000000, b"12345678")
+    save("ring", "payloads", 2 * (arena() + ring(2, 7, 32, content=record * 2, payloads=3) + ring(1, 8, 16, content=record)
+                                  + ring(4, 0, 48, content=entry * 2)))
+    save("ring", "payloads-of-others", arena() + ring(2, 7, 32, content=record * 2, payloads=2) +
+         ring(1, 8, 16, content=record, payloads=3) + ring(1, 9, 16, content=record, payloads=1 << 31) +
+         arena() + ring(2, 7, 32, content=record * 2, payloads=3) + ring(1, 8, 16, payloads=3) + ring(4, 0, 48, payloads=3))
     save("ring", "head-too-far", arena() + ring(2, 7, 1 << 63, (4096,), record) + ring(1, -1, 64) + ring(1, 0, 64))
 
 
@@ -562,7 +604,8 @@ def make_plans():
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
-    everything = [settings, funcs, call, patch, rule, conds, steps, watches]
+    counters = (9, 16, struct.pack("<QIIQII", 3, 1, 0, 0x1A8, 4, 0))
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
@@ -577,6 +620,7 @@ def main():
         found = recordings(build, work)
         make_datadirs(found)
         make_compact(build, work, found)
+        make_declared(found["ours-plain"])
         make_files(found)
         make_objects(work)
         make_probes(work)

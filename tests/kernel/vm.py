@@ -42,7 +42,10 @@ class Unavailable(Exception):
 
 
 def _run(*words, cwd=None, timeout=240):
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=timeout)
+    try:
+        return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=timeout)
+    except (OSError, subprocess.TimeoutExpired) as why:
+        raise Unavailable(str(why)) from None
 
 
 def _newest_package():

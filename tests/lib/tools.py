@@ -1,6 +1,7 @@
 """Finding the programs under test and running them with a time limit, nothing left behind."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -85,12 +86,34 @@ def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec
     return Result(args, status, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-def utrail(*args, **kw):
-    return run(UTRAIL, *args, **kw)
+def leave_out_preemption(args):
+    """When the kernel takes the CPU away from a program is its affair: it is shown only where a test is about it."""
+    shows = args and args[0] in ("replay", "report", "graph")
+    return [args[0], "--no-sched-preempt", *args[1:]] if shows else args
 
 
-def peer(*args, **kw):
-    return run(PEER, *args, **kw)
+EMPTY_CALL = re.compile(r"^( *)([^ \n].*) \{\n\1\}( = .*;)? /\* .* \*/$", re.M)
+
+
+def fold_empty_calls(result):
+    """A call in which a hidden event lies is shown as one with calls inside: not where it must have one form."""
+    args = [str(arg) for arg in result.args]
+    if "replay" in args and "-f" in args[:-1] and args[args.index("-f") + 1] == "none":
+        result.out = EMPTY_CALL.sub(lambda m: f"{m[1]}{m[2]}{m[3] or ';'}", result.out)
+    return result
+
+
+def with_any_scheduling(tool, args, preempted, kw):
+    return run(tool, *args, **kw) if preempted else fold_empty_calls(run(tool, *leave_out_preemption(args), **kw))
+
+
+def utrail(*args, preempted=False, **kw):
+    """@preempted: show where the task lost the CPU, and all as it is shown."""
+    return with_any_scheduling(UTRAIL, args, preempted, kw)
+
+
+def peer(*args, preempted=False, **kw):
+    return with_any_scheduling(PEER, args, preempted, kw)
 
 
 def wait_until(condition):

@@ -12,7 +12,7 @@ LAYERS = ["utils/base", "utils/fstrace", "utils/format", "utils/object", "utils/
 ALLOWED = {
     "arch": {"utils/base"},
     "libmcount/trace": {"utils/fstrace"},  # before libmcount, which it is a folder of
-    "libmcount": {"utils/base", "utils/format", "arch"},
+    "libmcount": {"utils/base", "utils/fstrace", "utils/format", "arch"},
     "cmds": set(LAYERS) | {"arch"},
 }
 for at, layer in enumerate(LAYERS):

@@ -34,6 +34,15 @@ enum export_number {
 };
 #undef EXPORT_NUMBER
 
+struct exporter;
+
+/* Of `utrail events`: events without calls. They are in no list. */
+extern const struct exporter exp_event_list;
+extern const struct exporter exp_event_lines;
+extern const struct exporter exp_event_fstrace;
+extern const struct exporter exp_event_json;
+extern const struct exporter exp_event_csv;
+
 /*
  * What the user chose.
  *
@@ -41,6 +50,7 @@ enum export_number {
  * @sample_ns: of flame graphs; 0: chosen by the length of the recording
  * @counts_outside: time off the CPU outside of functions too
  * @shows_args: arguments and return values, where they were recorded
+ * @shows_paths: of events alone: the calls around each
  * @threads: that may share the work
  */
 struct export_config {
@@ -48,6 +58,7 @@ struct export_config {
 	uint64_t sample_ns;
 	bool counts_outside;
 	bool shows_args;
+	bool shows_paths;
 	size_t threads;
 };
 

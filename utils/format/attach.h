@@ -38,6 +38,11 @@ enum attach_step {
 	/* Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and the third argument is its bytes. 0 or -errno */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
+	/*
+	 * While it is recorded, by whatever way it began: the second argument is the address of an image of a plan that has only patches, the third its bytes.
+	 * Their stubs are made; in the text they are once the recorder has written it. 0 or -errno; -EAGAIN: not by this thread, or not now
+	 */
+	ATTACH_ADOPT = 9,
 };
 
 /*
@@ -84,6 +89,7 @@ enum attach_state {
  *
  * @len: of @before, which is there without us, and @after, which is with us
  * @clear: so many bytes from @site on must have nobody in them when it is put in: all that is done elsewhere from then on. Not less than @len
+ * @out_at: address of a byte that is 1 while it is not to be there, so that the probe leaves it out, too, when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 
@@ -91,6 +97,7 @@ enum attach_change_flags {
 	ATTACH_CHANGE_ON_FORMER =
 		1, /* it leads to the one before it, which must be there as long as this one is */
 	ATTACH_CHANGE_ISLAND = 2, /* what is there without us is never executed */
+	ATTACH_CHANGE_EVENT = 4,  /* it is no function's */
 };
 
 struct attach_change {
@@ -99,9 +106,10 @@ struct attach_change {
 	uint8_t clear;
 	uint8_t flags; /* enum attach_change_flags */
 	uint8_t pad[5];
+	uint64_t out_at;
 	uint8_t before[ATTACH_CHANGE_MAX];
 	uint8_t after[ATTACH_CHANGE_MAX];
 };
-_Static_assert(sizeof(struct attach_change) == 48, "attach_change is laid out without holes");
+_Static_assert(sizeof(struct attach_change) == 56, "attach_change is laid out without holes");
 
 #endif

@@ -1,6 +1,8 @@
 /* Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has this, too: no libc. */
 #include "utils/format/control.h"
 
+#include "utils/format/event_ids.h"
+
 /* Its path ends where the message does. */
 static bool module_is_valid(const void *message, size_t len)
 {
@@ -10,6 +12,26 @@ static bool module_is_valid(const void *message, size_t len)
 static bool crash_is_valid(const void *message, size_t len)
 {
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
+}
+
+/* Two or three texts, and nothing behind them. */
+static bool declare_is_valid(const void *message, size_t len)
+{
+	const struct control_declare *m = message;
+	const char *texts = m->texts;
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < len - sizeof(*m); i++)
+		nr += !texts[i];
+	return texts[0] && ((const char *)message)[len - 1] == '\0' && m->has_common <= 1 &&
+	       nr == 2 + m->has_common;
+}
+
+static bool declared_is_valid(const void *message, size_t len)
+{
+	uint32_t event = ((const struct control_declared *)message)->event;
+
+	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
 }
 
 const struct control_shape control_hello_shape = {
@@ -43,6 +65,18 @@ const struct control_shape control_set_plan_shape = {
 	sizeof(struct control_set_plan),
 	"SET_PLAN",
 };
+const struct control_shape control_declare_shape = {
+	CONTROL_DECLARE,
+	sizeof(struct control_declare) + 3,
+	"DECLARE",
+	declare_is_valid,
+};
+const struct control_shape control_declared_shape = {
+	CONTROL_DECLARED,
+	sizeof(struct control_declared),
+	"DECLARED",
+	declared_is_valid,
+};
 const struct control_shape control_crash_shape = {
 	CONTROL_CRASH,
 	sizeof(struct control_crash),
@@ -63,6 +97,11 @@ const struct control_shape control_status_is_shape = {
 	CONTROL_STATUS_IS,
 	sizeof(struct control_status_is),
 	"STATUS_IS",
+};
+const struct control_shape control_working_shape = {
+	CONTROL_WORKING,
+	sizeof(struct control_working),
+	"WORKING",
 };
 
 /* Where the version stands, and all that is common to all of them. */

@@ -22,9 +22,14 @@
  *                                      <-    SET_PLAN + descriptor (another plan for all that the recorder knows to be loaded)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
+ *  when the program declares an event (libutrail-trace):
+ *  HELLO, DECLARE                      ->
+ *                                      <-    DECLARED
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS
+ *  while READY is being worked at, about once a second:
+ *                                      <-    WORKING (optional)
  *
  * HELLO is the first message of each connection, whatever follows. The probe closes the connection when it has what it wants: it
  * keeps no descriptor that the program could close or replace. The socket lives in the abstract name space (unix(7)), so nothing
@@ -41,7 +46,7 @@
  * share (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
-#define CONTROL_VERSION 6
+#define CONTROL_VERSION 7
 #define CONTROL_MSG_MAX 8192 /* bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
@@ -63,6 +68,10 @@ enum control_type {
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
+	CONTROL_WORKING =
+		13, /* the answer takes a while: the files of a large program are looked at */
+	CONTROL_DECLARE = 14,
+	CONTROL_DECLARED = 15,
 
 	/* Numbers that are given, for what is not built yet: */
 	CONTROL_ATTACH =
@@ -103,6 +112,7 @@ enum control_hello_kind {
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
 	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
 	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
+	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
 
 	/* Fresh images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
@@ -185,6 +195,21 @@ struct control_crash {
 };
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
+/* @texts: its id, its format and, if @has_common, the format in front of that, each with its NUL, up to the end of the packet */
+struct control_declare {
+	struct control_header h;
+	uint32_t has_common;
+	uint32_t pad;
+	char texts[];
+};
+
+/* @event: the number in its records; 0: there is none. @choice: what the user said of it: below 0 off, above 0 on, 0: nothing */
+struct control_declared {
+	struct control_header h;
+	uint32_t event;
+	int32_t choice;
+};
+
 /* What became of a message. From CONTROL_NO_MESSAGE on these are what ERROR says; their numbers are the same in all versions. */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
@@ -225,6 +250,11 @@ struct control_status_is {
 	uint64_t records_lost;
 };
 
+/* With CONTROL_OPTIONAL and the number of the message that is worked at. Who waits may wait on, from here on as long as from the beginning. */
+struct control_working {
+	struct control_header h;
+};
+
 /* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
 
 /*
@@ -246,10 +276,13 @@ extern const struct control_shape control_ready_shape;
 extern const struct control_shape control_welcome_shape;
 extern const struct control_shape control_plan_shape;
 extern const struct control_shape control_set_plan_shape;
+extern const struct control_shape control_declare_shape;
+extern const struct control_shape control_declared_shape;
 extern const struct control_shape control_crash_shape;
 extern const struct control_shape control_error_shape;
 extern const struct control_shape control_status_shape;
 extern const struct control_shape control_status_is_shape;
+extern const struct control_shape control_working_shape;
 
 /*
  * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is the end of the conversation.

@@ -33,6 +33,8 @@ static const struct name_form {
 	{ "kernel_header", NOTHING, "" },
 	{ "kallsyms", NOTHING, "" },
 	{ "events.txt", NOTHING, "" },
+	{ "events.def", NOTHING, "" },
+	{ "", NUMBER, DATADIR_EVENT_DATA_SUFFIX },
 	{ "left-out.txt", NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
 	/* Users write these for info and replay. */

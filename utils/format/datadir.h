@@ -9,7 +9,9 @@
 #define DATADIR_TMP(name) "." name ".tmp"
 
 /* What stands for <tid>.dat in a compact recording: its name begins with the task's id, too (doc/internals/compact.md). */
-#define DATADIR_COMPACT_SUFFIX ".cdat"
+#define DATADIR_COMPACT_SUFFIX	  ".cdat"
+/* What stands beside <tid>.dat (event_data.h). */
+#define DATADIR_EVENT_DATA_SUFFIX ".evt"
 
 /*
  * Is @name one of them? Only such files are written into a data directory, and only such files are deleted with it. What is not

@@ -12,6 +12,8 @@
  * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed numbers, uftrace's
  * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in events.txt
+ * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of its difference, with names in
+ *                    events.txt. The value stands in the record itself (doc/formats/records.md, "Counters")
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
  * @EVENT_ID_BEYOND: nobody's
  *
@@ -44,11 +46,23 @@ enum event_id {
 	EVENT_ID_SCHED_BOTH_PREEMPT,
 	EVENT_ID_FREE = 300000,
 	EVENT_ID_USER = 1000000,
+	EVENT_ID_COUNTER = 1999000,
 	EVENT_ID_EXTERN_DATA = 2000000,
 	EVENT_ID_BEYOND,
 };
 
 /* So many events of the program have numbers. */
-#define EVENT_USER_MAX (EVENT_ID_EXTERN_DATA - EVENT_ID_USER)
+#define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
+
+/* Of a counter's two numbers the one that is not even is that of the difference. */
+static inline int event_id_is_counter(uint64_t id)
+{
+	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;
+}
+
+static inline int event_id_is_counter_diff(uint64_t id)
+{
+	return event_id_is_counter(id) && (id & 1);
+}
 
 #endif

@@ -26,6 +26,7 @@ static const struct {
 	[PLAN_CONDS] = { sizeof(struct plan_cond), true },
 	[PLAN_STEPS] = { sizeof(struct capture_step), true },
 	[PLAN_WATCHES] = { sizeof(struct plan_watch), false },
+	[PLAN_COUNTERS] = { sizeof(struct plan_counter), false },
 };
 
 #define ENTRY_ALIGN 8
@@ -209,6 +210,8 @@ static const char *check_entries(const struct plan_view *view)
 		why = check_patches(view);
 	if (!why)
 		why = check_watches(view);
+	if (!why && view->lists[PLAN_COUNTERS].nr > PLAN_COUNTERS_MAX)
+		why = "there are too many counters";
 	if (!why && view->lists[PLAN_SETTINGS].nr > 1)
 		why = "there are settings twice";
 	return why;

@@ -63,7 +63,19 @@ enum plan_read {
 	PLAN_READ_PMU_CYCLE = 1U << 2,
 	PLAN_READ_PMU_CACHE = 1U << 3,
 	PLAN_READ_PMU_BRANCH = 1U << 4,
+	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits: of PLAN_COUNTERS */
 };
+
+#define PLAN_COUNTERS_MAX  8
+#define PLAN_READ_COUNTERS (((1U << PLAN_COUNTERS_MAX) - 1) * PLAN_READ_COUNTER)
+
+/* What is counted: of struct perf_event_attr. */
+struct plan_counter {
+	uint64_t config;
+	uint32_t type;
+	uint32_t pad;
+};
+_Static_assert(sizeof(struct plan_counter) == 16, "plan_counter is laid out without holes");
 
 enum plan_compare {
 	PLAN_EQ = 0,
@@ -255,6 +267,12 @@ struct plan_patch {
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
+/* @flags: enum plan_patch_flags. Nothing is written at its site: what is before it runs into its stub. */
+static inline bool plan_patch_has_no_text(unsigned flags)
+{
+	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
+}
+
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
 
@@ -304,6 +322,7 @@ enum plan_kind {
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
 	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9, /* struct plan_counter: what is read by name. With PLAN_SELECTIVE */
 	PLAN_KINDS
 };
 

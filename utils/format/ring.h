@@ -12,6 +12,9 @@
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
+ * A thread that has a declared event takes a second ring then, for payloads (event_data.h). That one belongs to the first one: tid and
+ * lost are that one's, as are the writer and the file's number, and both are given back together. Threads without such events have none.
+ *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
  * place is its position modulo the data size. A record never crosses the end of a segment: when
@@ -28,10 +31,11 @@
 #define ARENA_MAGIC	  0x616e6572412e7475ULL
 
 enum ring_state {
-	RING_FREE = 0,	  /* nobody's; the owning process may take it */
-	RING_CLAIMED = 3, /* being set up by the thread that took it */
-	RING_LIVE = 1,	  /* a thread writes to it */
-	RING_DONE = 2,	  /* the thread ended; the writer empties it, then makes it RING_FREE */
+	RING_FREE = 0,	   /* nobody's; the owning process may take it */
+	RING_CLAIMED = 3,  /* being set up by the thread that took it */
+	RING_LIVE = 1,	   /* a thread writes to it */
+	RING_DONE = 2,	   /* the thread ended; the writer empties it, then makes it RING_FREE */
+	RING_PAYLOADS = 4, /* the second one of another ring, by which it is found */
 };
 
 /*
@@ -47,7 +51,10 @@ struct ring {
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
 	uint64_t start_ns; /* when the thread was first seen, recording clock */
-	uint64_t pad0[6];
+	/* 1 + the index of the ring with the payloads of this one's records, stored before the first of these; 0: there is none */
+	_Atomic uint32_t payloads;
+	uint32_t pad1;
+	uint64_t pad0[5];
 
 	/*
 	 * Producer. @head is stored with release after the record's bytes and loaded with acquire
@@ -112,6 +119,8 @@ struct arena_forks {
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
  * @children_cut_off: forked, and could not reach the recorder
+ * @events_undeclared: events that the program declares, of which the recorder could not be told
+ * @threads_without_payloads: threads that found no second ring, so that their declared events were lost
  */
 struct arena {
 	uint64_t magic;
@@ -129,6 +138,8 @@ struct arena {
 	_Atomic uint32_t threads_shared;
 	_Atomic uint32_t children_cut_off;
 	_Atomic uint32_t news;
+	_Atomic uint32_t events_undeclared;
+	_Atomic uint32_t threads_without_payloads;
 	uint32_t pad;
 	struct arena_forks forks;
 };

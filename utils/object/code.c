@@ -375,7 +375,11 @@ static int load_symbols(struct code *code, uint32_t type)
 
 int code_load(const struct elf_file *file, struct code *out)
 {
-	struct code code cleanup_code = { .file = file };
+	struct code code cleanup_code = {
+		.file = file,
+		.tick = out->tick,
+		.tick_arg = out->tick_arg,
+	};
 	int ret = load_sections(&code);
 
 	if (ret == 0)

@@ -50,6 +50,7 @@ struct code_start {
  *         nothing. None is within another one.
  * @starts: of all symbols of functions, sorted by address
  * @file: borrowed
+ * @tick: called with @tick_arg some hundred times while a large file is looked at; set before code_load(). NULL: nobody wants to know
  *
  * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
  */
@@ -61,7 +62,17 @@ struct code {
 	size_t nr_funcs;
 	struct code_start *starts;
 	size_t nr_starts;
+	void (*tick)(void *arg);
+	void *tick_arg;
 };
+
+#define CODE_TICKS 64 /* functions, or sites, for one tick */
+
+static inline void code_tick(const struct code *code, size_t index)
+{
+	if (code->tick && index % CODE_TICKS == 0)
+		code->tick(code->tick_arg);
+}
 
 /* 0 or -ENOMEM. What is damaged in the file is as if absent. */
 int code_load(const struct elf_file *file, struct code *out);

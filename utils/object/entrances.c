@@ -189,6 +189,7 @@ static void look_at_functions(struct search *s)
 		uint64_t site = s->windows[i].site;
 		const struct code_section *sec = code_section_at(s->code, site);
 
+		code_tick(s->code, i);
 		if (!sec || !sec->is_code ||
 		    !(s->windows[i].is_padding || code_func_at(s->code, site))) {
 			refuse(s, site, site + 1, SITE_NO_FUNCTION, "it lies in no function");
@@ -254,6 +255,7 @@ static int scan_code(struct search *s, const struct code_section *sec)
 	for (i = i ? i - 1 : 0; ret == 0 && i < code->nr_funcs; i++) {
 		const struct code_func *func = &code->funcs[i];
 
+		code_tick(code, i);
 		if (func->start >= sec->end)
 			break;
 		if (func->start < at || func->end > sec->end)

@@ -180,6 +180,7 @@ static int survey(struct survey *s, struct insns *insns)
 	for (size_t i = 0; i < code->nr_funcs; i++) {
 		const struct code_section *sec = code_section_at(code, code->funcs[i].start);
 
+		code_tick(code, i);
 		look_between(s, insns, MAX(end, sec->start), code->funcs[i].start);
 		look_through(s, insns, i);
 		end = code->funcs[i].end;
@@ -216,6 +217,7 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 			old++;
 		if (old < nr && starts[old] == code->funcs[i].start)
 			continue;
+		code_tick(code, i);
 		if (i)
 			look_through(s, insns, i - 1);
 		look_through(s, insns, i);

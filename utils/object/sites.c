@@ -394,6 +394,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		struct verdict verdict = { 0 };
 		size_t served;
 
+		code_tick(g->code, i);
 		if (!left) {
 			g->low = MAX(g->low, end_of(&sites[i]));
 			i++;

@@ -9,6 +9,21 @@
 #include "utils/spec/list.h"
 #include "utils/spec/regex_plan.h"
 
+/* The counters that the spec reads get their bits, those of specs before it have theirs. */
+static int add_counters(struct filters *filters, struct spec *spec, struct uft_err *err)
+{
+	if (!(spec->trigger.flags & TRIGGER_READ))
+		return 0;
+	for (size_t i = 0; i < spec->counters.nr; i++) {
+		int index = counters_add(&filters->counters, &spec->counters.list[i]);
+
+		if (index < 0)
+			return err_set(err, -ERR_USAGE, "'%s': %s", spec->text, COUNTERS_TOO_MANY);
+		spec->trigger.read |= (uint32_t)READ_COUNTER << index;
+	}
+	return 0;
+}
+
 static int add_one(struct filters *filters, enum spec_option option, enum pattern_match match,
 		   const char *text, size_t len, struct uft_err *err)
 {
@@ -24,9 +39,10 @@ static int add_one(struct filters *filters, enum spec_option option, enum patter
 
 	int ret = spec_parse(option, match, text, len, &entry->spec, err);
 
-	if (ret == 0)
-		filters->nr++;
-	return ret;
+	if (ret < 0)
+		return ret;
+	filters->nr++;
+	return add_counters(filters, &entry->spec, err);
 }
 
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,

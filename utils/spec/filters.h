@@ -21,6 +21,7 @@ struct filter_entry {
  *         the first of a chain
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
  * @patterns: indexes of the others, in ascending order
+ * @counters: that some `read=` names, in the order of their bits in trigger.read
  */
 struct filters {
 	struct filter_entry *entries;
@@ -29,6 +30,7 @@ struct filters {
 	size_t *next;
 	size_t *patterns;
 	size_t nr_patterns;
+	struct counters counters;
 };
 
 /*

@@ -56,6 +56,7 @@ int patch_rules_parse(const char *text, enum pattern_match match, struct patch_r
 
 	for (struct spec_piece one = { 0 }; ret == 0 && spec_list_next(text, &one);)
 		ret = parse_one(&rules, match, text, one.at, one.len, err);
+	rules.nr_first = rules.nr;
 	if (ret < 0)
 		patch_rules_deinit(&rules);
 	else
@@ -63,14 +64,18 @@ int patch_rules_parse(const char *text, enum pattern_match match, struct patch_r
 	return ret;
 }
 
+static void deinit_rule(struct patch_rule *rule)
+{
+	pattern_deinit(&rule->name);
+	free(rule->module);
+	free(rule->text);
+	free(rule->why_not);
+}
+
 void patch_rules_deinit(struct patch_rules *rules)
 {
-	for (size_t i = 0; i < rules->nr; i++) {
-		pattern_deinit(&rules->rules[i].name);
-		free(rules->rules[i].module);
-		free(rules->rules[i].text);
-		free(rules->rules[i].why_not);
-	}
+	for (size_t i = 0; i < rules->nr; i++)
+		deinit_rule(&rules->rules[i]);
 	free(rules->rules);
 	*rules = (struct patch_rules){ 0 };
 }
@@ -119,7 +124,7 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out)
 {
-	for (size_t i = 0; i < rules->nr; i++) {
+	for (size_t i = 0; i < rules->nr_first; i++) {
 		if (rules->rules[i].takes_out == takes_out)
 			return true;
 	}
@@ -135,4 +140,76 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 			return true;
 	}
 	return false;
+}
+
+/* --- changes --- */
+
+/* One of the @nr new rules says anew what @former says. */
+static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (new[i].name.match == former->name.match &&
+		    strcmp(new[i].text, former->text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of the rules before @change, which are its own, number @index is none of the present ones. */
+static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
+			size_t index)
+{
+	return index >= rules->nr_first &&
+	       is_said_anew(&change->before[index], &rules->rules[rules->nr - change->nr_new],
+			    change->nr_new);
+}
+
+int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
+		    struct patch_rules_change *change)
+{
+	size_t nr = rules->nr + more->nr;
+	struct patch_rule *both = calloc(nr + 1, sizeof(*both));
+	size_t kept = 0;
+
+	if (!both)
+		return -ENOMEM;
+	*change = (struct patch_rules_change){ rules->rules, rules->nr, more->nr };
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (i < rules->nr_first || !is_said_anew(&rules->rules[i], more->rules, more->nr))
+			both[kept++] = rules->rules[i];
+	}
+	for (size_t i = 0; i < more->nr; i++)
+		both[kept++] = more->rules[i];
+	free(more->rules);
+	*more = (struct patch_rules){ 0 };
+	rules->rules = both;
+	rules->nr = kept;
+	rules->generation++;
+	return 0;
+}
+
+void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *change)
+{
+	size_t kept = 0;
+
+	/* What they have noted meanwhile stays noted. */
+	for (size_t i = 0; i < change->nr_before; i++) {
+		if (!is_replaced(rules, change, i))
+			change->before[i] = rules->rules[kept++];
+	}
+	while (kept < rules->nr)
+		deinit_rule(&rules->rules[kept++]);
+	free(rules->rules);
+	rules->rules = change->before;
+	rules->nr = change->nr_before;
+	rules->generation++;
+}
+
+void patch_rules_keep(struct patch_rules *rules, struct patch_rules_change *change)
+{
+	for (size_t i = 0; i < change->nr_before; i++) {
+		if (is_replaced(rules, change, i))
+			deinit_rule(&change->before[i]);
+	}
+	free(change->before);
 }

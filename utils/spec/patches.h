@@ -27,10 +27,18 @@ struct patch_rule {
 	char *why_not;
 };
 
-/* In the order of the command line. Starts as { 0 }, ends with patch_rules_deinit(). */
+/*
+ * In the order of the command line, and behind them those that the user has added while the program runs. Starts as { 0 }, ends with
+ * patch_rules_deinit().
+ *
+ * @nr_first: how many are of the command line
+ * @generation: another one with each change
+ */
 struct patch_rules {
 	struct patch_rule *rules;
 	size_t nr;
+	size_t nr_first;
+	unsigned generation;
 };
 
 /*
@@ -65,11 +73,32 @@ enum patch_choice {
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* Whether any rule puts hooks in, or takes some out. */
+/* Whether any rule of the command line puts hooks in, or takes some out. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /* The same for files of which @module is the base name. */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);
+
+/*
+ * A change that may still be taken back, by patch_rules_undo(), or stays, by patch_rules_keep().
+ *
+ * @before: the rules as they were
+ * @nr_new: how many of the present ones are new: the last
+ */
+struct patch_rules_change {
+	struct patch_rule *before;
+	size_t nr_before;
+	size_t nr_new;
+};
+
+/*
+ * Add the rules of @more, which is empty afterwards. A later rule of the user's with the same text takes the place of an earlier one, so that their number stays
+ * small however often something is switched. 0 or -ENOMEM, and then nothing has changed.
+ */
+int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
+		    struct patch_rules_change *change);
+void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *change);
+void patch_rules_keep(struct patch_rules *rules, struct patch_rules_change *change);
 
 #endif

@@ -13,6 +13,7 @@ void steer_change_deinit(struct steer_change *change)
 {
 	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
 		strbuf_deinit(&change->specs[i]);
+	strbuf_deinit(&change->patches);
 	strbuf_deinit(&change->text);
 }
 
@@ -61,6 +62,20 @@ static int take_caller(struct steer_change *change, const char *arg, struct uft_
 static int take_trigger(struct steer_change *change, const char *arg, struct uft_err *err)
 {
 	return add_specs(change, SPEC_TRIGGER, arg);
+}
+
+static int take_patch(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_PATCH;
+	strbuf_addf(&change->patches, "%s%s", change->patches.len ? ";" : "", arg);
+	return 0;
+}
+
+static int take_unpatch(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_PATCH;
+	specs_add_notrace(&change->patches, arg);
+	return 0;
 }
 
 static int take_clear(struct steer_change *change, const char *arg, struct uft_err *err)
@@ -148,6 +163,8 @@ const struct steer_word steer_words[] = {
 	{ "depth", "N", "this many levels of calls, as -D", take_depth },
 	{ "time", "TIME", "only calls that are longer, as -t", take_time },
 	{ "size", "SIZE", "only functions of at least that many bytes, as -Z", take_size },
+	{ "patch", "FUNC[@LIB]", "put hooks into these functions, as -P", take_patch },
+	{ "unpatch", "FUNC[@LIB]", "take the hooks out of these functions, as -U", take_unpatch },
 	{ "snapshot", NULL, "save a flight recording as it is now", take_snapshot },
 	{ "stop", NULL, "end the recording; the program runs on", take_stop },
 	{ NULL },
@@ -217,5 +234,7 @@ int steer_parse(const struct strbuf *words, struct steer_change *change, struct 
 
 	for (unsigned i = 0; ret == 0 && i < SPEC_OPTIONS; i++)
 		ret = strbuf_oom(&change->specs[i]) ? -ENOMEM : 0;
-	return ret == 0 && strbuf_oom(&change->text) ? -ENOMEM : ret;
+	if (ret == 0 && (strbuf_oom(&change->text) || strbuf_oom(&change->patches)))
+		ret = -ENOMEM;
+	return ret;
 }

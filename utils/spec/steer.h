@@ -24,17 +24,19 @@ enum steer_flags {
 	STEER_SIZE = 1U << 7,
 	STEER_SNAPSHOT = 1U << 8,
 	STEER_STOP = 1U << 9,
+	STEER_PATCH = 1U << 10, /* @patches */
 };
 
 /* These need a recording that can be steered (record --agent). */
 #define STEER_CHANGES                                                                             \
 	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
-		    STEER_SIZE | STEER_STOP))
+		    STEER_SIZE | STEER_STOP | STEER_PATCH))
 
 /*
  * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
  *
  * @specs: by enum spec_option: what is added, separated by ';', as options have it; empty: nothing
+ * @patches: what is added to the rules of -P and -U, as -P has it
  * @match: enum pattern_match of what is added
  * @text: the words again, with a blank between them, without those that change nothing
  */
@@ -45,6 +47,7 @@ struct steer_change {
 	uint64_t size;
 	int match;
 	struct strbuf specs[SPEC_OPTIONS];
+	struct strbuf patches;
 	struct strbuf text;
 };
 

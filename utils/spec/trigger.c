@@ -175,8 +175,16 @@ static int set_depth(struct parse *p, const char *value, size_t at)
 	return 0;
 }
 
+static int add_counter(struct parse *p, const struct counter *counter, size_t at)
+{
+	if (counters_add(&p->spec->counters, counter) < 0)
+		return wrong(p, at, COUNTERS_TOO_MANY);
+	return 0;
+}
+
 static int set_read(struct parse *p, const char *value, size_t at)
 {
+	struct counter counter;
 	struct nearest near;
 
 	nearest_init(&near, value);
@@ -187,6 +195,9 @@ static int set_read(struct parse *p, const char *value, size_t at)
 		}
 		nearest_offer(&near, reads[i].name);
 	}
+	if (counter_parse(value, &counter))
+		return add_counter(p, &counter, at);
+	counters_offer(&near);
 	return wrong_word(p, at, "event", &near);
 }
 

@@ -8,6 +8,7 @@
 
 #include "utils/base/color.h"
 #include "utils/spec/cond.h"
+#include "utils/spec/counters.h"
 #include "utils/spec/pattern.h"
 
 /* The actions of doc/facts/language.md, "Actions", as bits. */
@@ -46,6 +47,7 @@ enum trigger_read {
 	READ_PMU_CYCLE = 1U << 2,
 	READ_PMU_CACHE = 1U << 3,
 	READ_PMU_BRANCH = 1U << 4,
+	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits: see struct filters */
 };
 
 /* What to do at the calls of a function. Members count only with their flag. */
@@ -72,6 +74,7 @@ enum spec_module {
  * @text: as the user typed it; of the heap
  * @pattern: for names of functions; with -L for source files
  * @module: the beginning of a file's base name; MODULE_NAMED
+ * @counters: that `read=` names; filters_add() gives them their bits of trigger.read
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of what is forgotten
  * @args: items about arguments and return values, as they were typed, separated by ','; NULL without any
  * @ignored: the first word of an action that the option does not take; NULL
@@ -83,6 +86,7 @@ struct spec {
 	char *module;
 	struct trigger trigger;
 	struct cond cond;
+	struct counters counters;
 	uint32_t cleared;
 	char *args;
 	const char *ignored;

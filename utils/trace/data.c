@@ -12,6 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
+#include "utils/format/event_data.h"
 #include "utils/trace/compact_file.h"
 #include "utils/trace/data_tasks.h"
 
@@ -25,6 +26,23 @@ int data_read_file(const struct trace_data *data, const char *name, size_t max_b
 	if (snprintf(path, sizeof(path), "%s/%s", data->dir, name) >= (int)sizeof(path))
 		return err_set_errno(err, -ENAMETOOLONG, "cannot open '%s'", data->dir);
 	return file_read_all(path, max_bytes, out, err);
+}
+
+static bool has_file(const struct trace_data *data, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", data->dir, name);
+	return stat(path, &st) == 0;
+}
+
+/* A recording that was cut off has them, and a header that does not say so. */
+static void find_definitions(struct trace_data *data)
+{
+	data->has_declared = has_file(data, EVENT_DEFS_FILE) && has_file(data, "events.txt");
+	if (data->has_declared)
+		data->header.feat_mask |= FEAT_EVENT;
 }
 
 static int load_info(struct trace_data *data, struct uft_err *err)
@@ -46,6 +64,7 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	if (ret < 0)
 		return err_set(err, ret, "cannot read '%s/info': %s", data->dir, why.text);
 	data->is_big_endian = data->header.endian == HEADER_BIG_ENDIAN;
+	find_definitions(data);
 	return 0;
 }
 

@@ -64,6 +64,7 @@ struct data_growth;
  * @dir: as it was found
  * @is_big_endian: byte order of all binary files
  * @kernel: what the records of kernel files mean; read when these are
+ * @has_declared: there are events that the program has declared (declared.h)
  * @growth: of a recording that is still being made (data_open_growing()); else NULL
  */
 struct trace_data {
@@ -71,6 +72,7 @@ struct trace_data {
 	struct data_header header;
 	struct info info;
 	bool is_big_endian;
+	bool has_declared;
 	struct module_set modules;
 	struct arg_book args;
 	struct kernel_formats kernel;

@@ -47,7 +47,8 @@ enum event_flag {
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost, 0: some
  * @id: all others: what it is, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; else NULL
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that says how a counter has grown in a call: the function that was
+ *        called, if it is known; else NULL
  * @data: payload, valid until the next batch of the task; NULL: none
  * @data_len: its length
  * @cpu: SCHED_*, which have no payload: where that was, or EVENT_CPU_UNKNOWN

@@ -29,6 +29,8 @@ const struct event_kind *event_kind_fixed(uint64_t id)
 	static const struct event_rows *const all[] = { EVENT_ROWS };
 	size_t i = ARRAY_SIZE(nameless) - 1;
 
+	if (event_id_is_counter(id))
+		return &event_kinds_counter[id & 1];
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++) {
 		const struct event_kind *kind = all[k] ? find(all[k], id) : NULL;
 

@@ -71,12 +71,15 @@ enum event_kind_flags {
 	EVENT_KIND_BY_NAME = 1U << 3,
 };
 
+struct declared_event;
+
 /*
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
  * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this event does not have it
  * @put: its text; NULL: "name=value" of each field that it has
+ * @declared: what is known of an event that the program has declared (declared.h), for these two; else NULL
  */
 struct event_kind {
 	uint64_t id;
@@ -89,6 +92,7 @@ struct event_kind {
 		    size_t index, struct event_value *out);
 	void (*put)(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
+	struct declared_event *declared;
 };
 
 /* Fields of a row. */
@@ -105,6 +109,12 @@ extern const struct event_rows event_rows_linux;
 extern const struct event_rows event_rows_extern;
 /* Of a program that links this library and has types of its own; utrail has none, the worked example in tests/unit has one. */
 extern const struct event_rows event_rows_extra __attribute__((weak));
+
+/* Of all counters, by what is left when their id is divided by two: a reading, a difference. */
+extern const struct event_kind event_kinds_counter[2];
+
+/* What the records of a counter's event (struct event.data) say; false when one of them is missing. */
+bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
 /* All of them. */
 #define EVENT_ROWS &event_rows_builtin, &event_rows_linux, &event_rows_extern, &event_rows_extra

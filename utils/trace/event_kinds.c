@@ -36,6 +36,9 @@ static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 		.name = name,
 		.origin = nameless->origin,
 		.flags = nameless->flags & ~EVENT_KIND_NAMELESS,
+		.fields = nameless->fields,
+		.nr_fields = nameless->nr_fields,
+		.get = nameless->get,
 	};
 	return 0;
 }
@@ -109,6 +112,20 @@ static int compare_kinds(const void *a, const void *b)
 	return by_id ? by_id : strcmp(x->name, y->name);
 }
 
+static int read_definitions(struct event_kinds *kinds, struct uft_err *err)
+{
+	int ret = declared_events_load(&kinds->declared, kinds->data->dir, err);
+
+	for (size_t i = 0; i < kinds->nr; i++) {
+		struct declared_event *event = declared_events_find(&kinds->declared,
+								    kinds->kinds[i].id);
+
+		if (event)
+			declared_event_set(event, &kinds->kinds[i]);
+	}
+	return ret;
+}
+
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err)
 {
 	*kinds = (struct event_kinds){ .data = data };
@@ -117,6 +134,8 @@ int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, s
 
 	if (ret == 0)
 		ret = read_file(kinds, err);
+	if (ret == 0)
+		ret = read_definitions(kinds, err);
 	if (ret < 0) {
 		event_kinds_deinit(kinds);
 		return err_set_errno(err, ret, "cannot read the names of events");
@@ -131,6 +150,7 @@ void event_kinds_deinit(struct event_kinds *kinds)
 	for (size_t i = 0; i < kinds->nr; i++)
 		free((char *)kinds->kinds[i].name);
 	free(kinds->kinds);
+	declared_events_deinit(&kinds->declared);
 	*kinds = (struct event_kinds){ 0 };
 }
 

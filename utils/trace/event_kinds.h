@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/trace/declared.h"
 #include "utils/trace/event_kind.h"
 
 /*
@@ -13,11 +14,13 @@
  *
  * @data: the recording that they are of, borrowed
  * @kinds: of the program and of the kernel, sorted by id; their names are of the heap
+ * @declared: what is known of those that the program has declared
  */
 struct event_kinds {
 	const struct trace_data *data;
 	struct event_kind *kinds;
 	size_t nr;
+	struct declared_events declared;
 };
 
 /* Reads events.txt when the recording says that it has one. What is known of the kernel's events is what is in @data. */

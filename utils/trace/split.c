@@ -43,7 +43,8 @@ bool lane_can_split(const struct lane *lane)
 	return !pipe->is_filtered && !lane->holds_back && !config->time_filter_ns &&
 	       !config->size_filter && !lane->indent.drops_margin && pipe->start_ns == 0 &&
 	       pipe->stop_ns == UINT64_MAX && lane_limit_ns(lane) == UINT64_MAX && !lane->streams &&
-	       !lane->user.is_swapped && !has_kernel_calls(lane) && has_clear_sessions(lane->task);
+	       !lane->user.beside.may_be && !lane->user.is_swapped && !has_kernel_calls(lane) &&
+	       has_clear_sessions(lane->task);
 }
 
 /*

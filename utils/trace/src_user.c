@@ -11,6 +11,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
+#include "utils/format/counter_record.h"
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 #include "utils/trace/compact_file.h"
@@ -111,6 +112,14 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		.blocks = plan->blocks,
 		.end_offset = UINT64_MAX,
 	};
+	src->beside = (struct event_data_source){
+		.dir = data->dir,
+		.tid = tid,
+		.is_swapped = src->is_swapped,
+		.may_be = data->has_declared || data->growth,
+		.grows = data->growth,
+		.buffer_bytes = plan->buffer_bytes,
+	};
 	if (src->source.task)
 		src->compact = src->source.task->compact;
 	return 0;
@@ -128,6 +137,7 @@ void src_user_release(struct src_user *src)
 	src->buf = NULL;
 	src->at = 0;
 	src->len = 0;
+	event_data_release(&src->beside);
 }
 
 int src_user_take_fd(struct src_user *src)
@@ -216,6 +226,7 @@ static int refill(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
 
+	event_data_return(&src->beside);
 	if (!get_buffer(src))
 		return err_set_errno(err, -ENOMEM, "cannot read '%d.dat'", src->tid);
 
@@ -387,6 +398,38 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 	return padded;
 }
 
+/*
+ * A counter's value stands in the record itself, and in those behind it when it is large. The event's payload are these records. How many
+ * bytes come behind the first one.
+ */
+static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
+			   struct event *event)
+{
+	struct record last = *first;
+	size_t len = sizeof(last);
+
+	while (counter_piece_has_more(last.data) && len < COUNTER_PIECES_MAX * sizeof(last) &&
+	       at + len + sizeof(last) <= src->len) {
+		last = load(src, at + len);
+		if (last.time_ns != first->time_ns || record_has_more(last.data) ||
+		    record_type(last.data) != RECORD_EVENT ||
+		    counter_piece_id(last.data) != counter_piece_id(first->data))
+			break;
+		len += sizeof(last);
+	}
+	event->id = counter_piece_id(first->data);
+	event->data = src->buf + at;
+	event->data_len = len;
+	event->depth = event->indent = 0;
+	return len - sizeof(last);
+}
+
+static bool is_counter(const struct record *rec)
+{
+	return record_type(rec->data) == RECORD_EVENT && !record_has_more(rec->data) &&
+	       event_id_is_counter(counter_piece_id(rec->data));
+}
+
 /* What was never written need not be read: a file of terabytes may have nothing in it. */
 static void skip_hole(struct src_user *src)
 {
@@ -457,6 +500,8 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 
 bool src_user_wants_refill(const struct src_user *src)
 {
+	if (event_data_is_much(&src->beside))
+		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
 	/* Less than a record with the longest payload, and the file may have more. */
@@ -519,6 +564,12 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 	return nr;
 }
 
+/* What it says is in another file. */
+static bool is_declared(const struct record *rec)
+{
+	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
+}
+
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err)
 {
@@ -556,7 +607,14 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		src->at += sizeof(rec);
 		if (record_has_more(rec.data))
 			src->at += take_payload(src, &rec, src->at, &events[nr]);
+		else if (is_counter(&rec))
+			src->at += take_counter(src, &rec, src->at - sizeof(rec), &events[nr]);
+		else if (is_declared(&rec))
+			event_data_find(&src->beside, rec.time_ns, record_addr(rec.data),
+					&events[nr].data, &events[nr].data_len);
 		nr++;
+		if (event_data_is_much(&src->beside))
+			break;
 	}
 	if (nr == 0 && src->file_ended && src->at + sizeof(struct record) > stop)
 		src->at_end = true;

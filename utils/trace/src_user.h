@@ -8,6 +8,7 @@
 
 #include "utils/base/blocks.h"
 #include "utils/base/err.h"
+#include "utils/trace/event_data.h"
 #include "utils/trace/source.h"
 
 /* The payload of a record (doc/formats/records.md, "Payloads") is never longer. */
@@ -31,6 +32,7 @@
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
+ * @beside: payloads of events that are not in the records themselves
  * @place: what addresses mean at present, for the functions of payloads; only when there were any
  */
 struct src_user {
@@ -58,6 +60,7 @@ struct src_user {
 	size_t full_cap;
 	size_t at;
 	size_t len;
+	struct event_data_source beside;
 };
 
 /* What is left in the buffer may not be enough: the next read moves it, and payloads with it. */

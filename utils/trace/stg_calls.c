@@ -322,6 +322,8 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 static void on_other(struct stg_calls *calls, struct event *event)
 {
 	event->func = NULL;
+	if (event->type == EVENT_POINT && event_id_is_counter_diff(event->id) && calls->nr)
+		event->func = calls->frames[calls->nr - 1].func;
 	event->total_ns = 0;
 	event->self_ns = 0;
 	event->depth = event_depth(calls);

@@ -8,6 +8,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
+#include "utils/trace/event_kind.h"
 
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
 {
@@ -26,6 +27,7 @@ static void free_stats(struct call_stats *stats)
 	if (stats->hist)
 		hist_deinit(stats->hist);
 	free(stats->hist);
+	free(stats->counters);
 }
 
 void aggregate_deinit(struct aggregate *agg)
@@ -202,6 +204,28 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	return add_call_with_cpus(agg, task, event);
 }
 
+/* How much a counter has grown in a call, told in front of its end. */
+static int add_counter(struct aggregate *agg, const struct event *event)
+{
+	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
+	struct call_stats *stats;
+	uint64_t value;
+
+	if (!event_id_is_counter_diff(event->id) || index >= COUNTERS_MAX || !event->func ||
+	    !event->data ||
+	    !event_counter_value(event->data, event->data_len, agg->pipe->data->is_big_endian,
+				 &value))
+		return 0;
+	stats = stats_of(agg, event->func);
+	if (stats && !stats->counters)
+		stats->counters = calloc(1, sizeof(*stats->counters));
+	if (!stats || !stats->counters)
+		return -ENOMEM;
+	stats->counters->sums[index] += value;
+	stats->counters->calls[index]++;
+	return 0;
+}
+
 /* Everything that add_plain_calls() leaves alone. */
 static int add_event(struct aggregate *agg, const struct event_span *span,
 		     const struct event *event)
@@ -210,6 +234,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
 		return add_sched(agg, task, event);
+	if (event->type == EVENT_POINT)
+		return add_counter(agg, event);
 	if (event->type != EVENT_EXIT)
 		return 0;
 	task->calls++;
@@ -324,11 +350,25 @@ static int merge_hist(struct call_stats *to, struct call_stats *from)
 	return ret;
 }
 
+static void merge_counters(struct call_stats *to, struct call_stats *from)
+{
+	if (!to->counters) {
+		to->counters = take_ptr(from->counters);
+		return;
+	}
+	for (size_t i = 0; from->counters && i < COUNTERS_MAX; i++) {
+		to->counters->sums[i] += from->counters->sums[i];
+		to->counters->calls[i] += from->counters->calls[i];
+	}
+	free(take_ptr(from->counters));
+}
+
 /* What is of the heap goes over. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);
 
+	merge_counters(to, from);
 	call_stats_merge(to, from, to->calls == 0);
 	if (!to->cpus) {
 		to->cpus = from->cpus;
@@ -361,7 +401,7 @@ int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_er
 	if (from->nr_rows > agg->nr_rows)
 		ret = grow_rows(agg, from->nr_rows - 1);
 	for (size_t i = 0; ret == 0 && i < from->nr_rows; i++) {
-		if (!from->rows[i].stats.calls)
+		if (!from->rows[i].stats.calls && !from->rows[i].stats.counters)
 			continue;
 		agg->rows[i].func = from->rows[i].func;
 		ret = merge_stats(&agg->rows[i].stats, &from->rows[i].stats);

@@ -8,6 +8,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/wide.h"
+#include "utils/spec/counters.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/hist.h"
 
@@ -21,6 +22,12 @@ struct time_stats {
 	struct wide sum_squares;
 };
 
+/* By counter, in the order of their ids: how much they have grown in calls, and in how many of them that is known. */
+struct counter_sums {
+	uint64_t sums[COUNTERS_MAX];
+	uint64_t calls[COUNTERS_MAX];
+};
+
 /* What is known of calls of one function, or of one name. */
 struct call_stats {
 	uint64_t calls;
@@ -28,8 +35,9 @@ struct call_stats {
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
-	uint64_t *cpus;	   /* bits; NULL: no CPU seen */
-	struct hist *hist; /* of total times; NULL: none or not wanted */
+	uint64_t *cpus;		       /* bits; NULL: no CPU seen */
+	struct hist *hist;	       /* of total times; NULL: none or not wanted */
+	struct counter_sums *counters; /* NULL: none was read */
 };
 
 /* Words in the cpus of a call_stats: room for 1024 CPUs. */
@@ -95,7 +103,7 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
  */
 int aggregate_by_name(struct aggregate *agg);
 
-/* Add the numbers of @from to @to, but for CPUs and histogram. @is_first: there are none in @to */
+/* Add the numbers of @from to @to, but for CPUs, histogram and counters. @is_first: there are none in @to */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* The average; 0 without calls. */

@@ -27,6 +27,17 @@ void columns_add(struct column_choice *choice, size_t index)
 	choice->nr++;
 }
 
+void columns_remove(struct column_choice *choice, size_t index)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < choice->nr; i++) {
+		if (choice->columns[i] != index)
+			choice->columns[kept++] = choice->columns[i];
+	}
+	choice->nr = kept;
+}
+
 static bool is_word(const char *word, size_t len, const char *name)
 {
 	return name && strlen(name) == len && memcmp(word, name, len) == 0;

@@ -44,6 +44,9 @@ int columns_choose(const void *table, size_t nr, size_t stride, const char *text
 /* Add one by its index, where it belongs in the order. */
 void columns_add(struct column_choice *choice, size_t index);
 
+/* Leave out the one with that index, if it was chosen. */
+void columns_remove(struct column_choice *choice, size_t index);
+
 bool columns_has(const struct column_choice *choice, size_t index);
 
 #endif

@@ -172,8 +172,11 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
-	sink_putf(dump->sink, "length = %u\n", event->data_len);
+	/* The value of a counter is in the record itself. */
+	if (event->type != EVENT_POINT || !event_id_is_counter(event->id)) {
+		put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
+		sink_putf(dump->sink, "length = %u\n", event->data_len);
+	}
 	if (event->type != EVENT_POINT) {
 		struct argtext args = { dump->data, COLOR_MODE_OFF };
 

@@ -8,6 +8,7 @@
 #include "utils/base/units.h"
 #include "utils/view/number.h"
 #include "utils/view/report_columns.h"
+#include "utils/view/report_counters.h"
 #include "utils/view/source.h"
 
 /* Underline of the last column, whose cells are as long as they are. */
@@ -56,6 +57,28 @@ static bool is_key(const struct report *report, const struct report_key *key, co
 	return strcmp(key->name, name) == 0;
 }
 
+/* The name of a counter, if there is a column for it: false when it is none. */
+static bool add_counter_key(struct report *report, const char *word, size_t len)
+{
+	const struct report_table *table = report_table_of(&report->config);
+	char name[COUNTER_NAME_BYTES];
+	struct counter counter;
+	int index;
+
+	if (report->config.is_by_task || len >= sizeof(name))
+		return false;
+	memcpy(name, word, len);
+	name[len] = '\0';
+	if (!counter_parse(name, &counter))
+		return false;
+	index = counters_add(&report->key_counters, &counter);
+	if (index < 0)
+		return false;
+	if (report->nr_keys < SORT_KEYS_MAX)
+		report->keys[report->nr_keys++] = table->nr_keys + index;
+	return true;
+}
+
 static int add_key(struct report *report, const char *word, size_t len, struct uft_err *err)
 {
 	const struct report_table *table = report_table_of(&report->config);
@@ -68,12 +91,14 @@ static int add_key(struct report *report, const char *word, size_t len, struct u
 			report->keys[report->nr_keys++] = i;
 		return 0;
 	}
+	if (add_counter_key(report, word, len))
+		return 0;
 	for (size_t i = 0; i < table->nr_keys; i++) {
 		strbuf_addstr(&names, i ? ", " : "");
 		strbuf_addstr(&names, table->keys[i].name);
 	}
-	return err_set(err, -EINVAL, "unknown sort key '%.*s': expected some of %s", (int)len, word,
-		       strbuf_str(&names));
+	return err_set(err, -EINVAL, "unknown sort key '%.*s': expected some of %s%s", (int)len,
+		       word, strbuf_str(&names), report->config.is_by_task ? "" : ", or a counter");
 }
 
 static int choose_keys(struct report *report, struct uft_err *err)
@@ -112,6 +137,7 @@ int report_init(struct report *report, const struct report_config *config, struc
 void report_deinit(struct report *report)
 {
 	left_funcs_deinit(&report->left);
+	report_counters_deinit(&report->counters);
 }
 
 static unsigned needs_of(const struct report *report)
@@ -121,8 +147,10 @@ static unsigned needs_of(const struct report *report)
 
 	for (size_t i = 0; i < report->columns.nr; i++)
 		needs |= table->columns[report->columns.columns[i]].needs;
-	for (size_t i = 0; i < report->nr_keys; i++)
-		needs |= table->keys[report->keys[i]].needs;
+	for (size_t i = 0; i < report->nr_keys; i++) {
+		if (report->keys[i] < table->nr_keys)
+			needs |= table->keys[report->keys[i]].needs;
+	}
 	return needs;
 }
 
@@ -154,7 +182,10 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	const struct report_row *y = b;
 
 	for (size_t i = 0; i < report->nr_keys; i++) {
-		int order = table->keys[report->keys[i]].compare(x, y);
+		unsigned key = report->keys[i];
+		int order = key < table->nr_keys
+				    ? table->keys[key].compare(x, y)
+				    : report_compare_counters(report, key - table->nr_keys, x, y);
 
 		if (order)
 			return order;
@@ -179,7 +210,10 @@ static void put_header(const struct report *report, const struct report_layout *
 		const struct report_column *column = &table->columns[columns->columns[i]];
 
 		sink_lit(sink, "  ");
-		report_put_header_cell(column, layout, sink);
+		if (column->cells)
+			column->cells->put_header(layout, sink);
+		else
+			report_put_header_cell(column, layout, sink);
 	}
 	sink_lit(sink, "  ");
 	sink_str(sink, table->name_header);
@@ -187,9 +221,13 @@ static void put_header(const struct report *report, const struct report_layout *
 		source_put_word(" [Source]", report->config.color, sink);
 	sink_lit(sink, "\n");
 	for (size_t i = 0; i < columns->nr; i++) {
+		const struct report_column *column = &table->columns[columns->columns[i]];
+
 		sink_lit(sink, "  ");
-		sink_fill(sink, '=',
-			  report_column_width(&table->columns[columns->columns[i]], layout));
+		if (column->cells)
+			column->cells->put_underline(layout, sink);
+		else
+			sink_fill(sink, '=', report_column_width(column, layout));
 	}
 	sink_lit(sink, "  ");
 	sink_fill(sink, '=', NAME_UNDERLINE);
@@ -230,15 +268,20 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	sink_lit(sink, "\n");
 }
 
-static void put_csv_header(const struct report *report, struct sink *sink)
+static void put_csv_header(const struct report *report, const struct report_layout *layout,
+			   struct sink *sink)
 {
 	const struct report_table *table = report_table_of(&report->config);
 
 	sink_lit(sink, "#");
 	for (size_t i = 0; i < report->columns.nr; i++) {
-		const char *header = table->columns[report->columns.columns[i]].column.header;
+		const struct report_column *column = &table->columns[report->columns.columns[i]];
+		const char *header = column->column.header;
 
-		sink_str(sink, header + strspn(header, " "));
+		if (column->cells)
+			column->cells->put_csv_header(layout, sink);
+		else
+			sink_str(sink, header + strspn(header, " "));
 		sink_lit(sink, ",");
 	}
 	sink_str(sink, table->name_header);
@@ -283,9 +326,13 @@ static size_t collect_tasks(struct aggregate *agg, struct report_row *rows)
 	return nr;
 }
 
-int report_show(const struct report *report, struct aggregate *agg, struct sink *sink,
+int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err)
 {
+	int ret = report_counters_find(report, agg->pipe->data, err);
+
+	if (ret < 0)
+		return ret;
 	if (aggregate_by_name(agg) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot add up calls");
 
@@ -295,14 +342,17 @@ int report_show(const struct report *report, struct aggregate *agg, struct sink 
 	if (!rows)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
 	nr = report->config.is_by_task ? collect_tasks(agg, rows) : collect_funcs(agg, rows);
-	qsort_r(rows, nr, sizeof(*rows), compare_rows, (void *)report);
+	qsort_r(rows, nr, sizeof(*rows), compare_rows, report);
 
-	struct report_layout layout = { .color = report->config.color };
+	struct report_layout layout = {
+		.color = report->config.color,
+		.counters = &report->counters,
+	};
 
 	report_measure(rows, nr, &layout);
 	if (report->config.format == REPORT_CSV) {
 		sink->medium = MEDIUM_CSV;
-		put_csv_header(report, sink);
+		put_csv_header(report, &layout, sink);
 		for (size_t i = 0; i < nr; i++)
 			put_csv_row(report, &layout, &rows[i], sink);
 		return 0;

@@ -37,6 +37,16 @@ struct report_config {
 
 #define SORT_KEYS_MAX 32
 
+/* The counters whose differences a recording has: their place among those of the recording, and how wide a column is. */
+struct report_counters {
+	struct report_counter {
+		char *name;
+		size_t index;
+		unsigned width;
+	} list[COUNTERS_MAX];
+	size_t nr;
+};
+
 /*
  * Starts with report_init(); ends with report_deinit().
  *
@@ -47,8 +57,11 @@ struct report {
 	struct left_funcs left;
 	uint64_t first_ns;
 	struct column_choice columns;
-	uint8_t keys[SORT_KEYS_MAX]; /* rows of the table of keys */
+	uint8_t keys
+		[SORT_KEYS_MAX]; /* rows of the table of keys; behind these, places in @key_counters */
 	size_t nr_keys;
+	struct counters key_counters;
+	struct report_counters counters; /* once there is something to show */
 };
 
 /* -EINVAL: an unknown field or sort key, with the known ones. */
@@ -63,7 +76,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 void report_prepare(const struct report *report, struct aggregate *agg);
 
 /* After the run. -ENOMEM. */
-int report_show(const struct report *report, struct aggregate *agg, struct sink *sink,
+int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utils/view/number.h"
+#include "utils/view/report_counters.h"
 #include "utils/view/texts.h"
 
 #define CPU_LIST_MIN 8
@@ -281,6 +282,10 @@ static const struct report_column func_columns[] = {
 	{ { "p90", NULL, "       p90" }, put_p90, csv_p90, HIST },
 	{ { "p99", NULL, "       p99" }, put_p99, csv_p99, HIST },
 	{ { "p99.9", NULL, "     p99.9" }, put_p99_9, csv_p99_9, HIST },
+	{ { "counters", NULL, "", true },
+	  report_put_counters,
+	  report_put_csv_counters,
+	  .cells = &report_counter_cells },
 };
 
 static const struct report_key func_keys[] = {

@@ -17,6 +17,7 @@ struct report_layout {
 	enum color_mode color;
 	unsigned nr_mask_groups; /* of 32 CPUs */
 	unsigned cpu_list_width;
+	const struct report_counters *counters;
 };
 
 enum report_needs {
@@ -25,6 +26,7 @@ enum report_needs {
 	REPORT_NEEDS_HIST = 4,
 };
 
+/* @cells: it is as many cells as the recording has use for: instead of the rest */
 struct report_column {
 	struct column column;
 	void (*put)(const struct report_row *row, const struct report_layout *layout,
@@ -32,6 +34,16 @@ struct report_column {
 	void (*put_csv)(const struct report_row *row, const struct report_layout *layout,
 			struct sink *sink);
 	unsigned needs;
+	const struct report_cells *cells;
+};
+
+struct report_cells {
+	void (*put_header)(const struct report_layout *layout, struct sink *sink);
+	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
+	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
+	/* ,"name":value of each; nothing of what is not known */
+	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
+			 struct sink *sink);
 };
 
 /* @total_name, @self_name: what it is called with --avg-total, --avg-self */

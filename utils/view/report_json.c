@@ -57,6 +57,10 @@ static void put_row(const struct report *report, const struct report_layout *lay
 		const struct report_column *column = &table->columns[report->columns.columns[i]];
 
 		strbuf_reset(text);
+		if (column->cells) {
+			column->cells->put_json(row, layout, sink);
+			continue;
+		}
 		column->put_csv(row, layout, cells);
 		sink_lit(sink, ",\"");
 		sink_str(sink, column->column.name);

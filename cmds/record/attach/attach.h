@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "cmds/msg.h"
+#include "cmds/record/plan/patches.h"
 #include "utils/base/err.h"
 
 /*
@@ -33,5 +34,21 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
  * it, so that it could not be unloaded; the next attach will try again.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
+
+/*
+ * What a process is to have of its hooks. @nr_left: so many places stay as they are, since threads were in them whenever it was looked, or since they
+ * lie in two pages
+ */
+struct attach_patches {
+	const struct process_patches *patches;
+	size_t nr_left;
+};
+
+/*
+ * Put hooks into a process that is recorded, however that began, and take others out: what @job says, and nothing else. All its threads are stopped for that
+ * moment. 0 or negative errno with a text, and then nothing or some of it is done; the next call goes on from there.
+ */
+int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
+		 struct uft_err *err);
 
 #endif

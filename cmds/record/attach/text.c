@@ -231,6 +231,18 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 		look->ranges[look->nr++] = (struct range){ c->site + first, c->site + len, index };
 }
 
+bool text_is_in(const struct world *w, const struct attach_change *c)
+{
+	return holds(w, c, c->after);
+}
+
+/* The probe is to know, for it puts them into modules that are loaded again. */
+static void tell(const struct world *w, const struct attach_change *c, uint8_t is_out)
+{
+	if (c->out_at)
+		world_write(w, c->out_at, &is_out, sizeof(is_out));
+}
+
 /* One that leads to the one before it is there only with that. */
 static void write_in(const struct look *look, const struct text *text)
 {
@@ -239,8 +251,10 @@ static void write_in(const struct look *look, const struct text *text)
 
 		if (look->wanted[i] && holds(look->w, c, c->before) &&
 		    (!(c->flags & ATTACH_CHANGE_ON_FORMER) ||
-		     (i && holds(look->w, &c[-1], c[-1].after))))
+		     (i && holds(look->w, &c[-1], c[-1].after)))) {
 			world_write(look->w, c->site, c->after, c->len);
+			tell(look->w, c, 0);
+		}
 	}
 }
 
@@ -254,8 +268,10 @@ static size_t write_out(const struct look *look, const struct text *text)
 		bool is_needed = i + 1 < text->nr && (c[1].flags & ATTACH_CHANGE_ON_FORMER) &&
 				 holds(look->w, &c[1], c[1].after);
 
-		if (look->wanted[i] && !is_needed)
+		if (look->wanted[i] && !is_needed) {
+			tell(look->w, c, 1);
 			world_write(look->w, c->site, c->before, c->len);
+		}
 		left += can_be_made(look->maps, c) && holds(look->w, c, c->after);
 	}
 	return left;

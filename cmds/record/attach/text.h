@@ -28,4 +28,7 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
 size_t text_put_in(struct text *text, struct world *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct world *w, const struct maps *maps);
 
+/* It is there just now. */
+bool text_is_in(const struct world *w, const struct attach_change *change);
+
 #endif

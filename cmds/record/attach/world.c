@@ -42,11 +42,26 @@ static void wait_a_moment(const struct world *w)
 		nanosleep(&moment, NULL);
 }
 
+/* The end of a child of ours is told once, and not to us. */
+static bool has_ended_as_child(const struct world *w, const struct world_thread *t)
+{
+	siginfo_t info = { 0 };
+
+	if (!w->is_child || t->tid != w->pid ||
+	    waitid(P_PID, t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
+		return false;
+	return info.si_pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			       info.si_code == CLD_DUMPED);
+}
+
 int world_wait(const struct world *w, struct world_thread *t, uint64_t until_ms, int *status)
 {
 	for (;;) {
-		pid_t pid = waitpid(t->tid, status, __WALL | WNOHANG);
+		bool has_ended = has_ended_as_child(w, t);
+		pid_t pid = has_ended ? -1 : waitpid(t->tid, status, __WALL | WNOHANG);
 
+		if (has_ended)
+			errno = ESRCH;
 		if (pid == t->tid && !WIFSTOPPED(*status))
 			pid = -1;
 		if (pid == t->tid) {
@@ -68,7 +83,10 @@ int world_open(struct world *w, pid_t pid, struct uft_err *err)
 {
 	char path[64];
 
+	siginfo_t unused;
+
 	*w = (struct world){ .pid = pid, .memory_fd = -1 };
+	w->is_child = waitid(P_PID, pid, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	w->memory_fd = open(path, O_RDWR | O_CLOEXEC);
 	return w->memory_fd < 0

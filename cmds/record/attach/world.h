@@ -28,6 +28,7 @@ struct world_thread {
 
 /*
  * @memory_fd: /proc/PID/mem: of the process' whole memory, read-only pages too
+ * @is_child: of ours: whoever waits for its end is to have its status, so it is left there
  * @threads: those that are attached to
  * @wait: called while a call of a thread is waited for, if it is not NULL: for a millisecond at most, less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
@@ -36,6 +37,7 @@ struct world_thread {
 struct world {
 	pid_t pid;
 	int memory_fd;
+	bool is_child;
 	struct world_thread **threads;
 	size_t nr;
 	size_t cap;

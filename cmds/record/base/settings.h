@@ -11,6 +11,7 @@
 #include "utils/spec/filters.h"
 #include "utils/spec/patches.h"
 #include "utils/spec/signals.h"
+#include "utils/spec/pattern.h"
 #include "utils/spec/watch.h"
 
 struct debuginfo;
@@ -45,7 +46,10 @@ struct record_settings {
 	struct signal_switches signals;
 	const struct watch_spec *watch;	  /* never NULL */
 	const struct event_rules *events; /* never NULL */
-	struct patch_rules *patches;	  /* never NULL */
+	const struct pattern *
+		trace_include; /* --trace-include: ids of events that the program declares, or NULL */
+	const struct pattern *trace_exclude; /* --trace-exclude, or NULL */
+	struct patch_rules *patches;	     /* never NULL */
 	struct capture_settings captures;
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;
@@ -64,8 +68,9 @@ struct record_settings {
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;
-	bool use_libcalls;  /* calls that the program makes into libraries */
-	bool attaches;	    /* -p: processes run already, and are to be left as they are */
+	bool use_libcalls; /* calls that the program makes into libraries */
+	bool attaches;	   /* -p: processes run already, and are to be left as they are */
+	bool force; /* processes are attached to though their filters of system calls may end them for it */
 	bool nest_libcalls; /* and that libraries make into each other */
 	/* What the kernel is to tell by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */

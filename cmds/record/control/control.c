@@ -2,75 +2,20 @@
 #include "cmds/record/control/control.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "cmds/record/base/peer.h"
-#include "cmds/record/control/steering.h"
-#include "cmds/record/plan/watches.h"
-#include "utils/base/cleanup.h"
+#include "cmds/record/control/ready.h"
+#include "cmds/record/control/talk.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
-#include "utils/base/vec.h"
-
-/*
- * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
- *
- *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
- *                 |---> ENDING --CRASH--> over
- *                 \---> STEERED --READY--> SERVED
- *
- * STATUS is answered in each state but the first. Whatever else comes is refused, and the conversation is over.
- */
-enum talk_state {
-	TALK_OVER = CONTROL_OVER,
-	TALK_STRANGER,	/* has not said HELLO, or is not believed */
-	TALK_REPORTING, /* a fresh image, a forked child, or one that has loaded more modules */
-	TALK_ENDING,	/* about to die */
-	TALK_SERVED,	/* has its answer to READY */
-	TALK_STEERED,	/* wants the newest plan */
-};
 
 #define IN_BELIEVED                                                                       \
 	(CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED) | \
-	 CONTROL_IN(TALK_STEERED))
-
-/*
- * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here waits: a
- * probe that stops talking costs a descriptor, not the recording.
- *
- * @list: strangers, or those that are believed
- * @seq: of the message that is served just now
- * @origin: whose token HELLO had; NULL for a fresh image
- * @module_bytes: of @modules
- * @nr_others: messages that are none of those that make it go on
- * @older, @newer: in @list
- */
-struct conversation {
-	struct watcher watcher;
-	int fd;
-	struct peer peer;
-	struct talk_list *list;
-	unsigned state; /* enum talk_state */
-	uint32_t seq;
-	struct control_hello hello;
-	struct process *origin;
-	struct control_module **modules; /* heap copies, in the order they came */
-	size_t nr_modules;
-	size_t cap_modules;
-	size_t module_bytes;
-	unsigned nr_others;
-	struct conversation *older;
-	struct conversation *newer;
-};
-
-/* --- which are open --- */
+	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING))
 
 /*
  * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of a few milliseconds. Whoever
@@ -78,10 +23,7 @@ struct conversation {
  */
 #define STRANGERS_MAX	  256 /* have not said HELLO yet */
 #define TALKS_OF_PEER_MAX 8
-#define MODULES_MAX	  65536
-#define MODULE_BYTES_MAX  (16UL << 20) /* of one conversation */
-#define ALL_MODULE_BYTES  (64UL << 20) /* of all that are open */
-#define OTHERS_MAX	  1024	       /* of one conversation: skipped, or questions */
+#define OTHERS_MAX	  1024 /* of one conversation: skipped, or questions */
 
 /* So many connections and packets are served before somebody else's turn. */
 #define ACCEPTS_AT_ONCE 64
@@ -89,100 +31,6 @@ struct conversation {
 
 /* Without descriptors nobody can be served; we look again after that time. */
 #define PAUSE_NS 20000000
-
-static void unlink_talk(struct conversation *talk)
-{
-	struct talk_list *list = talk->list;
-
-	*(talk->older ? &talk->older->newer : &list->oldest) = talk->newer;
-	*(talk->newer ? &talk->newer->older : &list->newest) = talk->older;
-	talk->older = talk->newer = NULL;
-	list->nr--;
-}
-
-static void link_talk(struct talk_list *list, struct conversation *talk)
-{
-	talk->list = list;
-	talk->older = list->newest;
-	talk->newer = NULL;
-	*(list->newest ? &list->newest->newer : &list->oldest) = talk;
-	list->newest = talk;
-	list->nr++;
-}
-
-/* It said something: others are to go first. */
-static void touch(struct conversation *talk)
-{
-	unlink_talk(talk);
-	link_talk(talk->list, talk);
-}
-
-static void free_modules(struct control *ctl, struct conversation *talk)
-{
-	for (size_t i = 0; i < talk->nr_modules; i++)
-		free(talk->modules[i]);
-	free(talk->modules);
-	ctl->talks.module_bytes -= talk->module_bytes;
-	talk->modules = NULL;
-	talk->nr_modules = talk->cap_modules = talk->module_bytes = 0;
-}
-
-static void end_talk(struct control *ctl, struct conversation *talk)
-{
-	unlink_talk(talk);
-	free_modules(ctl, talk);
-	loop_unwatch(ctl->loop, talk->fd, &talk->watcher);
-	close(talk->fd);
-	free(talk);
-}
-
-/* Others need its place. */
-static void drop_talk(struct control *ctl, struct conversation *talk)
-{
-	ctl->talks.nr_dropped += talk->state == TALK_REPORTING || talk->state == TALK_ENDING;
-	end_talk(ctl, talk);
-}
-
-static unsigned count_peer(const struct talk_list *list, pid_t pid)
-{
-	unsigned nr = 0;
-
-	for (const struct conversation *talk = list->oldest; talk; talk = talk->newer)
-		nr += talk->peer.pid == pid;
-	return nr;
-}
-
-/* --- answers --- */
-
-/* @packet: a whole message, but for its header; @fds: @nr descriptors that go with it */
-static bool answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
-		   const int *fds, int nr)
-{
-	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))] = { 0 };
-	struct iovec iov = { packet, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	control_stamp(packet, type, CONTROL_ANSWER, len, talk->seq);
-	if (nr) {
-		msg.msg_control = space;
-		msg.msg_controllen = CMSG_SPACE(nr * sizeof(int));
-
-		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nr * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nr * sizeof(int));
-	}
-	return sendmsg(talk->fd, &msg, MSG_NOSIGNAL) == (ssize_t)len;
-}
-
-static void say_error(struct conversation *talk, const void *packet, enum control_verdict verdict)
-{
-	struct control_error error = control_error_about(packet, verdict);
-
-	send(talk->fd, &error, sizeof(error), MSG_NOSIGNAL);
-}
 
 /* --- HELLO --- */
 
@@ -230,6 +78,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 		return true;
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
+	case CONTROL_EVENTS:
 		return has_token(ctl, talk);
 	case CONTROL_STEER:
 		return ctl->settings->is_steerable && has_token(ctl, talk);
@@ -263,270 +112,23 @@ static unsigned take_hello(void *context, const void *message, size_t len)
 
 	memcpy(&talk->hello, message, sizeof(talk->hello));
 	if (!is_believable(ctl, talk) ||
-	    count_peer(&ctl->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
+	    talk_count_peer(&ctl->talks.believed, talk->peer.pid) >= TALKS_OF_PEER_MAX)
 		return TALK_OVER;
 	if (count_declined(ctl, talk->hello.kind))
 		return TALK_OVER;
 	if (ctl->talks.believed.nr >= ctl->talks.max)
-		drop_talk(ctl, ctl->talks.believed.oldest);
-	unlink_talk(talk);
-	link_talk(&ctl->talks.believed, talk);
+		talk_drop(ctl, ctl->talks.believed.oldest);
+	talk_unlink(talk);
+	talk_link(&ctl->talks.believed, talk);
 	switch (talk->hello.kind) {
 	case CONTROL_ENDING:
 		return TALK_ENDING;
 	case CONTROL_STEER:
 		return TALK_STEERED;
+	case CONTROL_EVENTS:
+		return TALK_DECLARING;
 	}
 	return TALK_REPORTING;
-}
-
-/* --- MODULE, READY --- */
-
-static bool is_too_much(const struct control *ctl, const struct conversation *talk, size_t len)
-{
-	return talk->nr_modules >= MODULES_MAX || talk->module_bytes + len > MODULE_BYTES_MAX ||
-	       ctl->talks.module_bytes + len > ALL_MODULE_BYTES;
-}
-
-/* What is too much is left out, and said at the end: the process is traced all the same. */
-static unsigned take_module(void *context, const void *message, size_t len)
-{
-	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
-
-	if (is_too_much(ctl, talk, len)) {
-		ctl->talks.nr_modules_left_out++;
-		return TALK_REPORTING;
-	}
-
-	struct control_module *copy = malloc(len);
-
-	if (!copy)
-		return TALK_OVER;
-	memcpy(copy, message, len);
-
-	struct control_module **modules = vec_room(talk->modules, talk->nr_modules,
-						   &talk->cap_modules, sizeof(*modules));
-
-	if (!modules) {
-		free(copy);
-		return TALK_OVER;
-	}
-	talk->modules = modules;
-	modules[talk->nr_modules++] = copy;
-	talk->module_bytes += len;
-	ctl->talks.module_bytes += len;
-	return TALK_REPORTING;
-}
-
-static bool switches_stacks(struct control *ctl, const struct conversation *talk)
-{
-	for (size_t i = 0; i < talk->nr_modules; i++) {
-		const struct known_module *known = known_module_get(&ctl->planner->modules,
-								    talk->modules[i]->path);
-
-		if (known && known->switches_stacks)
-			return true;
-	}
-	return false;
-}
-
-static void note_plan(struct process *proc, size_t nr_modules, const struct plan_entries *plan)
-{
-	proc->nr_modules += nr_modules;
-	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
-		proc->planned[kind] += plan_entries_nr(plan, kind);
-}
-
-/* The plan of a fresh image, as a memfd. */
-static int plan_for(struct control *ctl, struct conversation *talk, struct process *proc)
-{
-	struct plan_entries entries cleanup_plan_entries = { 0 };
-	struct plan settings = ctl->plan;
-
-	if (switches_stacks(ctl, talk))
-		settings.flags |= PLAN_STACKS;
-	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
-	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &entries);
-	if (talk->nr_modules)
-		watches_bind(ctl->settings, talk->modules[0], &entries);
-	note_plan(proc, talk->nr_modules, &entries);
-	return plan_memfd(&entries);
-}
-
-/* A forked child has the plan of its parent. */
-static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
-		    int arena_fd)
-{
-	struct control_welcome msg = { 0 };
-	int plan_fd cleanup_fd = talk->hello.kind == CONTROL_EXEC ? plan_for(ctl, talk, proc) : -1;
-	int fds[CONTROL_FD_MAX] = { ctl->page_fd, arena_fd, plan_fd };
-
-	memcpy(msg.token, proc->token, sizeof(msg.token));
-	return answer(talk, CONTROL_WELCOME, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
-}
-
-static void note_save_error(struct control *ctl, const struct uft_err *err)
-{
-	if (err->code && !ctl->save_error.code)
-		ctl->save_error = *err;
-}
-
-/* A fresh image: a session with its modules. The files are written when the program has gone on. */
-static struct image *begin_session(struct control *ctl, struct conversation *talk)
-{
-	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
-	struct image *s = image_create(ctl->sessions, talk->hello.pid, exe);
-
-	if (!s)
-		return NULL;
-	s->time_ns = settings_now_ns(ctl->settings);
-	for (size_t i = 0; i < talk->nr_modules; i++) {
-		if (image_add_module(s, talk->modules[i]) < 0)
-			return NULL;
-	}
-	return image_add_stack(s, talk->peer.pid) < 0 ? NULL : s;
-}
-
-/*
- * Who has forked the child: mostly the process whose token it has. Between them there may be others that have not reported
- * themselves.
- */
-static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
-{
-	struct process *named = process_find(ctl->processes, proc->ppid);
-
-	proc->session = origin->session;
-	proc->parent = named && named->session == origin->session ? named : origin;
-	if (named && proc->parent != named)
-		proc->ppid = origin->pid;
-}
-
-/* A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has ended, or without memory. */
-static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
-{
-	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
-	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
-
-	/* He waits for our answer. Who does not is another one than he that has connected. */
-	if (pidfd == -ESRCH || (pidfd >= 0 && poll(&end, 1, 0) != 0))
-		return NULL;
-	/* The records of the image that was replaced come first in the file. */
-	if (former)
-		process_retire(ctl->processes, former);
-
-	struct process *proc = process_create(ctl->processes, &talk->hello, talk->peer.pid,
-					      arena_fd);
-
-	if (!proc)
-		return NULL;
-	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
-	proc->peer = talk->peer;
-	if (talk->hello.kind == CONTROL_EXEC)
-		proc->session = begin_session(ctl, talk);
-	else
-		find_parent(ctl, proc, talk->origin);
-	if (!proc->session) {
-		process_destroy(proc);
-		return NULL;
-	}
-	process_publish(ctl->processes, proc);
-	return proc;
-}
-
-/* False when there was no answer. */
-static bool serve_process(struct control *ctl, struct conversation *talk)
-{
-	int arena_fd cleanup_fd = -1;
-	struct process *proc = begin_process(ctl, talk, &arena_fd);
-	struct uft_err err = { 0 };
-
-	if (!proc)
-		return false;
-
-	bool is_told = welcome(ctl, talk, proc, arena_fd);
-
-	proc->plan_generation = ctl->steering->generation;
-	if (ctl->settings->is_steerable && talk->hello.kind == CONTROL_FORK)
-		process_inherit_modules(ctl->processes, proc, talk->origin);
-	talk->origin = proc;
-
-	if (talk->hello.kind == CONTROL_EXEC) {
-		image_save(ctl->sessions, proc->session, &err);
-		note_save_error(ctl, &err);
-	}
-	return is_told;
-}
-
-/* The same for a process that is known. */
-static bool late_modules(struct control *ctl, struct conversation *talk)
-{
-	struct image *s = talk->origin->session;
-	struct control_plan msg = { 0 };
-	struct plan_entries plan cleanup_plan_entries = { 0 };
-	struct uft_err err = { 0 };
-
-	plan_make(ctl->planner, talk->modules, talk->nr_modules, false, &plan);
-
-	int plan_fd cleanup_fd = plan_memfd(&plan);
-
-	note_plan(talk->origin, talk->nr_modules, &plan);
-
-	bool is_told = answer(talk, CONTROL_PLAN, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
-
-	for (size_t i = 0; i < talk->nr_modules; i++) {
-		if (!talk->modules[i]->has_text)
-			continue;
-		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
-		image_save_late(ctl->sessions, s, talk->modules[i], &err);
-	}
-	note_save_error(ctl, &err);
-	return is_told;
-}
-
-/* The newest plan for a process that is known. */
-static bool steer_process(struct control *ctl, struct conversation *talk)
-{
-	struct control_set_plan msg = { 0 };
-	int plan_fd cleanup_fd = steering_plan(ctl->steering, talk->origin);
-
-	return plan_fd >= 0 && answer(talk, CONTROL_SET_PLAN, &msg, sizeof(msg), &plan_fd, 1);
-}
-
-static bool serve_ready(struct control *ctl, struct conversation *talk)
-{
-	switch (talk->hello.kind) {
-	case CONTROL_DLOPEN:
-		return late_modules(ctl, talk);
-	case CONTROL_STEER:
-		return steer_process(ctl, talk);
-	}
-	return serve_process(ctl, talk);
-}
-
-/* The peer has said all. The files that he names are opened with no more rights than he has. */
-static unsigned take_ready(void *context, const void *message, size_t len)
-{
-	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
-	struct rights before;
-	bool is_served = false;
-
-	if (rights_enter(&talk->peer, &before)) {
-		ctl->planner->modules.reads_as_peer = before.is_changed;
-		is_served = serve_ready(ctl, talk);
-	}
-	rights_leave(&before);
-	ctl->planner->modules.reads_as_peer = false;
-	/* What a child loads before it has reported itself is none of its parent's. */
-	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
-		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
-	free_modules(ctl, talk);
-	if (is_served)
-		return TALK_SERVED;
-	say_error(talk, message, CONTROL_FAILED);
-	return TALK_OVER;
 }
 
 /* --- other messages --- */
@@ -538,6 +140,23 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 
 	crash_keep(&ctl->crashes, message, talk->hello.pid);
 	return TALK_OVER;
+}
+
+/* The shape has seen to it that the texts are there. */
+static unsigned take_declare(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct control *ctl = talk->watcher.owner;
+	const struct control_declare *m = message;
+	const char *format = m->texts + strlen(m->texts) + 1;
+	const char *common = m->has_common ? format + strlen(format) + 1 : NULL;
+	struct control_declared msg = { 0 };
+
+	msg.event = declared_add(&ctl->planner->declared, m->texts, format, common);
+	if (msg.event)
+		msg.choice = declared_choice(&ctl->planner->declared, m->texts);
+	return talk_answer(talk, CONTROL_DECLARED, &msg, sizeof(msg), NULL, 0) ? TALK_SERVED
+									       : TALK_OVER;
 }
 
 static unsigned take_status(void *context, const void *message, size_t len)
@@ -555,8 +174,8 @@ static unsigned take_status(void *context, const void *message, size_t len)
 	};
 
 	talk->nr_others++;
-	return answer(talk, CONTROL_STATUS_IS, &status, sizeof(status), NULL, 0) ? talk->state
-										 : TALK_OVER;
+	return talk_answer(talk, CONTROL_STATUS_IS, &status, sizeof(status), NULL, 0) ? talk->state
+										      : TALK_OVER;
 }
 
 /* The probe does not understand what we have said, and steps aside. */
@@ -571,9 +190,11 @@ static unsigned take_error(void *context, const void *message, size_t len)
 
 static const struct control_row talk_rows[] = {
 	{ &control_hello_shape, CONTROL_IN(TALK_STRANGER), take_hello },
-	{ &control_module_shape, CONTROL_IN(TALK_REPORTING), take_module },
-	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_STEERED), take_ready },
+	{ &control_module_shape, CONTROL_IN(TALK_REPORTING), ready_take_module },
+	{ &control_ready_shape, CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_STEERED),
+	  ready_take_ready },
 	{ &control_crash_shape, CONTROL_IN(TALK_ENDING), take_crash },
+	{ &control_declare_shape, CONTROL_IN(TALK_DECLARING), take_declare },
 	{ &control_status_shape, IN_BELIEVED, take_status },
 	{ &control_error_shape, IN_BELIEVED, take_error },
 };
@@ -598,7 +219,7 @@ static void refuse(struct control *ctl, struct conversation *talk, const void *p
 		ctl->talks.nr_refused++;
 	}
 	if (len >= sizeof(struct control_header))
-		say_error(talk, packet, verdict);
+		talk_say_error(talk, packet, verdict);
 }
 
 /* Take one packet in. False when the conversation is over, well or badly. */
@@ -636,11 +257,11 @@ static void serve(struct control *ctl, struct conversation *talk)
 			break;
 		if (len <= 0 || len > (ssize_t)sizeof(packet) ||
 		    !take_packet(ctl, talk, packet, len)) {
-			end_talk(ctl, talk);
+			talk_end(ctl, talk);
 			return;
 		}
 	}
-	touch(talk);
+	talk_touch(talk);
 }
 
 static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
@@ -653,11 +274,11 @@ static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
 /* Somebody came: is there room for him? */
 static bool make_place(struct control *ctl, const struct peer *peer)
 {
-	if (count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
+	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
 	/* What serves the others needs descriptors, too. */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
-		drop_talk(ctl, ctl->talks.strangers.oldest);
+		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;
 }
 
@@ -682,9 +303,9 @@ static void begin_talk(struct control *ctl, int fd)
 		.peer = peer,
 		.state = TALK_STRANGER,
 	};
-	link_talk(&ctl->talks.strangers, talk);
+	talk_link(&ctl->talks.strangers, talk);
 	if (loop_watch(ctl->loop, talk->fd, &talk->watcher) < 0)
-		end_talk(ctl, talk);
+		talk_end(ctl, talk);
 	else
 		serve(ctl,
 		      talk); /* mostly HELLO is there already: then no stranger takes its place */
@@ -718,7 +339,7 @@ static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
 			pause_accepting(ctl);
 			return;
 		}
-		drop_talk(ctl, ctl->talks.strangers.oldest);
+		talk_drop(ctl, ctl->talks.strangers.oldest);
 	}
 }
 
@@ -761,9 +382,9 @@ int control_listen(struct control *ctl, struct uft_err *err)
 void control_close(struct control *ctl)
 {
 	while (ctl->talks.strangers.oldest)
-		end_talk(ctl, ctl->talks.strangers.oldest);
+		talk_end(ctl, ctl->talks.strangers.oldest);
 	while (ctl->talks.believed.oldest)
-		end_talk(ctl, ctl->talks.believed.oldest);
+		talk_end(ctl, ctl->talks.believed.oldest);
 	if (ctl->talks.pause_fd < 0)
 		return;
 	loop_unwatch(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);

@@ -55,6 +55,8 @@ struct talks {
  * @plan: the part that is the same for all processes; @steering changes it
  * @page_fd: of the page that is shared with all probes
  * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both, for the program's environment
+ * @working_ms: so often who waits for us is told that we are at work
+ * @served: who that is, and @told_ms: when he was told
  * @declined and so on: processes that had too little address space to be traced, that have a shadow stack, whose C library is not glibc
  * @save_error: the first map or symbol file that failed
  */
@@ -73,10 +75,13 @@ struct control {
 	char socket_name[CONTROL_NAME_SIZE];
 	uint8_t secret[CONTROL_SECRET_BYTES];
 	char address[CONTROL_ADDRESS_SIZE];
+	unsigned working_ms;
 
 	struct watcher listener;
 	int listen_fd;
 	struct talks talks;
+	struct conversation *served;
+	uint64_t told_ms;
 	struct crash *crashes;
 	unsigned declined;
 	unsigned protected;
@@ -86,6 +91,9 @@ struct control {
 
 /* Open the abstract socket @socket_name and watch it: from here on probes are served. */
 int control_listen(struct control *ctl, struct uft_err *err);
+
+/* @arg: the struct control. Something takes its time; the probe that waits for it, if any does, is told. */
+void control_tick(void *arg);
 
 /* Hang up on everybody. */
 void control_close(struct control *ctl);

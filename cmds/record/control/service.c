@@ -16,9 +16,11 @@
 
 #define CLIENTS_MAX 64
 
+/* @is_parked: it has come while another one was served, and is not watched */
 struct client {
 	struct watcher watcher;
 	int fd;
+	bool is_parked;
 	struct client *next; /* in service.clients */
 };
 
@@ -101,7 +103,7 @@ static int obey_words(struct service *svc, const struct strbuf *words, struct st
 			       "'snapshot': it is recorded without --flight, so everything is "
 			       "saved as it comes");
 	if (ret == 0)
-		ret = steering_change(svc->steering, &change, err);
+		ret = steering_change(svc->steering, &change, text, err);
 	if (ret == 0 && (change.flags & STEER_SNAPSHOT)) {
 		ret = service_save(svc, &nr_tasks);
 		strbuf_addf(text, "saved what %u tasks did last\n", nr_tasks);
@@ -186,10 +188,8 @@ static void send_answer(int fd, struct request_answer *answer, const struct strb
 	sendmsg(fd, &msg, MSG_NOSIGNAL);
 }
 
-static void serve_client(struct watcher *watcher, uint32_t epoll_events)
+static void serve_alone(struct service *svc, struct client *client)
 {
-	struct client *client = container_of(watcher, struct client, watcher);
-	struct service *svc = watcher->owner;
 	struct request_answer answer = { .magic = REQUEST_MAGIC };
 	struct strbuf words cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -204,10 +204,46 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 		return;
 	}
 	if (is_request) {
+		/* Whatever comes of it meanwhile, it is not served a second time. */
+		loop_unwatch(svc->loop, client->fd, &client->watcher);
 		answer.error = serve(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
 	}
 	drop_client(svc, client);
+}
+
+static void park(struct service *svc, struct client *client)
+{
+	loop_unwatch(svc->loop, client->fd, &client->watcher);
+	client->is_parked = true;
+}
+
+static void unpark_all(struct service *svc)
+{
+	for (struct client *c = svc->clients, *next; c; c = next) {
+		next = c->next;
+		if (!c->is_parked)
+			continue;
+		c->is_parked = false;
+		if (loop_watch(svc->loop, c->fd, &c->watcher) < 0)
+			drop_client(svc, c);
+	}
+}
+
+static void serve_client(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct client *client = container_of(watcher, struct client, watcher);
+	struct service *svc = watcher->owner;
+
+	/* Some answers take a while, in which the loop is served: one after the other. */
+	if (svc->is_busy) {
+		park(svc, client);
+		return;
+	}
+	svc->is_busy = true;
+	serve_alone(svc, client);
+	svc->is_busy = false;
+	unpark_all(svc);
 }
 
 /* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */

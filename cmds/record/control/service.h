@@ -16,6 +16,7 @@ struct client;
  *
  * @program_fd: a pidfd of the program, as soon as there is one
  * @service_fd: -1: nobody can ask us for anything
+ * @is_busy: somebody is served; others wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -30,6 +31,7 @@ struct service {
 	struct watcher watcher;
 	int service_fd;
 	struct client *clients;
+	bool is_busy;
 };
 
 void service_listen(struct service *svc);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cmds/record/base/peer.h"
+#include "cmds/record/control/steering_patches.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
 #include "utils/base/nearest.h"
 #include "utils/base/units.h"
@@ -74,6 +76,7 @@ int steering_plan(struct steering *steer, struct process *proc)
 	plan_make_functions(steer->planner, proc->modules, proc->nr_kept_modules, &entries);
 	if (proc->nr_kept_modules)
 		watches_bind(&steer->now, proc->modules[0], &entries);
+	counters_bind(steer->settings, &entries);
 	proc->plan_generation = steer->generation;
 	return plan_memfd(&entries);
 }
@@ -182,15 +185,16 @@ static bool is_new(struct new_specs *specs, const struct filter_entry *entry)
 	return false;
 }
 
-static void offer_names(const struct steering *steer, const struct process *proc,
-			struct strbuf *names)
+void steering_offer_names(const struct steering *steer, const struct process *proc,
+			  struct strbuf *names)
 {
 	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
 		const struct known_module *m = known_module_get(&steer->planner->modules,
 								proc->modules[i]->path);
 		struct symtab symbols cleanup_symtab = { 0 };
 
-		if (!m || !m->has_functions || known_symbols_load(&steer->now, m, &symbols) < 0)
+		if (!m || (!m->has_functions && i) ||
+		    known_symbols_load(&steer->now, m, &symbols) < 0)
 			continue;
 		for (size_t k = 0; k < symbols.nr; k++) {
 			if (!symbol_is_function(&symbols.syms[k]))
@@ -209,7 +213,7 @@ static int no_match(const struct steering *steer, const struct spec *spec, struc
 	const char *typed = spec->text + (*spec->text == '!');
 
 	for (const struct process *p = steer->processes->live; p; p = p->next_live)
-		offer_names(steer, p, &names);
+		steering_offer_names(steer, p, &names);
 	nearest_init(&near, spec->pattern.text);
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
@@ -275,7 +279,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 			  struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
-	struct filters filters = { 0 };
+	/* Their numbers stay what they are. */
+	struct filters filters = { .counters = steer->settings->filters->counters };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;
 	enum spec_option option;
@@ -283,6 +288,11 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 	if (ret == 0)
 		ret = filters_make(&filters, specs, change->match, &option, err);
+	if (ret == 0 && filters.counters.nr != steer->settings->filters->counters.nr)
+		ret = err_set(err, -ERR_USAGE,
+			      "'read=%s': which counters are read by name is chosen as the "
+			      "recording begins",
+			      filters.counters.list[filters.counters.nr - 1].name);
 	if (ret == 0) {
 		struct new_specs added = new_specs_begin(change, steer->now.filters);
 
@@ -335,8 +345,10 @@ static void publish(struct steering *steer)
 	processes_tell_news(steer->processes);
 }
 
-int steering_change(struct steering *steer, const struct steer_change *change, struct uft_err *err)
+int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
+		    struct uft_err *err)
 {
+	struct repatching patches = { 0 };
 	int ret = 0;
 
 	if (!(change->flags & STEER_CHANGES))
@@ -345,10 +357,14 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		return err_set(err, -EOPNOTSUPP,
 			       "it is recorded without --agent (-g), so that nothing of it can be "
 			       "changed");
-	if (change->flags & (STEER_SPECS | STEER_CLEAR))
+	if (change->flags & STEER_PATCH)
+		ret = repatching_choose(&patches, steer, change, err);
+	if (ret == 0 && (change->flags & (STEER_SPECS | STEER_CLEAR)))
 		ret = change_filters(steer, change, err);
-	if (ret < 0)
+	if (ret < 0) {
+		repatching_undo(&patches, steer);
 		return ret;
+	}
 	change_limits(steer, change);
 	if (change->flags & STEER_OFF)
 		steer->is_on = false;
@@ -362,7 +378,10 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		notes_finish_all(steer->processes);
 		processes_tell_news(steer->processes);
 	}
-	return 0;
+	ret = repatching_write(&patches, steer, out, err);
+	if (ret < 0)
+		note(steer, "the hooks of the last change were taken back");
+	return ret;
 }
 
 void steering_leave_out(struct steering *steer, const char *text)
@@ -389,6 +408,15 @@ static void add_specs_lines(const struct steering *steer, struct strbuf *out)
 	}
 }
 
+static void add_patch_lines(const struct steering *steer, struct strbuf *out)
+{
+	const struct patch_rules *rules = steer->settings->patches;
+
+	for (size_t i = 0; i < rules->nr; i++)
+		strbuf_addf(out, "%s: %s\n", rules->rules[i].takes_out ? "unpatch" : "patch",
+			    rules->rules[i].text);
+}
+
 static void add_process(const struct steering *steer, const struct process *p, struct strbuf *out)
 {
 	strbuf_addf(out, "process: %d", p->os_pid);
@@ -412,6 +440,7 @@ void steering_status(const struct steering *steer, struct strbuf *out)
 	strbuf_addf(out, "steerable: %s\n",
 		    steer->settings->has_agent ? "yes" : "no (record --agent)");
 	add_specs_lines(steer, out);
+	add_patch_lines(steer, out);
 	strbuf_addf(out, "depth: %u\n", now->depth);
 	if (now->threshold_ns) {
 		strbuf_addstr(out, "time: ");

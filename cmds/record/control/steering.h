@@ -6,12 +6,15 @@
 #include "cmds/record/plan/plan.h"
 #include "cmds/record/store/store.h"
 #include "cmds/record/tasks/process.h"
+#include "cmds/record/tasks/session.h"
 #include "utils/spec/steer.h"
 
 /*
  * Only the control thread touches it. What is above the empty line is set before steering_begin().
  *
  * @plan: the settings that all processes get; changed here
+ * @repatch: hooks of the process @pid are put in and taken out, as @patches says: how many places stay as they are goes to @nr_left. 0; -ESRCH when it has ended,
+ *           or another negative errno with a text. Others may be served meanwhile
  * @now: the settings as they are by now; the planner's, too
  * @filters, @specs: of @now, once they are others than those of the command line
  * @is_on: calls are recorded as @now says; else none is
@@ -25,6 +28,10 @@ struct steering {
 	struct processes *processes;
 	struct store *store;
 	struct plan *plan;
+	struct sessions *sessions;
+	int (*repatch)(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
+		       struct uft_err *err);
+	void *repatch_arg;
 
 	struct record_settings now;
 	struct filters filters;
@@ -44,9 +51,10 @@ void steering_end(struct steering *steer);
 
 /*
  * Put what @change says into force, all of it or nothing. Processes take it up at their next call. 0, or negative with a text: -EOPNOTSUPP
- * when the recording cannot be steered, -ERR_USAGE for what is no spec, -ENOENT when no function of theirs matches one.
+ * when the recording cannot be steered, -ERR_USAGE for what is no spec, -ENOENT when no function of theirs matches one. @out: what there is to say of it.
  */
-int steering_change(struct steering *steer, const struct steer_change *change, struct uft_err *err);
+int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
+		    struct uft_err *err);
 
 /* Functions have become known_module.left_out: they are not recorded from here on. @text: for who replays */
 void steering_leave_out(struct steering *steer, const char *text);

@@ -7,9 +7,9 @@
 #include "arch/isa.h"
 
 static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
-		const struct insn_code *code)
+		const struct insn_code *code, uint64_t func)
 {
-	struct found_patch one = { .patch = patch, .code = *code };
+	struct found_patch one = { .patch = patch, .code = *code, .func = func };
 
 	_Static_assert(PLAN_PATCH_JUMP == WINDOW_BYTES, "what is made fits a plan");
 	one.patch.site = code->from;
@@ -19,7 +19,7 @@ static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *or
 }
 
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
-			  struct plan_patch patch)
+			  struct plan_patch patch, uint64_t func)
 {
 	bool has_before = !site->is_inner && site->jump_at < site->addr;
 	struct plan_patch silent = { .what = patch.what, .flags = PLAN_PATCH_SILENT };
@@ -29,12 +29,12 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 	if (!site->is_inner && site->island) {
 		const struct insn_code nothing = { .from = site->island };
 
-		add(found, silent, site->island_original, &nothing);
+		add(found, silent, site->island_original, &nothing, func);
 		*(has_before ? &silent.flags : &patch.flags) |= PLAN_PATCH_INNER | PLAN_PATCH_SHORT;
 	}
 	if (has_before)
-		add(found, silent, site->original, &site->before);
-	add(found, patch, site->original, &site->code);
+		add(found, silent, site->original, &site->before, func);
+	add(found, patch, site->original, &site->code, func);
 }
 
 static uint64_t moved(uint64_t addr, uint64_t bias)
@@ -69,12 +69,17 @@ static uint64_t reach(uint8_t bytes, uint8_t moved)
 	return bytes > moved ? bytes : moved;
 }
 
+uint64_t found_patch_reach(const struct found_patch *found)
+{
+	return reach(found->patch.bytes, found->code.taken);
+}
+
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr)
 {
 	const struct plan_patch *list = (const struct plan_patch *)patches->data;
 	uint64_t start = found->patch.site + bias;
-	uint64_t end = start + reach(found->patch.bytes, found->code.taken);
+	uint64_t end = start + found_patch_reach(found);
 
 	/* A module's patches follow each other, and these are the newest. */
 	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {

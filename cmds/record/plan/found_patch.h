@@ -10,21 +10,36 @@
 /*
  * @patch: with the file's own addresses; load_bias, code and what belongs to it are not filled in
  * @code: what the stub is to do; @from is the site. Of those without code @len is 0
+ * @func: where the function begins that it is for; 0: it is an event
+ * @is_out: it could be patched, and is not to be
  */
 struct found_patch {
 	struct plan_patch patch;
 	struct insn_code code;
+	uint64_t func;
+	bool is_out;
 };
+
+/* It stands for its function, of which there is one such: others are what that one needs. */
+static inline bool found_patch_is_function(const struct found_patch *found)
+{
+	return !(found->patch.flags & PLAN_PATCH_SILENT) &&
+	       (found->patch.what == PATCH_ENTRY || found->patch.what == PATCH_CALL ||
+		found->patch.what == PATCH_XRAY_ENTRY || found->patch.what == PATCH_NOP);
+}
 
 /*
  * Append to @found what is written for a site that can have its jump: @patch is what the stub there does. Those that belong together
  * follow each other: an island, what is done before the site, the site.
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
-			  struct plan_patch patch);
+			  struct plan_patch patch, uint64_t func);
 
 /* Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher. */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
+
+/* How many bytes from its site on are replaced, or done elsewhere. */
+uint64_t found_patch_reach(const struct found_patch *found);
 
 /* Whether no patch of this module among the first @nr in @patches, a list of struct plan_patch, has to do with bytes that it would have to do with. */
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,

@@ -23,6 +23,8 @@ void module_patches_deinit(struct module_patches *patches)
 {
 	strbuf_deinit(&patches->found);
 	strbuf_deinit(&patches->verdicts);
+	strbuf_deinit(&patches->refused);
+	symtab_deinit(&patches->symbols);
 }
 
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
@@ -47,22 +49,27 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* Without any rule that puts hooks in, each function that has room for one gets it. */
-static bool is_wanted(struct finding *f, const struct prepared_site *site)
+/* Without any rule that puts hooks in, each function that was compiled with room for one gets it. */
+bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
+		   enum patch_choice choice)
 {
-	const struct symbol *sym = symtab_find(&f->symbols, site->func - f->base);
-	enum patch_choice choice = finding_choose(f, sym, true, NULL);
-
-	if (site->what == PATCH_NOP)
+	if (what == PATCH_NOP)
 		return choice == PATCH_OUT;
 	if (sym && sym->size < f->smallest)
 		return false;
 	if (choice == PATCH_UNSAID)
-		return !patch_rules_have(f->settings->patches, false);
+		return f->known->is_instrumented && !patch_rules_have(f->settings->patches, false);
 	return choice == PATCH_IN;
 }
 
-static void add_found(struct finding *f, const struct prepared_site *site)
+static bool is_wanted(struct finding *f, const struct prepared_site *site)
+{
+	const struct symbol *sym = symtab_find(&f->symbols, site->func - f->base);
+
+	return finding_wants(f, site->what, sym, finding_choose(f, sym, true, NULL));
+}
+
+struct found_patch found_patch_of_prepared(const struct prepared_site *site)
 {
 	struct found_patch found = {
 		.patch = {
@@ -71,9 +78,17 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 			.what = site->what,
 			.bytes = site->bytes,
 		},
+		.func = site->func,
 	};
 
 	memcpy(found.patch.original, site->original, sizeof(found.patch.original));
+	return found;
+}
+
+static void add_found(struct finding *f, const struct prepared_site *site)
+{
+	struct found_patch found = found_patch_of_prepared(site);
+
 	strbuf_add(&f->out->found, &found, sizeof(found));
 	f->out->nr_functions += site->what == PATCH_CALL || site->what == PATCH_XRAY_ENTRY;
 }
@@ -174,8 +189,8 @@ static void complain(struct patches *patches, const struct module_patches *found
 }
 
 /* Of a file that was not compiled for it, only if somebody has asked for it. */
-static bool may_be_patched(const struct record_settings *settings, const struct known_module *known,
-			   bool is_program)
+bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
+		    bool is_program)
 {
 	const char *name = path_base(known->path);
 
@@ -195,11 +210,13 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		.is_program = is_program,
 		.wants_verdicts = patches->wants_verdicts,
 		.smallest = settings_smallest_size(settings),
+		.tick = patches->tick,
+		.tick_arg = patches->tick_arg,
 		.out = found,
 	};
 	struct uft_err err = { 0 };
 
-	if (found->is_known || !may_be_patched(settings, known, is_program))
+	if (found->is_known || !finding_may_be(settings, known, is_program))
 		return;
 	found->is_known = true;
 	if (find(&f, &err) < 0)
@@ -217,11 +234,13 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 void patches_bind(const struct known_module *known, const struct control_module *module,
 		  bool is_program, struct strbuf *out)
 {
-	const struct module_patches *found = &known->patches[is_program];
+	const struct strbuf *found = &known->patches[is_program].found;
+	const struct found_patch *list = (const struct found_patch *)found->data;
 
-	for (size_t i = 0; i < found->found.len / sizeof(struct found_patch); i++)
-		found_patch_bind(&((const struct found_patch *)found->found.data)[i],
-				 module->load_bias, out);
+	for (size_t i = 0; i < found->len / sizeof(*list); i++) {
+		if (!list[i].is_out)
+			found_patch_bind(&list[i], module->load_bias, out);
+	}
 }
 
 /* --- what the user is told --- */
@@ -235,27 +254,25 @@ bool patches_have_unmatched(const struct patch_rules *rules)
 	return false;
 }
 
-static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *names,
-			    const struct msg *msg)
+void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
+		     struct strbuf *out)
 {
-	const char *option = rule->takes_out ? "unpatch" : "patch";
-	struct strbuf text cleanup_strbuf = { 0 };
 	struct nearest near;
 
 	if (rule->why_not) {
-		msg_warn(msg, "option '--%s': no function that matches '%s' can be patched: %s",
-			 option, rule->text, rule->why_not);
+		strbuf_addf(out, "%s: no function that matches '%s' can be patched: %s", is_of,
+			    rule->text, rule->why_not);
 		return;
 	}
 	if (rule->has_name) {
-		msg_warn(msg, "option '--%s': no function that matches '%s' was compiled with %s",
-			 option, rule->text,
-			 rule->takes_out ? "a call of mcount or __fentry__, or with room for one"
-					 : "room for a hook (-fpatchable-function-entry, "
-					   "-mnop-mcount, -fxray-instrument)");
+		strbuf_addf(out, "%s: no function that matches '%s' was compiled with %s", is_of,
+			    rule->text,
+			    rule->takes_out ? "a call of mcount or __fentry__, or with room for one"
+					    : "room for a hook (-fpatchable-function-entry, "
+					      "-mnop-mcount, -fxray-instrument)");
 		return;
 	}
-	strbuf_addf(&text, "option '--%s': no function %s%s%s matches '%s'", option,
+	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
 	/* Of which file a name is nobody has noted. */
@@ -263,9 +280,18 @@ static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);
 	if (!rule->module && nearest_is_close(&near)) {
-		strbuf_addstr(&text, "; the nearest: ");
-		nearest_text(&near, "", &text);
+		strbuf_addstr(out, "; the nearest: ");
+		nearest_text(&near, "", out);
 	}
+}
+
+static void warn_about_rule(const struct patch_rule *rule, const struct strbuf *names,
+			    const struct msg *msg)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	patches_explain(rule, rule->takes_out ? "option '--unpatch'" : "option '--patch'", names,
+			&text);
 	msg_warn(msg, "%s", strbuf_str(&text));
 }
 

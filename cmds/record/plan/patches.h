@@ -7,6 +7,7 @@
 #include "cmds/record/plan/unprepared.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
+#include "utils/format/sym.h"
 
 struct known_module;
 
@@ -14,6 +15,9 @@ struct known_module;
 struct patches {
 	struct strbuf complaints; /* to be told at the end, each with its NUL */
 	bool wants_verdicts;
+	/* Called with @tick_arg now and then while files are looked at; NULL: nobody wants to know. */
+	void (*tick)(void *arg);
+	void *tick_arg;
 };
 
 void patches_deinit(struct patches *patches);
@@ -21,11 +25,19 @@ void patches_deinit(struct patches *patches);
 /*
  * Of one file, as a program or as a library.
  *
- * @found: struct found_patch
+ * @found: struct found_patch; those that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
+ *
+ * Once rules have changed while programs run (patches_turn()):
+ *
+ * @has_all: @found has all that could be patched; what is not to be is out
+ * @generation: of the rules that have chosen last
+ * @base: of the file's addresses
+ * @symbols: of the file
+ * @refused: struct patch_refusal: what cannot be patched; @why_not: all of it, or NULL; lives for ever
  */
 struct module_patches {
 	bool is_known;
@@ -36,6 +48,13 @@ struct module_patches {
 	size_t nr_chosen;
 	size_t counts[UNPREPARED_WAYS];
 	struct strbuf verdicts;
+
+	bool has_all;
+	unsigned generation;
+	uint64_t base;
+	struct symtab symbols;
+	struct strbuf refused;
+	const char *why_not;
 };
 
 void module_patches_deinit(struct module_patches *patches);
@@ -44,15 +63,52 @@ void module_patches_deinit(struct module_patches *patches);
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);
 
+/* How many functions have got a hook, and how many have none any more. */
+struct patches_turned {
+	size_t nr_in;
+	size_t nr_out;
+};
+
+/*
+ * The rules of @settings have changed: which of what could be patched in @known is to be from now on. It is looked for when the first such change is about this file,
+ * and later changes only choose. 0 or -ENOMEM; what cannot be patched at all is not an error: no rule has a match then.
+ */
+int patches_turn(const struct record_settings *settings, struct known_module *known,
+		 bool is_program, struct patches_turned *turned);
+
 /* Add a struct plan_patch to @out for each place that was found in @known, which is loaded as @module. */
 void patches_bind(const struct known_module *known, const struct control_module *module,
 		  bool is_program, struct strbuf *out);
+
+/*
+ * What can be patched in one process, and what is to be. Starts as { 0 }, ends with process_patches_deinit().
+ *
+ * @all: struct plan_patch; those that belong together follow each other, and the last of them is the one that is not silent
+ * @sites, @wanted: uint64_t, sorted: places of all of them that text is written at; those where a patch is to be
+ */
+struct process_patches {
+	struct strbuf all;
+	struct strbuf sites;
+	struct strbuf wanted;
+};
+
+void process_patches_deinit(struct process_patches *patches);
+#define cleanup_process_patches cleanup(process_patches_deinit)
+
+/* Add what rules have chosen of @known (patches_turn()), which is loaded as @module; then process_patches_sort() is due. */
+void process_patches_add(struct process_patches *patches, const struct known_module *known,
+			 const struct control_module *module, bool is_program);
+void process_patches_sort(struct process_patches *patches);
 
 /*
  * At the end: say what could not be patched, and which rules are about nothing. @names: of functions that there are, each with its NUL.
  */
 void patches_warn(const struct patches *patches, const struct patch_rules *rules,
 		  const struct strbuf *names, const struct msg *msg);
+
+/* Why @rule, which has no match, is about nothing; @is_of: what has said it: "option '--patch'". @names: as above */
+void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
+		     struct strbuf *out);
 
 /* Whether any rule is about nothing. */
 bool patches_have_unmatched(const struct patch_rules *rules);

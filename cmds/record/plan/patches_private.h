@@ -6,6 +6,7 @@
 #include "cmds/record/plan/patches.h"
 #include "utils/format/sym.h"
 #include "utils/object/elf_file.h"
+#include "utils/object/functions.h"
 
 struct known_module;
 
@@ -28,12 +29,33 @@ struct finding {
 	const char *why_not;
 	struct strbuf name;
 	struct strbuf others;
+	void (*tick)(void *arg);
+	void *tick_arg;
 	struct module_patches *out;
 };
 
 /* What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be patched, or why not. */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);
+
+/* Whether a place of the function @sym (or NULL) is to be patched as @what says, for which the rules say @choice. */
+bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
+		   enum patch_choice choice);
+
+/* Whether the file may be looked at: of one that was not compiled for it, only if somebody has asked for it. */
+bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
+		    bool is_program);
+
+/* One that the file was compiled with. */
+struct prepared_site;
+struct found_patch;
+struct found_patch found_patch_of_prepared(const struct prepared_site *site);
+
+/* @symbols: sorted; the symbol that begins at @func, or NULL. */
+const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
+
+/* The symbols of the file, with the names that were given to its functions, to f->symbols. */
+int finding_add_names(struct finding *f, const struct functions *functions);
 
 /* What is to be patched of a file that was not compiled for it. 0, or negative errno with a text when it is -ENOSYS. */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);

@@ -9,13 +9,17 @@
 #include "utils/base/cleanup.h"
 #include "utils/object/demangle.h"
 
+const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at)
+{
+	const struct symbol *sym = symtab_find(symbols, at);
+
+	return sym && sym->addr == at && symbol_is_function(sym) ? sym : NULL;
+}
+
 /* The symbol that begins where the function does. */
 static const struct symbol *symbol_of(const struct finding *f, const struct function *function)
 {
-	const struct symbol *sym = symtab_find(&f->symbols, function->start - f->base);
-
-	return sym && sym->addr == function->start - f->base && symbol_is_function(sym) ? sym
-											: NULL;
+	return finding_symbol(&f->symbols, function->start - f->base);
 }
 
 /* A function without a symbol is called by its address in the file, so in all recordings of the file alike. */
@@ -32,7 +36,7 @@ static int add_name(struct symtab *to, const struct finding *f, const struct fun
 }
 
 /* Whoever loads the symbols of this module sees these names, too. */
-static int add_names(struct finding *f, const struct functions *functions)
+int finding_add_names(struct finding *f, const struct functions *functions)
 {
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
@@ -106,7 +110,8 @@ static void note_verdicts(struct finding *f, const struct functions *functions, 
 
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err)
 {
-	struct unprepared u cleanup_unprepared = { 0 };
+	struct unprepared u cleanup_unprepared = { .code = { .tick = f->tick,
+							     .tick_arg = f->tick_arg } };
 	struct unprepared_verdict *verdicts cleanup_free = NULL;
 	bool *chosen cleanup_free = NULL;
 	int ret = unprepared_open(&u, file, f->known->path, &f->symbols, err);
@@ -116,7 +121,7 @@ int finding_unprepared(struct finding *f, const struct elf_file *file, struct uf
 		return ret;
 	chosen = calloc(u.functions.nr + 1, sizeof(*chosen));
 	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	ret = chosen && verdicts ? add_names(f, &u.functions) : -ENOMEM;
+	ret = chosen && verdicts ? finding_add_names(f, &u.functions) : -ENOMEM;
 	if (ret < 0)
 		return ret;
 	choose_functions(f, &u.functions, chosen);

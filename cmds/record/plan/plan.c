@@ -51,6 +51,7 @@ static uint64_t largest_size(const struct record_settings *settings)
  */
 struct binding {
 	const struct record_settings *settings;
+	const struct patches *patches;
 	const struct known_module *module;
 	bool is_program;
 	const struct dwarf_info *debug; /* NULL when it was not looked for */
@@ -150,6 +151,8 @@ static bool looks_at_strings(const struct record_settings *settings)
 	return false;
 }
 
+#define BIND_TICKS 256 /* symbols, whose names are demangled and compared with patterns */
+
 static void bind_module(struct binding *b)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -166,6 +169,8 @@ static void bind_module(struct binding *b)
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
 	b->rules->has_llvm_strings = b->has_llvm_strings;
 	for (size_t i = 0; i < symbols.nr; i++) {
+		if (b->patches->tick && i % BIND_TICKS == 0)
+			b->patches->tick(b->patches->tick_arg);
 		if (symbol_is_function(&symbols.syms[i]))
 			bind_symbol(b, &symbols.syms[i], &name, &others);
 	}
@@ -274,6 +279,7 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 		if (!known->is_bound) {
 			struct binding b = {
 				.settings = planner->settings,
+				.patches = &planner->patches,
 				.module = known,
 				.is_program = i == 0,
 				.rules = &binder->rules,
@@ -308,6 +314,7 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 		struct strbuf funcs cleanup_strbuf = { 0 };
 		struct binding b = {
 			.settings = planner->settings,
+			.patches = &planner->patches,
 			.module = known,
 			.rules = &rules,
 			.steps = &out->lists[PLAN_STEPS],

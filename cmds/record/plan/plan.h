@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
@@ -36,6 +37,7 @@ struct planner {
 	struct known_modules modules;
 	struct plan_binder binder;
 	struct points points;
+	struct declared declared;
 	struct patches patches;
 };
 
@@ -45,6 +47,7 @@ static inline void planner_init(struct planner *planner, const struct record_set
 {
 	*planner = (struct planner){ .settings = settings };
 	points_init(&planner->points, settings->events, store);
+	declared_init(&planner->declared, settings, &planner->points);
 }
 
 void plan_entries_deinit(struct plan_entries *plan);
@@ -93,6 +96,7 @@ bool settings_are_selective(const struct record_settings *settings);
 static inline void planner_deinit(struct planner *planner)
 {
 	plan_binder_deinit(&planner->binder);
+	declared_deinit(&planner->declared);
 	points_deinit(&planner->points);
 	patches_deinit(&planner->patches);
 	known_modules_deinit(&planner->modules);

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/isa.h"
 #include "cmds/record/base/peer.h"
+#include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/store/store.h"
@@ -34,7 +35,7 @@ void points_init(struct points *points, const struct event_rules *rules, struct 
 void points_deinit(struct points *points)
 {
 	for (size_t i = 0; i < points->nr_events; i++)
-		free(points->events[i]);
+		free(points->events[i].name);
 	free(points->events);
 	strbuf_deinit(&points->names);
 	strbuf_deinit(&points->left_out);
@@ -59,9 +60,20 @@ bool points_are_wanted(const struct event_rules *rules)
 	return false;
 }
 
-int points_make_file(struct store *store, struct uft_err *err)
+bool points_have_file(const struct record_settings *settings)
 {
-	return store_publish(store, "events.txt", "", 0, err);
+	return points_are_wanted(settings->events) || settings->filters->counters.nr;
+}
+
+int points_make_file(struct store *store, const struct record_settings *settings,
+		     struct uft_err *err)
+{
+	struct strbuf lines cleanup_strbuf = { 0 };
+
+	counters_put_events(&settings->filters->counters, &lines);
+	if (strbuf_oom(&lines))
+		return err_set_errno(err, -ENOMEM, "cannot write 'events.txt'");
+	return store_publish(store, "events.txt", strbuf_str(&lines), lines.len, err);
 }
 
 /* --- events and their ids --- */
@@ -75,7 +87,7 @@ static int write_line(const struct points *points, size_t index)
 
 	if (stream < 0)
 		return stream;
-	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index]);
+	strbuf_addf(&line, "EVENT: %zu %s\n", EVENT_ID_USER + index, points->events[index].name);
 
 	int ret = strbuf_oom(&line) ? -ENOMEM
 				    : store_append(points->store, stream, line.data, line.len);
@@ -84,32 +96,47 @@ static int write_line(const struct points *points, size_t index)
 	return ret;
 }
 
-/* The id of the event, a new one when it is the first of its name. 0, -ENOMEM, or -ERANGE when there are no numbers left. */
-static int event_id(struct points *points, const char *name, uint32_t *id)
+int points_new_event(struct points *points, const char *name, uint32_t *id)
 {
-	char **events;
+	struct point_event *events;
 
-	for (size_t i = 0; i < points->nr_events; i++) {
-		if (strcmp(points->events[i], name) == 0) {
-			*id = EVENT_ID_USER + i;
-			return 0;
-		}
-	}
 	if (points->nr_events == EVENT_USER_MAX)
 		return -ERANGE;
 	events = vec_grow(points->events, points->nr_events, sizeof(*events));
 	if (!events)
 		return -ENOMEM;
 	points->events = events;
-	events[points->nr_events] = strdup(name);
-	if (!events[points->nr_events])
+	events[points->nr_events] = (struct point_event){ .name = strdup(name) };
+	if (!events[points->nr_events].name)
 		return -ENOMEM;
+	*id = EVENT_ID_USER + points->nr_events++;
+	return 0;
+}
 
-	int ret = write_line(points, points->nr_events);
+void points_write_event(struct points *points, uint32_t id)
+{
+	int ret = write_line(points, id - EVENT_ID_USER);
 
 	if (ret < 0 && !points->error)
 		points->error = ret;
-	*id = EVENT_ID_USER + points->nr_events++;
+}
+
+/* The id of the event, a new one when it is the first of its name. Errors as of points_new_event(). */
+static int event_id(struct points *points, const char *name, uint32_t *id)
+{
+	for (size_t i = 0; i < points->nr_events; i++) {
+		if (points->events[i].is_shared && strcmp(points->events[i].name, name) == 0) {
+			*id = EVENT_ID_USER + i;
+			return 0;
+		}
+	}
+
+	int ret = points_new_event(points, name, id);
+
+	if (ret < 0)
+		return ret;
+	points->events[*id - EVENT_ID_USER].is_shared = true;
+	points_write_event(points, *id);
 	return 0;
 }
 
@@ -204,7 +231,8 @@ static int prepare(struct points *points, struct known_module *known, const stru
 		if (sites[i].why_not[0])
 			leave_out(points, known, code, &wanted[i], sites[i].why_not);
 		else if (ret == 0)
-			found_patch_add_site(&known->points.found, &sites[i], patch);
+			found_patch_add_site(&known->points.found, &sites[i], patch,
+					     /* func= */ 0);
 	}
 	return ret;
 }

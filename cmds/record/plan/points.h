@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cmds/msg.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -17,7 +18,7 @@ struct store;
 /*
  * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
  *
- * @events: "provider:event" by id - EVENT_ID_USER; each has its line in events.txt
+ * @events: by id - EVENT_ID_USER; each has its line in events.txt
  * @names: of all probes that were seen, each with its NUL, wanted or not
  * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
  * @complaints: to be told at the end, each with its NUL
@@ -26,7 +27,10 @@ struct store;
 struct points {
 	const struct event_rules *rules;
 	struct store *store;
-	char **events;
+	struct point_event {
+		char *name;	/* "provider:event" */
+		bool is_shared; /* by all static probes of that name */
+	} * events;
 	size_t nr_events;
 	struct strbuf names;
 	struct strbuf left_out;
@@ -48,8 +52,18 @@ void module_points_deinit(struct module_points *points);
 /* Whether the rules ask for any event of the program, and not only for those that are known without it ("linux:..."). */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* COLD, before the program starts: events.txt, which readers look for, without any event yet. */
-int points_make_file(struct store *store, struct uft_err *err);
+/* Whether there is an events.txt: for events of the program, or counters. */
+bool points_have_file(const struct record_settings *settings);
+
+/* COLD, before the program starts: events.txt, which readers look for, with the counters, and without any event yet. */
+int points_make_file(struct store *store, const struct record_settings *settings,
+		     struct uft_err *err);
+
+/* A number for the event @name, "provider:event", of nobody else. 0, -ENOMEM, or -ERANGE when there are none left. */
+int points_new_event(struct points *points, const char *name, uint32_t *id);
+
+/* Its line in events.txt: readers know it from here on. */
+void points_write_event(struct points *points, uint32_t id);
 
 /* Add a struct plan_patch to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
 void points_bind(struct points *points, struct known_module *known,

@@ -10,7 +10,8 @@
 _Static_assert((int)READ_STATM == PLAN_READ_STATM && (int)READ_PAGE_FAULT == PLAN_READ_PAGE_FAULT &&
 		       (int)READ_PMU_CYCLE == PLAN_READ_PMU_CYCLE &&
 		       (int)READ_PMU_CACHE == PLAN_READ_PMU_CACHE &&
-		       (int)READ_PMU_BRANCH == PLAN_READ_PMU_BRANCH,
+		       (int)READ_PMU_BRANCH == PLAN_READ_PMU_BRANCH &&
+		       (int)READ_COUNTER == PLAN_READ_COUNTER && COUNTERS_MAX == PLAN_COUNTERS_MAX,
 	       "what is to be read is the same for the user and for the probe");
 _Static_assert((int)COND_EQ == PLAN_EQ && (int)COND_NE == PLAN_NE && (int)COND_GT == PLAN_GT &&
 		       (int)COND_GE == PLAN_GE && (int)COND_LT == PLAN_LT &&

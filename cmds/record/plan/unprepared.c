@@ -206,7 +206,7 @@ static void add_function(struct strbuf *found, const struct function *function,
 	/* As if a call had been there, of which this is the return address. */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
-	found_patch_add_site(found, site, patch);
+	found_patch_add_site(found, site, patch, function->start);
 }
 
 static void fill_verdict(struct unprepared_verdict *verdict, const struct function *function,

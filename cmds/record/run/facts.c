@@ -184,7 +184,7 @@ static void tell_events(const struct run *run, const struct recorder *rec)
 	msg_debug(msg, MSG_EVENT, 1, "chosen events of the program: %zu",
 		  rec->planner.points.nr_events);
 	for (size_t i = 0; i < rec->planner.points.nr_events; i++)
-		msg_debug(msg, MSG_EVENT, 2, "'%s' is chosen", rec->planner.points.events[i]);
+		msg_debug(msg, MSG_EVENT, 2, "'%s' is chosen", rec->planner.points.events[i].name);
 	msg_debug(msg, MSG_KERNEL, 1,
 		  "tracepoints are recorded: %s; bytes of them: %llu, events lost: %llu",
 		  yes_or_no(run->has_kernel), (unsigned long long)rec->kernel.bytes_written,

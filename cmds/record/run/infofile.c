@@ -99,7 +99,7 @@ static struct data_header make_header(const struct run *run)
 	uint64_t kernel = run->has_kernel ? FEAT_KERNEL : 0;
 	uint64_t plthook = run->settings.use_libcalls ? FEAT_PLTHOOK : 0;
 	uint64_t callsite = has_callsites(run->settings.filters) ? FEAT_CALLSITE : 0;
-	uint64_t events = points_are_wanted(run->settings.events) ? FEAT_EVENT : 0;
+	uint64_t events = run->has_events || points_have_file(&run->settings) ? FEAT_EVENT : 0;
 	uint64_t estimate = run->settings.estimates_return ? FEAT_ESTIMATE_RETURN : 0;
 
 	return (struct data_header){

@@ -45,6 +45,16 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 		sigaddset(set, SIGUSR1);
 }
 
+/* While its hooks change (attach_patch()) it is traced, and its stops are told, too. */
+static bool has_ended(const struct lifetime *life)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, life->program, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return errno != EINTR;
+	return info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
+}
+
 /* Both are harmless as often as one likes: the program ends once. */
 static void reap_program(void *arg)
 {
@@ -53,6 +63,8 @@ static void reap_program(void *arg)
 	struct pollfd end = { .fd = rec->program_fd, .events = POLLIN };
 
 	if (!alive_program_runs(&rec->alive))
+		return;
+	if (life->is_parent && !has_ended(life))
 		return;
 	if (life->is_parent) {
 		int status;

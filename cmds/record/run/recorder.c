@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "cmds/record/attach/attach.h"
+#include "cmds/record/attach/target.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -170,6 +172,27 @@ static void drain(void *writers, struct process *proc)
 	writer_drain_all(writers, proc);
 }
 
+static void serve_a_moment(void *arg)
+{
+	struct recorder *rec = arg;
+
+	loop_serve(&rec->loop, 1);
+}
+
+static int repatch(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
+		   struct uft_err *err)
+{
+	struct recorder *rec = arg;
+	const struct attach_how how = { .wait = serve_a_moment, .wait_arg = rec };
+	struct attach_patches job = { .patches = patches };
+	int ret = target_check(pid, rec->settings->force, err);
+
+	if (ret == 0)
+		ret = attach_patch(pid, &how, &job, err);
+	*nr_left = job.nr_left;
+	return ret;
+}
+
 /* Each room gets what it needs of the others. */
 static void put_together(struct recorder *rec)
 {
@@ -212,6 +235,7 @@ static void put_together(struct recorder *rec)
 		.tasks = &rec->tasks,
 		.processes = &rec->processes,
 		.writers = &rec->writers,
+		.working_ms = 1000,
 		.page_fd = -1,
 		.listen_fd = -1,
 		.talks.pause_fd = -1,
@@ -222,9 +246,14 @@ static void put_together(struct recorder *rec)
 		.processes = &rec->processes,
 		.store = store,
 		.plan = &rec->channel.plan,
+		.sessions = &rec->sessions,
+		.repatch = repatch,
+		.repatch_arg = rec,
 	};
 	steering_begin(&rec->steering);
 	rec->channel.steering = &rec->steering;
+	rec->planner.patches.tick = control_tick;
+	rec->planner.patches.tick_arg = &rec->channel;
 	rec->overhead = (struct overhead){
 		.settings = settings,
 		.loop = &rec->loop,

@@ -37,6 +37,7 @@ struct run {
 	pid_t *pids; /* -p; heap */
 	size_t nr_pids;
 	bool has_debug;	 /* there are .dbg files */
+	bool has_events; /* the program has declared some */
 	bool has_perf;	 /* there are perf-cpu<N>.dat files */
 	bool has_kernel; /* there are kernel-cpu<N>.dat files */
 };

@@ -3,13 +3,14 @@
 
 #include <stdio.h>
 
+#include "utils/format/datadir.h"
 #include "utils/format/record.h"
 
-static int open_data_file(struct writers *writers, int32_t tid)
+static int open_data_file(struct writers *writers, int32_t tid, const char *suffix)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%d.dat", tid);
+	snprintf(name, sizeof(name), "%d%s", tid, suffix);
 	return store_open(writers->store, name);
 }
 
@@ -97,7 +98,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		sample_take(writers->sample, proc, data, len);
 
 	struct store *store = writers->store;
-	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid);
+	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid, ".dat");
 	int ret = stream < 0 ? stream : append_with_lost(store, stream, sink, data, len);
 
 	/* The program goes on: a full disk is no reason to stop it. */
@@ -109,6 +110,26 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		sink->is_open = store_may_stay_open(store, stream);
 		sink->stream = stream;
 		if (!sink->is_open)
+			store_close(store, stream);
+	}
+}
+
+void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
+			  struct ring_sink *sink, const void *data, size_t len)
+{
+	if (len == 0 || !store_may_take(writers->store, len) || !name_sink(writers, proc, r, sink))
+		return;
+
+	struct store *store = writers->store;
+	int stream = sink->payloads.is_open
+			     ? sink->payloads.stream
+			     : open_data_file(writers, sink->tid, DATADIR_EVENT_DATA_SUFFIX);
+
+	store_note_error(store, stream < 0 ? stream : store_append(store, stream, data, len));
+	if (!sink->payloads.is_open && stream >= 0) {
+		sink->payloads.is_open = store_may_stay_open(store, stream);
+		sink->payloads.stream = stream;
+		if (!sink->payloads.is_open)
 			store_close(store, stream);
 	}
 }
@@ -132,5 +153,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	}
 	if (sink->is_open)
 		store_close(writers->store, sink->stream);
+	if (sink->payloads.is_open)
+		store_close(writers->store, sink->payloads.stream);
 	*sink = (struct ring_sink){ 0 };
 }

@@ -9,6 +9,7 @@
 #include "cmds/record/sources/writer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
+#include "utils/format/datadir.h"
 #include "utils/format/record.h"
 
 #define NAME_SIZE 32
@@ -52,6 +53,8 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%d.dat", flight->files[0].tid);
+		store_remove(writers->store, name);
+		snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, flight->files[0].tid);
 		store_remove(writers->store, name);
 		forget_file(flight, 0);
 		flight->nr_gone++;
@@ -156,8 +159,19 @@ static int copy_segments(struct saving *s, uint64_t budget)
 	return -EAGAIN;
 }
 
-/* A file that does not go back to the beginning starts with the count of what is not there. */
-static int save_copy(struct writers *writers, const struct saving *s, int32_t tid)
+/* The caller frees it. */
+static int copy_ring(struct saving *s, uint64_t budget)
+{
+	s->copy = malloc(nr_segments_within(s->proc, budget) * s->proc->segment_bytes);
+	return s->copy ? copy_segments(s, budget) : -ENOMEM;
+}
+
+/*
+ * A file that does not go back to the beginning starts with the count of what is not there. @bytes_beside: of the task's
+ * other file
+ */
+static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
+		     uint64_t bytes_beside)
 {
 	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
 	const struct iovec parts[] = {
@@ -171,20 +185,36 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	int ret = store_publish_parts(writers->store, name, parts, ARRAY_SIZE(parts), NULL);
 
 	if (ret == 0)
-		note_file(writers, tid, parts[0].iov_len + parts[1].iov_len);
+		note_file(writers, tid, parts[0].iov_len + parts[1].iov_len + bytes_beside);
 	return ret;
 }
 
-static int save_ring(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
+/* Those that no record is left of are passed over by readers. */
+static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
-	char *copy cleanup_free = malloc(nr_segments_within(s->proc, budget) *
-					 s->proc->segment_bytes);
+	int ret = copy_ring(s, budget);
+	const struct iovec part = { s->copy, s->bytes };
+	char name[NAME_SIZE];
 
-	s->copy = copy;
+	if (ret < 0 || s->bytes == 0)
+		return ret;
+	snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, tid);
+	return store_publish_parts(writers->store, name, &part, 1, NULL);
+}
 
-	int ret = copy ? copy_segments(s, budget) : -ENOMEM;
+/* @beside: the payloads of the same task, if it has a ring of them. They get half of @budget */
+static int save_task(struct writers *writers, struct saving *s, struct saving *beside, int32_t tid,
+		     uint64_t budget)
+{
+	uint64_t share = beside->ring ? budget / 2 : budget;
+	int ret = copy_ring(s, share - MIN(share, sizeof(struct record)));
 
-	return ret < 0 || s->bytes == 0 ? ret : save_copy(writers, s, tid);
+	if (ret < 0 || s->bytes == 0)
+		return ret;
+	/* A payload comes ahead of its record: what is copied later has it. */
+	if (beside->ring)
+		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
+	return save_copy(writers, s, tid, beside->bytes);
 }
 
 /* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
@@ -214,17 +244,20 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
 	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
 	struct saving saving = { .proc = proc, .ring = r };
+	struct saving beside = { .proc = proc, .ring = process_payloads(proc, index) };
 
 	if (!tid)
 		return;
 	pthread_mutex_lock(&writers->flight.lock);
 
-	int ret = save_ring(writers, &saving, tid, budget - MIN(budget, sizeof(struct record)));
+	int ret = save_task(writers, &saving, &beside, tid, budget);
 
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
 	pthread_mutex_unlock(&writers->flight.lock);
+	free(saving.copy);
+	free(beside.copy);
 	store_note_error(writers->store, ret);
 	if (saving.bytes && sink->tid == 0) {
 		sink->tid = tid;

@@ -48,24 +48,39 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 }
 
 /*
+ * One of the rings of a task.
+ *
+ * @of: the first one, which says whose it is
+ * @tail: the sink's
+ * @append: where its bytes go
+ */
+struct draining {
+	struct ring *ring;
+	struct ring *of;
+	struct ring_sink *sink;
+	uint64_t *tail;
+	void (*append)(struct writers *writers, struct process *proc, struct ring *r,
+		       struct ring_sink *sink, const void *data, size_t len);
+};
+
+/*
  * Take from one ring: whole segments always, the rest of the current one when @everything is
  * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
  */
-static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
-			   bool everything)
+static uint64_t drain(struct writers *writers, struct process *proc, const struct draining *d,
+		      bool everything)
 {
-	struct ring *r = process_ring(proc, index);
-	struct ring_sink *sink = &proc->sinks[index];
+	struct ring *r = d->ring;
 	uint64_t data_bytes = (uint64_t)proc->nr_segments * proc->segment_bytes;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
 	uint64_t taken = 0;
 
-	if (head - sink->tail > data_bytes || head % 8 != 0)
+	if (head - *d->tail > data_bytes || head % 8 != 0)
 		return 0;
-	while (sink->tail < head) {
-		uint64_t place = sink->tail % data_bytes;
+	while (*d->tail < head) {
+		uint64_t place = *d->tail % data_bytes;
 		uint64_t in_segment = place % proc->segment_bytes;
-		uint64_t segment_end = sink->tail - in_segment + proc->segment_bytes;
+		uint64_t segment_end = *d->tail - in_segment + proc->segment_bytes;
 		uint64_t len;
 
 		if (head >= segment_end) {
@@ -73,17 +88,46 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 
 			len = used > in_segment ? used - in_segment : 0;
 		} else if (everything) {
-			len = head - sink->tail;
+			len = head - *d->tail;
 		} else {
 			break;
 		}
-		sink_append(writers, proc, r, sink, ring_data(r) + place, len);
+		d->append(writers, proc, d->of, d->sink, ring_data(r) + place, len);
 		taken += len;
-		sink->tail = head >= segment_end ? segment_end : head;
-		atomic_store_explicit(&r->tail, sink->tail, memory_order_release);
+		*d->tail = head >= segment_end ? segment_end : head;
+		atomic_store_explicit(&r->tail, *d->tail, memory_order_release);
 		release_producer(r);
 	}
 	return taken;
+}
+
+/* All that a task has. A payload is committed before its record: it is in its file no later than the next look at both. */
+static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
+			   bool everything)
+{
+	struct ring *r = process_ring(proc, index);
+	struct ring_sink *sink = &proc->sinks[index];
+	const struct draining records = { r, r, sink, &sink->tail, sink_append };
+	uint64_t taken = drain(writers, proc, &records, everything);
+	struct ring *second = process_payloads(proc, index);
+	const struct draining payloads = { second, r, sink, &sink->payloads.tail,
+					   sink_append_payloads };
+
+	return second ? taken + drain(writers, proc, &payloads, everything) : taken;
+}
+
+/* Anybody may take it. */
+static void free_ring(struct ring *r)
+{
+	r->tid = 0;
+	r->segment_before[0] = 0;
+	atomic_store(&r->head, 0);
+	atomic_store(&r->tail, 0);
+	atomic_store(&r->lost, 0);
+	atomic_store(&r->lost_told, 0);
+	atomic_store(&r->lost_inside, 0);
+	atomic_store(&r->payloads, 0);
+	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }
 
 /* The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings are closed now */
@@ -98,19 +142,26 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 	else
 		drain_ring(writers, proc, index, true);
 	sink_finish(writers, proc, r, sink);
-	r->tid = 0;
-	r->segment_before[0] = 0;
-	atomic_store(&r->head, 0);
-	atomic_store(&r->tail, 0);
-	atomic_store(&r->lost, 0);
-	atomic_store(&r->lost_told, 0);
-	atomic_store(&r->lost_inside, 0);
-	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
+
+	struct ring *second = process_payloads(proc, index);
+
+	/* What is no such ring is another task's. */
+	if (second && atomic_load(&second->state) == RING_PAYLOADS)
+		free_ring(second);
+	free_ring(r);
 }
 
 static enum ring_state state_of(const struct process *proc, uint32_t index)
 {
 	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
+}
+
+/* Payloads are looked at with the ring that they belong to. */
+static bool is_of_task(const struct process *proc, uint32_t index)
+{
+	enum ring_state state = state_of(proc, index);
+
+	return state != RING_FREE && state != RING_PAYLOADS;
 }
 
 /* A ring whose thread has ended. */
@@ -148,9 +199,9 @@ void writer_drain_all(struct writers *writers, struct process *proc)
 
 	close_ended_rings(writers, proc, 0, 1);
 	for (uint32_t i = 0; i < process_rings_in_use(proc); i++)
-		nr += state_of(proc, i) != RING_FREE;
+		nr += is_of_task(proc, i);
 	for (uint32_t i = 0; i < process_rings_in_use(proc); i++) {
-		if (state_of(proc, i) != RING_FREE)
+		if (is_of_task(proc, i))
 			close_ring(writers, proc, i, nr);
 	}
 	atomic_fetch_add(&writers->threads_untraced, atomic_load(&proc->arena->threads_untraced));

@@ -32,6 +32,9 @@ static void drop(struct processes *procs, struct process *proc)
 	procs->notes.threads_caged += atomic_load(&proc->notes->threads_caged);
 	procs->notes.threads_shared += atomic_load(&proc->notes->threads_shared);
 	procs->notes.children_cut_off += atomic_load(&proc->notes->children_cut_off);
+	procs->notes.events_undeclared += atomic_load(&proc->notes->events_undeclared);
+	procs->notes.threads_without_payloads += atomic_load(
+		&proc->notes->threads_without_payloads);
 	munmap(proc->notes, RING_PAGE);
 	proc->notes = NULL;
 	procs->notes.nr_ended--;

@@ -24,6 +24,8 @@ struct notes {
 	uint64_t threads_caged;
 	uint64_t threads_shared;
 	uint64_t children_cut_off;
+	uint64_t events_undeclared;
+	uint64_t threads_without_payloads;
 };
 
 /* @proc has an arena, whose first page becomes its notes. */

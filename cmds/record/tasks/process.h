@@ -29,6 +29,7 @@
  * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few streams.
  * @tail: what the ring's tail is told from; the ring itself is memory of the program
  * @untold: records that were lost here and no LOST record in the file tells of
+ * @payloads: the same of its second ring, and of <tid>.evt
  *
  * Starts as zeros, so that thousands of unused ones are pages nobody touched.
  */
@@ -38,6 +39,11 @@ struct ring_sink {
 	int stream;
 	uint64_t tail;
 	uint64_t untold;
+	struct {
+		bool is_open;
+		int stream;
+		uint64_t tail;
+	} payloads;
 };
 
 /*
@@ -90,6 +96,16 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
 
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
+}
+
+/* The second ring of ring @index; NULL when it has none so far. Any of the process' rings may be said to be that. */
+static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
+{
+	uint32_t said = atomic_load_explicit(&process_ring(proc, index)->payloads,
+					     memory_order_acquire);
+
+	return said && said <= proc->nr_rings && said - 1 != index ? process_ring(proc, said - 1)
+								   : NULL;
 }
 
 /* Rings below this index may have something in them. */

@@ -37,6 +37,8 @@ enum {
 	ERROR,
 	STATUS,
 	STATUS_IS,
+	DECLARE = 14,
+	DECLARED,
 	STRANGE = 0x8001
 };
 enum {
@@ -47,7 +49,8 @@ enum {
 	EXEC = 1,
 	FORK,
 	DLOPEN,
-	ENDING = 6
+	ENDING = 6,
+	EVENTS = 9
 };
 
 struct header {
@@ -82,6 +85,18 @@ struct status {
 	struct header h;
 	uint32_t flags, nr_alive;
 	uint64_t bytes_written, records_lost;
+};
+
+struct declare {
+	struct header h;
+	uint32_t has_common, pad;
+	char texts[8168];
+};
+
+struct declared {
+	struct header h;
+	uint32_t event;
+	int32_t choice;
 };
 
 struct module {
@@ -138,7 +153,7 @@ static void die(const char *what)
 
 static struct header head(int type)
 {
-	return (struct header){ 0x7554, type, 6, 0, 0, 0 };
+	return (struct header){ 0x7554, type, 7, 0, 0, 0 };
 }
 
 static void find_recorder(int pid)
@@ -480,6 +495,7 @@ static void tell_answer(int s)
 		struct header h;
 		struct error error;
 		struct status status;
+		struct declared declared;
 		char bytes[8192];
 	} packet = { 0 };
 	ssize_t len = recv(s, &packet, sizeof(packet), 0);
@@ -488,6 +504,8 @@ static void tell_answer(int s)
 		printf("ERROR %u about %u\n", packet.error.verdict, packet.error.h.seq);
 	else if (len > 0 && packet.h.type == STATUS_IS)
 		printf("STATUS_IS of %u processes to %u\n", packet.status.nr_alive, packet.h.seq);
+	else if (len > 0 && packet.h.type == DECLARED)
+		printf("DECLARED %u, choice %d\n", packet.declared.event, packet.declared.choice);
 	else if (len > 0)
 		printf("type %u\n", packet.h.type);
 	else
@@ -521,7 +539,69 @@ static void say_strange(const char *arg)
 	tell_answer(s);
 }
 
-/* A probe of another version: the one before, and one that is still to come. */
+static void say_declare(int s, const char *texts, size_t len, int has_common)
+{
+	struct declare m = { .h = head(DECLARE), .has_common = has_common };
+
+	memcpy(m.texts, texts, len);
+	say(s, &m, offsetof(struct declare, texts) + len);
+}
+
+/* In a conversation of its own, which goes on. */
+static int declare(const char *texts, size_t len, int has_common)
+{
+	int s = connect_to();
+
+	say_hello(s, EVENTS, getpid());
+	say_declare(s, texts, len, has_common);
+	return s;
+}
+
+/* Events of the longest names there are, until one is refused. */
+static void declare_until_refused(void)
+{
+	static char texts[8000];
+	struct declared answer = { .event = 1 };
+	unsigned nr;
+
+	memset(texts, 'A', sizeof(texts) - 2);
+	for (nr = 0; answer.event && nr < 2000; nr++) {
+		int s;
+
+		snprintf(texts, 16, "%010u", nr);
+		texts[10] = 'A';
+		s = declare(texts, sizeof(texts), 0);
+		if (recv(s, &answer, sizeof(answer), 0) != sizeof(answer))
+			die("DECLARED");
+		close(s);
+	}
+	printf("refused at last: %d\n", nr > 1000 && nr < 2000);
+}
+
+/* What is no declaration, at all or from this process, and more than there is room for. */
+static void say_declares(const char *arg)
+{
+	int s = connect_to();
+
+	say_declare(s, "A\0%d", 5, 0);
+	tell_answer(s);
+	tell_answer(declare("A\0%d", 5, 0));
+	be_traced();
+	s = declare("A B:\n\0%d", 9, 0);
+	tell_answer(s);
+	say_declare(s, "C\0%d", 5, 0);
+	tell_answer(s);
+	tell_answer(s);
+	tell_answer(declare("A B:\n\0%d", 9, 0));
+	tell_answer(declare("A\0%d", 4, 0));
+	tell_answer(declare("\0%d", 4, 0));
+	tell_answer(declare("A\0%d", 5, 1));
+	tell_answer(declare("A\0%d", 5, 2));
+	tell_answer(declare("A\0%", 4, 0));
+	declare_until_refused();
+}
+
+/* A probe of another version: an old one, and one that is still to come. */
 static void say_version(const char *arg)
 {
 	struct old_hello old = {
@@ -560,6 +640,7 @@ static const struct {
 	{ "another", be_another },
 	{ "strange", say_strange },
 	{ "version", say_version },
+	{ "declare", say_declares },
 };
 
 int main(int argc, char **argv)

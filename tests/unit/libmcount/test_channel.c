@@ -10,6 +10,7 @@
 #include "libmcount/probe.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
 
 struct conversation {
@@ -283,6 +284,32 @@ static void chatter_is_no_answer(void **state)
 	}
 }
 
+/* Who works at it is waited for, and not for ever. */
+static void a_recorder_at_work_is_waited_for(void **state)
+{
+	static const struct {
+		int nr;
+		uint32_t seq;
+		bool is_answered;
+	} cases[] = {
+		{ 3, 2, true }, { 100, 2, true }, { 160, 2, false }, { 3, 1, true }, { 4, 1, false }
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		for (int k = 0; k < cases[i].nr; k++)
+			say(&talk, CONTROL_WORKING, CONTROL_OPTIONAL,
+			    sizeof(struct control_working), cases[i].seq);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+		pair_before(SYS_recvmsg, take_long, NULL);
+		assert_int_equal(finish(&talk), cases[i].is_answered);
+		pair_before(0, NULL, NULL);
+		end(&talk);
+	}
+}
+
 /* Only with CAP_SYS_RESOURCE, which not every root has. */
 static bool may_pass_hard_limit(const struct rlimit *now)
 {
@@ -351,6 +378,7 @@ int main(void)
 		cmocka_unit_test(no_descriptor_is_left),
 		cmocka_unit_test(signals_interrupt_nothing),
 		cmocka_unit_test(chatter_is_no_answer),
+		cmocka_unit_test(a_recorder_at_work_is_waited_for),
 		cmocka_unit_test(few_descriptors),
 	};
 

@@ -17,6 +17,7 @@ static const struct control_shape *const shapes[] = {
 	&control_hello_shape,	&control_module_shape, &control_ready_shape,
 	&control_welcome_shape, &control_plan_shape,   &control_crash_shape,
 	&control_error_shape,	&control_status_shape, &control_status_is_shape,
+	&control_working_shape,
 };
 
 static void make(const struct control_shape *shape, size_t len)
@@ -84,6 +85,50 @@ static void crashes(void **state)
 	packet.crash.nr_frames = CONTROL_CRASH_FRAMES + 1;
 	assert_int_equal(control_check(&control_crash_shape, &packet, sizeof(packet.crash)),
 			 CONTROL_MALFORMED);
+}
+
+static enum control_verdict check_declare(uint32_t has_common, const char *texts, size_t nr)
+{
+	struct control_declare *m = (struct control_declare *)&packet;
+
+	make(&control_declare_shape, sizeof(*m) + nr);
+	m->has_common = has_common;
+	memcpy(m->texts, texts, nr);
+	return control_check(&control_declare_shape, &packet, sizeof(*m) + nr);
+}
+
+/* An id, a format and maybe another one, each with its NUL, and nothing behind them. */
+static void declarations(void **state)
+{
+	assert_int_equal(check_declare(0, "A\0%d", 5), CONTROL_TAKEN);
+	assert_int_equal(check_declare(1, "A\0%d\0%L", 8), CONTROL_TAKEN);
+	assert_int_equal(check_declare(0, "A\0", 3), CONTROL_TAKEN);
+	assert_int_equal(check_declare(0, "\0%d", 4), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(1, "A\0%d", 5), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(0, "A\0%d\0%L", 8), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(2, "A\0%d\0%L\0", 9), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(0, "A\0%dx", 5), CONTROL_MALFORMED);
+}
+
+static void numbers_of_events(void **state)
+{
+	static const struct {
+		uint32_t event;
+		enum control_verdict verdict;
+	} cases[] = {
+		{ 0, CONTROL_TAKEN },	       { 1, CONTROL_MALFORMED },
+		{ 999999, CONTROL_MALFORMED }, { 1000000, CONTROL_TAKEN },
+		{ 1998999, CONTROL_TAKEN },    { 1999000, CONTROL_MALFORMED },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct control_declared *m = (struct control_declared *)&packet;
+
+		make(&control_declared_shape, sizeof(*m));
+		m->event = cases[i].event;
+		assert_int_equal(control_check(&control_declared_shape, &packet, sizeof(*m)),
+				 cases[i].verdict);
+	}
 }
 
 static enum control_verdict check_ready(size_t len)
@@ -267,6 +312,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(types_differ),
+		cmocka_unit_test(declarations),
+		cmocka_unit_test(numbers_of_events),
 		cmocka_unit_test(modules),
 		cmocka_unit_test(crashes),
 		cmocka_unit_test(headers),

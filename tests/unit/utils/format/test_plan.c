@@ -15,6 +15,7 @@ struct sample {
 	struct plan_cond conds[2]; /* the second is text */
 	struct capture_step steps[6];
 	struct plan_watch watches[1];
+	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
 	struct plan_view view;
 };
 
@@ -36,6 +37,7 @@ static void make_sample(struct sample *s)
 	s->view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, s->conds, 2);
 	s->view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, s->steps, 6);
 	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 1);
+	s->view.lists[PLAN_COUNTERS] = plan_list(PLAN_COUNTERS, s->counters, 2);
 }
 
 static void *image_of(const struct plan_view *view, uint64_t *len)
@@ -129,15 +131,15 @@ static void directories(void **state)
 		struct plan_section section;
 		int result;
 	} cases[] = {
-		{ { PLAN_KINDS + 5, 8, 1, 160 }, 0 },	    /* of a newer maker */
-		{ { PLAN_KINDS + 5, 8, 1, 164 }, -EINVAL }, /* but where it may be */
-		{ { PLAN_KINDS + 5, 12, 1, 160 }, -EINVAL },
-		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 160 }, -EINVAL },
-		{ { PLAN_KINDS + 5, 0, 1, 160 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, 1, 192 }, 0 },	    /* of a newer maker */
+		{ { PLAN_KINDS + 5, 8, 1, 196 }, -EINVAL }, /* but where it may be */
+		{ { PLAN_KINDS + 5, 12, 1, 192 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 192 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 0, 1, 192 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL },   /* in the header */
-		{ { PLAN_KINDS + 5, 8, 1, 152 }, -EINVAL }, /* in the directory */
+		{ { PLAN_KINDS + 5, 8, 1, 176 }, -EINVAL }, /* in the directory */
 		{ { PLAN_KINDS + 5, 8, 1, UINT64_MAX - 7 }, -EINVAL },
-		{ { PLAN_WATCHES, 16, 0, 160 }, -EINVAL }, /* twice */
+		{ { PLAN_WATCHES, 16, 0, 192 }, -EINVAL }, /* twice */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -184,6 +186,8 @@ static void entries_lead_nowhere_else(void **state)
 		s.conds[0].index = 0, "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_FLOAT;
 		s.conds[0].index = 0, "what a condition compares with is not there");
+	REFUSED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX + 1,
+		"there are too many counters");
 	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
 #define PATCH_REFUSED(why, ...)                                                                \
 	do {                                                                                   \

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
+#include "utils/format/counter_record.h"
 #include "utils/format/record.h"
 
 static void round_trip(void **state)
@@ -28,6 +29,43 @@ static void round_trip(void **state)
 	}
 }
 
+/* A counter's value in as few records as it takes, each of which has the id where older readers look for it. */
+static void counters(void **state)
+{
+	static const struct {
+		uint64_t value;
+		unsigned nr;
+	} cases[] = {
+		{ 0, 1 },
+		{ 1, 1 },
+		{ 0xffffff, 1 },
+		{ 0x1000000, 2 },
+		{ 0x123456789abc, 2 },
+		{ 0x1000000000000, 3 },
+		{ UINT64_MAX, 3 },
+	};
+	const uint32_t id = 1999001;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned nr = counter_pieces(cases[i].value);
+		uint64_t value = 0;
+
+		assert_int_equal(nr, cases[i].nr);
+		for (unsigned k = 0; k < nr; k++) {
+			uint64_t data = counter_piece(id, cases[i].value, k, nr);
+
+			assert_int_equal(record_type(data), RECORD_EVENT);
+			assert_true(record_magic_is_good(data));
+			assert_false(record_has_more(data));
+			assert_int_equal((uint32_t)record_addr(data), id);
+			assert_int_equal(counter_piece_id(data), id);
+			assert_int_equal(counter_piece_has_more(data), k + 1 < nr);
+			value |= counter_piece_value(data, k);
+		}
+		assert_int_equal(value, cases[i].value);
+	}
+}
+
 /* doc/formats/records.md, "Records": the ENTRY of main as a file has it. */
 static void sample(void **state)
 {
@@ -51,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
+		cmocka_unit_test(counters),
 		cmocka_unit_test(sample),
 		cmocka_unit_test(clamped_and_damaged),
 	};

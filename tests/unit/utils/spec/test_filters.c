@@ -158,6 +158,28 @@ static void test_other_names(void **state)
 	assert_int_equal(trigger.depth, 3);
 }
 
+/* Counters have their bits in the order in which they come; an option that takes no read= has none. */
+static void test_counters(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+	const struct filter_subject subject = { .name = "f", .name_len = 1 };
+	struct trigger trigger;
+	struct uft_err err = { 0 };
+
+	add(&filters, SPEC_FILTER, "f@read=cycles");
+	add(&filters, SPEC_TRIGGER, "g@read=cs,read=r1;f@read=r2,read=cs,read=page-fault");
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	assert_int_equal(filters.counters.nr, 3);
+	assert_string_equal(filters.counters.list[1].name, "r1");
+	assert_true(filters_match(&filters, &subject, &trigger));
+	assert_int_equal(trigger.read, READ_COUNTER << 0 | READ_COUNTER << 2 | READ_PAGE_FAULT);
+	add(&filters, SPEC_TRIGGER, "h@read=r3,read=r4,read=r5,read=r6,read=r7");
+	assert_int_equal(filters_add(&filters, SPEC_TRIGGER, MATCH_REGEX, "i@read=r8", &err),
+			 -ERR_USAGE);
+	assert_string_equal(err.text,
+			    "'i@read=r8': at most 8 counters are read by name in one recording");
+}
+
 static void test_thousand_names(void **state)
 {
 	struct filters filters cleanup_filters = { 0 };
@@ -184,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_strings_hold_separators),
 		cmocka_unit_test(test_notrace_is_a_negated_filter),
 		cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_thousand_names),
 	};
 

@@ -121,12 +121,58 @@ static void refused(void **state)
 	}
 }
 
+static enum patch_choice choice_of(struct patch_rules *rules, const char *name)
+{
+	const struct patch_subject subject = { .name = name, .module = "p", .is_program = true };
+
+	return patch_rules_choose(rules, &subject);
+}
+
+static void changes(void **state)
+{
+	struct patch_rules rules = parse("f;!g", MATCH_REGEX);
+	struct patch_rules_change change;
+	struct patch_rules more = parse("!f;h", MATCH_REGEX);
+
+	assert_int_equal(patch_rules_add(&rules, &more, &change), 0);
+	assert_int_equal(more.nr, 0);
+	patch_rules_keep(&rules, &change);
+	assert_int_equal(rules.nr, 4);
+	assert_int_equal(choice_of(&rules, "f"), PATCH_OUT);
+	assert_int_equal(choice_of(&rules, "h"), PATCH_IN);
+	/* What was said first is what the default goes by. */
+	assert_int_equal(rules.nr_first, 2);
+
+	/* Taken back, with what is replaced. */
+	unsigned generation = rules.generation;
+
+	more = parse("f;!h;i", MATCH_REGEX);
+	assert_int_equal(patch_rules_add(&rules, &more, &change), 0);
+	assert_int_equal(choice_of(&rules, "f"), PATCH_IN);
+	assert_int_equal(choice_of(&rules, "h"), PATCH_OUT);
+	patch_rules_undo(&rules, &change);
+	assert_int_equal(choice_of(&rules, "f"), PATCH_OUT);
+	assert_int_equal(choice_of(&rules, "h"), PATCH_IN);
+	assert_int_equal(choice_of(&rules, "i"), PATCH_UNSAID);
+	assert_true(rules.generation != generation);
+
+	/* However often it is switched. */
+	for (int i = 0; i < 100; i++) {
+		more = parse(i % 2 ? "f;!h" : "!f;h", MATCH_REGEX);
+		assert_int_equal(patch_rules_add(&rules, &more, &change), 0);
+		patch_rules_keep(&rules, &change);
+		assert_int_equal(choice_of(&rules, "f"), i % 2 ? PATCH_IN : PATCH_OUT);
+	}
+	assert_int_equal(rules.nr, 4);
+	patch_rules_deinit(&rules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_one_counts),	cmocka_unit_test(other_names),
 		cmocka_unit_test(matches_are_noted),	cmocka_unit_test(refused),
-		cmocka_unit_test(what_rules_are_about),
+		cmocka_unit_test(what_rules_are_about), cmocka_unit_test(changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

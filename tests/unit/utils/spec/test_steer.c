@@ -39,6 +39,17 @@ static void test_good(void **state)
 			    "depth 7 time 1ms size 2k match glob off on");
 }
 
+static void test_patches(void **state)
+{
+	struct steer_change change cleanup_steer_change = { 0 };
+
+	assert_int_equal(parse("patch a;b@lib unpatch c;d patch e", &change, NULL), 0);
+	assert_int_equal(change.flags, STEER_PATCH);
+	assert_true(change.flags & STEER_CHANGES);
+	assert_string_equal(strbuf_str(&change.patches), "a;b@lib;!c;!d;e");
+	assert_string_equal(strbuf_str(&change.text), "patch a;b@lib unpatch c;d patch e");
+}
+
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -48,6 +59,8 @@ static void test_wrong(void **state)
 		{ "onn", "unknown word 'onn'; the nearest: on" },
 		{ "", "unknown word ''" },
 		{ "on filter", "'filter' needs an argument: filter FUNC[@...]" },
+		{ "patch", "'patch' needs an argument: patch FUNC[@LIB]" },
+		{ "unpatc a", "unknown word 'unpatc'; the nearest: unpatch" },
 		{ "filter ", "'filter' needs an argument: filter FUNC[@...]" },
 		{ "depth 0", "'depth 0': it is a number from 1 to 65534" },
 		{ "depth 65535", "'depth 65535': it is a number from 1 to 65534" },
@@ -72,6 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_patches),
 		cmocka_unit_test(test_wrong),
 	};
 

@@ -112,6 +112,23 @@ static void test_colors_and_reads(void **state)
 	}
 }
 
+/* By the one name that recordings have; twice is once. */
+static void test_counters(void **state)
+{
+	struct spec spec = parse_good(SPEC_TRIGGER,
+				      "f@read=cs,read=Context-Switches,read=instructions,"
+				      "read=R01A8,read=page-fault");
+
+	assert_int_equal(spec.trigger.flags, TRIGGER_READ);
+	assert_int_equal(spec.trigger.read, READ_PAGE_FAULT);
+	assert_int_equal(spec.counters.nr, 3);
+	assert_string_equal(spec.counters.list[0].name, "context-switches");
+	assert_string_equal(spec.counters.list[1].name, "instructions");
+	assert_string_equal(spec.counters.list[2].name, "r1a8");
+	assert_int_equal(spec.counters.list[2].config, 0x1a8);
+	spec_deinit(&spec);
+}
+
 static void test_modules(void **state)
 {
 	static const struct {
@@ -204,6 +221,14 @@ static void test_wrong(void **state)
 		{ SPEC_TRIGGER, "f@dpeth=1", 3, "did you mean depth" },
 		{ SPEC_TRIGGER, "f@color=rde", 9, "did you mean red" },
 		{ SPEC_TRIGGER, "f@read=page-falut", 8, "did you mean page-fault" },
+		{ SPEC_TRIGGER, "f@read=contxt-switches", 8, "did you mean context-switches" },
+		{ SPEC_TRIGGER, "f@read=r", 8, "there is no event 'r'" },
+		{ SPEC_TRIGGER, "f@read=r1g8", 8, "there is no event 'r1g8'" },
+		{ SPEC_TRIGGER, "f@read=r12345678901234567", 8, "there is no event" },
+		{ SPEC_TRIGGER,
+		  "f@read=r1,read=r2,read=r3,read=r4,read=r5,read=r6,read=r7,read=r8,read=r1,read="
+		  "r9",
+		  80, "at most 8 counters" },
 		{ SPEC_TRIGGER, "f@backtrace=1", 12, "takes no value" },
 		{ SPEC_TRIGGER, "f@if:arg1", 10, "an operator" },
 		{ SPEC_TRIGGER, "f@if:arg1==1&&arg2", 19, "an operator" },
@@ -254,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_colors_and_reads),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_args),
 		cmocka_unit_test(test_clear),

@@ -116,6 +116,9 @@ static void texts(void **state)
 		{ EVENT_ID_WATCH_VAR, 8, false, "" },
 		{ EVENT_ID_WATCH_VAR, 17, false, "" },
 		{ EVENT_ID_CALLSITE, 8, false, "" },
+		{ EVENT_ID_COUNTER, 16, false, "value=0" },
+		{ EVENT_ID_COUNTER + 1, 16, false, "value=+0" },
+		{ EVENT_ID_COUNTER + 1, 15, false, "" },
 		{ EVENT_ID_TASK_NAME, 0, false, "" },
 		/* Of a task: no line of extern.dat. */
 		{ EVENT_ID_EXTERN_DATA, 1, false, "" },

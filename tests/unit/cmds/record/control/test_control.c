@@ -68,7 +68,7 @@ static int type_of(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
 		&control_welcome_shape, &control_plan_shape,	  &control_set_plan_shape,
-		&control_error_shape,	&control_status_is_shape,
+		&control_error_shape,	&control_status_is_shape, &control_declared_shape,
 	};
 	const struct control_header *h = packet;
 
@@ -264,7 +264,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
 	assert_false(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
-	assert_int_equal(steering_change(&rec->steering, &off, NULL), -EOPNOTSUPP);
+	assert_int_equal(steering_change(&rec->steering, &off, NULL, NULL), -EOPNOTSUPP);
 
 	t->settings.is_steerable = t->settings.has_agent = true;
 	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
@@ -274,7 +274,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 	assert_int_equal(proc->nr_kept_modules, 1);
 	assert_int_equal(atomic_load(&proc->arena->news), 0);
 	atomic_store(&proc->arena->may_skip, 1);
-	assert_int_equal(steering_change(&rec->steering, &off, NULL), 0);
+	assert_int_equal(steering_change(&rec->steering, &off, NULL, NULL), 0);
 	assert_int_equal(atomic_load(&rec->control->plan_generation), 1);
 	assert_int_equal(atomic_load(&proc->arena->news), 1);
 	assert_int_equal(atomic_load(&proc->arena->may_skip), 0);
@@ -419,14 +419,16 @@ enum where {
 	ENDING,
 	SERVED,
 	STEERED,
+	DECLARING,
 	NR_WHERE
 };
 
 static int connect_in(struct recorder *rec, enum where where)
 {
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	struct control_hello ending = make_hello(rec,
-						 where == STEERED ? CONTROL_STEER : CONTROL_ENDING);
+	struct control_hello ending = make_hello(rec, where == STEERED	   ? CONTROL_STEER
+						      : where == DECLARING ? CONTROL_EVENTS
+									   : CONTROL_ENDING);
 	struct control_welcome welcome;
 	int fd;
 
@@ -434,7 +436,7 @@ static int connect_in(struct recorder *rec, enum where where)
 	memcpy(ending.token, welcome.token, sizeof(ending.token));
 	fd = connect_to(rec);
 	if (where != STRANGER)
-		send(fd, where == ENDING || where == STEERED ? &ending : &hello, sizeof(hello), 0);
+		send(fd, where == ENDING || where >= STEERED ? &ending : &hello, sizeof(hello), 0);
 	if (where == SERVED)
 		say_ready(fd);
 	serve(rec);
@@ -447,9 +449,10 @@ static int connect_in(struct recorder *rec, enum where where)
 static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_module_shape, &control_crash_shape,	 &control_welcome_shape,
-		&control_plan_shape,   &control_error_shape,	 &control_hello_shape,
-		&control_status_shape, &control_status_is_shape,
+		&control_module_shape,	&control_crash_shape,	  &control_welcome_shape,
+		&control_plan_shape,	&control_error_shape,	  &control_hello_shape,
+		&control_status_shape,	&control_status_is_shape, &control_working_shape,
+		&control_declare_shape, &control_declared_shape,
 	};
 	static char packet[CONTROL_MSG_MAX];
 	size_t len = sizeof(struct control_header);
@@ -500,29 +503,34 @@ static void each_message_in_each_state(void **state)
 	static const struct {
 		unsigned type;
 		uint32_t flags;
-		const char *outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED */
+		const char *
+			outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED, DECLARING */
 	} messages[] = {
-		{ CONTROL_HELLO, 0, "x6666" }, /* with no secret in it */
-		{ CONTROL_MODULE, 0, "x.666" },
-		{ CONTROL_READY, 0, "xW66P" },
-		{ CONTROL_CRASH, 0, "x6x66" },
-		{ CONTROL_STATUS, 0, "xSSSS" },
-		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSS" },
-		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P" },
-		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxx" },
+		{ CONTROL_HELLO, 0, "x66666" }, /* with no secret in it */
+		{ CONTROL_MODULE, 0, "x.6666" },
+		{ CONTROL_READY, 0, "xW66P6" },
+		{ CONTROL_CRASH, 0, "x6x666" },
+		{ CONTROL_STATUS, 0, "xSSSSS" },
+		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSSS" },
+		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P6" },
+		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxxx" },
+		{ CONTROL_DECLARE, 0, "x55555" }, /* with no texts in it */
 		/* They are for the other direction, */
-		{ CONTROL_WELCOME, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_PLAN, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x4444" },
-		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x4444" },
+		{ CONTROL_DECLARED, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_PLAN, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_STATUS_IS, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x44444" },
+		{ CONTROL_WORKING, 0, "x44444" },
+		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x....." },
 		/* not built yet, */
-		{ CONTROL_ATTACH, 0, "x4444" },
-		{ CONTROL_DETACH, 0, "x4444" },
+		{ CONTROL_ATTACH, 0, "x44444" },
+		{ CONTROL_DETACH, 0, "x44444" },
 		/* or of another time. */
-		{ 0, 0, "x4444" },
-		{ CONTROL_TESTS, 0, "x4444" },
-		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x...." },
-		{ UINT16_MAX, CONTROL_OPTIONAL, "x...." },
+		{ 0, 0, "x44444" },
+		{ CONTROL_TESTS, 0, "x44444" },
+		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x....." },
+		{ UINT16_MAX, CONTROL_OPTIONAL, "x....." },
 	};
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
@@ -545,6 +553,38 @@ static void each_message_in_each_state(void **state)
 		}
 	}
 	assert_int_equal(rec->channel.talks.nr_other_version, 0);
+}
+
+/* While the files of a program are looked at, which may take long; here whenever there is an occasion to say so. */
+static void who_waits_is_told(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
+	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
+	int fd = connect_to(rec);
+	unsigned nr = 0;
+
+	settings->use_libcalls = true;
+	rec->steering.now = *settings;
+	rec->steering.now.size_filter = 1;
+	rec->channel.working_ms = 0;
+	send(fd, &hello, sizeof(hello), 0);
+	say_module(fd, "/bin/true");
+	say_ready(fd);
+	serve(rec);
+	while (recv(fd, &last, sizeof(last), MSG_DONTWAIT) == sizeof(struct control_working)) {
+		assert_int_equal(last.h.type, CONTROL_WORKING);
+		assert_int_equal(last.h.flags, CONTROL_OPTIONAL);
+		assert_int_equal(last.h.seq, 1);
+		nr++;
+	}
+	assert_true(nr > 0);
+	assert_int_equal(last.h.type, CONTROL_WELCOME);
+	/* Nobody waits any more. */
+	control_tick(&rec->channel);
+	assert_int_equal(answer(fd, NULL), -1);
+	close(fd);
+	serve(rec);
 }
 
 static void what_is_no_message_ends_it(void **state)
@@ -694,6 +734,7 @@ int main(void)
 		TEST(too_many_modules_are_left_out),
 		TEST(nobody_is_waited_for_at_the_end),
 		TEST(each_message_in_each_state),
+		TEST(who_waits_is_told),
 		TEST(what_is_no_message_ends_it),
 		TEST(what_leads_nowhere_is_limited),
 		TEST(answers_name_their_requests),

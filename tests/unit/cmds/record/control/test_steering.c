@@ -17,7 +17,7 @@ static void change(struct recorder *rec, uint32_t flags)
 {
 	const struct steer_change change = { .flags = flags, .depth = 3, .time_ns = 7, .size = 9 };
 
-	assert_int_equal(steering_change(&rec->steering, &change, NULL), 0);
+	assert_int_equal(steering_change(&rec->steering, &change, NULL, NULL), 0);
 }
 
 /* Who has switched it off, or waits for a trigger, and then sets a limit does not want to be recorded because of that. */
@@ -69,7 +69,7 @@ static void what_is_refused_leaves_nothing(void **state)
 	rec->processes.live = &proc;
 	/* The first one is there. */
 	strbuf_addstr(&wrong.specs[SPEC_FILTER], "main;no_such_function");
-	assert_int_equal(steering_change(steer, &wrong, &err), -ENOENT);
+	assert_int_equal(steering_change(steer, &wrong, NULL, &err), -ENOENT);
 	rec->processes.live = NULL;
 	assert_non_null(strstr(err.text, "no_such_function"));
 	assert_int_equal(steer->generation, 0);

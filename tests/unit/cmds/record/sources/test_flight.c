@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmcount/declared.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 
@@ -94,6 +95,41 @@ static void test_short_run(void **unused)
 	snprintf(name, sizeof(name), "%d.dat", t->ring->tid);
 	assert_return_code(fstatat(pair.dir_fd, name, &st, 0), errno);
 	assert_int_equal(st.st_mode & 07777, 0644);
+	end(&pair);
+}
+
+/* The newest payloads are saved, too, each beside its record. */
+static void test_payloads(void **unused)
+{
+	const size_t entry_bytes = sizeof(struct event_data) + sizeof(uint64_t);
+	struct pair pair;
+	struct thread *t;
+	char name[32];
+
+	begin(&pair, 1 << 30);
+	t = pair_thread();
+	for (uint64_t nr = 0; nr < 20000; nr++)
+		assert_true(declared_record(t, EVENT_ID_USER, &nr, sizeof(nr)));
+	flight_save_all(&pair.rec.writers);
+	snprintf(name, sizeof(name), "%d.evt", t->ring->tid);
+
+	struct strbuf records cleanup_strbuf = pair_data(&pair, t->ring->tid);
+	struct strbuf entries cleanup_strbuf = pair_file(&pair, name);
+	size_t nr_records = records.len / sizeof(struct record);
+	size_t nr = entries.len / entry_bytes;
+
+	assert_in_range(nr, 2000, nr_records);
+	assert_int_equal(entries.len % entry_bytes, 0);
+	assert_int_equal(pair.rec.writers.flight.bytes, records.len + entries.len);
+	for (size_t i = 0; i < nr; i++) {
+		const struct record *r = (const struct record *)strbuf_str(&records) + nr_records -
+					 nr + i;
+		const struct event_data *entry = (const struct event_data *)(strbuf_str(&entries) +
+									     i * entry_bytes);
+
+		assert_int_equal(entry->time_ns, r->time_ns);
+		assert_int_equal(*(const uint64_t *)(entry + 1), 20000 - nr + i);
+	}
 	end(&pair);
 }
 
@@ -434,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_run),
 		cmocka_unit_test(test_every_place),
+		cmocka_unit_test(test_payloads),
 		cmocka_unit_test(test_next_lap_is_noted),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_old_files_go),

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "libmcount/declared.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/cleanup.h"
@@ -463,6 +464,208 @@ static void test_reuse(void **unused)
 	pair_close(&pair);
 }
 
+/* --- payloads of declared events --- */
+
+static struct strbuf payloads_of_task(const struct pair *pair, int32_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.evt", tid);
+	return pair_file(pair, name);
+}
+
+/* Event @nr has an id and a length of its own, and a payload that nobody else has. */
+static uint16_t event_bytes(uint64_t nr, char *payload)
+{
+	uint16_t len = nr % 7 ? nr * 13 % 100 : RING_PAGE - 80 - nr % 9;
+
+	for (uint16_t i = 0; i < len; i++)
+		payload[i] = (char)(nr + i);
+	return len;
+}
+
+static bool log_event(struct thread *t, uint64_t nr)
+{
+	char payload[RING_PAGE];
+
+	return declared_record(t, EVENT_ID_USER + nr, payload, event_bytes(nr, payload));
+}
+
+/* A record for each of @nr events, and an entry with the same time and id. */
+static void check_events(const struct pair *pair, int32_t tid, uint64_t nr)
+{
+	struct strbuf records cleanup_strbuf = pair_data(pair, tid);
+	struct strbuf entries cleanup_strbuf = payloads_of_task(pair, tid);
+	const char *at = strbuf_str(&entries);
+	char payload[RING_PAGE];
+
+	assert_int_equal(records.len, nr * sizeof(struct record));
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct record *r = (const struct record *)strbuf_str(&records) + i;
+		const struct event_data *entry = (const struct event_data *)at;
+
+		assert_int_equal(r->data, record_data(RECORD_EVENT, 0, EVENT_ID_USER + i));
+		assert_int_equal(entry->time_ns, r->time_ns);
+		assert_int_equal(entry->id, EVENT_ID_USER + i);
+		assert_int_equal(entry->flags, 0);
+		assert_int_equal(entry->len, event_bytes(i, payload));
+		assert_memory_equal(entry + 1, payload, entry->len);
+		at += sizeof(*entry) + ALIGN_UP((size_t)entry->len, (size_t)8);
+	}
+	assert_ptr_equal(at, strbuf_str(&entries) + entries.len);
+}
+
+static void look_at_all(void *arg)
+{
+	pair_look(arg, true);
+}
+
+/* The second ring comes with the first event, is waited for like the first one, and goes with it. */
+static void test_payloads(void **unused)
+{
+	struct producer quiet, p;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_true(producer_begin(&quiet));
+	assert_true(producer_begin(&p));
+	producer_emit(&quiet, 1, 0);
+	assert_int_equal(p.t->ring->payloads, 0);
+	pair_when_waiting(look_at_all, &pair);
+	for (uint64_t nr = 0; nr < 500; nr++) {
+		assert_true(log_event(p.t, nr));
+		if (nr % 50 == 0)
+			pair_look(&pair, nr % 100 == 0);
+	}
+	pair_when_waiting(NULL, NULL);
+
+	struct ring *first = p.t->ring;
+	struct ring *second = process_ring(pair.proc, first->payloads - 1);
+
+	assert_int_equal(second->state, RING_PAYLOADS);
+	assert_int_equal(second->index, first->index);
+	assert_int_equal(quiet.t->ring->payloads, 0);
+	pair_look(&pair, true);
+	check_events(&pair, p.tid, 500);
+	thread_give_back(p.t);
+	pair_look(&pair, false);
+	assert_int_equal(first->state, RING_FREE);
+	assert_int_equal(first->payloads, 0);
+	assert_int_equal(second->state, RING_FREE);
+	assert_int_equal(second->head, 0);
+	assert_int_equal(second->tail, 0);
+
+	/* Who has the state and the rings next begins anew. */
+	struct thread *next = pair_thread();
+	int32_t next_tid = next->ring->tid;
+
+	assert_ptr_equal(next->ring, first);
+	for (uint64_t nr = 0; nr < 9; nr++)
+		assert_true(log_event(next, nr));
+	pair_stop(&pair);
+	check_events(&pair, next_tid, 9);
+	check_events(&pair, p.tid, 500);
+	check_file(&pair, quiet.tid, &quiet.expected);
+	assert_int_equal(payloads_of_task(&pair, quiet.tid).len, 0);
+	assert_int_equal(pair.rec.writers.records_lost, 0);
+	strbuf_deinit(&quiet.expected);
+	strbuf_deinit(&p.expected);
+	pair_close(&pair);
+}
+
+/* What is longer than a segment is cut, and says so. */
+static void test_longest_payload(void **unused)
+{
+	const uint16_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);
+	static const char payload[2 * RING_PAGE] = "long";
+	struct producer p;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	assert_true(producer_begin(&p));
+	assert_true(declared_record(p.t, EVENT_ID_USER, payload, longest));
+	assert_true(declared_record(p.t, EVENT_ID_USER, payload, longest + 1));
+	assert_true(declared_record(p.t, EVENT_ID_USER, payload, sizeof(payload)));
+	pair_stop(&pair);
+
+	struct strbuf found cleanup_strbuf = payloads_of_task(&pair, p.tid);
+	const char *at = strbuf_str(&found);
+
+	assert_int_equal(found.len, 3 * (sizeof(struct event_data) + longest));
+	for (size_t i = 0; i < 3; i++, at += sizeof(struct event_data) + longest) {
+		const struct event_data *entry = (const struct event_data *)at;
+
+		assert_int_equal(entry->len, longest);
+		assert_int_equal(entry->flags, i ? EVENT_DATA_CUT : 0);
+		assert_memory_equal(entry + 1, payload, longest);
+	}
+	pair_close(&pair);
+}
+
+/* Events are lost and counted: with a second ring that nobody empties, and without one. */
+static void test_no_room_for_payloads(void **unused)
+{
+	struct producer p, other;
+	struct pair pair;
+	uint64_t nr = 0;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	pair.proc->arena->nr_rings = pair.proc->nr_rings = 3;
+	probe.plan.flags |= PLAN_DROP;
+	assert_true(producer_begin(&p));
+	assert_true(producer_begin(&other));
+	while (log_event(p.t, nr))
+		nr++;
+	assert_int_equal(p.t->ring->lost, 1);
+	for (unsigned i = 0; i < 5; i++)
+		assert_false(log_event(other.t, i));
+	assert_int_equal(other.t->ring->lost, 5);
+	assert_int_equal(pair.proc->arena->threads_without_payloads, 1);
+	pair_stop(&pair);
+
+	struct strbuf records cleanup_strbuf = pair_data(&pair, p.tid);
+
+	assert_int_equal(records.len, (nr + 1) * sizeof(struct record)); /* LOST is one */
+	assert_int_equal(pair.rec.writers.records_lost, 6);
+	pair_close(&pair);
+}
+
+/* A program may say any ring to be the second one of any other: what it gets is nonsense in its own files. */
+static void test_hostile_payloads(void **unused)
+{
+	struct producer p[NR_PRODUCERS];
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	for (size_t i = 0; i < NR_PRODUCERS; i++) {
+		assert_true(producer_begin(&p[i]));
+		producer_emit(&p[i], i, 0);
+	}
+	p[0].t->ring->payloads = 1 + pair_ring_index(&pair, p[0].t->ring);
+	p[1].t->ring->payloads = 1 + pair.proc->nr_rings;
+	p[2].t->ring->payloads = 1 + pair_ring_index(&pair, p[0].t->ring);
+	pair_look(&pair, true);
+	p[1].t->ring->payloads = UINT32_MAX;
+	producer_emit(&p[0], 7, 0);
+	thread_give_back(p[2].t);
+	pair_look(&pair, true);
+	/* Only what says that it is a second ring is given back with a first one. */
+	assert_int_equal(p[0].t->ring->state, RING_LIVE);
+	pair_stop(&pair);
+	for (size_t i = 0; i < NR_PRODUCERS; i++) {
+		struct strbuf entries cleanup_strbuf = payloads_of_task(&pair, p[i].tid);
+
+		check_file(&pair, p[i].tid, &p[i].expected);
+		assert_int_equal(entries.len > 0, i == 2);
+		strbuf_deinit(&p[i].expected);
+	}
+	pair_close(&pair);
+}
+
 /* Several rings of one task in a row (a thread id that came again): the oldest comes first, wherever it stands. */
 static void test_ended_rings_in_order(void **unused)
 {
@@ -554,6 +757,10 @@ int main(void)
 		cmocka_unit_test(test_tail_is_the_recorders),
 		cmocka_unit_test(test_ring_without_a_task),
 		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_longest_payload),
+		cmocka_unit_test(test_no_room_for_payloads),
+		cmocka_unit_test(test_hostile_payloads),
 		cmocka_unit_test(test_ended_rings_in_order),
 		cmocka_unit_test(test_writers_share_rings),
 		cmocka_unit_test(test_untraced_threads),

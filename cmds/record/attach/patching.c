@@ -1,0 +1,262 @@
+/* Hooks that come and go while a process is recorded (see attach.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/attaching.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/base/vec.h"
+
+#define ADOPT_TRIES 50
+#define TEXT_TRIES  50
+#define WAIT_US	    1000
+
+static void wait_a_moment(const struct attaching *a)
+{
+	usleep(WAIT_US);
+	if (a->w.wait)
+		a->w.wait(a->w.wait_arg);
+}
+
+static bool has(const struct strbuf *sites, uint64_t site)
+{
+	return sites->len &&
+	       bsearch(&site, sites->data, sites->len / sizeof(site), sizeof(site), order_u64);
+}
+
+/* --- what the probe does not know yet --- */
+
+static int list_known(const struct text *text, struct strbuf *sites)
+{
+	for (size_t i = 0; i < text->nr; i++) {
+		if (!(text->changes[i].flags & ATTACH_CHANGE_EVENT))
+			strbuf_add(sites, &text->changes[i].site, sizeof(uint64_t));
+	}
+	if (sites->len)
+		qsort(sites->data, sites->len / sizeof(uint64_t), sizeof(uint64_t), order_u64);
+	return strbuf_oom(sites) ? -ENOMEM : 0;
+}
+
+/* Those that belong together are known together: what ends with one that is not silent. */
+static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
+{
+	const struct plan_patch *patches = (const struct plan_patch *)all->data;
+	size_t nr = all->len / sizeof(*patches);
+	bool is_known = true;
+
+	for (size_t i = 0, first = 0; i < nr; i++) {
+		if (!plan_patch_has_no_text(patches[i].flags))
+			is_known &= has(known, patches[i].site);
+		if (patches[i].flags & PLAN_PATCH_SILENT)
+			continue;
+		if (!is_known)
+			strbuf_add(out, &patches[first], (i + 1 - first) * sizeof(*patches));
+		is_known = true;
+		first = i + 1;
+	}
+	return strbuf_oom(out) ? -ENOMEM : 0;
+}
+
+/* Some machines have only mmap2, whose offset counts pages: of no file, both are the same. */
+#ifdef SYS_mmap
+#define CALL_MMAP SYS_mmap
+#else
+#define CALL_MMAP SYS_mmap2
+#endif
+
+/* A thread stands for calls; it makes what the probe knows. @result: as of ATTACH_ADOPT */
+static int adopt(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
+		 struct uft_err *err)
+{
+	const uint64_t map[6] = {
+		0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
+	};
+	int64_t at, unused;
+	int ret = world_syscall(&a->w, a->thread, CALL_MMAP, map, &at, err);
+
+	if (ret < 0)
+		return ret;
+	if (at < 0 && at > -4096)
+		return err_set_errno(err, at, "process %d cannot have more memory", a->w.pid);
+	if (world_write(&a->w, at, image, bytes) != bytes)
+		ret = err_set_errno(err, -EIO, "cannot write to the memory of process %d",
+				    a->w.pid);
+	if (ret == 0)
+		ret = attaching_call(a, LOAD_MS, a->leave_fn, ATTACH_ADOPT, at, bytes,
+				     (uint64_t *)result, err);
+	if (a->thread) {
+		const uint64_t unmap[6] = { at, bytes };
+
+		world_syscall(&a->w, a->thread, SYS_munmap, unmap, &unused, NULL);
+	}
+	return ret;
+}
+
+static int make_image(const struct strbuf *missing, struct strbuf *image)
+{
+	struct plan_view view = { 0 };
+
+	view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, missing->data,
+					     missing->len / sizeof(struct plan_patch));
+
+	uint64_t bytes = plan_image_bytes(&view);
+	void *at cleanup_free = malloc(bytes);
+
+	if (!at)
+		return -ENOMEM;
+	plan_image_put(&view, at);
+	strbuf_add(image, at, bytes);
+	return strbuf_oom(image) ? -ENOMEM : 0;
+}
+
+/* The probe knows all of @all, and a->text is what it knows. -EAGAIN: not by this thread, or not now. */
+static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
+{
+	struct strbuf known cleanup_strbuf = { 0 };
+	struct strbuf missing cleanup_strbuf = { 0 };
+	struct strbuf image cleanup_strbuf = { 0 };
+	int64_t result = 0;
+	int ret = attaching_read_text(a, err);
+
+	if (ret < 0)
+		return ret;
+	ret = list_known(&a->text, &known);
+	if (ret == 0)
+		ret = list_missing(all, &known, &missing);
+	if (ret == 0 && !missing.len)
+		return 0;
+	if (ret == 0)
+		ret = make_image(&missing, &image);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
+	ret = adopt(a, image.data, image.len, &result, err);
+	if (ret == 0 && result == -EAGAIN)
+		return -EAGAIN;
+	if (ret == 0 && result < 0)
+		ret = err_set_errno(err, result, "cannot patch process %d", a->w.pid);
+	return ret < 0 ? ret : attaching_read_text(a, err);
+}
+
+static int learn(struct attaching *a, const struct strbuf *all, struct uft_err *err)
+{
+	int ret = -EAGAIN;
+
+	for (int i = 0; ret == -EAGAIN && i < ADOPT_TRIES; i++) {
+		if (i)
+			wait_a_moment(a);
+		ret = maps_read(&a->maps, a->w.pid);
+		if (ret < 0)
+			return err_set_errno(err, ret, "cannot read the maps of process %d",
+					     a->w.pid);
+		ret = attaching_begin_calls(a, err);
+		if (ret == 0)
+			ret = meet(a, all, err);
+		attaching_end_calls(a);
+	}
+	return ret == -EAGAIN ? err_set(err, ret, "process %d is busy loading libraries", a->w.pid)
+			      : ret;
+}
+
+/* --- what is to be written --- */
+
+static int add_change(struct text *text, const struct attach_change *change)
+{
+	struct attach_change *list = vec_grow(text->changes, text->nr, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	text->changes = list;
+	list[text->nr++] = *change;
+	return 0;
+}
+
+/* What leads to the one before it stays beside it. */
+static int select_changes(struct attaching *a, const struct attach_patches *job, bool wants_in,
+			  struct text *out)
+{
+	for (size_t i = 0; i < a->text.nr; i++) {
+		const struct attach_change *c = &a->text.changes[i];
+		bool is_wanted = has(&job->patches->wanted, c->site);
+		int ret = 0;
+
+		if ((c->flags & ATTACH_CHANGE_EVENT) || is_wanted != wants_in ||
+		    !has(&job->patches->sites, c->site) || text_is_in(&a->w, c) == wants_in)
+			continue;
+		if ((c->flags & ATTACH_CHANGE_ON_FORMER) && i &&
+		    (!out->nr || out->changes[out->nr - 1].site != c[-1].site))
+			ret = add_change(out, &c[-1]);
+		if (ret == 0)
+			ret = add_change(out, c);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static size_t count_left(const struct attaching *a, const struct text *text, bool wants_in)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < text->nr; i++)
+		nr += text_is_in(&a->w, &text->changes[i]) != wants_in;
+	return nr;
+}
+
+static int write_text(struct attaching *a, struct text *in, struct text *out, struct uft_err *err)
+{
+	for (int i = 0; i < TEXT_TRIES; i++) {
+		size_t left = 1;
+		int ret = world_stop(&a->w, err);
+
+		if (ret < 0)
+			return ret;
+		/* Stacks may have come. */
+		ret = maps_read(&a->maps, a->w.pid);
+		if (ret == 0)
+			left = text_take_out(out, &a->w, &a->maps) +
+			       text_put_in(in, &a->w, &a->maps);
+		world_let_go(&a->w);
+		if (ret < 0 || !left)
+			return ret < 0 ? err_set_errno(err, ret,
+						       "cannot read the maps of process %d",
+						       a->w.pid)
+				       : 0;
+		wait_a_moment(a);
+	}
+	return 0;
+}
+
+static int change_text(struct attaching *a, struct attach_patches *job, struct uft_err *err)
+{
+	struct text in cleanup(text_deinit) = { 0 };
+	struct text out cleanup(text_deinit) = { 0 };
+	int ret = select_changes(a, job, true, &in);
+
+	if (ret == 0)
+		ret = select_changes(a, job, false, &out);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
+	if (in.nr || out.nr)
+		ret = write_text(a, &in, &out, err);
+	job->nr_left = count_left(a, &in, true) + count_left(a, &out, false);
+	return ret;
+}
+
+int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
+		 struct uft_err *err)
+{
+	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
+	int ret = a ? attaching_find_libc(a, err) : -EPERM;
+
+	job->nr_left = 0;
+	if (ret < 0)
+		return a ? ret : err->code;
+	if (!attaching_find_probe(a))
+		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
+	ret = learn(a, &job->patches->all, err);
+	return ret < 0 ? ret : change_text(a, job, err);
+}

@@ -1,0 +1,296 @@
+/* MODULE and READY (see ready.h). */
+#include "cmds/record/control/ready.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "cmds/record/control/steering.h"
+#include "cmds/record/control/talk.h"
+#include "cmds/record/plan/counters.h"
+#include "cmds/record/plan/watches.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/vec.h"
+
+/* Limits; probes are far from them. */
+#define MODULES_MAX	 65536
+#define MODULE_BYTES_MAX (16UL << 20) /* of one conversation */
+#define ALL_MODULE_BYTES (64UL << 20) /* of all that are open */
+
+static bool is_too_much(const struct control *ctl, const struct conversation *talk, size_t len)
+{
+	return talk->nr_modules >= MODULES_MAX || talk->module_bytes + len > MODULE_BYTES_MAX ||
+	       ctl->talks.module_bytes + len > ALL_MODULE_BYTES;
+}
+
+/* What is too much is left out, and said at the end: the process is traced all the same. */
+unsigned ready_take_module(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct control *ctl = talk->watcher.owner;
+
+	if (is_too_much(ctl, talk, len)) {
+		ctl->talks.nr_modules_left_out++;
+		return TALK_REPORTING;
+	}
+
+	struct control_module *copy = malloc(len);
+
+	if (!copy)
+		return TALK_OVER;
+	memcpy(copy, message, len);
+
+	struct control_module **modules = vec_room(talk->modules, talk->nr_modules,
+						   &talk->cap_modules, sizeof(*modules));
+
+	if (!modules) {
+		free(copy);
+		return TALK_OVER;
+	}
+	talk->modules = modules;
+	modules[talk->nr_modules++] = copy;
+	talk->module_bytes += len;
+	ctl->talks.module_bytes += len;
+	return TALK_REPORTING;
+}
+
+static bool switches_stacks(struct control *ctl, const struct conversation *talk)
+{
+	for (size_t i = 0; i < talk->nr_modules; i++) {
+		const struct known_module *known = known_module_get(&ctl->planner->modules,
+								    talk->modules[i]->path);
+
+		if (known && known->switches_stacks)
+			return true;
+	}
+	return false;
+}
+
+static void note_plan(struct process *proc, size_t nr_modules, const struct plan_entries *plan)
+{
+	proc->nr_modules += nr_modules;
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		proc->planned[kind] += plan_entries_nr(plan, kind);
+}
+
+/* The plan of a fresh image, as a memfd. */
+static int plan_for(struct control *ctl, struct conversation *talk, struct process *proc)
+{
+	struct plan_entries entries cleanup_plan_entries = { 0 };
+	struct plan settings = ctl->plan;
+
+	if (switches_stacks(ctl, talk))
+		settings.flags |= PLAN_STACKS;
+	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
+	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &entries);
+	if (talk->nr_modules)
+		watches_bind(ctl->settings, talk->modules[0], &entries);
+	counters_bind(ctl->settings, &entries);
+	note_plan(proc, talk->nr_modules, &entries);
+	return plan_memfd(&entries);
+}
+
+/* A forked child has the plan of its parent. */
+static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
+		    int arena_fd)
+{
+	struct control_welcome msg = { 0 };
+	int plan_fd cleanup_fd = talk->hello.kind == CONTROL_EXEC ? plan_for(ctl, talk, proc) : -1;
+	int fds[CONTROL_FD_MAX] = { ctl->page_fd, arena_fd, plan_fd };
+
+	memcpy(msg.token, proc->token, sizeof(msg.token));
+	return talk_answer(talk, CONTROL_WELCOME, &msg, sizeof(msg), fds, plan_fd >= 0 ? 3 : 2);
+}
+
+static void note_save_error(struct control *ctl, const struct uft_err *err)
+{
+	if (err->code && !ctl->save_error.code)
+		ctl->save_error = *err;
+}
+
+/* A fresh image: a session with its modules. The files are written when the program has gone on. */
+static struct image *begin_session(struct control *ctl, struct conversation *talk)
+{
+	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
+	struct image *s = image_create(ctl->sessions, talk->hello.pid, exe);
+
+	if (!s)
+		return NULL;
+	s->time_ns = settings_now_ns(ctl->settings);
+	for (size_t i = 0; i < talk->nr_modules; i++) {
+		if (image_add_module(s, talk->modules[i]) < 0)
+			return NULL;
+	}
+	return image_add_stack(s, talk->peer.pid) < 0 ? NULL : s;
+}
+
+/*
+ * Who has forked the child: mostly the process whose token it has. Between them there may be others that have not reported
+ * themselves.
+ */
+static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
+{
+	struct process *named = process_find(ctl->processes, proc->ppid);
+
+	proc->session = origin->session;
+	proc->parent = named && named->session == origin->session ? named : origin;
+	if (named && proc->parent != named)
+		proc->ppid = origin->pid;
+}
+
+/* A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has ended, or without memory. */
+static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
+{
+	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
+
+	/* He waits for our answer. Who does not is another one than he that has connected. */
+	if (pidfd == -ESRCH || (pidfd >= 0 && poll(&end, 1, 0) != 0))
+		return NULL;
+	/* The records of the image that was replaced come first in the file. */
+	if (former)
+		process_retire(ctl->processes, former);
+
+	struct process *proc = process_create(ctl->processes, &talk->hello, talk->peer.pid,
+					      arena_fd);
+
+	if (!proc)
+		return NULL;
+	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
+	proc->peer = talk->peer;
+	if (talk->hello.kind == CONTROL_EXEC)
+		proc->session = begin_session(ctl, talk);
+	else
+		find_parent(ctl, proc, talk->origin);
+	if (!proc->session) {
+		process_destroy(proc);
+		return NULL;
+	}
+	process_publish(ctl->processes, proc);
+	return proc;
+}
+
+/* False when there was no answer. */
+static bool serve_process(struct control *ctl, struct conversation *talk)
+{
+	int arena_fd cleanup_fd = -1;
+	struct process *proc = begin_process(ctl, talk, &arena_fd);
+	struct uft_err err = { 0 };
+
+	if (!proc)
+		return false;
+
+	bool is_told = welcome(ctl, talk, proc, arena_fd);
+
+	proc->plan_generation = ctl->steering->generation;
+	if (ctl->settings->is_steerable && talk->hello.kind == CONTROL_FORK)
+		process_inherit_modules(ctl->processes, proc, talk->origin);
+	talk->origin = proc;
+
+	if (talk->hello.kind == CONTROL_EXEC) {
+		image_save(ctl->sessions, proc->session, &err);
+		note_save_error(ctl, &err);
+	}
+	return is_told;
+}
+
+/* The same for a process that is known. */
+static bool late_modules(struct control *ctl, struct conversation *talk)
+{
+	struct image *s = talk->origin->session;
+	struct control_plan msg = { 0 };
+	struct plan_entries plan cleanup_plan_entries = { 0 };
+	struct uft_err err = { 0 };
+
+	plan_make(ctl->planner, talk->modules, talk->nr_modules, false, &plan);
+
+	int plan_fd cleanup_fd = plan_memfd(&plan);
+
+	note_plan(talk->origin, talk->nr_modules, &plan);
+
+	bool is_told = talk_answer(talk, CONTROL_PLAN, &msg, sizeof(msg), &plan_fd, plan_fd >= 0);
+
+	for (size_t i = 0; i < talk->nr_modules; i++) {
+		if (!talk->modules[i]->has_text)
+			continue;
+		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
+		image_save_late(ctl->sessions, s, talk->modules[i], &err);
+	}
+	note_save_error(ctl, &err);
+	return is_told;
+}
+
+/* The newest plan for a process that is known. */
+static bool steer_process(struct control *ctl, struct conversation *talk)
+{
+	struct control_set_plan msg = { 0 };
+	int plan_fd cleanup_fd = steering_plan(ctl->steering, talk->origin);
+
+	return plan_fd >= 0 && talk_answer(talk, CONTROL_SET_PLAN, &msg, sizeof(msg), &plan_fd, 1);
+}
+
+static bool serve_ready(struct control *ctl, struct conversation *talk)
+{
+	switch (talk->hello.kind) {
+	case CONTROL_DLOPEN:
+		return late_modules(ctl, talk);
+	case CONTROL_STEER:
+		return steer_process(ctl, talk);
+	}
+	return serve_process(ctl, talk);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+/* There are large files, and slow machines: his patience begins anew. Who does not read it loses nothing but that. */
+void control_tick(void *arg)
+{
+	struct control *ctl = arg;
+	struct conversation *talk = ctl->served;
+	uint64_t now = talk ? now_ms() : 0;
+	struct control_working working = { 0 };
+
+	if (!talk || now - ctl->told_ms < ctl->working_ms)
+		return;
+	ctl->told_ms = now;
+	control_stamp(&working, CONTROL_WORKING, CONTROL_OPTIONAL, sizeof(working), talk->seq);
+	send(talk->fd, &working, sizeof(working), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The peer has said all. The files that he names are opened with no more rights than he has. */
+unsigned ready_take_ready(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct control *ctl = talk->watcher.owner;
+	struct rights before;
+	bool is_served = false;
+
+	if (rights_enter(&talk->peer, &before)) {
+		ctl->planner->modules.reads_as_peer = before.is_changed;
+		ctl->served = talk;
+		ctl->told_ms = now_ms();
+		is_served = serve_ready(ctl, talk);
+		ctl->served = NULL;
+	}
+	rights_leave(&before);
+	ctl->planner->modules.reads_as_peer = false;
+	/* What a child loads before it has reported itself is none of its parent's. */
+	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
+		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
+	talk_free_modules(ctl, talk);
+	if (is_served)
+		return TALK_SERVED;
+	talk_say_error(talk, message, CONTROL_FAILED);
+	return TALK_OVER;
+}

@@ -1,0 +1,208 @@
+/* Events that programs declare, on the recorder's side (see declared.h). */
+#include "cmds/record/plan/declared.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmds/record/base/peer.h"
+#include "cmds/record/store/store.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/vec.h"
+#include "utils/format/control.h"
+#include "utils/format/event_data.h"
+#include "utils/fstrace/text.h"
+
+/* Readers take no more than so many bytes of names and definitions (event_kinds.c). */
+#define DECLARED_MAX	   65536U
+#define DECLARED_BYTES_MAX (8UL << 20)
+
+void declared_init(struct declared *declared, const struct record_settings *settings,
+		   struct points *points)
+{
+	*declared = (struct declared){ .settings = settings, .points = points };
+}
+
+void declared_deinit(struct declared *declared)
+{
+	for (size_t i = 0; i < declared->nr; i++)
+		free(declared->lines[i]);
+	free(declared->lines);
+	strmap_deinit(&declared->numbers);
+}
+
+/* URL-encoded there is no blank in it, and none is empty. */
+static void put_word(struct strbuf *out, const char *word)
+{
+	struct fst_text text;
+
+	fst_text_init(&text);
+	if (word && !*word)
+		fst_put(&text, "%", 1);
+	else
+		fst_put_string(&text, word);
+	strbuf_addch(out, ' ');
+	strbuf_add(out, text.base, text.len);
+	fst_text_free(&text);
+}
+
+/* How much later it is for people than for records. */
+static int64_t clock_offset_ns(const struct record_settings *settings)
+{
+	uint64_t before_ns = settings_now_ns(settings);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)(now.tv_sec * 1000000000ULL + now.tv_nsec -
+			 (before_ns + (settings_now_ns(settings) - before_ns) / 2));
+}
+
+static int append(struct declared *declared, const char *text, size_t len)
+{
+	struct store *store = declared->points->store;
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int stream = store_open(store, EVENT_DEFS_FILE);
+	int ret = stream < 0 ? stream : store_append(store, stream, text, len);
+
+	if (stream >= 0)
+		store_close(store, stream);
+	return ret;
+}
+
+/* At once, so that a recording that is cut off has it. */
+static void write_line(struct declared *declared, uint32_t id, const char *words)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+
+	if (declared->nr == 1)
+		strbuf_addf(&line, "CLOCK: %lld\n", (long long)clock_offset_ns(declared->settings));
+	strbuf_addf(&line, "DECLARED: %u%s\n", id, words);
+
+	int ret = strbuf_oom(&line) ? -ENOMEM : append(declared, line.data, line.len);
+
+	if (ret < 0 && !declared->error)
+		declared->error = ret;
+}
+
+/* As --Event and other readers of events.txt know it: these take no blanks, and have room for so many bytes. */
+#define NAME_BYTES_MAX 200
+
+static void put_name(struct strbuf *out, const char *id)
+{
+	strbuf_addstr(out, "trace:");
+	for (const char *c = id; *c && out->len < NAME_BYTES_MAX; c++)
+		strbuf_addch(out, *c > ' ' && *c <= '~' ? *c : '_');
+}
+
+/* Keep @words, which is taken, under that number. */
+static int keep(struct declared *declared, char *words, uint32_t id)
+{
+	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
+
+	if (lines)
+		declared->lines = lines;
+	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)id) < 0) {
+		free(words);
+		return -ENOMEM;
+	}
+	lines[declared->nr++] = words;
+	declared->bytes += strlen(words);
+	return 0;
+}
+
+static uint32_t add_new(struct declared *declared, const char *id, const struct strbuf *words)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	char *copy = strdup(strbuf_str(words));
+	uint32_t number;
+
+	put_name(&name, id);
+	if (!copy || strbuf_oom(&name) || declared->nr == DECLARED_MAX ||
+	    declared->bytes + words->len > DECLARED_BYTES_MAX ||
+	    points_new_event(declared->points, strbuf_str(&name), &number) < 0) {
+		free(copy);
+		return 0;
+	}
+	strbuf_list_add(&declared->points->names, strbuf_str(&name));
+	if (keep(declared, copy, number) < 0)
+		return 0;
+	/* Who finds its name finds its definition, too. */
+	write_line(declared, number, copy);
+	points_write_event(declared->points, number);
+	return number;
+}
+
+uint32_t declared_add(struct declared *declared, const char *id, const char *format,
+		      const char *common)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	strbuf_addstr(&words, " fstrace");
+	put_word(&words, id);
+	put_word(&words, common);
+	put_word(&words, format);
+	if (strbuf_oom(&words))
+		return 0;
+
+	uint32_t number = (uint32_t)(uintptr_t)strmap_get(&declared->numbers, strbuf_str(&words));
+
+	if (!number)
+		number = add_new(declared, id, &words);
+	declared->nr_refused += !number;
+	return number;
+}
+
+static bool matches(const struct pattern *pattern, const char *id)
+{
+	return pattern && pattern_matches(pattern, id, strlen(id));
+}
+
+int declared_choice(struct declared *declared, const char *id)
+{
+	const struct record_settings *settings = declared->settings;
+	struct strbuf name cleanup_strbuf = { 0 };
+	bool is_included = matches(settings->trace_include, id);
+
+	declared->include_matched |= is_included;
+	if (matches(settings->trace_exclude, id))
+		return -1;
+	put_name(&name, id);
+	if (is_included ||
+	    (settings->events->nr && !strbuf_oom(&name) &&
+	     event_rules_match(settings->events, EVENT_OF_PROGRAM, strbuf_str(&name))))
+		return 1;
+	return settings->trace_include ? -1 : 0;
+}
+
+static void warn_about_include(const struct declared *declared, const struct msg *msg)
+{
+	if (!declared->settings->trace_include || declared->include_matched)
+		return;
+	if (declared->nr)
+		msg_warn(msg,
+			 "option '--trace-include': no event that the program declares matches");
+	else
+		msg_warn(msg, "option '--trace-include': the program declares no events");
+}
+
+void declared_warn(const struct declared *declared, unsigned long long nr_untold,
+		   bool has_processes, const struct msg *msg)
+{
+	if (declared->error)
+		msg_warn(msg, "cannot write '" EVENT_DEFS_FILE "': %s", strerror(-declared->error));
+	if (declared->nr_refused)
+		msg_warn(
+			msg,
+			"%llu events that the program declares are not recorded: there is room for "
+			"%u events, with names and formats of %lu MB in all",
+			declared->nr_refused, DECLARED_MAX, DECLARED_BYTES_MAX >> 20);
+	if (nr_untold)
+		msg_warn(msg,
+			 "%llu events that the program declares are not recorded: their names and "
+			 "formats are longer than %u bytes, or the program could not tell the "
+			 "recorder (a seccomp filter, or no descriptor left?)",
+			 nr_untold, CONTROL_MSG_MAX);
+	if (has_processes)
+		warn_about_include(declared, msg);
+}

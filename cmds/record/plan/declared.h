@@ -1,0 +1,50 @@
+/* Events that programs declare (libutrail-trace): their numbers, what readers need to know of them, and which are recorded. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
+#define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmds/msg.h"
+#include "cmds/record/base/settings.h"
+#include "cmds/record/plan/points.h"
+#include "utils/base/strmap.h"
+
+/*
+ * Of all processes. Starts with declared_init(), ends with declared_deinit(). Only the control thread touches it.
+ *
+ * @points: gives the numbers, and has their names
+ * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
+ * @bytes: of all lines
+ * @nr_refused: events that there was no number or no room for
+ * @include_matched: an event has matched --trace-include
+ * @error: events.def could not be written
+ */
+struct declared {
+	const struct record_settings *settings;
+	struct points *points;
+	struct strmap numbers;
+	char **lines;
+	size_t nr;
+	size_t bytes;
+	unsigned long long nr_refused;
+	bool include_matched;
+	int error;
+};
+
+void declared_init(struct declared *declared, const struct record_settings *settings,
+		   struct points *points);
+void declared_deinit(struct declared *declared);
+
+/* The number of that event, a new one when it is new; 0: there is none. @common: NULL when there is nothing in front. */
+uint32_t declared_add(struct declared *declared, const char *id, const char *format,
+		      const char *common);
+
+/* What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's business. */
+int declared_choice(struct declared *declared, const char *id);
+
+/* At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that nobody could tell us of */
+void declared_warn(const struct declared *declared, unsigned long long nr_untold,
+		   bool has_processes, const struct msg *msg);
+
+#endif

@@ -1,0 +1,351 @@
+/* Rules of -P and -U that change while programs run: all that could be patched is found once, and rules choose of it (see patches.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/patches_private.h"
+#include "cmds/record/plan/plan.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/base/path.h"
+#include "utils/object/prepared.h"
+
+/* A function that cannot be patched: where it begins, and the reason. */
+struct patch_refusal {
+	uint64_t func;
+	char why[SITE_REASON_MAX];
+};
+
+static size_t nr_found(const struct module_patches *found)
+{
+	return found->found.len / sizeof(struct found_patch);
+}
+
+static struct found_patch *found_at(const struct module_patches *found, size_t index)
+{
+	return (struct found_patch *)found->found.data + index;
+}
+
+/* --- what there is besides --- */
+
+/* Bytes that others have to do with, and functions that are known: sorted. */
+struct taken {
+	struct taken_range {
+		uint64_t start;
+		uint64_t end;
+	} * ranges;
+	uint64_t *funcs;
+	size_t nr;
+};
+
+static void taken_deinit(struct taken *taken)
+{
+	free(taken->ranges);
+	free(taken->funcs);
+}
+
+_Static_assert(offsetof(struct taken_range, start) == 0, "ordered by order_u64()");
+
+static int taken_make(struct taken *taken, const struct module_patches *found)
+{
+	size_t nr = nr_found(found);
+
+	taken->ranges = calloc(nr + 1, sizeof(*taken->ranges));
+	taken->funcs = calloc(nr + 1, sizeof(*taken->funcs));
+	if (!taken->ranges || !taken->funcs)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		const struct found_patch *one = found_at(found, i);
+
+		taken->ranges[i].start = one->patch.site;
+		taken->ranges[i].end = one->patch.site + found_patch_reach(one);
+		taken->funcs[i] = one->func;
+	}
+	taken->nr = nr;
+	qsort(taken->ranges, nr, sizeof(*taken->ranges), order_u64);
+	qsort(taken->funcs, nr, sizeof(*taken->funcs), order_u64);
+	return 0;
+}
+
+static bool has_func(const struct taken *taken, uint64_t func)
+{
+	return taken->nr &&
+	       bsearch(&func, taken->funcs, taken->nr, sizeof(*taken->funcs), order_u64);
+}
+
+/* They may overlap where one is done elsewhere as a whole, but none is longer than what is moved. */
+static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
+{
+	size_t below = order_count_until(taken->ranges, taken->nr, sizeof(*taken->ranges), end - 1);
+
+	for (size_t i = below; i-- > 0;) {
+		if (start < taken->ranges[i].end)
+			return false;
+		if (start - taken->ranges[i].start > UINT8_MAX)
+			break;
+	}
+	return true;
+}
+
+static void refuse(struct module_patches *found, uint64_t func, const char *why)
+{
+	struct patch_refusal refusal = { .func = func };
+
+	strncpy(refusal.why, why, sizeof(refusal.why) - 1);
+	strbuf_add(&found->refused, &refusal, sizeof(refusal));
+}
+
+static int add_prepared(struct finding *f, const struct elf_file *file, const struct taken *taken)
+{
+	struct prepared rooms cleanup_prepared = { 0 };
+	struct prepared calls cleanup_prepared = { 0 };
+	const struct prepared *kinds[] = { &rooms, &calls };
+	int ret = object_is_prepared(file) ? prepared_find(file, &rooms) : 0;
+
+	if (ret == 0)
+		ret = prepared_find_calls(file, &calls);
+	for (size_t k = 0; ret == 0 && k < ARRAY_SIZE(kinds); k++) {
+		for (size_t i = 0; i < kinds[k]->nr; i++) {
+			struct found_patch found = found_patch_of_prepared(&kinds[k]->sites[i]);
+
+			found.is_out = true;
+			if (is_free(taken, found.patch.site,
+				    found.patch.site + found_patch_reach(&found)))
+				strbuf_add(&f->out->found, &found, sizeof(found));
+		}
+	}
+	return ret;
+}
+
+/* Those of one function: how many from @at on. */
+static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < nr && list[end].func == list[at].func)
+		end++;
+	return end - at;
+}
+
+/* What was found earlier stays as it is, since processes have it so: what would be in its way is left out. */
+static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
+{
+	struct found_patch *list = (struct found_patch *)more->data;
+	size_t nr = more->len / sizeof(*list);
+	size_t nr_group;
+
+	for (size_t at = 0; at < nr; at += nr_group) {
+		bool can_be = true;
+
+		nr_group = group_of(list, nr, at);
+		for (size_t i = at; i < at + nr_group; i++) {
+			list[i].is_out = true;
+			can_be &= is_free(taken, list[i].patch.site,
+					  list[i].patch.site + found_patch_reach(&list[i]));
+		}
+		if (can_be)
+			strbuf_add(&f->out->found, &list[at], nr_group * sizeof(*list));
+		else
+			refuse(f->out, list[at].func, "another patch has its room");
+	}
+}
+
+static int add_unprepared(struct finding *f, const struct elf_file *file, const struct taken *taken)
+{
+	struct unprepared u cleanup_unprepared = { 0 };
+	struct unprepared_verdict *verdicts cleanup_free = NULL;
+	struct strbuf more cleanup_strbuf = { 0 };
+	bool *others cleanup_free = NULL;
+	int ret = unprepared_open(&u, file, f->known->path, &f->symbols, NULL);
+
+	f->why_not = u.why_not;
+	if (ret < 0 || u.why_not)
+		return ret == -ENOSYS ? 0 : ret;
+	others = calloc(u.functions.nr + 1, sizeof(*others));
+	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
+	ret = others && verdicts ? finding_add_names(f, &u.functions) : -ENOMEM;
+	for (size_t i = 0; ret == 0 && i < u.functions.nr; i++)
+		others[i] = !has_func(taken, u.functions.list[i].start);
+	if (ret == 0)
+		ret = unprepared_find(&u, others, &more, verdicts, NULL);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < u.functions.nr; i++) {
+		if (others[i] && verdicts[i].way >= UNPREPARED_CANNOT)
+			refuse(f->out, u.functions.list[i].start, verdicts[i].why_not);
+	}
+	add_groups(f, &more, taken);
+	return 0;
+}
+
+static int find_all(struct finding *f)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct taken taken cleanup(taken_deinit) = { 0 };
+	size_t nr_unnamed = f->known->unnamed.nr;
+	int ret = elf_file_open(&file, f->known->path, NULL);
+
+	/* What cannot be read, or is of another machine, has nothing. */
+	if (ret < 0 || file.head.e_machine != arch_elf_machine ||
+	    file.head.e_ident[EI_CLASS] != arch_elf_class)
+		return 0;
+	f->base = f->out->base = file.base;
+	known_symbols_load(f->settings, f->known, &f->symbols);
+	ret = taken_make(&taken, f->out);
+	if (ret == 0)
+		ret = f->known->is_instrumented ? add_prepared(f, &file, &taken)
+						: add_unprepared(f, &file, &taken);
+	/* Readers are to know the names that it has got. */
+	if (f->known->unnamed.nr != nr_unnamed)
+		f->known->is_saved = false;
+	return strbuf_oom(&f->out->found) || strbuf_oom(&f->out->refused) ? -ENOMEM : ret;
+}
+
+/* --- choosing --- */
+
+static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
+{
+	const struct symtab *symbols = &f->out->symbols;
+
+	return f->known->is_instrumented ? symtab_find(symbols, func - f->base)
+					 : finding_symbol(symbols, func - f->base);
+}
+
+/* Calls that are open have their exits by these sleds. */
+static bool stays(const struct found_patch *found)
+{
+	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
+}
+
+static void turn(struct found_patch *found, bool is_wanted, struct patches_turned *turned)
+{
+	bool is_hook = found->patch.what != PATCH_NOP;
+
+	if (is_wanted == !found->is_out || (!is_wanted && stays(found)))
+		return;
+	found->is_out = !is_wanted;
+	if (found_patch_is_function(found))
+		(*(is_wanted == is_hook ? &turned->nr_in : &turned->nr_out))++;
+}
+
+static void choose(struct finding *f, struct patches_turned *turned)
+{
+	const struct symbol *sym = NULL;
+	enum patch_choice choice = PATCH_UNSAID;
+	uint64_t func = 0;
+
+	for (size_t i = 0; i < nr_found(f->out); i++) {
+		struct found_patch *found = found_at(f->out, i);
+
+		if (i == 0 || found->func != func) {
+			func = found->func;
+			sym = symbol_of(f, func);
+			choice = finding_choose(f, sym, true, NULL);
+		}
+
+		bool is_wanted = finding_wants(f, found->patch.what, sym, choice);
+
+		turn(found, is_wanted, turned);
+		f->known->has_functions |= is_wanted;
+	}
+}
+
+/* Rules that are about nothing learn why. */
+static void note_refused(struct finding *f)
+{
+	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;
+	size_t nr = f->out->refused.len / sizeof(*list);
+
+	if (!patches_have_unmatched(f->settings->patches))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		finding_choose(f, symbol_of(f, list[i].func), false, list[i].why);
+	for (size_t i = 0; nr_found(f->out) == 0 && i < f->out->symbols.nr; i++) {
+		if (symbol_is_function(&f->out->symbols.syms[i]))
+			finding_choose(f, &f->out->symbols.syms[i], false, f->out->why_not);
+	}
+}
+
+static bool is_about(const struct patch_rules *rules, const struct known_module *known,
+		     bool is_program)
+{
+	const char *name = path_base(known->path);
+
+	return patch_rules_are_about(rules, name, is_program, true) ||
+	       patch_rules_are_about(rules, name, is_program, false);
+}
+
+int patches_turn(const struct record_settings *settings, struct known_module *known,
+		 bool is_program, struct patches_turned *turned)
+{
+	struct module_patches *found = &known->patches[is_program];
+	struct finding f = {
+		.settings = settings,
+		.known = known,
+		.is_program = is_program,
+		.smallest = settings_smallest_size(settings),
+		.base = found->base,
+		.out = found,
+	};
+	int ret = 0;
+
+	if (!is_about(settings->patches, known, is_program) ||
+	    (found->has_all && found->generation == settings->patches->generation))
+		return 0;
+	if (!found->is_known && !finding_may_be(settings, known, is_program))
+		return 0;
+	found->is_known = true;
+	if (!found->has_all) {
+		ret = find_all(&f);
+		found->symbols = f.symbols;
+		found->why_not = f.why_not;
+		found->has_all = true;
+	}
+	choose(&f, turned);
+	note_refused(&f);
+	found->generation = settings->patches->generation;
+	strbuf_deinit(&f.name);
+	strbuf_deinit(&f.others);
+	return ret;
+}
+
+/* --- for one process --- */
+
+void process_patches_deinit(struct process_patches *patches)
+{
+	strbuf_deinit(&patches->all);
+	strbuf_deinit(&patches->sites);
+	strbuf_deinit(&patches->wanted);
+}
+
+void process_patches_add(struct process_patches *patches, const struct known_module *known,
+			 const struct control_module *module, bool is_program)
+{
+	const struct module_patches *found = &known->patches[is_program];
+
+	for (size_t i = 0; found->has_all && i < nr_found(found); i++) {
+		const struct found_patch *one = found_at(found, i);
+		uint64_t site = one->patch.site + module->load_bias;
+
+		found_patch_bind(one, module->load_bias, &patches->all);
+		if (plan_patch_has_no_text(one->patch.flags))
+			continue;
+		strbuf_add(&patches->sites, &site, sizeof(site));
+		if (!one->is_out)
+			strbuf_add(&patches->wanted, &site, sizeof(site));
+	}
+}
+
+void process_patches_sort(struct process_patches *patches)
+{
+	struct strbuf *lists[] = { &patches->sites, &patches->wanted };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		if (lists[i]->len)
+			qsort(lists[i]->data, lists[i]->len / sizeof(uint64_t), sizeof(uint64_t),
+			      order_u64);
+	}
+}

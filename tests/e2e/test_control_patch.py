@@ -1,0 +1,206 @@
+"""Hooks come and go while the program runs: `utrail control ... patch`, `unpatch`."""
+
+import os
+import random
+import re
+import subprocess
+import time
+
+import pytest
+
+from programs import Variant, build, program
+from test_attach import executables, names
+from test_attach_patch import BUILDS, Hot, record
+from test_control import Running, check_pairs, entries, notes, recorder_name, say
+from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
+
+VARIANTS = {
+    "none": Variant("gcc", "none", "O2"),
+    "patchable": Variant("gcc", "patchable", "O2"),
+    "xray": Variant("clang", "xray", "O2"),
+    "pg": Variant("gcc", "pg", "O2"),
+}
+each_method = pytest.mark.parametrize("method", VARIANTS)
+ALL = {"outer", "inner", "leaf", "other", "recurse"}
+# How many changes; the whole number is run by name (misc/test.sh steering).
+CHANGES = int(os.environ.get("UTRAIL_TEST_CHANGES", "300"))
+
+
+@pytest.fixture
+def start():
+    running = []
+
+    def begin(method, *options, **kw):
+        running.append(Running("-g", *options, variant=VARIANTS[method], **kw))
+        return running[-1]
+
+    yield begin
+    for each in running:
+        if each.proc.poll() is None:
+            each.proc.kill()
+            each.proc.communicate()
+
+
+def rounds(running):
+    """What is on just now is all that is recorded between these two times."""
+    running.wait_for_rounds()
+    since = time.monotonic_ns()
+    running.wait_for_rounds()
+    return since, time.monotonic_ns()
+
+
+@each_method
+def test_patch_and_unpatch(start, method):
+    """What has a hook is recorded from there on, and what has none is not; threads run all the while."""
+    running = start(method, "-P", ".") if method != "pg" else start(method)
+    windows = []
+    for words, said, on in [
+        (["unpatch", "leaf;other"], (0, 2), ALL - {"leaf", "other"}),
+        (["patch", "leaf", "unpatch", "recurse"], (1, 1), ALL - {"other", "recurse"}),
+        (["match", "glob", "unpatch", "*"], (0, None), set()),
+        (["patch", "inner"], (1, 0), {"inner"}),
+        (["patch", "recurse", "filter", "recurse"], (1, 0), {"recurse"}),
+        (["clear", "patch", "."], (None, 0), ALL),
+    ]:
+        text = running.control(*words)
+        for number, word in zip(said, ["patched", "unpatched"], strict=True):
+            wanted = "[0-9]+" if number is None else number
+            assert re.search(rf"^{word}: {wanted} functions$", text, re.M), (words, text)
+        assert "places stay" not in text
+        # What is in the text counts at once, a filter when the process has asked for its plan.
+        if on and ("filter" in words or "clear" in words):
+            running.wait_until_taken()
+        windows.append((*rounds(running), on, words))
+    status = running.control("status")
+    assert "patch: inner\n" in status and "patch: .\n" in status
+    recording = running.end()
+    check_pairs(recording)
+    for since, until, on, words in windows:
+        assert {r.name for r in entries(recording, since, until)} == on, words
+    assert [text for _, text in notes()][:2] == ["unpatch leaf;other", "patch leaf unpatch recurse"]
+
+
+def test_library(start):
+    """A library that no option has spoken of; its names are there for who reads."""
+    running = start("none", "-P", "leaf")
+    assert "patched: 1 functions\n" in running.control("patch", "^clock_nanosleep$@libc.so")
+    since, until = rounds(running)
+    running.control("unpatch", "^clock_nanosleep$@libc.so")
+    quiet = rounds(running)
+    recording = running.end()
+    assert {r.name for r in entries(recording, since, until)} == {"leaf", "clock_nanosleep"}
+    assert {r.name for r in entries(recording, *quiet)} == {"leaf"}
+
+
+def test_many_changes(start):
+    """Eight threads run meanwhile. Nothing crashes, each entry has its exit, and nothing is recorded that is off."""
+    running = start("none", "-P", ".")
+    name = recorder_name()
+    changes = [
+        ["unpatch", "leaf"],
+        ["off"],
+        ["patch", "leaf", "on"],
+        ["clear", "filter", "inner"],
+        ["match", "glob", "unpatch", "[ir]*"],
+        ["depth", "3"],
+        ["patch", "."],
+        ["clear", "depth", "1024", "notrace", "recurse"],
+        ["unpatch", "outer;other"],
+        ["clear", "patch", "outer;other"],
+    ]
+    for i in range(CHANGES):
+        error, text = say(name, *changes[i % len(changes)])
+        assert error == 0, text
+    assert f"changes: {CHANGES}\n" in running.control("status")
+    running.control("unpatch", ".")
+    quiet = rounds(running)
+    running.control("patch", "leaf")
+    loud = rounds(running)
+    recording = running.end()
+    check_pairs(recording)
+    assert ALL <= {r.name for r in entries(recording)}
+    assert entries(recording, *quiet) == []
+    assert {r.name for r in entries(recording, *loud)} == {"leaf"}
+
+
+def test_attached(tmp_path_factory):
+    """Of a process that ran already; it is left as it was, with hooks in and with hooks out."""
+    server = Hot(executables(tmp_path_factory, BUILDS, "hot")("plain"))
+    try:
+        recorder = subprocess.Popen(
+            [UTRAIL, "record", "-g", "-p", str(server.pid), "-P", "check"], stderr=subprocess.PIPE, env=environment(), text=True
+        )
+        wait_until(lambda: utrail("control", str(server.pid), "status").status == 0 and server.is_let_go())
+        for words in [["patch", "leaf;tree"], ["unpatch", "check"], ["patch", "check;mix"], ["unpatch", "leaf"]]:
+            utrail("control", str(server.pid), *words).must()
+            time.sleep(0.03)
+        recorder.terminate()
+        assert (recorder.communicate(timeout=LIMIT_S)[1], recorder.returncode) == ("", 0)
+        server.is_as_it_was()
+        assert {"check", "leaf", "tree", "mix"} <= names()
+        assert record(server.pid, "-P", ".", "--for=10ms").must().err == ""
+        server.is_as_it_was()
+        server.end()
+    finally:
+        server.proc.kill()
+        server.proc.wait()
+
+
+REFUSED = [
+    (["patch", "laef"], 1, "cannot control 'uftrace.data': 'patch': no function of the program matches 'laef'; the nearest: leaf"),
+    (["patch", "leaf", "unpatch", "laef"], 1, "cannot control .*: 'unpatch': no function of the program matches 'laef'.*"),
+    (["patch", "leaf@libnone"], 1, "cannot control .*: 'patch': no function in a file whose name begins with 'libnone' matches 'leaf'"),
+    (["patch", "@lib"], 2, "cannot control .*: '@lib': column 1: expected the name of a function"),
+    (["patch", "_start"], 1, "cannot control .*: 'patch': no function .*'_start'.*"),
+    (["patch", "leaf", "filter", "laef"], 1, "cannot control .*: no function of what runs matches 'laef'.*"),
+    (["patch", "a", "b"], 2, "unknown word 'b'.*"),
+    (["patch"], 2, r"'patch' needs an argument: patch FUNC\[@LIB\]"),
+]
+
+
+def test_refused(start):
+    """Nothing changes when a part of it cannot be done."""
+    running = start("none", "-P", "outer")
+    before = running.control("status")
+    for words, status, message in REFUSED:
+        result = utrail("control", "uftrace.data", *words).must(status)
+        assert re.fullmatch(f"utrail: {message}\n", result.err), result.err
+        assert result.out == ""
+    after = running.control("status")
+    assert re.sub(r"written: .*", "", after) == re.sub(r"written: .*", "", before)
+    window = rounds(running)
+    assert {r.name for r in entries(running.end(), *window)} == {"outer"}
+
+
+def test_live_pid(start):
+    running = start("none", "-P", "outer")
+    assert utrail("live", "-p", str(running.pid), "-U", "outer", "-P", "leaf").must().out == "patched: 1 functions\nunpatched: 1 functions\n"
+    window = rounds(running)
+    assert {r.name for r in entries(running.end(), *window)} == {"leaf"}
+
+
+def test_it_ends_meanwhile():
+    """The program's own status, whenever it ends."""
+    for _ in range(3):
+        running = Running("-g", "-P", ".", variant=VARIANTS["none"])
+        running.proc.stdin.close()
+        while running.proc.poll() is None:
+            utrail("control", "uftrace.data", "unpatch", "leaf")
+            utrail("control", "uftrace.data", "patch", "leaf")
+        assert (running.proc.stdout.read(), running.proc.returncode) == ("ended by itself\n", 0), running.proc.stderr.read()
+
+
+def test_recorder_is_killed():
+    """At any moment: the program runs on, and ends as it would."""
+    chance = random.Random()
+    for _ in range(4):
+        running = Running("-g", "-P", ".", variant=VARIANTS["none"])
+        name = recorder_name()
+        child = subprocess.Popen(
+            [UTRAIL, "control", "uftrace.data", "unpatch", "."], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+        )
+        say(name, "unpatch", "leaf")
+        time.sleep(chance.uniform(0, 0.02))
+        running.proc.kill()
+        child.wait()
+        assert running.proc.communicate(timeout=60)[0] == "ended by itself\n"

@@ -1,0 +1,275 @@
+"""read= of counters by name: what is recorded, shown and added up. Hardware counters are simulated in tests/unit/libmcount/test_counters.c."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+import pytest
+
+from tools import UTRAIL, environment, peer, run, utrail, wait_until
+
+SOURCE = """
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define FN __attribute__((noinline))
+FN void touch(int pages)
+{
+	char *p = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < pages; i++)
+		((volatile char *)p)[i * 4096] = 1;
+	munmap(p, pages * 4096);
+}
+FN void nap(int times)
+{
+	while (times--)
+		usleep(1000);
+}
+FN void leaf(void)
+{
+	__asm__ volatile("");
+}
+FN void both(void)
+{
+	nap(2);
+	touch(20);
+	leaf();
+}
+static void *thread(void *arg)
+{
+	both();
+	return arg;
+}
+FN int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int nr = 0;
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+		for (int i = 0; i < 20; i++) {
+			pthread_t t;
+			pthread_create(&t, NULL, thread, NULL);
+			pthread_join(t, NULL);
+		}
+		printf("%d\\n", open_files());
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "fork") == 0) {
+		both();
+		if (fork() == 0) {
+			both();
+			exit(0);
+		}
+		wait(NULL);
+		return 0;
+	}
+	if (argc > 1) { /* others have what was ours */
+		leaf();
+		for (int fd = 3; fd < 100; fd++)
+			close(fd);
+		FILE *f = fopen(argv[1], "r");
+		leaf();
+		char text[100];
+		fputs(fgets(text, sizeof(text), f), stdout);
+		return 0;
+	}
+	both();
+	nap(1);
+	leaf();
+	return 0;
+}
+"""
+NAMES = ["context-switches", "page-faults", "task-clock"]
+READ = ",".join(f"read={name}" for name in NAMES)
+
+
+@pytest.fixture(scope="module")
+def prog(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("prog")
+    (directory / "prog.c").write_text(SOURCE)
+    run("gcc", "-pg", "-O1", "-pthread", "prog.c", "-o", "prog", cwd=directory).must()
+    return directory / "prog"
+
+
+@pytest.fixture(scope="module")
+def recording(prog, tmp_path_factory):
+    data = tmp_path_factory.mktemp("counters") / "data"
+    result = utrail("record", "--no-event", "-d", data, "-T", f"both@{READ};nap@{READ};leaf@read=cs", prog).must()
+    if "not read" in result.err:
+        pytest.skip(f"the kernel does not count for us: {result.err.strip()}")
+    assert result.err == ""
+    return data
+
+
+def lines_of(data, *options):
+    return [line.strip() for line in utrail("replay", "-d", data, "-f", "none", *options).must().out.splitlines()]
+
+
+def differences(data, func, name):
+    """What stands in front of the end of each call of @func."""
+    lines = lines_of(data)
+    found = []
+    for i, line in enumerate(lines):
+        if line == f"}} /* {func} */":
+            before = [m for m in (re.fullmatch(r"/\* diff:(\S+) \(value=\+(\d+)\) \*/", text) for text in lines[i - 3:i]) if m]
+            found += [int(m[2]) for m in before if m[1] == name]
+    return found
+
+
+def test_in_the_tree(recording):
+    lines = lines_of(recording)
+    at = lines.index("both() {")
+    for i, name in enumerate(NAMES):
+        assert re.fullmatch(rf"/\* read:{name} \(value=\d+\) \*/", lines[at + 1 + i])
+    switches = differences(recording, "nap", "context-switches")
+    assert len(switches) == 2 and switches[0] >= 2 and switches[1] >= 1
+    assert differences(recording, "both", "context-switches")[0] >= switches[0]
+    assert differences(recording, "both", "page-faults")[0] >= 20
+    assert differences(recording, "both", "task-clock")[0] > 0
+    assert len(differences(recording, "leaf", "context-switches")) == 2
+    assert differences(recording, "leaf", "page-faults") == []
+
+
+def test_report(recording):
+    rows = {row["Function"]: row for row in csv.DictReader(io.StringIO(utrail("report", "-d", recording, "--format=csv").must().out))}
+    for func in ("both", "nap", "leaf"):
+        for name in NAMES:
+            found = differences(recording, func, name)
+            assert rows[func][name] == (str(sum(found)) if found else "")
+            assert rows[func][f"{name} per call"] == (f"{sum(found) / len(found):.2f}" if found else "")
+    assert rows["main"]["task-clock"] == ""
+    by_name = {row["name"]: row for row in json.loads(utrail("report", "-d", recording, "--format=json").must().out)}
+    assert by_name["nap"]["context-switches"] == int(rows["nap"]["context-switches"])
+    assert by_name["nap"]["context-switches-per-call"] == float(rows["nap"]["context-switches per call"])
+    assert "task-clock" not in by_name["leaf"] and "task-clock" not in by_name["main"]
+    head, line, *rest = utrail("report", "-d", recording, "-s", "cs,call").must().out.splitlines()
+    assert head == "  Total time   Self time       Calls  context-switches    per call  page-faults    per call  task-clock    per call  Function"
+    assert line == "  ==========  ==========  ==========  ================  ==========  ===========  ==========  ==========  ==========  ===================="
+    order = [sum(differences(recording, row.split()[-1], "context-switches")) for row in rest]
+    assert order == sorted(order, reverse=True) and sum(order)
+    assert all(len(row.rsplit("  ", 1)[0]) == len(line.rsplit("  ", 1)[0]) for row in rest)
+
+
+def test_report_without_them(recording):
+    plain = utrail("report", "-d", recording, "-f", "total,self,call").must().out
+    assert "context-switches" not in plain and "per call" not in plain
+    assert "context-switches" in utrail("report", "-d", recording, "-f", "counters").must().out
+    result = utrail("report", "-d", recording, "-s", "instructions").must(2)
+    assert "sort key 'instructions': the recording does not have that counter" in result.err
+    assert ", or a counter" in utrail("report", "-d", recording, "-s", "instrctions").must(2).err
+
+
+def test_exporters(recording):
+    switches = differences(recording, "nap", "context-switches")
+    rows = [json.loads(line) for line in utrail("dump", "-d", recording, "--format=jsonl").must().out.splitlines()]
+    found = [row for row in rows if "diff:context-switches" in str(row)]
+    assert len(found) == 5 and str(switches[0]) in str(found[0])
+    chrome = utrail("dump", "-d", recording, "--format=chrome").must().out
+    assert chrome.count('"diff:context-switches"') == 5 and '"value":' in chrome
+
+
+@pytest.mark.needs_peer
+def test_peer_reads_it(recording):
+    """With the names, and the same calls; it knows of no values."""
+    theirs = [line.strip() for line in peer("replay", "-d", recording, "-f", "none", "--no-pager").must().out.splitlines()]
+    ours = [re.sub(r"^(/\* (?:read|diff):\S+) \(.*", r"\1 */", line) for line in lines_of(recording)]
+    # A value of more than 24 bits takes several records, each of which is an event there.
+    once = [line for i, line in enumerate(theirs) if not i or line != theirs[i - 1] or not line.startswith("/*")]
+    assert [line for line in once if line] == [line for line in ours if line]
+    assert "/* diff:task-clock */" in theirs
+    peer("dump", "-d", recording, "--no-pager").must()
+    peer("report", "-d", recording, "--no-pager").must()
+
+
+def test_forms(prog, recording):
+    """Compact, converted, held back by a threshold."""
+    result = utrail("record", "--no-event", "--compact", "-d", "data", "-t", "500us", "-T", f"both@{READ};nap@{READ}", prog).must()
+    assert result.err == ""
+    text = lines_of("data")
+    assert sum("read:context-switches" in line for line in text) == sum("diff:context-switches" in line for line in text) == 3
+    utrail("convert", "-d", "data", "plain").must()
+    assert lines_of("plain") == text
+    assert utrail("report", "-d", "data").must().out == utrail("report", "-d", "plain", "--num-thread=1").must().out
+
+
+def test_threads_and_forks(prog, recording):
+    """Each thread has its own, and leaves no descriptor behind."""
+    bare = int(run(prog, "threads").must().out)
+    result = utrail("record", "--no-event", "-d", "data", "-T", f"both@{READ}", prog, "threads").must()
+    # What the recorder gave it may be open yet.
+    assert int(result.out) <= bare + 4
+    assert len(differences("data", "both", "context-switches")) == 20
+    assert all(value >= 2 for value in differences("data", "both", "context-switches"))
+    utrail("record", "--no-event", "-d", "forked", "-T", f"both@{READ}", prog, "fork").must()
+    found = differences("forked", "both", "context-switches")
+    assert len(found) == 2 and all(value >= 2 for value in found)
+
+
+def test_a_descriptor_that_was_taken(prog, workdir, recording):
+    """The program closes what it did not open; a file that then has that number is not read."""
+    (workdir / "text").write_text("whole\n")
+    result = utrail("record", "--no-event", "-d", "data", "-T", f"leaf@{READ}", prog, "text").must()
+    assert result.out == "whole\n"
+    assert len(differences("data", "leaf", "context-switches")) == 1
+
+
+def test_what_the_machine_lacks(prog):
+    """One line for each counter, and no event; the others are read."""
+    result = utrail("record", "--no-event", "-d", "data", "-T", "leaf@read=task-clock,read=rffffffffffffffff", prog).must()
+    if "task-clock" in result.err:
+        pytest.skip("the kernel does not count for us")
+    assert result.err.count("'read=rffffffffffffffff': not read") == 1
+    text = utrail("replay", "-d", "data").must().out
+    assert text.count("diff:task-clock") == 2 and "diff:rffff" not in text
+
+
+def test_wrong_words(prog):
+    result = utrail("record", "-T", "leaf@read=contextswitches", prog).must(2)
+    assert "there is no event 'contextswitches'; did you mean context-switches?" in result.err
+    nine = ",".join(f"read=r{i}" for i in range(9))
+    assert "at most 8 counters are read by name in one recording" in utrail("record", "-T", f"leaf@{nine}", prog).must(2).err
+
+
+SLOW = """
+#include <unistd.h>
+void __attribute__((noinline)) leaf(void)
+{
+	usleep(1000);
+}
+int main(void)
+{
+	for (int i = 0; i < 60000; i++)
+		leaf();
+	return 0;
+}
+"""
+
+
+def test_chosen_at_the_start(workdir, recording):
+    (workdir / "slow.c").write_text(SLOW)
+    run("gcc", "-pg", "slow.c", "-o", "slow").must()
+    command = [UTRAIL, "record", "--no-event", "--agent", "-d", "data", "-T", "leaf@read=cs", "./slow"]
+    recorder = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment())
+    try:
+        wait_until(lambda: utrail("control", "data", "status").status == 0)
+        wrong = utrail("control", "data", "trigger", "leaf@read=task-clock")
+        assert wrong.status != 0
+        assert "'read=task-clock': which counters are read by name is chosen as the recording begins" in wrong.err
+        utrail("control", "data", "trigger", "main@read=context-switches").must()
+    finally:
+        recorder.terminate()
+        recorder.wait()
+    assert "diff:context-switches" in utrail("replay", "-d", "data").must().out

@@ -1,0 +1,387 @@
+/* Exporters of events alone, for `utrail events`: those of the list in export.h have calls, too. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
+#include "utils/base/vec.h"
+#include "utils/export/export.h"
+#include "utils/fstrace/text.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* @nr: written so far */
+struct lines {
+	struct nest nest;
+	struct strbuf name;
+	struct strbuf text;
+	uint64_t nr;
+};
+
+/* Not what the kernel tells of each task, nor what is a part of a call. */
+static bool is_shown(const struct event *event)
+{
+	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_FREE;
+
+	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
+}
+
+static void configure(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TIME;
+	config->stages.wants = STAGE_WANTS_DEPTHS;
+	config->stages.show_outside = true;
+	config->stages.sched = STAGE_SCHED_NONE;
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct lines *lines = ex->state;
+
+	return export_nest_init(ex, &lines->nest, err);
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct lines *lines = ex->state;
+	struct nest_task *open = &lines->nest.tasks[span->task->index];
+	struct nest_edge edge;
+	int ret = 0;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (is_shown(event))
+			ret |= export_point(ex, span->task, event);
+		while (ex->config->shows_paths && nest_next(&lines->nest, open, event, &edge))
+			;
+	}
+	return ret < 0 || lines->nest.is_oom ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct lines *lines = ex->state;
+
+	nest_deinit(&lines->nest);
+	strbuf_deinit(&lines->name);
+	strbuf_deinit(&lines->text);
+}
+
+/* Its name and its text, for the next line. */
+static struct lines *describe(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct lines *lines = ex->state;
+
+	strbuf_reset(&lines->name);
+	strbuf_reset(&lines->text);
+	event_put_name(&ex->texts, event, &lines->name);
+	event_put_data(&ex->texts, task, event, &lines->text);
+	lines->nr++;
+	return lines;
+}
+
+static void put_time(struct export *ex, const struct event *event)
+{
+	sink_putf(ex->sink, "%llu.%09llu", (unsigned long long)(event->time_ns / NS_PER_S),
+		  (unsigned long long)(event->time_ns % NS_PER_S));
+}
+
+/* --- lines for people --- */
+
+/* The calls around it, innermost first. */
+static void put_path(struct export *ex, const struct nest_task *open)
+{
+	for (size_t i = open->depth; i-- > 0;) {
+		sink_lit(ex->sink, " <- ");
+		if (open->stack[i])
+			sink_text(ex->sink, open->stack[i]->name, open->stack[i]->name_len);
+		else
+			sink_lit(ex->sink, "?");
+	}
+}
+
+static int show_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct lines *lines = describe(ex, task, event);
+
+	put_time(ex, event);
+	sink_putf(ex->sink, " [%6d] ", task->tid);
+	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	if (lines->text.len) {
+		sink_lit(ex->sink, " ");
+		sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	}
+	if (ex->config->shows_paths)
+		put_path(ex, &lines->nest.tasks[task->index]);
+	sink_lit(ex->sink, "\n");
+	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+}
+
+const struct exporter exp_event_lines = {
+	.name = "show",
+	.medium = MEDIUM_TERMINAL,
+	.state_bytes = sizeof(struct lines),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.deinit = deinit,
+	.point = show_point,
+};
+
+/* --- CSV --- */
+
+static int begin_csv(struct export *ex, struct uft_err *err)
+{
+	sink_lit(ex->sink, "time,pid,tid,event,text\n");
+	return begin(ex, err);
+}
+
+static int csv_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct lines *lines = describe(ex, task, event);
+
+	put_time(ex, event);
+	sink_putf(ex->sink, ",%d,%d,", task->pid, task->tid);
+	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	sink_lit(ex->sink, ",");
+	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	sink_lit(ex->sink, "\n");
+	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+}
+
+const struct exporter exp_event_csv = {
+	.name = "csv",
+	.medium = MEDIUM_CSV,
+	.state_bytes = sizeof(struct lines),
+	.configure = configure,
+	.begin = begin_csv,
+	.events = events,
+	.deinit = deinit,
+	.point = csv_point,
+};
+
+/* --- JSON --- */
+
+static int json_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct strbuf members cleanup_strbuf = { 0 };
+	struct lines *lines = describe(ex, task, event);
+
+	export_point_json(ex, task, event, MEDIUM_JSON, &members);
+	sink_either(ex->sink, lines->nr == 1, "[\n", ",\n");
+	sink_putf(ex->sink, "{\"pid\":%d,\"tid\":%d,\"ts\":%llu,\"event\":\"", task->pid, task->tid,
+		  (unsigned long long)event->time_ns);
+	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	sink_lit(ex->sink, "\",\"text\":\"");
+	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	sink_lit(ex->sink, "\",\"args\":{");
+	sink_put_made(ex->sink, &members);
+	sink_lit(ex->sink, "}}");
+	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) || strbuf_oom(&members)
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int end_json(struct export *ex, struct uft_err *err)
+{
+	struct lines *lines = ex->state;
+
+	sink_either(ex->sink, lines->nr != 0, "\n]\n", "[]\n");
+	return 0;
+}
+
+const struct exporter exp_event_json = {
+	.name = "json",
+	.medium = MEDIUM_JSON,
+	.state_bytes = sizeof(struct lines),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.end = end_json,
+	.deinit = deinit,
+	.point = json_point,
+};
+
+/* --- lines as libutrail-trace writes them --- */
+
+/* What time it was for people. */
+static struct timespec real_time(const struct export *ex, const struct event *event)
+{
+	uint64_t ns = event->time_ns + ex->texts.kinds.declared.offset_ns;
+
+	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+}
+
+static int fstrace_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
+	const struct timespec time = real_time(ex, event);
+	struct fst_text head;
+	struct lines *lines;
+
+	if (!kind->declared || !event->data) {
+		ex->nr_dropped++;
+		return 0;
+	}
+	lines = describe(ex, task, event);
+	fst_text_init(&head);
+	fst_put_time(&head, &time, ' ');
+	sink_put_raw(ex->sink, head.base, head.len);
+	fst_text_free(&head);
+	sink_lit(ex->sink, " ");
+	sink_str(ex->sink, kind->declared->name);
+	sink_lit(ex->sink, " ");
+	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	sink_lit(ex->sink, "\n");
+	return strbuf_oom(&lines->text) ? -ENOMEM : 0;
+}
+
+const struct exporter exp_event_fstrace = {
+	.name = "fstrace",
+	.medium = MEDIUM_TERMINAL,
+	.state_bytes = sizeof(struct lines),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.deinit = deinit,
+	.point = fstrace_point,
+	.drops_points = "the program has not declared them, or what they said is missing",
+};
+
+/* --- which there are --- */
+
+/* @nr: how often it came; @bytes: of what it said */
+struct tally {
+	uint64_t id;
+	uint64_t nr;
+	uint64_t bytes;
+	const struct event_kind *kind;
+};
+
+/* @tallies: sorted by id, until all is counted */
+struct tallies {
+	struct tally *tallies;
+	size_t nr;
+	size_t cap;
+	uint64_t first_ns;
+	uint64_t last_ns;
+};
+
+static void configure_list(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TASK;
+	config->stages.show_outside = true;
+	config->stages.sched = STAGE_SCHED_NONE;
+}
+
+static struct tally *tally_of(struct tallies *all, uint64_t id)
+{
+	_Static_assert(offsetof(struct tally, id) == 0, "ordered by order_u64()");
+	size_t at = order_count_below(all->tallies, all->nr, sizeof(*all->tallies), id);
+	struct tally *tallies;
+
+	if (at < all->nr && all->tallies[at].id == id)
+		return &all->tallies[at];
+	tallies = vec_room(all->tallies, all->nr, &all->cap, sizeof(*tallies));
+	if (!tallies)
+		return NULL;
+	all->tallies = tallies;
+	memmove(&tallies[at + 1], &tallies[at], (all->nr++ - at) * sizeof(*tallies));
+	tallies[at] = (struct tally){ .id = id };
+	return &tallies[at];
+}
+
+static int count_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct tally *tally = tally_of(ex->state, event->id);
+
+	if (!tally)
+		return -ENOMEM;
+	tally->nr++;
+	tally->bytes += event->data ? event->data_len : 0;
+	return 0;
+}
+
+static int count_events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	struct tallies *all = ex->state;
+	int ret = 0;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (!all->first_ns || event->time_ns < all->first_ns)
+			all->first_ns = event->time_ns;
+		all->last_ns = MAX(all->last_ns, event->time_ns);
+		if (is_shown(event))
+			ret |= export_point(ex, span->task, event);
+	}
+	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot count events") : 0;
+}
+
+static int compare_tallies(const void *a, const void *b)
+{
+	const struct tally *x = a;
+	const struct tally *y = b;
+
+	if (x->nr != y->nr)
+		return x->nr < y->nr ? 1 : -1;
+	return strcmp(x->kind->name, y->kind->name);
+}
+
+static void put_tally(struct export *ex, const struct tally *tally, uint64_t length_ns)
+{
+	const struct declared_event *declared = tally->kind->declared;
+	double seconds = (double)length_ns / NS_PER_S;
+
+	sink_putf(ex->sink, "%12llu %14.1f %12llu  ", (unsigned long long)tally->nr,
+		  length_ns ? tally->nr / seconds : 0.0, (unsigned long long)tally->bytes);
+	sink_str(ex->sink, tally->kind->name);
+	if (declared && declared->common) {
+		sink_lit(ex->sink, "  ");
+		sink_str(ex->sink, declared->common->text);
+	}
+	if (declared && *declared->format->text) {
+		sink_lit(ex->sink, "  ");
+		sink_str(ex->sink, declared->format->text);
+	}
+	sink_lit(ex->sink, "\n");
+}
+
+/* Those that were declared and never came are told, too. */
+static int put_tallies(struct export *ex, struct uft_err *err)
+{
+	const struct declared_events *declared = &ex->texts.kinds.declared;
+	struct tallies *all = ex->state;
+
+	for (size_t i = 0; i < declared->nr; i++) {
+		if (!tally_of(all, declared->events[i].id))
+			return err_set_errno(err, -ENOMEM, "cannot list events");
+	}
+	for (size_t i = 0; i < all->nr; i++)
+		all->tallies[i].kind = event_kinds_find(&ex->texts.kinds, all->tallies[i].id);
+	if (all->nr)
+		qsort(all->tallies, all->nr, sizeof(*all->tallies), compare_tallies);
+	sink_lit(ex->sink, "       Count     Per second        Bytes  Event\n");
+	for (size_t i = 0; i < all->nr; i++)
+		put_tally(ex, &all->tallies[i], all->last_ns - all->first_ns);
+	return 0;
+}
+
+static void free_tallies(struct export *ex)
+{
+	free(((struct tallies *)ex->state)->tallies);
+}
+
+const struct exporter exp_event_list = {
+	.name = "list",
+	.medium = MEDIUM_TERMINAL,
+	.state_bytes = sizeof(struct tallies),
+	.configure = configure_list,
+	.events = count_events,
+	.end = put_tallies,
+	.deinit = free_tallies,
+	.point = count_point,
+};

@@ -1,0 +1,50 @@
+/* How the value of a counter stands in EVENT records that have no payload (doc/formats/records.md, "Counters"). */
+#ifndef UTRAIL_FORMAT_COUNTER_RECORD_H
+#define UTRAIL_FORMAT_COUNTER_RECORD_H
+
+#include <stdbool.h>
+
+#include "utils/format/record.h"
+
+/*
+ * uftrace 0.13 stops at a payload that it does not know, but takes the low 32 bits of the address as the id and does not look at the
+ * depth. So a value goes in pieces of 24 bits, the lowest first: 16 bits at the top of the address, 8 in the depth, whose highest bit
+ * says that another piece is in the next record, which has the same time and id.
+ */
+#define COUNTER_PIECES_MAX 3
+#define COUNTER_PIECE_BITS 24
+#define COUNTER_PIECE_MORE 0x200U
+
+static inline unsigned counter_pieces(uint64_t value)
+{
+	return 1 + (value >> COUNTER_PIECE_BITS != 0) + (value >> 2 * COUNTER_PIECE_BITS != 0);
+}
+
+/* The data word of piece @i of @nr. */
+static inline uint64_t counter_piece(uint32_t id, uint64_t value, unsigned i, unsigned nr)
+{
+	uint64_t piece = value >> i * COUNTER_PIECE_BITS;
+	unsigned more = i + 1 < nr ? COUNTER_PIECE_MORE : 0;
+
+	return record_data(RECORD_EVENT, (piece >> 16 & 0xff) | more, (piece & 0xffff) << 32 | id);
+}
+
+static inline uint32_t counter_piece_id(uint64_t data)
+{
+	return (uint32_t)record_addr(data);
+}
+
+static inline bool counter_piece_has_more(uint64_t data)
+{
+	return record_depth(data) & COUNTER_PIECE_MORE;
+}
+
+/* What the piece at place @i adds to the value. */
+static inline uint64_t counter_piece_value(uint64_t data, unsigned i)
+{
+	uint64_t piece = record_addr(data) >> 32 | (uint64_t)(record_depth(data) & 0xff) << 16;
+
+	return piece << i * COUNTER_PIECE_BITS;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* What events of the program say: the entries of <tid>.evt, beside the records of <tid>.dat (doc/formats/records.md, "Payloads beside"). */
+#ifndef UTRAIL_FORMAT_EVENT_DATA_H
+#define UTRAIL_FORMAT_EVENT_DATA_H
+
+#include <stdint.h>
+
+/*
+ * An entry belongs to the EVENT record of the same task that has this time and this id; they come in the same order. @len bytes
+ * follow, and zeros up to a multiple of 8. Byte order is that of the records.
+ *
+ * @flags: enum event_data_flags; bits without a meaning are ignored
+ */
+struct event_data {
+	uint64_t time_ns;
+	uint32_t id;
+	uint16_t flags;
+	uint16_t len;
+};
+_Static_assert(sizeof(struct event_data) == 16, "the same on disk");
+
+enum event_data_flags {
+	EVENT_DATA_CUT = 1U << 0, /* there was more than a ring takes at a time */
+};
+
+/* Padded, it is still below 64 KB. */
+#define EVENT_DATA_MAX 65528U
+
+/* A definition in events.def; DATADIR_EVENT_DATA_SUFFIX and this are names in a data directory. */
+#define EVENT_DEFS_FILE "events.def"
+
+#endif

@@ -1,0 +1,41 @@
+/* Counters that `read=` names: the kernel's and the processor's (perf_event_open(2)). */
+#ifndef UTRAIL_SPEC_COUNTERS_H
+#define UTRAIL_SPEC_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nearest;
+
+/* So many of them are read in one recording. */
+#define COUNTERS_MAX	   8
+#define COUNTER_NAME_BYTES 32
+#define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
+
+/*
+ * @name: as recordings have it: of a counter with two names always the same one
+ * @type, @config: of struct perf_event_attr
+ */
+struct counter {
+	char name[COUNTER_NAME_BYTES];
+	uint32_t type;
+	uint64_t config;
+};
+
+/* Starts as { 0 }. */
+struct counters {
+	struct counter list[COUNTERS_MAX];
+	size_t nr;
+};
+
+/* "context-switches", "instructions", or "r1a8", the processor's event of that code. False: there is none of that name. */
+bool counter_parse(const char *name, struct counter *out);
+
+/* All names, but for codes. */
+void counters_offer(struct nearest *near);
+
+/* Its place in @all, new or known; -ENOSPC when it would be one too many. */
+int counters_add(struct counters *all, const struct counter *one);
+
+#endif

@@ -1,0 +1,48 @@
+/* Events that programs have declared: what their payloads mean, by events.def (doc/formats/records.md, "Payloads beside"). */
+#ifndef UTRAIL_TRACE_DECLARED_H
+#define UTRAIL_TRACE_DECLARED_H
+
+#include "utils/base/err.h"
+#include "utils/fstrace/format.h"
+#include "utils/trace/event_kind.h"
+
+/*
+ * One event.
+ *
+ * @name: as the program has it; of the heap
+ * @common: what is in front of @format, or NULL
+ * @fields: one for each directive of both, named by the "KEY=" in front of it
+ * @texts: of fields that must be made; each is there until its field is asked for again
+ */
+struct declared_event {
+	uint64_t id;
+	char *name;
+	struct fst_format *common;
+	struct fst_format *format;
+	struct event_field *fields;
+	struct strbuf *texts;
+	size_t nr_fields;
+};
+
+/*
+ * Those of one recording. Starts as { 0 }, ends with declared_events_deinit().
+ *
+ * @offset_ns: what is to be added to a record's time for that of people
+ */
+struct declared_events {
+	struct declared_event *events; /* sorted by id */
+	size_t nr;
+	int64_t offset_ns;
+};
+
+/* Of the recording in @dir. No file is no event. What lines of other versions say is passed over. 0, or negative with @err. */
+int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
+void declared_events_deinit(struct declared_events *declared);
+
+/* The one with that id, or NULL. */
+struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
+
+/* How @kind, the row of that event, gets its fields and its text. */
+void declared_event_set(struct declared_event *event, struct event_kind *kind);
+
+#endif

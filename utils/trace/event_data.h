@@ -1,0 +1,56 @@
+/* What events of one task say: the entries of <tid>.evt, beside its records (utils/format/event_data.h). */
+#ifndef UTRAIL_TRACE_EVENT_DATA_H
+#define UTRAIL_TRACE_EVENT_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Of a source of records, which asks for them in the order of its events. Starts as { 0 } but for the first members, ends with
+ * event_data_release(). There need not be a file, and none of it is believed.
+ *
+ * @dir, @tid: whose file
+ * @is_swapped: byte order is not ours
+ * @may_be: there may be one. @grows: somebody is still writing to it
+ * @buffer_bytes: how much to read at a time, if no entry needs more
+ * @next_offset: in the file, of what will be read next
+ * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
+ * @is_lent: events point into @buf. @lent: buffers before it that events point into, @lent_bytes in all
+ */
+struct event_data_source {
+	const char *dir;
+	int32_t tid;
+	bool is_swapped;
+	bool may_be;
+	bool grows;
+	size_t buffer_bytes;
+	uint64_t next_offset;
+	uint8_t *buf;
+	size_t at;
+	size_t len;
+	bool is_lent;
+	struct lent_buffer *lent;
+	size_t lent_bytes;
+};
+
+/*
+ * The entry of the event with that time and id; entries ahead of it are passed over for good. False when there is none. What @data points
+ * to is there until event_data_return().
+ */
+bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
+		     const uint8_t **data, uint16_t *len);
+
+/* So much is lent that event_data_return() should come soon. */
+static inline bool event_data_is_much(const struct event_data_source *src)
+{
+	return src->lent_bytes > 1 << 20;
+}
+
+/* No event points to anything any more. */
+void event_data_return(struct event_data_source *src);
+
+/* The same, and all memory is given back. It goes on where it was. */
+void event_data_release(struct event_data_source *src);
+
+#endif
