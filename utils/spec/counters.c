@@ -46,9 +46,12 @@ static const struct {
 /* 'r' and a number of up to 16 digits. */
 static bool parse_code(const char *name, struct counter *out)
 {
+	if (tolower((unsigned char)name[0]) != 'r')
+		return false;
+
 	size_t digits = strspn(name + 1, "0123456789abcdefABCDEF");
 
-	if (tolower((unsigned char)name[0]) != 'r' || digits < 1 || digits > 16 || name[1 + digits])
+	if (digits < 1 || digits > 16 || name[1 + digits])
 		return false;
 	out->type = PERF_TYPE_RAW;
 	out->config = strtoull(name + 1, NULL, 16);
