@@ -60,10 +60,8 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	reader_warn_filters(opts, data);
 	watch_begin(&watch, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
-	if (ret == 0 && nr_dropped)
-		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
-			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
-			 exporter->name, exporter->drops_points);
+	if (ret == 0)
+		reader_warn_dropped(opts, exporter, nr_dropped);
 	reader_warn_kernel(opts, data, &pipe);
 	ret = watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))

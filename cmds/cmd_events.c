@@ -126,10 +126,8 @@ static int write_events(const struct opts *opts, const struct exporter *exporter
 		return ret;
 	reader_warn_filters(opts, data);
 	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
-	if (ret == 0 && nr_dropped)
-		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
-			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
-			 exporter->name, exporter->drops_points);
+	if (ret == 0)
+		reader_warn_dropped(opts, exporter, nr_dropped);
 	return reader_finish(sink, &pipe.broken, ret, err);
 }
 

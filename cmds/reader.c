@@ -194,6 +194,15 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->nr_tids = opts->nr_tids;
 }
 
+void reader_warn_dropped(const struct opts *opts, const struct exporter *exporter,
+			 uint64_t nr_dropped)
+{
+	if (nr_dropped)
+		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
+			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
+			 exporter->name, exporter->drops_points);
+}
+
 void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };

@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_READER_H
 
 #include "cmds/opts.h"
+#include "utils/export/export.h"
 #include "utils/trace/data.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"
@@ -41,6 +42,10 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 
 /* Warn about filters that match nothing in @data; after a pipeline was opened with them. */
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
+
+/* Warn about the @nr_dropped events that the exporter's format has no place for (export_run()). */
+void reader_warn_dropped(const struct opts *opts, const struct exporter *exporter,
+			 uint64_t nr_dropped);
 
 /*
  * Warn about what cannot be shown of the kernel's events in @data: those that were lost when @pipe (or NULL) was recorded, and the

@@ -16,7 +16,7 @@
  * else looks, planned_settle() makes them what others are, and the thread is not open any more.
  *
  * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it gets a frame whose time is OPEN_OUT, and
- * the thread is barred until that is over. No frame comes above it. Nor does a call that is too deep: it needs no frame, but where
+ * the thread is barred until that is over. No frame comes above it. A call that is too deep ends nothing either, and needs no frame; but where
  * returns are announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are known apart.
  */
 #define OPEN_OUT      0
@@ -105,21 +105,29 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	t->calls = p->pass;
 }
 
-/* The thread is open, and barred behind this: @addr is opted out. A handler may jump out for good anywhere in this, or in the other. */
-static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+/* A frame without a record, of a thread that is open. A handler may jump out for good anywhere in this, and in what follows. */
+static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				     uint64_t kind)
 {
-	struct planned *p = t->planned;
 	struct frame *f = t->top + 1;
 
 	f->slot = slot;
 	f->ret = ret;
 	f->data = record_data(RECORD_ENTRY, 0, addr);
-	f->time_ns = OPEN_OUT;
-	guard_barrier();
-	t->top = f;
-	guard_barrier();
+	f->time_ns = kind;
 	/* Its return is none that the fast paths may write an EXIT for. */
 	t->fast_base = f;
+	guard_barrier();
+	t->top = f;
+}
+
+/* The thread is open, and barred behind this: @addr is opted out. */
+static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+
+	planned_push_open(t, slot, ret, addr, OPEN_OUT);
+	guard_barrier();
 	p->now.out = 1;
 	t->calls = p->skip_out;
 }
@@ -131,18 +139,9 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {
-	struct frame *f = t->top + 1;
-
 	if (t->top < t->drop_limit || t->top >= t->limit)
 		return false;
-	f->slot = slot;
-	f->ret = ret;
-	f->data = record_data(RECORD_ENTRY, 0, addr);
-	f->time_ns = OPEN_TOO_DEEP;
-	/* Its return, too, is none that the fast paths may write an EXIT for. */
-	t->fast_base = f;
-	guard_barrier();
-	t->top = f;
+	planned_push_open(t, slot, ret, addr, OPEN_TOO_DEEP);
 	return true;
 }
 

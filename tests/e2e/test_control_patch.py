@@ -11,6 +11,7 @@ import pytest
 from programs import Variant, build, program
 from test_attach import executables, names
 from test_attach_patch import BUILDS, Hot, record
+from test_control import start as start_any  # a fixture
 from test_control import Running, check_pairs, entries, notes, recorder_name, say
 from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
@@ -27,18 +28,8 @@ CHANGES = int(os.environ.get("UTRAIL_TEST_CHANGES", "300"))
 
 
 @pytest.fixture
-def start():
-    running = []
-
-    def begin(method, *options, **kw):
-        running.append(Running("-g", *options, variant=VARIANTS[method], **kw))
-        return running[-1]
-
-    yield begin
-    for each in running:
-        if each.proc.poll() is None:
-            each.proc.kill()
-            each.proc.communicate()
+def start(start_any):
+    return lambda method, *options, **kw: start_any("-g", *options, variant=VARIANTS[method], **kw)
 
 
 def rounds(running):

@@ -103,17 +103,17 @@ def fold_empty_calls(result):
     return result
 
 
-def with_any_scheduling(tool, args, preempted, kw):
+def run_tool(tool, args, preempted, kw):
     return run(tool, *args, **kw) if preempted else fold_empty_calls(run(tool, *leave_out_preemption(args), **kw))
 
 
 def utrail(*args, preempted=False, **kw):
     """@preempted: show where the task lost the CPU, and all as it is shown."""
-    return with_any_scheduling(UTRAIL, args, preempted, kw)
+    return run_tool(UTRAIL, args, preempted, kw)
 
 
 def peer(*args, preempted=False, **kw):
-    return with_any_scheduling(PEER, args, preempted, kw)
+    return run_tool(PEER, args, preempted, kw)
 
 
 def wait_until(condition):
