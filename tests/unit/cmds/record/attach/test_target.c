@@ -21,7 +21,11 @@ static const char *make_name(char name[16])
 	return name;
 }
 
-enum does { SLEEPS, FORKS, LEAVES_ZOMBIE };
+enum does {
+	SLEEPS,
+	FORKS,
+	LEAVES_ZOMBIE
+};
 
 /* Always has a child of its own name, each for @ms milliseconds. */
 static void fork_forever(int ms)
