@@ -16,7 +16,8 @@ class Real:
 
     @count: also check the numbers of calls against gcov. @options: for `record`. @needs: header files without which it
     cannot be built, by the Debian package that has them. @lost: how many records may be lost, for programs whose
-    signal handlers interrupt the probe (what is lost is counted, which is not a matter of this suite)."""
+    signal handlers interrupt the probe (what is lost is counted, which is not a matter of this suite). @patch: of patches/,
+    for the unpacked source."""
 
     package: str
     make: str
@@ -30,6 +31,7 @@ class Real:
     needs: tuple = ()
     count: bool = False
     lost: int = 0
+    patch: str = ""
 
 
 # Each script of a directory of Lua tests on its own, so that one that fails does not hide the others.

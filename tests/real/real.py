@@ -84,26 +84,34 @@ def build(real, archives, name, flags):
     for package, archive in archives.items():
         sources.unpack(archive, home / package)
     source = home / real.package
+    if real.patch:
+        sh(f"patch -p1 < {HERE / 'patches' / real.patch}", source, home / "patch.log")
     sh(real.configure, source, home / "configure.log", FLAGS=flags)
     sh(real.make, source, home / "make.log", FLAGS=flags)
     return source
 
 
+def run_check(real, source, name, command, **env):
+    """What came out, as a Counter of result lines, and all that was said."""
+    sh(real.cleanup, source, source.parent / "cleanup.log")
+    log = source.parent / f"{name.replace(' ', '')}.log"
+    # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
+    out = sh(command, source, log, must=False, HERE=HERE, GMON_OUT_PREFIX=source.parent / "gmon", **env)
+    results = Counter(re.findall(real.results, out, flags=re.M))
+    if not results:
+        sys.exit(f"failed: the suite of {real.package} says nothing ({log})")
+    return results, out
+
+
 def run_suite(real, source, name, data=None, options=""):
     """What came out, as a Counter of result lines. @data: recorded into this directory."""
-    sh(real.cleanup, source, source.parent / "cleanup.log")
     command = real.check
     if data:
         shutil.rmtree(data, ignore_errors=True)
         options = f"--no-event {real.options} {options}"
         command = f"{UTRAIL} record --force {options} -d {data} /bin/sh -c {shlex.quote(real.check)}"
-    log = source.parent / f"{name.replace(' ', '')}.log"
     begin = time.monotonic()
-    # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
-    out = sh(command, source, log, must=False, HERE=HERE, GMON_OUT_PREFIX=source.parent / "gmon")
-    results = Counter(re.findall(real.results, out, flags=re.M))
-    if not results:
-        sys.exit(f"failed: the suite of {real.package} says nothing ({log})")
+    results, out = run_check(real, source, name, command)
     lost = re.search(r"(\d+) records were lost", out)
     if data and lost:
         say(f"  {lost[0]}")
