@@ -4,6 +4,7 @@
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
 #include "cmds/events_log.h"
+#include "cmds/events_sources.h"
 #include "cmds/reader.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
@@ -48,6 +49,7 @@ static const struct events_word words[] = {
 	{ "show", .option = "path", .choose = show },
 	{ "export", .option = "as", .choose = export_as },
 	{ "check", .run = events_log_check },
+	{ "check-sources", .run = events_sources_check },
 };
 
 static const struct events_word *find_word(const char *name)
@@ -89,13 +91,17 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (opts->nr_args == 0)
 		return err_set(
 			err, -ERR_USAGE,
-			"events needs to be told what to do: list, show, export or check FILE...");
+			"events needs to be told what to do: list, show, export, check FILE... "
+			"or check-sources FILE");
 	if (!word)
 		return err_set(err, -ERR_USAGE,
-			       "events does not know '%s': it knows list, show, export and check",
+			       "events does not know '%s': it knows list, show, export, check and "
+			       "check-sources",
 			       opts->args[0]);
 	if (word->run && opts->nr_args == 1)
-		return err_set(err, -ERR_USAGE, "events %s needs the names of logs", word->name);
+		return err_set(err, -ERR_USAGE, "events %s needs the names of %s", word->name,
+			       word->run == events_log_check ? "logs"
+							     : "compile_commands.json files");
 	if (word->choose && opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
 			       opts->args[1]);
@@ -153,8 +159,9 @@ static int run(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_events = {
 	.name = "events",
-	.args = "list|show|export|check FILE...",
-	.help = "show the events of a recording, or check logs of events that programs declare",
+	.args = "list|show|export|check FILE...|check-sources FILE",
+	.help = "show the events of a recording, or check logs or sources of programs that declare "
+		"some",
 	.bit = CMD_EVENTS,
 	.uses_pager = true,
 	.check = check,

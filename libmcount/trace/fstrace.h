@@ -53,6 +53,19 @@ static inline bool FSTRACE_ENABLED(fstrace_event_t *event)
 	return __builtin_expect(event && event->enabled, 0);
 }
 
+#ifdef FSTRACE_CHECK
+/*
+ * For utrail events check-sources, which looks for these in preprocessed text and has the compiler check something else instead:
+ * nothing is compiled with it.
+ */
+typedef __INT64_TYPE__ fstrace_check_int64_;
+__attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
+#define FSTRACE(event, ...)    fstrace_check_use_(event, __VA_ARGS__)
+#define FSTRACE_NO_ARGS(event) fstrace_check_use_(event)
+#define FSTRACE_DECL(NAME, FORMAT)    \
+	static fstrace_event_t *NAME; \
+	fstrace_check_decl_(NAME, FORMAT)
+#else
 /* Log the event if it is enabled; the arguments are not evaluated otherwise. */
 #define FSTRACE(event, ...)                                                             \
 	do {                                                                            \
@@ -67,6 +80,7 @@ static inline bool FSTRACE_ENABLED(fstrace_event_t *event)
 		if (FSTRACE_ENABLED(fstrace_event_))                       \
 			fstrace_log_2(fstrace_event_, __FILE__, __LINE__); \
 	} while (0)
+#endif
 
 /* Enable (above 0), disable (below) or leave (0) each event that has been declared so far. The first one suits signal handlers. */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
@@ -91,6 +105,7 @@ void fstrace_limit_rotation_file_count(fstrace_t *trace, int count);
 void fstrace_limit_rotation_file_age(fstrace_t *trace, int seconds);
 void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 
+#ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals() declares. The section is for tools
  * that look at the file: its name, a blank, and its format as it stands in the source.
@@ -109,6 +124,7 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT);    \
 	}
 #define FSTRACE_SOURCE_(...) #__VA_ARGS__
+#endif
 
 void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, char name[],
 		     const char *format);

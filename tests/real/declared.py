@@ -5,12 +5,14 @@ usage: declared.py PROGRAM...
 
 What is checked for each:
   - the suite gives the same results without the patch, with it and nothing selected (which leaves no log), with a log, and recorded
-  - its file says which events it has (--list-event)
+  - its file says which events it has (--list-event), and their arguments fit (events check-sources)
   - the log is one (utrail events check), and has each event as often as its program comes by there
   - a recording without a log counts the same events; one with a log has the same lines as that, byte for byte but for their times
 """
 
+import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -163,11 +165,24 @@ class Runs:
         ).stdout.splitlines()
         return Counter(line.split(" ")[2].removeprefix("trace:") for line in lines)
 
+    def check_sources(self):
+        sources = [path for path in self.source.glob("*.c") if "<fstrace.h>" in path.read_text(errors="replace")]
+        words = ["/bin/sh", "-c", f"echo {CFLAGS}"]
+        flags = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        entries = [{"directory": str(self.source), "file": str(path), "command": f"gcc {flags} -c {path}"} for path in sources]
+        commands = self.source.parent / "compile_commands.json"
+        commands.write_text(json.dumps(entries))
+        command = [UTRAIL, "events", "check-sources", commands]
+        out = subprocess.run(command, env=environment(), capture_output=True, text=True).stdout
+        if not re.fullmatch(rf"0 problems in \d+ uses and declarations of events in {len(sources)} sources\n", out):
+            sys.exit(f"failed: events check-sources: {out}")
+
     def check(self):
         selected = {f"{self.port.variable}_EVENTS": "."}
         if self.run("with nothing selected"):
             sys.exit("failed: events that nobody selected are in a log")
         counts = Counter(self.port.counts)
+        self.check_sources()
         must_be_equal("events of the file", Counter(counts.keys()), self.list_event())
         must_be_equal("events of the log", counts, by_event(self.run("with a log", **selected)))
         if self.run("recorded", record="--trace-include ."):

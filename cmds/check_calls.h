@@ -1,0 +1,78 @@
+/* Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), turned into what compilers check. */
+#ifndef UTRAIL_CMDS_CHECK_CALLS_H
+#define UTRAIL_CMDS_CHECK_CALLS_H
+
+#include <stdbool.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
+
+/*
+ * What is known of an event that sources call by one expression ("SOLD", "trc.sold").
+ *
+ * @format: NULL when no literal says it, or several declarations do not agree
+ * @file, @line: where it was declared
+ */
+struct check_event {
+	char *key;
+	char *id;
+	char *format;
+	char *file;
+	unsigned line;
+};
+
+/* By expression, without blanks. Starts as { 0 }, ends with check_events_deinit(). */
+struct check_events {
+	struct strmap map;
+	struct check_event **all;
+	size_t nr;
+};
+
+void check_events_deinit(struct check_events *events);
+#define cleanup_check_events cleanup(check_events_deinit)
+
+/*
+ * A use. @event: NULL when the declaration was not found, or says no format
+ * @expression: how the source calls the event
+ */
+struct check_use {
+	const struct check_event *event;
+	char *expression;
+	char *file;
+	unsigned line;
+};
+
+/*
+ * What a source has. Starts as { 0 }, ends with check_calls_deinit().
+ *
+ * @declared: by FSTRACE_DECL() and fstrace_declare() in this source
+ * @externs: a list of variables that other sources may declare events into
+ * @has_long_64: int64_t is long
+ * @text: for a compiler: instead of each use a call of a function like printf(), in "line" N of the "file" CHECK_FILE for the use N
+ */
+struct check_calls {
+	struct check_events declared;
+	struct strbuf externs;
+	struct check_use *uses;
+	size_t nr_uses;
+	bool has_long_64;
+	struct strbuf text;
+};
+
+#define CHECK_FILE "<utrail>"
+
+/* The declarations in @text: FSTRACE_DECL()'s and fstrace_declare()'s into @calls, the latter into @global, too. 0 or -ENOMEM. */
+int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
+			struct check_events *global);
+
+/*
+ * The uses, which look into the source's own declarations first. What stands in @global counts for variables that the source says are
+ * somewhere else, and for members of structures, which a parameter cannot be called like. 0 or -ENOMEM.
+ */
+int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
+			const struct check_events *global);
+
+void check_calls_deinit(struct check_calls *calls);
+#define cleanup_check_calls cleanup(check_calls_deinit)
+
+#endif

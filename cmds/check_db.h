@@ -1,0 +1,36 @@
+/* compile_commands.json: how each source of a program is compiled. */
+#ifndef UTRAIL_CMDS_CHECK_DB_H
+#define UTRAIL_CMDS_CHECK_DB_H
+
+#include "utils/base/words.h"
+
+/*
+ * @directory, @file: of the heap; @file may be relative to @directory
+ * @argv: the compiler and its arguments; a command in one text has been cut into words as a shell does, and nothing else of a shell
+ */
+struct check_entry {
+	char *directory;
+	char *file;
+	struct words argv;
+};
+
+/* Starts as { 0 }, ends with check_db_deinit(). */
+struct check_db {
+	struct check_entry *entries;
+	size_t nr;
+};
+
+/*
+ * Append what stands in the file @path. -EINVAL, with the place, for what is no such file; -ENOMEM; what opening and reading say.
+ * The format is that of clang's "JSON Compilation Database".
+ */
+int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
+
+/* The same of @len bytes; @path is for errors. */
+int check_db_parse(const char *path, const char *data, size_t len, struct check_db *db,
+		   struct uft_err *err);
+
+void check_db_deinit(struct check_db *db);
+#define cleanup_check_db cleanup(check_db_deinit)
+
+#endif

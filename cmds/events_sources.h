@@ -1,0 +1,11 @@
+/* `utrail events check-sources`: do the arguments of declared events fit their formats? */
+#ifndef UTRAIL_CMDS_EVENTS_SOURCES_H
+#define UTRAIL_CMDS_EVENTS_SOURCES_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* Lists what does not, in the sources of compile_commands.json, which is the second argument. An exit status, or negative with @err. */
+int events_sources_check(const struct opts *opts, struct uft_err *err);
+
+#endif
