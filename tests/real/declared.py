@@ -5,6 +5,7 @@ usage: declared.py PROGRAM...
 
 What is checked for each:
   - the suite gives the same results without the patch, with it and nothing selected (which leaves no log), with a log, and recorded
+  - its file says which events it has (--list-event)
   - the log is one (utrail events check), and has each event as often as its program comes by there
   - a recording without a log counts the same events; one with a log has the same lines as that, byte for byte but for their times
 """
@@ -30,9 +31,10 @@ LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/libmcount/trace"
 
 @dataclass
 class Port:
-    """@counts: of each event. @variable: the environment's, with the log's prefix; what is selected is in @variable_EVENTS."""
+    """@program: what is built. @counts: of each event. @variable: the environment's, with the log's prefix; what is selected is in @variable_EVENTS."""
 
     real: Real
+    program: str
     variable: str
     counts: dict
 
@@ -51,6 +53,7 @@ PORTS = {
             ' echo "sample of status $?"; ls sample*',
             cleanup="rm -f sample*.rb2 sample*.tst cut.*",
         ),
+        "bzip2",
         "BZIP2_TRACE",
         {
             "BZIP2-MODE": 7,
@@ -74,6 +77,7 @@ PORTS = {
             results=r"^RESULT .*$",
             patch="mini-httpd.patch",
         ),
+        "mini_httpd",
         "HTTPD_TRACE",
         {
             "HTTPD-START": 1,
@@ -151,11 +155,20 @@ class Runs:
         say(f"  {what}: {sum(results.values())} results, {sum(lines.values())} lines in {time.monotonic() - begin:.1f} s")
         return lines
 
+    def list_event(self):
+        """The names that the program's file has."""
+        program = self.source / self.port.program
+        lines = subprocess.run(
+            [UTRAIL, "record", "--list-event", "-E", "trace:.*", program], env=environment(), check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+        return Counter(line.split(" ")[2].removeprefix("trace:") for line in lines)
+
     def check(self):
         selected = {f"{self.port.variable}_EVENTS": "."}
         if self.run("with nothing selected"):
             sys.exit("failed: events that nobody selected are in a log")
         counts = Counter(self.port.counts)
+        must_be_equal("events of the file", Counter(counts.keys()), self.list_event())
         must_be_equal("events of the log", counts, by_event(self.run("with a log", **selected)))
         if self.run("recorded", record="--trace-include ."):
             sys.exit("failed: events that only the recording wants are in a log")
