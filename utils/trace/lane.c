@@ -170,15 +170,20 @@ static int get_buffers(struct lane *lane, struct uft_err *err)
 	return 0;
 }
 
-void lane_release(struct lane *lane)
+void lane_release_events(struct lane *lane)
 {
-	src_user_release(&lane->user);
-	lane_end_stream(lane);
 	blocks_give(&lane->pipe->event_blocks, lane->events);
 	blocks_give(&lane->pipe->event_blocks, lane->raw);
 	lane->events = NULL;
 	lane->raw = NULL;
 	lane->batch = 0;
+}
+
+void lane_release(struct lane *lane)
+{
+	src_user_release(&lane->user);
+	lane_end_stream(lane);
+	lane_release_events(lane);
 }
 
 static int make_room(struct lane *lane, size_t nr)
