@@ -113,6 +113,8 @@ def test_records_were_lost():
     recording(CALLS, missed=77)
     assert "/* LOST 77 records!! */" in tree()
     assert re.sub(r" +/\* LOST 77 .*\n", "", tree()) == TREE
+    # What only adds up goes on behind them, too.
+    assert re.search(r" 1 +vfs_read\.isra\.0\n", utrail("report", "-d", "hand.data").must().out)
 
 
 def test_clocks_that_differ():

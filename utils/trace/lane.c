@@ -132,8 +132,12 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 				break;
 			continue;
 		}
+
+		size_t queued_at = lane->queued.at;
+
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		if (n <= 0)
+		/* What was left out, for it belongs to nothing, was taken, too. */
+		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
 	}

@@ -272,8 +272,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
 	/* Whose it was nobody knows; who comes next is as good as any. */
-	if (src->has_lost && src->has_next && src->context.wants_points &&
-	    src->next.time_ns <= until_ns) {
+	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
 			.time_ns = src->next.time_ns,
