@@ -107,8 +107,13 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		struct next_other other;
 		ssize_t n;
 
-		if (lane->has_kernel_calls && nr && src_user_wants_refill(&lane->user))
-			break;
+		if (lane->has_kernel_calls) {
+			if (!lane->pipe->has_late_entries)
+				nr += kernel_calls_merge(&lane->kernel, events + nr, max - nr,
+							 limit_ns);
+			if (nr == max || (nr && src_user_wants_refill(&lane->user)))
+				break;
+		}
 		n = read_records(lane, &other, limit_ns, events + nr, max - nr, &why);
 		if (n < 0) {
 			note_damage(lane->pipe, &why);
@@ -412,7 +417,8 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 	if (ret < 0)
 		return ret;
 	if (lane->has_kernel_calls) {
-		nr = stg_kernel(&lane->in_kernel, events, nr);
+		if (stg_kernel_is_needed(&lane->in_kernel, &lane->calls))
+			nr = stg_kernel(&lane->in_kernel, events, nr);
 		lane->calls.is_plain = false;
 	}
 	lane->calls.is_plain &= !may_drop && stg_indent_follow(&lane->indent, depth);
