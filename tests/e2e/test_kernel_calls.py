@@ -117,6 +117,31 @@ def test_records_were_lost():
     assert re.search(r" 1 +vfs_read\.isra\.0\n", utrail("report", "-d", "hand.data").must().out)
 
 
+def test_more_calls_than_are_held():
+    """Of two tasks that go over to the other CPU with every page. Views that add up get them a window of time after the other."""
+    nr_pages, nr_calls = 3400, 60
+    packed = []
+    for tid in (ONE, TWO):
+        made = kernel.Page(0)
+        for i in range(nr_calls):
+            made.record(2 * i, ENTRY, tid, kernel.graph_entry(SYSCALL, 0))
+            made.record(2 * i + 1, EXIT, tid, kernel.graph_exit(SYSCALL, 0))
+        packed.append(made.pack())
+    files = [bytearray(), bytearray()]
+    for i in range(nr_pages):
+        time = struct.pack("<Q", TIME + 100_000 + 2 * nr_calls * i)
+        files[i % 2] += time + packed[0][8:]
+        files[1 - i % 2] += time + packed[1][8:]
+    handmade(dict(enumerate(files)), more={"kallsyms": SYMBOLS})
+    total = 2 * nr_pages * nr_calls
+    for threads in ("1", "2"):
+        report = utrail("report", "-d", "hand.data", "-f", "total,self,call", f"--num-thread={threads}").must().out
+        assert re.search(rf" 408\.000 us +408\.000 us +{total} +x64_sys_call\n", report)
+        assert re.search(r" 2\.000 ms +1\.592 ms +2 +main\n", report)
+        graph = utrail("graph", "-d", "hand.data", f"--num-thread={threads}").must().out
+        assert re.search(rf" 408\.000 us : +\({total}\) x64_sys_call\n", graph)
+
+
 def test_clocks_that_differ():
     """A call that ends a little behind the program's next record was over when that was written."""
     recording([(990, "+", SYSCALL, 0), (1005, "-", SYSCALL, 0)])
