@@ -5,6 +5,7 @@
 #include "cmds/empty.h"
 #include "cmds/events_log.h"
 #include "cmds/events_sources.h"
+#include "cmds/import/import.h"
 #include "cmds/reader.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
@@ -13,12 +14,14 @@
 /*
  * What it can do.
  *
- * @option: of this one only, or NULL
+ * @options: of this one only
+ * @check: what only it understands; NULL: nothing
  * @run: for words that read no recording; else @choose says who writes
  */
 struct events_word {
 	const char *name;
-	const char *option;
+	const char *options[2];
+	int (*check)(const struct opts *opts, struct uft_err *err);
 	int (*run)(const struct opts *opts, struct uft_err *err);
 	const struct exporter *(*choose)(const struct opts *opts);
 };
@@ -46,8 +49,10 @@ static const struct exporter *export_as(const struct opts *opts)
 
 static const struct events_word words[] = {
 	{ "list", .choose = list },
-	{ "show", .option = "path", .choose = show },
-	{ "export", .option = "as", .choose = export_as },
+	{ "show", .options = { "path" }, .choose = show },
+	{ "export", .options = { "as" }, .choose = export_as },
+	{ "import", .options = { "into", "common" }, .check = events_import_check,
+	  .run = events_import },
 	{ "check", .run = events_log_check },
 	{ "check-sources", .run = events_sources_check },
 };
@@ -65,8 +70,10 @@ static const struct events_word *find_word(const char *name)
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (words[i].option && strcmp(words[i].option, row->name) == 0)
-			return &words[i] == word;
+		for (size_t k = 0; k < ARRAY_SIZE(words[i].options) && words[i].options[k]; k++) {
+			if (strcmp(words[i].options[k], row->name) == 0)
+				return &words[i] == word;
+		}
 	}
 	return (row->cmds & CMD_CONVERT) || word->choose;
 }
@@ -89,26 +96,30 @@ static int check(const struct opts *opts, struct uft_err *err)
 	const struct events_word *word = opts->nr_args ? find_word(opts->args[0]) : NULL;
 
 	if (opts->nr_args == 0)
+		return err_set(err, -ERR_USAGE,
+			       "events needs to be told what to do: list, show, export, import "
+			       "FILE..., check "
+			       "FILE... or check-sources FILE...");
+	if (!word)
 		return err_set(
 			err, -ERR_USAGE,
-			"events needs to be told what to do: list, show, export, check FILE... "
-			"or check-sources FILE");
-	if (!word)
-		return err_set(err, -ERR_USAGE,
-			       "events does not know '%s': it knows list, show, export, check and "
-			       "check-sources",
-			       opts->args[0]);
+			"events does not know '%s': it knows list, show, export, import, check and "
+			"check-sources",
+			opts->args[0]);
 	if (word->run && opts->nr_args == 1)
 		return err_set(err, -ERR_USAGE, "events %s needs the names of %s", word->name,
-			       word->run == events_log_check ? "logs"
-							     : "compile_commands.json files");
+			       word->run == events_sources_check ? "compile_commands.json files"
+								 : "logs");
 	if (word->choose && opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
 			       opts->args[1]);
 	if (word->choose == export_as && opts->export_as == OPTS_AS_NOTHING)
 		return err_set(err, -ERR_USAGE,
 			       "events export needs a format: --as=fstrace, json or csv");
-	return check_options(opts, word, err);
+
+	int ret = check_options(opts, word, err);
+
+	return ret == 0 && word->check ? word->check(opts, err) : ret;
 }
 
 static int write_events(const struct opts *opts, const struct exporter *exporter,
@@ -159,9 +170,10 @@ static int run(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_events = {
 	.name = "events",
-	.args = "list|show|export|check FILE...|check-sources FILE",
-	.help = "show the events of a recording, or check logs or sources of programs that declare "
-		"some",
+	.args = "list|show|export|import FILE...|check FILE...|check-sources FILE...",
+	.help = "show the events of a recording; import or check logs, or check sources, of "
+		"programs "
+		"that declare events",
 	.bit = CMD_EVENTS,
 	.uses_pager = true,
 	.check = check,

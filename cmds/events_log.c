@@ -13,14 +13,37 @@
 /* More of one file tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
-struct tally {
-	uint64_t nr_lines, nr_wrong;
-	int nr_files;
-};
-
 /* Lines and bytes are counted from 1, as editors do. */
-static void check_line(const char *path, uint64_t number, const char *text, size_t len,
-		       uint64_t *nr_wrong)
+void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
+		       const char *wrong)
+{
+	unsigned long long line = number;
+
+	if (problems->path != path)
+		log_problems_end(problems);
+	problems->path = path;
+	problems->nr_all++;
+	if (++problems->nr > PROBLEMS_SHOWN)
+		return;
+	if (problems->msg)
+		msg_warn(problems->msg, "%s:%llu:%zu: %s", path, line, at + 1, wrong);
+	else
+		msg_list("%s:%llu:%zu: %s", path, line, at + 1, wrong);
+}
+
+void log_problems_end(struct log_problems *problems)
+{
+	unsigned long long more = problems->nr > PROBLEMS_SHOWN ? problems->nr - PROBLEMS_SHOWN : 0;
+
+	problems->nr = 0;
+	if (more && problems->msg)
+		msg_warn(problems->msg, "%s: and %llu more lines are wrong", problems->path, more);
+	else if (more)
+		msg_list("%s: and %llu more lines are wrong", problems->path, more);
+}
+
+static void check_line(struct log_problems *problems, const char *path, uint64_t number,
+		       const char *text, size_t len)
 {
 	bool is_ended = text[len - 1] == '\n';
 	struct fst_line line;
@@ -31,44 +54,43 @@ static void check_line(const char *path, uint64_t number, const char *text, size
 		wrong = "the line has no end";
 		at = len;
 	}
-	if (wrong && ++*nr_wrong <= PROBLEMS_SHOWN)
-		msg_list("%s:%llu:%zu: %s", path, (unsigned long long)number, at + 1, wrong);
+	if (wrong)
+		log_problems_note(problems, path, number, at, wrong);
 }
 
-static int check_file(const char *path, struct tally *tally, struct uft_err *err)
+/* How many lines it has goes to @nr_lines. */
+static int check_file(const char *path, struct log_problems *problems, uint64_t *nr_lines,
+		      struct uft_err *err)
 {
 	FILE *file cleanup_file = fopen(path, "re");
 	char *text cleanup_free = NULL;
-	uint64_t number = 0, nr_wrong = 0;
+	uint64_t number = 0;
 	size_t room = 0;
 	ssize_t len;
 
 	if (!file)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	while ((len = getline(&text, &room, file)) > 0)
-		check_line(path, ++number, text, len, &nr_wrong);
+		check_line(problems, path, ++number, text, len);
 	if (!feof(file))
 		return err_set_errno(err, -errno, "cannot read '%s'", path);
-	if (nr_wrong > PROBLEMS_SHOWN)
-		msg_list("%s: and %llu more lines are wrong", path,
-			 (unsigned long long)(nr_wrong - PROBLEMS_SHOWN));
-	tally->nr_files++;
-	tally->nr_lines += number;
-	tally->nr_wrong += nr_wrong;
+	log_problems_end(problems);
+	*nr_lines += number;
 	return 0;
 }
 
 int events_log_check(const struct opts *opts, struct uft_err *err)
 {
-	struct tally tally = { 0 };
+	struct log_problems problems = { 0 };
+	uint64_t nr_lines = 0;
 
 	for (int i = 1; i < opts->nr_args; i++) {
-		int ret = check_file(opts->args[i], &tally, err);
+		int ret = check_file(opts->args[i], &problems, &nr_lines, err);
 
 		if (ret < 0)
 			return ret;
 	}
-	msg_list("%llu of %llu lines in %d files are wrong", (unsigned long long)tally.nr_wrong,
-		 (unsigned long long)tally.nr_lines, tally.nr_files);
-	return tally.nr_wrong ? CMD_FAILED : CMD_DONE;
+	msg_list("%llu of %llu lines in %d files are wrong", (unsigned long long)problems.nr_all,
+		 (unsigned long long)nr_lines, opts->nr_args - 1);
+	return problems.nr_all ? CMD_FAILED : CMD_DONE;
 }

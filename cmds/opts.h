@@ -204,6 +204,8 @@ struct opts {
 	/* events */
 	int export_as; /* enum opts_as */
 	bool event_paths;
+	const char *import_into;   /* NULL: a new recording */
+	const char *import_common; /* the logs' common format, or NULL */
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */

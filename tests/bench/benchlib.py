@@ -67,6 +67,7 @@ class Cost:
         _, status, usage = os.wait4(proc.pid, 0)
         self.elapsed = time.perf_counter() - begin
         self.cpu = usage.ru_utime + usage.ru_stime
+        self.memory_kb = usage.ru_maxrss
         proc.returncode = os.waitstatus_to_exitcode(status)
         if proc.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: status {proc.returncode}")

@@ -89,7 +89,7 @@ def rename(path, names):
 
 
 def add_events(data):
-    """Two events of the program, of which one is declared and says something, a line of external data, a name that the kernel told."""
+    """Three events of the program, of which two are declared and say something, a line of external data, a name that the kernel told."""
     dat = next(p for p in data.glob("*.dat") if p.stem.isdigit())
     tid = int(dat.stem)
     task_txt = (data / "task.txt").read_bytes()
@@ -99,14 +99,18 @@ def add_events(data):
     with dat.open("ab") as out:
         out.write(struct.pack("<QQ", last_ns, 3 | 5 << 3 | EVENT_ID << 16))
         out.write(struct.pack("<QQ", last_ns + 1, 3 | 5 << 3 | EVENT_ID + 1 << 16))
+        out.write(struct.pack("<QQ", last_ns + 2, 3 | 5 << 3 | EVENT_ID + 2 << 16))
     with (data / "events.txt").open("ab") as out:
-        out.write(f"EVENT: {EVENT_ID} evil:{EVIL}\nEVENT: {EVENT_ID + 1} trace:{EVIL}\n".encode())
+        out.write(f"EVENT: {EVENT_ID} evil:{EVIL}\nEVENT: {EVENT_ID + 1} trace:{EVIL}\nEVENT: {EVENT_ID + 2} trace:{EVIL}\n".encode())
     text = file_bytes(EVIL)
     payload = struct.pack("<I", len(text)) + text
     entry = struct.pack("<QIHH", last_ns + 1, EVENT_ID + 1, 0, len(payload)) + payload + bytes(-len(payload) % 8)
+    line = struct.pack("<q", 5) + b"KEY=" + text
+    entry += struct.pack("<QIHH", last_ns + 2, EVENT_ID + 2, 0, len(line)) + line + bytes(-len(line) % 8)
     dat.with_suffix(".evt").write_bytes(entry)
     evil = urllib.parse.quote(EVIL, safe="")
-    (data / "events.def").write_text(f"CLOCK: 5\nDECLARED: {EVENT_ID + 1} fstrace {evil} %00 {evil}%0A%25s\n")
+    (data / "events.def").write_text(f"CLOCK: 5\nDECLARED: {EVENT_ID + 1} fstrace {evil} %00 {evil}%0A%25s\n"
+                                     f"DECLARED: {EVENT_ID + 2} line {evil} KEY+{evil}\n")
     seconds = f"{first_ns // 10**9}.{first_ns % 10**9:09d}"
     (data / "extern.dat").write_bytes(f"{seconds} {EVIL}\n".encode())
     comm = "\x1b[5m<b>\u202e=".encode().ljust(16, b"\0")

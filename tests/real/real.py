@@ -197,17 +197,34 @@ def gcov_counts(source):
     return counts
 
 
+def check_recording(data, expected):
+    """Trees nest, and the functions of @expected were called."""
+    check_replay(data)
+    calls = utrail_counts(data)
+    say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, {', '.join(f'{name}: {calls[name]}' for name in expected)}")
+    for name in expected:
+        if not calls[name]:
+            sys.exit(f"failed: {name}() was never called")
+    shutil.rmtree(data)
+
+
 def check_results(real, archives, name, method):
     source = build(real, archives, f"{name}{method}", f"-O2 -g {method}")
     data = source.parent / "data"
     plain = run_suite(real, source, f"untraced {method}")
     must_be_equal("results of the suite", plain, run_suite(real, source, f"recorded {method}", data))
-    check_replay(data)
-    calls = utrail_counts(data)
-    say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, main: {calls['main']}")
-    if not calls["main"]:
-        sys.exit("failed: main() was never called")
-    shutil.rmtree(data)
+    check_recording(data, ["main"])
+
+
+def check_patched(real, archives, name):
+    """Compiled for nothing: all functions of the programs and their own libraries are patched, then those of libc, too."""
+    source = build(real, archives, f"{name}-unprepared", "-O2 -g")
+    data = source.parent / "data"
+    plain = run_suite(real, source, "untraced")
+    for options, expected in (real.patched, ["main"]), (f"{real.patched} -P .@libc.so.6", ["main", "malloc"]):
+        recorded = run_suite(real, source, f"recorded {options}", data, options)
+        must_be_equal("results of the suite", plain, recorded)
+        check_recording(data, expected)
 
 
 def check_counts(real, archives, name):
@@ -228,6 +245,8 @@ def check(name):
     archives = fetch(real)
     for method in real.methods:
         check_results(real, archives, name, method)
+    if real.patched:
+        check_patched(real, archives, name)
     if real.count:
         check_counts(real, archives, name)
 

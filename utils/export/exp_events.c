@@ -206,25 +206,30 @@ const struct exporter exp_event_json = {
 
 /* --- lines as libutrail-trace writes them --- */
 
-/* What time it was for people. */
-static struct timespec real_time(const struct export *ex, const struct event *event)
+/* What time it was for people; of a line of a log what that says. */
+static struct timespec real_time(const struct export *ex, const struct declared_event *declared,
+				 const struct event *event)
 {
 	uint64_t ns = event->time_ns + ex->texts.kinds.declared.offset_ns;
+	int64_t us;
 
+	if (declared_line_time(declared, event->data, event->data_len, &us))
+		ns = (uint64_t)us * 1000;
 	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
 }
 
 static int fstrace_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
-	const struct timespec time = real_time(ex, event);
 	struct fst_text head;
+	struct timespec time;
 	struct lines *lines;
 
 	if (!kind->declared || !event->data) {
 		ex->nr_dropped++;
 		return 0;
 	}
+	time = real_time(ex, kind->declared, event);
 	lines = describe(ex, task, event);
 	fst_text_init(&head);
 	fst_put_time(&head, &time, ' ');
@@ -343,7 +348,7 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 		sink_lit(ex->sink, "  ");
 		sink_str(ex->sink, declared->common->text);
 	}
-	if (declared && *declared->format->text) {
+	if (declared && declared->format && *declared->format->text) {
 		sink_lit(ex->sink, "  ");
 		sink_str(ex->sink, declared->format->text);
 	}

@@ -25,6 +25,12 @@ enum event_data_flags {
 /* Padded, it is still below 64 KB. */
 #define EVENT_DATA_MAX 65528U
 
+/*
+ * The payload of an event of which a line of a log is known: the line's time in microseconds since 1970 (little-endian), and its text
+ * behind the name.
+ */
+#define EVENT_LINE_TIME_BYTES 8U
+
 /* A definition in events.def; DATADIR_EVENT_DATA_SUFFIX and this are names in a data directory. */
 #define EVENT_DEFS_FILE "events.def"
 

@@ -2,6 +2,7 @@
 #ifndef UTRAIL_FSTRACE_LINE_H
 #define UTRAIL_FSTRACE_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,13 @@ struct fst_line {
 	const char *body;
 	size_t body_len;
 };
+
+/* Of the "KEY" of a value "KEY=value". */
+static inline bool fst_is_key_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_';
+}
 
 /*
  * Take a line apart; @len bytes without the newline. NULL when it is right, and otherwise what is wrong, at the byte

@@ -12,7 +12,9 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/format/event_data.h"
+#include "utils/fstrace/line.h"
 #include "utils/fstrace/payload.h"
+#include "utils/trace/declared_line.h"
 
 #define DEFS_MAX_BYTES (16UL << 20)
 
@@ -67,12 +69,6 @@ static enum event_field_type field_type(enum fst_kind kind)
 	}
 }
 
-static bool is_name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_';
-}
-
 /* The "KEY" of a "KEY=" at the end of literal text; empty when there is none. */
 static struct text key_of(const struct fst_piece *piece)
 {
@@ -81,7 +77,7 @@ static struct text key_of(const struct fst_piece *piece)
 
 	if (piece->kind != FST_LITERAL || *end != '=')
 		return text_of(piece->text, 0);
-	while (at > piece->text && is_name_char(at[-1]))
+	while (at > piece->text && fst_is_key_char(at[-1]))
 		at--;
 	return text_of(at, end - at);
 }
@@ -210,18 +206,36 @@ static bool take_word(struct text *line, char **word)
 	return *word;
 }
 
-/* "fstrace NAME COMMON FORMAT" of @event. False when that cannot be. */
-static bool take_definition(struct text *line, struct declared_event *event)
+/* "line NAME KEYS" */
+static bool take_line(struct text *line, struct declared_event *event)
+{
+	char *keys cleanup_free = NULL;
+
+	event->is_line = true;
+	return take_word(line, &event->name) && event->name && take_word(line, &keys) && keys &&
+	       declared_line_set_keys(event, keys) == 0;
+}
+
+/* "fstrace NAME COMMON FORMAT" */
+static bool take_formats(struct text *line, struct declared_event *event)
 {
 	char *common cleanup_free = NULL;
 	char *format cleanup_free = NULL;
 
-	if (!text_word(line, "fstrace ") || !take_word(line, &event->name) || !event->name ||
-	    !take_word(line, &common) || !take_word(line, &format) || !format)
+	if (!take_word(line, &event->name) || !event->name || !take_word(line, &common) ||
+	    !take_word(line, &format) || !format)
 		return false;
 	event->format = fst_format_make(format);
 	event->common = common ? fst_format_make(common) : NULL;
-	return event->format && (event->common || !common);
+	return event->format && (event->common || !common) && make_fields(event) == 0;
+}
+
+/* What is behind the id of @event. False when that cannot be. */
+static bool take_definition(struct text *line, struct declared_event *event)
+{
+	if (text_word(line, "fstrace "))
+		return take_formats(line, event);
+	return text_word(line, "line ") && take_line(line, event);
 }
 
 static int add_line(struct declared_events *declared, struct text line)
@@ -234,7 +248,7 @@ static int add_line(struct declared_events *declared, struct text line)
 		return 0;
 	}
 	if (!text_word(&line, "DECLARED: ") || !text_dec(&line, &event.id) ||
-	    !text_word(&line, " ") || !take_definition(&line, &event) || make_fields(&event) < 0) {
+	    !text_word(&line, " ") || !take_definition(&line, &event)) {
 		free_event(&event);
 		return 0;
 	}
@@ -379,6 +393,6 @@ void declared_event_set(struct declared_event *event, struct event_kind *kind)
 	kind->declared = event;
 	kind->fields = event->fields;
 	kind->nr_fields = event->nr_fields;
-	kind->get = get_field;
-	kind->put = put_text;
+	kind->get = event->is_line ? declared_line_get : get_field;
+	kind->put = event->is_line ? declared_line_put : put_text;
 }

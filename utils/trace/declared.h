@@ -10,6 +10,7 @@
  * One event.
  *
  * @name: as the program has it; of the heap
+ * @is_line: only lines of its log are known, and there is no format (declared_line.h)
  * @common: what is in front of @format, or NULL
  * @fields: one for each directive of both, named by the "KEY=" in front of it
  * @texts: of fields that must be made; each is there until its field is asked for again
@@ -17,6 +18,7 @@
 struct declared_event {
 	uint64_t id;
 	char *name;
+	bool is_line;
 	struct fst_format *common;
 	struct fst_format *format;
 	struct event_field *fields;
@@ -44,5 +46,9 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* How @kind, the row of that event, gets its fields and its text. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
+
+/* The time that the line of the log has, in microseconds since 1970, when @data, the event's payload, is of a line. */
+bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
+			int64_t *time_us);
 
 #endif

@@ -12,11 +12,9 @@
 #include "utils/base/vec.h"
 #include "utils/format/control.h"
 #include "utils/format/event_data.h"
-#include "utils/fstrace/text.h"
+#include "utils/fstrace/definition.h"
 
-/* Readers take no more than so many bytes of names and definitions (event_kinds.c). */
-#define DECLARED_MAX	   65536U
-#define DECLARED_BYTES_MAX (8UL << 20)
+#define DECLARED_MAX 65536U
 
 void declared_init(struct declared *declared, const struct record_settings *settings,
 		   struct points *points)
@@ -30,21 +28,6 @@ void declared_deinit(struct declared *declared)
 		free(declared->lines[i]);
 	free(declared->lines);
 	strmap_deinit(&declared->numbers);
-}
-
-/* URL-encoded there is no blank in it, and none is empty. */
-static void put_word(struct strbuf *out, const char *word)
-{
-	struct fst_text text;
-
-	fst_text_init(&text);
-	if (word && !*word)
-		fst_put(&text, "%", 1);
-	else
-		fst_put_string(&text, word);
-	strbuf_addch(out, ' ');
-	strbuf_add(out, text.base, text.len);
-	fst_text_free(&text);
 }
 
 /* How much later it is for people than for records. */
@@ -85,16 +68,6 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		declared->error = ret;
 }
 
-/* As --Event and other readers of events.txt know it: these take no blanks, and have room for so many bytes. */
-#define NAME_BYTES_MAX 200
-
-static void put_name(struct strbuf *out, const char *id)
-{
-	strbuf_addstr(out, "trace:");
-	for (const char *c = id; *c && out->len < NAME_BYTES_MAX; c++)
-		strbuf_addch(out, *c > ' ' && *c <= '~' ? *c : '_');
-}
-
 /* Keep @words, which is taken, under that number. */
 static int keep(struct declared *declared, char *words, uint32_t id)
 {
@@ -117,9 +90,9 @@ static uint32_t add_new(struct declared *declared, const char *id, const struct 
 	char *copy = strdup(strbuf_str(words));
 	uint32_t number;
 
-	put_name(&name, id);
+	fst_definition_name(&name, id);
 	if (!copy || strbuf_oom(&name) || declared->nr == DECLARED_MAX ||
-	    declared->bytes + words->len > DECLARED_BYTES_MAX ||
+	    declared->bytes + words->len > FST_DEFINITIONS_MAX ||
 	    points_new_event(declared->points, strbuf_str(&name), &number) < 0) {
 		free(copy);
 		return 0;
@@ -139,9 +112,9 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 	struct strbuf words cleanup_strbuf = { 0 };
 
 	strbuf_addstr(&words, " fstrace");
-	put_word(&words, id);
-	put_word(&words, common);
-	put_word(&words, format);
+	fst_definition_word(&words, id);
+	fst_definition_word(&words, common);
+	fst_definition_word(&words, format);
 	if (strbuf_oom(&words))
 		return 0;
 
@@ -167,7 +140,7 @@ int declared_choice(struct declared *declared, const char *id)
 	declared->include_matched |= is_included;
 	if (matches(settings->trace_exclude, id))
 		return -1;
-	put_name(&name, id);
+	fst_definition_name(&name, id);
 	if (is_included ||
 	    (settings->events->nr && !strbuf_oom(&name) &&
 	     event_rules_match(settings->events, EVENT_OF_PROGRAM, strbuf_str(&name))))
@@ -196,7 +169,7 @@ void declared_warn(const struct declared *declared, unsigned long long nr_untold
 			msg,
 			"%llu events that the program declares are not recorded: there is room for "
 			"%u events, with names and formats of %lu MB in all",
-			declared->nr_refused, DECLARED_MAX, DECLARED_BYTES_MAX >> 20);
+			declared->nr_refused, DECLARED_MAX, FST_DEFINITIONS_MAX >> 20);
 	if (nr_untold)
 		msg_warn(msg,
 			 "%llu events that the program declares are not recorded: their names and "

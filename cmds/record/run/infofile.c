@@ -20,7 +20,7 @@
 #include "utils/object/build_id.h"
 #include "utils/spec/autoargs.h"
 
-static char *join_command_line(const struct opts *opts)
+char *infofile_command_line(const struct opts *opts)
 {
 	struct strbuf text = { 0 };
 
@@ -137,7 +137,7 @@ static int describe_program(const struct run *run, struct info *info)
 	char *real = realpath(run->program.path, NULL);
 
 	info->exename = real ? real : strdup(run->program.path);
-	info->cmdline = join_command_line(run->opts);
+	info->cmdline = infofile_command_line(run->opts);
 	info->version = strdup(UTRAIL_VERSION_TEXT);
 	info->pattern_type = strdup(pattern_match_name(run->opts->match));
 	if (!info->exename || !info->cmdline || !info->version || !info->pattern_type)

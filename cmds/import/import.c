@@ -1,0 +1,388 @@
+/* Reading logs in the order of time (see import.h). */
+#include "cmds/import/import.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "cmds/events_log.h"
+#include "cmds/import/output.h"
+#include "utils/base/cleanup.h"
+#include "utils/format/event_ids.h"
+
+/* So much waits in memory before it is written. */
+#define BUFFER_BYTES  (32UL << 20)
+/*
+ * Lines of several writers may come a little out of order. What goes back further than that was the clock, which was set: then the
+ * recording's clock, which never goes back, goes on from there.
+ */
+#define SET_BACK_US   10000000LL
+/* What is left of 63 bits is room for the records of one time, a nanosecond each. */
+#define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
+#define US_MAX	      (RECORD_NS_MAX / 1000)
+
+/*
+ * One log.
+ *
+ * @has_line: @line is the next one, at @ns of a clock that never goes back
+ * @last_us: the time of the line before; @shift_ns: how much the clock was set back until now, which was @nr_back times
+ */
+struct source {
+	struct fst_log log;
+	struct fst_log_line line;
+	bool has_line;
+	int64_t last_us;
+	uint64_t ns;
+	uint64_t shift_ns;
+	uint64_t nr_back;
+	uint64_t first_back;
+	const char *first_back_path;
+	struct log_problems problems;
+};
+
+/*
+ * @common: the logs' common format, or NULL
+ * @last_ns: the time of the last record
+ * @paths: of all logs, in order
+ */
+struct import {
+	const struct opts *opts;
+	struct fst_format *common;
+	char **paths;
+	struct source *sources;
+	size_t nr_sources;
+	struct import_tasks tasks;
+	struct import_kinds kinds;
+	struct import_output out;
+	uint64_t last_ns;
+	uint64_t nr_events;
+};
+
+static void import_deinit(struct import *im)
+{
+	for (size_t i = 0; i < im->nr_sources; i++)
+		fst_log_close(&im->sources[i].log);
+	free(im->sources);
+	free(im->paths);
+	fst_format_free(im->common);
+	import_tasks_deinit(&im->tasks);
+	import_kinds_deinit(&im->kinds);
+	import_output_close(&im->out);
+}
+
+/* --- one log --- */
+
+static void note_set_back(struct source *src)
+{
+	if (!src->nr_back++) {
+		src->first_back = src->line.number;
+		src->first_back_path = src->line.path;
+	}
+}
+
+/* The line's time on a clock that is never set back. Or why it has none. */
+static const char *place_in_time(struct source *src)
+{
+	int64_t us = src->line.parts.time_us;
+	uint64_t shift_ns = src->shift_ns;
+
+	if (us < 1 || us > US_MAX)
+		return "no record can have a time before 1970 or after 2262";
+	if (us + SET_BACK_US < src->last_us)
+		shift_ns += (uint64_t)(src->last_us - us) * 1000;
+	if (us * 1000ULL + shift_ns > RECORD_NS_MAX)
+		return "the clock was set back too often: no record can have such a time";
+	if (shift_ns != src->shift_ns)
+		note_set_back(src);
+	src->shift_ns = shift_ns;
+	src->last_us = us;
+	src->ns = us * 1000ULL + shift_ns;
+	return NULL;
+}
+
+/* The next line that can be one; what is wrong with others is told. */
+static int advance(struct source *src, struct uft_err *err)
+{
+	int ret;
+
+	while ((ret = fst_log_next(&src->log, &src->line, err)) > 0) {
+		const char *wrong = src->line.wrong;
+		size_t at = src->line.wrong_at;
+
+		if (!wrong) {
+			at = 0;
+			wrong = place_in_time(src);
+		}
+		if (!wrong)
+			break;
+		log_problems_note(&src->problems, src->line.path, src->line.number, at, wrong);
+	}
+	src->has_line = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+/* --- one event --- */
+
+/* What becomes of a line. */
+struct place {
+	uint64_t time_ns;
+	struct import_kind *kind;
+	struct import_task *task;
+};
+
+static const char *find_origin(const struct import *im, const struct fst_line *line,
+			       struct fst_origin *origin, size_t *at)
+{
+	const char *wrong;
+
+	*at = 0;
+	if (!im->common) {
+		fst_origin_find(line->body, line->body_len, origin);
+		return NULL;
+	}
+	wrong = fst_origin_by_format(im->common, line->body, line->body_len, origin, at);
+	*at += line->body - line->id + FST_TIME_LEN + 1;
+	return wrong;
+}
+
+/* When the event was on the recording's clock: behind all others, so that they come out in the same order. */
+static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
+{
+	uint64_t at = ns - (uint64_t)im->out.offset_ns;
+
+	if (im->out.offset_ns > 0 && ns <= (uint64_t)im->out.offset_ns)
+		return false;
+	*time_ns = MAX(at, im->last_ns + 1);
+	return true;
+}
+
+/* NULL with the line's place, which has a NULL in it without memory; or why it has none, and at which byte. */
+static const char *find_place(struct import *im, struct source *src, struct place *to, size_t *at)
+{
+	const struct fst_line *line = &src->line.parts;
+	struct fst_origin origin;
+	const char *wrong = find_origin(im, line, &origin, at);
+	bool is_full;
+
+	if (wrong)
+		return wrong;
+	*at = 0;
+	if (!find_time(im, src->ns, &to->time_ns))
+		return "it is older than the clock of the recording";
+	to->kind = import_kinds_get(&im->kinds, line, &is_full);
+	if (is_full)
+		return "there is no room for another event: there are too many, or their names "
+		       "and keys are too long";
+	if (!to->kind)
+		return NULL;
+	to->task = import_tasks_get(&im->tasks, &origin, src - im->sources, &is_full);
+	return is_full ? "there is no room for another task" : NULL;
+}
+
+/* 0, or -ENOMEM. A line that cannot be taken is told. */
+static int take(struct import *im, struct source *src)
+{
+	const struct fst_line *line = &src->line.parts;
+	struct place to = { 0 };
+	size_t at;
+	const char *wrong = find_place(im, src, &to, &at);
+
+	if (wrong) {
+		log_problems_note(&src->problems, src->line.path, src->line.number, at, wrong);
+		return 0;
+	}
+	if (!to.kind || !to.task)
+		return -ENOMEM;
+	im->last_ns = to.time_ns;
+	im->nr_events++;
+	return import_tasks_add(&im->tasks, to.task, to.time_ns, to.kind->id, line->time_us,
+				line->body, line->body_len);
+}
+
+/* --- all logs --- */
+
+/* The source with the earliest line, or NULL; @until_ns: it stays that up to this time. */
+static struct source *earliest(struct import *im, uint64_t *until_ns)
+{
+	struct source *first = NULL;
+
+	*until_ns = UINT64_MAX;
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		struct source *src = &im->sources[i];
+
+		if (!src->has_line)
+			continue;
+		if (!first || src->ns < first->ns) {
+			*until_ns = first ? first->ns - 1 : UINT64_MAX;
+			first = src;
+		} else {
+			*until_ns = MIN(*until_ns, src->ns);
+		}
+	}
+	return first;
+}
+
+/* The first line of each. Nothing is made, and nothing put aside, when there is none. */
+static int begin(struct import *im, struct uft_err *err)
+{
+	bool has_line = false;
+
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		int ret = advance(&im->sources[i], err);
+
+		if (ret < 0)
+			return ret;
+		has_line |= im->sources[i].has_line;
+	}
+	if (!has_line)
+		return 0;
+	return import_output_open(&im->out, im->opts, &im->tasks, &im->kinds, err);
+}
+
+static int take_all(struct import *im, struct uft_err *err)
+{
+	struct source *src;
+	uint64_t until_ns;
+	int ret = 0;
+
+	while (ret == 0 && (src = earliest(im, &until_ns))) {
+		while (ret == 0 && src->has_line && src->ns <= until_ns) {
+			ret = take(im, src);
+			if (ret < 0)
+				return err_set_errno(err, ret, "cannot import '%s'",
+						     src->line.path);
+			if (im->tasks.buffered > BUFFER_BYTES)
+				ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
+			if (ret == 0)
+				ret = advance(src, err);
+		}
+	}
+	return ret < 0 ? ret : import_tasks_flush(&im->tasks, &im->out.dir.store, err);
+}
+
+static int open_logs(struct import *im, struct uft_err *err)
+{
+	size_t nr = im->opts->nr_args - 1;
+	size_t at = 0;
+
+	im->paths = malloc(nr * sizeof(*im->paths));
+	im->sources = calloc(nr, sizeof(*im->sources));
+	if (!im->paths || !im->sources)
+		return err_set_errno(err, -ENOMEM, "cannot import %zu files", nr);
+	memcpy(im->paths, im->opts->args + 1, nr * sizeof(*im->paths));
+	fst_log_sort(im->paths, nr);
+	for (size_t i = 1; i < nr; i++) {
+		if (strcmp(im->paths[i - 1], im->paths[i]) == 0)
+			return err_set(err, -ERR_USAGE, "events import: '%s' is given twice",
+				       im->paths[i]);
+	}
+	while (at < nr) {
+		struct source *src = &im->sources[im->nr_sources++];
+
+		fst_log_open(&src->log, im->paths + at, nr - at);
+		src->problems.msg = &im->opts->msg;
+		at += src->log.nr_paths;
+	}
+	return 0;
+}
+
+/* What is no line of a log is told, and whether there was any. */
+static uint64_t tell_problems(struct import *im)
+{
+	uint64_t nr_wrong = 0;
+
+	for (size_t i = 0; i < im->nr_sources; i++) {
+		struct source *src = &im->sources[i];
+
+		log_problems_end(&src->problems);
+		nr_wrong += src->problems.nr_all;
+		if (src->nr_back)
+			msg_warn(&im->opts->msg,
+				 "%s:%llu: the clock was set back%s: what follows is as much later "
+				 "in the recording",
+				 src->first_back_path, (unsigned long long)src->first_back,
+				 src->nr_back > 1 ? " for the first time" : "");
+	}
+	return nr_wrong;
+}
+
+static int finish(struct import *im, struct uft_err *err)
+{
+	struct fst_log *logs cleanup_free = calloc(im->nr_sources, sizeof(*logs));
+
+	if (!logs)
+		return err_set_errno(err, -ENOMEM, "cannot import %zu logs", im->nr_sources);
+	for (size_t i = 0; i < im->nr_sources; i++)
+		logs[i] = im->sources[i].log;
+	return import_output_finish(&im->out, &im->tasks, &im->kinds, logs, im->nr_sources,
+				    im->last_ns, err);
+}
+
+static int run(struct import *im, struct uft_err *err)
+{
+	const struct opts *opts = im->opts;
+	int ret = open_logs(im, err);
+
+	if (ret == 0)
+		ret = begin(im, err);
+	if (ret == 0)
+		ret = take_all(im, err);
+
+	uint64_t nr_wrong = tell_problems(im);
+
+	if (ret == 0 && !im->nr_events)
+		ret = err_set(err, -ENODATA, "there is no line of a log in what was given");
+	if (ret == 0)
+		ret = finish(im, err);
+	if (ret < 0) {
+		/* Of a recording that there was; another one has no `info` yet. */
+		import_tasks_remove(&im->tasks, &im->out.dir.store);
+		return ret;
+	}
+	msg_list("%llu events of %zu kinds in %zu tasks are in '%s', %llu lines were left out",
+		 (unsigned long long)im->nr_events, im->kinds.nr, im->tasks.nr,
+		 im->out.into ? im->out.into : opts->data_dir, (unsigned long long)nr_wrong);
+	return nr_wrong ? CMD_FAILED : CMD_DONE;
+}
+
+static struct fst_format *make_common(const struct opts *opts)
+{
+	struct fst_format *common = fst_format_make(opts->import_common);
+
+	if (common && !fst_format_is_bare(common)) {
+		fst_format_free(common);
+		return NULL;
+	}
+	return common;
+}
+
+int events_import(const struct opts *opts, struct uft_err *err)
+{
+	struct import im cleanup(import_deinit) = {
+		.opts = opts,
+		.tasks = { .next_made = IMPORT_TID_MADE },
+		.kinds = { .next_id = EVENT_ID_USER },
+		.out = { .dir = STORE_DIR_CLOSED },
+		.common = opts->import_common ? make_common(opts) : NULL,
+	};
+
+	if (opts->import_common && !im.common)
+		return err_set_errno(err, -ENOMEM, "cannot import");
+	return run(&im, err);
+}
+
+int events_import_check(const struct opts *opts, struct uft_err *err)
+{
+	struct fst_format *common = opts->import_common ? make_common(opts) : NULL;
+
+	if (opts->import_into && opts_has_given(opts, "data"))
+		return err_set(err, -ERR_USAGE, "--into and --data exclude each other");
+	if (opts->import_common && !common)
+		return err_set(err, -ERR_USAGE,
+			       "option '--common': '%s' is no common format: it may have %%P, %%T, "
+			       "%%F, %%L, %%e and %%%%",
+			       opts->import_common);
+	fst_format_free(common);
+	return 0;
+}

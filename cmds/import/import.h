@@ -1,0 +1,14 @@
+/* `utrail events import`: logs of declared events become a recording, or a part of one. */
+#ifndef UTRAIL_CMDS_IMPORT_IMPORT_H
+#define UTRAIL_CMDS_IMPORT_IMPORT_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* The logs are the arguments from the second one on. An exit status, or negative with @err. */
+int events_import(const struct opts *opts, struct uft_err *err);
+
+/* Are the options right that only this understands? 0 or -ERR_USAGE. */
+int events_import_check(const struct opts *opts, struct uft_err *err);
+
+#endif

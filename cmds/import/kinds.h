@@ -1,0 +1,43 @@
+/* The events of logs that are imported: their numbers, and the keys of their values. */
+#ifndef UTRAIL_CMDS_IMPORT_KINDS_H
+#define UTRAIL_CMDS_IMPORT_KINDS_H
+
+#include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
+#include "utils/fstrace/line.h"
+
+/* One event; @keys: of "KEY=value" in its lines, in the order in which they came first. */
+struct import_kind {
+	uint32_t id;
+	char *name;
+	char **keys;
+	size_t nr_keys;
+};
+
+/*
+ * Starts as { .next_id = ... }, ends with import_kinds_deinit().
+ *
+ * @next_id: of the next new one
+ * @bytes: that definitions take at most, with those that the recording has
+ * @last: the one that was asked for last
+ */
+struct import_kinds {
+	uint32_t next_id;
+	size_t bytes;
+	struct import_kind **all;
+	size_t nr;
+	struct strmap by_name;
+	struct import_kind *last;
+	struct strbuf name;
+};
+
+/* The event of @line, whose keys are noted. NULL without memory or, then @is_full, when there are too many. */
+struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
+				     bool *is_full);
+void import_kinds_deinit(struct import_kinds *kinds);
+
+/* The lines of events.txt, and those of events.def. */
+void import_kinds_put_names(const struct import_kinds *kinds, struct strbuf *out);
+void import_kinds_put_definitions(const struct import_kinds *kinds, struct strbuf *out);
+
+#endif

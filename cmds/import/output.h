@@ -1,0 +1,37 @@
+/* The recording that imported events go to: a new one, or one that there is. */
+#ifndef UTRAIL_CMDS_IMPORT_OUTPUT_H
+#define UTRAIL_CMDS_IMPORT_OUTPUT_H
+
+#include "cmds/import/kinds.h"
+#include "cmds/import/tasks.h"
+#include "cmds/opts.h"
+#include "cmds/record/store/dir.h"
+#include "utils/fstrace/log.h"
+#include "utils/trace/data.h"
+
+/*
+ * @into: the recording that is added to; its @data is open then. NULL: a new one is made
+ * @offset_ns: what is to be added to a record's time for that of people
+ */
+struct import_output {
+	const struct opts *opts;
+	const char *into;
+	struct trace_data data;
+	struct store_dir dir;
+	int64_t offset_ns;
+};
+
+/*
+ * Make the directory, or look at the one that there is: then @tasks and @kinds know what it has. 0, or negative with @err. It ends with
+ * import_output_close().
+ */
+int import_output_open(struct import_output *out, const struct opts *opts,
+		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);
+void import_output_close(struct import_output *out);
+
+/* When all events are written: who and what they are of. @logs: by the log of a task, @nr_logs of them; @last_ns: the time of the last record. */
+int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
+			 const struct import_kinds *kinds, const struct fst_log *logs,
+			 size_t nr_logs, uint64_t last_ns, struct uft_err *err);
+
+#endif

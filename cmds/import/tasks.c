@@ -1,0 +1,188 @@
+/* Tasks of logs (see tasks.h). */
+#include "cmds/import/tasks.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "utils/base/vec.h"
+#include "utils/format/datadir.h"
+#include "utils/format/event_data.h"
+#include "utils/format/record.h"
+
+static void free_task(struct import_task *task)
+{
+	strbuf_deinit(&task->records);
+	strbuf_deinit(&task->payloads);
+	free(task);
+}
+
+void import_tasks_deinit(struct import_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->nr; i++)
+		free_task(tasks->all[i]);
+	free(tasks->all);
+	intmap_deinit(&tasks->by_origin);
+	intmap_deinit(&tasks->tids);
+	intmap_deinit(&tasks->pids);
+}
+
+int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid)
+{
+	if (tid >= tasks->next_made && tid < INT32_MAX)
+		tasks->next_made = tid + 1;
+	/* Nobody asks who it is. */
+	if (intmap_put(&tasks->tids, tid, tasks) < 0)
+		return -ENOMEM;
+	return intmap_put(&tasks->pids, pid, tasks);
+}
+
+static bool is_of(const struct import_task *task, const struct fst_origin *origin, size_t log)
+{
+	return task->origin.pid == origin->pid && task->origin.has_thread == origin->has_thread &&
+	       task->origin.thread == origin->thread && (origin->pid || task->log == log);
+}
+
+static uint64_t key_of(const struct fst_origin *origin, size_t log)
+{
+	uint64_t pid = origin->pid ? (uint64_t)origin->pid : (uint64_t)log << 32;
+
+	return (origin->thread + origin->has_thread) * 0x9e3779b97f4a7c15ULL + pid;
+}
+
+/*
+ * The number of a thread where the line has that, that of the process for the first thread that has none, or one that no task of Linux
+ * has.
+ */
+static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
+{
+	bool is_own = origin->has_thread && origin->thread && origin->thread <= FST_PID_LIMIT;
+	int32_t tid = is_own ? (int32_t)origin->thread : origin->pid;
+
+	if (tid && !intmap_get(&tasks->tids, tid))
+		return tid;
+	return tasks->next_made < INT32_MAX ? tasks->next_made++ : 0;
+}
+
+/* From the first line on it is freed with all others. */
+static int enter(struct import_tasks *tasks, struct import_task *task, uint64_t key)
+{
+	tasks->all[tasks->nr++] = task;
+	task->next = intmap_get(&tasks->by_origin, key);
+	task->is_new_process = !intmap_get(&tasks->pids, task->pid);
+	if (intmap_put(&tasks->tids, task->tid, task) < 0 ||
+	    intmap_put(&tasks->pids, task->pid, task) < 0)
+		return -ENOMEM;
+	return intmap_put(&tasks->by_origin, key, task);
+}
+
+static struct import_task *add(struct import_tasks *tasks, const struct fst_origin *origin,
+			       size_t log, bool *is_full)
+{
+	struct import_task **all = vec_grow(tasks->all, tasks->nr, sizeof(struct import_task *));
+	int32_t tid = choose_tid(tasks, origin);
+	struct import_task *task;
+
+	if (all)
+		tasks->all = all;
+	*is_full = tasks->nr == IMPORT_TASKS_MAX || !tid;
+	if (!all || *is_full)
+		return NULL;
+	task = calloc(1, sizeof(*task));
+	if (!task)
+		return NULL;
+	task->origin = *origin;
+	task->log = log;
+	task->tid = tid;
+	task->pid = origin->pid ? origin->pid : tid;
+	return enter(tasks, task, key_of(origin, log)) == 0 ? task : NULL;
+}
+
+struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
+				     size_t log, bool *is_full)
+{
+	struct import_task *task = tasks->last;
+
+	*is_full = false;
+	if (task && is_of(task, origin, log))
+		return task;
+	task = intmap_get(&tasks->by_origin, key_of(origin, log));
+	while (task && !is_of(task, origin, log))
+		task = task->next;
+	return tasks->last = task ? task : add(tasks, origin, log, is_full);
+}
+
+int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
+		     uint32_t id, int64_t time_us, const char *body, size_t len)
+{
+	static const char zeros[8];
+	const struct record record = { time_ns, record_data(RECORD_EVENT, 0, id) };
+	const struct event_data entry = { time_ns, id, 0, EVENT_LINE_TIME_BYTES + len };
+	const uint64_t us = htole64(time_us);
+	size_t before = task->records.len + task->payloads.len;
+
+	if (!task->first_ns)
+		task->first_ns = time_ns;
+	strbuf_add(&task->records, &record, sizeof(record));
+	strbuf_add(&task->payloads, &entry, sizeof(entry));
+	strbuf_add(&task->payloads, &us, sizeof(us));
+	strbuf_add(&task->payloads, body, len);
+	strbuf_add(&task->payloads, zeros, -len % sizeof(zeros));
+	tasks->buffered += task->records.len + task->payloads.len - before;
+	return strbuf_oom(&task->records) || strbuf_oom(&task->payloads) ? -ENOMEM : 0;
+}
+
+static int append(struct store *store, const struct import_task *task, const char *suffix,
+		  const struct strbuf *bytes)
+{
+	char name[NAME_MAX];
+
+	snprintf(name, sizeof(name), "%d%s", task->tid, suffix);
+
+	int stream = store_open(store, name);
+	int ret = stream < 0 ? stream : store_append(store, stream, bytes->data, bytes->len);
+
+	if (stream >= 0)
+		store_close(store, stream);
+	return ret;
+}
+
+int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err)
+{
+	for (size_t i = 0; i < tasks->nr; i++) {
+		struct import_task *task = tasks->all[i];
+
+		if (!task->records.len)
+			continue;
+		task->is_written = true;
+
+		/* What a record says is there before the record is. */
+		int ret = append(store, task, DATADIR_EVENT_DATA_SUFFIX, &task->payloads);
+
+		if (ret == 0)
+			ret = append(store, task, ".dat", &task->records);
+		if (ret < 0)
+			return err_set_errno(err, ret, "cannot write the events of task %d",
+					     task->tid);
+		strbuf_deinit(&task->records);
+		strbuf_deinit(&task->payloads);
+	}
+	tasks->buffered = 0;
+	return 0;
+}
+
+void import_tasks_remove(struct import_tasks *tasks, struct store *store)
+{
+	for (size_t i = 0; i < tasks->nr; i++) {
+		char name[NAME_MAX];
+
+		if (!tasks->all[i]->is_written)
+			continue;
+		snprintf(name, sizeof(name), "%d.dat", tasks->all[i]->tid);
+		store_remove(store, name);
+		snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, tasks->all[i]->tid);
+		store_remove(store, name);
+	}
+}

@@ -1,0 +1,85 @@
+/* Events of which the lines are known (see declared_line.h). Their payload is in utils/format/event_data.h. */
+#include "utils/trace/declared_line.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/event_data.h"
+
+int declared_line_set_keys(struct declared_event *event, const char *keys)
+{
+	size_t max = 1;
+
+	for (const char *at = keys; *at; at++)
+		max += *at == ' ';
+	event->fields = calloc(max, sizeof(*event->fields));
+	event->texts = calloc(max, sizeof(*event->texts));
+	if (!event->fields || !event->texts)
+		return -ENOMEM;
+	while (*keys) {
+		size_t len = strcspn(keys, " ");
+		char *name = strndup(keys, len);
+
+		if (!name)
+			return -ENOMEM;
+		event->fields[event->nr_fields++] = (struct event_field){ name, FIELD_TEXT, 0,
+									  NULL };
+		keys += len + (keys[len] == ' ');
+	}
+	return 0;
+}
+
+static struct text body_of(const struct event_context *context)
+{
+	const char *data = (const char *)context->event->data;
+	size_t len = context->event->data_len;
+
+	if (!data || len < EVENT_LINE_TIME_BYTES)
+		return text_of("", 0);
+	return text_of(data + EVENT_LINE_TIME_BYTES, len - EVENT_LINE_TIME_BYTES);
+}
+
+/* The value of the first word "KEY=value". */
+bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
+		       size_t index, struct event_value *out)
+{
+	const char *key = kind->fields[index].name;
+	struct text left = body_of(context);
+	size_t key_len = strlen(key);
+
+	while (left.at < left.end) {
+		const char *end = memchr(left.at, ' ', text_left(&left));
+
+		end = end ? end : left.end;
+		if ((size_t)(end - left.at) > key_len && left.at[key_len] == '=' &&
+		    memcmp(left.at, key, key_len) == 0) {
+			out->type = FIELD_TEXT;
+			out->text = text_of(left.at + key_len + 1, end - left.at - key_len - 1);
+			return true;
+		}
+		left.at = end < left.end ? end + 1 : end;
+	}
+	return false;
+}
+
+void declared_line_put(const struct event_kind *kind, const struct event_context *context,
+		       struct strbuf *out)
+{
+	struct text body = body_of(context);
+
+	strbuf_add(out, body.at, text_left(&body));
+}
+
+bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
+			int64_t *time_us)
+{
+	uint64_t us;
+
+	if (!event->is_line || !data || len < sizeof(us))
+		return false;
+	memcpy(&us, data, sizeof(us));
+	*time_us = le64toh(us);
+	return true;
+}
