@@ -137,8 +137,8 @@ def main():
             best = in_turns(runs, {name: lambda tool=tool: Cost([tool, command, "-d", "data"]).cpu
                                    for name, tool in (("ours", UTRAIL), ("peer", PEER))})
             factor(command, best["ours"], best["peer"], "s", target)
-        make(base, "tenth", records // 10)
-        print(f"\n{'peak memory':34} {'all':>10} {'a tenth':>10}")
+        tenth = make(base, "tenth", records // 10)
+        print(f"\n{'peak memory, M records':34} {made / 1e6:10.1f} {tenth / 1e6:10.1f}")
         for command, _ in COMMANDS:
             peaks = [peak_mb([UTRAIL, command, "-d", name]) for name in ("data", "tenth")]
             print(f"{command:34} {peaks[0]:10.1f} {peaks[1]:10.1f} MB  target: the same "

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +181,41 @@ def test_exporters(recording):
     assert len(found) == 5 and str(switches[0]) in str(found[0])
     chrome = utrail("dump", "-d", recording, "--format=chrome").must().out
     assert chrome.count('"diff:context-switches"') == 5 and '"value":' in chrome
+
+
+def test_costs_of_call_trees(recording):
+    """callgrind, pprof: a cost beside the time; what a call's calls have grown it by is theirs."""
+    text = utrail("dump", "-d", recording, "--format=callgrind").must().out
+    assert f"\nevents: ns {' '.join(NAMES)}\n" in text and "diff:" not in text
+    own, calls, func, is_call = {}, {}, "", False
+    for line in text.splitlines():
+        if line.startswith(("fn=", "cfn=")):
+            func = line.split("=")[1]
+        elif line.startswith("0 "):
+            numbers = [int(word) for word in line.split()[2:]]
+            known = calls if is_call else own
+            known[func] = [a + b for a, b in zip(numbers, known.get(func, [0] * len(NAMES)))]
+        is_call = line.startswith("calls=")
+    for i, name in enumerate(NAMES):
+        whole = {func: sum(differences(recording, func, name)) for func in ("both", "nap")}
+        inner = differences(recording, "nap", name)[0]
+        assert calls["both"][i] == whole["both"] and calls["nap"][i] == whole["nap"]
+        assert own["both"][i] == whole["both"] - inner and own["nap"][i] == whole["nap"]
+        assert own["main"][i] == 0
+        assert f" {sum(row[i] for row in own.values())}" in re.search(r"\ntotals:.*", text)[0]
+    result = subprocess.run([UTRAIL, "dump", "-d", recording, "--format=pprof"], capture_output=True, check=True)
+    assert all(name.encode() in result.stdout for name in NAMES) and b"diff:" not in result.stdout
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed (apt-get install golang-go)")
+def test_pprof_counts(recording, workdir):
+    result = subprocess.run([UTRAIL, "dump", "-d", recording, "--format=pprof"], capture_output=True, check=True)
+    Path("profile.pb").write_bytes(result.stdout)
+    for name in NAMES[:2]:
+        out = run("go", "tool", "pprof", "-top", "-cum", "-nodefraction=0", f"-sample_index={name}", "profile.pb", env={"HOME": Path.cwd()}).must().out
+        found = {words[5]: int(words[3]) for words in map(str.split, out.splitlines()) if len(words) == 6 and words[3].isdigit()}
+        assert found.get("nap", 0) == sum(differences(recording, "nap", name))
+        assert found.get("both", 0) == sum(differences(recording, "both", name))
 
 
 @pytest.mark.needs_peer

@@ -42,7 +42,8 @@ __attribute__((noinline)) void nap(int ms)
 int main(int argc, char **argv)
 {
 	touch();
-	look();
+	for (int i = argc > 2 ? atoi(argv[2]) : 1; i > 0; i--)
+		look();
 	nap(argc > 1 ? atoi(argv[1]) : 1);
 	puts("done");
 	return 7;
@@ -87,6 +88,32 @@ record -K 2 -E sched:sched_switch@kernel -d events /prog; state after-events
 /u/utrail record --libmcount-path /u -k -d killed /prog 60000 &
 until_it is_recording; state during; kill -KILL $!; until_it has_ended; state after-killed
 kill $(pidof prog)
+# Something goes wrong: what it said, how it ended, and the state behind it.
+fails() {
+	name=$1; shift
+	/u/utrail record --libmcount-path /u -k "$@" > $name.said 2>&1
+	echo $? > $name.status
+	state after-$name
+}
+# with_file TEXT FILE NAME RECORD...: FILE of tracefs says TEXT, and cannot be written.
+with_file() {
+	echo "$1" > /tmp/instead; where=/sys/kernel/tracing/$2; shift 2
+	mount -o bind /tmp/instead $where && mount -o remount,bind,ro $where
+	name=$1; shift
+	/u/utrail record --libmcount-path /u -k "$@" > $name.said 2>&1
+	echo $? > $name.status
+	umount $where
+	state after-$name
+}
+with_file "blk nop" available_tracers no-tracer -d no-tracer /prog
+with_file nop current_tracer no-switch -K 3 -N 'security_.*@kernel' -d no-switch /prog
+with_file 0 per_cpu/cpu1/trace_pipe_raw no-watch -d no-watch /prog
+mkdir /small; mount -t tmpfs -o size=4m small /small
+fails full-disk -K 5 -d /small/data /prog 1 1500
+mount -o remount,ro small
+fails read-only -d /small/other /prog
+umount /small
+fails no-program -d no-program /nowhere
 echo 1 > /sys/kernel/tracing/events/sched/sched_switch/enable
 /u/utrail record --libmcount-path /u -k -d busy /prog 2> busy.err
 echo 0 > /sys/kernel/tracing/events/sched/sched_switch/enable
@@ -189,6 +216,25 @@ def test_tracefs_is_as_before(out, when):
     assert (out / f"after-{when}").read_text() == (out / "before").read_text()
     during = (out / "during").read_text()
     assert "tracing_on: 1\n" in during and "current_tracer: function_graph\n" in during
+
+
+# How it ended, and what it said. The program runs whatever is missing, if there is one and a place for the recording.
+FAILURES = {
+    "no-tracer": (7, "WARN: cannot record calls of the kernel: this kernel has no tracer 'function_graph' (CONFIG_FUNCTION_GRAPH_TRACER)\n"),
+    "no-switch": (7, "WARN: cannot record calls of the kernel: cannot write to 'current_tracer': Read-only file system\n"),
+    "no-watch": (7, "WARN: cannot record calls of the kernel: cannot watch 'per_cpu/cpu1/trace_pipe_raw': Operation not permitted\n"),
+    "full-disk": (7, "WARN: cannot write to '/small/data': No space left on device; the recording is not complete\n"),
+    "read-only": (1, "utrail: cannot create directory '/small/other': Read-only file system\n"),
+    "no-program": (1, "utrail: cannot trace '/nowhere': No such file or directory\n"),
+}
+
+
+@pytest.mark.parametrize("when", FAILURES)
+def test_tracefs_is_as_before_when_something_fails(out, when):
+    status, said = FAILURES[when]
+    text = (out / f"{when}.said").read_text()
+    assert (int((out / f"{when}.status").read_text()), said in text) == (status, True), text
+    assert (out / f"after-{when}").read_text() == (out / "before").read_text()
 
 
 def test_who_traces_already_is_left_alone(out):

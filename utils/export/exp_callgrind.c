@@ -6,6 +6,7 @@
 #include "utils/view/callers.h"
 #include "utils/export/export.h"
 #include "utils/view/titles.h"
+#include "utils/view/tree_counters.h"
 
 /* A name ends with its line. */
 static void put_name(struct export *ex, const char *name)
@@ -74,56 +75,131 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 	return all;
 }
 
+/*
+ * What a cost is: the time, or a counter. Functions and pairs are the same in each of them, in the same order.
+ *
+ * @all, @nr: by function
+ */
+struct cost {
+	const char *name;
+	struct callers callers;
+	struct own *all;
+	size_t nr;
+};
+
+/* The time and all counters. */
+struct costs {
+	struct cost list[1 + COUNTERS_MAX];
+	size_t nr;
+};
+
+static void costs_deinit(struct costs *costs)
+{
+	for (size_t i = 0; i < costs->nr; i++) {
+		callers_deinit(&costs->list[i].callers);
+		free(costs->list[i].all);
+	}
+}
+
 static void put_object(struct export *ex, const struct func *func)
 {
 	put_name(ex, func->module ? func->module->basename : "???");
 }
 
-static void put_function(struct export *ex, const struct callers *callers, const struct own *own)
+static void put_number(struct export *ex, uint64_t number)
 {
+	sink_putf(ex->sink, " %llu", (unsigned long long)positive(number));
+}
+
+static void put_calls(struct export *ex, const struct costs *costs, size_t pair)
+{
+	const struct call_pair *first = &costs->list[0].callers.pairs[pair];
+
+	sink_lit(ex->sink, "cob=");
+	put_object(ex, first->callee);
+	sink_lit(ex->sink, "cfi=???\ncfn=");
+	put_name(ex, first->callee->name);
+	sink_putf(ex->sink, "calls=%llu 0\n0", (unsigned long long)first->calls);
+	for (size_t i = 0; i < costs->nr; i++)
+		put_number(ex, costs->list[i].callers.pairs[pair].total_ns);
+	sink_lit(ex->sink, "\n");
+}
+
+static void put_function(struct export *ex, const struct costs *costs, size_t index)
+{
+	const struct own *own = &costs->list[0].all[index];
+
 	sink_lit(ex->sink, "\nob=");
 	put_object(ex, own->func);
 	sink_lit(ex->sink, "fl=???\nfn=");
 	put_name(ex, own->func->name);
-	sink_putf(ex->sink, "0 %llu\n", (unsigned long long)positive(own->self_ns));
-	for (size_t i = own->first; i < own->first + own->nr; i++) {
-		const struct call_pair *pair = &callers->pairs[i];
+	sink_lit(ex->sink, "0");
+	for (size_t i = 0; i < costs->nr; i++)
+		put_number(ex, costs->list[i].all[index].self_ns);
+	sink_lit(ex->sink, "\n");
+	for (size_t i = own->first; i < own->first + own->nr; i++)
+		put_calls(ex, costs, i);
+}
 
-		sink_lit(ex->sink, "cob=");
-		put_object(ex, pair->callee);
-		sink_lit(ex->sink, "cfi=???\ncfn=");
-		put_name(ex, pair->callee->name);
-		sink_putf(ex->sink, "calls=%llu 0\n0 %llu\n", (unsigned long long)pair->calls,
-			  (unsigned long long)positive(pair->total_ns));
+static void put_sums(struct export *ex, const struct costs *costs)
+{
+	for (size_t i = 0; i < costs->nr; i++) {
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < costs->list[i].nr; k++)
+			sum += positive(costs->list[i].all[k].self_ns);
+		put_number(ex, sum);
 	}
+	sink_lit(ex->sink, "\n");
+}
+
+static int find_costs(struct costs *costs, struct tree *tree, const struct tree_counters *counters,
+		      struct uft_err *err)
+{
+	for (size_t i = 0; i <= counters->nr; i++) {
+		struct cost *cost = &costs->list[costs->nr++];
+		int ret;
+
+		cost->name = i ? counters->list[i - 1].name : "ns";
+		if (i)
+			tree_counters_spread(tree, counters->list[i - 1].number);
+		ret = i ? callers_add_up_counter(&cost->callers, tree, err)
+			: callers_add_up(&cost->callers, tree, err);
+		if (ret < 0)
+			return ret;
+		cost->all = make_own(&cost->callers, &cost->nr);
+		if (!cost->all)
+			return err_set_errno(err, -ENOMEM, "cannot export");
+	}
+	return 0;
 }
 
 static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 {
-	struct callers callers cleanup(callers_deinit) = { 0 };
-	int ret = callers_add_up(&callers, tree, err);
-	uint64_t sum_ns = 0;
-	size_t nr;
+	struct tree_counters counters cleanup(tree_counters_deinit) = { 0 };
+	struct costs costs cleanup(costs_deinit) = { 0 };
+	int ret = tree_counters_find(&counters, &ex->texts.kinds);
 
 	if (ret < 0)
+		return err_set_errno(err, ret, "cannot export");
+	ret = find_costs(&costs, tree, &counters, err);
+	if (ret < 0)
 		return ret;
-
-	struct own *all cleanup_free = make_own(&callers, &nr);
-
-	if (!all)
-		return err_set_errno(err, -ENOMEM, "cannot export");
-	for (size_t i = 0; i < nr; i++)
-		sum_ns += positive(all[i].self_ns);
 	sink_lit(ex->sink, "# callgrind format\nversion: 1\ncreator: ");
 	put_name(ex, ex->config->tool);
 	sink_lit(ex->sink, "cmd: ");
 	put_name(ex, title_cmdline(ex->pipe->data));
-	sink_putf(ex->sink,
-		  "positions: line\nevent: ns : Wall time (ns)\nevents: ns\nsummary: %llu\n",
-		  (unsigned long long)sum_ns);
-	for (size_t i = 0; i < nr; i++)
-		put_function(ex, &callers, &all[i]);
-	sink_putf(ex->sink, "\ntotals: %llu\n", (unsigned long long)sum_ns);
+	sink_lit(ex->sink, "positions: line\nevent: ns : Wall time (ns)\nevents:");
+	for (size_t i = 0; i < costs.nr; i++) {
+		sink_lit(ex->sink, " ");
+		sink_str(ex->sink, costs.list[i].name);
+	}
+	sink_lit(ex->sink, "\nsummary:");
+	put_sums(ex, &costs);
+	for (size_t i = 0; i < costs.list[0].nr; i++)
+		put_function(ex, &costs, i);
+	sink_lit(ex->sink, "\ntotals:");
+	put_sums(ex, &costs);
 	return 0;
 }
 

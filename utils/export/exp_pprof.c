@@ -7,6 +7,7 @@
 #include "utils/export/numbers.h"
 #include "utils/export/proto.h"
 #include "utils/view/titles.h"
+#include "utils/view/tree_counters.h"
 
 /* Of longer paths the innermost calls are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000
@@ -38,7 +39,7 @@ enum {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/* What the string table begins with, in this order. */
+/* What the string table begins with, in this order; then come the names of counters, and those of functions. */
 enum {
 	STRING_EMPTY,
 	STRING_CALLS,
@@ -51,6 +52,9 @@ enum {
 
 /* Functions get numbers as they come, from 1 on; each has one location. */
 struct pprof {
+	struct tree_counters counters;
+	uint64_t *
+		own; /* what counters have grown by: of each node, in the order of the samples, all of them */
 	struct strbuf part;
 	struct strbuf inner;
 	struct strbuf text;
@@ -97,7 +101,7 @@ static void write_type(struct export *ex, unsigned field, unsigned type, unsigne
 static void write_function(struct export *ex, const struct func *func, uint32_t number)
 {
 	struct pprof *p = ex->state;
-	unsigned string = STRING_FIRST_FREE + number - 1;
+	unsigned string = STRING_FIRST_FREE + p->counters.nr + number - 1;
 
 	write_string(ex, func->name);
 	proto_add_uint(&p->part, FUNCTION_ID, number);
@@ -123,7 +127,7 @@ static int know_function(struct export *ex, const struct func *func)
 	return number ? 0 : -ENOMEM;
 }
 
-static void write_sample(struct export *ex, const struct tree_node *node)
+static void write_sample(struct export *ex, const struct tree_node *node, const uint64_t *own)
 {
 	struct pprof *p = ex->state;
 	uint64_t self_ns = (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
@@ -138,16 +142,72 @@ static void write_sample(struct export *ex, const struct tree_node *node)
 	strbuf_reset(&p->inner);
 	proto_add_varint(&p->inner, node->calls);
 	proto_add_varint(&p->inner, self_ns);
+	for (size_t i = 0; i < p->counters.nr; i++)
+		proto_add_varint(&p->inner, own[i]);
 	proto_add_message(&p->part, SAMPLE_VALUE, &p->inner);
 	write_part(ex, PROFILE_SAMPLE);
 }
 
-static int write_tree(struct export *ex, const struct tree_node *root)
+/* @own: of the next sample. */
+static int write_tree(struct export *ex, const struct tree_node *root, const uint64_t **own)
 {
+	struct pprof *p = ex->state;
+
 	for (const struct tree_node *node = root; (node = tree_next(node, root)) != NULL;) {
+		if (node->counter)
+			continue;
 		if (know_function(ex, node->func) < 0)
 			return -ENOMEM;
-		write_sample(ex, node);
+		write_sample(ex, node, *own);
+		if (*own)
+			*own += p->counters.nr;
+	}
+	return 0;
+}
+
+static size_t count_samples(const struct tree *tree)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < tree->nr_roots; i++) {
+		const struct tree_node *root = tree->roots[i];
+
+		for (const struct tree_node *node = root; (node = tree_next(node, root)) != NULL;)
+			nr += !node->counter;
+	}
+	return nr;
+}
+
+/* @step: between two samples. */
+static void note_own(const struct tree *tree, uint64_t *own, size_t step)
+{
+	for (size_t i = 0; i < tree->nr_roots; i++) {
+		const struct tree_node *root = tree->roots[i];
+
+		for (const struct tree_node *node = root; (node = tree_next(node, root)) != NULL;) {
+			if (node->counter)
+				continue;
+			*own = tree_counters_own(node);
+			own += step;
+		}
+	}
+}
+
+/* Each counter is spread over the tree, one after the other. */
+static int find_counters(struct export *ex, struct tree *tree)
+{
+	struct pprof *p = ex->state;
+	int ret = tree_counters_find(&p->counters, &ex->texts.kinds);
+	size_t nr = p->counters.nr;
+
+	if (ret < 0 || !nr)
+		return ret;
+	p->own = calloc(count_samples(tree) + 1, nr * sizeof(*p->own));
+	if (!p->own)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		tree_counters_spread(tree, p->counters.list[i].number);
+		note_own(tree, p->own + i, nr);
 	}
 	return 0;
 }
@@ -155,15 +215,21 @@ static int write_tree(struct export *ex, const struct tree_node *root)
 static void write_head(struct export *ex)
 {
 	const struct info *info = &ex->pipe->data->info;
+	const struct pprof *p = ex->state;
 
 	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
 	write_type(ex, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_NANOSECONDS);
+	for (size_t i = 0; i < p->counters.nr; i++)
+		write_type(ex, PROFILE_SAMPLE_TYPE, STRING_FIRST_FREE + i,
+			   p->counters.list[i].unit[0] == 'n' ? STRING_NANOSECONDS : STRING_COUNT);
 	write_string(ex, "");
 	write_string(ex, "calls");
 	write_string(ex, "count");
 	write_string(ex, "wall");
 	write_string(ex, "nanoseconds");
 	write_string(ex, title_cmdline(ex->pipe->data));
+	for (size_t i = 0; i < p->counters.nr; i++)
+		write_string(ex, p->counters.list[i].name);
 	if (info->utc_offset_s > 0 && ex->pipe->first_ns != UINT64_MAX)
 		write_uint(ex, PROFILE_TIME_NANOS,
 			   ex->pipe->first_ns + (uint64_t)info->utc_offset_s * 1000000000);
@@ -178,11 +244,13 @@ static void write_head(struct export *ex)
 static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct pprof *p = ex->state;
-	int ret = 0;
+	int ret = find_counters(ex, tree);
+	const uint64_t *own = p->own;
 
-	write_head(ex);
+	if (ret == 0)
+		write_head(ex);
 	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
-		ret = write_tree(ex, tree->roots[i]);
+		ret = write_tree(ex, tree->roots[i], &own);
 	if (ret < 0 || strbuf_oom(&p->part) || strbuf_oom(&p->inner))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
@@ -196,6 +264,8 @@ static void deinit(struct export *ex)
 	strbuf_deinit(&p->inner);
 	strbuf_deinit(&p->text);
 	func_numbers_deinit(&p->numbers);
+	tree_counters_deinit(&p->counters);
+	free(p->own);
 }
 
 const struct exporter exp_pprof = {

@@ -143,6 +143,7 @@ static int run_tree(struct export *ex, struct uft_err *err)
 	tree.counts_outside = ex->config->counts_outside;
 	tree.counts_inherited = true;
 	tree.kinds = ex->exporter->points_as_calls ? &ex->texts.kinds : NULL;
+	tree.wants_counters = true;
 
 	ret = tree_run(&tree, ex->pipe, ex->config->threads, err);
 	ex->nr_dropped = tree.nr_dropped;

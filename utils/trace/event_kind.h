@@ -113,6 +113,9 @@ extern const struct event_rows event_rows_extra __attribute__((weak));
 /* Of all counters, by what is left when their id is divided by two: a reading, a difference. */
 extern const struct event_kind event_kinds_counter[2];
 
+/* Of a kind that says how a counter has grown: the counter's name, and its place among those of the recording. NULL: it is another kind. */
+const char *event_kind_counter(const struct event_kind *kind, size_t *index);
+
 /* What the records of a counter's event (struct event.data) say; false when one of them is missing. */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 

@@ -298,14 +298,17 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
 			return err_set_errno(err, taken, "cannot hold events");
 		bytes += taken;
 
-		uint64_t run_ns = run.nr_calls ? run.calls[0].time_ns : run.events[0].time_ns;
+		uint64_t begin_ns = run.nr_calls ? run.calls[0].time_ns : run.events[0].time_ns;
+		uint64_t end_ns = run.nr_calls ? run.calls[run.nr_calls - 1].time_ns
+					       : run.events[run.nr - 1].time_ns;
+		uint64_t next_ns = find_next_ns(feed);
 
 		/* The time from its beginning until now says nothing of the first part. */
-		first_ns = first_ns ? first_ns : run_ns;
-		run_ns = run.nr_calls ? run.calls[run.nr_calls - 1].time_ns
-				      : run.events[run.nr - 1].time_ns;
-		/* What is read ahead has no company yet. */
-		feed->last_ns = MAX(feed->last_ns, MIN(run_ns, find_next_ns(feed)));
+		first_ns = first_ns ? first_ns : begin_ns;
+		/* What was read ahead of others has no company yet. */
+		if (end_ns > next_ns)
+			end_ns = next_ns - (next_ns > 0);
+		feed->last_ns = MAX(feed->last_ns, end_ns);
 	}
 	if (ret < 0)
 		return ret;

@@ -1,7 +1,10 @@
 /* Types of events: what counters said that `read=` names. Which counter it was is in events.txt. */
+#include <string.h>
+
 #include "utils/format/bytes.h"
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
+#include "utils/spec/counters.h"
 #include "utils/trace/event_kind.h"
 
 static const struct event_field value[] = {
@@ -26,6 +29,19 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 	}
 	*out = sum;
 	return !has_more;
+}
+
+const char *event_kind_counter(const struct event_kind *kind, size_t *index)
+{
+	static const char provider[] = "diff:";
+	size_t place = (kind->id - EVENT_ID_COUNTER) / 2;
+
+	if (!event_id_is_counter_diff(kind->id) || place >= COUNTERS_MAX)
+		return NULL;
+	*index = place;
+	return kind->name + (strncmp(kind->name, provider, sizeof(provider) - 1) == 0
+				     ? sizeof(provider) - 1
+				     : 0);
 }
 
 static bool get_value(const struct event_kind *kind, const struct event_context *context,

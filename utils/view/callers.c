@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/view/tree_counters.h"
 
 void callers_deinit(struct callers *callers)
 {
@@ -37,6 +38,7 @@ struct collector {
 	size_t cap;
 	uint32_t *open; /* by function id: how many of its calls are around the current one */
 	size_t nr_open;
+	bool of_counter; /* in the place of times */
 };
 
 static int grow_open(struct collector *c, size_t id)
@@ -98,26 +100,30 @@ static int enter(struct collector *c, const struct tree_node *node)
 		.caller = node->parent->func,
 		.callee = func,
 		.calls = node->calls,
-		.total_ns = c->open[func->id] ? 0 : node->total_ns,
-		.self_ns = node->self_ns,
+		.total_ns = c->open[func->id] ? 0
+			    : c->of_counter   ? node->value
+					      : node->total_ns,
+		.self_ns = c->of_counter ? tree_counters_own(node) : node->self_ns,
 	};
 	c->open[func->id]++;
 	return 0;
 }
 
+/* What is no call but what a counter said there has no calls. */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;
 
 	while (node) {
-		if (enter(c, node) < 0)
+		if (!node->counter && enter(c, node) < 0)
 			return -ENOMEM;
 		if (node->first) {
 			node = node->first;
 			continue;
 		}
 		for (; node != root; node = node->parent) {
-			c->open[node->func->id]--;
+			if (!node->counter)
+				c->open[node->func->id]--;
 			if (node->next)
 				break;
 		}
@@ -126,14 +132,27 @@ static int add_root(struct collector *c, const struct tree_node *root)
 	return 0;
 }
 
-int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err)
+static int add_up(struct collector *c, const struct tree *tree, struct uft_err *err)
 {
-	struct collector c = { .callers = callers };
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
-		ret = add_root(&c, tree->roots[i]);
-	callers->nr = fold(callers->pairs, callers->nr);
-	free(c.open);
+		ret = add_root(c, tree->roots[i]);
+	c->callers->nr = fold(c->callers->pairs, c->callers->nr);
+	free(c->open);
 	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
+}
+
+int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err)
+{
+	struct collector c = { .callers = callers };
+
+	return add_up(&c, tree, err);
+}
+
+int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err)
+{
+	struct collector c = { .callers = callers, .of_counter = true };
+
+	return add_up(&c, tree, err);
 }

@@ -28,6 +28,9 @@ struct callers {
 	size_t nr;
 };
 
+/* Behind tree_counters_spread(): the same, with that counter in the place of the times. 0 or -ENOMEM with @err. */
+int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);
+
 /* 0 or -ENOMEM with @err. */
 int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err);
 void callers_deinit(struct callers *callers);

@@ -7,9 +7,8 @@
 
 #include "utils/trace/event_kinds.h"
 
-#define PER_CALL      "per call"
-#define NUMBER_WIDTH  10
-#define DIFF_PROVIDER "diff:"
+#define PER_CALL     "per call"
+#define NUMBER_WIDTH 10
 
 static const struct counter_sums *sums_of(const struct report_row *row, size_t index)
 {
@@ -121,14 +120,11 @@ const struct report_cells report_counter_cells = { put_header, put_underline, pu
 static int add_counter(void *self, const struct event_kind *kind)
 {
 	struct report_counters *counters = self;
-	size_t index = (kind->id - EVENT_ID_COUNTER) / 2;
-	const char *name = kind->name;
+	size_t index;
+	const char *name = event_kind_counter(kind, &index);
 
-	if (!event_id_is_counter_diff(kind->id) || index >= COUNTERS_MAX ||
-	    counters->nr == COUNTERS_MAX)
+	if (!name || counters->nr == COUNTERS_MAX)
 		return 0;
-	if (strncmp(name, DIFF_PROVIDER, strlen(DIFF_PROVIDER)) == 0)
-		name += strlen(DIFF_PROVIDER);
 
 	struct report_counter *counter = &counters->list[counters->nr];
 

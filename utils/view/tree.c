@@ -384,6 +384,22 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 	return func && intmap_put(&tree->point_funcs, id, (void *)func) == 0 ? func : NULL;
 }
 
+/* How much a counter has grown in the innermost call, told in front of its end; unless that call is one that is left out. */
+static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
+{
+	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
+	uint64_t value;
+
+	if (!tree->wants_counters || !event_id_is_counter_diff(event->id) ||
+	    index >= COUNTERS_MAX || !event->func || !event->data ||
+	    tree_canon(tree, event->func) != tree->at.top->func ||
+	    !event_counter_value(event->data, event->data_len, tree->pipe->data->is_big_endian,
+				 &value))
+		return;
+	node->counter = index + 1;
+	node->value += value;
+}
+
 static __attribute__((noinline)) int add_point(struct tree *tree, const struct event *event)
 {
 	const struct func *func;
@@ -402,6 +418,7 @@ static __attribute__((noinline)) int add_point(struct tree *tree, const struct e
 		node->first_ns = event->time_ns;
 		node->addr = event->id;
 	}
+	add_counter(tree, node, event);
 	return 0;
 }
 

@@ -33,6 +33,8 @@ struct tree_details {
  * @first_ns: when the first of them began
  * @addr: what was recorded for that one; an id for events of the scheduler
  * @details: only with wants_details
+ * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has grown by @value in the calls of its parent.
+ *           0: a function; then @value is what tree_counters_spread() found
  */
 struct tree_node {
 	const struct func *func;
@@ -47,6 +49,8 @@ struct tree_node {
 	uint64_t first_ns;
 	uint64_t addr;
 	struct tree_details *details;
+	uint64_t value;
+	uint32_t counter;
 };
 
 /* The task whose events come in at the moment. */
@@ -92,6 +96,7 @@ struct tree_unseen {
 
 /*
  * @wants_details: set it before the first event
+ * @wants_counters: with @kinds: how much counters have grown is known of the nodes
  * @counts_outside: time off the CPU outside of functions too
  * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
@@ -105,6 +110,7 @@ struct tree_unseen {
 struct tree {
 	const struct pipeline *pipe;
 	bool wants_details;
+	bool wants_counters;
 	bool counts_outside;
 	bool counts_inherited;
 	struct tree_node **roots;

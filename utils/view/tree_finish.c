@@ -427,6 +427,7 @@ static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, stru
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		ret = tree_init(&parts[i], pipe, err);
 		parts[i].wants_details = tree->wants_details;
+		parts[i].wants_counters = tree->wants_counters;
 		parts[i].counts_outside = tree->counts_outside;
 		parts[i].kinds = tree->kinds;
 		views[i] = (struct view){

@@ -157,6 +157,8 @@ void tree_add_numbers(struct tree_node *to, const struct tree_node *from)
 	to->calls += from->calls;
 	to->total_ns += from->total_ns;
 	to->self_ns += from->self_ns;
+	to->value += from->value;
+	to->counter = from->counter;
 	if (from->first_ns < to->first_ns || !to->addr) {
 		to->first_ns = from->first_ns;
 		to->addr = from->addr;
