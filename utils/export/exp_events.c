@@ -19,14 +19,6 @@ struct lines {
 	uint64_t nr;
 };
 
-/* Not what the kernel tells of each task, nor what is a part of a call. */
-static bool is_shown(const struct event *event)
-{
-	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_FREE;
-
-	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
-}
-
 static void configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
@@ -52,7 +44,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	for (size_t i = 0; i < span->nr; i++) {
 		const struct event *event = &span->events[i];
 
-		if (is_shown(event))
+		if (event_is_listed(event))
 			ret |= export_point(ex, span->task, event);
 		while (ex->config->shows_paths && nest_next(&lines->nest, open, event, &edge))
 			;
@@ -320,7 +312,7 @@ static int count_events(struct export *ex, const struct event_span *span, struct
 		if (!all->first_ns || event->time_ns < all->first_ns)
 			all->first_ns = event->time_ns;
 		all->last_ns = MAX(all->last_ns, event->time_ns);
-		if (is_shown(event))
+		if (event_is_listed(event))
 			ret |= export_point(ex, span->task, event);
 	}
 	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot count events") : 0;
