@@ -67,12 +67,14 @@ int libraries_of(const char *path, struct strbuf *paths)
 		return 0;
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
-	/* "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone. */
+	/* "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone, which may be relative. */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
-		const char *library = strchr(line, '/');
-		const char *end = library ? strstr(library, " (0x") : NULL;
+		const char *arrow = strstr(line, " => ");
+		const char *library = arrow ? arrow + strlen(" => ") : line + strspn(line, "\t");
+		const char *end = strstr(library, " (0x");
 
-		if (!end)
+		/* The kernel's own has no file. */
+		if (!end || !memchr(library, '/', end - library))
 			continue;
 		strbuf_add(paths, library, end - library);
 		strbuf_addch(paths, '\0');

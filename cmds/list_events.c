@@ -13,7 +13,9 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/text.h"
+#include "utils/fstrace/directive.h"
 #include "utils/object/elf_file.h"
+#include "utils/object/fstrace_decl.h"
 #include "utils/object/sdt.h"
 
 static bool is_wanted(const struct opts *opts, enum event_origin origin, const char *name)
@@ -59,7 +61,9 @@ static bool is_told(const struct sdt_probes *probes, size_t index)
 	return false;
 }
 
-static int list_probes(const struct opts *opts, const char *path, struct uft_err *err)
+/* @nr_found: how many there are, listed or not */
+static int list_probes(const struct opts *opts, const char *path, size_t *nr_found,
+		       struct uft_err *err)
 {
 	struct sdt_probes probes cleanup_sdt_probes = { 0 };
 	int ret = object_sdt_load(path, &probes, err);
@@ -72,10 +76,45 @@ static int list_probes(const struct opts *opts, const char *path, struct uft_err
 		if (is_wanted(opts, EVENT_OF_PROGRAM, strbuf_str(&name)) && !is_told(&probes, i))
 			msg_list("[SDT event] %s %s", strbuf_str(&name), probe->args);
 	}
+	*nr_found += probes.nr;
 	return ret;
 }
 
-static void list_libraries(const struct opts *opts, const char *path)
+static void list_declared(const struct opts *opts, const char *path,
+			  const struct fstrace_decl *decl)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	strbuf_addf(&name, "trace:%s", decl->id);
+	if (!is_wanted(opts, EVENT_OF_PROGRAM, strbuf_str(&name)))
+		return;
+	msg_list("[fstrace event] %s %s", strbuf_str(&name),
+		 decl->format ?: "(only the program knows the format)");
+	if (decl->format && fst_count_pieces(decl->format) < 0)
+		msg_warn(&opts->msg, "'%s': the event %s is never on: its format is wrong", path,
+			 decl->id);
+}
+
+static int list_declarations(const struct opts *opts, const char *path, size_t *nr_found,
+			     struct uft_err *err)
+{
+	struct fstrace_decls decls cleanup_fstrace_decls = { 0 };
+	int ret = object_fstrace_load(path, &decls, err);
+
+	for (size_t i = 0; i < decls.nr; i++)
+		list_declared(opts, path, &decls.decls[i]);
+	if (decls.has_others)
+		msg_line(&opts->msg,
+			 "'%s' declares events while it runs, too (fstrace_declare()), and not in "
+			 "its file: "
+			 "record it, and 'utrail events list' shows them",
+			 path);
+	*nr_found += decls.nr + decls.has_others;
+	return ret;
+}
+
+/* Static probes only when they are asked for: most libraries' are of no use for the program. */
+static void list_libraries(const struct opts *opts, const char *path, size_t *nr_found)
 {
 	struct strbuf paths cleanup_strbuf = { 0 };
 
@@ -83,8 +122,11 @@ static void list_libraries(const struct opts *opts, const char *path)
 	libraries_of(path, &paths);
 	strbuf_list_each (&paths, library) {
 		struct uft_err err = { 0 };
+		int ret = list_declarations(opts, library, nr_found, &err);
 
-		if (list_probes(opts, library, &err) < 0)
+		if (ret == 0 && event_rules_want(&opts->events, EVENT_OF_PROGRAM))
+			ret = list_probes(opts, library, nr_found, &err);
+		if (ret < 0)
 			msg_warn(&opts->msg, "%s", err.text);
 	}
 }
@@ -92,6 +134,7 @@ static void list_libraries(const struct opts *opts, const char *path)
 int list_events(const struct opts *opts, struct uft_err *err)
 {
 	char path[PATH_MAX];
+	size_t nr_found = 0;
 	int ret = 0;
 
 	list_kernel_events(opts);
@@ -99,8 +142,16 @@ int list_events(const struct opts *opts, struct uft_err *err)
 		return CMD_DONE;
 	ret = launch_find_program(opts->args[0], path, err);
 	if (ret == 0)
-		ret = list_probes(opts, path, err);
-	if (ret == 0 && event_rules_want(&opts->events, EVENT_OF_PROGRAM))
-		list_libraries(opts, path);
-	return ret < 0 ? ret : CMD_DONE;
+		ret = list_probes(opts, path, &nr_found, err);
+	if (ret == 0)
+		ret = list_declarations(opts, path, &nr_found, err);
+	if (ret < 0)
+		return ret;
+	list_libraries(opts, path, &nr_found);
+	if (!nr_found && !opts->events.nr)
+		msg_line(&opts->msg,
+			 "'%s' has no events of its own: neither static probes (SDT) nor declared "
+			 "ones (fstrace)",
+			 path);
+	return CMD_DONE;
 }

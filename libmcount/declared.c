@@ -181,7 +181,7 @@ static struct thread *payloads_of(struct thread *t)
 }
 
 /* As large as a segment takes, with records of what was lost. */
-static uint64_t longest(void)
+static inline uint64_t longest(void)
 {
 	uint64_t room = probe.arena->segment_bytes - 4 * sizeof(struct record) -
 			sizeof(struct event_data);
@@ -189,7 +189,7 @@ static uint64_t longest(void)
 	return MIN(room, (uint64_t)EVENT_DATA_MAX);
 }
 
-static struct event_data make_entry(uint32_t id, uint64_t len)
+static inline struct event_data make_entry(uint32_t id, uint64_t len)
 {
 	uint64_t max = longest();
 
@@ -214,8 +214,8 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
-	hot_commit(p, emit_put_bytes(emit_put_bytes(data, entry, sizeof(*entry)), payload,
-				     entry->len));
+	*(struct event_data *)data = *entry;
+	hot_commit(p, emit_put_bytes(data + sizeof(*entry), payload, entry->len));
 	hot_commit(t, put_record(t->at, entry->time_ns, record_data(RECORD_EVENT, 0, entry->id)));
 	return true;
 }
@@ -267,6 +267,64 @@ static bool emit(uint32_t event, const void *payload, size_t len)
 	return is_done;
 }
 
+/* A place has room for so much at least: most payloads are shorter, and a segment of the ring loses little by it. */
+#define PLACE_MIN 256
+
+/* HOT: room for both records; nothing is published yet. */
+static bool open_place(struct thread *t, struct utrail_trace_place *place)
+{
+	char *at = hot_reserve(t, sizeof(struct record));
+	struct thread *p = likely(at) ? payloads_of(t) : NULL;
+	char *data = likely(p) ? hot_reserve(p, sizeof(struct event_data) + PLACE_MIN) : NULL;
+
+	if (unlikely(!data || !t->at || !p->ring))
+		return false;
+	place->owner = t;
+	place->at = data + sizeof(struct event_data);
+	/* Zeros behind a payload are one store. */
+	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
+			  longest());
+	place->time_ns = hot_clock(t);
+	return true;
+}
+
+/* HOT. What a handler records meanwhile goes aside, and comes behind. */
+static int begin(uint32_t event, struct utrail_trace_place *place)
+{
+	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
+
+	if (unlikely(!t))
+		return 0;
+	point_write_entries(t);
+	if (likely(!t->is_aside && event - EVENT_ID_USER < EVENT_USER_MAX && open_place(t, place)))
+		return 1;
+	guard_leave(t);
+	return -1;
+}
+
+/* HOT. */
+static bool end(uint32_t event, const struct utrail_trace_place *place, size_t len)
+{
+	const struct event_data entry = { .id = event, .len = len, .time_ns = place->time_ns };
+	const uint64_t zeros = 0;
+	struct thread *t = place->owner;
+	struct thread *p = t->payloads;
+	/* A handler may have forked, and then the place is the parent's. */
+	bool is_done = likely(len <= place->room && t->at && p->ring);
+
+	if (is_done) {
+		char *at = place->at;
+
+		__builtin_memcpy(at + len, &zeros, sizeof(zeros));
+		*(struct event_data *)(at - sizeof(entry)) = entry;
+		hot_commit(p, at + ALIGN_UP(len, 8U));
+		hot_commit(t,
+			   put_record(t->at, place->time_ns, record_data(RECORD_EVENT, 0, event)));
+	}
+	guard_leave(t);
+	return is_done;
+}
+
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	static const struct utrail_trace_recorder recorder = {
@@ -275,6 +333,8 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 		.declare = declare,
 		.choose = choose,
 		.emit = emit,
+		.begin = begin,
+		.end = end,
 	};
 
 	/* A probe that was put into a process leaves it again; the library keeps its answer. */

@@ -4,7 +4,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev"
 
 test_packages="$build_packages
-	g++ clang clang-format binutils make groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
+	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
 	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema"

@@ -6,7 +6,7 @@
 
 static void add_string(struct fst_text *payload, const char *string)
 {
-	fst_add_bytes(payload, string, string ? strlen(string) : 0);
+	fst_add_string(payload, string, SIZE_MAX);
 }
 
 static void add_call(struct fst_text *payload, struct fst_values *values)
@@ -41,7 +41,7 @@ static void add_string_max(struct fst_text *payload, struct fst_values *values)
 	const char *string = va_arg(values->list, const char *);
 	ssize_t limit = va_arg(values->list, ssize_t);
 
-	fst_add_bytes(payload, string, string && limit > 0 ? strnlen(string, limit) : 0);
+	fst_add_string(payload, string, limit > 0 ? limit : 0);
 }
 
 static void add_octets(struct fst_text *payload, struct fst_values *values)
@@ -60,8 +60,8 @@ static void add_address(struct fst_text *payload, struct fst_values *values)
 	fst_add_bytes(payload, address, va_arg(values->list, unsigned));
 }
 
-static void add_value(struct fst_text *payload, enum fst_kind kind, const struct fst_spot *spot,
-		      struct fst_values *values)
+static inline void add_value(struct fst_text *payload, enum fst_kind kind,
+			     const struct fst_spot *spot, struct fst_values *values)
 {
 	switch (kind) {
 	case FST_LITERAL:
@@ -112,11 +112,11 @@ static void add_value(struct fst_text *payload, enum fst_kind kind, const struct
 	}
 }
 
-static void add_format(struct fst_text *payload, const struct fst_format *format,
-		       const struct fst_spot *spot, struct fst_values *values)
+static inline void add_format(struct fst_text *payload, const struct fst_format *format,
+			      const struct fst_spot *spot, struct fst_values *values)
 {
-	for (size_t i = 0; i < format->nr_pieces; i++)
-		add_value(payload, format->pieces[i].kind, spot, values);
+	for (const unsigned char *kind = format->values; *kind; kind++)
+		add_value(payload, *kind, spot, values);
 }
 
 void fst_add_values(struct fst_text *payload, const struct fst_format *common,

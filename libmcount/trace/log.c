@@ -216,11 +216,12 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 	fst_text_free(&line);
 }
 
-static void log_to_ring(const struct fstrace_event_impl *impl, const struct fst_spot *spot,
-			struct fst_values *values, bool wants_text)
+/* With a copy: it is for both, or calls functions of the program, or the recorder has no place for it now. */
+__attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
+						   const struct fst_recorded *recorded,
+						   const struct fst_spot *spot,
+						   struct fst_values *values, bool wants_text)
 {
-	const struct fst_recorded *recorded = atomic_load_explicit(&impl->recorded,
-								   memory_order_acquire);
 	struct fst_text payload;
 	struct fst_held held;
 
@@ -236,15 +237,20 @@ static void log_to_ring(const struct fstrace_event_impl *impl, const struct fst_
 	fst_text_free(&payload);
 }
 
-static void log_event(fstrace_event_t *event, const struct fst_spot *spot,
-		      struct fst_values *values)
+/* HOT when there is a recorder. */
+static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot,
+			     struct fst_values *values)
 {
 	struct fstrace_event_impl *impl = event->impl;
 	uint32_t consumers = atomic_load_explicit(&impl->event->consumers, memory_order_relaxed);
-	bool has_recorder = atomic_load_explicit(&impl->recorded, memory_order_relaxed);
+	const struct fst_recorded *recorded = atomic_load_explicit(&impl->recorded,
+								   memory_order_acquire);
 
-	if ((consumers & FST_TO_RING) && has_recorder)
-		log_to_ring(impl, spot, values, consumers & FST_TO_TEXT);
+	if (consumers == FST_TO_RING && recorded && recorded->is_plain &&
+	    fst_recorded_write(impl, recorded, spot, values))
+		return;
+	if ((consumers & FST_TO_RING) && recorded)
+		emit_to_ring(impl, recorded, spot, values, consumers & FST_TO_TEXT);
 	else if (!(consumers & FST_TO_RING) || (consumers & FST_TO_TEXT))
 		log_as_text(impl, spot, values);
 	errno = spot->error;

@@ -38,6 +38,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 	}
 	recorded->choice = recorder->choose(recorded->id, impl->id);
 	recorded->common = common;
+	recorded->is_plain = impl->format->is_plain && (!common || common->is_plain);
 	recorded->next = atomic_load(&impl->recorded);
 	atomic_store_explicit(&impl->recorded, recorded, memory_order_release);
 }
@@ -52,6 +53,26 @@ void fst_recorded_free(struct fstrace_event_impl *impl)
 		free(recorded);
 		recorded = next;
 	}
+}
+
+/* HOT. */
+bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+			const struct fst_spot *spot, struct fst_values *values)
+{
+	const struct utrail_trace_recorder *recorder = impl->trace->recorder;
+	struct utrail_trace_place place;
+	struct fst_values copy; /* should there be too little room */
+	struct fst_text payload;
+	int found = recorder->begin(recorded->id, &place);
+
+	if (found <= 0)
+		return found == 0;
+	fst_text_init_at(&payload, place.at, place.room);
+	va_copy(copy.list, values->list);
+	fst_add_values(&payload, recorded->common, impl->format, spot, &copy);
+	va_end(copy.list);
+	recorder->end(recorded->id, &place, payload.has_failed ? SIZE_MAX : payload.len);
+	return !payload.has_failed;
 }
 
 void fst_recorded_emit(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,

@@ -36,7 +36,8 @@ struct fst_recorded {
 	struct fst_recorded
 		*next; /* former ones, until the log is closed: some thread may be using any */
 	uint32_t id;
-	int choice; /* see recorder.h */
+	bool is_plain; /* both formats are: see format.h */
+	int choice;    /* see recorder.h */
 	const struct fst_format *common;
 };
 
@@ -115,6 +116,9 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
+/* HOT: make the record in his place; formats must be plain. False when that cannot be: then it must be made elsewhere, and emitted. */
+bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+			const struct fst_spot *spot, struct fst_values *values);
 /* Give the record to him. */
 void fst_recorded_emit(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 		       const struct fst_text *payload);

@@ -86,6 +86,15 @@ def test_nested_in_calls(shop):
     assert not Path("shop.log").exists()
 
 
+def test_library_is_not_the_program(shop):
+    """What the library calls for an event is nobody's call, also when it is linked into the program."""
+    record("--trace-include", "SOLD", shop)
+    shown = utrail("replay", "-f", "none", "-F", "open_shop", "--no-sched").must().out
+    lines = [line.strip() for line in shown.splitlines()]
+    inside = [line for text in TEXTS for line in ("sell() {", f"/* trace:SHOP-SOLD ({text}) */", "} /* sell */")]
+    assert lines == ["open_shop() {", *inside, "} /* open_shop */"]
+
+
 def test_other_readers(shop):
     """Debian's uftrace knows nothing of payloads: it shows the events by their names, and nothing is wrong with the directory."""
     record("--no-libcall", "--trace-include", "SOLD", shop)

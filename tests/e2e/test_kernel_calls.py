@@ -113,6 +113,33 @@ def test_records_were_lost():
     recording(CALLS, missed=77)
     assert "/* LOST 77 records!! */" in tree()
     assert re.sub(r" +/\* LOST 77 .*\n", "", tree()) == TREE
+    # What only adds up goes on behind them, too.
+    assert re.search(r" 1 +vfs_read\.isra\.0\n", utrail("report", "-d", "hand.data").must().out)
+
+
+def test_more_calls_than_are_held():
+    """Of two tasks that go over to the other CPU with every page. Views that add up get them a window of time after the other."""
+    nr_pages, nr_calls = 3400, 60
+    packed = []
+    for tid in (ONE, TWO):
+        made = kernel.Page(0)
+        for i in range(nr_calls):
+            made.record(2 * i, ENTRY, tid, kernel.graph_entry(SYSCALL, 0))
+            made.record(2 * i + 1, EXIT, tid, kernel.graph_exit(SYSCALL, 0))
+        packed.append(made.pack())
+    files = [bytearray(), bytearray()]
+    for i in range(nr_pages):
+        time = struct.pack("<Q", TIME + 100_000 + 2 * nr_calls * i)
+        files[i % 2] += time + packed[0][8:]
+        files[1 - i % 2] += time + packed[1][8:]
+    handmade(dict(enumerate(files)), more={"kallsyms": SYMBOLS})
+    total = 2 * nr_pages * nr_calls
+    for threads in ("1", "2"):
+        report = utrail("report", "-d", "hand.data", "-f", "total,self,call", f"--num-thread={threads}").must().out
+        assert re.search(rf" 408\.000 us +408\.000 us +{total} +x64_sys_call\n", report)
+        assert re.search(r" 2\.000 ms +1\.592 ms +2 +main\n", report)
+        graph = utrail("graph", "-d", "hand.data", f"--num-thread={threads}").must().out
+        assert re.search(rf" 408\.000 us : +\({total}\) x64_sys_call\n", graph)
 
 
 def test_clocks_that_differ():

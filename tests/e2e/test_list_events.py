@@ -2,11 +2,13 @@
 
 import os
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from test_events import sample
-from tools import NOBODY, PEER, UTRAIL, peer, run, utrail, why_not_as_nobody
+from tools import BUILD, NOBODY, PEER, UTRAIL, peer, run, utrail, why_not_as_nobody
 
 SDT = re.compile(r"\[SDT event\] (\S+:\S+) (.*)")
 
@@ -88,3 +90,98 @@ def test_without_permission():
 def test_no_such_program():
     result = utrail("record", "--list-event", "-E", "a:b", "./nothing")
     assert result.status == 1 and result.err.count("\n") == 1 and "./nothing" in result.err
+
+
+TOP = Path(__file__).resolve().parents[2]
+TRACE = BUILD / "libmcount/trace"
+
+DECLARES = r"""
+#include <fstrace.h>
+#define SIZE "64u"
+FSTRACE_DECL(SHOP_SOLD, "NR=%d WHAT=\"%s\"")
+FSTRACE_DECL(SHOP_FREE, "BYTES=%" SIZE)
+FSTRACE_DECL(SHOP_OPEN, "")
+static const char format[] = "N=%d";
+FSTRACE_DECL(SHOP_OTHER, format)
+int main(void)
+{
+	fstrace_t *trace = fstrace_open("shop", -1);
+
+	fstrace_declare_globals(trace);
+	FSTRACE(SHOP_SOLD, 1, "x");
+	FSTRACE(SHOP_FREE, (uint64_t)1);
+	FSTRACE(SHOP_OTHER, 1);
+	FSTRACE_NO_ARGS(SHOP_OPEN);
+	return fstrace_close(trace);
+}
+"""
+
+DECLARED = [
+    "[fstrace event] trace:SHOP-FREE BYTES=%64u",
+    "[fstrace event] trace:SHOP-OPEN ",
+    "[fstrace event] trace:SHOP-OTHER (only the program knows the format)",
+    '[fstrace event] trace:SHOP-SOLD NR=%d WHAT="%s"',
+]
+
+
+def compiled(source, *options, compiler="gcc", out="shop"):
+    """With the shared library, or with the one that @options name."""
+    suffix = "cc" if compiler.endswith("++") else "c"
+    Path(f"{out}.{suffix}").write_text(source)
+    command = [*compiler.split(), f"-I{TOP / 'libmcount/trace'}", f"{out}.{suffix}", "-o", out, *options]
+    subprocess.run([*command, f"-L{TRACE}", "-lutrail-trace", f"-Wl,-rpath,{TRACE}"], check=True)
+    return f"./{out}"
+
+
+@pytest.mark.parametrize(
+    "compiler, options",
+    [
+        ("gcc", ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"]),
+        ("gcc", ["-O2", "-flto", "-s", "-fdata-sections", "-ffunction-sections", "-Wl,--gc-sections"]),
+        ("gcc", ["-O1", "-fsanitize=address"]),
+        ("clang", ["-O2", "-fdata-sections", "-fuse-ld=lld", "-Wl,--gc-sections"]),
+        ("g++", ["-std=c++11", "-static", "-pthread"]),
+    ],
+    ids=["plain", "stripped", "asan", "lld", "static"],
+)
+def test_declared(workdir, compiler, options):
+    """What stands in the file, however it was made. Nothing is run."""
+    lines = listed("--list-event", "-E", "trace:.*", compiled(DECLARES, *options, compiler=compiler))
+    assert lines == DECLARED
+    assert not list(Path.cwd().glob("*.log"))
+
+
+def test_declared_and_chosen(workdir):
+    exe = compiled(DECLARES)
+    assert listed("--list-event", "-E", "trace:SHOP-[FS].*", exe) == [DECLARED[0], DECLARED[3]]
+    assert set(DECLARED) <= set(listed("--list-event", exe))
+
+
+def test_declared_by_a_library(workdir):
+    """Those are recorded like the program's own, so they are listed without being asked for."""
+    compiled("#include <fstrace.h>\nFSTRACE_DECL(BOX_MADE, \"N=%q\")", "-shared", "-fPIC", out="libbox.so")
+    result = utrail("--list-event", compiled("int main(void) { return 0; }", "-Wl,--no-as-needed", "./libbox.so")).must()
+    assert "[fstrace event] trace:BOX-MADE N=%q" in result.out.splitlines()
+    assert "the event BOX-MADE is never on: its format is wrong\n" in result.err
+
+
+def test_declared_while_it_runs(workdir):
+    """That is not in the file, and is said."""
+    source = '#include <fstrace.h>\nint main(void) { fstrace_declare(fstrace_open("x", -1), "X", ""); }'
+    for library in ((), (str(TRACE / "libutrail-trace.a"), "-pthread")):
+        result = utrail("record", "--list-event", "-E", "trace:.*", compiled(source, *library)).must()
+        (line,) = result.err.splitlines()
+        assert result.out == "" and "declares events while it runs" in line and "utrail events list" in line
+
+
+def test_nothing_declared(workdir):
+    result = utrail("--list-event", compiled("int main(void) { return 0; }")).must()
+    assert "shop' has no events of its own: neither static probes (SDT) nor declared ones (fstrace)" in result.err
+
+
+def test_damaged_declarations(workdir):
+    exe = compiled(DECLARES)
+    Path("junk").write_bytes(b"\xff" * 20)
+    subprocess.run(["objcopy", "--update-section", "fstrace_decl=junk", exe], check=True)
+    result = utrail("--list-event", exe)
+    assert result.status == 1 and "section fstrace_decl: the entry at 0 is damaged" in result.err

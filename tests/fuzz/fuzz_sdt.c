@@ -1,9 +1,10 @@
-/* Fuzz target: static probes of ELF files, and where in their code a jump may be written. */
+/* Fuzz target: static probes and declared events of ELF files, and where in their code a jump may be written. */
 #include <elf.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "arch/isa.h"
+#include "utils/object/fstrace_decl.h"
 #include "utils/object/sdt.h"
 #include "utils/object/sites.h"
 
@@ -63,6 +64,17 @@ static void check_sites(const struct elf_file *file, const struct sdt_probes *pr
 		check_site(&code, &sites[i]);
 }
 
+static void check_declarations(const struct elf_file *file)
+{
+	struct fstrace_decls decls cleanup_fstrace_decls = { 0 };
+	struct uft_err err = { 0 };
+	int ret = fstrace_decls_load(file, "object", &decls, &err);
+
+	fuzz_check_error(ret < 0, &err);
+	for (size_t i = 0; i < decls.nr; i++)
+		FUZZ_CHECK(decls.decls[i].id[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -78,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < probes.nr; i++)
 			FUZZ_CHECK(probes.probes[i].provider[0] && probes.probes[i].name[0]);
 		check_sites(&file, &probes);
+		check_declarations(&file);
 	}
 	elf_file_close(&file);
 	free(copy);

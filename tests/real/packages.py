@@ -14,9 +14,10 @@ class Real:
     flags as $FLAGS. @check runs the suite, $HERE is this directory; @results finds the lines of its output that say what
     came out. @cleanup makes it possible to run the suite again. All this happens once for each of @methods.
 
-    @count: also check the numbers of calls against gcov. @options: for `record`. @needs: header files without which it
+    @patched: also record it when nothing is compiled in, with these options, all functions patched. @count: also check the numbers of calls against gcov. @options: for `record`. @needs: header files without which it
     cannot be built, by the Debian package that has them. @lost: how many records may be lost, for programs whose
-    signal handlers interrupt the probe (what is lost is counted, which is not a matter of this suite)."""
+    signal handlers interrupt the probe (what is lost is counted, which is not a matter of this suite). @patch: of patches/,
+    for the unpacked source."""
 
     package: str
     make: str
@@ -28,8 +29,10 @@ class Real:
     methods: tuple = (PG, CYG)
     options: str = ""
     needs: tuple = ()
+    patched: str = ""
     count: bool = False
     lost: int = 0
+    patch: str = ""
 
 
 # Each script of a directory of Lua tests on its own, so that one that fails does not hide the others.
@@ -52,6 +55,7 @@ LUA54_RESULTS = r"^(?:ok|not ok)\s.*$|^RESULT .*$"
 
 LUA54 = Real(
     package="lua5.4",
+    patched="-P . -P .@lpeg.so",
     beside=("lua-unit", "lua-lpeg", "lua-coxpcall"),
     make='make -s -j2 -C src linux MYCFLAGS="$FLAGS" MYLDFLAGS="$FLAGS"'
     ' && make -s -C ../lua-lpeg linux LUADIR=$PWD/src COPT="$FLAGS -O2"',
@@ -75,6 +79,7 @@ PROGRAMS = {
         results=r"^.*sample.*$|works",
         cleanup="rm -f sample*.rb2 sample*.tst",
         methods=(PG,),
+        patched="--no-libcall -P .",
         count=True,
     ),
     "zlib": Real(
@@ -86,6 +91,7 @@ PROGRAMS = {
         results=r"^.*$",
         cleanup="rm -f h.gz foo.gz",
         methods=(PG,),
+        patched="--no-libcall -P .",
         count=True,
     ),
     "sed": Real(
@@ -127,6 +133,7 @@ PROGRAMS = {
         make="g++ $FLAGS -fPIC -shared -Iinclude src/lib_json/*.cpp -o libjsoncpp.so &&"
         " g++ $FLAGS -Iinclude src/test_lib_json/*.cpp -L. -ljsoncpp -Wl,-rpath,'$ORIGIN' -o tests",
         check="./tests",
+        patched="-P . -P .@libjsoncpp.so",
         results=r"^Testing .*$|^All .*$",
         options="--nest-libcall",
     ),

@@ -84,26 +84,34 @@ def build(real, archives, name, flags):
     for package, archive in archives.items():
         sources.unpack(archive, home / package)
     source = home / real.package
+    if real.patch:
+        sh(f"patch -p1 < {HERE / 'patches' / real.patch}", source, home / "patch.log")
     sh(real.configure, source, home / "configure.log", FLAGS=flags)
     sh(real.make, source, home / "make.log", FLAGS=flags)
     return source
 
 
+def run_check(real, source, name, command, **env):
+    """What came out, as a Counter of result lines, and all that was said."""
+    sh(real.cleanup, source, source.parent / "cleanup.log")
+    log = source.parent / f"{name.replace(' ', '')}.log"
+    # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
+    out = sh(command, source, log, must=False, HERE=HERE, GMON_OUT_PREFIX=source.parent / "gmon", **env)
+    results = Counter(re.findall(real.results, out, flags=re.M))
+    if not results:
+        sys.exit(f"failed: the suite of {real.package} says nothing ({log})")
+    return results, out
+
+
 def run_suite(real, source, name, data=None, options=""):
     """What came out, as a Counter of result lines. @data: recorded into this directory."""
-    sh(real.cleanup, source, source.parent / "cleanup.log")
     command = real.check
     if data:
         shutil.rmtree(data, ignore_errors=True)
         options = f"--no-event {real.options} {options}"
         command = f"{UTRAIL} record --force {options} -d {data} /bin/sh -c {shlex.quote(real.check)}"
-    log = source.parent / f"{name.replace(' ', '')}.log"
     begin = time.monotonic()
-    # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
-    out = sh(command, source, log, must=False, HERE=HERE, GMON_OUT_PREFIX=source.parent / "gmon")
-    results = Counter(re.findall(real.results, out, flags=re.M))
-    if not results:
-        sys.exit(f"failed: the suite of {real.package} says nothing ({log})")
+    results, out = run_check(real, source, name, command)
     lost = re.search(r"(\d+) records were lost", out)
     if data and lost:
         say(f"  {lost[0]}")
@@ -189,17 +197,34 @@ def gcov_counts(source):
     return counts
 
 
+def check_recording(data, expected):
+    """Trees nest, and the functions of @expected were called."""
+    check_replay(data)
+    calls = utrail_counts(data)
+    say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, {', '.join(f'{name}: {calls[name]}' for name in expected)}")
+    for name in expected:
+        if not calls[name]:
+            sys.exit(f"failed: {name}() was never called")
+    shutil.rmtree(data)
+
+
 def check_results(real, archives, name, method):
     source = build(real, archives, f"{name}{method}", f"-O2 -g {method}")
     data = source.parent / "data"
     plain = run_suite(real, source, f"untraced {method}")
     must_be_equal("results of the suite", plain, run_suite(real, source, f"recorded {method}", data))
-    check_replay(data)
-    calls = utrail_counts(data)
-    say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, main: {calls['main']}")
-    if not calls["main"]:
-        sys.exit("failed: main() was never called")
-    shutil.rmtree(data)
+    check_recording(data, ["main"])
+
+
+def check_patched(real, archives, name):
+    """Compiled for nothing: all functions of the programs and their own libraries are patched, then those of libc, too."""
+    source = build(real, archives, f"{name}-unprepared", "-O2 -g")
+    data = source.parent / "data"
+    plain = run_suite(real, source, "untraced")
+    for options, expected in (real.patched, ["main"]), (f"{real.patched} -P .@libc.so.6", ["main", "malloc"]):
+        recorded = run_suite(real, source, f"recorded {options}", data, options)
+        must_be_equal("results of the suite", plain, recorded)
+        check_recording(data, expected)
 
 
 def check_counts(real, archives, name):
@@ -220,6 +245,8 @@ def check(name):
     archives = fetch(real)
     for method in real.methods:
         check_results(real, archives, name, method)
+    if real.patched:
+        check_patched(real, archives, name)
     if real.count:
         check_counts(real, archives, name)
 

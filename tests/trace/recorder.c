@@ -1,6 +1,7 @@
 /*
  * A recorder that notes what it is told: preloaded in the place of the probe. TRACE_RECORDER_OUT names the file, TRACE_RECORDER_CHOICE is
- * what it answers about each event, TRACE_RECORDER_ABI the version that it knows, TRACE_RECORDER_FULL makes it take no event.
+ * what it answers about each event, TRACE_RECORDER_ABI the version that it knows, TRACE_RECORDER_FULL makes it take no event, and
+ * TRACE_RECORDER_ROOM is the room of its place for a payload: without, it has none, and records are emitted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +39,37 @@ static int choose(uint32_t event, const char *id)
 	return from_environment("TRACE_RECORDER_CHOICE", 1);
 }
 
-static bool emit(uint32_t event, const void *payload, size_t len)
+static void note(const char *what, uint32_t event, const unsigned char *bytes, size_t len)
 {
-	const unsigned char *bytes = payload;
 	FILE *notes = open_notes();
 
-	fprintf(notes, "emit %u ", event);
+	fprintf(notes, "%s %u ", what, event);
 	for (size_t i = 0; i < len; i++)
 		fprintf(notes, "%02x", bytes[i]);
 	fprintf(notes, "\n");
 	fclose(notes);
+}
+
+static bool emit(uint32_t event, const void *payload, size_t len)
+{
+	note("emit", event, payload, len);
+	return true;
+}
+
+static unsigned char room[4096];
+
+static int begin(uint32_t event, struct utrail_trace_place *place)
+{
+	place->room = from_environment("TRACE_RECORDER_ROOM", 0);
+	place->at = room;
+	return place->room ? 1 : -1;
+}
+
+static bool end(uint32_t event, const struct utrail_trace_place *place, size_t len)
+{
+	if (len > place->room)
+		return false;
+	note("place", event, room, len);
 	return true;
 }
 
@@ -59,6 +81,8 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 		.declare = declare,
 		.choose = choose,
 		.emit = emit,
+		.begin = begin,
+		.end = end,
 	};
 
 	return abi == from_environment("TRACE_RECORDER_ABI", UTRAIL_TRACE_ABI) ? &recorder : NULL;

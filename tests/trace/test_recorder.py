@@ -105,6 +105,23 @@ PLAIN = [
 def test_payload(tmp_path, format, arguments, payload):
     _, notes = run(tmp_path, f"log(t.declare('A', {format!r}), {arguments})")
     assert notes[1] == f"emit 1000001 {payload.hex()}"
+    script = f"log(t.declare('B', {format!r}, enabled=False), {arguments})"
+    _, notes = run(tmp_path, script, TRACE_RECORDER_ROOM="4096")
+    assert notes[3] == f"place 1000001 {payload.hex()}"
+
+
+def test_place(tmp_path):
+    """Without a log a record is made in the recorder's place, if it fits, and if no function is called for it."""
+    script = "e = t.declare('A', {!r}, enabled=False)\nlog(e, {})\n"
+    room = {"TRACE_RECORDER_ROOM": "12"}
+    line, notes = run(tmp_path, script.format("%d %s", "c_int(1), c_char_p(b'abcd')"), **room)
+    assert (line, notes[1]) == ([], "place 1000001 01000000" + text(b"abcd").hex())
+    _, notes = run(tmp_path, script.format("%d %s", "c_int(1), c_char_p(b'abcde')"), **room)
+    assert notes[3] == "emit 1000001 01000000" + text(b"abcde").hex()
+    _, notes = run(tmp_path, script.format("%s %llu %d", "c_char_p(b'abcd'), c_uint64(7), c_int(9)"), **room)
+    assert notes[5] == "emit 1000001 " + (text(b"abcd") + struct.pack("<Qi", 7, 9)).hex()
+    _, notes = run(tmp_path, script.format("%T", ""), **room)
+    assert notes[7].startswith("emit 1000001 ")
 
 
 def test_iterator_is_asked_once(tmp_path):

@@ -236,7 +236,8 @@ bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_ty
 
 	struct text system = type->system;
 
-	if (text_word(&system, "ftrace") && !text_left(&system))
+	type->is_tracer = text_word(&system, "ftrace") && !text_left(&system);
+	if (type->is_tracer)
 		kernel_graph_of(type->event, type->format, &type->graph);
 	return true;
 }
@@ -258,7 +259,7 @@ uint32_t kernel_header_page_long(struct text content)
 #define COMMIT_MISSED	     (1U << 31)
 #define COMMIT_MISSED_STORED (1U << 30) /* and how many stands behind the records */
 
-/* Of a record's first word: five bits of type, the others are the time since the record before. */
+/* The type in a record's first word. */
 enum record_kind {
 	KIND_LONG = 0, /* its length in the next word; 1 to 28: the length itself, in words */
 	KIND_PADDING = 29,
@@ -266,10 +267,8 @@ enum record_kind {
 	KIND_TIME_STAMP = 31,
 };
 
-#define DELTA_BITS	  27
 #define STAMP_BITS	  59
 #define WORD		  4
-#define ENTRY_BYTES	  8 /* struct trace_entry */
 /* What takes the place of a time of 0 in a record that was withdrawn. */
 #define WITHDRAWN_NO_TIME 1
 
@@ -345,7 +344,7 @@ static int skip(struct kernel_page *page, unsigned kind, uint32_t delta, struct 
 		return bad_record(page, "is cut off", err);
 
 	uint32_t word = get_u32(page->at + WORD, page->is_big_endian);
-	uint64_t time = ((uint64_t)word << DELTA_BITS) + delta;
+	uint64_t time = ((uint64_t)word << KERNEL_RECORD_DELTA_BITS) + delta;
 	size_t used = 2 * WORD;
 
 	if (kind == KIND_TIME_EXTEND) {
@@ -371,7 +370,7 @@ static int take(struct kernel_page *page, size_t head, size_t len, struct kernel
 
 	if (left < head || len > left - head)
 		return bad_record(page, "is too long", err);
-	if (len < ENTRY_BYTES)
+	if (len < KERNEL_RECORD_HEAD_BYTES)
 		return bad_record(page, "is too short", err);
 
 	const uint8_t *data = page->at + head;
@@ -393,8 +392,9 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 	while (page->end - page->at >= WORD) {
 		uint32_t word = get_u32(page->at, page->is_big_endian);
 		/* The bit field begins at the lower end, or at the upper one. */
-		unsigned kind = page->is_big_endian ? word >> DELTA_BITS : word & 31;
-		uint32_t delta = page->is_big_endian ? word & ((1U << DELTA_BITS) - 1) : word >> 5;
+		unsigned kind = page->is_big_endian ? word >> KERNEL_RECORD_DELTA_BITS : word & 31;
+		uint32_t delta = page->is_big_endian ? word & ((1U << KERNEL_RECORD_DELTA_BITS) - 1)
+						     : word >> 5;
 
 		if (kind >= KIND_PADDING) {
 			int ret = skip(page, kind, delta, err);

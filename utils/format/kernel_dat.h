@@ -8,6 +8,7 @@
 
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/bytes.h"
 #include "utils/format/kernel_graph.h"
 #include "utils/format/text.h"
 
@@ -57,6 +58,7 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  * @task_offset: in records of the scheduler's events, the place of the task that they are about (who comes next, who is woken), which
  *               need not be the task that made them. 0: they have none
  * @graph: a call of the kernel's function, or none
+ * @is_tracer: what a tracer writes for itself (calls of the kernel's functions), no tracepoint
  */
 struct kernel_event_type {
 	struct text system;
@@ -65,6 +67,7 @@ struct kernel_event_type {
 	uint16_t id;
 	uint32_t task_offset;
 	struct kernel_graph graph;
+	bool is_tracer;
 };
 
 /* False when @file is something else, or has no number. */
@@ -121,7 +124,78 @@ struct kernel_record {
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
+/* Of a record's first word: five bits of type (up to 28: how many words of data follow), the others are the time since the record before. */
+#define KERNEL_RECORD_DELTA_BITS 27
+#define KERNEL_RECORD_WORDS_MAX	 28
+/* struct trace_entry, which a record's data begins with. */
+#define KERNEL_RECORD_HEAD_BYTES 8
+
+/*
+ * HOT: the next record, if it is of the most common kind. False: kernel_page_next() must look at it, and nothing has changed.
+ */
+static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
+{
+	const uint8_t *at = page->at;
+	size_t left = page->end - at;
+
+	if (page->is_big_endian || left < 4 + KERNEL_RECORD_HEAD_BYTES)
+		return false;
+
+	uint32_t word = get_u32(at, false);
+	uint32_t len = (word & 31) * 4;
+
+	if (len < KERNEL_RECORD_HEAD_BYTES || len > KERNEL_RECORD_WORDS_MAX * 4 || len > left - 4)
+		return false;
+	page->time_ns += word >> 5;
+	page->at = at + 4 + len;
+	rec->time_ns = page->time_ns;
+	rec->data = at + 4;
+	rec->start = at;
+	rec->len = len;
+	rec->id = get_u16(at + 4, false);
+	rec->pid = get_u32(at + 8, false);
+	return true;
+}
+
 /* 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when it cannot be a record. */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
+
+/* Both fields are there, and of the most common size. */
+static inline bool kernel_graph_is_plain(const struct kernel_graph *graph,
+					 const struct kernel_record *rec)
+{
+	return graph->plain_bytes && rec->len >= graph->plain_bytes;
+}
+
+static inline bool kernel_field_get(const struct kernel_record *rec, struct kernel_field field,
+				    bool big, uint64_t *value)
+{
+	if (field.offset > rec->len || field.size > rec->len - field.offset)
+		return false;
+	*value = field.size == 8 ? get_u64(rec->data + field.offset, big)
+				 : get_u32(rec->data + field.offset, big);
+	return true;
+}
+
+/* The call that @rec tells of. False when the record is too short for its fields, or its depth cannot be one. */
+static inline bool kernel_graph_get(const struct kernel_graph *graph,
+				    const struct kernel_record *rec, bool big,
+				    struct kernel_call *call)
+{
+	uint64_t depth = KERNEL_DEPTH_UNKNOWN;
+	uint64_t addr;
+
+	if (!kernel_field_get(rec, graph->func, big, &addr))
+		return false;
+	if (graph->depth.size &&
+	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
+		return false;
+	/* As the kernel itself would have it in 64 bits. */
+	if (graph->func.size == 4)
+		addr |= 0xffffffffULL << 32;
+	call->addr = addr | KERNEL_ADDR_BIT;
+	call->depth = depth;
+	return true;
+}
 
 #endif

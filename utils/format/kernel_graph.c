@@ -2,7 +2,6 @@
 #include "utils/format/kernel_graph.h"
 
 #include "utils/base/compiler.h"
-#include "utils/format/bytes.h"
 #include "utils/format/kernel_dat.h"
 
 static bool find(struct text format, const char *name, struct kernel_field *field)
@@ -40,33 +39,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 		return false;
 	}
 	find(format, "depth", &graph->depth);
-	return true;
-}
-
-static bool get(const struct kernel_record *rec, struct kernel_field field, bool big,
-		uint64_t *value)
-{
-	if (field.offset > rec->len || field.size > rec->len - field.offset)
-		return false;
-	*value = field.size == 8 ? get_u64(rec->data + field.offset, big)
-				 : get_u32(rec->data + field.offset, big);
-	return true;
-}
-
-bool kernel_graph_get(const struct kernel_graph *graph, const struct kernel_record *rec, bool big,
-		      struct kernel_call *call)
-{
-	uint64_t depth = KERNEL_DEPTH_UNKNOWN;
-	uint64_t addr;
-
-	if (!get(rec, graph->func, big, &addr) ||
-	    (graph->depth.size && !get(rec, graph->depth, big, &depth)) ||
-	    depth > KERNEL_DEPTH_UNKNOWN || (graph->depth.size && depth == KERNEL_DEPTH_UNKNOWN))
-		return false;
-	/* As the kernel itself would have it in 64 bits. */
-	if (graph->func.size == 4)
-		addr |= 0xffffffffULL << 32;
-	call->addr = addr | KERNEL_ADDR_BIT;
-	call->depth = depth;
+	if (graph->func.size == 8 && graph->depth.size == 4)
+		graph->plain_bytes = MAX(graph->func.offset + 8U, graph->depth.offset + 4U);
 	return true;
 }

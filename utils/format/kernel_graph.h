@@ -7,8 +7,6 @@
 
 #include "utils/format/text.h"
 
-struct kernel_record;
-
 enum kernel_graph_kind {
 	KERNEL_GRAPH_NONE, /* some other record */
 	KERNEL_GRAPH_ENTRY,
@@ -24,11 +22,14 @@ struct kernel_field {
 /*
  * Where such a record has what. Kernels differ: the depth is an int or a long, behind the address or at the end, or is
  * not there.
+ *
+ * @plain_bytes: it has an address of 64 bits and a depth of 32, and both are in as many bytes; 0: it is different
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
 	struct kernel_field func;
 	struct kernel_field depth;
+	uint32_t plain_bytes;
 };
 
 /* Of the event @event of the system "ftrace", by its @format file. False when it is something else, or has no address of a function. */
@@ -51,9 +52,5 @@ struct kernel_call {
 	uint64_t addr;
 	uint16_t depth;
 };
-
-/* The call that @rec tells of. False when the record is too short for its fields, or its depth cannot be one. */
-bool kernel_graph_get(const struct kernel_graph *graph, const struct kernel_record *rec, bool big,
-		      struct kernel_call *call);
 
 #endif

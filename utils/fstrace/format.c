@@ -11,7 +11,8 @@ struct fst_format *fst_format_make(const char *text)
 
 	if (nr < 0)
 		return NULL;
-	format = calloc(1, sizeof(*format) + nr * sizeof(format->pieces[0]));
+	/* The kinds are behind the pieces. */
+	format = calloc(1, sizeof(*format) + nr * (sizeof(format->pieces[0]) + 1) + 1);
 	if (!format)
 		return NULL;
 	format->text = strdup(text);
@@ -22,11 +23,19 @@ struct fst_format *fst_format_make(const char *text)
 
 	const char *at = format->text;
 
+	unsigned char *value = (unsigned char *)&format->pieces[nr];
+
+	format->values = value;
+	format->is_plain = true;
 	while (fst_next_piece(&at, &format->pieces[format->nr_pieces]) > 0) {
 		enum fst_kind kind = format->pieces[format->nr_pieces++].kind;
 
+		if (kind != FST_LITERAL)
+			*value++ = kind;
 		if (kind == FST_CALL || kind == FST_CALL_LIST)
 			format->has_calls = true;
+		if (format->has_calls || kind == FST_PID || kind == FST_THREAD)
+			format->is_plain = false;
 		if ((int)format->nr_pieces == nr)
 			break;
 	}

@@ -1,6 +1,74 @@
 /* Payloads of declared events, taken apart and made text of (see payload.h). Nothing in them is believed. */
 #include "utils/fstrace/payload.h"
 
+#include "utils/base/compiler.h"
+
+/* Pages have a multiple of so many bytes: whose first byte may be read, the rest of its part of a page may be, too. */
+#define PAGE_PART 4096U
+
+static inline bool may_read_word(const char *at)
+{
+	return ((uintptr_t)at & (PAGE_PART - 1)) <= PAGE_PART - sizeof(uint64_t);
+}
+
+/* How many bytes are in front of the first zero, of a word that has been read as little-endian; 8: there is none. */
+static inline unsigned bytes_before_zero(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t zeros = (word - ones) & ~word & ones << 7;
+
+	return zeros ? (unsigned)__builtin_ctzll(zeros) / 8 : 8;
+}
+
+/*
+ * @string as far as its end, at most @max bytes; how many these are. Words are read whole, also behind the end, and stored whole, where
+ * there is room for them.
+ */
+NO_SANITIZE_ADDRESS static inline size_t copy_string(char *to, const char *string, size_t max)
+{
+	size_t len = 0;
+
+	while (len < max) {
+		if (max - len >= sizeof(uint64_t) && may_read_word(string + len)) {
+			uint64_t word;
+
+			memcpy(&word, string + len, sizeof(word));
+			memcpy(to + len, &word, sizeof(word));
+
+			unsigned nr = bytes_before_zero(le64toh(word));
+
+			len += nr;
+			if (nr < sizeof(word))
+				break;
+		} else if (string[len]) {
+			to[len] = string[len];
+			len++;
+		} else {
+			break;
+		}
+	}
+	return len;
+}
+
+void fst_add_string(struct fst_text *text, const char *string, size_t max)
+{
+	char *to = text->base + text->len;
+	size_t room = text->room - text->len;
+	uint32_t known;
+
+	if (!string || unlikely(room < sizeof(known)))
+		return fst_add_bytes(text, string, string ? strnlen(string, max) : 0);
+
+	size_t fits = MIN(room - sizeof(known), max);
+	size_t len = copy_string(to + sizeof(known), string, fits);
+
+	if (unlikely(len == fits && len < max))
+		return fst_add_bytes(text, string, len + strnlen(string + len, max - len));
+	known = htole32(MIN(len, (size_t)FST_NULL - 1));
+	memcpy(to, &known, sizeof(known));
+	text->len += sizeof(known) + len;
+}
+
 enum fst_form fst_form_of(enum fst_kind kind)
 {
 	switch (kind) {

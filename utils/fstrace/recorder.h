@@ -16,12 +16,24 @@
  * @choose: what the user has said of that event: below 0 off, above 0 on, 0: it is the program's business
  * @emit: a record of this thread, now. @payload: as utils/fstrace/payload.h has it, of the common format and then of the other one.
  *	  Signal-safe, no lock, no system call, errno may change. False when it is not recorded: the event is lost, and nothing else
+ * @begin, @end: the same without a copy. The payload is written into @place, then @end makes a record of its first @len bytes; of none when
+ *	  @len is more than there was room for. Between both the library calls no function, of the program or of libc. @begin says whether
+ *	  there is a place (above 0, then @end must follow), or no record is wanted (0), or that this one is to be emitted (below 0)
  */
+struct utrail_trace_place {
+	void *at;
+	size_t room;
+	uint64_t time_ns;
+	void *owner; /* the recorder's */
+};
+
 struct utrail_trace_recorder {
 	uint32_t abi, size;
 	uint32_t (*declare)(const char *id, const char *format, const char *common);
 	int (*choose)(uint32_t event, const char *id);
 	bool (*emit)(uint32_t event, const void *payload, size_t len);
+	int (*begin)(uint32_t event, struct utrail_trace_place *place);
+	bool (*end)(uint32_t event, const struct utrail_trace_place *place, size_t len);
 };
 
 /* NULL when nobody records, or when @abi is another one than the probe's. */

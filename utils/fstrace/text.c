@@ -13,12 +13,13 @@ void fst_text_init(struct fst_text *text)
 	text->base = text->local;
 	text->len = 0;
 	text->room = sizeof(text->local);
+	text->is_fixed = false;
 	text->has_failed = false;
 }
 
 void fst_text_free(struct fst_text *text)
 {
-	if (text->base != text->local)
+	if (text->base != text->local && !text->is_fixed)
 		munmap(text->base, text->room);
 }
 
@@ -27,7 +28,7 @@ static bool grow(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
 
-	if (text->has_failed || more > TEXT_MAX || text->len + more > TEXT_MAX) {
+	if (text->has_failed || text->is_fixed || more > TEXT_MAX || text->len + more > TEXT_MAX) {
 		text->has_failed = true;
 		return false;
 	}

@@ -14,11 +14,22 @@ struct fst_text {
 	char *base;
 	size_t len;
 	size_t room;
+	bool is_fixed;	 /* @base is somebody else's, and all there is */
 	bool has_failed; /* there was no memory: what @base has is not all */
 	char local[1000];
 };
 
 void fst_text_init(struct fst_text *text);
+/* In @room bytes at @base, and no more: what goes beyond them makes it fail. */
+static inline void fst_text_init_at(struct fst_text *text, void *base, size_t room)
+{
+	text->base = base;
+	text->len = 0;
+	text->room = room;
+	text->is_fixed = true;
+	text->has_failed = false;
+}
+
 void fst_text_free(struct fst_text *text);
 
 void fst_put(struct fst_text *text, const char *bytes, size_t len);

@@ -9,7 +9,13 @@
 #include "utils/trace/event_kind.h"
 
 /* Of one source at a time. */
-#define READ_AT_ONCE 64
+#define READ_AT_ONCE 128
+
+/*
+ * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of another one, calls are read so much
+ * ahead of what other sources have; where that brings events of a task out of their order, they are sorted.
+ */
+#define AHEAD_NS 100000
 
 /* Beside the payload, what malloc(3) takes for it. */
 #define PAYLOAD_OVERHEAD 16
@@ -34,159 +40,10 @@ int source_list_add(struct source_list *list, struct source *src)
 	return 0;
 }
 
-/* --- queues --- */
-
 static size_t queued_bytes(const struct queued *event)
 {
 	return sizeof(*event) + (event->data ? event->data_len + PAYLOAD_OVERHEAD : 0);
 }
-
-static bool is_before(const struct queued *a, const struct queued *b)
-{
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->source < b->source;
-}
-
-/* Owns the payload in any case. */
-static int queue_add(struct queue *queue, struct queued event)
-{
-	if (queue->nr == queue->cap) {
-		size_t cap = queue->cap ? queue->cap + queue->cap / 2 : 16;
-		struct queued *events = reallocarray(queue->events, cap, sizeof(*events));
-
-		if (!events) {
-			free(event.data);
-			return -ENOMEM;
-		}
-		queue->events = events;
-		queue->cap = cap;
-	}
-	queue->is_unsorted |= queue->nr > queue->nr_taken &&
-			      is_before(&event, &queue->events[queue->nr - 1]);
-	queue->events[queue->nr++] = event;
-	return 0;
-}
-
-void queue_drop(struct queue *queue, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		free(queue->events[i].data);
-	queue->nr -= nr;
-	queue->nr_taken -= MIN(queue->nr_taken, nr);
-	if (nr && queue->nr)
-		memmove(queue->events, queue->events + nr, queue->nr * sizeof(*queue->events));
-}
-
-static void queue_deinit(struct queue *queue)
-{
-	queue_drop(queue, queue->nr);
-	free(queue->events);
-	*queue = (struct queue){ 0 };
-}
-
-/* Two runs that are sorted become one in @to. */
-static void merge_runs(const struct queued *a, const struct queued *a_end, const struct queued *b,
-		       const struct queued *b_end, struct queued *to)
-{
-	while (a < a_end || b < b_end) {
-		bool is_b = a == a_end || (b < b_end && is_before(b, a));
-
-		*to++ = is_b ? *b : *a;
-		a += !is_b;
-		b += is_b;
-	}
-}
-
-/* Events with the same time and source stay in their order, which qsort(3) does not promise. */
-static int sort(struct queued *events, size_t nr)
-{
-	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
-	struct queued *from = events;
-	struct queued *to = room;
-
-	if (!room)
-		return -ENOMEM;
-	for (size_t run = 1; run < nr; run *= 2) {
-		for (size_t at = 0; at < nr; at += 2 * run) {
-			size_t mid = MIN(at + run, nr);
-			size_t end = MIN(at + 2 * run, nr);
-
-			merge_runs(from + at, from + mid, from + mid, from + end, to + at);
-		}
-
-		struct queued *done = to;
-
-		to = from;
-		from = done;
-	}
-	if (from != events)
-		memcpy(events, from, nr * sizeof(*events));
-	free(room);
-	return 0;
-}
-
-static int settle(struct queue *queue)
-{
-	int ret = queue->is_unsorted
-			  ? sort(queue->events + queue->nr_taken, queue->nr - queue->nr_taken)
-			  : 0;
-
-	queue->is_unsorted = false;
-	return ret;
-}
-
-/* --- the queue of a task as a source --- */
-
-static uint64_t queue_next_ns(struct source *source)
-{
-	const struct queue_source *src = (const struct queue_source *)source;
-
-	return src->at == src->end ? UINT64_MAX : src->queue->events[src->at].time_ns;
-}
-
-static ssize_t queue_read(struct source *source, struct event *events, size_t max,
-			  uint64_t until_ns, struct uft_err *err)
-{
-	struct queue_source *src = (struct queue_source *)source;
-	size_t nr = 0;
-
-	for (; nr < max && src->at < src->end; src->at++) {
-		const struct queued *queued = &src->queue->events[src->at];
-
-		if (queued->time_ns > until_ns)
-			break;
-		events[nr++] = (struct event){
-			.time_ns = queued->time_ns,
-			.addr = queued->addr,
-			.data = queued->data,
-			.data_len = queued->data_len,
-			.type = queued->type,
-			.flags = queued->flags,
-		};
-	}
-	return nr;
-}
-
-static void queue_close(struct source *source)
-{
-	/* The queue is the feed's. */
-}
-
-void queue_source_init(struct queue_source *src, struct queue *queue, const struct task *task)
-{
-	static const struct source_ops ops = {
-		.next_ns = queue_next_ns,
-		.read = queue_read,
-		.close = queue_close,
-	};
-
-	*src = (struct queue_source){
-		.source = { .ops = &ops, .task = task },
-		.queue = queue,
-		.end = queue ? queue->nr : 0,
-	};
-}
-
-/* --- the feed --- */
 
 static int make_queues(struct feed *feed)
 {
@@ -240,12 +97,14 @@ void feed_close(struct feed *feed)
 	*feed = (struct feed){ 0 };
 }
 
-/* Events of one source in a row. */
+/* Events of one source in a row: calls of the kernel, or any others. */
 struct run {
 	const struct source *from;
 	size_t index;
+	size_t nr_calls;
 	size_t nr;
 	struct event events[READ_AT_ONCE];
+	struct queued calls[READ_AT_ONCE];
 };
 
 /* The source whose next event is first, and until when it is; -1: there is none. */
@@ -272,6 +131,15 @@ static ssize_t find_first(const struct feed *feed, uint64_t *until_ns)
 	return first;
 }
 
+/* Calls, if they come next. */
+static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
+{
+	if (!src->ops->read_calls)
+		return 0;
+	until_ns += MIN((uint64_t)AHEAD_NS, UINT64_MAX - until_ns);
+	return src->ops->read_calls(src, run->calls, READ_AT_ONCE, until_ns);
+}
+
 /* What comes next, by time: 1, 0 at the end, or negative with @err. */
 static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 {
@@ -285,8 +153,11 @@ static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 			return 0;
 
 		struct source *src = feed->sources.all[index];
-		ssize_t nr = source_read(src, run->events, READ_AT_ONCE, until_ns, why);
+		ssize_t nr = 0;
 
+		run->nr_calls = read_calls(src, run, until_ns);
+		if (!run->nr_calls)
+			nr = source_read(src, run->events, READ_AT_ONCE, until_ns, why);
 		if (nr == -EBADMSG)
 			err_set(feed->context.broken, nr, "%s", why->text);
 		else if (nr < 0)
@@ -294,8 +165,8 @@ static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 		if (nr < 0)
 			err_clear(why);
 		/* One that has something and does not give it has nothing. */
-		feed->next[index] = nr <= 0 ? UINT64_MAX : source_next_ns(src);
-		if (nr <= 0)
+		feed->next[index] = nr <= 0 && !run->nr_calls ? UINT64_MAX : source_next_ns(src);
+		if (nr <= 0 && !run->nr_calls)
 			continue;
 		run->from = src;
 		run->index = index;
@@ -339,6 +210,20 @@ static int pack(const struct event *event, size_t source, struct queued *queued)
 	return 0;
 }
 
+/* Of tasks that are not announced yet. */
+static int keep_stray_calls(struct feed *feed, const struct run *run)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < run->nr_calls; i++) {
+		struct queued call = run->calls[i];
+
+		call.source = run->index;
+		ret = keep_stray(feed, run->from, call);
+	}
+	return ret;
+}
+
 /* How many bytes of memory it takes, or -ENOMEM. */
 static ssize_t take_run(struct feed *feed, const struct run *run)
 {
@@ -350,6 +235,12 @@ static ssize_t take_run(struct feed *feed, const struct run *run)
 
 	if (!is_stray && (!queue || !queue->is_wanted))
 		return 0;
+	if (run->nr_calls) {
+		int ret = is_stray ? keep_stray_calls(feed, run)
+				   : queue_add_calls(queue, run->calls, run->nr_calls, run->index);
+
+		return ret < 0 ? ret : (ssize_t)(run->nr_calls * sizeof(struct queued));
+	}
 	for (size_t i = 0; i < run->nr; i++) {
 		struct queued queued;
 		int ret = pack(&run->events[i], run->index, &queued);
@@ -380,8 +271,17 @@ static int settle_all(struct feed *feed)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < feed->nr_queues; i++)
-		ret = settle(&feed->queues[i]);
+		ret = queue_settle(&feed->queues[i]);
 	return ret;
+}
+
+static uint64_t find_next_ns(const struct feed *feed)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < feed->sources.nr; i++)
+		next_ns = MIN(next_ns, feed->next[i]);
+	return next_ns;
 }
 
 int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
@@ -397,9 +297,15 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
 		if (taken < 0)
 			return err_set_errno(err, taken, "cannot hold events");
 		bytes += taken;
-		feed->last_ns = MAX(feed->last_ns, run.events[run.nr - 1].time_ns);
+
+		uint64_t run_ns = run.nr_calls ? run.calls[0].time_ns : run.events[0].time_ns;
+
 		/* The time from its beginning until now says nothing of the first part. */
-		first_ns = first_ns ? first_ns : run.events[0].time_ns;
+		first_ns = first_ns ? first_ns : run_ns;
+		run_ns = run.nr_calls ? run.calls[run.nr_calls - 1].time_ns
+				      : run.events[run.nr - 1].time_ns;
+		/* What is read ahead has no company yet. */
+		feed->last_ns = MAX(feed->last_ns, MIN(run_ns, find_next_ns(feed)));
 	}
 	if (ret < 0)
 		return ret;
@@ -441,6 +347,16 @@ static void note_event(struct survey *survey, const struct event *event)
 	survey->is_out = event->type == EVENT_SCHED_OUT;
 }
 
+static void note_calls(struct survey *survey, const struct run *run)
+{
+	survey->nr += run->nr_calls;
+	survey->nr_calls += run->nr_calls;
+	survey->bytes += run->nr_calls * sizeof(struct queued);
+	for (size_t i = 0; i < run->nr_calls; i++)
+		survey->first_call_ns = MIN(survey->first_call_ns, run->calls[i].time_ns);
+	survey->first_ns = MIN(survey->first_ns, survey->first_call_ns);
+}
+
 int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err)
 {
 	struct run run;
@@ -454,6 +370,8 @@ int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err)
 			.first_back_ns = UINT64_MAX,
 		};
 	while ((ret = read_run(feed, &run, err)) > 0) {
+		if (run.from->task && run.nr_calls)
+			note_calls(&surveys[run.from->task->index], &run);
 		for (size_t i = 0; run.from->task && i < run.nr; i++)
 			note_event(&surveys[run.from->task->index], &run.events[i]);
 	}

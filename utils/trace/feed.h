@@ -117,6 +117,14 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err);
 /* Of a recording that grows: there may be more, and other tasks. */
 int feed_more(struct feed *feed, struct uft_err *err);
 
+/* Append an event, whose payload it owns in any case; or calls, which came from the @source of that place in the feed. 0 or -ENOMEM. */
+int queue_add(struct queue *queue, struct queued event);
+int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
+
+/* Sort what has come, if it did not come by time. 0 or -ENOMEM. */
+int queue_settle(struct queue *queue);
+void queue_deinit(struct queue *queue);
+
 /* The first @nr events of the queue were taken, and nobody needs their payloads any more. */
 void queue_drop(struct queue *queue, size_t nr);
 

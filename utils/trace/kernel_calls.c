@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_call(const struct queued *queued)
 {
@@ -268,5 +269,83 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 
 	while (calls->nr && nr < max)
 		events[nr++] = return_unseen(calls, record_ns);
+	return nr;
+}
+
+/* Does a call come, or go, that fits to the frames as they are? */
+static inline bool follow(struct kernel_calls *calls, const struct queued *next)
+{
+	struct kernel_frame *frames = calls->frames;
+	size_t nr = calls->nr;
+
+	if (next->type == EVENT_EXIT) {
+		if (!nr || frames[nr - 1].addr != next->addr || frames[nr - 1].depth != next->depth)
+			return false;
+		calls->nr--;
+		return true;
+	}
+	if (next->type != EVENT_ENTRY || calls->is_out || !frames || nr == KERNEL_FRAMES_MAX ||
+	    (nr && frames[nr - 1].depth >= next->depth))
+		return false;
+	frames[nr].addr = next->addr;
+	frames[nr].depth = next->depth;
+	calls->nr++;
+	return true;
+}
+
+/* It is before the next record, at @record_ns, by its own time. Is it by due_ns(), too? */
+static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
+				 uint64_t record_ns)
+{
+	return calls->nr || next->type == EVENT_EXIT ||
+	       record_ns - next->time_ns >= KERNEL_CALLS_SKEW_NS ||
+	       !is_entered_late(calls, next, record_ns);
+}
+
+size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
+			  uint64_t limit_ns)
+{
+	struct src_user *user = calls->user;
+	struct queue_source *queued = calls->queued;
+	const uint8_t *at = user->buf + user->at;
+	const uint8_t *end = src_user_plain_end(user);
+	uint64_t last_ns = user->last_ns;
+	size_t nr = 0;
+
+	if (!end || !queued->queue || calls->drops)
+		return 0;
+	while (nr < max && queued->at < queued->end &&
+	       end - at >= (ptrdiff_t)sizeof(struct record)) {
+		const struct queued *next = &queued->queue->events[queued->at];
+		struct event *event = &events[nr];
+		struct record rec;
+
+		memcpy(&rec, at, sizeof(rec));
+		if (!record_is_plain_call(&rec) || MIN(rec.time_ns, next->time_ns) > limit_ns)
+			break;
+		if (rec.time_ns <= next->time_ns) {
+			/* A call that is open returns first. */
+			if (calls->nr || !is_call(next))
+				break;
+			event_of_record(&rec, last_ns, event);
+			last_ns = rec.time_ns;
+			at += sizeof(rec);
+		} else {
+			if (!is_call(next) || !is_due_before(calls, next, rec.time_ns) ||
+			    !follow(calls, next))
+				break;
+			event->time_ns = calls->last_ns = MAX(next->time_ns, last_ns);
+			event->addr = next->addr;
+			event->data = NULL;
+			event->data_len = 0;
+			event->depth = event->indent = next->depth;
+			event->type = next->type;
+			event->flags = next->flags;
+			queued->at++;
+		}
+		nr++;
+	}
+	user->at = at - user->buf;
+	user->last_ns = last_ns;
 	return nr;
 }

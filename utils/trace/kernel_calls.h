@@ -58,6 +58,14 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
+ * HOT: the next events of both, records and what is queued, merged by time, up to @max and none later than @limit_ns; for as long as there is
+ * nothing to it: records are calls without payload, and the kernel's calls are nested and on the right side of them. How many; 0: the
+ * source and @user must be asked.
+ */
+size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
+			  uint64_t limit_ns);
+
+/*
  * Before a record of @record_ns is taken: whoever writes it is not in the kernel. Appends the EXITs that are missing to @events, at
  * most @max. How many.
  */

@@ -31,6 +31,15 @@ static int collect_types(struct kernel_formats *formats)
 		formats->nr_types += kernel_event_type_of(&header->files[i],
 							  &formats->types[formats->nr_types]);
 	qsort(formats->types, formats->nr_types, sizeof(*formats->types), compare_types);
+	if (!formats->nr_types)
+		return 1;
+	formats->nr_places = formats->types[formats->nr_types - 1].id + 1UL;
+	formats->places = calloc(formats->nr_places, sizeof(*formats->places));
+	if (!formats->places)
+		return -ENOMEM;
+	/* The first one of a number counts. */
+	for (size_t i = formats->nr_types; i-- > 0;)
+		formats->places[formats->types[i].id] = i + 1;
 	return 1;
 }
 
@@ -68,24 +77,8 @@ void kernel_formats_deinit(struct kernel_formats *formats)
 	kernel_header_deinit(&formats->header);
 	strbuf_deinit(&formats->text);
 	free(formats->types);
+	free(formats->places);
 	*formats = (struct kernel_formats){ 0 };
-}
-
-const struct kernel_event_type *kernel_formats_find(const struct kernel_formats *formats,
-						    uint64_t id)
-{
-	struct kernel_event_type key = { .id = id };
-
-	if (id > UINT16_MAX || !formats->nr_types)
-		return NULL;
-	return bsearch(&key, formats->types, formats->nr_types, sizeof(key), compare_types);
-}
-
-bool kernel_formats_is_tracer(const struct kernel_event_type *type)
-{
-	struct text system = type->system;
-
-	return text_word(&system, "ftrace") && !text_left(&system);
 }
 
 bool kernel_formats_have_calls(const struct kernel_formats *formats)

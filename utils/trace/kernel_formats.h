@@ -13,6 +13,7 @@
 /*
  * @text: the file, which the others point into
  * @types: sorted by their numbers
+ * @places: by number below @nr_places: 1 and the place of its type; 0: nobody knows it
  *
  * Starts as { 0 }, ends with kernel_formats_deinit().
  */
@@ -21,6 +22,8 @@ struct kernel_formats {
 	struct kernel_header header;
 	struct kernel_event_type *types;
 	size_t nr_types;
+	uint32_t *places;
+	size_t nr_places;
 };
 
 /*
@@ -32,11 +35,13 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 void kernel_formats_deinit(struct kernel_formats *formats);
 
 /* The event with this number; NULL when nobody knows it. */
-const struct kernel_event_type *kernel_formats_find(const struct kernel_formats *formats,
-						    uint64_t id);
-
-/* Whether records of @type are what a tracer writes for itself (calls of the kernel's functions), no tracepoint. */
-bool kernel_formats_is_tracer(const struct kernel_event_type *type);
+static inline const struct kernel_event_type *kernel_formats_find(
+	const struct kernel_formats *formats, uint64_t id)
+{
+	return id < formats->nr_places && formats->places[id]
+		       ? &formats->types[formats->places[id] - 1]
+		       : NULL;
+}
 
 /* Whether there may be calls of the kernel's functions. */
 bool kernel_formats_have_calls(const struct kernel_formats *formats);

@@ -107,8 +107,13 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		struct next_other other;
 		ssize_t n;
 
-		if (lane->has_kernel_calls && nr && src_user_wants_refill(&lane->user))
-			break;
+		if (lane->has_kernel_calls) {
+			if (!lane->pipe->has_late_entries)
+				nr += kernel_calls_merge(&lane->kernel, events + nr, max - nr,
+							 limit_ns);
+			if (nr == max || (nr && src_user_wants_refill(&lane->user)))
+				break;
+		}
 		n = read_records(lane, &other, limit_ns, events + nr, max - nr, &why);
 		if (n < 0) {
 			note_damage(lane->pipe, &why);
@@ -132,8 +137,12 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 				break;
 			continue;
 		}
+
+		size_t queued_at = lane->queued.at;
+
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		if (n <= 0)
+		/* What was left out, for it belongs to nothing, was taken, too. */
+		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
 	}
@@ -170,15 +179,20 @@ static int get_buffers(struct lane *lane, struct uft_err *err)
 	return 0;
 }
 
-void lane_release(struct lane *lane)
+void lane_release_events(struct lane *lane)
 {
-	src_user_release(&lane->user);
-	lane_end_stream(lane);
 	blocks_give(&lane->pipe->event_blocks, lane->events);
 	blocks_give(&lane->pipe->event_blocks, lane->raw);
 	lane->events = NULL;
 	lane->raw = NULL;
 	lane->batch = 0;
+}
+
+void lane_release(struct lane *lane)
+{
+	src_user_release(&lane->user);
+	lane_end_stream(lane);
+	lane_release_events(lane);
 }
 
 static int make_room(struct lane *lane, size_t nr)
@@ -403,7 +417,8 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, st
 	if (ret < 0)
 		return ret;
 	if (lane->has_kernel_calls) {
-		nr = stg_kernel(&lane->in_kernel, events, nr);
+		if (stg_kernel_is_needed(&lane->in_kernel, &lane->calls))
+			nr = stg_kernel(&lane->in_kernel, events, nr);
 		lane->calls.is_plain = false;
 	}
 	lane->calls.is_plain &= !may_drop && stg_indent_follow(&lane->indent, depth);

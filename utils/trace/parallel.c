@@ -300,6 +300,7 @@ int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_
 
 	if (nr <= 1)
 		return pipeline_run(pipe, &views[0], err);
+	ret = pipeline_run_windows(pipe, &views[0], err);
 	while (ret == 0 && first < pipe->nr_lanes) {
 		ssize_t end = pipeline_load_group(pipe, first, err);
 

@@ -305,7 +305,7 @@ static bool has_retval_condition(const struct filters *filters)
 static int run_by_task(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
 	size_t first = 0;
-	int ret = 0;
+	int ret = pipeline_run_windows(pipe, view, err);
 
 	while (ret == 0 && first < pipe->nr_lanes) {
 		ssize_t end = pipeline_load_group(pipe, first, err);

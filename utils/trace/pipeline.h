@@ -70,12 +70,14 @@ struct view_resume {
  * @mixed: events of several tasks that take turns, in order; the same as @events with each of them. NULL: only @events is called
  * @resume: what follows is a part of @at->task; other views of the same run get the others, or this one, in any order.
  *          NULL: the view wants whole tasks
+ * @in_parts: one task after the other, but a part of each, and then the next part: it may get tasks that way, too
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
 	void *self;
 	int (*resume)(void *self, const struct view_resume *at, struct uft_err *err);
 	int (*mixed)(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
+	bool in_parts;
 };
 
 #define LANE_OTHERS 1
@@ -93,6 +95,7 @@ enum lane_state {
  * @others: sources beside the records, which go first where times are equal; then the first of these
  * @feed: what fills @queued; NULL: there is nothing to fill it. @own_feed: it is of the heap, and of this lane only
  * @streams: it has more events than may be held at a time
+ * @in_windows: it is run with others, a window of time after the other (pipeline_run_windows())
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
  *          tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
@@ -115,6 +118,7 @@ struct lane {
 	struct feed *feed;
 	struct feed *own_feed;
 	bool streams;
+	bool in_windows;
 	struct stg_calls calls;
 	struct stg_kernel in_kernel;
 	struct stg_filter filter;
@@ -153,6 +157,7 @@ struct lane {
  * @kernel: what the kernel had no room for, as far as that was read
  * @ext: NULL: there is none
  * @broken: the first damaged file; the others were read on
+ * @runs_windows: tasks come in parts (pipeline_run_windows())
  * @is_stopped: others may set it: the records end where they are now
  * @has_shown: something has passed all stages
  * @read_bytes: how much of them was read so far
@@ -187,6 +192,7 @@ struct pipeline {
 	struct lane *lanes;
 	size_t nr_lanes;
 	struct uft_err broken;
+	bool runs_windows;
 	atomic_bool is_stopped;
 	atomic_bool has_shown;
 	atomic_uint_fast64_t read_bytes;
@@ -242,6 +248,9 @@ void lane_close(struct lane *lane);
 /* At its end: give back what holds events. */
 void lane_release(struct lane *lane);
 
+/* The same when it waits for its turn, and there is nothing in it that a view has not got. */
+void lane_release_events(struct lane *lane);
+
 /*
  * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all that there is so far.
  * Damage is the end, too, and noted in pipe->broken.
@@ -284,6 +293,13 @@ void lane_attach(struct lane *lane, struct feed *feed);
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
+
+/*
+ * Lanes of calls of the kernel, if there are more of these than may be held at a time: all files are read once, a window of time after the
+ * other, instead of once for each lane. Does nothing when the view does not take tasks in parts. pipeline_load_group() leaves these lanes
+ * out then. 0, or negative with @err.
+ */
+int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /* Of a lane that streams: begin, or go on when it is dry: 1, 0 when there is no more, or negative with @err. */
 int lane_stream(struct lane *lane, struct uft_err *err);

@@ -204,8 +204,8 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 		struct lane *lane = &pipe->lanes[end];
 		uint64_t cost = lane_cost(pipe, lane);
 
-		lane->streams = cost > pipe->held_bytes;
-		if (lane->streams)
+		lane->streams = !lane->in_windows && cost > pipe->held_bytes;
+		if (lane->streams || lane->in_windows)
 			continue;
 		if (bytes + cost > pipe->held_bytes)
 			break;
@@ -217,7 +217,8 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 	int ret = open_feed(pipe, &pipe->feed, false, err);
 
 	for (size_t i = first; ret == 0 && i < end; i++)
-		pipe->feed.queues[pipe->lanes[i].task->index].is_wanted = !pipe->lanes[i].streams;
+		pipe->feed.queues[pipe->lanes[i].task->index].is_wanted =
+			!pipe->lanes[i].streams && !pipe->lanes[i].in_windows;
 	if (ret == 0)
 		ret = feed_fill(&pipe->feed, SIZE_MAX, err);
 	for (size_t i = first; ret == 0 && i < end; i++) {
@@ -306,5 +307,63 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 	ret = feed_fill(feed, pipe->window_bytes, err);
 	for (size_t i = 0; ret >= 0 && i < pipe->nr_lanes; i++)
 		lane_attach(&pipe->lanes[i], feed);
+	return ret;
+}
+
+/* --- merged by task, a window of time after the other --- */
+
+/* Have all lanes together more than may be held, and calls of the kernel among that? Then those with anything of it are run that way. */
+static bool choose_windows(struct pipeline *pipe)
+{
+	uint64_t bytes = 0;
+	uint64_t nr_calls = 0;
+
+	for (size_t i = 0; i < pipe->nr_lanes; i++) {
+		bytes += lane_cost(pipe, &pipe->lanes[i]);
+		if (pipe->surveys)
+			nr_calls += pipe->surveys[pipe->lanes[i].task->index].nr_calls;
+	}
+	if (!nr_calls || bytes <= pipe->held_bytes)
+		return false;
+	for (size_t i = 0; i < pipe->nr_lanes; i++)
+		pipe->lanes[i].in_windows = lane_cost(pipe, &pipe->lanes[i]);
+	return true;
+}
+
+/* Everything of the lane that is complete. */
+static int run_window(struct lane *lane, const struct view *view, struct uft_err *err)
+{
+	uint64_t first_ns = MIN(lane->task->first_ns, lane_next_other_ns(lane));
+	int ret;
+
+	if (!lane->batch && first_ns != UINT64_MAX && first_ns > lane_limit_ns(lane))
+		return 0;
+	ret = lane_run(lane, view, err);
+	/* Many lanes take turns with the same memory. */
+	if (lane->pipe->event_blocks.base)
+		lane_release_events(lane);
+	return ret;
+}
+
+int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err)
+{
+	bool is_stopped = false;
+	int more = 1;
+	int ret = 0;
+
+	if (!view->in_parts || !choose_windows(pipe))
+		return 0;
+	pipe->runs_windows = true;
+	/* As with lanes that are merged by time, one more run ends those that somebody has stopped. */
+	while (ret == 0 && more > 0 && !is_stopped) {
+		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
+		more = pipeline_next_window(pipe, err);
+		ret = MIN(more, 0);
+		for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++) {
+			if (pipe->lanes[i].in_windows)
+				ret = run_window(&pipe->lanes[i], view, err);
+		}
+	}
+	pipeline_drop_group(pipe, 0, pipe->nr_lanes);
 	return ret;
 }

@@ -20,6 +20,7 @@
  * doc/internals/add-a-source.md shows how to add one.
  */
 struct source;
+struct queued;
 struct stage_config;
 
 /*
@@ -55,6 +56,13 @@ struct source_ops {
 
 	/* Give back all that it has. A source of the heap (those of a feed are) frees itself. */
 	void (*close)(struct source *src);
+
+	/*
+	 * Of a feed's source, and NULL where there are none: the same for calls of the kernel, written in the form in which they wait for their
+	 * task; up to the first event that is anything else, or another task's. How many; 0: read() must be asked.
+	 */
+	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
+			     uint64_t until_ns);
 };
 
 /*

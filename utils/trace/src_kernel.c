@@ -10,6 +10,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/trace/cpu_files.h"
+#include "utils/trace/feed.h"
 #include "utils/trace/stage.h"
 
 /* Whole pages; the largest ones have so many. */
@@ -60,7 +61,7 @@ static struct owners find_owners(const struct trace_data *data,
 				 const struct kernel_event_type *type,
 				 const struct kernel_record *rec)
 {
-	if (type && kernel_formats_is_tracer(type) && !type->graph.kind)
+	if (type && type->is_tracer && !type->graph.kind)
 		return (struct owners){ 0 };
 	return (struct owners){ rec->pid, kernel_formats_other_task(&data->kernel, type, rec) };
 }
@@ -178,8 +179,10 @@ static int next_page(struct src_kernel *src)
 }
 
 /* The next record of the page: 1; 0 at its end. */
-static int next_record(struct src_kernel *src)
+static inline int next_record(struct src_kernel *src)
 {
+	if (kernel_page_next_plain(&src->page, &src->next))
+		return 1;
 	if (!src->has_page || src->page.at == src->page.end)
 		return 0;
 
@@ -196,25 +199,26 @@ static int next_record(struct src_kernel *src)
 }
 
 /* What the record at hand is. Of no kind that is wanted, it has no owners. */
-static void sort_record(struct src_kernel *src)
+static inline void sort_record(struct src_kernel *src)
 {
 	const struct trace_data *data = src->context.data;
 	const struct kernel_event_type *type = kernel_formats_find(&data->kernel, src->next.id);
 
-	src->next_type = EVENT_POINT;
-	src->owners = find_owners(data, type, &src->next);
-	if (type && type->graph.kind) {
+	if (likely(type && type->graph.kind)) {
 		src->next_type = type->graph.kind == KERNEL_GRAPH_ENTRY ? EVENT_ENTRY : EVENT_EXIT;
+		src->owners = (struct owners){ src->next.pid, 0 };
 		if (!kernel_graph_get(&type->graph, &src->next, src->page.is_big_endian,
 				      &src->next_call))
-			src->owners = (struct owners){ 0 };
-	} else if (!src->context.wants_points) {
-		src->owners = (struct owners){ 0 };
+			src->owners.tid = 0;
+		return;
 	}
+	src->next_type = EVENT_POINT;
+	src->owners = src->context.wants_points ? find_owners(data, type, &src->next)
+						: (struct owners){ 0 };
 }
 
 /* The next record of a task. */
-static void advance(struct src_kernel *src)
+static inline void advance(struct src_kernel *src)
 {
 	src->has_next = false;
 	while (!src->has_next && !src->at_end) {
@@ -272,8 +276,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
 	/* Whose it was nobody knows; who comes next is as good as any. */
-	if (src->has_lost && src->has_next && src->context.wants_points &&
-	    src->next.time_ns <= until_ns) {
+	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
 			.time_ns = src->next.time_ns,
@@ -292,6 +295,68 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	source->tid = owners.tid;
 	source->other_tid = owners.other_tid;
 	source->task = task_of(src->context.data, owners);
+	return nr;
+}
+
+/*
+ * HOT: the same as read_calls() for what comes behind the next record in its page, as long as these are calls of the same task, in the
+ * form that kernels of 64 bits have.
+ */
+static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
+			       uint64_t until_ns)
+{
+	const struct kernel_formats *formats = &src->context.data->kernel;
+	const int32_t tid = src->owners.tid;
+	struct kernel_page page = src->page;
+	struct kernel_record rec;
+	size_t nr = 0;
+
+	while (nr < max && kernel_page_next_plain(&page, &rec)) {
+		const struct kernel_event_type *type = kernel_formats_find(formats, rec.id);
+
+		if (rec.pid != tid || rec.time_ns > until_ns || !type ||
+		    !kernel_graph_is_plain(&type->graph, &rec))
+			break;
+
+		uint32_t depth = get_u32(rec.data + type->graph.depth.offset, false);
+
+		if (depth >= KERNEL_DEPTH_UNKNOWN)
+			break;
+		calls[nr++] = (struct queued){
+			.time_ns = rec.time_ns,
+			.addr = get_u64(rec.data + type->graph.func.offset, false) |
+				KERNEL_ADDR_BIT,
+			.depth = depth,
+			.type = type->graph.kind == KERNEL_GRAPH_ENTRY ? EVENT_ENTRY : EVENT_EXIT,
+		};
+		src->page.at = page.at;
+		src->page.time_ns = page.time_ns;
+	}
+	return nr;
+}
+
+/* Calls of one task in a row. Their order among those of other tasks counts for nobody. */
+static size_t kernel_read_calls(struct source *source, struct queued *calls, size_t max,
+				uint64_t until_ns)
+{
+	struct src_kernel *src = (struct src_kernel *)source;
+	const struct owners owners = src->owners;
+	size_t nr = 0;
+
+	while (nr < max && src->has_next && src->next_type != EVENT_POINT &&
+	       src->next.time_ns <= until_ns && src->owners.tid == owners.tid && !src->has_lost) {
+		calls[nr++] = (struct queued){
+			.time_ns = src->next.time_ns,
+			.addr = src->next_call.addr,
+			.depth = src->next_call.depth,
+			.type = src->next_type,
+		};
+		nr += read_plain_calls(src, calls + nr, max - nr, until_ns);
+		advance(src);
+	}
+	source->tid = owners.tid;
+	source->other_tid = 0;
+	source->task = nr ? task_of(src->context.data, owners) : NULL;
 	return nr;
 }
 
@@ -326,8 +391,13 @@ struct opening {
 
 static int open_file(void *self, const char *name, uint32_t cpu)
 {
-	static const struct source_ops ops = { kernel_next_ns, kernel_read, kernel_more,
-					       kernel_close };
+	static const struct source_ops ops = {
+		.next_ns = kernel_next_ns,
+		.read = kernel_read,
+		.read_calls = kernel_read_calls,
+		.more = kernel_more,
+		.close = kernel_close,
+	};
 	struct opening *in = self;
 	struct src_kernel *src = calloc(1, sizeof(*src));
 	char path[PATH_MAX];

@@ -494,10 +494,6 @@ static uint64_t lost_time(const struct src_user *src)
 	return load(src, src->at + sizeof(struct record)).time_ns;
 }
 
-_Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
-		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
-	       "types are taken over as they are");
-
 bool src_user_wants_refill(const struct src_user *src)
 {
 	if (event_data_is_much(&src->beside))
@@ -520,27 +516,10 @@ void src_user_more(struct src_user *src)
 	src->at_end = false;
 }
 
-static void make_event(const struct record *rec, uint64_t last_ns, struct event *event)
-{
-	unsigned depth = record_depth(rec->data);
-
-	event->time_ns = rec->time_ns;
-	event->addr = record_addr(rec->data);
-	event->data = NULL;
-	event->data_len = 0;
-	event->depth = depth;
-	event->indent = depth;
-	event->type = record_type(rec->data);
-	event->flags = rec->time_ns < last_ns ? EVENT_BACKWARDS : 0;
-}
-
 /* HOT: calls without payload, up to the first record that is anything else. */
 static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
 			       uint64_t until_ns)
 {
-	/* Type ENTRY or EXIT, no payload, good magic. */
-	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
-	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 	const uint8_t *at = src->buf + src->at;
 	const uint8_t *end = src->buf + stop;
 	uint64_t last_ns = src->last_ns;
@@ -553,9 +532,9 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 		struct record rec;
 
 		memcpy(&rec, at, sizeof(rec));
-		if (unlikely((rec.data & plain_mask) != plain || rec.time_ns > until_ns))
+		if (unlikely(!record_is_plain_call(&rec) || rec.time_ns > until_ns))
 			break;
-		make_event(&rec, last_ns, &events[nr]);
+		event_of_record(&rec, last_ns, &events[nr]);
 		last_ns = rec.time_ns;
 		at += sizeof(rec);
 	}
@@ -568,6 +547,19 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 static bool is_declared(const struct record *rec)
 {
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
+}
+
+/* Up to where records may begin in the buffer, while it does not want a refill. */
+static size_t plain_stop(const struct src_user *src)
+{
+	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
+}
+
+const uint8_t *src_user_plain_end(const struct src_user *src)
+{
+	if (src->is_swapped || src->at_end || !src->buf || src_user_wants_refill(src))
+		return NULL;
+	return src->buf + plain_stop(src);
 }
 
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
@@ -583,7 +575,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 			return ret;
 	}
 
-	const size_t stop = ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
+	const size_t stop = plain_stop(src);
 
 	for (;;) {
 		nr += read_plain_calls(src, events + nr, max - nr, stop, until_ns);
@@ -602,7 +594,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		if (rec.time_ns > until_ns)
 			return nr;
 
-		make_event(&rec, src->last_ns, &events[nr]);
+		event_of_record(&rec, src->last_ns, &events[nr]);
 		src->last_ns = rec.time_ns;
 		src->at += sizeof(rec);
 		if (record_has_more(rec.data))

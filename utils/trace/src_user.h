@@ -8,6 +8,7 @@
 
 #include "utils/base/blocks.h"
 #include "utils/base/err.h"
+#include "utils/format/record.h"
 #include "utils/trace/event_data.h"
 #include "utils/trace/source.h"
 
@@ -68,6 +69,40 @@ bool src_user_wants_refill(const struct src_user *src);
 
 /* The file may have grown, and addresses may mean something else. */
 void src_user_more(struct src_user *src);
+
+_Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
+		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
+	       "types are taken over as they are");
+
+/* A call or a return without payload: most records are that. */
+static inline bool record_is_plain_call(const struct record *rec)
+{
+	/* Type ENTRY or EXIT, no payload, good magic. */
+	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
+
+	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+}
+
+/* @last_ns: of the record ahead of it. What it tells of no record is not set. */
+static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
+{
+	unsigned depth = record_depth(rec->data);
+
+	event->time_ns = rec->time_ns;
+	event->addr = record_addr(rec->data);
+	event->data = NULL;
+	event->data_len = 0;
+	event->depth = depth;
+	event->indent = depth;
+	event->type = record_type(rec->data);
+	event->flags = rec->time_ns < last_ns ? EVENT_BACKWARDS : 0;
+}
+
+/*
+ * The records from @src->buf + @src->at on that begin in front of this one may be taken out of the buffer, as long as they are
+ * plain calls; who does so moves @at and @last_ns on. NULL: none may.
+ */
+const uint8_t *src_user_plain_end(const struct src_user *src);
 
 /* Where the next record begins. */
 static inline uint64_t src_user_offset(const struct src_user *src)

@@ -116,7 +116,8 @@ struct stg_calls {
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_kernel;
-	bool has_events; /* the batch had other things than calls */
+	bool has_events;  /* the batch had other things than calls */
+	bool has_outside; /* and calls of the kernel that are in none of the program's */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -150,6 +151,13 @@ struct stg_kernel {
 	size_t depth;
 };
 size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
+
+/* Behind @calls, which have seen the batch: is there anything to do? */
+static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
+					const struct stg_calls *calls)
+{
+	return calls->has_outside || stage->depth || stage->config->show_kernel_only;
+}
 
 /* stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration. */
 bool stg_select_is_needed(const struct stage_config *config);

@@ -361,8 +361,10 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 
 	switch (event->type) {
 	case EVENT_ENTRY:
-		if (event_is_kernel_call(event) && is_outside(calls) && !may_be_inside(calls))
+		if (event_is_kernel_call(event) && is_outside(calls) && !may_be_inside(calls)) {
 			event->flags |= EVENT_OUTSIDE;
+			calls->has_outside = true;
+		}
 		return enter_call(calls, event, err);
 	case EVENT_EXIT:
 		return leave_call(calls, event, err);
@@ -441,6 +443,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 
 	slow_ns = fast_until(calls);
 	calls->has_events = false;
+	calls->has_outside = false;
 	calls->is_plain = calls->nr_seeded == 0;
 	if (nr)
 		calls->last_ns = events[nr - 1].time_ns;

@@ -428,6 +428,7 @@ static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, 
 			.events = aggregate_events,
 			.self = &parts[i],
 			.resume = agg->wants_cpus ? NULL : aggregate_resume,
+			.in_parts = true,
 		};
 	}
 	if (ret == 0)
@@ -443,7 +444,7 @@ static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, 
 
 int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads, struct uft_err *err)
 {
-	const struct view view = { aggregate_events, agg };
+	const struct view view = { .events = aggregate_events, .self = agg, .in_parts = true };
 	size_t nr = pipeline_threads(pipe, threads);
 
 	return nr > 1 ? run_threads(agg, pipe, nr, err) : pipeline_run(pipe, &view, err);

@@ -68,7 +68,7 @@ void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *
 {
 	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
 
-	if (!type || kernel_formats_is_tracer(type))
+	if (!type || type->is_tracer)
 		return;
 
 	struct known_fields *known = &text->known[type - text->formats->types];

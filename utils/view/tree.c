@@ -97,6 +97,26 @@ static void begin_task(struct tree *tree, const struct task *task)
 	tree->at.top = tree->at.root;
 }
 
+/* A task that comes in parts goes on where it was. */
+static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
+{
+	if (!tree->pipe->runs_windows) {
+		begin_task(tree, task);
+		return 0;
+	}
+	if (!tree->parked)
+		tree->parked = calloc(tree->pipe->data->nr_tasks + 1, sizeof(*tree->parked));
+	if (!tree->parked)
+		return -ENOMEM;
+	if (tree->at.task)
+		tree->parked[tree->at.task->index] = tree->at;
+	if (tree->parked[task->index].task)
+		tree->at = tree->parked[task->index];
+	else
+		begin_task(tree, task);
+	return 0;
+}
+
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 {
 	struct tree *tree = self;
@@ -405,8 +425,8 @@ int tree_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct tree *tree = self;
 
-	if (span->task != tree->at.task)
-		begin_task(tree, span->task);
+	if (unlikely(span->task != tree->at.task) && change_task(tree, span->task) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	for (size_t i = 0; i < span->nr; i++) {
 		if (unlikely(add_event(tree, &span->events[i]) < 0))
 			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");

@@ -100,6 +100,7 @@ struct tree_unseen {
  * @canon: the same, by function id
  * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
  * @point_funcs: these functions, by id
+ * @parked: by task->index: where tasks were that come in parts; NULL before the first
  */
 struct tree {
 	const struct pipeline *pipe;
@@ -116,6 +117,7 @@ struct tree {
 	size_t nr_canon;
 	struct tree_block *blocks;
 	struct tree_task at;
+	struct tree_task *parked;
 	struct tree_fork *forks;
 	size_t nr_forks;
 	struct tree_fork_call *fork_calls;

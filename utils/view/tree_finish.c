@@ -429,7 +429,12 @@ static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, stru
 		parts[i].wants_details = tree->wants_details;
 		parts[i].counts_outside = tree->counts_outside;
 		parts[i].kinds = tree->kinds;
-		views[i] = (struct view){ tree_events, &parts[i], tree_resume };
+		views[i] = (struct view){
+			.events = tree_events,
+			.self = &parts[i],
+			.resume = tree_resume,
+			.in_parts = true,
+		};
 	}
 	if (ret == 0)
 		ret = pipeline_run_parallel(pipe, views, nr, err);
@@ -442,7 +447,7 @@ static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, stru
 
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err)
 {
-	const struct view view = { tree_events, tree };
+	const struct view view = { .events = tree_events, .self = tree, .in_parts = true };
 	size_t nr = pipeline_threads(pipe, threads);
 	int ret = nr > 1 ? run_threads(tree, pipe, nr, err) : pipeline_run(pipe, &view, err);
 

@@ -229,5 +229,6 @@ void tree_deinit(struct tree *tree)
 	free(tree->forks);
 	free(tree->fork_calls);
 	free(tree->unseen);
+	free(tree->parked);
 	*tree = (struct tree){ 0 };
 }

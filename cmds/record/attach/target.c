@@ -16,10 +16,15 @@
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
 #include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
 #include "utils/object/program.h"
 
 #define FILE_MAX  (64UL << 10)
 #define NAMED_MAX 12 /* so many are listed */
+
+/* How long children of the same name may take to end: a second. */
+#define CHILD_LOOKS   100
+#define CHILD_WAIT_US 10000
 
 static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 {
@@ -32,10 +37,23 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
+/* What stands behind "@field:" in a status, without blanks in front; "" when there is none. */
+static const char *find_field(const struct strbuf *status, const char *field)
+{
+	size_t len = strlen(field);
+
+	for (const char *line = strbuf_str(status); line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, field, len) == 0 && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+	}
+	return "";
+}
+
 /* --- by name --- */
 
 /* The first word of its command line, or what it calls itself. */
-static bool is_called(pid_t pid, const char *name)
+static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -49,29 +67,105 @@ static bool is_called(pid_t pid, const char *name)
 	       (strcmp(words.data, name) == 0 || strcmp(path_base(words.data), name) == 0);
 }
 
-static pid_t find_by_name(const char *name, struct uft_err *err)
+static bool is_called(pid_t pid, const char *name)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+
+	return has_name(pid, name) && read_proc(pid, "status", &status) == 0 &&
+	       !strchr("ZX", *find_field(&status, "State"));
+}
+
+struct named {
+	pid_t *pids;
+	size_t nr;
+};
+
+static int list_named(struct named *named, const char *name)
 {
 	DIR *dir cleanup_dir = opendir("/proc");
-	struct strbuf list cleanup_strbuf = { 0 };
 	struct dirent *entry;
-	unsigned nr = 0;
-	pid_t found = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
 
 		if (pid <= 0 || pid == getpid() || !is_called(pid, name))
 			continue;
-		found = pid;
-		if (nr++ < NAMED_MAX)
-			strbuf_addf(&list, "%s%d", nr > 1 ? ", " : "", pid);
+
+		pid_t *pids = vec_grow(named->pids, named->nr, sizeof(*pids));
+
+		if (!pids)
+			return -ENOMEM;
+		named->pids = pids;
+		pids[named->nr++] = pid;
 	}
-	if (nr == 1)
-		return found;
-	if (nr == 0)
-		return err_set(err, -ESRCH, "there is no process '%s'", name);
-	return err_set(err, -EINVAL, "%u processes are called '%s': say which by its number: %s%s",
-		       nr, name, strbuf_str(&list), nr > NAMED_MAX ? ", ..." : "");
+	return 0;
+}
+
+/* Without those that have ended or become another program meanwhile. */
+static void keep_named(struct named *named, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < named->nr; i++) {
+		if (is_called(named->pids[i], name))
+			named->pids[kept++] = named->pids[i];
+	}
+	named->nr = kept;
+}
+
+static bool has_child_of_another(const struct named *named)
+{
+	for (size_t i = 0; i < named->nr; i++) {
+		struct strbuf status cleanup_strbuf = { 0 };
+
+		if (read_proc(named->pids[i], "status", &status) < 0)
+			return true; /* ended at this moment */
+
+		pid_t parent = atoi(find_field(&status, "PPid"));
+
+		for (size_t k = 0; k < named->nr; k++) {
+			if (named->pids[k] == parent)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int refuse_named(const struct named *named, const char *name, struct uft_err *err)
+{
+	struct strbuf list cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < named->nr && i < NAMED_MAX; i++)
+		strbuf_addf(&list, "%s%d", i ? ", " : "", named->pids[i]);
+	return err_set(err, -EINVAL, "%zu processes are called '%s': say which by its number: %s%s",
+		       named->nr, name, strbuf_str(&list), named->nr > NAMED_MAX ? ", ..." : "");
+}
+
+/*
+ * A child has its parent's name until it runs a program of its own, and many live for a moment only: a server that starts such ones all the time is
+ * still the only one of its name. So they get time to end.
+ */
+static pid_t find_by_name(const char *name, struct uft_err *err)
+{
+	struct named named = { 0 };
+	pid_t found = list_named(&named, name);
+
+	for (int i = 0; found == 0 && i < CHILD_LOOKS && named.nr > 1; i++) {
+		if (!has_child_of_another(&named))
+			break;
+		usleep(CHILD_WAIT_US);
+		keep_named(&named, name);
+	}
+	if (found < 0)
+		err_set_errno(err, found, "cannot look for processes '%s'", name);
+	else if (named.nr == 0)
+		found = err_set(err, -ESRCH, "there is no process '%s'", name);
+	else if (named.nr > 1)
+		found = refuse_named(&named, name, err);
+	else
+		found = named.pids[0];
+	free(named.pids);
+	return found;
 }
 
 pid_t target_find(const char *text, struct uft_err *err)
@@ -89,19 +183,6 @@ pid_t target_find(const char *text, struct uft_err *err)
 }
 
 /* --- by what it is --- */
-
-/* What stands behind "@field:" in a status, without blanks in front; "" when there is none. */
-static const char *find_field(const struct strbuf *status, const char *field)
-{
-	size_t len = strlen(field);
-
-	for (const char *line = strbuf_str(status); line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, field, len) == 0 && line[len] == ':')
-			return line + len + 1 + strspn(line + len + 1, " \t");
-	}
-	return "";
-}
 
 static bool is_in_namespace(pid_t pid, const char *kind)
 {

@@ -1,6 +1,9 @@
 /* Unit tests of utils/fstrace/payload.c: what is taken of a payload, and the text of it. */
 #include "tests/unit/lib/unit.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "utils/base/compiler.h"
 #include "utils/fstrace/payload.h"
 
@@ -132,6 +135,116 @@ static void written(void **state)
 	fst_text_free(&payload);
 }
 
+/* --- written --- */
+
+/* @string is all that there is of its memory. */
+static void check_string(const char *string, size_t len, size_t max, size_t room)
+{
+	size_t wanted = MIN(len, max);
+	char bytes[64];
+	struct fst_text text;
+
+	assert_true(room <= sizeof(bytes));
+	memset(bytes, '~', sizeof(bytes));
+	fst_text_init_at(&text, bytes, room);
+	fst_add_string(&text, string, max);
+	assert_int_equal(text.has_failed, 4 + wanted > room);
+	if (!text.has_failed) {
+		uint32_t known;
+
+		memcpy(&known, bytes, sizeof(known));
+		assert_int_equal(le32toh(known), wanted);
+		assert_memory_equal(bytes + 4, string, wanted);
+		assert_int_equal(text.len, 4 + wanted);
+	}
+	for (size_t i = room; i < sizeof(bytes); i++)
+		assert_int_equal(bytes[i], '~');
+	fst_text_free(&text);
+}
+
+/* No byte behind the end of a string is touched that may be in another page, and none behind the room. */
+static void strings_at_a_page_end(void **state)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	for (size_t len = 0; len < 40; len++) {
+		char *string = pages + page - len - 1;
+
+		memset(string, 'a' + len % 26, len);
+		string[len] = '\0';
+		for (size_t max = 0; max < 42; max++) {
+			for (size_t room = 0; room < 50; room++)
+				check_string(string, len, max, room);
+		}
+		check_string(string, len, SIZE_MAX, 48);
+	}
+	munmap(pages, 2 * page);
+}
+
+/* Where bytes are that have the sign, and a one behind a zero. */
+static void strings_with_odd_bytes(void **state)
+{
+	check_string("\x80\xff\x7f\x01\x80\x80\x81\xfe\x01\x01", 10, SIZE_MAX, 64);
+	check_string("a\0\x01\x01\x01\x01\x01\x01", 1, SIZE_MAX, 64);
+	check_string("\x01\x01\x01\x01\x01\x01\x01\0", 7, SIZE_MAX, 64);
+}
+
+static void no_string(void **state)
+{
+	struct fst_text text;
+
+	fst_text_init(&text);
+	fst_add_string(&text, NULL, SIZE_MAX);
+	assert_int_equal(text.len, 4);
+	assert_memory_equal(text.base, "\xff\xff\xff\xff", 4);
+	fst_text_free(&text);
+}
+
+/* It gets memory of its own. */
+static void long_string(void **state)
+{
+	static char string[100000];
+	struct fst_text text;
+
+	memset(string, 'x', sizeof(string) - 1);
+	fst_text_init(&text);
+	fst_add_string(&text, string, SIZE_MAX);
+	assert_false(text.has_failed);
+	assert_int_equal(text.len, 4 + sizeof(string) - 1);
+	assert_memory_equal(text.base + 4, string, sizeof(string) - 1);
+	fst_text_free(&text);
+}
+
+static void plain_formats(void **state)
+{
+	static const struct {
+		const char *format;
+		bool is_plain;
+		const unsigned char values[4];
+	} formats[] = {
+		{ "A=%d %s.", true, { FST_INT, FST_STRING } },
+		{ "", true, { 0 } },
+		{ "%P", false, { FST_PID } },
+		{ "%d%T", false, { FST_INT, FST_THREAD } },
+		{ "%I %d", false, { FST_CALL, FST_INT } },
+		{ "%J", false, { FST_CALL_LIST } },
+		{ "%e %F:%L", true, { FST_ERRNO, FST_FILE, FST_LINE } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		struct fst_format *format = fst_format_make(formats[i].format);
+
+		assert_non_null(format);
+		assert_int_equal(format->is_plain, formats[i].is_plain);
+		assert_string_equal((const char *)format->values, (const char *)formats[i].values);
+		fst_format_free(format);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +252,11 @@ int main(void)
 		cmocka_unit_test(cut),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(written),
+		cmocka_unit_test(strings_at_a_page_end),
+		cmocka_unit_test(strings_with_odd_bytes),
+		cmocka_unit_test(no_string),
+		cmocka_unit_test(long_string),
+		cmocka_unit_test(plain_formats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,237 @@
+/* Events that a file says it declares (see fstrace_decl.h). */
+#include "utils/object/fstrace_decl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+
+/* What <fstrace.h> says. */
+#define SECTION "fstrace_decl"
+#define DECLARE "fstrace_declare"
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* Up to @max digits at @at. */
+static const char *take_number(const char *at, int base, int max, char *out)
+{
+	unsigned value = 0;
+
+	for (int i = 0; i < max && digit_of(*at) < base; i++)
+		value = value * base + digit_of(*at++);
+	*out = (char)value;
+	return at;
+}
+
+/* What stands behind a backslash. NULL: nothing of C. */
+static const char *take_escape(const char *at, char *out)
+{
+	static const char letters[] = "abefnrtv";
+	static const char values[] = "\a\b\033\f\n\r\t\v";
+	const char *letter = *at ? strchr(letters, *at) : NULL;
+
+	if (letter) {
+		*out = values[letter - letters];
+		return at + 1;
+	}
+	if (*at == 'x')
+		return digit_of(at[1]) < 16 ? take_number(at + 1, 16, 2, out) : NULL;
+	if (digit_of(*at) < 8)
+		return take_number(at, 8, 3, out);
+	*out = *at;
+	return *at && strchr("\\\"'?", *at) ? at + 1 : NULL;
+}
+
+/* A string literal of C whose quotes are open, up to behind them. NULL when it is none. */
+static const char *take_literal(const char *at, struct strbuf *out)
+{
+	while (*at && *at != '"') {
+		char c = *at++;
+
+		if (c == '\\')
+			at = take_escape(at, &c);
+		if (!at || !c)
+			return NULL;
+		strbuf_addch(out, c);
+	}
+	return *at == '"' ? at + 1 : NULL;
+}
+
+/* String literals, one behind the other, as the preprocessor left them. NULL: it is something else, or no memory. */
+static char *literals_text(const char *source)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (*source != '"')
+		return NULL;
+	while (source && *source) {
+		if (*source == ' ')
+			source++;
+		else
+			source = *source == '"' ? take_literal(source + 1, &text) : NULL;
+	}
+	return source ? strdup(strbuf_str(&text)) : NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct fstrace_decl *x = a;
+	const struct fstrace_decl *y = b;
+	int order = strcmp(x->id, y->id);
+
+	return order ? order : strcmp(x->format ?: "", y->format ?: "");
+}
+
+/* By name; what several sources have of one header stays once. */
+static void sort(struct fstrace_decls *decls)
+{
+	size_t nr = 0;
+
+	if (decls->nr)
+		qsort(decls->decls, decls->nr, sizeof(*decls->decls), compare);
+	for (size_t i = 0; i < decls->nr; i++) {
+		struct fstrace_decl *decl = &decls->decls[i];
+
+		if (nr && compare(&decls->decls[nr - 1], decl) == 0) {
+			free(decl->id);
+			free(decl->format);
+		} else {
+			decls->decls[nr++] = *decl;
+		}
+	}
+	decls->nr = nr;
+}
+
+/* The event's name is that of a variable with '-' for '_', as fstrace_specify() makes it. */
+static char *id_of(const char *entry, size_t len)
+{
+	char *id = strndup(entry, len);
+
+	for (char *c = id; c && *c; c++) {
+		if (*c == '_')
+			*c = '-';
+	}
+	return id;
+}
+
+static int take_entry(const char *entry, struct fstrace_decls *out)
+{
+	size_t len = strcspn(entry, " ");
+
+	for (size_t i = 0; i < len; i++) {
+		if (entry[i] < '!' || entry[i] > '~')
+			return -EINVAL;
+	}
+	if (!len || entry[len] != ' ')
+		return -EINVAL;
+
+	struct fstrace_decl *decls = vec_grow(out->decls, out->nr, sizeof(*decls));
+
+	if (!decls)
+		return -ENOMEM;
+	out->decls = decls;
+
+	struct fstrace_decl decl = { id_of(entry, len), literals_text(entry + len + 1) };
+
+	if (!decl.id) {
+		free(decl.format);
+		return -ENOMEM;
+	}
+	decls[out->nr++] = decl;
+	return 0;
+}
+
+/* Entries end in a zero byte; compilers may leave more of them in between. */
+static int take_entries(const struct elf_section *sec, struct fstrace_decls *out, size_t *offset)
+{
+	const char *start = sec->data->d_buf;
+	size_t size = sec->data->d_size;
+	int ret = 0;
+
+	for (size_t at = 0; ret == 0 && at < size;) {
+		size_t len = strnlen(start + at, size - at);
+
+		*offset = at;
+		if (len == size - at)
+			return -EINVAL;
+		if (len)
+			ret = take_entry(start + at, out);
+		at += len + 1;
+	}
+	return ret;
+}
+
+/* 1: it is defined there, 0: it is asked for there, -1: it is not there. */
+static int find_declare(const struct elf_file *file, uint32_t type)
+{
+	struct elf_symbols symbols;
+	const char *name;
+	size_t len;
+	GElf_Sym sym;
+
+	if (!elf_symbols_open(file, type, &symbols))
+		return -1;
+	for (size_t i = 0; i < symbols.nr; i++) {
+		if (elf_symbol(&symbols, i, &sym, &name, &len) && strcmp(name, DECLARE) == 0)
+			return sym.st_shndx != SHN_UNDEF;
+	}
+	return -1;
+}
+
+/* A program with the library in it has the function whether it calls it or not. */
+static bool calls_declare(const struct elf_file *file, bool has_entries)
+{
+	int asked = find_declare(file, SHT_DYNSYM);
+
+	return asked == 0 || (asked < 0 && !has_entries && find_declare(file, SHT_SYMTAB) == 1);
+}
+
+int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
+		       struct uft_err *err)
+{
+	struct fstrace_decls decls cleanup_fstrace_decls = { 0 };
+	struct elf_section sec;
+	size_t offset = 0;
+	int ret = 0;
+
+	*out = (struct fstrace_decls){ 0 };
+	if (elf_section_by_name(file, SECTION, &sec) && sec.data && sec.data->d_size)
+		ret = take_entries(&sec, &decls, &offset);
+	if (ret == -EINVAL)
+		return err_set(err, ret,
+			       "cannot read '%s': section " SECTION ": the entry at %zu is damaged",
+			       path, offset);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read '%s'", path);
+	sort(&decls);
+	decls.has_others = calls_declare(file, decls.nr > 0);
+	*out = decls;
+	decls = (struct fstrace_decls){ 0 };
+	return 0;
+}
+
+int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	int ret = elf_file_open(&file, path, err);
+
+	return ret < 0 ? ret : fstrace_decls_load(&file, path, out, err);
+}
+
+void fstrace_decls_deinit(struct fstrace_decls *decls)
+{
+	for (size_t i = 0; i < decls->nr; i++) {
+		free(decls->decls[i].id);
+		free(decls->decls[i].format);
+	}
+	free(decls->decls);
+	*decls = (struct fstrace_decls){ 0 };
+}

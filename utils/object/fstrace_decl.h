@@ -1,0 +1,41 @@
+/* Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, as its file says. */
+#ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
+#define UTRAIL_OBJECT_FSTRACE_DECL_H
+
+#include "utils/base/err.h"
+#include "utils/object/elf_file.h"
+
+/*
+ * @id: the event's name; printable and without blanks
+ * @format: NULL when the source does not name it by a literal: the program knows it, its file does not
+ */
+struct fstrace_decl {
+	char *id;
+	char *format;
+};
+
+/*
+ * By name, each pair of name and format once. Starts as { 0 }, ends with fstrace_decls_deinit().
+ *
+ * @has_others: the program also calls fstrace_declare(), or may: those events are not in its file
+ */
+struct fstrace_decls {
+	struct fstrace_decl *decls;
+	size_t nr;
+	bool has_others;
+};
+
+/*
+ * All of @file, which @path names in errors, into the empty @out. 0, also when there are none; -EINVAL for a section that is damaged,
+ * with the place; -ENOMEM. @out is empty after a failure.
+ */
+int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
+		       struct uft_err *err);
+
+/* The same of the file @path; and what elf_file_open() says. */
+int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err);
+
+void fstrace_decls_deinit(struct fstrace_decls *decls);
+#define cleanup_fstrace_decls cleanup(fstrace_decls_deinit)
+
+#endif
