@@ -94,21 +94,42 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-static int show_point(struct export *ex, const struct task *task, const struct event *event)
+/* A line of text has the time in front; then come name and text, as each format has them. */
+static struct lines *begin_line(struct export *ex, const struct task *task,
+				const struct event *event)
 {
-	struct lines *lines = describe(ex, task, event);
-
 	put_time(ex, event);
-	sink_putf(ex->sink, " [%6d] ", task->tid);
+	return describe(ex, task, event);
+}
+
+static void put_name(struct export *ex, const struct lines *lines)
+{
 	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
-	if (lines->text.len) {
-		sink_lit(ex->sink, " ");
-		sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	}
-	if (ex->config->shows_paths)
-		put_path(ex, &lines->nest.tasks[task->index]);
+}
+
+static void put_text(struct export *ex, const struct lines *lines)
+{
+	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+}
+
+static int end_line(struct export *ex, const struct lines *lines)
+{
 	sink_lit(ex->sink, "\n");
 	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+}
+
+static int show_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct lines *lines = begin_line(ex, task, event);
+
+	sink_putf(ex->sink, " [%6d] ", task->tid);
+	put_name(ex, lines);
+	if (lines->text.len)
+		sink_lit(ex->sink, " ");
+	put_text(ex, lines);
+	if (ex->config->shows_paths)
+		put_path(ex, &lines->nest.tasks[task->index]);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_lines = {
@@ -132,15 +153,13 @@ static int begin_csv(struct export *ex, struct uft_err *err)
 
 static int csv_point(struct export *ex, const struct task *task, const struct event *event)
 {
-	struct lines *lines = describe(ex, task, event);
+	struct lines *lines = begin_line(ex, task, event);
 
-	put_time(ex, event);
 	sink_putf(ex->sink, ",%d,%d,", task->pid, task->tid);
-	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	put_name(ex, lines);
 	sink_lit(ex->sink, ",");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	sink_lit(ex->sink, "\n");
-	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+	put_text(ex, lines);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_csv = {
@@ -165,9 +184,9 @@ static int json_point(struct export *ex, const struct task *task, const struct e
 	sink_either(ex->sink, lines->nr == 1, "[\n", ",\n");
 	sink_putf(ex->sink, "{\"pid\":%d,\"tid\":%d,\"ts\":%llu,\"event\":\"", task->pid, task->tid,
 		  (unsigned long long)event->time_ns);
-	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	put_name(ex, lines);
 	sink_lit(ex->sink, "\",\"text\":\"");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	put_text(ex, lines);
 	sink_lit(ex->sink, "\",\"args\":{");
 	sink_put_made(ex->sink, &members);
 	sink_lit(ex->sink, "}}");
@@ -230,9 +249,8 @@ static int fstrace_point(struct export *ex, const struct task *task, const struc
 	sink_lit(ex->sink, " ");
 	sink_str(ex->sink, kind->declared->name);
 	sink_lit(ex->sink, " ");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	sink_lit(ex->sink, "\n");
-	return strbuf_oom(&lines->text) ? -ENOMEM : 0;
+	put_text(ex, lines);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_fstrace = {
