@@ -218,32 +218,31 @@ const struct exporter exp_event_json = {
 /* --- lines as libutrail-trace writes them --- */
 
 /* What time it was for people; of a line of a log what that says. */
-static struct timespec real_time(const struct export *ex, const struct declared_event *declared,
-				 const struct event *event)
+static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
+			    const struct event *event)
 {
 	uint64_t ns = event->time_ns + ex->texts.kinds.declared.offset_ns;
-	int64_t us;
+	int64_t us = ns / 1000;
 
-	if (declared_line_time(declared, event->data, event->data_len, &us))
-		ns = (uint64_t)us * 1000;
-	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+	declared_line_time(declared, event->data, event->data_len, &us);
+	return us;
 }
 
 static int fstrace_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
 	struct fst_text head;
-	struct timespec time;
+	int64_t us;
 	struct lines *lines;
 
 	if (!kind->declared || !event->data) {
 		ex->nr_dropped++;
 		return 0;
 	}
-	time = real_time(ex, kind->declared, event);
+	us = real_time_us(ex, kind->declared, event);
 	lines = describe(ex, task, event);
 	fst_text_init(&head);
-	fst_put_time(&head, &time, ' ');
+	fst_put_time_us(&head, us, ' ');
 	sink_put_raw(ex->sink, head.base, head.len);
 	fst_text_free(&head);
 	sink_lit(ex->sink, " ");
