@@ -203,6 +203,43 @@ static int64_t count_inside(void)
 	return nr;
 }
 
+/* --- hooks that go --- */
+
+/* Hooks say an address behind their first bytes. */
+#define FUNCTION_BEGIN 16
+
+static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
+{
+	for (const struct frame *f = t->top; f > t->frames; f--) {
+		if (!(f->slot & FRAME_EXPLICIT))
+			continue;
+		for (uint64_t i = 0; i < nr; i++) {
+			if (record_addr(f->data) - funcs[i] < FUNCTION_BEGIN)
+				funcs[i] = 0;
+		}
+	}
+}
+
+/* All other threads stand outside of hooks, so that what is open is seen here. */
+static int64_t find_open(uint64_t *funcs, uint64_t nr)
+{
+	/* Frames of other stacks are elsewhere. */
+	if (!probe.ready || (probe.plan.flags & PLAN_STACKS))
+		return -EINVAL;
+	if (atomic_load(&inside))
+		return -EAGAIN;
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		if (!atomic_load(&t->in_use))
+			continue;
+		if (t->busy)
+			return -EAGAIN;
+		clear_open(t, funcs, nr);
+		if (t->aside)
+			clear_open(t->aside, funcs, nr);
+	}
+	return 0;
+}
+
 static void undo_memory(struct undo *undo, void *arg)
 {
 	uint32_t kind = atomic_load(&undo->kind);
@@ -272,6 +309,10 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_ADOPT:
 		return probe.ready ? plans_add_patches(ranges, nr_ranges) : -EINVAL;
+	case ATTACH_CODES:
+		return patches_codes(ranges, nr_ranges);
+	case ATTACH_OPEN_ANNOUNCED:
+		return find_open(ranges, nr_ranges);
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

@@ -35,6 +35,9 @@ void patches_pass(void);
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
+/* Where their code is: the first @room pairs of first and last address go to @ranges. How many there are. */
+int64_t patches_codes(uint64_t *ranges, uint64_t room);
+
 /* The recorder has written what could be: how many are not there. */
 uint64_t patches_changed(void);
 

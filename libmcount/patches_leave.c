@@ -106,6 +106,22 @@ int64_t patches_changes(const struct attach_change **first)
 	return nr;
 }
 
+int64_t patches_codes(uint64_t *ranges, uint64_t room)
+{
+	uint64_t nr = 0;
+
+	for (const struct patched_module *module = patched_modules; module; module = module->next) {
+		if (!module->memory)
+			continue;
+		if (nr < room) {
+			ranges[2 * nr] = (uint64_t)module->memory;
+			ranges[2 * nr + 1] = (uint64_t)module->memory + module->memory->bytes;
+		}
+		nr++;
+	}
+	return nr;
+}
+
 void patches_forget(void)
 {
 	drop_changes();

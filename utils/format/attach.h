@@ -43,6 +43,13 @@ enum attach_step {
 	 * Their stubs are made; in the text they are once the recorder has written it. 0 or -errno; -EAGAIN: not by this thread, or not now
 	 */
 	ATTACH_ADOPT = 9,
+	ATTACH_CODES =
+		10, /* how many ranges of code it has made for patches; the room gets their first and last addresses */
+	/*
+	 * With all other threads stopped, and none of them within the probe or its code: the room has addresses of functions, as many as the third argument
+	 * says. Those of which a call is open that announces its end itself (XRay) become 0. 0 or -errno; -EAGAIN: a thread is within a hook
+	 */
+	ATTACH_OPEN_ANNOUNCED = 11,
 };
 
 /*

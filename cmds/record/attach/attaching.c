@@ -6,6 +6,7 @@
 
 #include "cmds/record/attach/quiet.h"
 #include "cmds/record/attach/target.h"
+#include "utils/base/compiler.h"
 
 static void done(struct attaching *a)
 {
@@ -140,6 +141,22 @@ int attaching_read_text(struct attaching *a, struct uft_err *err)
 	    world_read(&a->w, world_args(&a->w), &address, sizeof(address)) != sizeof(address))
 		ret = err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
 	return ret < 0 ? ret : text_read(&a->text, &a->w, address, nr, err);
+}
+
+int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err)
+{
+	int ret = attaching_leave(a, step, &a->nr_codes, err);
+	size_t bytes = MIN(a->nr_codes, (uint64_t)CODES_MAX) * 2 * sizeof(uint64_t);
+
+	if (ret < 0)
+		return ret;
+	if (a->nr_codes > CODES_MAX) {
+		a->nr_codes = 0;
+		return err_set(err, -E2BIG, "the probe stays loaded in process %d", a->w.pid);
+	}
+	return world_read(&a->w, world_args(&a->w), a->codes, bytes) == bytes
+		       ? 0
+		       : err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
 }
 
 #define STOP_TRIES 3

@@ -62,6 +62,22 @@ int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result
 /* What the probe changes of the program's text, to a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
+/* To a->codes, which @step finds: ATTACH_CODES, ATTACH_WITHDRAW. -E2BIG when there are too many. */
+int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
+
+/*
+ * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic linker, which may be about to store what it
+ * has found where it was told before. All stand.
+ */
+bool attaching_is_anybody_within(struct attaching *a);
+
+/*
+ * Take those changes of @text out whose functions have no call open, and look some times whether more have none: those that stay are left in
+ * @text. No hook at the beginning of one of these functions is left. @ends: of struct process_patches.
+ */
+int attaching_take_ends_out(struct attaching *a, const struct strbuf *ends, struct text *text,
+			    struct uft_err *err);
+
 /* All threads stand. Another thread makes the calls when one of them did not stop: then all were let go. */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 

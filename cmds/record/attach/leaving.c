@@ -20,11 +20,7 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 	return false;
 }
 
-/*
- * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic linker, which may be about to store what it
- * has found where it was told before. All stand.
- */
-static bool is_anybody_within(struct attaching *a)
+bool attaching_is_anybody_within(struct attaching *a)
 {
 	const struct mapping *probe = maps_code(&a->maps, maps_module(&a->maps, quiet_probe_names));
 	const struct mapping *linker = maps_module(&a->maps, quiet_linker_names);
@@ -76,7 +72,7 @@ static int empty(struct attaching *a, struct uft_err *err)
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			changed = text_take_out(&a->text, &a->w, &a->maps);
-		if (ret == 0 && !is_anybody_within(a))
+		if (ret == 0 && !attaching_is_anybody_within(a))
 			ret = attaching_leave(a, ATTACH_COUNT, &inside, err);
 		if (ret < 0)
 			return ret;
@@ -127,14 +123,11 @@ int attaching_take_out(struct attaching *a, struct uft_err *err)
 	if (ret == 0 && !handle)
 		ret = find_handle(a, &handle, err);
 	if (ret == 0)
-		ret = attaching_leave(a, ATTACH_WITHDRAW, &a->nr_codes, err);
+		ret = attaching_find_codes(a, ATTACH_WITHDRAW, err);
+	if (ret == 0 && !handle)
+		ret = err_set(err, -ESRCH, "the probe stays loaded in process %d", a->w.pid);
 	if (ret < 0)
 		return ret;
-	if (a->nr_codes > CODES_MAX || !handle)
-		return err_set(err, -E2BIG, "the probe stays loaded in process %d", a->w.pid);
-	if (world_read(&a->w, world_args(&a->w), a->codes, a->nr_codes * 2 * sizeof(uint64_t)) !=
-	    a->nr_codes * 2 * sizeof(uint64_t))
-		return err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
 	ret = attaching_read_text(a, err);
 	if (ret == 0)
 		ret = empty(a, err);

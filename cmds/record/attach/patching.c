@@ -174,10 +174,24 @@ static int add_change(struct text *text, const struct attach_change *change)
 	return 0;
 }
 
-/* What leads to the one before it stays beside it. */
-static int select_changes(struct attaching *a, const struct attach_patches *job, bool wants_in,
-			  struct text *out)
+static bool is_end(const struct strbuf *ends, uint64_t site)
 {
+	return ends->len && bsearch(&site, ends->data, ends->len / sizeof(struct patch_end),
+				    sizeof(struct patch_end), order_u64);
+}
+
+enum selected {
+	TO_COME,
+	TO_GO,
+	TO_GO_WHEN_UNUSED, /* at the ends of functions */
+};
+
+/* What leads to the one before it stays beside it. */
+static int select_changes(struct attaching *a, const struct attach_patches *job,
+			  enum selected selected, struct text *out)
+{
+	bool wants_in = selected == TO_COME;
+
 	for (size_t i = 0; i < a->text.nr; i++) {
 		const struct attach_change *c = &a->text.changes[i];
 		bool is_wanted = has(&job->patches->wanted, c->site);
@@ -185,6 +199,9 @@ static int select_changes(struct attaching *a, const struct attach_patches *job,
 
 		if ((c->flags & ATTACH_CHANGE_EVENT) || is_wanted != wants_in ||
 		    !has(&job->patches->sites, c->site) || text_is_in(&a->w, c) == wants_in)
+			continue;
+		if (!wants_in &&
+		    is_end(&job->patches->ends, c->site) != (selected == TO_GO_WHEN_UNUSED))
 			continue;
 		if ((c->flags & ATTACH_CHANGE_ON_FORMER) && i &&
 		    (!out->nr || out->changes[out->nr - 1].site != c[-1].site))
@@ -234,15 +251,24 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 {
 	struct text in cleanup(text_deinit) = { 0 };
 	struct text out cleanup(text_deinit) = { 0 };
-	int ret = select_changes(a, job, true, &in);
+	struct text ends cleanup(text_deinit) = { 0 };
+	int ret = select_changes(a, job, TO_COME, &in);
 
 	if (ret == 0)
-		ret = select_changes(a, job, false, &out);
+		ret = select_changes(a, job, TO_GO, &out);
+	if (ret == 0)
+		ret = select_changes(a, job, TO_GO_WHEN_UNUSED, &ends);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
 	if (in.nr || out.nr)
 		ret = write_text(a, &in, &out, err);
-	job->nr_left = count_left(a, &in, true) + count_left(a, &out, false);
+
+	size_t nr_left_in = count_left(a, &out, false);
+
+	job->nr_left = count_left(a, &in, true) + nr_left_in;
+	/* Else more calls may begin. */
+	if (ret == 0 && !nr_left_in)
+		ret = attaching_take_ends_out(a, &job->patches->ends, &ends, err);
 	return ret;
 }
 

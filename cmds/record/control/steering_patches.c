@@ -115,7 +115,8 @@ static int write_process(struct steering *steer, const struct process *p, struct
 			process_patches_add(&patches, known, p->modules[i], i == 0);
 	}
 	process_patches_sort(&patches);
-	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted))
+	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted) ||
+	    strbuf_oom(&patches.ends))
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
 	/* None of its files is one that rules are about. */
 	if (!patches.all.len)

@@ -85,11 +85,19 @@ void patches_bind(const struct known_module *known, const struct control_module 
  *
  * @all: struct plan_patch; those that belong together follow each other, and the last of them is the one that is not silent
  * @sites, @wanted: uint64_t, sorted: places of all of them that text is written at; those where a patch is to be
+ * @ends: struct patch_end, sorted: of sites those that tell the ends of calls
  */
 struct process_patches {
 	struct strbuf all;
 	struct strbuf sites;
 	struct strbuf wanted;
+	struct strbuf ends;
+};
+
+/* @func: where the function begins */
+struct patch_end {
+	uint64_t site;
+	uint64_t func;
 };
 
 void process_patches_deinit(struct process_patches *patches);

@@ -214,17 +214,11 @@ static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
 					 : finding_symbol(symbols, func - f->base);
 }
 
-/* Calls that are open have their exits by these sleds. */
-static bool stays(const struct found_patch *found)
-{
-	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
-}
-
 static void turn(struct found_patch *found, bool is_wanted, struct patches_turned *turned)
 {
 	bool is_hook = found->patch.what != PATCH_NOP;
 
-	if (is_wanted == !found->is_out || (!is_wanted && stays(found)))
+	if (is_wanted == !found->is_out)
 		return;
 	found->is_out = !is_wanted;
 	if (found_patch_is_function(found))
@@ -319,6 +313,13 @@ void process_patches_deinit(struct process_patches *patches)
 	strbuf_deinit(&patches->all);
 	strbuf_deinit(&patches->sites);
 	strbuf_deinit(&patches->wanted);
+	strbuf_deinit(&patches->ends);
+}
+
+/* Calls that are open have their ends told by these. */
+static bool is_end(const struct found_patch *found)
+{
+	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
 }
 
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
@@ -336,16 +337,25 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 		strbuf_add(&patches->sites, &site, sizeof(site));
 		if (!one->is_out)
 			strbuf_add(&patches->wanted, &site, sizeof(site));
+		if (is_end(one)) {
+			const struct patch_end end = { site, one->func + module->load_bias };
+
+			strbuf_add(&patches->ends, &end, sizeof(end));
+		}
 	}
 }
 
 void process_patches_sort(struct process_patches *patches)
 {
 	struct strbuf *lists[] = { &patches->sites, &patches->wanted };
+	struct strbuf *ends = &patches->ends;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		if (lists[i]->len)
 			qsort(lists[i]->data, lists[i]->len / sizeof(uint64_t), sizeof(uint64_t),
 			      order_u64);
 	}
+	if (ends->len)
+		qsort(ends->data, ends->len / sizeof(struct patch_end), sizeof(struct patch_end),
+		      order_u64);
 }

@@ -1,0 +1,118 @@
+/* Hooks that tell the ends of calls, and go once none of these is open (see patching.c). */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/attaching.h"
+#include "utils/base/compiler.h"
+#include "utils/base/order.h"
+
+/* Calls that are over soon are waited for; who is in a hook just now comes out of it, as soon as he has a CPU. */
+#define LOOKS	  12
+#define TRIES	  50
+#define WAIT_US	  1000 /* longer by so much after each look */
+#define ASKED_MAX (WORLD_ARGS_BYTES / sizeof(uint64_t))
+
+static uint64_t func_of(const struct strbuf *ends, uint64_t site)
+{
+	const struct patch_end *end = ends->len
+					      ? bsearch(&site, ends->data, ends->len / sizeof(*end),
+							sizeof(*end), order_u64)
+					      : NULL;
+
+	return end ? end->func : 0;
+}
+
+/* Of @funcs those become 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the probe does not know. */
+static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
+{
+	size_t bytes = nr * sizeof(*funcs);
+	uint64_t result = 0;
+	int ret = 0;
+
+	if (world_write(&a->w, world_args(&a->w), funcs, bytes) != bytes)
+		return -EIO;
+	ret = attaching_call(a, LOAD_MS, a->leave_fn, ATTACH_OPEN_ANNOUNCED, world_args(&a->w), nr,
+			     &result, err);
+	if (ret < 0 || (int64_t)result < 0)
+		return ret < 0 ? ret : (int)(int64_t)result;
+	return world_read(&a->w, world_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
+}
+
+/* All threads stand, none of them in a hook. What is taken out is no longer in @text. */
+static int take_out(struct attaching *a, const struct strbuf *ends, struct text *text,
+		    struct uft_err *err)
+{
+	struct attach_change *room cleanup_free = calloc(text->nr, sizeof(*room));
+	struct text gone = { .changes = room };
+	uint64_t funcs[ASKED_MAX];
+	size_t kept = 0;
+	int ret = room ? 0 : -ENOMEM;
+
+	for (size_t at = 0; ret == 0 && at < text->nr; at += ASKED_MAX) {
+		size_t nr = MIN(text->nr - at, ASKED_MAX);
+
+		for (size_t i = 0; i < nr; i++)
+			funcs[i] = func_of(ends, text->changes[at + i].site);
+		ret = ask(a, funcs, nr, err);
+		for (size_t i = 0; ret == 0 && i < nr; i++) {
+			if (funcs[i])
+				room[gone.nr++] = text->changes[at + i];
+		}
+	}
+	if (ret < 0)
+		return ret;
+	text_take_out(&gone, &a->w, &a->maps);
+	for (size_t i = 0; i < text->nr; i++) {
+		if (text_is_in(&a->w, &text->changes[i]))
+			text->changes[kept++] = text->changes[i];
+	}
+	text->nr = kept;
+	return 0;
+}
+
+static int try(struct attaching *a, const struct strbuf *ends, struct text *text,
+	       struct uft_err *err)
+{
+	int ret = maps_read(&a->maps, a->w.pid);
+
+	if (ret == 0)
+		ret = attaching_begin_calls(a, err);
+	if (ret == 0)
+		ret = attaching_find_codes(a, ATTACH_CODES, err);
+	if (ret == 0)
+		ret = attaching_stop_all(a, err);
+	/* Stacks may have come. */
+	if (ret == 0)
+		ret = maps_read(&a->maps, a->w.pid);
+	if (ret == 0 && attaching_is_anybody_within(a))
+		ret = -EAGAIN;
+	if (ret == 0)
+		ret = take_out(a, ends, text, err);
+	attaching_end_calls(a);
+	return ret;
+}
+
+int attaching_take_ends_out(struct attaching *a, const struct strbuf *ends, struct text *text,
+			    struct uft_err *err)
+{
+	int looks = 0;
+
+	for (int i = 0; text->nr && looks < LOOKS && i < TRIES; i++) {
+		int ret;
+
+		if (i) {
+			usleep((1 + looks) * WAIT_US);
+			if (a->w.wait)
+				a->w.wait(a->w.wait_arg);
+		}
+		ret = try(a, ends, text, err);
+		looks += ret == 0;
+		/* What the probe does not know stays. */
+		if (ret == -EINVAL)
+			return 0;
+		if (ret < 0 && ret != -EAGAIN)
+			return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
+	}
+	return 0;
+}
