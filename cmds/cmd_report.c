@@ -5,6 +5,7 @@
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
 #include "cmds/reader.h"
+#include "cmds/report_events.h"
 #include "cmds/watch.h"
 #include "utils/view/report.h"
 #include "utils/view/report_diff.h"
@@ -271,6 +272,8 @@ static int check(const struct opts *opts, struct uft_err *err)
 	struct report_diff diff;
 	struct report report;
 
+	if (opts->report_events || opts->between)
+		return events_report_check(opts, &config, err);
 	if (opts->diff_dirs && !opts->by_task)
 		return report_diff_init(&diff, &diff_config, err);
 	return report_init(&report, &config, err) < 0 ? -ERR_USAGE : 0;
@@ -278,6 +281,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 
 static int run(const struct opts *opts, struct uft_err *err)
 {
+	const struct report_config config = config_of(opts);
 	struct trace_data data;
 	int ret = reader_open_records(&data, opts, err);
 
@@ -285,7 +289,9 @@ static int run(const struct opts *opts, struct uft_err *err)
 		return ret;
 	if (opts->diff_dirs && opts->by_task)
 		msg_warn(&opts->msg, "--diff is ignored: tasks cannot be compared");
-	if (only_function(opts))
+	if (opts->report_events || opts->between)
+		ret = events_report(opts, &config, &data, err);
+	else if (only_function(opts))
 		ret = report_one(opts, &data, err);
 	else if (opts->diff_dirs && !opts->by_task)
 		ret = report_difference(opts, &data, err);

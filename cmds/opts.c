@@ -515,6 +515,10 @@ const struct opt_row opts_table[] = {
 	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(histogram_of) },
 	{ "slowest", 0, "FUNC", "show when the slowest calls of this function were, and how to see them",
 	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(slowest_of) },
+	{ "events", 0, NULL, "show events instead of functions: how many, and the times between them",
+	  GROUP_REPORT, CMD_REPORT, OPT_TRUE, MEMBER(report_events) },
+	{ "between", 0, "ID1,ID2[,FIELD...]", "show how long it takes from one event to another one with the same fields",
+	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(between) },
 
 	{ "sample-time", 0, "TIME", "what one sample of --format=flame-graph stands for",
 	  GROUP_DUMP, CMD_DUMP, OPT_TIME, MEMBER(sample_time_ns) },

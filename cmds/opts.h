@@ -215,10 +215,12 @@ struct opts {
 	char *diff_dirs;	 /* heap; NULL: none; separated by newlines */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
-	const char *callers_of; /* at most one of these four */
+	const char *callers_of; /* at most one of these six */
 	const char *callees_of;
 	const char *histogram_of;
 	const char *slowest_of;
+	bool report_events;
+	const char *between;
 	bool show_symbols;
 	bool show_system;
 };

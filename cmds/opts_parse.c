@@ -53,11 +53,12 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 {
 	int nr = !!opts->callers_of + !!opts->callees_of + !!opts->histogram_of +
 		 !!opts->slowest_of;
+	int nr_alone = nr + opts->report_events + !!opts->between;
 
-	if (nr > 1 || (nr == 1 && (opts->diff_dirs || opts->by_task)))
+	if (nr_alone > 1 || (nr_alone == 1 && (opts->diff_dirs || opts->by_task)))
 		return err_set(err, -ERR_USAGE,
-			       "--callers, --callees, --histogram, --slowest, --diff and --task "
-			       "exclude each other");
+			       "--callers, --callees, --histogram, --slowest, --events, --between, "
+			       "--diff and --task exclude each other");
 	if (nr && (opts->format == OPTS_FORMAT_CSV || opts->format == OPTS_FORMAT_JSON))
 		return err_set(err, -ERR_USAGE,
 			       "option '--format': views of one function are text only");

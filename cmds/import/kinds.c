@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
 #include "utils/fstrace/definition.h"
 
-/* Of one event; a line with more of them is still kept as a whole. */
-#define KEYS_MAX       64
 /* What is in a line of either file beside texts. */
 #define LINE_BYTES_MAX 48
 
@@ -64,7 +63,7 @@ static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, cons
 
 	while (at < kind->nr_keys && !is_key(kind, at, key, len))
 		at++;
-	if (at < kind->nr_keys || at == KEYS_MAX || !take_room(kinds, len + 1))
+	if (at < kind->nr_keys || at == EVENT_LINE_KEYS_MAX || !take_room(kinds, len + 1))
 		return at;
 
 	char **keys = vec_grow(kind->keys, at, sizeof(*keys));

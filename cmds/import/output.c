@@ -101,6 +101,7 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 {
 	int ret = lock_dir(out, err);
 
+	tasks->hides = true;
 	if (ret == 0)
 		ret = data_open(&out->data, out->into, DEMANGLE_NO, err);
 	if (ret == 0 && out->data.is_big_endian != (BYTE_ORDER == BIG_ENDIAN))
@@ -309,6 +310,8 @@ int import_output_finish(struct import_output *out, const struct import_tasks *t
 {
 	int ret = write_kinds(out, kinds, err);
 
+	if (ret == 0)
+		ret = import_tasks_publish(tasks, out->dir.fd, err);
 	if (ret == 0)
 		ret = write_tasks(out, tasks, logs, nr_logs, err);
 	if (ret == 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/vec.h"
 #include "utils/format/datadir.h"
 #include "utils/format/event_data.h"
@@ -134,12 +135,25 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 	return strbuf_oom(&task->records) || strbuf_oom(&task->payloads) ? -ENOMEM : 0;
 }
 
-static int append(struct store *store, const struct import_task *task, const char *suffix,
-		  const struct strbuf *bytes)
+/* @is_hidden: no reader looks at such a name. */
+static void put_name(char name[static NAME_MAX], const struct import_task *task, const char *suffix,
+		     bool is_hidden)
+{
+	snprintf(name, NAME_MAX, is_hidden ? DATADIR_TMP("%d%s") : "%d%s", task->tid, suffix);
+}
+
+/* For both files of a task: what a record says is there before the record is. */
+static const char *const suffixes[] = { DATADIR_EVENT_DATA_SUFFIX, ".dat" };
+
+static int append(const struct import_tasks *tasks, const struct import_task *task,
+		  struct store *store, const char *suffix, const struct strbuf *bytes)
 {
 	char name[NAME_MAX];
 
-	snprintf(name, sizeof(name), "%d%s", task->tid, suffix);
+	put_name(name, task, suffix, tasks->hides);
+	/* What somebody has left who was killed. */
+	if (tasks->hides && !task->is_written)
+		store_remove(store, name);
 
 	int stream = store_open(store, name);
 	int ret = stream < 0 ? stream : store_append(store, stream, bytes->data, bytes->len);
@@ -156,13 +170,12 @@ int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct u
 
 		if (!task->records.len)
 			continue;
-		task->is_written = true;
 
-		/* What a record says is there before the record is. */
-		int ret = append(store, task, DATADIR_EVENT_DATA_SUFFIX, &task->payloads);
+		int ret = append(tasks, task, store, suffixes[0], &task->payloads);
 
 		if (ret == 0)
-			ret = append(store, task, ".dat", &task->records);
+			ret = append(tasks, task, store, suffixes[1], &task->records);
+		task->is_written = true;
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot write the events of task %d",
 					     task->tid);
@@ -173,16 +186,37 @@ int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct u
 	return 0;
 }
 
+int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err)
+{
+	char hidden[NAME_MAX];
+	char name[NAME_MAX];
+
+	for (size_t i = 0; tasks->hides && i < tasks->nr * ARRAY_SIZE(suffixes); i++) {
+		const struct import_task *task = tasks->all[i / ARRAY_SIZE(suffixes)];
+		const char *suffix = suffixes[i % ARRAY_SIZE(suffixes)];
+
+		put_name(hidden, task, suffix, true);
+		put_name(name, task, suffix, false);
+		if (renameat(dir_fd, hidden, dir_fd, name) < 0)
+			return err_set_errno(err, -errno, "cannot write '%s'", name);
+	}
+	return 0;
+}
+
 void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 {
-	for (size_t i = 0; i < tasks->nr; i++) {
-		char name[NAME_MAX];
+	char name[NAME_MAX];
 
-		if (!tasks->all[i]->is_written)
+	for (size_t i = 0; i < tasks->nr * ARRAY_SIZE(suffixes); i++) {
+		const struct import_task *task = tasks->all[i / ARRAY_SIZE(suffixes)];
+		const char *suffix = suffixes[i % ARRAY_SIZE(suffixes)];
+
+		if (!task->is_written)
 			continue;
-		snprintf(name, sizeof(name), "%d.dat", tasks->all[i]->tid);
+		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
-		snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, tasks->all[i]->tid);
+		/* The recording had no such task: nobody else's is taken away. */
+		put_name(name, task, suffix, false);
 		store_remove(store, name);
 	}
 }

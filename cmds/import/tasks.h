@@ -35,6 +35,7 @@ struct import_task {
  * @by_origin: by a key of process and thread. @tids: those that somebody has; @pids: processes that are known
  * @next_made: for tasks without a number of their own
  * @buffered: bytes that wait in all of them
+ * @hides: files get their names at the end, since others read the directory
  */
 struct import_tasks {
 	struct import_task **all;
@@ -45,6 +46,7 @@ struct import_tasks {
 	int32_t next_made;
 	struct import_task *last;
 	size_t buffered;
+	bool hides;
 };
 
 /* No task of Linux has such a number. */
@@ -66,6 +68,9 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 
 /* Write what waits. 0 or negative with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
+
+/* When what the events mean is known: files that @hides are there for readers, in the directory @dir_fd. 0 or negative with @err. */
+int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
 /* Take away what was written. */
 void import_tasks_remove(struct import_tasks *tasks, struct store *store);

@@ -161,6 +161,18 @@ def test_into_a_recording(workdir):
     assert "cannot open 'nowhere'" in load("--into", "nowhere", "b.log", status=1).err
 
 
+def test_killed(workdir):
+    """What somebody has left who was killed is no part of the recording, and of no later one."""
+    write("a.log", f"{TIME}42 A X=1")
+    load("a.log")
+    for suffix in ("evt", "dat"):
+        Path(f"uftrace.data/.4194306.{suffix}.tmp").write_bytes(b"x" * 48)
+    assert back() == f"{TIME}42 A X=1\n"
+    load("--into", "uftrace.data", write("b.log", f"{TIME}43 B X=2"))
+    assert back() == f"{TIME}42 A X=1\n{TIME}43 B X=2\n"
+    assert not list(Path("uftrace.data").glob(".*"))
+
+
 def test_generated(workdir):
     """Any lines of the grammar, in any number of processes, threads and events."""
     rng = random.Random(16)

@@ -61,6 +61,15 @@ static const char *const command_lines[] = {
 	"replay --srcline --inline --color=on --no-merge",
 	"report --srcline",
 	"dump --no-args",
+	"report --events -f all -s p99.9,name",
+	"report --events --format=json",
+	"report --between SOLD,QUIET,pid",
+	"report --between SOLD,SOLD,NR --format=json",
+	"events list",
+	"events show --path",
+	"events export --as=fstrace",
+	"events export --as=json",
+	"events export --as=csv -E trace:SOLD",
 };
 
 #define NR_COMMAND_LINES ARRAY_SIZE(command_lines)

@@ -36,15 +36,8 @@ static void check_line(const char *text, size_t len)
 	if (wrong)
 		return;
 
-	int64_t seconds = line.time_us / 1000000 - (line.time_us % 1000000 < 0);
-	struct timespec time = { .tv_sec = (time_t)seconds,
-				 .tv_nsec = (line.time_us - seconds * 1000000) * 1000 };
-
-	/* Where time_t has 32 bits no event can be of that time. */
-	if (time.tv_sec != seconds)
-		return;
 	fst_text_init(&again);
-	fst_put_time(&again, &time, ' ');
+	fst_put_time_us(&again, line.time_us, ' ');
 	fst_put_char(&again, ' ');
 	fst_put(&again, line.id, line.id_len);
 	fst_put_char(&again, ' ');

@@ -271,6 +271,19 @@ def declared_entry(time_ns, number, payload, flags=0):
     return struct.pack("<QIHH", time_ns, number, flags, len(payload)) + payload + bytes(-len(payload) % 8)
 
 
+def make_imported(files, name, records, names):
+    """The same events as lines of a log: with keys, with a payload that is too short, and with bytes that no line has."""
+    beside = b""
+    for time_ns, word in struct.iter_unpack("<QQ", records):
+        number = word >> 16
+        line = [b" NR=1 WHAT=a+box NR=2", b"", b"KEY=\0\n\x1b[5m =x"][number % 3]
+        if word & 3 == 3:
+            beside += declared_entry(time_ns, number, struct.pack("<q", time_ns // 1000 - (number % 3 << 61))[number % 3 == 1:] + line)
+    defs = b"DECLARED: 1000000 line SOLD NR+WHAT\nDECLARED: 1000001 line A+B %\nDECLARED: 1000002 line QUIET KEY+KEY++%22%3E+WHAT\n"
+    save("datadir", "ours-imported", pack({**files, name: records, name[:-4] + ".evt": beside, "events.txt": names, "events.def": defs,
+                                           "default.opts": b"--event-full\n"}))
+
+
 def make_declared(files):
     """A recording in which each call has an event of three kinds in turn: with values, with a text that is cut, and with nothing beside."""
     (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
@@ -295,6 +308,7 @@ def make_declared(files):
                                            "events.def": defs}))
     for seed, data in (("declared", beside), ("declared-torn", beside[:-3]), ("declared-late", beside[40:] + beside)):
         save("record", seed, b"\x08" + struct.pack("<H", len(data)) + data + records)
+    make_imported({**files, "info": bytes(info)}, name, records, names)
     same = b"".join(declared_entry(7, 1000000 + i, bytes(i * 9)) for i in range(20))
     events = b"".join(struct.pack("<QQ", 7, 3 | 5 << 3 | (1000000 + i) << 16) for i in (0, 3, 2, 5, 19))
     save("record", "declared-same-time", b"\x0a" + struct.pack("<H", len(same)) + same + events)

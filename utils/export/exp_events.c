@@ -19,14 +19,6 @@ struct lines {
 	uint64_t nr;
 };
 
-/* Not what the kernel tells of each task, nor what is a part of a call. */
-static bool is_shown(const struct event *event)
-{
-	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_FREE;
-
-	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
-}
-
 static void configure(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
@@ -52,7 +44,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	for (size_t i = 0; i < span->nr; i++) {
 		const struct event *event = &span->events[i];
 
-		if (is_shown(event))
+		if (event_is_listed(event))
 			ret |= export_point(ex, span->task, event);
 		while (ex->config->shows_paths && nest_next(&lines->nest, open, event, &edge))
 			;
@@ -102,21 +94,42 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-static int show_point(struct export *ex, const struct task *task, const struct event *event)
+/* A line of text has the time in front; then come name and text, as each format has them. */
+static struct lines *begin_line(struct export *ex, const struct task *task,
+				const struct event *event)
 {
-	struct lines *lines = describe(ex, task, event);
-
 	put_time(ex, event);
-	sink_putf(ex->sink, " [%6d] ", task->tid);
+	return describe(ex, task, event);
+}
+
+static void put_name(struct export *ex, const struct lines *lines)
+{
 	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
-	if (lines->text.len) {
-		sink_lit(ex->sink, " ");
-		sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	}
-	if (ex->config->shows_paths)
-		put_path(ex, &lines->nest.tasks[task->index]);
+}
+
+static void put_text(struct export *ex, const struct lines *lines)
+{
+	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+}
+
+static int end_line(struct export *ex, const struct lines *lines)
+{
 	sink_lit(ex->sink, "\n");
 	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+}
+
+static int show_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct lines *lines = begin_line(ex, task, event);
+
+	sink_putf(ex->sink, " [%6d] ", task->tid);
+	put_name(ex, lines);
+	if (lines->text.len)
+		sink_lit(ex->sink, " ");
+	put_text(ex, lines);
+	if (ex->config->shows_paths)
+		put_path(ex, &lines->nest.tasks[task->index]);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_lines = {
@@ -140,15 +153,13 @@ static int begin_csv(struct export *ex, struct uft_err *err)
 
 static int csv_point(struct export *ex, const struct task *task, const struct event *event)
 {
-	struct lines *lines = describe(ex, task, event);
+	struct lines *lines = begin_line(ex, task, event);
 
-	put_time(ex, event);
 	sink_putf(ex->sink, ",%d,%d,", task->pid, task->tid);
-	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	put_name(ex, lines);
 	sink_lit(ex->sink, ",");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	sink_lit(ex->sink, "\n");
-	return strbuf_oom(&lines->name) || strbuf_oom(&lines->text) ? -ENOMEM : 0;
+	put_text(ex, lines);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_csv = {
@@ -173,9 +184,9 @@ static int json_point(struct export *ex, const struct task *task, const struct e
 	sink_either(ex->sink, lines->nr == 1, "[\n", ",\n");
 	sink_putf(ex->sink, "{\"pid\":%d,\"tid\":%d,\"ts\":%llu,\"event\":\"", task->pid, task->tid,
 		  (unsigned long long)event->time_ns);
-	sink_text(ex->sink, strbuf_str(&lines->name), lines->name.len);
+	put_name(ex, lines);
 	sink_lit(ex->sink, "\",\"text\":\"");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
+	put_text(ex, lines);
 	sink_lit(ex->sink, "\",\"args\":{");
 	sink_put_made(ex->sink, &members);
 	sink_lit(ex->sink, "}}");
@@ -207,40 +218,38 @@ const struct exporter exp_event_json = {
 /* --- lines as libutrail-trace writes them --- */
 
 /* What time it was for people; of a line of a log what that says. */
-static struct timespec real_time(const struct export *ex, const struct declared_event *declared,
-				 const struct event *event)
+static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
+			    const struct event *event)
 {
 	uint64_t ns = event->time_ns + ex->texts.kinds.declared.offset_ns;
-	int64_t us;
+	int64_t us = ns / 1000;
 
-	if (declared_line_time(declared, event->data, event->data_len, &us))
-		ns = (uint64_t)us * 1000;
-	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+	declared_line_time(declared, event->data, event->data_len, &us);
+	return us;
 }
 
 static int fstrace_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
 	struct fst_text head;
-	struct timespec time;
+	int64_t us;
 	struct lines *lines;
 
 	if (!kind->declared || !event->data) {
 		ex->nr_dropped++;
 		return 0;
 	}
-	time = real_time(ex, kind->declared, event);
+	us = real_time_us(ex, kind->declared, event);
 	lines = describe(ex, task, event);
 	fst_text_init(&head);
-	fst_put_time(&head, &time, ' ');
+	fst_put_time_us(&head, us, ' ');
 	sink_put_raw(ex->sink, head.base, head.len);
 	fst_text_free(&head);
 	sink_lit(ex->sink, " ");
 	sink_str(ex->sink, kind->declared->name);
 	sink_lit(ex->sink, " ");
-	sink_text(ex->sink, strbuf_str(&lines->text), lines->text.len);
-	sink_lit(ex->sink, "\n");
-	return strbuf_oom(&lines->text) ? -ENOMEM : 0;
+	put_text(ex, lines);
+	return end_line(ex, lines);
 }
 
 const struct exporter exp_event_fstrace = {
@@ -320,7 +329,7 @@ static int count_events(struct export *ex, const struct event_span *span, struct
 		if (!all->first_ns || event->time_ns < all->first_ns)
 			all->first_ns = event->time_ns;
 		all->last_ns = MAX(all->last_ns, event->time_ns);
-		if (is_shown(event))
+		if (event_is_listed(event))
 			ret |= export_point(ex, span->task, event);
 	}
 	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot count events") : 0;

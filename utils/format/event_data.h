@@ -31,6 +31,9 @@ enum event_data_flags {
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
+/* So many keys of one event have fields; all are in its text. */
+#define EVENT_LINE_KEYS_MAX 64U
+
 /* A definition in events.def; DATADIR_EVENT_DATA_SUFFIX and this are names in a data directory. */
 #define EVENT_DEFS_FILE "events.def"
 

@@ -212,10 +212,10 @@ static char *put_date(char *to, int64_t days)
 }
 
 /* gmtime_r() takes a lock. */
-void fst_put_time(struct fst_text *text, const struct timespec *time, char between)
+static void put_time(struct fst_text *text, int64_t seconds, unsigned us, char between)
 {
-	int64_t days = time->tv_sec / 86400;
-	int64_t second = time->tv_sec % 86400;
+	int64_t days = seconds / 86400;
+	int64_t second = seconds % 86400;
 	char line[32];
 
 	if (second < 0) {
@@ -232,6 +232,18 @@ void fst_put_time(struct fst_text *text, const struct timespec *time, char betwe
 	*to++ = ':';
 	to = put_digits(to, second % 60, 2);
 	*to++ = '.';
-	to = put_digits(to, time->tv_nsec / 1000, 6);
+	to = put_digits(to, us, 6);
 	fst_put(text, line, to - line);
+}
+
+void fst_put_time(struct fst_text *text, const struct timespec *time, char between)
+{
+	put_time(text, time->tv_sec, time->tv_nsec / 1000, between);
+}
+
+void fst_put_time_us(struct fst_text *text, int64_t us, char between)
+{
+	int64_t seconds = us / 1000000 - (us % 1000000 < 0);
+
+	put_time(text, seconds, us - seconds * 1000000, between);
 }

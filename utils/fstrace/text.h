@@ -51,6 +51,8 @@ void fst_put_errno(struct fst_text *text, int number);
 void fst_put_address(struct fst_text *text, const void *address, size_t len);
 /* "2026-11-23 01:02:03.123456", or with 'T' between date and time, UTC. */
 void fst_put_time(struct fst_text *text, const struct timespec *time, char between);
+/* The same of microseconds since 1970, wherever time_t has 32 bits. */
+void fst_put_time_us(struct fst_text *text, int64_t us, char between);
 
 /* The name of an error number of this machine, or NULL. */
 const char *fst_errno_name(int number);

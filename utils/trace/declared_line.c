@@ -7,28 +7,50 @@
 #include <string.h>
 
 #include "utils/format/event_data.h"
+#include "utils/fstrace/line.h"
+
+static int add_key(struct declared_event *event, const char *key, size_t len)
+{
+	char *name = strndup(key, len);
+
+	if (!name)
+		return -ENOMEM;
+	event->fields[event->nr_fields++] = (struct event_field){ name, FIELD_TEXT, 0, NULL };
+	return 0;
+}
+
+/* Who else writes names of fields trusts that they are such words, and different ones. */
+static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!fst_is_key_char(key[i]))
+			return false;
+	}
+	for (size_t i = 0; i < event->nr_fields; i++) {
+		const char *name = event->fields[i].name;
+
+		if (strncmp(name, key, len) == 0 && !name[len])
+			return false;
+	}
+	return len;
+}
 
 int declared_line_set_keys(struct declared_event *event, const char *keys)
 {
-	size_t max = 1;
+	int ret = 0;
 
-	for (const char *at = keys; *at; at++)
-		max += *at == ' ';
-	event->fields = calloc(max, sizeof(*event->fields));
-	event->texts = calloc(max, sizeof(*event->texts));
+	event->fields = calloc(EVENT_LINE_KEYS_MAX, sizeof(*event->fields));
+	event->texts = calloc(EVENT_LINE_KEYS_MAX, sizeof(*event->texts));
 	if (!event->fields || !event->texts)
 		return -ENOMEM;
-	while (*keys) {
+	while (ret == 0 && *keys && event->nr_fields < EVENT_LINE_KEYS_MAX) {
 		size_t len = strcspn(keys, " ");
-		char *name = strndup(keys, len);
 
-		if (!name)
-			return -ENOMEM;
-		event->fields[event->nr_fields++] = (struct event_field){ name, FIELD_TEXT, 0,
-									  NULL };
+		if (is_new_key(event, keys, len))
+			ret = add_key(event, keys, len);
 		keys += len + (keys[len] == ' ');
 	}
-	return 0;
+	return ret;
 }
 
 static struct text body_of(const struct event_context *context)

@@ -9,6 +9,14 @@
 
 struct kerneltext;
 
+/* Is it something of its own: not what the kernel tells of each task, and no part of a call? Only of these there are lists. */
+static inline bool event_is_listed(const struct event *event)
+{
+	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_FREE;
+
+	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
+}
+
 /*
  * What it takes to tell of events in words. Starts as { 0 }, ends with event_texts_deinit().
  *

@@ -8,8 +8,7 @@
 #include "utils/base/vec.h"
 #include "utils/view/callers.h"
 #include "utils/view/number.h"
-
-#define BAR_WIDTH 40
+#include "utils/view/report_hist.h"
 
 static int not_called(const char *name, struct uft_err *err)
 {
@@ -136,42 +135,15 @@ int calls_of_func_events(void *self, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-static void put_power(const struct calls_of_func *calls, unsigned power, uint64_t most,
-		      enum color_mode color, struct sink *sink)
-{
-	uint64_t nr = hist_count_power(&calls->hist, power);
-
-	put_ns(power ? 1ULL << power : 0, color, sink);
-	put_ns(power < 63 ? 2ULL << power : UINT64_MAX, color, sink);
-	sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
-	/* What is there is seen, however little it is. */
-	sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
-	sink_lit(sink, "\n");
-}
-
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
 		     struct uft_err *err)
 {
-	uint64_t most = 0;
-	unsigned first = 64;
-	unsigned last = 0;
-
 	if (calls->hist.nr == 0)
 		return not_called(calls->name, err);
-	for (unsigned i = 0; i < 64; i++) {
-		uint64_t nr = hist_count_power(&calls->hist, i);
-
-		most = MAX(most, nr);
-		if (nr) {
-			first = MIN(first, i);
-			last = i;
-		}
-	}
 	sink_lit(sink, "        From     Up to       Calls  Total time of ");
 	sink_str(sink, calls->name);
 	sink_lit(sink, "\n  ==========  ==========  ==========  ====================\n");
-	for (unsigned i = first; i <= last; i++)
-		put_power(calls, i, most, color, sink);
+	hist_put_rows(&calls->hist, color, sink);
 	return 0;
 }
 

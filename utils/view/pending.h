@@ -1,0 +1,33 @@
+/* What has begun and waits for its end, by a key of any bytes. Entries come and go; memory has a limit. */
+#ifndef UTRAIL_VIEW_PENDING_H
+#define UTRAIL_VIEW_PENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many may wait at a time, with so many bytes of keys. */
+#define PENDING_MAX	  (1U << 20)
+#define PENDING_BYTES_MAX (128UL << 20)
+
+struct pending_entry;
+
+/* Starts as { 0 }, ends with pending_deinit(). */
+struct pending {
+	struct pending_entry **slots;
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr;
+	size_t bytes;
+};
+
+void pending_deinit(struct pending *pending);
+
+/*
+ * Note that what is called @key began at @time_ns. 1 when it had begun already: then that is forgotten. -ENOSPC when too many wait, -ENOMEM.
+ */
+int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
+
+/* Whether it waits; then it does not any more, and @time_ns is when it began. */
+bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
+
+#endif
