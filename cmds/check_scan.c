@@ -6,7 +6,11 @@
 
 struct check_scan check_scan_of(const struct strbuf *text)
 {
-	return (struct check_scan){ .left = text_of(text->data, text->len), .line = 1 };
+	return (struct check_scan){
+		.left = text_of(strbuf_str(text), text->len),
+		.file = text_of("", 0),
+		.line = 1,
+	};
 }
 
 static bool is_word(char c)
