@@ -4,7 +4,8 @@
 #   misc/cross/sysroot.sh aarch64|riscv64|arm|i386
 #
 # Debian's packages of that machine are unpacked below build-cross/sysroot/: apt-get fetches them with lists of its own, so
-# nothing of this system changes. What is there already stays as it is; remove the directory to have it made anew.
+# nothing of this system changes. What is there already stays as it is; remove the directory to have it made anew. Status 77: the mirror does
+# not give them.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -51,10 +52,21 @@ for option in APT::Architecture=$arch APT::Architectures=$arch Dir::Etc::SourceL
 	Dir::Cache="$temp/cache" APT::Sandbox::User=root Acquire::Languages=none Acquire::Retries=2; do
 	options="$options -o $option"
 done
-# shellcheck disable=SC2086  # lists of words
-apt-get -q $options update
-# shellcheck disable=SC2086
-apt-get -q -y $options --no-install-recommends --download-only install $packages
+fetch() {
+	# shellcheck disable=SC2086  # lists of words
+	apt-get -q $options update &&
+		apt-get -q -y $options --no-install-recommends --download-only install $packages
+}
+# While a mirror is brought up to date it gives other files than it lists; once that took days.
+tries=3
+until fetch; do
+	tries=$((tries - 1))
+	[ $tries -gt 0 ] || {
+		echo "skipped: $mirror does not give the packages of $release for $arch"
+		exit 77
+	}
+	sleep 15
+done
 
 # Since Debian 12 /lib is another name of /usr/lib.
 ln -s usr/lib "$temp/tree/lib"
