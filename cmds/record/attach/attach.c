@@ -11,7 +11,6 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/hand_over.h"
@@ -41,9 +40,7 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 		world_let_others_go(&a->w, a->thread);
 		if (!left)
 			break;
-		usleep(PUT_IN_WAIT_US);
-		if (a->w.wait)
-			a->w.wait(a->w.wait_arg);
+		attaching_wait(a, PUT_IN_WAIT_US);
 	}
 	return attaching_leave(a, ATTACH_CHANGED, &nr_failed, err);
 }

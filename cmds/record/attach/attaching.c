@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmds/record/attach/quiet.h"
 #include "cmds/record/attach/target.h"
@@ -128,6 +129,13 @@ void attaching_end_calls(struct attaching *a)
 		world_drop_room(&a->w, a->thread, NULL);
 	world_let_go(&a->w);
 	a->thread = NULL;
+}
+
+void attaching_wait(const struct attaching *a, unsigned us)
+{
+	usleep(us);
+	if (a->w.wait)
+		a->w.wait(a->w.wait_arg);
 }
 
 int attaching_read_text(struct attaching *a, struct uft_err *err)

@@ -59,6 +59,9 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err);
 
+/* The process is let be for a moment, and spoken with meanwhile. */
+void attaching_wait(const struct attaching *a, unsigned us);
+
 /* What the probe changes of the program's text, to a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
@@ -73,10 +76,10 @@ bool attaching_is_anybody_within(struct attaching *a);
 
 /*
  * Take those changes of @text out whose functions have no call open, and look some times whether more have none: those that stay are left in
- * @text. No hook at the beginning of one of these functions is left. @ends: of struct process_patches.
+ * @text. No hook at the beginning of one of these functions is left. @patches has each of them among its ends.
  */
-int attaching_take_ends_out(struct attaching *a, const struct strbuf *ends, struct text *text,
-			    struct uft_err *err);
+int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
+			    struct text *text, struct uft_err *err);
 
 /* All threads stand. Another thread makes the calls when one of them did not stop: then all were let go. */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);

@@ -1,7 +1,6 @@
 /* Taking the probe out of a process (see attach.h). */
 #include <dlfcn.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/quiet.h"
@@ -79,9 +78,7 @@ static int empty(struct attaching *a, struct uft_err *err)
 		world_let_others_go(&a->w, a->thread);
 		if (inside == 0 && changed == 0)
 			return 0;
-		usleep(EMPTY_WAIT_US);
-		if (a->w.wait)
-			a->w.wait(a->w.wait_arg);
+		attaching_wait(a, EMPTY_WAIT_US);
 	}
 	return err_set(err, -EBUSY,
 		       "the probe stays loaded in process %d, and does nothing there: a thread is "

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "utils/base/cleanup.h"
@@ -14,13 +13,6 @@
 #define ADOPT_TRIES 50
 #define TEXT_TRIES  50
 #define WAIT_US	    1000
-
-static void wait_a_moment(const struct attaching *a)
-{
-	usleep(WAIT_US);
-	if (a->w.wait)
-		a->w.wait(a->w.wait_arg);
-}
 
 static bool has(const struct strbuf *sites, uint64_t site)
 {
@@ -147,7 +139,7 @@ static int learn(struct attaching *a, const struct strbuf *all, struct uft_err *
 
 	for (int i = 0; ret == -EAGAIN && i < ADOPT_TRIES; i++) {
 		if (i)
-			wait_a_moment(a);
+			attaching_wait(a, WAIT_US);
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot read the maps of process %d",
@@ -174,12 +166,6 @@ static int add_change(struct text *text, const struct attach_change *change)
 	return 0;
 }
 
-static bool is_end(const struct strbuf *ends, uint64_t site)
-{
-	return ends->len && bsearch(&site, ends->data, ends->len / sizeof(struct patch_end),
-				    sizeof(struct patch_end), order_u64);
-}
-
 enum selected {
 	TO_COME,
 	TO_GO,
@@ -200,8 +186,8 @@ static int select_changes(struct attaching *a, const struct attach_patches *job,
 		if ((c->flags & ATTACH_CHANGE_EVENT) || is_wanted != wants_in ||
 		    !has(&job->patches->sites, c->site) || text_is_in(&a->w, c) == wants_in)
 			continue;
-		if (!wants_in &&
-		    is_end(&job->patches->ends, c->site) != (selected == TO_GO_WHEN_UNUSED))
+		if (!wants_in && (process_patches_end(job->patches, c->site) != NULL) !=
+					 (selected == TO_GO_WHEN_UNUSED))
 			continue;
 		if ((c->flags & ATTACH_CHANGE_ON_FORMER) && i &&
 		    (!out->nr || out->changes[out->nr - 1].site != c[-1].site))
@@ -242,7 +228,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 						       "cannot read the maps of process %d",
 						       a->w.pid)
 				       : 0;
-		wait_a_moment(a);
+		attaching_wait(a, WAIT_US);
 	}
 	return 0;
 }
@@ -268,7 +254,7 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
 	/* Else more calls may begin. */
 	if (ret == 0 && !nr_left_in)
-		ret = attaching_take_ends_out(a, &job->patches->ends, &ends, err);
+		ret = attaching_take_ends_out(a, job->patches, &ends, err);
 	return ret;
 }
 

@@ -1,27 +1,15 @@
 /* Hooks that tell the ends of calls, and go once none of these is open (see patching.c). */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmds/record/attach/attaching.h"
 #include "utils/base/compiler.h"
-#include "utils/base/order.h"
 
 /* Calls that are over soon are waited for; who is in a hook just now comes out of it, as soon as he has a CPU. */
 #define LOOKS	  12
 #define TRIES	  50
 #define WAIT_US	  1000 /* longer by so much after each look */
 #define ASKED_MAX (WORLD_ARGS_BYTES / sizeof(uint64_t))
-
-static uint64_t func_of(const struct strbuf *ends, uint64_t site)
-{
-	const struct patch_end *end = ends->len
-					      ? bsearch(&site, ends->data, ends->len / sizeof(*end),
-							sizeof(*end), order_u64)
-					      : NULL;
-
-	return end ? end->func : 0;
-}
 
 /* Of @funcs those become 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the probe does not know. */
 static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
@@ -40,7 +28,7 @@ static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *
 }
 
 /* All threads stand, none of them in a hook. What is taken out is no longer in @text. */
-static int take_out(struct attaching *a, const struct strbuf *ends, struct text *text,
+static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
 {
 	struct attach_change *room cleanup_free = calloc(text->nr, sizeof(*room));
@@ -52,8 +40,13 @@ static int take_out(struct attaching *a, const struct strbuf *ends, struct text 
 	for (size_t at = 0; ret == 0 && at < text->nr; at += ASKED_MAX) {
 		size_t nr = MIN(text->nr - at, ASKED_MAX);
 
-		for (size_t i = 0; i < nr; i++)
-			funcs[i] = func_of(ends, text->changes[at + i].site);
+		for (size_t i = 0; i < nr; i++) {
+			const struct patch_end *end = process_patches_end(
+				patches, text->changes[at + i].site);
+
+			/* What is none stays. */
+			funcs[i] = end ? end->func : 0;
+		}
 		ret = ask(a, funcs, nr, err);
 		for (size_t i = 0; ret == 0 && i < nr; i++) {
 			if (funcs[i])
@@ -71,7 +64,7 @@ static int take_out(struct attaching *a, const struct strbuf *ends, struct text 
 	return 0;
 }
 
-static int try(struct attaching *a, const struct strbuf *ends, struct text *text,
+static int try(struct attaching *a, const struct process_patches *patches, struct text *text,
 	       struct uft_err *err)
 {
 	int ret = maps_read(&a->maps, a->w.pid);
@@ -88,31 +81,32 @@ static int try(struct attaching *a, const struct strbuf *ends, struct text *text
 	if (ret == 0 && attaching_is_anybody_within(a))
 		ret = -EAGAIN;
 	if (ret == 0)
-		ret = take_out(a, ends, text, err);
+		ret = take_out(a, patches, text, err);
 	attaching_end_calls(a);
 	return ret;
 }
 
-int attaching_take_ends_out(struct attaching *a, const struct strbuf *ends, struct text *text,
-			    struct uft_err *err)
+int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
+			    struct text *text, struct uft_err *err)
 {
 	int looks = 0;
 
 	for (int i = 0; text->nr && looks < LOOKS && i < TRIES; i++) {
+		struct uft_err why = { 0 };
 		int ret;
 
-		if (i) {
-			usleep((1 + looks) * WAIT_US);
-			if (a->w.wait)
-				a->w.wait(a->w.wait_arg);
-		}
-		ret = try(a, ends, text, err);
+		if (i)
+			attaching_wait(a, (1 + looks) * WAIT_US);
+		ret = try(a, patches, text, &why);
 		looks += ret == 0;
-		/* What the probe does not know stays. */
-		if (ret == -EINVAL)
+		/* What the probe does not know, or has in too many places, stays. */
+		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
-		if (ret < 0 && ret != -EAGAIN)
-			return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
+		if (ret < 0 && ret != -EAGAIN) {
+			err_set_errno(&why, ret, "cannot patch process %d", a->w.pid);
+			*err = why;
+			return ret;
+		}
 	}
 	return 0;
 }

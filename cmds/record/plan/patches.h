@@ -108,6 +108,9 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 			 const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);
 
+/* The one of @ends that is at @site, once they are sorted; NULL: what is there tells no end. */
+const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
+
 /*
  * At the end: say what could not be patched, and which rules are about nothing. @names: of functions that there are, each with its NUL.
  */

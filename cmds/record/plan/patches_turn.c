@@ -345,17 +345,25 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 	}
 }
 
+static void sort(struct strbuf *list, size_t size)
+{
+	if (list->len)
+		qsort(list->data, list->len / size, size, order_u64);
+}
+
+_Static_assert(offsetof(struct patch_end, site) == 0, "ordered by order_u64()");
+
 void process_patches_sort(struct process_patches *patches)
 {
-	struct strbuf *lists[] = { &patches->sites, &patches->wanted };
-	struct strbuf *ends = &patches->ends;
+	sort(&patches->sites, sizeof(uint64_t));
+	sort(&patches->wanted, sizeof(uint64_t));
+	sort(&patches->ends, sizeof(struct patch_end));
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		if (lists[i]->len)
-			qsort(lists[i]->data, lists[i]->len / sizeof(uint64_t), sizeof(uint64_t),
-			      order_u64);
-	}
-	if (ends->len)
-		qsort(ends->data, ends->len / sizeof(struct patch_end), sizeof(struct patch_end),
-		      order_u64);
+const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site)
+{
+	const struct strbuf *ends = &patches->ends;
+	size_t size = sizeof(struct patch_end);
+
+	return ends->len ? bsearch(&site, ends->data, ends->len / size, size, order_u64) : NULL;
 }
