@@ -610,16 +610,17 @@ def make_plans():
         return directory + content
 
     none = 0xFFFFFFFF
-    settings = (1, 72, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(72, b"\0"))
+    settings = (1, 80, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(80, b"\0"))
     funcs = (2, 24, struct.pack("<QQIIQQII", 16, 32, 0, none, 32, 48, none, 0))
     call = (3, 32, struct.pack("<QQQII", 4096, 4112, 4128, 3, 1))
-    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64s5x", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8"))
+    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64sBI", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8", 0, 1))
     rule = (5, 32, struct.pack("<IIIIQII", 1 << 13 | 1, 0, 3, 0, 0, 0, 1))
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
     counters = (9, 16, struct.pack("<QIIQII", 3, 1, 0, 0x1A8, 4, 0))
-    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters]
+    operands = (10, 16, struct.pack("<6B2xQ6B2xQ", 4, 1, 4, 6, 255, 0, 2**64 - 20, 1, 2, 8, 0, 0, 0, 7))
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters, operands]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
