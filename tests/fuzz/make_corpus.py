@@ -314,6 +314,28 @@ def make_declared(files):
     save("record", "declared-same-time", b"\x0a" + struct.pack("<H", len(same)) + same + events)
 
 
+def make_probed(files):
+    """A recording in which each call has a static probe of three kinds in turn: integers, floating point of which one is missing, and one that is cut."""
+    (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
+    records, beside, nr = b"", b"", 0
+    for time_ns, word in struct.iter_unpack("<QQ", files[name]):
+        records += struct.pack("<QQ", time_ns, word)
+        if word & 3:
+            continue
+        number = 1000000 + nr % 3
+        records += struct.pack("<QQ", time_ns, 3 | 5 << 3 | number << 16)
+        payload = [struct.pack("<QqQ", 3, -nr, 2**64 - 1 - nr), struct.pack("<QdfIQ", 3, nr / 3, nr / 7, 0, nr), struct.pack("<QQ", 3, nr)][nr % 3]
+        beside += declared_entry(time_ns, number, payload)
+        nr += 1
+    info = bytearray(files["info"])
+    struct.pack_into("<Q", info, 16, struct.unpack_from("<Q", info, 16)[0] | 1 << 7)
+    names = b"EVENT: 1000000 app:paid\nEVENT: 1000001 app:paid\nEVENT: 1000002 app:cut\n"
+    defs = (b"CLOCK: 1700000000000000000\nDECLARED: 1000000 sdt app:paid -4+8\n"
+            b"DECLARED: 1000001 sdt app:paid 8f+4f+%3F\nDECLARED: 1000002 sdt app:cut 1+-2\n")
+    save("datadir", "ours-probed", pack({**files, "info": bytes(info), name: records, name[:-4] + ".evt": beside, "events.txt": names,
+                                         "events.def": defs}))
+
+
 def make_files(found):
     """The codecs' seeds are files of the recordings."""
     for name, files in found.items():
@@ -636,6 +658,7 @@ def main():
         make_datadirs(found)
         make_compact(build, work, found)
         make_declared(found["ours-plain"])
+        make_probed(found["ours-plain"])
         make_files(found)
         make_objects(work)
         make_probes(work)
