@@ -142,7 +142,7 @@ def test_stripped(workdir):
     assert lines[4:6] == ["memory:static arg1=? arg2=? arg3=?"] * 2
 
 
-def test_short_of_memory(workdir):
+def test_handler_of_the_program(workdir):
     """A handler of SIGSEGV of the program's own does not see what we read, and gets its own faults."""
     Path("segv.c").write_text(r"""
 #include <setjmp.h>
