@@ -11,6 +11,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/emit.h"
 #include "libmcount/guard.h"
+#include "libmcount/leave.h"
 #include "libmcount/points.h"
 #include "libmcount/steer.h"
 #include "utils/format/event_ids.h"
@@ -130,6 +131,7 @@ static struct thread *make_writer(struct thread *t)
 
 	if (p == MAP_FAILED)
 		return NULL;
+	leave_note_memory(p, sizeof(struct thread));
 	t->payloads = p;
 	return p;
 }

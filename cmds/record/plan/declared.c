@@ -1,4 +1,4 @@
-/* Events that programs declare, on the recorder's side (see declared.h). */
+/* Events that say something, on the recorder's side (see declared.h). */
 #include "cmds/record/plan/declared.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 		   struct points *points)
 {
 	*declared = (struct declared){ .settings = settings, .points = points };
+	points->declared = declared;
 }
 
 void declared_deinit(struct declared *declared)
@@ -84,20 +85,18 @@ static int keep(struct declared *declared, char *words, uint32_t id)
 	return 0;
 }
 
-static uint32_t add_new(struct declared *declared, const char *id, const struct strbuf *words)
+/* @name: for events.txt */
+static uint32_t add_new(struct declared *declared, const char *name, const struct strbuf *words)
 {
-	struct strbuf name cleanup_strbuf = { 0 };
 	char *copy = strdup(strbuf_str(words));
 	uint32_t number;
 
-	fst_definition_name(&name, id);
-	if (!copy || strbuf_oom(&name) || declared->nr == DECLARED_MAX ||
+	if (!copy || declared->nr == DECLARED_MAX ||
 	    declared->bytes + words->len > FST_DEFINITIONS_MAX ||
-	    points_new_event(declared->points, strbuf_str(&name), &number) < 0) {
+	    points_new_event(declared->points, name, &number) < 0) {
 		free(copy);
 		return 0;
 	}
-	strbuf_list_add(&declared->points->names, strbuf_str(&name));
 	if (keep(declared, copy, number) < 0)
 		return 0;
 	/* Who finds its name finds its definition, too. */
@@ -106,23 +105,51 @@ static uint32_t add_new(struct declared *declared, const char *id, const struct 
 	return number;
 }
 
+/* The number of what @words say, which is made when they are new. */
+static uint32_t number_of(struct declared *declared, const char *name, const struct strbuf *words)
+{
+	uint32_t number = 0;
+
+	if (!strbuf_oom(words))
+		number = (uint32_t)(uintptr_t)strmap_get(&declared->numbers, strbuf_str(words));
+	if (!number && !strbuf_oom(words))
+		number = add_new(declared, name, words);
+	return number;
+}
+
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
+	size_t nr_before = declared->nr;
+	uint32_t number = 0;
 
 	strbuf_addstr(&words, " fstrace");
 	fst_definition_word(&words, id);
 	fst_definition_word(&words, common);
 	fst_definition_word(&words, format);
-	if (strbuf_oom(&words))
-		return 0;
-
-	uint32_t number = (uint32_t)(uintptr_t)strmap_get(&declared->numbers, strbuf_str(&words));
-
-	if (!number)
-		number = add_new(declared, id, &words);
+	fst_definition_name(&name, id);
+	if (!strbuf_oom(&name))
+		number = number_of(declared, strbuf_str(&name), &words);
+	if (declared->nr > nr_before)
+		strbuf_list_add(&declared->points->names, strbuf_str(&name));
 	declared->nr_refused += !number;
+	return number;
+}
+
+uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+	size_t nr_before = declared->nr;
+
+	strbuf_addstr(&words, " sdt");
+	fst_definition_word(&words, name);
+	fst_definition_word(&words, types);
+
+	uint32_t number = number_of(declared, name, &words);
+
+	declared->nr_probes += declared->nr - nr_before;
 	return number;
 }
 
@@ -152,7 +179,7 @@ static void warn_about_include(const struct declared *declared, const struct msg
 {
 	if (!declared->settings->trace_include || declared->include_matched)
 		return;
-	if (declared->nr)
+	if (declared->nr > declared->nr_probes)
 		msg_warn(msg,
 			 "option '--trace-include': no event that the program declares matches");
 	else

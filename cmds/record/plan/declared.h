@@ -1,4 +1,7 @@
-/* Events that programs declare (libutrail-trace): their numbers, what readers need to know of them, and which are recorded. */
+/*
+ * Events that say something: those that programs declare (libutrail-trace), and static probes with arguments. Their numbers, what readers need
+ * to know of them, and which of the former are recorded.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 
@@ -16,6 +19,7 @@
  * @points: gives the numbers, and has their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
  * @bytes: of all lines
+ * @nr_probes: how many of them are of static probes
  * @nr_refused: events that there was no number or no room for
  * @include_matched: an event has matched --trace-include
  * @error: events.def could not be written
@@ -26,6 +30,7 @@ struct declared {
 	struct strmap numbers;
 	char **lines;
 	size_t nr;
+	size_t nr_probes;
 	size_t bytes;
 	unsigned long long nr_refused;
 	bool include_matched;
@@ -39,6 +44,9 @@ void declared_deinit(struct declared *declared);
 /* The number of that event, a new one when it is new; 0: there is none. @common: NULL when there is nothing in front. */
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common);
+
+/* The same of a static probe, "provider:event", with arguments of @types (doc/formats/records.md, "Payloads beside"). */
+uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 
 /* What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's business. */
 int declared_choice(struct declared *declared, const char *id);

@@ -423,7 +423,8 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 		if (!known || !modules[i]->has_text)
 			continue;
 		patches_bind(known, modules[i], has_program && i == 0, &out->lists[PLAN_PATCHES]);
-		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES]);
+		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES],
+			    &out->lists[PLAN_OPERANDS]);
 	}
 }
 
