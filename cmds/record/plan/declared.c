@@ -24,9 +24,12 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 
 void declared_deinit(struct declared *declared)
 {
-	for (size_t i = 0; i < declared->nr; i++)
+	for (size_t i = 0; i < declared->nr; i++) {
 		free(declared->lines[i]);
+		free(declared->events[i].id);
+	}
 	free(declared->lines);
+	free(declared->events);
 	strmap_deinit(&declared->numbers);
 }
 
@@ -69,16 +72,23 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 }
 
 /* Keep @words, which is taken, under that number. */
-static int keep(struct declared *declared, char *words, uint32_t id)
+static int keep(struct declared *declared, const char *id, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
+	struct known_event *events = vec_grow(declared->events, declared->nr, sizeof(*events));
+	char *copy = strdup(id);
 
 	if (lines)
 		declared->lines = lines;
-	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)id) < 0) {
+	if (events)
+		declared->events = events;
+	if (!lines || !events || !copy ||
+	    strmap_put(&declared->numbers, words, (void *)(uintptr_t)number) < 0) {
 		free(words);
+		free(copy);
 		return -ENOMEM;
 	}
+	events[declared->nr] = (struct known_event){ copy, number };
 	lines[declared->nr++] = words;
 	declared->bytes += strlen(words);
 	return 0;
@@ -98,7 +108,7 @@ static uint32_t add_new(struct declared *declared, const char *id, const struct 
 		return 0;
 	}
 	strbuf_list_add(&declared->points->names, strbuf_str(&name));
-	if (keep(declared, copy, number) < 0)
+	if (keep(declared, id, copy, number) < 0)
 		return 0;
 	/* Who finds its name finds its definition, too. */
 	write_line(declared, number, copy);
@@ -146,6 +156,15 @@ int declared_choice(struct declared *declared, const char *id)
 	     event_rules_match(settings->events, EVENT_OF_PROGRAM, strbuf_str(&name))))
 		return 1;
 	return settings->trace_include ? -1 : 0;
+}
+
+bool declared_have(const struct declared *declared, const struct pattern *pattern)
+{
+	for (size_t i = 0; i < declared->nr; i++) {
+		if (matches(pattern, declared->events[i].id))
+			return true;
+	}
+	return false;
 }
 
 static void warn_about_include(const struct declared *declared, const struct msg *msg)

@@ -15,6 +15,7 @@
  *
  * @points: gives the numbers, and has their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
+ * @events: the same events, in the same order
  * @bytes: of all lines
  * @nr_refused: events that there was no number or no room for
  * @include_matched: an event has matched --trace-include
@@ -25,6 +26,10 @@ struct declared {
 	struct points *points;
 	struct strmap numbers;
 	char **lines;
+	struct known_event {
+		char *id;
+		uint32_t number;
+	} * events;
 	size_t nr;
 	size_t bytes;
 	unsigned long long nr_refused;
@@ -42,6 +47,9 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 
 /* What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's business. */
 int declared_choice(struct declared *declared, const char *id);
+
+/* Does any of those that are known have an id that matches? */
+bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /* At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that nobody could tell us of */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
