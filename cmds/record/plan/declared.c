@@ -27,7 +27,10 @@ void declared_deinit(struct declared *declared)
 {
 	for (size_t i = 0; i < declared->nr; i++)
 		free(declared->lines[i]);
+	for (size_t i = 0; i < declared->nr_events; i++)
+		free(declared->events[i].id);
 	free(declared->lines);
+	free(declared->events);
 	strmap_deinit(&declared->numbers);
 }
 
@@ -70,18 +73,34 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 }
 
 /* Keep @words, which is taken, under that number. */
-static int keep(struct declared *declared, char *words, uint32_t id)
+static int keep(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
 
 	if (lines)
 		declared->lines = lines;
-	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)id) < 0) {
+	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)number) < 0) {
 		free(words);
 		return -ENOMEM;
 	}
 	lines[declared->nr++] = words;
 	declared->bytes += strlen(words);
+	return 0;
+}
+
+/* The program's own can be chosen, by id. */
+static int keep_event(struct declared *declared, const char *id, uint32_t number)
+{
+	struct known_event *events = vec_grow(declared->events, declared->nr_events, sizeof(*events));
+	char *copy = strdup(id);
+
+	if (events)
+		declared->events = events;
+	if (!events || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	events[declared->nr_events++] = (struct known_event){ copy, number };
 	return 0;
 }
 
@@ -132,8 +151,11 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 	fst_definition_name(&name, id);
 	if (!strbuf_oom(&name))
 		number = number_of(declared, strbuf_str(&name), &words);
-	if (declared->nr > nr_before)
+	if (declared->nr > nr_before) {
 		strbuf_list_add(&declared->points->names, strbuf_str(&name));
+		if (keep_event(declared, id, number) < 0)
+			number = 0;
+	}
 	declared->nr_refused += !number;
 	return number;
 }
@@ -141,16 +163,11 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
-	size_t nr_before = declared->nr;
 
 	strbuf_addstr(&words, " sdt");
 	fst_definition_word(&words, name);
 	fst_definition_word(&words, types);
-
-	uint32_t number = number_of(declared, name, &words);
-
-	declared->nr_probes += declared->nr - nr_before;
-	return number;
+	return number_of(declared, name, &words);
 }
 
 static bool matches(const struct pattern *pattern, const char *id)
@@ -175,11 +192,20 @@ int declared_choice(struct declared *declared, const char *id)
 	return settings->trace_include ? -1 : 0;
 }
 
+bool declared_have(const struct declared *declared, const struct pattern *pattern)
+{
+	for (size_t i = 0; i < declared->nr_events; i++) {
+		if (matches(pattern, declared->events[i].id))
+			return true;
+	}
+	return false;
+}
+
 static void warn_about_include(const struct declared *declared, const struct msg *msg)
 {
 	if (!declared->settings->trace_include || declared->include_matched)
 		return;
-	if (declared->nr > declared->nr_probes)
+	if (declared->nr_events)
 		msg_warn(msg,
 			 "option '--trace-include': no event that the program declares matches");
 	else

@@ -18,8 +18,8 @@
  *
  * @points: gives the numbers, and has their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
+ * @events: those that programs declare, which can be chosen
  * @bytes: of all lines
- * @nr_probes: how many of them are of static probes
  * @nr_refused: events that there was no number or no room for
  * @include_matched: an event has matched --trace-include
  * @error: events.def could not be written
@@ -29,8 +29,12 @@ struct declared {
 	struct points *points;
 	struct strmap numbers;
 	char **lines;
+	struct known_event {
+		char *id;
+		uint32_t number;
+	} * events;
 	size_t nr;
-	size_t nr_probes;
+	size_t nr_events;
 	size_t bytes;
 	unsigned long long nr_refused;
 	bool include_matched;
@@ -50,6 +54,9 @@ uint32_t declared_add_probe(struct declared *declared, const char *name, const c
 
 /* What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's business. */
 int declared_choice(struct declared *declared, const char *id);
+
+/* Does any of those that are known have an id that matches? */
+bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /* At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that nobody could tell us of */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,

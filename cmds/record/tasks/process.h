@@ -85,6 +85,7 @@ struct process {
 	size_t cap_kept_modules;
 	uint64_t cpu_ns; /* CPU time that it had when it was asked last (control/overhead.h) */
 	uint32_t plan_generation;    /* of the plan that it was given last */
+	bool has_declared;	     /* events; or those that it was forked off have */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
