@@ -133,8 +133,7 @@ static int write_process(struct steering *steer, const struct process *p, struct
 	return ret;
 }
 
-/* Those that run now: while one is at work others may end. Their structs stay. */
-static int list_live(const struct steering *steer, struct process ***out)
+int steering_list_live(const struct steering *steer, struct process ***out)
 {
 	size_t nr = 0;
 
@@ -162,7 +161,7 @@ static bool has_ended(const struct process *p)
 static int write_all(struct steering *steer, struct strbuf *out, struct uft_err *err)
 {
 	struct process **list cleanup_free = NULL;
-	int ret = list_live(steer, &list);
+	int ret = steering_list_live(steer, &list);
 
 	for (size_t i = 0; ret == 0 && list[i]; i++) {
 		struct uft_err why = { 0 };

@@ -19,6 +19,9 @@ struct repatching {
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 
+/* Processes that are recorded now, with NULL at the end, of the heap: while one is at work others may end, but their structs stay. 0 or -ENOMEM. */
+int steering_list_live(const struct steering *steer, struct process ***out);
+
 /* The rules of @change are added to those that there are, and what they choose is found out; no process changes yet. -ERR_USAGE, -ENOENT. */
 int repatching_choose(struct repatching *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
