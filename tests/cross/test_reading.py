@@ -164,7 +164,8 @@ def test_what_there_is_no_probe_for(machine):
 def test_the_program_itself(machine, recorded):
     """Not only in one process with all else: options from the command line, output to a pipe."""
     for words in (["replay", "-f", "none"], ["report", "--format=csv"], ["dump", "--format=sqlite"]):
-        here = utrail(*words, "-d", recorded["threads"])
+        # What tests leave out elsewhere is in both.
+        here = utrail(*words, "-d", recorded["threads"], preempted=True)
         there = cross_utrail(machine, *words, "-d", recorded["threads"])
         assert (there.status, there.err) == (here.status, here.err)
         assert there.out == here.out or "sqlite" in words[-1]
