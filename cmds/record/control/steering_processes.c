@@ -7,8 +7,7 @@
 
 #include "utils/base/cleanup.h"
 
-/* Those that run now: while one is at work others may end. Their structs stay. */
-static int list_live(const struct steering *steer, struct process ***out)
+int steering_list_live(const struct steering *steer, struct process ***out)
 {
 	size_t nr = 0;
 
@@ -39,7 +38,7 @@ int steering_each_process(struct steering *steer,
 			  void *arg, struct uft_err *err)
 {
 	struct process **list cleanup_free = NULL;
-	int ret = list_live(steer, &list);
+	int ret = steering_list_live(steer, &list);
 
 	for (size_t i = 0; ret == 0 && list[i]; i++) {
 		struct uft_err why = { 0 };

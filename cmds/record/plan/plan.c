@@ -349,12 +349,15 @@ static void plan_left_out(struct planner *planner, struct control_module *const 
 	for (size_t i = 0; i < nr; i++) {
 		const struct known_module *known = known_module_get(&planner->modules,
 								    modules[i]->path);
-		size_t nr_left = known ? known->left_out.len / sizeof(struct plan_func) : 0;
 
-		for (size_t k = 0; k < nr_left; k++) {
-			struct plan_func func = ((const struct plan_func *)known->left_out.data)[k];
+		if (!known)
+			continue;
+		known_left_out_each (known, left) {
+			struct plan_func func = left->func;
 			struct plan_func *listed;
 
+			if (left->is_back)
+				continue;
 			func.start += modules[i]->start;
 			func.end += modules[i]->start;
 			func.rule = index;

@@ -272,6 +272,7 @@ static void put_together(struct recorder *rec)
 		.planner = &rec->planner,
 		.writers = &rec->writers,
 		.steering = &rec->steering,
+		.service = &rec->service,
 		.store = store,
 		.timer_fd = -1,
 		.notes = -1,
