@@ -91,7 +91,8 @@ static int keep(struct declared *declared, char *words, uint32_t number)
 /* The program's own can be chosen, by id. */
 static int keep_event(struct declared *declared, const char *id, uint32_t number)
 {
-	struct known_event *events = vec_grow(declared->events, declared->nr_events, sizeof(*events));
+	struct known_event *events = vec_grow(declared->events, declared->nr_events,
+					      sizeof(*events));
 	char *copy = strdup(id);
 
 	if (events)
