@@ -17,6 +17,7 @@
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
+#include "utils/format/datadir.h"
 #include "utils/trace/cpu_files.h"
 #include "utils/view/kernelfields.h"
 
@@ -97,7 +98,8 @@ void reader_close_data(struct trace_data *data, const struct opts *opts)
 }
 
 /* Of tasks without a probe the kernel tells, too; that is outside of all functions. */
-static bool has_kernel_events(const struct trace_data *data)
+/* Of tasks that may have no records. */
+static bool has_outside_events(const struct trace_data *data)
 {
 	uint32_t nr_cpus = cpu_files_count(data->dir, "perf-cpu");
 	char path[PATH_MAX];
@@ -108,7 +110,8 @@ static bool has_kernel_events(const struct trace_data *data)
 		if (stat(path, &st) == 0 && st.st_size > 0)
 			return true;
 	}
-	return false;
+	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, data->dir);
+	return stat(path, &st) == 0 && st.st_size > 0;
 }
 
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
@@ -121,10 +124,12 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
-	if (has_kernel_events(data)) {
-		if (opts->event_full && opts->use_events && !data->growth)
+	if (has_outside_events(data)) {
+		bool shows_outside = opts->event_full || (opts->cmd->bit & CMD_EVENTS);
+
+		if (shows_outside && opts->use_events && !data->growth)
 			return 0;
-		hint = "; what the kernel tells of its tasks is shown by --event-full";
+		hint = "; what its tasks did besides is shown by --event-full";
 	}
 	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s%s", data->dir,
 		data->info.cmdline ? "; it was made by: " : "",
