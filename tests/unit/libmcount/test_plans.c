@@ -140,6 +140,27 @@ static void left_out(void **state)
 	end(&s, "0(2()3()3(2())2()2())");
 }
 
+/* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
+static void opted_out(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	for (unsigned i = 0; i < 3; i++) {
+		sketch_call(place(1), 2);
+		one(2, 3);
+		sketch_leave(place(1), 2);
+		assert_int_equal(s.t->top - s.t->frames, 1);
+	}
+	one(1, 3);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	end(&s, "0(1()3())");
+}
+
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
 static void open_filters(void **state)
 {
@@ -266,6 +287,7 @@ int main(void)
 		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
 		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
+		cmocka_unit_test(opted_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
