@@ -32,6 +32,16 @@ static void begin(struct scene *s, struct sketch sketch)
 	assert_non_null(s->t);
 }
 
+static void close_scene(struct scene *s)
+{
+	assert_int_equal(s->t->busy, 0);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	/* Others begin without what this one has left. */
+	atomic_store(&probe_threads, NULL);
+	assert_int_equal(plans_reclaim(), 0);
+}
+
 /* "0(1(2)": functions as they were entered and left. */
 static void end(struct scene *s, const char *expected)
 {
@@ -50,12 +60,7 @@ static void end(struct scene *s, const char *expected)
 	}
 	strbuf_deinit(&r.file);
 	assert_string_equal(text, expected);
-	assert_int_equal(s->t->busy, 0);
-	pair_stop(&s->pair);
-	pair_close(&s->pair);
-	/* Others begin without what this one has left. */
-	atomic_store(&probe_threads, NULL);
-	assert_int_equal(plans_reclaim(), 0);
+	close_scene(s);
 }
 
 static uint64_t *place(unsigned depth)
@@ -138,6 +143,49 @@ static void left_out(void **state)
 	one(1, 2);
 	sketch_leave(place(0), 0);
 	end(&s, "0(2()3()3(2())2()2())");
+}
+
+/* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
+static void opted_out(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	for (unsigned i = 0; i < 3; i++) {
+		sketch_call(place(1), 2);
+		one(2, 3);
+		sketch_leave(place(1), 2);
+		assert_int_equal(s.t->top - s.t->frames, 1);
+	}
+	one(1, 3);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	end(&s, "0(1()3())");
+}
+
+/* Deeper than there is room for frames, a call that is opted out needs none, either. */
+static void opted_out_at_the_limit(void **state)
+{
+	const unsigned limit = 64;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 100, PLAN_SELECTIVE });
+	assert_int_equal(s.t->limit - s.t->frames, limit);
+	one(0, 2);
+	for (unsigned i = 0; i < limit; i++) {
+		sketch_call(place(i), 1);
+		one(i + 1, 2);
+		assert_in_range(s.t->top - s.t->frames, i + 1, limit);
+	}
+	sketch_call(place(limit), 2);
+	assert_int_equal(s.t->top - s.t->frames, limit);
+	sketch_leave(place(limit), 2);
+	for (unsigned i = limit; i-- > 0;)
+		sketch_leave(place(i), 1);
+	close_scene(&s);
 }
 
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
@@ -266,6 +314,7 @@ int main(void)
 		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
 		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
+		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
