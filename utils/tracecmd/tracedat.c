@@ -11,14 +11,13 @@
 #include "utils/base/fd.h"
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
-#include "utils/tracecmd/unpack.h"
 
 static const char magic[] = "\x17\x08\x44tracing";
 #define MAGIC_BYTES (sizeof(magic) - 1)
 
 static const struct packing {
 	const char *name;
-	int (*unpack)(const void *data, size_t len, void *out, size_t out_len);
+	unpack_fn *unpack;
 } packings[] = {
 	{ "none", NULL },
 	{ "zstd", unpack_zstd },
@@ -84,8 +83,25 @@ static int read_machine(struct tracedat *file, struct tracedat_cursor *in, struc
 	return tracedat_take_u32(in, &file->page_bytes, err);
 }
 
+static const struct packing *find_packing(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
+		if (strcmp(packings[i].name, name) == 0)
+			return &packings[i];
+	}
+	return NULL;
+}
+
+unpack_fn *tracedat_unpacker(const char *name)
+{
+	const struct packing *packing = find_packing(name);
+
+	return packing ? packing->unpack : NULL;
+}
+
 static int read_packing(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
 {
+	const struct packing *packing;
 	char version[TRACEDAT_NAME_MAX];
 	int ret = tracedat_take_text(in, file->packing, sizeof(file->packing), err);
 
@@ -93,19 +109,17 @@ static int read_packing(struct tracedat *file, struct tracedat_cursor *in, struc
 		ret = tracedat_take_text(in, version, sizeof(version), err);
 	if (ret < 0)
 		return ret;
-	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
-		if (strcmp(file->packing, packings[i].name) != 0)
-			continue;
-		file->unpack = packings[i].unpack;
-		if (file->unpack && file->unpack("", 0, file->packing, 0) == -ENOSYS)
-			return err_set(
-				err, -ENOSYS,
-				"it is compressed with %s, and utrail was built without that",
-				file->packing);
-		return 0;
-	}
-	return err_set(err, -EINVAL, "it is compressed with '%s'; zstd and zlib can be read",
-		       file->packing);
+	packing = find_packing(file->packing);
+	if (!packing)
+		return err_set(err, -EINVAL,
+			       "it is compressed with '%s'; zstd and zlib can be read",
+			       file->packing);
+	file->unpack = packing->unpack;
+	if (file->unpack && file->unpack("", 0, version, 0) == -ENOSYS)
+		return err_set(err, -ENOSYS,
+			       "it is compressed with %s, and utrail was built without that",
+			       file->packing);
+	return 0;
 }
 
 static int read_all(struct tracedat *file, struct uft_err *err)

@@ -9,6 +9,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
+#include "utils/tracecmd/unpack.h"
 
 /* The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks of pages. */
 struct tracedat_cpu {
@@ -58,7 +59,7 @@ struct tracedat {
 	uint32_t page_bytes;
 	uint32_t long_size;
 	char packing[16];
-	int (*unpack)(const void *data, size_t len, void *out, size_t out_len);
+	unpack_fn *unpack;
 	struct strbuf files;
 	struct strbuf tracer_files;
 	size_t nr_events;
@@ -86,6 +87,9 @@ struct tracedat {
 int tracedat_open(struct tracedat *file, const char *path, struct uft_err *err);
 void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
+
+/* How blocks are unpacked that were packed by @name; NULL when nobody knows that, or it is "none". */
+unpack_fn *tracedat_unpacker(const char *name);
 
 /* Does @path begin as a trace.dat does? */
 bool tracedat_is_one(const char *path);
