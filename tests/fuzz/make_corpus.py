@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import kernel  # noqa: E402  (the path is set above)
+import tracedat  # noqa: E402
 from archive import pack, unpack  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
@@ -650,6 +651,30 @@ def make_plans():
     save("plan", "cut", image(*everything)[:-9])
 
 
+def make_tracedat():
+    """Files of trace-cmd in all forms, with one page of records, and what one CPU has of such a file."""
+    small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
+    for name, version, packing, big in (("v6", 6, "none", False), ("v6-big", 6, "none", True), ("v7", 7, "none", False),
+                                        ("v7-zstd", 7, "zstd", False), ("v7-zlib", 7, "zlib", True)):
+        ids, page = kernel.event_ids(), kernel.Page(5, big)
+        page.record(9, ids["sched:sched_switch"], 1, kernel.sched_switch(("a", 1), ("b", 2), big))
+        page.record(10**12, ids["ftrace:funcgraph_entry"], 1, kernel.graph_entry(2**64 - 4096, 0, big))
+        pages = page.pack(missed=3)
+        made = tracedat.File([tracedat.Buffer({0: pages, 3: pages}), tracedat.Buffer({0: pages}, "two", "boot")], version, packing, big,
+                             b"1 a\n2 b/c\n", b"ffffffff81000000 T f\n",
+                             [(1, b"0x1234\0"), (4, b"local [mono]\0"), (7, b"-17\0"), (14, made_tsc(big))],
+                             kernel.header(big, only=small))
+        # Pages that are aligned are most of it.
+        save("tracedat", name, made.make())
+        if packing != "none":
+            save("tracedat", f"chunks-{packing}", made.chunks(pages))
+    save("tracedat", "pages", pages)
+
+
+def made_tsc(big):
+    return struct.pack(">IIQ" if big else "<IIQ", 1 << 20, 21, 7)
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as tmp:
@@ -672,6 +697,7 @@ def main():
     make_rings()
     make_plans()
     make_kernel()
+    make_tracedat()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
 
 

@@ -8,7 +8,7 @@ import re
 import sys
 
 # A room may include itself and what is listed here.
-LAYERS = ["utils/base", "utils/fstrace", "utils/format", "utils/object", "utils/spec", "utils/trace", "utils/view", "utils/export"]
+LAYERS = ["utils/base", "utils/fstrace", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/view", "utils/export"]
 ALLOWED = {
     "arch": {"utils/base"},
     "libmcount/trace": {"utils/fstrace"},  # before libmcount, which it is a folder of
