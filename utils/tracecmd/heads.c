@@ -411,6 +411,7 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + 16))
 		return err_set(err, -EBADMSG, "offset %" PRIu64 ": expected the buffer '%s'",
 			       offset, buffer->name);
+	ret = 0;
 	buffer->is_packed = section.flags & SECTION_PACKED;
 	for (uint32_t i = 0; ret == 0 && i < nr_cpus; i++) {
 		struct tracedat_cpu cpu = { 0 };
