@@ -180,6 +180,9 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
+	/* What is behind a rule's conditions is what they compare with; there is nothing behind the last. */
+	REFUSED(s.rules[0].cond = 1;
+		s.conds[1] = s.conds[0], "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
 		"what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_INT;
