@@ -11,7 +11,7 @@ static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
 	unsigned char *place = to;
 
-	if (at > INT64_MAX - len)
+	if (at > (uint64_t)INT64_MAX - len)
 		return -EINVAL;
 	while (len > 0) {
 		ssize_t nr = pread(fd, place, len, (off_t)at);
