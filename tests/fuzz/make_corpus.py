@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import kernel  # noqa: E402  (the path is set above)
+import tracedat  # noqa: E402
 from archive import pack, unpack  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
@@ -652,6 +653,57 @@ def make_plans():
     save("plan", "cut", image(*everything)[:-9])
 
 
+def make_tracedat():
+    """Files of trace-cmd in all forms, with one page of records, and what one CPU has of such a file."""
+    small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
+    for name, version, packing, big in (("v6", 6, "none", False), ("v6-big", 6, "none", True), ("v7", 7, "none", False),
+                                        ("v7-zstd", 7, "zstd", False), ("v7-zlib", 7, "zlib", True)):
+        ids, page = kernel.event_ids(), kernel.Page(5, big)
+        page.record(9, ids["sched:sched_switch"], 1, kernel.sched_switch(("a", 1), ("b", 2), big))
+        page.record(10**12, ids["ftrace:funcgraph_entry"], 1, kernel.graph_entry(2**64 - 4096, 0, big))
+        pages = page.pack(missed=3)
+        made = tracedat.File([tracedat.Buffer({0: pages, 3: pages}), tracedat.Buffer({0: pages}, "two", "boot")], version, packing, big,
+                             b"1 a\n2 b/c\n", b"ffffffff81000000 T f\n",
+                             [(1, b"0x1234\0"), (4, b"local [mono]\0"), (7, b"-17\0"), (14, made_tsc(big))],
+                             kernel.header(big, only=small))
+        # Pages that are aligned are most of it.
+        save("tracedat", name, made.make())
+        if packing != "none":
+            save("tracedat", f"chunks-{packing}", made.chunks(pages))
+    save("tracedat", "pages", pages)
+
+
+def made_tsc(big):
+    return struct.pack(">IIQ" if big else "<IIQ", 1 << 20, 21, 7)
+
+
+def posix_log(policy, room, first, events):
+    """As tests/fuzz/fuzz_posixlog.c takes it: header, no cut, records round the room."""
+    ring, last = bytearray(min(room, 4096)), 0
+    for nr, length in enumerate(events):
+        record = struct.pack("<IIQQQIIII", 48 + (length + 7) // 8 * 8, 0, 10**18 + nr, 0x401000, 0x7f00, 77, 65 if nr else 2, length, nr & 1)
+        record += bytes(range(length)) + bytes(-length % 8)
+        for byte in record:
+            ring[last % room] = byte
+            last += 1
+    attr = struct.pack("<IIIIQQQQQ64s256s", 0x52545441, 1, 1, policy, 4096, room, 16, 1, 10**18, b"utrail-1", b"seed")
+    status = struct.pack("<IIIIIIQ", 0, 0, 0, 0, policy == 1, policy == 2, 0)
+    header = b"UTPOSIX\n" + struct.pack("<IIQQQII", 0x01020304, 1, room, first, last, 1, 1) + attr + status
+    return header + b"\0\0" + bytes(ring[:last])
+
+
+def make_posix_logs():
+    whole = posix_log(4, 2**61, 0, [0, 1, 8, 16, 24, 200])
+    save("posixlog", "append", whole)
+    save("posixlog", "loop", posix_log(1, 256, 56 * 3, [8] * 7))
+    save("posixlog", "until_full", posix_log(2, 1024, 0, [4] * 16))
+    save("posixlog", "empty", posix_log(2, 1024, 0, []))
+    save("posixlog", "cut", whole[:-10])
+    save("posixlog", "no_room", whole[:16] + struct.pack("<Q", 48) + whole[24:])
+    save("posixlog", "odd_size", whole[:458] + struct.pack("<I", 49) + whole[462:])
+    save("posixlog", "first_behind_last", whole[:24] + struct.pack("<Q", 2**40) + whole[32:])
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as tmp:
@@ -673,7 +725,9 @@ def main():
     make_control()
     make_rings()
     make_plans()
+    make_posix_logs()
     make_kernel()
+    make_tracedat()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
 
 

@@ -14,7 +14,7 @@ struct sample {
 	struct plan_rule rules[1];
 	struct plan_cond conds[2]; /* the second is text */
 	struct capture_step steps[6];
-	struct plan_watch watches[1];
+	struct plan_watch watches[2];
 	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
 	struct plan_view view;
 };
@@ -29,14 +29,14 @@ static void make_sample(struct sample *s)
 		.steps = { { .op = CAPTURE_HEAD, .bytes = 5 },
 			   { .op = CAPTURE_BOX, .bytes = 8 },
 			   { .index = BOX_STEP_UNITS } },
-		.watches = { { 4096, 4, 0 } },
+		.watches = { { 4096, 4, 0 }, { 8192, 8, 0 } },
 	};
 	s->view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &s->settings, 1);
 	s->view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, s->funcs, 2);
 	s->view.lists[PLAN_RULES] = plan_list(PLAN_RULES, s->rules, 1);
 	s->view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, s->conds, 2);
 	s->view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, s->steps, 6);
-	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 1);
+	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 2);
 	s->view.lists[PLAN_COUNTERS] = plan_list(PLAN_COUNTERS, s->counters, 2);
 }
 
@@ -180,6 +180,9 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
+	/* What is behind a rule's conditions is what they compare with; there is nothing behind the last. */
+	REFUSED(s.rules[0].cond = 1;
+		s.conds[1] = s.conds[0], "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
 		"what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_INT;
@@ -189,6 +192,7 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX + 1,
 		"there are too many counters");
 	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
+	REFUSED(s.watches[1].bytes = 0, "a variable to watch has a size that cannot be");
 #define PATCH_REFUSED(why, ...)                                                                \
 	do {                                                                                   \
 		patch = (struct plan_patch){ __VA_ARGS__ };                                    \
