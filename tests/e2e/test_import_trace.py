@@ -16,7 +16,7 @@ IDS = kernel.event_ids()
 FORMS = [(6, "none"), (7, "none"), (7, "zstd"), (7, "zlib")]
 FEATURES = utrail("--version").out.split()
 # uftrace's buffer overflows when a format file is longer than 4096 bytes (kmem:kmalloc).
-SMALL = [name for name in IDS if name != "kmem:kmalloc"] 
+SMALL = [name for name in IDS if name != "kmem:kmalloc"]
 NAMES = f"{ONE} first\n{TWO} kworker/1:2\nno number\n{STRANGER} a b\n".encode()
 
 

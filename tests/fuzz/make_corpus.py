@@ -315,6 +315,28 @@ def make_declared(files):
     save("record", "declared-same-time", b"\x0a" + struct.pack("<H", len(same)) + same + events)
 
 
+def make_probed(files):
+    """A recording in which each call has a static probe of three kinds in turn: integers, floating point of which one is missing, and one that is cut."""
+    (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
+    records, beside, nr = b"", b"", 0
+    for time_ns, word in struct.iter_unpack("<QQ", files[name]):
+        records += struct.pack("<QQ", time_ns, word)
+        if word & 3:
+            continue
+        number = 1000000 + nr % 3
+        records += struct.pack("<QQ", time_ns, 3 | 5 << 3 | number << 16)
+        payload = [struct.pack("<QqQ", 3, -nr, 2**64 - 1 - nr), struct.pack("<QdfIQ", 3, nr / 3, nr / 7, 0, nr), struct.pack("<QQ", 3, nr)][nr % 3]
+        beside += declared_entry(time_ns, number, payload)
+        nr += 1
+    info = bytearray(files["info"])
+    struct.pack_into("<Q", info, 16, struct.unpack_from("<Q", info, 16)[0] | 1 << 7)
+    names = b"EVENT: 1000000 app:paid\nEVENT: 1000001 app:paid\nEVENT: 1000002 app:cut\n"
+    defs = (b"CLOCK: 1700000000000000000\nDECLARED: 1000000 sdt app:paid -4+8\n"
+            b"DECLARED: 1000001 sdt app:paid 8f+4f+%3F\nDECLARED: 1000002 sdt app:cut 1+-2\n")
+    save("datadir", "ours-probed", pack({**files, "info": bytes(info), name: records, name[:-4] + ".evt": beside, "events.txt": names,
+                                         "events.def": defs}))
+
+
 def make_files(found):
     """The codecs' seeds are files of the recordings."""
     for name, files in found.items():
@@ -611,16 +633,17 @@ def make_plans():
         return directory + content
 
     none = 0xFFFFFFFF
-    settings = (1, 72, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(72, b"\0"))
+    settings = (1, 80, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(80, b"\0"))
     funcs = (2, 24, struct.pack("<QQIIQQII", 16, 32, 0, none, 32, 48, none, 0))
     call = (3, 32, struct.pack("<QQQII", 4096, 4112, 4128, 3, 1))
-    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64s5x", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8"))
+    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64sBI", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8", 0, 1))
     rule = (5, 32, struct.pack("<IIIIQII", 1 << 13 | 1, 0, 3, 0, 0, 0, 1))
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
     counters = (9, 16, struct.pack("<QIIQII", 3, 1, 0, 0x1A8, 4, 0))
-    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters]
+    operands = (10, 16, struct.pack("<6B2xQ6B2xQ", 4, 1, 4, 6, 255, 0, 2**64 - 20, 1, 2, 8, 0, 0, 0, 7))
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters, operands]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
@@ -660,6 +683,7 @@ def main():
         make_datadirs(found)
         make_compact(build, work, found)
         make_declared(found["ours-plain"])
+        make_probed(found["ours-plain"])
         make_files(found)
         make_objects(work)
         make_probes(work)
