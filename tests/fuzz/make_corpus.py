@@ -675,6 +675,33 @@ def made_tsc(big):
     return struct.pack(">IIQ" if big else "<IIQ", 1 << 20, 21, 7)
 
 
+def posix_log(policy, room, first, events):
+    """As tests/fuzz/fuzz_posixlog.c takes it: header, no cut, records round the room."""
+    ring, last = bytearray(min(room, 4096)), 0
+    for nr, length in enumerate(events):
+        record = struct.pack("<IIQQQIIII", 48 + (length + 7) // 8 * 8, 0, 10**18 + nr, 0x401000, 0x7f00, 77, 65 if nr else 2, length, nr & 1)
+        record += bytes(range(length)) + bytes(-length % 8)
+        for byte in record:
+            ring[last % room] = byte
+            last += 1
+    attr = struct.pack("<IIIIQQQQQ64s256s", 0x52545441, 1, 1, policy, 4096, room, 16, 1, 10**18, b"utrail-1", b"seed")
+    status = struct.pack("<IIIIIIQ", 0, 0, 0, 0, policy == 1, policy == 2, 0)
+    header = b"UTPOSIX\n" + struct.pack("<IIQQQII", 0x01020304, 1, room, first, last, 1, 1) + attr + status
+    return header + b"\0\0" + bytes(ring[:last])
+
+
+def make_posix_logs():
+    whole = posix_log(4, 2**61, 0, [0, 1, 8, 16, 24, 200])
+    save("posixlog", "append", whole)
+    save("posixlog", "loop", posix_log(1, 256, 56 * 3, [8] * 7))
+    save("posixlog", "until_full", posix_log(2, 1024, 0, [4] * 16))
+    save("posixlog", "empty", posix_log(2, 1024, 0, []))
+    save("posixlog", "cut", whole[:-10])
+    save("posixlog", "no_room", whole[:16] + struct.pack("<Q", 48) + whole[24:])
+    save("posixlog", "odd_size", whole[:458] + struct.pack("<I", 49) + whole[462:])
+    save("posixlog", "first_behind_last", whole[:24] + struct.pack("<Q", 2**40) + whole[32:])
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as tmp:
@@ -696,6 +723,7 @@ def main():
     make_control()
     make_rings()
     make_plans()
+    make_posix_logs()
     make_kernel()
     make_tracedat()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
