@@ -8,10 +8,14 @@ import re
 import sys
 
 # A room may include itself and what is listed here.
-LAYERS = ["utils/base", "utils/fstrace", "utils/format", "utils/object", "utils/spec", "utils/trace", "utils/view", "utils/export"]
+LAYERS = [
+    "utils/base", "utils/fstrace", "utils/posixtrace", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/view",
+    "utils/export",
+]
 ALLOWED = {
     "arch": {"utils/base"},
-    "libmcount/trace": {"utils/fstrace"},  # before libmcount, which it is a folder of
+    "libmcount/trace": {"utils/fstrace"},  # before libmcount, which they are folders of
+    "libmcount/posix": {"utils/posixtrace"},
     "libmcount": {"utils/base", "utils/fstrace", "utils/format", "arch"},
     "cmds": set(LAYERS) | {"arch"},
 }

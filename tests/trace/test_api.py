@@ -421,9 +421,12 @@ def test_program_in_cpp(tmp_path):
     assert (tmp_path / "t.log").read_text().endswith(" LIST [a,b%2Cc] [1,18446744073709551615]\n")
 
 
-def test_exports_are_the_header():
-    text = (HEADERS / "fstrace.h").read_text()
+def test_exports_are_the_headers():
+    fstrace = (HEADERS / "fstrace.h").read_text()
+    posix = (HEADERS.parent / "posix/include/trace.h").read_text()
     exported = {line.split()[-1].split("@")[0] for line in subprocess.run(
         ["nm", "-D", "--defined-only", BUILD / "libmcount/trace/libutrail-trace.so.1"], check=True, text=True,
         stdout=subprocess.PIPE).stdout.splitlines()} - {"UTRAIL_TRACE_1"}
-    assert exported == set(re.findall(r"^[a-z][^\n]*?\b(fstrace_\w+)\(", text, re.M))
+    assert exported == {
+        *re.findall(r"^[a-z][^\n]*?\b(fstrace_\w+)\(", fstrace, re.M),
+        *re.findall(r"^[a-z][^\n]*?\b(posix_trace_\w+|utrail_sysconf)\(", posix, re.M)}

@@ -42,8 +42,8 @@ static void close_scene(struct scene *s)
 	assert_int_equal(plans_reclaim(), 0);
 }
 
-/* "0(1(2)": functions as they were entered and left. */
-static void end(struct scene *s, const char *expected)
+/* "0(1(2)": functions as they were entered and left. Returns how many payloads there are; each is that of its call. */
+static unsigned end(struct scene *s, const char *expected)
 {
 	int32_t tid = s->t->ring->tid;
 	char text[256] = "";
@@ -61,6 +61,7 @@ static void end(struct scene *s, const char *expected)
 	strbuf_deinit(&r.file);
 	assert_string_equal(text, expected);
 	close_scene(s);
+	return r.payloads;
 }
 
 static uint64_t *place(unsigned depth)
@@ -186,6 +187,84 @@ static void opted_out_at_the_limit(void **state)
 	for (unsigned i = limit; i-- > 0;)
 		sketch_leave(place(i), 1);
 	close_scene(&s);
+}
+
+/* A call of which something is captured leaves a thread open, whatever calls are around it and within. */
+static void captured(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+n+d---", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	one(1, 3);
+	assert_true(planned_is_open(s.t));
+	for (unsigned i = 0; i < 2; i++) {
+		sketch_call(place(1), 1);
+		sketch_call(place(2), 5);
+		sketch_call(place(3), 3);
+		one(4, 2);
+		assert_true(planned_is_open(s.t));
+		sketch_leave(place(3), 3);
+		one(3, 6);
+		sketch_leave(place(2), 5);
+		assert_true(planned_is_open(s.t));
+		assert_ptr_equal(s.t->fast_base, s.t->top);
+		sketch_leave(place(1), 1);
+		assert_ptr_equal(s.t->fast_base, s.t->planned->open_base);
+	}
+	/* A rule that says more: what is open ends as it began. */
+	sketch_call(place(1), 1);
+	one(2, 5);
+	sketch_call(place(2), 3);
+	one(3, 4);
+	one(3, 6);
+	sketch_leave(place(2), 3);
+	sketch_leave(place(1), 1);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	assert_int_equal(end(&s, "0(1()3()1(5(3()6()))1(5(3()6()))1(5()3(4()6())))"), 16);
+}
+
+/* Deeper than -D says nothing is captured, either. */
+static void captured_at_the_limit(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+++----", 0, 3, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 5);
+	for (unsigned i = 0; i < 2; i++) {
+		sketch_call(place(1), 1);
+		sketch_call(place(2), 2);
+		one(3, 3);
+		assert_true(planned_is_open(s.t));
+		sketch_leave(place(2), 2);
+		sketch_leave(place(1), 1);
+	}
+	sketch_leave(place(0), 0);
+	assert_int_equal(end(&s, "0(5()1(2())1(2()))"), 8);
+}
+
+/* A handler has jumped out of the hook of such a call, before its frame was there: nothing is captured at the end of the next one. */
+static void captured_by_half(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 2);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	s.t->fast_base = s.t->top + 1;
+	one(1, 2);
+	one(1, 1);
+	s.t->fast_base = s.t->top + 1;
+	sketch_call(place(1), 2);
+	one(2, 1);
+	sketch_leave(place(1), 2);
+	sketch_leave(place(0), 0);
+	assert_int_equal(end(&s, "0(2()1()2()1()2(1()))"), 6);
 }
 
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
@@ -315,6 +394,8 @@ int main(void)
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
 		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
 		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(captured_by_half),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,67 @@ static void entries_lead_nowhere_else(void **state)
 		      .flags = PLAN_PATCH_SILENT);
 }
 
+#define OPERANDS_REFUSED(why, change)                                 \
+	do {                                                          \
+		make_event(&s, &patch, operands);                     \
+		change;                                               \
+		if (why)                                              \
+			assert_string_equal(open_view(&s.view), why); \
+		else                                                  \
+			assert_null(open_view(&s.view));              \
+	} while (0)
+
+static void make_event(struct sample *s, struct plan_patch *patch,
+		       struct plan_operand operands[PLAN_OPERANDS_MAX + 2])
+{
+	make_sample(s);
+	*patch = (struct plan_patch){ .what = PATCH_EVENT, .bytes = 5, .operands = 2 };
+	for (unsigned i = 0; i < PLAN_OPERANDS_MAX + 2; i++)
+		operands[i] =
+			(struct plan_operand){ PLAN_OPERAND_REGISTER, 0, 8, 15, 0, 0, { 0 }, 0 };
+	operands[2].flags = PLAN_OPERAND_LAST;
+	s->view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, patch, 1);
+	s->view.lists[PLAN_OPERANDS] = plan_list(PLAN_OPERANDS, operands, PLAN_OPERANDS_MAX + 2);
+}
+
+static void operands(void **state)
+{
+	static const char *const nowhere = "an argument of an event is where nothing can be";
+	static const char *const missing = "an event's arguments are not there";
+	struct sample s;
+	struct plan_patch patch;
+	struct plan_operand operands[PLAN_OPERANDS_MAX + 2];
+	struct plan_operand *o = &operands[1];
+
+	OPERANDS_REFUSED(NULL, (void)o);
+	OPERANDS_REFUSED("a patch that is no event has arguments", patch.what = PATCH_NOP);
+	/* What no event has is nobody's business. */
+	OPERANDS_REFUSED(NULL, operands[0].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, operands[2].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, o->bytes = 0);
+	OPERANDS_REFUSED(nowhere, o->bytes = 3);
+	OPERANDS_REFUSED(nowhere, o->bytes = 16);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_VECTOR; o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_MEMORY;
+			 o->base = o->index = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->index = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_CONSTANT; o->bytes = 0);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_NONE; o->bytes = 0);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 2);
+	OPERANDS_REFUSED(NULL, s.view.lists[PLAN_OPERANDS].nr = 3);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 0);
+	OPERANDS_REFUSED(missing, patch.operands = UINT32_MAX);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 2);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 3);
+	/* As many as there may be, and one more. */
+	OPERANDS_REFUSED(NULL, operands[2].flags = 0; operands[16].flags = PLAN_OPERAND_LAST);
+	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
+}
+
 /* One that is right says nothing of those behind it. */
 static void all_patches_are_looked_at(void **state)
 {
@@ -237,6 +298,7 @@ int main(void)
 		cmocka_unit_test(larger_entries_are_cut),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(entries_lead_nowhere_else),
+		cmocka_unit_test(operands),
 		cmocka_unit_test(all_patches_are_looked_at),
 	};
 

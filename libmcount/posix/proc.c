@@ -1,0 +1,137 @@
+/* Other processes: do they live, and since when; clocks and futexes. All of it is signal-safe. */
+#include "libmcount/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if !defined(SYS_futex) && defined(SYS_futex_time64)
+#define SYS_futex SYS_futex_time64 /* machines that never had another one */
+#endif
+
+/* "/proc/PID/stat" */
+void pxt_process_path(char path[32], pid_t pid)
+{
+	char digits[16];
+	int nr = 0, at = 6;
+
+	memcpy(path, "/proc/", 6);
+	do
+		digits[nr++] = (char)('0' + pid % 10);
+	while ((pid /= 10) > 0);
+	while (nr > 0)
+		path[at++] = digits[--nr];
+	memcpy(path + at, "/stat", 6);
+}
+
+/* The fields behind the command's name, which may have anything in it but ends with the last bracket. NULL: no such process. */
+static const char *read_stat(pid_t pid, char text[512])
+{
+	char path[32], *end;
+	ssize_t nr;
+	int fd;
+
+	pxt_process_path(path, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	nr = read(fd, text, 511);
+	close(fd);
+	if (nr <= 0)
+		return NULL;
+	text[nr] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end + 2 : NULL;
+}
+
+/* Of the fields of proc(5); what we get begins with field 3. */
+static int read_field(pid_t pid, int wanted, uint64_t *value)
+{
+	char text[512];
+	const char *at = pid > 0 ? read_stat(pid, text) : NULL;
+	uint64_t number = 0;
+
+	if (!at || *at == 'Z' || *at == 'X')
+		return -ESRCH;
+	for (int field = 3; field < wanted; field++) {
+		at = strchr(at, ' ');
+		if (!at++)
+			return -ESRCH;
+	}
+	while (*at >= '0' && *at <= '9')
+		number = number * 10 + (uint64_t)(*at++ - '0');
+	*value = number;
+	return 0;
+}
+
+int pxt_process_start(pid_t pid, uint64_t *start)
+{
+	return read_field(pid, 22, start);
+}
+
+pid_t pxt_process_parent(pid_t pid)
+{
+	uint64_t parent;
+
+	return read_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
+}
+
+bool pxt_process_is_dead(pid_t pid)
+{
+	uint64_t start;
+
+	if (pid <= 0)
+		return false;
+	if (kill(pid, 0) < 0)
+		return errno == ESRCH;
+	/* One that its parent has not looked after yet is still there for kill(). Where there is no /proc we do not know. */
+	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
+}
+
+bool pxt_process_is_alive(pid_t pid, uint64_t start)
+{
+	uint64_t now;
+
+	return pxt_process_start(pid, &now) == 0 && now == start;
+}
+
+uint64_t pxt_clock_ns(clockid_t clock)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * PT_NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+struct timespec pxt_timespec(uint64_t ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / PT_NS_PER_SECOND),
+		.tv_nsec = (long)(ns % PT_NS_PER_SECOND),
+	};
+}
+
+/* The kernel's struct timespec of SYS_futex: two words of its own. */
+long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	long words[2];
+
+	if (!timeout)
+		return syscall(SYS_futex, word, op, value, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+	if (sizeof(time_t) > sizeof(long) && timeout->tv_sec > LONG_MAX)
+		words[0] = LONG_MAX;
+	else
+		words[0] = (long)timeout->tv_sec;
+	words[1] = timeout->tv_nsec;
+	return syscall(SYS_futex, word, op, value, words, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+void pxt_futex_wake(_Atomic uint32_t *word)
+{
+	pxt_futex(word, FUTEX_WAKE, INT_MAX, NULL);
+}

@@ -1,0 +1,74 @@
+/* Points of the conformance suite of POSIX Trace: each is a function, named after the statement that it checks, in a process of its own. */
+#ifndef UTRAIL_TESTS_POSIX_POINT_H
+#define UTRAIL_TESTS_POSIX_POINT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+
+struct point {
+	const char *name;
+	void (*check)(void);
+	struct point *next;
+};
+
+void point_add(struct point *point);
+void point_fail(const char *file, int line, const char *what, long got, long wanted);
+
+#define POINT(point_name)                                                            \
+	static void point_name(void);                                                \
+	static struct point struct_##point_name = { #point_name, point_name, NULL }; \
+	__attribute__((constructor)) static void add_##point_name(void)              \
+	{                                                                            \
+		point_add(&struct_##point_name);                                     \
+	}                                                                            \
+	static void point_name(void)
+
+/* Both end the point when it does not hold. */
+#define CHECK(condition)                                                  \
+	do {                                                              \
+		if (!(condition))                                         \
+			point_fail(__FILE__, __LINE__, #condition, 0, 1); \
+	} while (0)
+
+#define CHECK_IS(got, wanted)                                                \
+	do {                                                                 \
+		long got_ = (long)(got), wanted_ = (long)(wanted);           \
+		if (got_ != wanted_)                                         \
+			point_fail(__FILE__, __LINE__, #got, got_, wanted_); \
+	} while (0)
+
+/* An event that was read. */
+struct seen {
+	struct posix_trace_event_info info;
+	unsigned char data[1024];
+	size_t len;
+	int unavailable;
+};
+
+/* What points have in common; each fails the point when it does not work. */
+trace_id_t make_stream(const trace_attr_t *attr);
+trace_id_t make_running(const trace_attr_t *attr);
+/* A stream with that policy that takes at least @nr_small events without data, and little more. */
+trace_id_t make_small(int policy, size_t nr_small);
+void small_attr(trace_attr_t *attr, int policy, size_t nr_small);
+trace_event_id_t open_id(const char *name);
+/* False when there is none. */
+bool try_next(trace_id_t trid, struct seen *seen);
+/* The next event is of that type. */
+void expect(trace_id_t trid, trace_event_id_t id, struct seen *seen);
+void expect_nothing(trace_id_t trid);
+struct posix_trace_status_info status_of(trace_id_t trid);
+/* So many events with their number as data. */
+void write_numbers(trace_event_id_t id, int first, int nr);
+int number_of(const struct seen *seen);
+/* A new file for a log, which nobody else has. */
+int make_file(void);
+trace_id_t make_log(int fd, const trace_attr_t *attr);
+uint64_t now_ns(clockid_t clock);
+
+#endif

@@ -1,0 +1,91 @@
+/* What an event of POSIX Trace is, in streams and in logs: numbers, limits, one event. <trace.h> has the same numbers. */
+#ifndef UTRAIL_POSIXTRACE_EVENT_H
+#define UTRAIL_POSIXTRACE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids are bits of a set. System events are below the unnamed event, those with names behind it. */
+enum {
+	PT_ERROR = 1,
+	PT_START,
+	PT_STOP,
+	PT_OVERFLOW,
+	PT_RESUME,
+	PT_FILTER,
+	PT_FLUSH_START,
+	PT_FLUSH_STOP,
+	PT_NR_SYSTEM,
+	PT_UNNAMED = 64,
+	PT_FIRST_NAMED,
+	PT_NR_NAMED = 511,
+	PT_END_NAMED = PT_FIRST_NAMED + PT_NR_NAMED,
+	PT_NR_IDS = 1024,
+};
+
+#define PT_NAME_MAX	 255 /* of events, without the zero byte */
+#define PT_STREAM_NAME	 255 /* of streams, with it */
+#define PT_DATA_MAX	 (512u << 10)
+#define PT_SYSTEM_DATA	 256 /* two sets */
+#define PT_SIZE_MAX	 (1u << 30)
+#define PT_NS_PER_SECOND 1000000000
+
+enum {
+	PT_TRUNCATED = 1,
+};
+
+/*
+ * @time_ns: since 1970
+ * @address: where the program was; @thread: its pthread_t
+ * @len: bytes of data that were recorded
+ * @flags: PT_TRUNCATED: there were more of them
+ */
+struct pxt_event {
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t thread;
+	uint32_t pid;
+	uint32_t id;
+	uint32_t len;
+	uint32_t flags;
+};
+
+/*
+ * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and times are without padding between them.
+ *
+ * @magic: PT_ATTR_MAGIC while they may be used
+ * @stream_policy: 0: it depends on whether there is a log
+ */
+#define PT_ATTR_MAGIC 0x52545441
+
+struct pxt_attr {
+	uint32_t magic;
+	uint32_t inherited;
+	uint32_t stream_policy;
+	uint32_t log_policy;
+	uint64_t stream_size;
+	uint64_t log_size;
+	uint64_t max_data;
+	uint64_t clock_ns;
+	uint64_t created_ns;
+	char version[64];
+	char name[PT_STREAM_NAME + 1];
+};
+
+_Static_assert(sizeof(struct pxt_attr) == 56 + 64 + 256, "the same in programs of 32 and 64 bits");
+
+/* What a stream's status was, as a log has it. */
+struct pxt_status {
+	uint32_t is_running;
+	uint32_t is_full;
+	uint32_t is_overrun;
+	uint32_t flush_error;
+	uint32_t is_log_overrun;
+	uint32_t is_log_full;
+	uint64_t lost;
+};
+
+/* The name of a system event or of the unnamed one; NULL for all others. */
+const char *pxt_fixed_name(uint32_t id);
+
+#endif
