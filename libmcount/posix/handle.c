@@ -140,11 +140,20 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Their memory stays: a thread of the parent may have been in the middle of using it. */
+/* Their memory stays: a signal handler may have forked in the middle of using it. */
 void pxt_handles_forget(void)
 {
-	for (uint32_t slot = 0; slot < NR_HANDLES; slot++)
+	static struct pxt_handle *forgotten;
+
+	for (uint32_t slot = 0; slot < NR_HANDLES; slot++) {
+		struct pxt_handle *handle = handles[slot];
+
+		if (!handle)
+			continue;
+		handle->next_forgotten = forgotten;
+		forgotten = handle;
 		handles[slot] = NULL;
+	}
 	pthread_cond_init(&has_gone, NULL);
 }
 

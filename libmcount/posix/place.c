@@ -38,7 +38,7 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 }
 
 /* Others must not get into it: a folder of somebody else's, or one that others may write to, is none. */
-int pxt_place_open(void)
+static int open_place(bool makes)
 {
 	const char *path = secure_getenv("UTRAIL_TRACE_DIR");
 	char own[64] = "/dev/shm/utrail-";
@@ -49,7 +49,7 @@ int pxt_place_open(void)
 		*add_number(own + strlen(own), geteuid()) = '\0';
 		path = own;
 	}
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (makes && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -59,6 +59,16 @@ int pxt_place_open(void)
 		return -EACCES;
 	}
 	return fd;
+}
+
+int pxt_place_open(void)
+{
+	return open_place(true);
+}
+
+int pxt_place_open_existing(void)
+{
+	return open_place(false);
 }
 
 /* For those who make and remove files. Who dies gives it back. */

@@ -164,6 +164,8 @@ extern struct pxt_process pxt_process;
 /* proc.c: other processes */
 void pxt_process_path(char path[32], pid_t pid);
 int pxt_process_start(pid_t pid, uint64_t *start);
+/* 0: nobody knows */
+pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
 uint64_t pxt_clock_ns(clockid_t clock);
@@ -173,6 +175,7 @@ void pxt_futex_wake(_Atomic uint32_t *word);
 
 /* place.c: the folder with the files that are shared; negative errno */
 int pxt_place_open(void);
+int pxt_place_open_existing(void);
 int pxt_place_lock(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
@@ -181,6 +184,13 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
 /* sweep.c */
 void pxt_sweep(int place);
+
+/* inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or fork() and exec. With the folder's lock. */
+void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
+/* The registry of a process' parent, mapped; NULL when it has none. */
+struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
+/* An image that was executed controls nothing that the one before has made. */
+void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /* process.c: this one */
 bool pxt_join(void);
@@ -196,6 +206,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
 bool pxt_view_map(unsigned int number, uint32_t serial);
+/* Its stream has ended. */
+void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 static inline _Atomic uint32_t *pxt_view_user(struct pxt_view *view)
 {
@@ -276,6 +288,7 @@ struct pxt_handle {
 	void *buffer;
 	struct pxt_flusher *flusher;
 	struct pxt_log_file *log;
+	struct pxt_handle *next_forgotten;
 };
 
 /* A handle that is in use until pxt_handle_put(), or NULL: no such one, or not of @kinds, or of another process. */

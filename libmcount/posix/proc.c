@@ -49,8 +49,8 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Field 22 of proc(5); what we get begins with field 3. */
-int pxt_process_start(pid_t pid, uint64_t *start)
+/* Of the fields of proc(5); what we get begins with field 3. */
+static int read_field(pid_t pid, int wanted, uint64_t *value)
 {
 	char text[512];
 	const char *at = pid > 0 ? read_stat(pid, text) : NULL;
@@ -58,15 +58,27 @@ int pxt_process_start(pid_t pid, uint64_t *start)
 
 	if (!at || *at == 'Z' || *at == 'X')
 		return -ESRCH;
-	for (int field = 3; field < 22; field++) {
+	for (int field = 3; field < wanted; field++) {
 		at = strchr(at, ' ');
 		if (!at++)
 			return -ESRCH;
 	}
 	while (*at >= '0' && *at <= '9')
 		number = number * 10 + (uint64_t)(*at++ - '0');
-	*start = number;
+	*value = number;
 	return 0;
+}
+
+int pxt_process_start(pid_t pid, uint64_t *start)
+{
+	return read_field(pid, 22, start);
+}
+
+pid_t pxt_process_parent(pid_t pid)
+{
+	uint64_t parent;
+
+	return read_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
 }
 
 bool pxt_process_is_dead(pid_t pid)

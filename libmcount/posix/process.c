@@ -14,8 +14,9 @@ static struct pxt_registry none;
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/* Of the parent's streams: what this process goes on with. */
+/* Of the parent's streams: what this process goes on with. It was forked: then this is all. */
 static unsigned long inherited[PT_ATTACHED_WORDS];
+static bool was_forked;
 
 static bool is_ours(uint32_t magic, uint32_t version)
 {
@@ -37,6 +38,27 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 	return names;
 }
 
+/* A child's are its parent's, to begin with. Who makes them for another process finds those that it may have been forked with. */
+static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
+{
+	struct pxt_registry *registry;
+	struct pxt_names *from;
+
+	if (pid == getpid()) {
+		if (pxt_process.names)
+			memcpy(names, pxt_process.names, sizeof(*names));
+		return;
+	}
+	registry = pxt_parent_registry(place, pid);
+	from = registry ? pxt_names_map(place, registry->names_pid, registry->names_start) : NULL;
+	if (from) {
+		memcpy(names, from, sizeof(*names));
+		munmap(from, sizeof(*from));
+	}
+	if (registry)
+		munmap(registry, sizeof(*registry));
+}
+
 static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *error)
 {
 	struct pxt_names *names = pxt_names_map(place, (uint32_t)pid, start);
@@ -48,9 +70,7 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 	names = pxt_place_make(place, name, sizeof(*names), error);
 	if (!names)
 		return NULL;
-	if (pxt_process.names && pid == getpid())
-		memcpy(names, pxt_process.names,
-		       sizeof(*names)); /* a child's are its parent's, to begin with */
+	copy_parents_names(place, names, pid);
 	names->version = PT_VERSION;
 	names->magic = PT_MAGIC;
 	return names;
@@ -113,7 +133,10 @@ static struct pxt_registry *join_at(int place)
 	registry = pxt_registry_of(place, pid, start, &error);
 	if (!registry)
 		return NULL;
+	pxt_close_own(place, (uint32_t)pid, start);
 	take_over(registry);
+	if (!was_forked)
+		pxt_inherit(place, registry, pid, start);
 	names = pxt_names_map(place, registry->names_pid, registry->names_start);
 	if (!names) {
 		munmap(registry, sizeof(*registry));
@@ -190,6 +213,17 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 	       stream->attr.inherited == POSIX_TRACE_INHERITED;
 }
 
+/* Streams of others that this process was attached to since its last event. */
+static void map_attached(struct pxt_registry *registry)
+{
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		if (atomic_load(&registry->attached[nr / PT_ATTACHED_BITS]) >>
+			    nr % PT_ATTACHED_BITS &
+		    1)
+			pxt_view_map(nr, atomic_load(&registry->serial[nr]));
+	}
+}
+
 /* One thread is left. What it has mapped and does not inherit goes, unless a handler that forked will return into it. */
 static void in_child(void)
 {
@@ -199,8 +233,10 @@ static void in_child(void)
 	pxt_handles_forget();
 	pxt_handles_unlock();
 	atomic_store(&is_joining, 0);
+	was_forked = true;
 	if (registry == &unknown || registry == &none)
 		return;
+	map_attached(registry);
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
 		struct pxt_view *view = &pxt_process.views[nr];
 
@@ -219,9 +255,37 @@ static void in_child(void)
 		pxt_join();
 }
 
+/* Who is traced from the beginning on joins while its parent is still there. All others only when they have something to say. */
+static void join_if_traced(void)
+{
+	size_t bytes = sizeof(struct pxt_registry);
+	struct pxt_registry *registry;
+	uint64_t start;
+	char name[64];
+	int place;
+
+	place = pxt_place_open_existing();
+	if (place < 0)
+		return;
+	registry = pxt_parent_registry(place, getpid());
+	if (!registry && pxt_process_start(getpid(), &start) == 0) {
+		pxt_place_name(name, 'p', (uint64_t)getpid(), start);
+		registry = pxt_place_map(place, name, &bytes);
+	}
+	close(place);
+	if (!registry)
+		return;
+	munmap(registry, bytes);
+	pxt_join();
+}
+
 __attribute__((constructor)) static void begin(void)
 {
+	int error = errno;
+
 	pthread_atfork(before_fork, after_fork, in_child);
+	join_if_traced();
+	errno = error;
 }
 
 /* Names that a child may have inherited stay until nobody is left who could: pxt_sweep(). */

@@ -7,6 +7,9 @@
 /* An event that finds no room makes some, by one record at a time; a large one may need all cells. */
 #define EVICTIONS_MAX (1 << 24)
 
+/* Once in that many lost events it costs a look at /proc. */
+#define OWNER_LOOKS 16384
+
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)
 {
 	uint32_t which = atomic_load_explicit(&stream->which_filter, memory_order_acquire) & 1;
@@ -60,10 +63,16 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 static int put_over(struct pxt_view *view, struct pxt_stream *stream, const struct pxt_event *event,
 		    const void *data)
 {
+	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	if (!(atomic_load_explicit(&stream->run, memory_order_relaxed) & PT_IS_FULL))
-		atomic_fetch_or(&stream->run, PT_IS_FULL);
+	/* Not when it was stopped meanwhile. */
+	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
+		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
+	/* Whoever wanted to read it may have been killed. */
+	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
+	    pxt_process_is_dead((pid_t)view->owner_pid))
+		atomic_store(&stream->run, PT_IS_CLOSED);
 	for (int nr = 0; error == -ENOSPC && nr < EVICTIONS_MAX; nr++) {
 		if (!pxt_ring_evict(view))
 			break;
@@ -164,22 +173,42 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 	event->flags = flags;
 }
 
-/* HOT. False when the stream is another one than this process has mapped: it is to be mapped. */
-static bool record_number(unsigned int number, uint32_t serial, struct pxt_event *event,
-			  const void *data)
+enum recorded {
+	DONE,
+	IS_OTHER, /* another stream than the one that is mapped */
+	IS_CLOSED,
+};
+
+/* HOT. */
+static enum recorded record_number(unsigned int number, uint32_t serial, struct pxt_event *event,
+				   const void *data)
 {
 	struct pxt_view *view = &pxt_process.views[number];
 	_Atomic uint32_t *user = pxt_view_user(view);
+	enum recorded recorded = DONE;
 	struct pxt_stream *stream;
-	bool is_same;
 
 	atomic_fetch_add(user, 1);
 	stream = atomic_load(&view->stream);
-	is_same = atomic_load_explicit(&view->serial, memory_order_relaxed) == serial;
-	if (is_same && stream)
+	if (PT_UNLIKELY(atomic_load_explicit(&view->serial, memory_order_relaxed) != serial))
+		recorded = IS_OTHER;
+	else if (stream) {
 		record_into(view, stream, event, data);
+		if (PT_UNLIKELY(atomic_load_explicit(&stream->run, memory_order_relaxed) &
+				PT_IS_CLOSED))
+			recorded = IS_CLOSED;
+	}
 	atomic_fetch_sub_explicit(user, 1, memory_order_release);
-	return is_same;
+	return recorded;
+}
+
+static void record_slowly(struct pxt_registry *registry, unsigned int number, uint32_t serial,
+			  struct pxt_event *event, const void *data, enum recorded recorded)
+{
+	if (recorded == IS_OTHER && pxt_view_map(number, serial))
+		recorded = record_number(number, serial, event, data);
+	if (recorded == IS_CLOSED)
+		pxt_view_detach(registry, number, serial);
 }
 
 /* HOT. */
@@ -206,9 +235,10 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 			uint32_t serial = atomic_load_explicit(&registry->serial[number],
 							       memory_order_relaxed);
 
-			if (!record_number(number, serial, &event, data) &&
-			    pxt_view_map(number, serial))
-				record_number(number, serial, &event, data);
+			enum recorded recorded = record_number(number, serial, &event, data);
+
+			if (PT_UNLIKELY(recorded != DONE))
+				record_slowly(registry, number, serial, &event, data, recorded);
 		}
 	}
 	errno = error;

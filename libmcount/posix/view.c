@@ -115,3 +115,16 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	}
 	return false;
 }
+
+/* Should another stream of that number have been attached just now, it stays. */
+void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
+{
+	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
+	_Atomic unsigned long *word = &registry->attached[number / PT_ATTACHED_BITS];
+
+	if (atomic_load(&registry->serial[number]) != serial)
+		return;
+	atomic_fetch_and(word, ~bit);
+	if (atomic_load(&registry->serial[number]) != serial)
+		atomic_fetch_or(word, bit);
+}
