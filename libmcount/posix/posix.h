@@ -151,6 +151,7 @@ struct pxt_view {
 
 struct pxt_process {
 	_Atomic(struct pxt_registry *) registry;
+	_Atomic uint32_t is_recorded;
 	_Atomic uint32_t pid;
 	struct pxt_names *names;
 	uint64_t start;
@@ -247,6 +248,10 @@ bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
 void pxt_put_start(struct pxt_view *view, const void *address);
 void pxt_wake_readers(struct pxt_stream *stream);
+
+/* recorded.c: under utrail record */
+void pxt_recorded_declare(uint32_t id, const char *name);
+void pxt_recorded_emit(uint32_t id, const void *data, size_t len);
 
 /* handle.c */
 enum pxt_kind {

@@ -244,12 +244,13 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 	errno = error;
 }
 
-/* HOT: without a stream, two loads and a branch. */
+/* HOT: without a stream and a recorder, a few loads and a branch. */
 void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t len)
 {
 	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,
 							     memory_order_acquire);
-	unsigned long attached = 0;
+	unsigned long attached = atomic_load_explicit(&pxt_process.is_recorded,
+						      memory_order_relaxed);
 
 	for (unsigned int nr = 0; nr < PT_ATTACHED_WORDS; nr++)
 		attached |= atomic_load_explicit(&registry->attached[nr], memory_order_relaxed);
@@ -259,4 +260,6 @@ void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t le
 		return;
 	if (pxt_join())
 		pxt_record(id, data, len, __builtin_return_address(0));
+	if (PT_UNLIKELY(atomic_load_explicit(&pxt_process.is_recorded, memory_order_relaxed)))
+		pxt_recorded_emit(id, data, len);
 }
