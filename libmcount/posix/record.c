@@ -184,11 +184,10 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				   const void *data)
 {
 	struct pxt_view *view = &pxt_process.views[number];
-	_Atomic uint32_t *user = pxt_view_user(view);
+	struct pxt_inside inside = pxt_inside_enter(view);
 	enum recorded recorded = DONE;
 	struct pxt_stream *stream;
 
-	atomic_fetch_add(user, 1);
 	stream = atomic_load(&view->stream);
 	if (PT_UNLIKELY(atomic_load_explicit(&view->serial, memory_order_relaxed) != serial))
 		recorded = IS_OTHER;
@@ -198,7 +197,7 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
 	}
-	atomic_fetch_sub_explicit(user, 1, memory_order_release);
+	pxt_inside_leave(&inside);
 	return recorded;
 }
 

@@ -178,6 +178,8 @@ int pxt_ring_put(struct pxt_view *view, const struct pxt_event *event, const voi
 
 	if (PT_UNLIKELY(error))
 		return error;
+	/* The next one's: its cell has left the cache since the last round. */
+	__builtin_prefetch(cell_at(view, at + count), 1);
 	put_record(view, at, event, data);
 	atomic_store_explicit(&cell_at(view, at)->word,
 			      make_word(view, at, COMMITTED, count, event->pid),

@@ -37,6 +37,8 @@ static bool wait_for_users(struct pxt_view *view, int tries)
 {
 	struct timespec step = { 0, 1000000 };
 
+	if (!pxt_inside_wait(&tries))
+		return false;
 	for (int nr = 0; nr < PT_NR_USERS; nr++) {
 		for (; atomic_load(&view->users[nr].nr); tries--) {
 			if (tries <= 0)

@@ -678,7 +678,7 @@ POINT(log_of_a_process_that_was_killed_has_all_that_was_flushed)
 	int fd = make_file(), nr = 0;
 	struct seen seen;
 	trace_id_t trid;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		id = open_id("x");
@@ -701,7 +701,7 @@ POINT(log_of_a_process_that_exits_is_flushed)
 	int fd = make_file(), nr = 0;
 	struct seen seen;
 	trace_id_t trid;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		make_log(fd, NULL);
