@@ -4,6 +4,7 @@
  */
 #include "libmcount/posix/posix.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -44,8 +45,8 @@ static bool take(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
 }
 
-/* Signal-safe. A thread keeps its word until it ends; then another one finds out. */
-struct pxt_thread *pxt_inside_new(void)
+/* A thread keeps its word until it ends; then another one finds out. */
+static struct pxt_thread *find_word(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	uint32_t nr = atomic_load(&nr_used);
@@ -69,6 +70,16 @@ struct pxt_thread *pxt_inside_new(void)
 		}
 	}
 	return pxt_thread;
+}
+
+/* Signal-safe. */
+struct pxt_thread *pxt_inside_new(void)
+{
+	int error = errno;
+	struct pxt_thread *thread = find_word();
+
+	errno = error;
+	return thread;
 }
 
 /* The only thread of a child: the others' words are nobody's. */

@@ -157,8 +157,10 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
-	if (!event->time_ns)
+	if (!event->time_ns) {
 		event->time_ns = pxt_clock_ns(CLOCK_MONOTONIC);
+		event->thread = (uintptr_t)pthread_self();
+	}
 	event->time_ns += view->offset_ns;
 	if (event->len > view->max_data) {
 		event->len = view->max_data;
@@ -214,10 +216,8 @@ static void record_slowly(struct pxt_registry *registry, unsigned int number, ui
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
-	int error = errno;
 	struct pxt_event event = {
 		.address = (uintptr_t)address,
-		.thread = (uintptr_t)pthread_self(),
 		.id = id,
 		.len = len < PT_DATA_MAX ? (uint32_t)len : PT_DATA_MAX,
 		.flags = len > PT_DATA_MAX ? PT_TRUNCATED : 0,
@@ -240,7 +240,6 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 				record_slowly(registry, number, serial, &event, data, recorded);
 		}
 	}
-	errno = error;
 }
 
 /* HOT: without a stream and a recorder, a few loads and a branch. */

@@ -1,6 +1,7 @@
 /* Events that go to a recorder, too: the probe, when it is in this process (utils/fstrace/recorder.h). They are "posix:NAME" there. */
 #include "libmcount/posix/posix.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "utils/fstrace/payload.h"
@@ -71,7 +72,7 @@ static void emit_copy(const struct utrail_trace_recorder *to, uint32_t number, c
 }
 
 /* HOT. Between begin() and end() no function is called. */
-void pxt_recorded_emit(uint32_t id, const void *data, size_t len)
+static void emit(uint32_t id, const void *data, size_t len)
 {
 	const struct utrail_trace_recorder *to = atomic_load_explicit(&recorder,
 								      memory_order_relaxed);
@@ -92,4 +93,12 @@ void pxt_recorded_emit(uint32_t id, const void *data, size_t len)
 	fst_text_init_at(&payload, place.at, place.room);
 	put_payload(&payload, data, len);
 	to->end(number, &place, payload.len);
+}
+
+void pxt_recorded_emit(uint32_t id, const void *data, size_t len)
+{
+	int error = errno;
+
+	emit(id, data, len);
+	errno = error;
 }
