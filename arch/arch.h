@@ -77,6 +77,7 @@ void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 /* Where code that was patched enters the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event, from its stub */
+	ARCH_HOOK_POINT_ARGS, /* the same with arguments */
 	ARCH_HOOK_ENTRY,      /* a function begins, from its stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
@@ -119,6 +120,14 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
+ * The same for an event with arguments: probe_point_args() finds at @operands, within 2 GiB, where they are. Registers are all there are.
+ */
+#define ARCH_POINT_ARGS_STUB_BYTES 42
+
+void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
+				const void *operands);
+
+/*
  * The same for a function that records have as @addr, with its return slot @slot bytes above the stack pointer at @site. What it comes
  * from leads to the byte ARCH_ENTRY_STUB_START.
  */
@@ -159,7 +168,7 @@ int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 /* In a signal handler with @context (ucontext_t): was it one of the above? Then the thread goes on at its end. */
 bool arch_fault_resume(void *context);
 
-/* HOT: the low 16 bytes of vector register @index that holds arguments or results, from 0 on. */
+/* HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of them holds arguments and results. */
 void arch_read_vector(void *to, unsigned index);
 
 /* HOT: the ten bytes on top of the floating point stack, where long double results are. */

@@ -7,6 +7,7 @@
 
 #include "arch/hook_code.h"
 #include "arch/insn.h"
+#include "arch/operand.h"
 #include "utils/base/compiler.h"
 
 #ifndef R_RISCV_JUMP_SLOT
@@ -115,6 +116,7 @@ static const struct isa isa_x86_64 = {
 	.plt = { 16, 32, 16, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT },
 	.insns = &x86_64_insns,
 	.hook_code = &x86_64_hook_code,
+	.parse_operand = x86_64_parse_operand,
 };
 
 /* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */
@@ -174,6 +176,17 @@ const struct isa *isa_of(unsigned machine, unsigned word_bytes)
 			return *isa;
 	}
 	return NULL;
+}
+
+bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out)
+{
+	const struct operand none = { .base = OPERAND_NO_REGISTER, .index = OPERAND_NO_REGISTER };
+
+	*out = none;
+	if (isa && isa->parse_operand && isa->parse_operand(text, len, out))
+		return true;
+	*out = none;
+	return false;
 }
 
 int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf)

@@ -8,6 +8,7 @@
 
 struct hook_code;
 struct insn_set;
+struct operand;
 
 /* Registers that one kind of arguments is passed in, in that order. @first: the number of isa_reg_name(), the others follow. */
 struct isa_arg_regs {
@@ -38,6 +39,7 @@ struct isa_plt {
  * @floats_then_ints: what is left of @ints comes between these two
  * @insns: how its machine code is read and moved (arch/insn.h); NULL: utrail does not know
  * @hook_code: what compilers leave for hooks (arch/hook_code.h); NULL: utrail does not know
+ * @parse_operand: what operand_parse() asks, with @out empty (arch/operand.h); NULL: utrail does not know
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); elsewhere we do not know where they are
  */
 struct isa {
@@ -55,6 +57,7 @@ struct isa {
 	struct isa_plt plt;
 	const struct insn_set *insns;
 	const struct hook_code *hook_code;
+	bool (*parse_operand)(const char *text, size_t len, struct operand *out);
 };
 
 /* The row of programs with that e_machine and that size of words (0: of any); NULL: there is none, so nothing is known. */

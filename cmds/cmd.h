@@ -51,6 +51,7 @@ extern const struct cmd cmd_convert;
 extern const struct cmd cmd_dump;
 extern const struct cmd cmd_events;
 extern const struct cmd cmd_graph;
+extern const struct cmd cmd_import;
 extern const struct cmd cmd_info;
 extern const struct cmd cmd_live;
 extern const struct cmd cmd_record;

@@ -118,6 +118,10 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 	/* With its `!`, of -U, as of -P. */
 	if (opts->patch_specs)
 		add_word(words, "patch", opts->patch_specs);
+	if (opts->trace_include_spec)
+		add_word(words, "trace-include", opts->trace_include_spec);
+	if (opts->trace_exclude_spec)
+		add_word(words, "trace-exclude", opts->trace_exclude_spec);
 	if (opts_has_given(opts, "depth")) {
 		strbuf_addf(&text, "%u", opts->depth);
 		add_word(words, "depth", strbuf_str(&text));
@@ -154,8 +158,8 @@ int control_live(const struct opts *opts, struct uft_err *err)
 		return err_set(
 			err, -ERR_USAGE,
 			"process %s is being recorded: live --pid changes what is recorded "
-			"of it, by -F, -N, -C, -T, -P, -U, -D, -t, -Z or --trace ('utrail control "
-			"%s status' shows what is in force)",
+			"of it, by -F, -N, -C, -T, -P, -U, -D, -t, -Z, --trace, --trace-include or "
+			"--trace-exclude ('utrail control %s status' shows what is in force)",
 			opts->pids, opts->pids);
 
 	int ret = control_find(opts->pids, &name, err);

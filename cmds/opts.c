@@ -17,7 +17,7 @@
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS)
+#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT)
 
 enum group {
 	GROUP_COMMON,
@@ -453,7 +453,7 @@ const struct opt_row opts_table[] = {
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, .is_recorded = true, MEMBER(event_full) },
 	{ "kernel-full", 0, NULL, "show calls of the kernel outside of functions too",
-	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(kernel_full) },
+	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, .is_recorded = true, MEMBER(kernel_full) },
 	{ "kernel-only", 0, NULL, "show no calls but those of the kernel",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, MEMBER(kernel_only) },
 	{ "kernel-skip-out", 0, NULL, "the default: calls of the kernel outside of functions are left out",
@@ -535,8 +535,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_EVENTS, CMD_EVENTS, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
-	{ "into", 0, "DIR", "events import: add the events to this recording",
-	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_into) },
+	{ "into", 0, "DIR", "import, events import: add to this recording",
+	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_common) },
 

@@ -36,6 +36,7 @@ enum cmd_bit {
 	CMD_CONTROL = 1U << 10,
 	CMD_CONVERT = 1U << 11,
 	CMD_EVENTS = 1U << 12,
+	CMD_IMPORT = 1U << 13,
 };
 
 enum opts_show {

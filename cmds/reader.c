@@ -96,24 +96,26 @@ void reader_close_data(struct trace_data *data, const struct opts *opts)
 	data_close(data);
 }
 
-/* Of tasks without a probe the kernel tells, too; that is outside of all functions. */
-static bool has_kernel_events(const struct trace_data *data)
+static int has_bytes(void *self, const char *name, uint32_t cpu)
 {
-	uint32_t nr_cpus = cpu_files_count(data->dir, "perf-cpu");
+	const struct trace_data *data = self;
 	char path[PATH_MAX];
 	struct stat st;
 
-	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
-		snprintf(path, sizeof(path), "%s/perf-cpu%u.dat", data->dir, cpu);
-		if (stat(path, &st) == 0 && st.st_size > 0)
-			return true;
-	}
-	return false;
+	snprintf(path, sizeof(path), "%s/%s", data->dir, name);
+	return stat(path, &st) == 0 && st.st_size > 0 ? -EEXIST : 0;
+}
+
+/* Whether there are files "<prefix><cpu>.dat" with anything in them. */
+static bool has_cpu_files(const struct trace_data *data, const char *prefix)
+{
+	return cpu_files_each(data->dir, prefix, has_bytes, (void *)data, NULL) == -EEXIST;
 }
 
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err)
 {
+	bool has_kernel = has_cpu_files(data, "kernel-cpu");
 	const char *hint = "";
 
 	if (data_has_records(data))
@@ -121,8 +123,10 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
-	if (has_kernel_events(data)) {
-		if (opts->event_full && opts->use_events && !data->growth)
+	/* Of tasks without a probe the kernel tells, too; that is outside of all functions. */
+	if (has_kernel || has_cpu_files(data, "perf-cpu")) {
+		if (((opts->event_full && opts->use_events) || (has_kernel && opts->kernel_full)) &&
+		    !data->growth)
 			return 0;
 		hint = "; what the kernel tells of its tasks is shown by --event-full";
 	}

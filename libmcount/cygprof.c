@@ -200,7 +200,7 @@ NOINLINE static void enter_rule_outside(struct thread *t, uint64_t sp, uint64_t 
 
 NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	if (planned_is_current(t->planned) && planned_fast_bar(t, sp, caller, fn))
+	if (planned_is_current(t->planned) && planned_fast_enter_open(t, sp, caller, fn, NULL))
 		guard_leave_fast(t);
 	else
 		enter_guarded(t, sp, fn, caller);
@@ -267,7 +267,7 @@ static inline bool is_far(const struct thread *t, uint64_t sp)
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {
-		if (planned_leave_open(t)) {
+		if (planned_leave_open(t, NULL)) {
 			guard_leave_fast(t);
 			return;
 		}

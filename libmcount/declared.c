@@ -1,6 +1,7 @@
 /* Events that the program declares (see declared.h), and the door that libutrail-trace comes in by (utils/fstrace/recorder.h). */
 #include "libmcount/declared.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,8 +12,10 @@
 #include "libmcount/channel.h"
 #include "libmcount/emit.h"
 #include "libmcount/guard.h"
+#include "libmcount/leave.h"
 #include "libmcount/points.h"
 #include "libmcount/steer.h"
+#include "utils/format/attach.h"
 #include "utils/format/event_ids.h"
 #include "utils/fstrace/recorder.h"
 
@@ -115,6 +118,56 @@ static int choose(uint32_t event, const char *id)
 	return choice ? atomic_load(choice) : 0;
 }
 
+/* --- choices that change --- */
+
+/* A process has few copies of the library: those that its plugins were linked with. */
+#define WATCHERS_MAX 16
+
+static _Atomic(bool (*)(void)) watchers[WATCHERS_MAX];
+
+/* Put @now in the place of @before. */
+static bool put_watcher(bool (*before)(void), bool (*now)(void))
+{
+	for (unsigned i = 0; i < WATCHERS_MAX; i++) {
+		bool (*expected)(void) = before;
+
+		if (atomic_compare_exchange_strong(&watchers[i], &expected, now))
+			return true;
+	}
+	return false;
+}
+
+static bool watch(bool (*fn)(void), bool is_on)
+{
+	bool was_there = put_watcher(fn, is_on ? fn : NULL);
+
+	return !is_on || was_there || put_watcher(NULL, fn);
+}
+
+int64_t declared_choose(const struct attach_choice *list, uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++) {
+		struct control_declared said = { .event = list[i].event, .choice = list[i].choice };
+
+		if (said.event - EVENT_ID_USER >= EVENT_USER_MAX)
+			return -EINVAL;
+		if (!note_choice(&said))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int64_t declared_chosen(void)
+{
+	for (unsigned i = 0; i < WATCHERS_MAX; i++) {
+		bool (*fn)(void) = atomic_load(&watchers[i]);
+
+		if (fn && !fn())
+			return -EAGAIN;
+	}
+	return 0;
+}
+
 /* --- records --- */
 
 struct begin_payloads {
@@ -130,6 +183,7 @@ static struct thread *make_writer(struct thread *t)
 
 	if (p == MAP_FAILED)
 		return NULL;
+	leave_note_memory(p, sizeof(struct thread));
 	t->payloads = p;
 	return p;
 }
@@ -335,6 +389,7 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 		.emit = emit,
 		.begin = begin,
 		.end = end,
+		.watch = watch,
 	};
 
 	/* A probe that was put into a process leaves it again; the library keeps its answer. */

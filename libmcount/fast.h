@@ -56,14 +56,18 @@ static inline bool fast_has_room(const struct thread *t)
 	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
 }
 
+/* The depth of a record inside of @f, at its place in a data word. */
+static inline uint64_t fast_depth_inside(const struct frame *f)
+{
+	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
+}
+
 /* What the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come from them. */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct frame *top = t->top;
 	struct frame *f = top + 1;
-	uint64_t depth_bits = (top->data + (1 << RECORD_DEPTH_SHIFT)) &
-			      (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
-	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | depth_bits;
+	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(top);
 	uint64_t now_ns;
 
 	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||

@@ -11,6 +11,7 @@
 #include "libmcount/arena.h"
 #include "libmcount/channel.h"
 #include "libmcount/counters.h"
+#include "libmcount/declared.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
@@ -313,6 +314,12 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 		return patches_codes(ranges, nr_ranges);
 	case ATTACH_OPEN_ANNOUNCED:
 		return find_open(ranges, nr_ranges);
+	case ATTACH_CHOOSE:
+		return probe.ready
+			       ? declared_choose((const struct attach_choice *)ranges, nr_ranges)
+			       : -EINVAL;
+	case ATTACH_CHOSEN:
+		return declared_chosen();
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

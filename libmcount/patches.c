@@ -1,11 +1,13 @@
 /* Patches (see patches.h). */
 #include "libmcount/patches.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "libmcount/modules.h"
 #include "libmcount/patches_private.h"
+#include "libmcount/point_args.h"
 #include "libmcount/probe.h"
 #include "libmcount/text.h"
 
@@ -38,7 +40,9 @@ static uint32_t head_bytes(const struct plan_patch *plan)
 {
 	if (plan->flags & PLAN_PATCH_SILENT)
 		return 0;
-	return plan->what == PATCH_EVENT ? ARCH_POINT_STUB_BYTES : ARCH_ENTRY_STUB_BYTES;
+	if (plan->what == PATCH_ENTRY)
+		return ARCH_ENTRY_STUB_BYTES;
+	return plan->operands ? ARCH_POINT_ARGS_STUB_BYTES : ARCH_POINT_STUB_BYTES;
 }
 
 static uint64_t stub_bytes(const struct plan_patch *plan)
@@ -46,20 +50,28 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 	return has_stub(plan) ? head_bytes(plan) + plan->len : 0;
 }
 
-/* To @at, to be executed at @as, which has the cells of @memory. */
+/* The hook's cell; a stub lies as far from it, and from what else it leads to, where it is written as where it is executed. */
+static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
+{
+	return (const uint64_t *)&memory->cells[hook];
+}
+
+/* To @at, to be executed at @as, which has the cells of @memory. @operands: where those of its arguments will be, if it has any */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
-		       const struct stub_memory *memory)
+		       const struct stub_memory *memory, const void *operands)
 {
 	uint8_t *code = at + head_bytes(plan);
 	uint64_t moved = plan->site - (as + head_bytes(plan));
 
-	/* A stub and its cell lie as far from each other where it is written as where it is executed. */
-	if (head_bytes(plan) && plan->what == PATCH_EVENT)
-		arch_write_point_stub(at, plan->event, plan->site,
-				      (const uint64_t *)&memory->cells[ARCH_HOOK_POINT]);
-	else if (head_bytes(plan))
+	if (head_bytes(plan) && plan->what == PATCH_ENTRY)
 		arch_write_entry_stub(at, plan->addr, plan->site, plan->slot,
-				      (const uint64_t *)&memory->cells[ARCH_HOOK_ENTRY]);
+				      cell_of(memory, ARCH_HOOK_ENTRY));
+	else if (head_bytes(plan) && plan->operands)
+		arch_write_point_args_stub(at, plan->event, plan->site,
+					   cell_of(memory, ARCH_HOOK_POINT_ARGS), operands);
+	else if (head_bytes(plan))
+		arch_write_point_stub(at, plan->event, plan->site,
+				      cell_of(memory, ARCH_HOOK_POINT));
 	memcpy(code, plan->code, plan->len);
 	for (uint32_t i = 0; i < plan->nr_fixes; i++) {
 		if (!arch_move_distance(code + plan->fixes[i], moved))
@@ -91,21 +103,76 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 struct adoption {
 	struct patched_module *module;
 	const struct plan_patch *plans;
+	const struct plan_operand *operands;
 	enum patches_text text;
 	uint32_t failed;
 };
 
+/* Of all stubs, one behind the other. */
+static uint64_t all_stub_bytes(const struct adoption *a)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < a->module->nr; i++)
+		bytes += stub_bytes(&a->plans[i]);
+	return bytes;
+}
+
+/* Of one patch: what is in a plan ends in a last one. */
+static uint32_t count_operands(const struct adoption *a, const struct plan_patch *plan)
+{
+	uint32_t nr = 0;
+
+	if (!plan->operands || !head_bytes(plan))
+		return 0;
+	while (!(a->operands[plan->operands - 1 + nr++].flags & PLAN_OPERAND_LAST))
+		;
+	return nr;
+}
+
+/* Behind all stubs, since these run into each other. */
+static uint64_t all_operands_bytes(const struct adoption *a)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < a->module->nr; i++)
+		bytes += point_operands_bytes(count_operands(a, &a->plans[i]));
+	return bytes;
+}
+
+/* How many bytes. */
+static uint64_t write_operands(const struct adoption *a, const struct plan_patch *plan, uint8_t *to)
+{
+	struct point_operands *out = (struct point_operands *)to;
+	uint32_t nr = count_operands(a, plan);
+
+	if (nr) {
+		out->nr = nr;
+		memcpy(out->list, &a->operands[plan->operands - 1], nr * sizeof(*out->list));
+	}
+	return point_operands_bytes(nr);
+}
+
+/* Operands are words. */
+static uint64_t operands_start(const struct adoption *a)
+{
+	return ALIGN_UP(offsetof(struct stub_memory, stubs) + all_stub_bytes(a), 8U) -
+	       offsetof(struct stub_memory, stubs);
+}
+
 static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, void *arg)
 {
 	const struct adoption *a = arg;
+	uint64_t operands = operands_start(a);
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < a->module->nr; i++) {
 		const struct plan_patch *plan = &a->plans[i];
 
-		if (has_stub(plan) &&
-		    !write_stub(plan, to->stubs + at, (uint64_t)as->stubs + at, to))
+		if (has_stub(plan) && !write_stub(plan, to->stubs + at, (uint64_t)as->stubs + at,
+						  to, to->stubs + operands))
 			return false;
+		operands += write_operands(a, plan, to->stubs + operands);
 		at += stub_bytes(plan);
 	}
 	return true;
@@ -115,12 +182,10 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
 	struct patched_module *module = a->module;
-	uint64_t bytes = 0;
 	uint64_t at;
 
-	for (uint32_t i = 0; i < module->nr; i++)
-		bytes += stub_bytes(&a->plans[i]);
-	module->memory = stub_memory_make(info, bytes, write_stubs, a);
+	module->memory = stub_memory_make(info, operands_start(a) + all_operands_bytes(a),
+					  write_stubs, a);
 	if (!module->memory)
 		return false;
 	at = (uint64_t)module->memory->stubs;
@@ -275,12 +340,15 @@ static struct patched_module *make_module(const struct plan_patch *plans, uint32
 	return module;
 }
 
-void patches_adopt(const struct plan_patch *patches, uint32_t nr, enum patches_text text)
+void patches_adopt(const struct plan_patch *patches, uint32_t nr,
+		   const struct plan_operand *operands, enum patches_text text)
 {
 	uint32_t of_module;
 
 	for (uint32_t start = 0; start < nr; start += of_module) {
-		struct adoption a = { .plans = &patches[start], .text = text };
+		struct adoption a = { .plans = &patches[start],
+				      .operands = operands,
+				      .text = text };
 
 		for (of_module = 1;
 		     start + of_module < nr &&

@@ -10,12 +10,13 @@ enum patches_text {
 };
 
 /*
- * COLD. Put the @nr patches of a plan into the program: stubs first, for those that have any, then what leads there. One whose code is not
+ * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs first, for those that have any, then what leads there. One whose code is not
  * as the recorder has seen it in the file is left alone; what fails is counted for the recorder. There may be other
  * threads, but they must not run in that code: at the start there are none, and a library that was just loaded is run by those that
  * its own constructors have started.
  */
-void patches_adopt(const struct plan_patch *patches, uint32_t nr, enum patches_text text);
+void patches_adopt(const struct plan_patch *patches, uint32_t nr,
+		   const struct plan_operand *operands, enum patches_text text);
 
 /*
  * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code again: put its patches in

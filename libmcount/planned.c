@@ -314,11 +314,19 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /* What may be of interest, by a function that nothing depends on but the selection. */
+static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+			       const struct arch_regs *regs)
+{
+	if (planned_is_open(t))
+		return planned_fast_enter_open(t, slot, ret, addr, regs);
+	return (t->calls == t->planned->skip_outside && planned_fast_opt_in(t, slot, ret, addr)) ||
+	       planned_fast_enter_known(t, slot, ret, addr, regs);
+}
+
 static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
 				const struct arch_regs *regs)
 {
-	if (planned_is_open(t) ? !planned_fast_bar(t, (uint64_t)slot, *slot, addr)
-			       : !planned_fast_enter_known(t, (uint64_t)slot, *slot, addr, regs))
+	if (!push_simple(t, (uint64_t)slot, *slot, addr, regs))
 		return false;
 	*slot = (uint64_t)arch_return_trampoline;
 	return true;
@@ -433,7 +441,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	    planned_is_unwanted(t, addr))
 		return;
 	if (planned_is_open(t) &&
-	    (planned_is_too_deep(t, addr) || planned_fast_bar(t, id, *slot, addr)))
+	    (planned_is_too_deep(t, addr) || planned_fast_enter_open(t, id, *slot, addr, regs)))
 		return;
 	planned_settle(t);
 	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))

@@ -43,6 +43,17 @@ enum planned_flags {
 };
 
 /*
+ * The same of a frame that the stubs must not pop, while the thread is open (planned_pass.h).
+ *
+ * @began_ns: of the frame whose @result stands beside this, for it may be of an earlier one
+ * @outer: index of the frame that was thread->fast_base before
+ */
+struct open_frame {
+	uint64_t began_ns;
+	uint64_t outer;
+};
+
+/*
  * What belongs to the frame with the same index. All that its end needs of the plan under which it began, which may have been replaced.
  *
  * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it lies in stays as long as the frame
@@ -51,7 +62,10 @@ enum planned_flags {
  *                      this frame
  */
 struct planned_frame {
-	struct selection before;
+	union {
+		struct selection before;
+		struct open_frame open;
+	};
 	const struct capture_step *result;
 	uint16_t flags; /* enum planned_flags */
 	uint16_t args_len;

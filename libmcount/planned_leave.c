@@ -137,7 +137,7 @@ void planned_leave_unseen(struct thread *t)
 void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 {
 	if (t->planned->open_base) {
-		if (planned_leave_open(t))
+		if (planned_leave_open(t, regs))
 			return;
 		planned_close(t);
 	}

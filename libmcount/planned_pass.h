@@ -15,6 +15,9 @@
  * than that around it. planned.now is what holds inside of planned.open_base, the innermost frame that is not one of them. Before anybody
  * else looks, planned_settle() makes them what others are, and the thread is not open any more.
  *
+ * A function of which no more is said than that something is captured ends nothing of that: planned_fast_capture() pushes its frame as the fast paths
+ * would. If it is the return value, the frame has a struct open_frame, and is thread->fast_base, so that its return comes to planned_leave_open().
+ *
  * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it gets a frame whose time is OPEN_OUT, and
  * the thread is barred until that is over. No frame comes above it. A call that is too deep ends nothing either, and needs no frame; but where
  * returns are announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are known apart.
@@ -105,6 +108,15 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	t->calls = p->pass;
 }
 
+/* The return of @f, which is about to be pushed, is none that the fast paths may write an EXIT for. */
+static inline void planned_keep_back(struct thread *t, struct frame *f)
+{
+	t->planned->frames[f - t->frames].open.outer = t->fast_base - t->frames;
+	guard_barrier();
+	t->fast_base = f;
+	guard_barrier();
+}
+
 /* A frame without a record, of a thread that is open. A handler may jump out for good anywhere in this, and in what follows. */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
@@ -115,9 +127,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	f->ret = ret;
 	f->data = record_data(RECORD_ENTRY, 0, addr);
 	f->time_ns = kind;
-	/* Its return is none that the fast paths may write an EXIT for. */
-	t->fast_base = f;
-	guard_barrier();
+	planned_keep_back(t, f);
 	t->top = f;
 }
 
@@ -142,27 +152,6 @@ static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64
 	if (t->top < t->drop_limit || t->top >= t->limit)
 		return false;
 	planned_push_open(t, slot, ret, addr, OPEN_TOO_DEEP);
-	return true;
-}
-
-/*
- * The innermost frame ends, of a thread that is open or barred. True: it was one of these two, and that is all. Those of the fast paths
- * begin above the base, unless there are too deep ones.
- */
-static inline bool planned_leave_open(struct thread *t)
-{
-	struct planned *p = t->planned;
-	struct frame *f = t->top - 1;
-
-	if (t->calls == p->skip_out) {
-		p->now.out = 0;
-		t->calls = p->pass;
-	} else if (t->top <= t->drop_limit) {
-		return false;
-	}
-	t->fast_base = f > t->drop_limit ? f : p->open_base;
-	guard_barrier();
-	t->top = f;
 	return true;
 }
 

@@ -208,8 +208,10 @@ void planned_close(struct thread *t)
 	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
+		/* Where it is that of the frame, it stays. */
+		if (pf->open.began_ns != f->time_ns)
+			pf->result = NULL;
 		pf->before = now;
-		pf->result = NULL;
 		pf->args_len = 0;
 		pf->args_at = p->args_top;
 		pf->flags = 0;

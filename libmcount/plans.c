@@ -258,13 +258,24 @@ static void publish(struct live_plan *plan)
 	reclaim();
 }
 
+static bool operands_read_memory(const struct plan_operand *operands, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		if (operands[i].kind == PLAN_OPERAND_MEMORY)
+			return true;
+	}
+	return false;
+}
+
 /* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
 static void add_places(const struct plan_view *view, enum patches_text text)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
 	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
+	const struct plan_list *operands = &view->lists[PLAN_OPERANDS];
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
-			 (uint64_t)patches->nr * sizeof(struct plan_patch);
+			 (uint64_t)patches->nr * sizeof(struct plan_patch) +
+			 (uint64_t)operands->nr * sizeof(struct plan_operand);
 	void *copy = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				  -1, 0)
 			   : MAP_FAILED;
@@ -274,11 +285,15 @@ static void add_places(const struct plan_view *view, enum patches_text text)
 
 	struct plan_call_site *sites = copy;
 	struct plan_patch *first = (struct plan_patch *)(sites + calls->nr);
+	struct plan_operand *args = (struct plan_operand *)(first + patches->nr);
 
 	plan_copy(view, PLAN_CALLS, sites);
 	plan_copy(view, PLAN_PATCHES, first);
+	plan_copy(view, PLAN_OPERANDS, args);
+	if (operands_read_memory(args, operands->nr))
+		fault_guard_begin();
 	libcall_hook(sites, calls->nr);
-	patches_adopt(first, patches->nr, text);
+	patches_adopt(first, patches->nr, args, text);
 	munmap(copy, bytes);
 }
 

@@ -278,6 +278,10 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
  */
 void probe_point(uint32_t event, uint64_t sp);
 
+/* The same with arguments, called by arch_point_args. */
+struct arch_point;
+void probe_point_args(const struct arch_point *point);
+
 /*
  * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it ends by an exit sled with the same slot, with
  * @regs what it returns, or NULL before it jumps to another one.

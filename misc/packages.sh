@@ -1,13 +1,14 @@
 # Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
-	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev"
+	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev"
 
 test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
 	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev
-	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema"
+	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
+	trace-cmd zstd"
 
 # For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"

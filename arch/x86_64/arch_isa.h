@@ -44,6 +44,44 @@ struct arch_regs {
 _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arch_int_arg");
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
+/*
+ * What arch_point_args has on the stack, which the program's own is behind: its registers as they are at the site.
+ *
+ * @back: where it returns to: into the stub
+ * @operands: how far from there the struct point_operands are
+ */
+struct arch_point {
+	uint64_t r15;
+	uint64_t r14;
+	uint64_t r13;
+	uint64_t r12;
+	uint64_t rbp;
+	uint64_t rbx;
+	struct arch_regs regs;
+	uint64_t flags;
+	uint64_t back;
+	int64_t operands;
+	uint64_t event;
+	uint64_t site;
+	uint8_t red_zone[128];
+};
+
+static inline uint64_t arch_point_sp(const struct arch_point *point)
+{
+	return (uint64_t)(point + 1);
+}
+
+/* General register @number, as DWARF counts them (psABI, 3.6.2), below 16. */
+static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
+{
+	/* rax rdx rcx rbx rsi rdi rbp, none, r8 to r15 */
+	static const uint8_t words[] = { 14, 12, 13, 5, 11, 10, 4, 0, 9, 8, 7, 6, 3, 2, 1, 0 };
+
+	if (number == 7)
+		return arch_point_sp(point);
+	return ((const uint64_t *)point)[words[number]];
+}
+
 /* The @index-th integer argument, from 1 on (psABI 3.2.3); @slot: the function's return slot. */
 static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t *slot,
 				    unsigned index)

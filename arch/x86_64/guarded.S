@@ -95,7 +95,7 @@ END arch_copy_string
 	.hidden	arch_guarded_end
 arch_guarded_end:
 
-/* void arch_read_vector(void *to, unsigned index): the low 16 bytes of %xmm0 to %xmm7. */
+/* void arch_read_vector(void *to, unsigned index): the low 16 bytes of %xmm0 to %xmm15. */
 FUNCTION arch_read_vector
 	cmpl	$4, %esi
 	jae	4f
@@ -123,7 +123,18 @@ FUNCTION arch_read_vector
 6:	jne	7f
 	movups	%xmm6, (%rdi)
 	ret
-7:	movups	%xmm7, (%rdi)
+7:	cmpl	$7, %esi
+	jne	8f
+	movups	%xmm7, (%rdi)
+	ret
+	/* No arguments of functions: those of static probes, rarely. */
+	.irp	reg, 8, 9, 10, 11, 12, 13, 14
+8:	cmpl	$\reg, %esi
+	jne	8f
+	movups	%xmm\reg, (%rdi)
+	ret
+	.endr
+8:	movups	%xmm15, (%rdi)
 	ret
 END arch_read_vector
 

@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 
 extern const char arch_point[];
+extern const char arch_point_args[];
 extern const char arch_entry[];
 extern const char arch_fentry[];
 extern const char arch_xray_entry[];
@@ -11,9 +12,10 @@ extern const char arch_xray_exit[];
 extern const char arch_xray_tail[];
 
 const char *const arch_hooks[ARCH_HOOKS] = {
-	[ARCH_HOOK_POINT] = arch_point,		[ARCH_HOOK_ENTRY] = arch_entry,
-	[ARCH_HOOK_CALL] = arch_fentry,		[ARCH_HOOK_XRAY_ENTRY] = arch_xray_entry,
-	[ARCH_HOOK_XRAY_EXIT] = arch_xray_exit, [ARCH_HOOK_XRAY_TAIL] = arch_xray_tail,
+	[ARCH_HOOK_POINT] = arch_point,		  [ARCH_HOOK_POINT_ARGS] = arch_point_args,
+	[ARCH_HOOK_ENTRY] = arch_entry,		  [ARCH_HOOK_CALL] = arch_fentry,
+	[ARCH_HOOK_XRAY_ENTRY] = arch_xray_entry, [ARCH_HOOK_XRAY_EXIT] = arch_xray_exit,
+	[ARCH_HOOK_XRAY_TAIL] = arch_xray_tail,
 };
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
@@ -104,6 +106,33 @@ void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const u
 	memcpy(stub + 14, &high, sizeof(high));
 	memcpy(stub + 19, &event, sizeof(event));
 	memcpy(stub + 25, &distance, sizeof(distance));
+	memcpy(code, stub, sizeof(stub));
+}
+
+void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
+				const void *operands)
+{
+	/* What arch_point_args finds on the stack, a struct arch_point in the making. */
+	uint8_t stub[ARCH_POINT_ARGS_STUB_BYTES] = {
+		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
+		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
+		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
+		0x68, 0,    0,	  0,	0,	       /* push $event */
+		0x68, 0,    0,	  0,	0,	       /* push $operands - back */
+		0xff, 0x15, 0,	  0,	0,    0,       /* call *cell(%rip) */
+		0x48, 0x8d, 0xa4, 0x24, 0x98, 0, 0, 0, /* back: lea 152(%rsp), %rsp */
+	};
+	const uint8_t *back = code + 34;
+	uint32_t low = site;
+	uint32_t high = site >> 32;
+	int32_t to_operands = (const uint8_t *)operands - back;
+	int32_t to_cell = (const uint8_t *)cell - back;
+
+	memcpy(stub + 6, &low, sizeof(low));
+	memcpy(stub + 14, &high, sizeof(high));
+	memcpy(stub + 19, &event, sizeof(event));
+	memcpy(stub + 24, &to_operands, sizeof(to_operands));
+	memcpy(stub + 30, &to_cell, sizeof(to_cell));
 	memcpy(code, stub, sizeof(stub));
 }
 

@@ -408,6 +408,56 @@ arch_point:
 	.size	arch_point, . - arch_point
 
 /*
+ * The same with arguments, which may be in any register and anywhere on the stack: what is made here, from the red zone down, is a struct
+ * arch_point.
+ *
+ *	 (%rsp)    return address, into the stub
+ *	 8         how far from there it is said where the arguments are
+ *	 16        the event's id
+ *	 24        where in the program the jump is
+ *	 32 .. 159 red zone
+ *	 160       what the program's stack pointer points to
+ *
+ * probe_point_args(struct arch_point)
+ */
+	.balign	16
+	.globl	arch_point_args
+	.hidden	arch_point_args
+	.type	arch_point_args, @function
+arch_point_args:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 160
+	.cfi_offset %rip, -136
+	endbr64
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	SAVE_CALLER_SAVED
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	pushq	%r12
+	.cfi_adjust_cfa_offset 8
+	pushq	%r13
+	.cfi_adjust_cfa_offset 8
+	pushq	%r14
+	.cfi_adjust_cfa_offset 8
+	pushq	%r15
+	.cfi_adjust_cfa_offset 8
+	cld
+	movq	%rsp, %rdi
+	call	probe_point_args
+	leaq	48(%rsp), %rsp /* as they were: a function keeps them */
+	.cfi_adjust_cfa_offset -48
+	RESTORE_CALLER_SAVED
+	popfq
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	arch_point_args, . - arch_point_args
+
+/*
  * A function begins that was compiled without hooks: a jump in it leads to a stub (arch_write_entry_stub), which calls here. What is there
  * may be written by hand, so all registers and the flags survive, and the red zone, which is in use when the jump
  * does not stand at the function's first instruction.

@@ -2,39 +2,19 @@
 #include "cmds/import/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "cmds/record/run/infofile.h"
-#include "config.h"
+#include "cmds/import/dir.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
 #include "utils/format/event_data.h"
 #include "utils/format/task_txt.h"
 #include "utils/trace/event_kinds.h"
 
 /* --- a recording that there is --- */
-
-/* Nobody records into it, or imports. */
-static int lock_dir(struct import_output *out, struct uft_err *err)
-{
-	int fd = open(out->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot open '%s'", out->into);
-	store_dir_use(&out->dir, fd);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(err, -EBUSY, "cannot import into '%s': somebody is writing to it",
-			       out->into);
-	return 0;
-}
 
 static int know_clock(struct import_output *out, const struct event_kinds *kinds,
 		      struct uft_err *err)
@@ -99,7 +79,7 @@ static int know_tasks(const struct import_output *out, struct import_tasks *task
 static int open_into(struct import_output *out, struct import_tasks *tasks,
 		     struct import_kinds *kinds, struct uft_err *err)
 {
-	int ret = lock_dir(out, err);
+	int ret = import_dir_lock(&out->dir, out->into, err);
 
 	tasks->hides = true;
 	if (ret == 0)
@@ -115,22 +95,10 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 
 /* --- a new one --- */
 
+/* Without that option readers leave out what is outside of functions. */
 static int make_dir(struct import_output *out, struct uft_err *err)
 {
-	static const char options[] = "--event-full\n";
-	const char *path = out->opts->data_dir;
-	struct uft_err why = { 0 };
-	int ret = store_dir_make(&out->dir, path, &why);
-
-	if (ret == -EEXIST)
-		return err_set(err, ret,
-			       "cannot make '%s': it, or '%s.old', exists and is not a recording "
-			       "that may be replaced; give another name with -d",
-			       path, path);
-	if (ret < 0)
-		return err_set(err, ret, "%s", why.text);
-	/* Without it readers leave out what is outside of functions. */
-	return store_publish(&out->dir.store, "default.opts", options, strlen(options), err);
+	return import_dir_make(&out->dir, out->opts->data_dir, "--event-full\n", err);
 }
 
 int import_output_open(struct import_output *out, const struct opts *opts,
@@ -231,33 +199,20 @@ static int write_tasks(struct import_output *out, const struct import_tasks *tas
 
 static int add_tids(struct info *info, const struct import_tasks *tasks)
 {
-	int32_t *tids = reallocarray(info->tids, info->nr_tids + tasks->nr, sizeof(*tids));
+	int32_t *tids cleanup_free = calloc(tasks->nr + 1, sizeof(*tids));
 
 	if (!tids)
 		return -ENOMEM;
-	info->tids = tids;
 	for (size_t i = 0; i < tasks->nr; i++)
-		tids[info->nr_tids++] = tasks->all[i]->tid;
-	qsort(tids, info->nr_tids, sizeof(*tids), order_i32);
-	info->mask |= INFO_TASKINFO;
-	return 0;
+		tids[i] = tasks->all[i]->tid;
+	return import_dir_add_tids(info, tids, tasks->nr);
 }
 
 static int publish_info(struct import_output *out, struct data_header *header,
 			const struct info *info, struct uft_err *err)
 {
-	uint8_t bytes[HEADER_SIZE];
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	header->header_size = HEADER_SIZE;
-	header->info_mask = info->mask;
-	header->feat_mask |= FEAT_EVENT | FEAT_TASK_SESSION;
-	header_encode(header, bytes);
-	strbuf_add(&text, bytes, sizeof(bytes));
-	info_encode(info, &text);
-	if (strbuf_oom(&text))
-		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
-	return store_publish(&out->dir.store, "info", text.data, text.len, err);
+	header->feat_mask |= FEAT_EVENT;
+	return import_dir_publish(&out->dir, header, info, err);
 }
 
 static int update_info(struct import_output *out, const struct import_tasks *tasks,
@@ -268,38 +223,14 @@ static int update_info(struct import_output *out, const struct import_tasks *tas
 	return publish_info(out, &out->data.header, &out->data.info, err);
 }
 
-static int describe(struct import_output *out, const struct import_tasks *tasks,
-		    const struct fst_log *logs, struct info *info)
-{
-	time_t now = time(NULL);
-	char date[64];
-
-	info->exename = strndup(logs->prefix, logs->prefix_len);
-	info->cmdline = infofile_command_line(out->opts);
-	info->version = strdup(UTRAIL_VERSION_TEXT);
-	info->pattern_type = strdup(pattern_match_name(out->opts->match));
-	info->record_date = ctime_r(&now, date) ? strndup(date, strcspn(date, "\n")) : strdup("");
-	if (!info->exename || !info->cmdline || !info->version || !info->pattern_type ||
-	    !info->record_date)
-		return -ENOMEM;
-	info->mask |= INFO_EXE_NAME | INFO_CMDLINE | INFO_VERSION | INFO_PATTERN_TYPE |
-		      INFO_RECORD_DATE | INFO_UTC_OFFSET;
-	return add_tids(info, tasks);
-}
-
 static int write_info(struct import_output *out, const struct import_tasks *tasks,
 		      const struct fst_log *logs, uint64_t last_ns, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = last_ns - tasks->all[0]->first_ns };
-	struct data_header header = {
-		.version = HEADER_VERSION,
-		.endian = BYTE_ORDER == BIG_ENDIAN ? HEADER_BIG_ENDIAN : HEADER_LITTLE_ENDIAN,
-		.elf_class = sizeof(long) == 8 ? HEADER_CLASS_64 : HEADER_CLASS_32,
-		.feat_mask = FEAT_SYM_REL_ADDR | FEAT_MAX_STACK,
-		.max_stack = out->opts->max_stack,
-	};
+	struct data_header header = import_dir_header(out->opts);
 
-	if (describe(out, tasks, logs, &info) < 0)
+	if (import_dir_describe(out->opts, logs->prefix, logs->prefix_len, &info) < 0 ||
+	    add_tids(&info, tasks) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
 	return publish_info(out, &header, &info, err);
 }

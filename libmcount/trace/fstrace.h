@@ -44,9 +44,10 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *f
 /* What stands before the text of each event: directives without arguments. NULL, "" and wrong formats remove it. */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
-/* For FSTRACE() and FSTRACE_NO_ARGS(). */
-void fstrace_log(fstrace_event_t *event, ...);
-void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...);
+/* For FSTRACE() and FSTRACE_NO_ARGS(). Cold: the arguments are made ready away from the code that runs while the event is disabled. */
+void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
+void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
+	__attribute__((cold));
 
 static inline bool FSTRACE_ENABLED(fstrace_event_t *event)
 {

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 static pthread_mutex_t threads;
+/* How often its owner has it. */
+static unsigned depth;
 static char lock_path[FST_PATH_MAX];
 static int lock_fd = -1;
 static pid_t lock_maker;
@@ -27,6 +29,7 @@ static void renew_mutex(void)
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&threads, &attr);
 	pthread_mutexattr_destroy(&attr);
+	depth = 0;
 }
 
 static void remove_file(void)
@@ -60,10 +63,26 @@ void fst_lock_threads(struct fst_held *held)
 {
 	block_signals(held);
 	pthread_mutex_lock(&threads);
+	depth++;
+}
+
+bool fst_try_lock_threads(struct fst_held *held)
+{
+	block_signals(held);
+	if (pthread_mutex_trylock(&threads) == 0) {
+		if (depth == 0) {
+			depth++;
+			return true;
+		}
+		pthread_mutex_unlock(&threads);
+	}
+	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+	return false;
 }
 
 void fst_unlock_threads(struct fst_held *held)
 {
+	depth--;
 	pthread_mutex_unlock(&threads);
 	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }

@@ -17,9 +17,72 @@ static const struct utrail_trace_recorder *find_recorder(void)
 	return recorder;
 }
 
+/* The logs that are open, and have a recorder; under the lock of threads. */
+static fstrace_t *traces;
+
+static void choose_again(const fstrace_t *trace)
+{
+	struct fstrace_event_impl *impl = atomic_load(&trace->first);
+
+	for (; impl; impl = atomic_load(&impl->next)) {
+		struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+		if (!recorded)
+			continue;
+		recorded->choice = trace->recorder->choose(recorded->id, impl->id);
+		/* What the program wants has not changed. */
+		fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
+	}
+}
+
+/* The user has chosen other events. Any thread may be borrowed for this, but one that is at work on what this looks at. */
+static bool take_choices(void)
+{
+	struct fst_held held;
+
+	if (!fst_try_lock_threads(&held))
+		return false;
+	for (const fstrace_t *trace = traces; trace; trace = trace->next)
+		choose_again(trace);
+	fst_unlock_threads(&held);
+	return true;
+}
+
 void fst_recorded_begin(fstrace_t *trace)
 {
+	struct fst_held held;
+
 	trace->recorder = find_recorder();
+	if (!trace->recorder)
+		return;
+	fst_lock_threads(&held);
+	trace->next = traces;
+	traces = trace;
+	fst_unlock_threads(&held);
+	trace->recorder->watch(take_choices, true);
+}
+
+void fst_recorded_end(fstrace_t *trace)
+{
+	struct fst_held held;
+
+	fst_lock_threads(&held);
+	for (fstrace_t **at = &traces; *at; at = &(*at)->next) {
+		if (*at == trace) {
+			*at = trace->next;
+			break;
+		}
+	}
+	fst_unlock_threads(&held);
+}
+
+/* This copy of the library may be in a plugin that is unloaded. */
+__attribute__((destructor)) static void stop_watching(void)
+{
+	const struct utrail_trace_recorder *recorder = find_recorder();
+
+	if (recorder)
+		recorder->watch(take_choices, false);
 }
 
 void fst_recorded_declare(struct fstrace_event_impl *impl)

@@ -100,6 +100,7 @@ int fstrace_close(fstrace_t *trace)
 	struct fstrace_event_impl *impl = atomic_load(&trace->first);
 	int fd = atomic_load(&trace->fd);
 
+	fst_recorded_end(trace);
 	fst_file_repair(trace);
 	while (impl) {
 		struct fstrace_event_impl *next = atomic_load(&impl->next);

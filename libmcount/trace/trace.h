@@ -36,8 +36,8 @@ struct fst_recorded {
 	struct fst_recorded
 		*next; /* former ones, until the log is closed: some thread may be using any */
 	uint32_t id;
-	bool is_plain; /* both formats are: see format.h */
-	int choice;    /* see recorder.h */
+	bool is_plain;	    /* both formats are: see format.h */
+	_Atomic int choice; /* see recorder.h */
 	const struct fst_format *common;
 };
 
@@ -84,6 +84,7 @@ struct fstrace {
 	_Atomic(struct fstrace_event_impl *) first;
 	struct fstrace_event_impl *last;
 	struct fst_chunk *chunks;
+	struct fstrace *next; /* of the logs that are open, and have a recorder: recorded.c */
 	const struct utrail_trace_recorder *recorder; /* NULL: there is none */
 };
 
@@ -114,6 +115,8 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
  * the lock of threads.
  */
 void fst_recorded_begin(fstrace_t *trace);
+/* The log is closed. Not under the lock. */
+void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /* HOT: make the record in his place; formats must be plain. False when that cannot be: then it must be made elsewhere, and emitted. */
@@ -158,6 +161,8 @@ void fst_unlock(struct fst_held *held);
 /* The same for this process only; its functions may log nothing. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
+/* False when anybody has it, the caller included. */
+bool fst_try_lock_threads(struct fst_held *held);
 /* The file of the lock is there from the first log on. 0, or -1 and errno. */
 int fst_lock_open(void);
 /* Gives the file of a log to whom fstrace_chown() named. */

@@ -9,7 +9,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-packages="libc6-dev libelf-dev libiberty-dev libcmocka-dev libdw-dev libsqlite3-dev libtraceevent-dev libcapstone-dev liblzma-dev"
+packages="libc6-dev libelf-dev libiberty-dev libcmocka-dev libdw-dev libsqlite3-dev libtraceevent-dev libcapstone-dev liblzma-dev zlib1g-dev libzstd-dev"
 machine=${1:-}
 case $machine in
 	aarch64) arch=arm64 ;;

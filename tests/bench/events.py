@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What one event of the program (-E) costs, over the bare loop, against the peer in the same run.
+"""What one event of the program (-E) costs, over the bare loop, against the peer in the same run; the peer records no arguments.
 
 usage: events.py [EVENTS [RUNS]]
 """
@@ -10,6 +10,7 @@ from benchlib import PEER, UTRAIL, compile, heading, in_turns, loop_ns, need_pee
 
 CASES = {
     "an event": ("bench:round", []),
+    "an event with its argument": ("bench:value", ["value"]),
     "a call with an event": ("bench:call", ["call"]),
 }
 TARGET = 0.1

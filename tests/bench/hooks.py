@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What a call costs by the kind of its hook that is patched in, against the peer; and one whose hook was taken out while the program ran, against one that
-never had any.
+never had any, be it that a user or the recorder itself has taken it out (--overhead).
 
 usage: hooks.py [RUNS]
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from benchlib import PEER, SOURCES, UTRAIL, clean, heading, in_turns, loop_ns, need_peer, row, scratch
+from benchlib import PEER, SOURCES, UTRAIL, Cost, clean, heading, in_turns, loop_ns, need_peer, row, scratch
 from tools import environment
 
 KINDS = {
@@ -75,6 +75,37 @@ def unpatched(program):
     return job
 
 
+BUDGET = ["--overhead=5%", "-P", "work;other"]
+
+
+def left_out(kind, program, runs):
+    """The recorder takes the hot function out by itself, within the first half of the slices."""
+    slices = ["300", "100000", "1000"]
+    jobs = {
+        "out": loop_ns([UTRAIL, "record", *QUIET, *BUDGET, program, *slices]),
+        "never": loop_ns([UTRAIL, "record", *QUIET, "-P", "other", program, *slices]),
+    }
+    best = in_turns(runs, jobs)
+    row(f"a call, {kind}", best["out"], best["never"], "ns", 1.05)
+
+
+def within_the_limit(kind, program, runs):
+    """CPU time of the program, the recorder's with it, between a short run and a long one: so without the first moments."""
+    jobs = {}
+    for name, command in {"traced": [UTRAIL, "record", *QUIET, *BUDGET, program], "bare": [program]}.items():
+        for slices in (4000, 16000):
+
+            def job(command=command, slices=slices):
+                cpu = Cost([*command, slices, 100000]).cpu
+                clean("data")
+                return cpu
+
+            jobs[name, slices] = job
+    best = in_turns(runs, jobs)
+    traced, bare = (best[name, 16000] - best[name, 4000] for name in ("traced", "bare"))
+    row(f"CPU time, {kind}", traced, bare, "s", 1.05)
+
+
 def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     need_peer()
@@ -88,6 +119,12 @@ def main():
             never = [UTRAIL, "record", "-g", *QUIET, "-P", "other", program, "120", "5000", "10000"]
             best = in_turns(max(runs // 4, 1), {"out": unpatched(program), "never": loop_ns(never)})
             row(f"a call, {kind}", best["out"], best["never"], "ns", 1.05)
+        print(f"\n{'taken out by --overhead=5%':34} {'out':>10} {'never':>10}")
+        for kind, program in programs.items():
+            left_out(kind, program, max(runs // 4, 1))
+        print(f"\n{'the program under --overhead=5%':34} {'traced':>10} {'bare':>10}")
+        for kind, program in programs.items():
+            within_the_limit(kind, program, max(runs // 2, 1))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ OPTIONS = [
     ["-F", "leaf"],
     ["-N", "other"],
     ["-N", "leaf"],
+    ["-A", "leaf@arg1"],
+    ["-A", "leaf@arg1", "-R", "leaf@retval"],
+    ["-A", ".@arg1", "-R", ".@retval"],
 ]
 
 

@@ -1,6 +1,7 @@
 """record -p with -P and -E: functions and events of a process that runs are patched, and its text is as it was afterwards."""
 
 import random
+import re
 import subprocess
 import time
 
@@ -86,6 +87,11 @@ def test_events(serve, options):
         assert record(server.pid, *options, "--for=20ms").must().err == ""
         assert server.is_as_it_was() == 1
     assert "hot:checked" in utrail("replay", "--event-full").must().out
+    values = {}
+    for task, value in re.findall(r"\[ *(\d+)\] hot:checked arg1=(\d+)\n", utrail("events", "show").must().out):
+        values.setdefault(task, []).append(int(value))
+    # One of the threads says 3 each time.
+    assert values and all(set(rounds) == {3} or rounds == list(range(rounds[0], rounds[0] + len(rounds))) for rounds in values.values())
     server.end()
 
 

@@ -85,7 +85,7 @@ def test_library(start):
 
 
 def changed_functions(pid):
-    """Those of the program whose text is not what its file has."""
+    """Those of the program whose text is not what its file has, with "" for what is between functions."""
     exe = os.readlink(f"/proc/{pid}/exe")
     symbols = subprocess.run(["nm", "-S", "--defined-only", exe], check=True, capture_output=True, text=True).stdout
     functions = [(int(w[0], 16), int(w[1], 16), w[3]) for w in map(str.split, symbols.splitlines()) if len(w) == 4 and w[2] in "tT"]
@@ -103,7 +103,7 @@ def changed_functions(pid):
             # Of the last page the file need not have all.
             different = [i for i, (a, b) in enumerate(zip(now, text[offset:], strict=False)) if a != b]
             for at in {start + i - base for i in different}:
-                changed.add(next(name for low, size, name in functions if low <= at < low + size))
+                changed.add(next((name for low, size, name in functions if low <= at < low + size), ""))
     return changed
 
 

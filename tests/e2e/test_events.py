@@ -156,13 +156,18 @@ def test_stacks_of_the_program():
     assert found == {"e:home": 4, "e:there": 3, "e:step": 3}
 
 
+def without_values(text):
+    """The peer knows the events' names alone."""
+    return re.sub(r"(/\* e:\w+) \(arg1=.*\) \*/", r"\1 */", text)
+
+
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("name", ["places", "signals"])
 def test_same_text_as_peer(name):
     """The peer reads our events as we do, and what it records itself is the same. Where it can: not the events of libraries."""
     prog, exe = sample(name)
     utrail("record", "--no-sched", "-d", "ours", *ALL, exe)
-    ours = utrail("replay", "-f", "none", "-d", "ours").must().out
+    ours = without_values(utrail("replay", "-f", "none", "-d", "ours").must().out)
     assert peer("replay", "-f", "none", "-d", "ours").out == ours
     if name != "places":
         return  # a program that blocks SIGTRAP ends by it there
@@ -184,7 +189,7 @@ def test_short_calls_with_events(command, options):
     utrail("record", "--no-event", "--no-libcall", "-d", "data", *ALL, exe)
     ours = utrail(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).must().out
     assert "main" in ours
-    assert peer(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).out == ours
+    assert peer(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).out == without_values(ours)
     # default.opts says the same.
     utrail("record", "--no-event", "--no-libcall", "-t", "1s", "-d", "data", *ALL, exe)
     assert "main" in utrail(command, "-d", "data").must().out

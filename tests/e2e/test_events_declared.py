@@ -339,3 +339,73 @@ def test_wrong_options(shop):
         assert result.status == 2 and f"option '{option}' is for programs that are started" in result.err
     assert "option '--trace-include': no event that the program declares matches" in record("--trace-include", "NOPE", shop).err
     assert "the program declares no events" in record("--trace-include", "X", "-F", "main", "--force", "/bin/true").err
+
+
+CHOSEN = r"""
+#include <fstrace.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static fstrace_event_t *a, *b;
+
+int main(int argc, char *argv[])
+{
+	fstrace_t *trace = fstrace_open("chosen", -1);
+	char c;
+
+	a = fstrace_declare(trace, "SHOP-A", "N=%d");
+	b = fstrace_declare(trace, "SHOP-B", "N=%d");
+	printf("%d\n", getpid());
+	fflush(stdout);
+	/* A letter each time: both events, with its number. */
+	while (read(0, &c, 1) == 1) {
+		FSTRACE(a, c);
+		FSTRACE(b, c);
+		printf("%d%d\n", FSTRACE_ENABLED(a), FSTRACE_ENABLED(b));
+		fflush(stdout);
+	}
+	return fstrace_close(trace);
+}
+"""
+
+
+@pytest.mark.parametrize("hooks", ["-pg", "-O1"])
+def test_chosen_while_it_runs(workdir, hooks):
+    """By `utrail control`, of a program with hooks and of one that has none."""
+    Path("chosen.c").write_text(CHOSEN)
+    subprocess.run(["gcc", hooks, f"-I{TOP / 'libmcount/trace'}", "chosen.c", "-o", "chosen", str(LIBRARY), "-pthread"], check=True)
+    proc = subprocess.Popen(
+        [str(tools.UTRAIL), "record", "-g", "--force", "--no-libcall", "--no-sched", "./chosen"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=tools.environment(),
+    )
+    proc.stdout.readline()
+
+    def say(letter):
+        proc.stdin.write(letter)
+        proc.stdin.flush()
+        return proc.stdout.readline().strip()
+
+    assert say("A") == "00"
+    control = lambda *words: utrail("control", "uftrace.data", *words)  # noqa: E731
+    assert "events: 1 on, 1 off\n" in control("trace-include", "P-A$").must().out
+    assert say("B") == "10"
+    assert "events: 2 on, 0 off\n" in control("trace-include", "SHOP").must().out
+    assert say("C") == "11"
+    assert "events: 1 on, 1 off\n" in control("trace-exclude", "P-A").must().out
+    assert say("D") == "01"
+    for words, why in [
+        (["trace-include", "NOTHING"], "no declared event matches 'NOTHING'; the nearest: "),
+        (["trace-exclude", "("], "'trace-exclude'"),
+        (["trace-include", "P-A", "filter", "no_such_function"], "no function of what runs matches"),
+    ]:
+        result = control(*words)
+        assert result.status and why in result.err, (words, result.err)
+        assert say("E") == "01"
+    status = control("status").must().out
+    assert "trace-include: SHOP\n" in status and "trace-exclude: P-A\n" in status
+    out, err = proc.communicate(timeout=60)
+    assert (out, err, proc.returncode) == ("", "", 0)
+    shown = utrail("events", "show").must().out
+    letters = [(m[1], chr(int(m[2]))) for m in re.finditer(r"(SHOP-[AB]).*?N=(\d+)", shown)]
+    assert letters == [("SHOP-A", "B"), ("SHOP-A", "C"), ("SHOP-B", "C"), ("SHOP-B", "D"), *[("SHOP-B", "E")] * 3]
+    assert not Path("chosen.log").exists()

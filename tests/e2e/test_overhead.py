@@ -1,13 +1,17 @@
 """`record --overhead`: what recording may cost, and the functions that are left out for it."""
 
+import re
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from data import ENTRY, EXIT, Recording
 from programs import METHODS, Variant, build, program
+from test_control import check_pairs
+from test_control_patch import changed_functions
 from tools import UTRAIL, environment, utrail, wait_until
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
@@ -31,18 +35,26 @@ def is_quiet():
     return data_bytes() - before < 500_000
 
 
-def record(*options, variant=PG, argument=""):
-    """The program runs until something is left out and nothing of it comes any more."""
+@contextmanager
+def running(*options, variant=PG, argument=""):
+    """The recorder and its program, which ends when what is done with it is done."""
     exe = build(program("control/budget"), variant)
     command = [UTRAIL, "record", "--no-libcall", "--no-event", "--overhead=20%", *options, exe, argument]
     proc = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
     )
     try:
-        wait_until(lambda: lines("function") and is_quiet())
+        yield proc
     finally:
-        out, err = proc.communicate("\n", timeout=60)
-    assert (out, err, proc.returncode) == ("counted right\n", "", 3)
+        out, proc.told = proc.communicate("\n", timeout=60)
+    assert (out, proc.returncode) == ("counted right\n", 3)
+
+
+def record(*options, variant=PG, argument=""):
+    """The program runs until something is left out and nothing of it comes any more."""
+    with running(*options, variant=variant, argument=argument) as proc:
+        wait_until(lambda: lines("function") and is_quiet())
+    assert proc.told == ""
     return Recording("uftrace.data")
 
 
@@ -77,6 +89,97 @@ def test_the_tiny_function_is_left_out(variant, argument):
     assert len(left_out) == 2 or not [line for line in text.splitlines() if " main (" in line]
     assert "# tiny: since 0." in utrail("info").must().out
     assert utrail("replay", "--no-pager").must().out.count("not recorded from here on, by --overhead: tiny (") == 1
+
+
+def child_of(pid):
+    return int(wait_until(lambda: Path(f"/proc/{pid}/task/{pid}/children").read_text()))
+
+
+# Others go the same ways (test_control_patch.py), and what is recorded until then takes seconds to read.
+BUILDS = {
+    "none": Variant("gcc", "none", "O2"),
+    "xray": Variant("clang", "xray", "O2"),
+    "pg": PG,
+}
+
+
+def wait_until_its_hooks_are_out(pid, method):
+    """A call of a hook that was compiled into it becomes nops; what was put in goes, so that its text is that of the file."""
+    was_compiled_in = method in METHODS
+    wait_until(lambda: lines("function") and ("tiny" in changed_functions(pid)) == was_compiled_in)
+
+
+@pytest.mark.parametrize("method", BUILDS)
+def test_its_hooks_are_taken_out(method):
+    """Its caller is still recorded, and what comes behind that works: a library, and a child, which has no hook there either."""
+    patch = [] if method in METHODS else ["-P", "."]
+    with running(*patch, variant=BUILDS[method], argument="after") as proc:
+        pid = child_of(proc.pid)
+        wait_until_its_hooks_are_out(pid, method)
+        assert ("work" in changed_functions(pid)) == (method not in METHODS)
+        before = data_bytes()
+        wait_until(lambda: data_bytes() > before + 3200)
+    assert proc.told == ""
+    recording = Recording("uftrace.data")
+    assert recording.lost == 0 and len(recording.tasks) == 2
+    for task in recording.tasks.values():
+        stack = []
+        for r in task.records:
+            if r.kind == ENTRY:
+                stack.append(r.name)
+            elif r.kind == EXIT:
+                assert stack.pop() == r.name
+        # The child ends within main().
+        assert stack in ([], ["main"])
+    names = [[r.name for r in task.records if r.kind == ENTRY] for task in recording.tasks.values()]
+    child = min(names, key=len)
+    assert child.count("work") == 1 and "tiny" not in child
+    assert len(lines("function")) == 1
+
+
+def test_of_every_process():
+    with running("-P", ".", variant=BUILDS["none"], argument="fork") as proc:
+        pid = child_of(proc.pid)
+        for each in pid, child_of(pid):
+            wait_until_its_hooks_are_out(each, "none")
+    assert proc.told == ""
+    for task in Recording("uftrace.data").tasks.values():
+        check_task(task)
+
+
+def test_the_user_goes_before_it():
+    """What he puts hooks into again is recorded from then on, whatever it costs, and readers are told until when it was not."""
+    with running("-g", "-P", ".", variant=BUILDS["none"]) as proc:
+        pid = child_of(proc.pid)
+        wait_until_its_hooks_are_out(pid, "none")
+        assert utrail("control", "uftrace.data", "patch", "tiny").must().out == "patched: 1 functions\nunpatched: 0 functions\n"
+        assert "tiny" in changed_functions(pid)
+    assert proc.told == ""
+    recording = Recording("uftrace.data")
+    check_pairs(recording)
+    again = lines("again")
+    # It is not chosen again; what else is called may be, as it costs too much now.
+    assert len(again) == 1 and [line[3] for line in lines("function")].count(again[0][3]) == 1
+    since = int(again[0][1].replace(".", ""))
+    assert any(r.name == "tiny" and r.time > since for task in recording.tasks.values() for r in task.records)
+    assert " tiny (from 0." in utrail("report", "--no-pager").must().out
+    assert "; again since " in utrail("info").must().out
+
+
+@pytest.mark.parametrize(
+    "variant, argument, why",
+    [
+        (BUILDS["none"], "caged", "hooks of functions that are left out stay: cannot attach to process [0-9]+: it is confined by seccomp"),
+        (CYG, "", "'tiny' is left out, but its hooks cannot be taken out: a call of it still costs some nanoseconds\n"),
+    ],
+    ids=["seccomp", "cyg"],
+)
+def test_hooks_that_stay(variant, argument, why):
+    """They are left out of the plan all the same, and -v says why that is all."""
+    patch = ["-P", "."] if variant == BUILDS["none"] else []
+    with running("-v", *patch, variant=variant, argument=argument) as proc:
+        wait_until(lambda: lines("function"))
+    assert re.search(why, proc.told), proc.told
 
 
 def test_what_a_filter_names_stays():

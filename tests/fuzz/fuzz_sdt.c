@@ -1,4 +1,4 @@
-/* Fuzz target: static probes and declared events of ELF files, and where in their code a jump may be written. */
+/* Fuzz target: static probes with their arguments, and declared events, of ELF files, and where in their code a jump may be written. */
 #include <elf.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "arch/isa.h"
 #include "utils/object/fstrace_decl.h"
 #include "utils/object/sdt.h"
+#include "utils/object/sdt_args.h"
 #include "utils/object/sites.h"
 
 #define SITES_MAX 64U
@@ -64,6 +65,24 @@ static void check_sites(const struct elf_file *file, const struct sdt_probes *pr
 		check_site(&code, &sites[i]);
 }
 
+static void check_args(const struct elf_file *file, const char *text)
+{
+	struct sdt_arg args[SDT_ARGS_MAX];
+	size_t nr = sdt_args_parse(isa_of(EM_X86_64, 0), text, args);
+
+	nr = MIN(nr, (size_t)SDT_ARGS_MAX);
+	sdt_args_find_symbols(file, args, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct operand *o = &args[i].operand;
+
+		FUZZ_CHECK(o->kind == OPERAND_UNKNOWN || args[i].bytes);
+		FUZZ_CHECK(o->base < 16 || o->base == OPERAND_NO_REGISTER);
+		FUZZ_CHECK(o->index < 16 || o->index == OPERAND_NO_REGISTER);
+		FUZZ_CHECK(o->shift <= 8);
+		FUZZ_CHECK(!o->symbol || args[i].is_address);
+	}
+}
+
 static void check_declarations(const struct elf_file *file)
 {
 	struct fstrace_decls decls cleanup_fstrace_decls = { 0 };
@@ -89,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_check_error(ret < 0, &err);
 		for (size_t i = 0; i < probes.nr; i++)
 			FUZZ_CHECK(probes.probes[i].provider[0] && probes.probes[i].name[0]);
+		for (size_t i = 0; i < probes.nr && i < SITES_MAX; i++)
+			check_args(&file, probes.probes[i].args);
 		check_sites(&file, &probes);
 		check_declarations(&file);
 	}

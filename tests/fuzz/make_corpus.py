@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import kernel  # noqa: E402  (the path is set above)
+import tracedat  # noqa: E402
 from archive import pack, unpack  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
@@ -312,6 +313,28 @@ def make_declared(files):
     same = b"".join(declared_entry(7, 1000000 + i, bytes(i * 9)) for i in range(20))
     events = b"".join(struct.pack("<QQ", 7, 3 | 5 << 3 | (1000000 + i) << 16) for i in (0, 3, 2, 5, 19))
     save("record", "declared-same-time", b"\x0a" + struct.pack("<H", len(same)) + same + events)
+
+
+def make_probed(files):
+    """A recording in which each call has a static probe of three kinds in turn: integers, floating point of which one is missing, and one that is cut."""
+    (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
+    records, beside, nr = b"", b"", 0
+    for time_ns, word in struct.iter_unpack("<QQ", files[name]):
+        records += struct.pack("<QQ", time_ns, word)
+        if word & 3:
+            continue
+        number = 1000000 + nr % 3
+        records += struct.pack("<QQ", time_ns, 3 | 5 << 3 | number << 16)
+        payload = [struct.pack("<QqQ", 3, -nr, 2**64 - 1 - nr), struct.pack("<QdfIQ", 3, nr / 3, nr / 7, 0, nr), struct.pack("<QQ", 3, nr)][nr % 3]
+        beside += declared_entry(time_ns, number, payload)
+        nr += 1
+    info = bytearray(files["info"])
+    struct.pack_into("<Q", info, 16, struct.unpack_from("<Q", info, 16)[0] | 1 << 7)
+    names = b"EVENT: 1000000 app:paid\nEVENT: 1000001 app:paid\nEVENT: 1000002 app:cut\n"
+    defs = (b"CLOCK: 1700000000000000000\nDECLARED: 1000000 sdt app:paid -4+8\n"
+            b"DECLARED: 1000001 sdt app:paid 8f+4f+%3F\nDECLARED: 1000002 sdt app:cut 1+-2\n")
+    save("datadir", "ours-probed", pack({**files, "info": bytes(info), name: records, name[:-4] + ".evt": beside, "events.txt": names,
+                                         "events.def": defs}))
 
 
 def make_files(found):
@@ -610,21 +633,46 @@ def make_plans():
         return directory + content
 
     none = 0xFFFFFFFF
-    settings = (1, 72, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(72, b"\0"))
+    settings = (1, 80, struct.pack("<QQQIIiIII", 1000, 0, 0, 8, 0, 1, 64, 64, 0).ljust(80, b"\0"))
     funcs = (2, 24, struct.pack("<QQIIQQII", 16, 32, 0, none, 32, 48, none, 0))
     call = (3, 32, struct.pack("<QQQII", 4096, 4112, 4128, 3, 1))
-    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64s5x", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8"))
+    patch = (4, 136, struct.pack("<QQQQIHBBBBB8s16s64sBI", 0, 4096, 0, 0, 1000000, 0, 0, 0, 9, 1, 5, b"\1", b"\x90" * 5, b"\xe8", 0, 1))
     rule = (5, 32, struct.pack("<IIIIQII", 1 << 13 | 1, 0, 3, 0, 0, 0, 1))
     conds = (6, 16, struct.pack("<8Bq", 2, 1, 0, 0, 0, 0, 6, 3, 0) + b"abc".ljust(16, b"\0"))
     steps = (7, 8, struct.pack("<BBHIBBHIBBHI", 0, 0, 5, 0, 10, 0, 8, 1, 0, 0, 0, 3) + struct.pack("<BBHIIIHHHH", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0))
     watches = (8, 16, struct.pack("<QII", 4096, 4, 0))
     counters = (9, 16, struct.pack("<QIIQII", 3, 1, 0, 0x1A8, 4, 0))
-    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters]
+    operands = (10, 16, struct.pack("<6B2xQ6B2xQ", 4, 1, 4, 6, 255, 0, 2**64 - 20, 1, 2, 8, 0, 0, 0, 7))
+    everything = [settings, funcs, call, patch, rule, conds, steps, watches, counters, operands]
     save("plan", "everything", image(*everything))
     save("plan", "nothing", image())
     save("plan", "of-a-newer-maker", image(settings, (99, 40, bytes(80)), (8, 24, struct.pack("<QIIQ", 4096, 4, 0, 7))))
     save("plan", "twice", image(watches, watches))
     save("plan", "cut", image(*everything)[:-9])
+
+
+def make_tracedat():
+    """Files of trace-cmd in all forms, with one page of records, and what one CPU has of such a file."""
+    small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
+    for name, version, packing, big in (("v6", 6, "none", False), ("v6-big", 6, "none", True), ("v7", 7, "none", False),
+                                        ("v7-zstd", 7, "zstd", False), ("v7-zlib", 7, "zlib", True)):
+        ids, page = kernel.event_ids(), kernel.Page(5, big)
+        page.record(9, ids["sched:sched_switch"], 1, kernel.sched_switch(("a", 1), ("b", 2), big))
+        page.record(10**12, ids["ftrace:funcgraph_entry"], 1, kernel.graph_entry(2**64 - 4096, 0, big))
+        pages = page.pack(missed=3)
+        made = tracedat.File([tracedat.Buffer({0: pages, 3: pages}), tracedat.Buffer({0: pages}, "two", "boot")], version, packing, big,
+                             b"1 a\n2 b/c\n", b"ffffffff81000000 T f\n",
+                             [(1, b"0x1234\0"), (4, b"local [mono]\0"), (7, b"-17\0"), (14, made_tsc(big))],
+                             kernel.header(big, only=small))
+        # Pages that are aligned are most of it.
+        save("tracedat", name, made.make())
+        if packing != "none":
+            save("tracedat", f"chunks-{packing}", made.chunks(pages))
+    save("tracedat", "pages", pages)
+
+
+def made_tsc(big):
+    return struct.pack(">IIQ" if big else "<IIQ", 1 << 20, 21, 7)
 
 
 def posix_log(policy, room, first, events):
@@ -662,6 +710,7 @@ def main():
         make_datadirs(found)
         make_compact(build, work, found)
         make_declared(found["ours-plain"])
+        make_probed(found["ours-plain"])
         make_files(found)
         make_objects(work)
         make_probes(work)
@@ -676,6 +725,7 @@ def main():
     make_plans()
     make_posix_logs()
     make_kernel()
+    make_tracedat()
     print(must("du", "-sh", "--apparent-size", CORPUS).decode().strip())
 
 

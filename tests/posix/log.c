@@ -353,7 +353,9 @@ POINT(policy_flush_flushes_by_itself)
 	while (next_of(trid, id, &seen))
 		nr_read++;
 	CHECK(nr_read > 1000);
-	CHECK_IS(nr_read + (int)status_of(trid).posix_stream_lost_events, 10000);
+	nr_read += (int)status_of(trid).posix_stream_lost_events;
+	/* The event of the stop may find no room, either. */
+	CHECK(nr_read == 10000 || nr_read == 10001);
 }
 
 POINT(policy_flush_that_loses_events_has_overrun_and_says_where)

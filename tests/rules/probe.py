@@ -19,7 +19,7 @@ def run(*args):
 
 # What the program reaches by other ways than calls of exported functions: GOT slots lead to the first.
 LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
-                "arch_point"}
+                "arch_point", "arch_point_args"}
 
 # In musl's libc.so of 2011 and in today's, and in glibc since 2.34.
 EVERYWHERE = set("""

@@ -145,7 +145,9 @@ class Scenes:
         return text, tasks_of(cwd / "d")
 
     def places(self, cwd):
-        return [(cwd, "CWD"), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
+        # Source files are named as the compiler found them: from where it was built.
+        source = os.path.relpath(TREE, self.real)
+        return [(cwd, "CWD"), (source, ".."), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
 
     def look(self, line, cwd, tids):
         command, *options = shlex.split(line)

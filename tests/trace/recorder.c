@@ -3,6 +3,7 @@
  * what it answers about each event, TRACE_RECORDER_ABI the version that it knows, TRACE_RECORDER_FULL makes it take no event, and
  * TRACE_RECORDER_ROOM is the room of its place for a payload: without, it has none, and records are emitted.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,6 +74,22 @@ static bool end(uint32_t event, const struct utrail_trace_place *place, size_t l
 	return true;
 }
 
+/* A signal tells that it is to look again. */
+static bool (*watcher)(void);
+
+static void tell(int sig)
+{
+	if (watcher && !watcher())
+		note("busy", 0, room, 0);
+}
+
+static bool watch(bool (*fn)(void), bool is_on)
+{
+	watcher = is_on ? fn : NULL;
+	signal(SIGUSR1, is_on ? tell : SIG_DFL);
+	return true;
+}
+
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	static const struct utrail_trace_recorder recorder = {
@@ -83,6 +100,7 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 		.emit = emit,
 		.begin = begin,
 		.end = end,
+		.watch = watch,
 	};
 
 	return abi == from_environment("TRACE_RECORDER_ABI", UTRAIL_TRACE_ABI) ? &recorder : NULL;

@@ -134,3 +134,39 @@ log(t.declare("A", "%J"), f, c_void_p(1))
 """)
     assert lines == ["A [x%2C,y]"]
     assert notes[1] == "emit 1000001 " + (struct.pack("<I", 2) + text(b"x,") + text(b"y")).hex()
+
+
+def test_chosen_again(tmp_path):
+    """The user chooses others while the program runs: of all logs, and without a word about the text."""
+    lines, notes = run(tmp_path, """
+import os, signal
+e = t.declare("A", "%d", enabled=False)
+f = t.declare("B", "%d", enabled=True)
+assert not is_enabled(e) and is_enabled(f)
+for choice, a, b in [("1", 1, 1), ("-1", 0, 1), ("0", 0, 1), ("1", 1, 1)]:
+    CDLL(None).setenv(b"TRACE_RECORDER_CHOICE", choice.encode(), 1)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    assert (is_enabled(e), is_enabled(f)) == (a, b), choice
+log(e, 1)
+log(f, 2)
+""", TRACE_RECORDER_CHOICE="0")
+    assert lines == ["B 2"]
+    assert notes[2:] == ["emit 1000001 01000000", "emit 1000002 02000000"]
+
+
+def test_busy(tmp_path):
+    """Who is told while a thread of the library's is at work, here the same one, comes again."""
+    _, notes = run(tmp_path, """
+import os, signal
+said = []
+def callback(arg):
+    # The library has blocked it.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+    os.kill(os.getpid(), signal.SIGUSR1)
+    said.append(1)
+f = CALLBACK(callback)
+e = t.declare("A", "%I", enabled=False)
+log(e, f, c_void_p(1))
+assert said
+""")
+    assert any(note.startswith("busy") for note in notes)

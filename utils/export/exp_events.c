@@ -361,6 +361,10 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 		sink_lit(ex->sink, "  ");
 		sink_str(ex->sink, declared->format->text);
 	}
+	if (declared && declared->types) {
+		sink_lit(ex->sink, "  ");
+		sink_str(ex->sink, declared->types);
+	}
 	sink_lit(ex->sink, "\n");
 }
 

@@ -50,6 +50,15 @@ enum attach_step {
 	 * says. Those of which a call is open that announces its end itself (XRay) become 0. 0 or -errno; -EAGAIN: a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
+	/* The room has so many struct attach_choice as the third argument says: noted, and in force by ATTACH_CHOSEN. 0 or -errno */
+	ATTACH_CHOOSE = 12,
+	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
+};
+
+/* What the user says of an event that the program declares, by its id in records: below 0 off, above 0 on, 0: it is the program's business. */
+struct attach_choice {
+	uint32_t event;
+	int32_t choice;
 };
 
 /*

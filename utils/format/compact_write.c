@@ -342,7 +342,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 
 	begin(coder);
 	memset(coder->slots, 0, sizeof(coder->slots));
-	while (most - done >= sizeof(struct record)) {
+	for (;;) {
 		size_t used = put_plain_calls(&w, &at, raw + done, most - done);
 
 		done += used;

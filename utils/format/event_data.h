@@ -34,6 +34,13 @@ enum event_data_flags {
 /* So many keys of one event have fields; all are in its text. */
 #define EVENT_LINE_KEYS_MAX 64U
 
+/*
+ * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each argument that could be read, from the lowest on;
+ * then 8 bytes for each argument, whether it is there or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
+ */
+#define EVENT_PROBE_ARGS_MAX	      16U
+#define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))
+
 /* A definition in events.def; DATADIR_EVENT_DATA_SUFFIX and this are names in a data directory. */
 #define EVENT_DEFS_FILE "events.def"
 

@@ -7,6 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/vec.h"
 #include "utils/format/bytes.h"
+#include "utils/format/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
 /* Records are as long as a page at most, and struct event counts their bytes by 16 bits. */
@@ -254,21 +255,7 @@ uint32_t kernel_header_page_long(struct text content)
 
 /* --- pages --- */
 
-/* Bits of "commit", which is a long but never that large: kernel/trace/ring_buffer.c. */
-#define COMMIT_MASK	     ((1U << 27) - 1)
-#define COMMIT_MISSED	     (1U << 31)
-#define COMMIT_MISSED_STORED (1U << 30) /* and how many stands behind the records */
-
-/* The type in a record's first word. */
-enum record_kind {
-	KIND_LONG = 0, /* its length in the next word; 1 to 28: the length itself, in words */
-	KIND_PADDING = 29,
-	KIND_TIME_EXTEND = 30,
-	KIND_TIME_STAMP = 31,
-};
-
 #define STAMP_BITS	  59
-#define WORD		  4
 /* What takes the place of a time of 0 in a record that was withdrawn. */
 #define WITHDRAWN_NO_TIME 1
 

@@ -11,6 +11,7 @@
 static const char *const kinds[] = {
 	[LEFT_OUT_FUNCTION] = "function",
 	[LEFT_OUT_CALLER] = "caller",
+	[LEFT_OUT_AGAIN] = "again",
 };
 
 void left_out_encode(const struct left_out *line, struct strbuf *out)

@@ -13,13 +13,14 @@
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* it is not recorded any more */
 	LEFT_OUT_CALLER,   /* it was seen to call one of these */
+	LEFT_OUT_AGAIN,	   /* it is recorded again: the user has said so */
 };
 
 /*
- * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>" or "caller ...".
+ * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>", "caller ..." or "again ...".
  *
  * @time_ns: of the recording's clock
- * @permille: of all calls that were recorded just before
+ * @permille: of all calls that were recorded just before; 0 when it is recorded again
  * @addr: of the function, relative to its module's start as symbols are
  * @path: of the module; within the line when it was decoded
  */

@@ -27,6 +27,7 @@ static const struct {
 	[PLAN_STEPS] = { sizeof(struct capture_step), true },
 	[PLAN_WATCHES] = { sizeof(struct plan_watch), false },
 	[PLAN_COUNTERS] = { sizeof(struct plan_counter), false },
+	[PLAN_OPERANDS] = { sizeof(struct plan_operand), false },
 };
 
 #define ENTRY_ALIGN 8
@@ -173,6 +174,47 @@ static const char *check_patch(const struct plan_patch *patch, const struct plan
 	return NULL;
 }
 
+static bool operand_is_good(const struct plan_operand *o)
+{
+	bool has_good_base = o->base < PLAN_REGISTERS;
+	bool has_good_bytes = o->bytes == 1 || o->bytes == 2 || o->bytes == 4 || o->bytes == 8;
+
+	switch (o->kind) {
+	case PLAN_OPERAND_NONE:
+		return true;
+	case PLAN_OPERAND_CONSTANT:
+		return has_good_bytes;
+	case PLAN_OPERAND_REGISTER:
+		return has_good_bytes && has_good_base && o->shift < 64;
+	case PLAN_OPERAND_VECTOR:
+		return has_good_bytes && has_good_base;
+	case PLAN_OPERAND_MEMORY:
+		return has_good_bytes && (has_good_base || o->base == PLAN_NO_REGISTER) &&
+		       (o->index < PLAN_REGISTERS || o->index == PLAN_NO_REGISTER) && o->shift < 64;
+	}
+	return false;
+}
+
+static const char *check_operands(const struct plan_view *view, const struct plan_patch *patch)
+{
+	uint64_t nr = view->lists[PLAN_OPERANDS].nr;
+
+	if (!patch->operands)
+		return NULL;
+	if (patch->what != PATCH_EVENT)
+		return "a patch that is no event has arguments";
+	for (uint64_t i = 0; i < PLAN_OPERANDS_MAX && patch->operands - 1 + i < nr; i++) {
+		const struct plan_operand *operand = entry(view, PLAN_OPERANDS,
+							   patch->operands - 1 + i);
+
+		if (!operand_is_good(operand))
+			return "an argument of an event is where nothing can be";
+		if (operand->flags & PLAN_OPERAND_LAST)
+			return NULL;
+	}
+	return "an event's arguments are not there";
+}
+
 static const char *check_patches(const struct plan_view *view)
 {
 	const struct plan_patch *before = NULL;
@@ -182,6 +224,8 @@ static const char *check_patches(const struct plan_view *view)
 		const struct plan_patch *patch = entry(view, PLAN_PATCHES, i);
 
 		why = check_patch(patch, before);
+		if (!why)
+			why = check_operands(view, patch);
 		before = patch;
 	}
 	return why;

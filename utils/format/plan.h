@@ -237,6 +237,7 @@ enum plan_patch_flags {
  * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at all; 0: there is none
  * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: its id in records
+ * @operands: PATCH_EVENT: where those of its arguments begin among PLAN_OPERANDS, counted from 1 on; 0: it has no arguments
  * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's first instruction
  * @clear: how many bytes from @site on are done by @code: nobody may be among them when the jump is written; 0 where there is no @code
  * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
@@ -263,7 +264,7 @@ struct plan_patch {
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 	uint8_t code[PLAN_PATCH_CODE];
 	uint8_t clear;
-	uint8_t pad[4];
+	uint32_t operands;
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
@@ -272,6 +273,43 @@ static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
+
+/* Where an argument of an event is when the program comes to it. */
+enum plan_operand_kind {
+	PLAN_OPERAND_NONE,     /* that is not known */
+	PLAN_OPERAND_CONSTANT, /* @value */
+	PLAN_OPERAND_REGISTER, /* general register @base, shifted right by @shift bits */
+	PLAN_OPERAND_VECTOR,   /* the lowest bytes of vector register @base */
+	PLAN_OPERAND_MEMORY,   /* at @value + @base + (@index << @shift) */
+	PLAN_OPERAND_KINDS
+};
+
+enum plan_operand_flags {
+	PLAN_OPERAND_SIGNED = 1U << 0,
+	PLAN_OPERAND_LAST = 1U << 1, /* the last argument of its event */
+};
+
+#define PLAN_NO_REGISTER  0xff
+#define PLAN_REGISTERS	  16
+#define PLAN_OPERANDS_MAX 16 /* of one event */
+
+/*
+ * One argument of PATCH_EVENT; those of one event follow each other, in their order.
+ *
+ * @bytes: 1, 2, 4, 8: the low ones, or those there; widened to 64 bits by the sign or with zeros
+ * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register from 0 on
+ */
+struct plan_operand {
+	uint8_t kind;  /* enum plan_operand_kind */
+	uint8_t flags; /* enum plan_operand_flags */
+	uint8_t bytes;
+	uint8_t base;
+	uint8_t index;
+	uint8_t shift;
+	uint8_t pad[2];
+	uint64_t value;
+};
+_Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
@@ -322,7 +360,8 @@ enum plan_kind {
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
 	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
-	PLAN_COUNTERS = 9, /* struct plan_counter: what is read by name. With PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9,  /* struct plan_counter: what is read by name. With PLAN_SELECTIVE */
+	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
 	PLAN_KINDS
 };
 

@@ -19,6 +19,8 @@
  * @begin, @end: the same without a copy. The payload is written into @place, then @end makes a record of its first @len bytes; of none when
  *	  @len is more than there was room for. Between both the library calls no function, of the program or of libc. @begin says whether
  *	  there is a place (above 0, then @end must follow), or no record is wanted (0), or that this one is to be emitted (below 0)
+ * @watch: call @fn whenever @choose may say something else than before, by any thread that is within a system call. It answers whether it could look:
+ *	   false when that thread holds its locks, or another one does. Not @is_on: no more. False: there are too many
  */
 struct utrail_trace_place {
 	void *at;
@@ -34,6 +36,7 @@ struct utrail_trace_recorder {
 	bool (*emit)(uint32_t event, const void *payload, size_t len);
 	int (*begin)(uint32_t event, struct utrail_trace_place *place);
 	bool (*end)(uint32_t event, const struct utrail_trace_place *place, size_t len);
+	bool (*watch)(bool (*fn)(void), bool is_on);
 };
 
 /* NULL when nobody records, or when @abi is another one than the probe's. */

@@ -47,10 +47,14 @@ _Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
 _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names are behind it");
 
 /*
- * A log that is read. @at: of the next record, in bytes as @first. The file is the caller's.
+ * A log that is read. The file is the caller's.
+ *
+ * @bytes: of the file, when it was opened
+ * @at: of the next record, in bytes as @first
  */
 struct pxt_log {
 	int fd;
+	uint64_t bytes;
 	struct pxt_log_header header;
 	uint64_t at;
 };

@@ -50,6 +50,7 @@ int pxt_log_open(struct pxt_log *log, int fd)
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	log->fd = fd;
+	log->bytes = (uint64_t)st.st_size;
 	error = read_at(fd, &log->header, sizeof(log->header), 0);
 	if (error < 0)
 		return error == -EBADF ? error : -EINVAL;
@@ -62,6 +63,15 @@ int pxt_log_open(struct pxt_log *log, int fd)
 void pxt_log_rewind(struct pxt_log *log)
 {
 	log->at = log->header.first;
+}
+
+/* Whether the file has all of that. */
+static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
+{
+	uint64_t here = at % log->header.room;
+	uint64_t end = here + len < log->header.room ? here + len : log->header.room;
+
+	return log->bytes >= PT_LOG_DATA && end <= log->bytes - PT_LOG_DATA;
 }
 
 /* Bytes of the records' room, which may go on at its beginning. */
@@ -90,7 +100,9 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 	if (error < 0)
 		return error;
 	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
-	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS)
+	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS ||
+	    /* Also of what @room leaves out. */
+	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;
 	if (room > record.event.len)
 		room = record.event.len;

@@ -122,6 +122,20 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 	return choice;
 }
 
+enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
+					   const struct patch_subject *subject, unsigned generation)
+{
+	enum patch_choice choice = PATCH_UNSAID;
+
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct patch_rule *rule = &rules->rules[i];
+
+		if (rule->generation > generation && matches(rule, subject))
+			choice = rule->takes_out ? PATCH_OUT : PATCH_IN;
+	}
+	return choice;
+}
+
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out)
 {
 	for (size_t i = 0; i < rules->nr_first; i++) {
@@ -178,13 +192,15 @@ int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		if (i < rules->nr_first || !is_said_anew(&rules->rules[i], more->rules, more->nr))
 			both[kept++] = rules->rules[i];
 	}
-	for (size_t i = 0; i < more->nr; i++)
-		both[kept++] = more->rules[i];
+	rules->generation++;
+	for (size_t i = 0; i < more->nr; i++) {
+		both[kept] = more->rules[i];
+		both[kept++].generation = rules->generation;
+	}
 	free(more->rules);
 	*more = (struct patch_rules){ 0 };
 	rules->rules = both;
 	rules->nr = kept;
-	rules->generation++;
 	return 0;
 }
 

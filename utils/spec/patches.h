@@ -14,6 +14,7 @@
  * @module: what the base name of the function's file begins with, of the heap; NULL: the program itself
  * @takes_out: with `!` in front of it, or of --unpatch
  * @text: as typed, without `!`, of the heap
+ * @generation: of the rules when it came: 0 is of the command line
  * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so far
  * @why_not: why the first function that matched could not, of the heap; NULL when nobody has said so
  */
@@ -22,6 +23,7 @@ struct patch_rule {
 	char *module;
 	bool takes_out;
 	char *text;
+	unsigned generation;
 	bool has_name;
 	bool has_match;
 	char *why_not;
@@ -72,6 +74,11 @@ enum patch_choice {
 /* What the last rule that matches says. Each that does is noted to have a match. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
+
+/* The same of the rules alone that came behind @generation. Nothing is noted. */
+enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
+					   const struct patch_subject *subject,
+					   unsigned generation);
 
 /* Whether any rule of the command line puts hooks in, or takes some out. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);

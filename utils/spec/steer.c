@@ -14,6 +14,8 @@ void steer_change_deinit(struct steer_change *change)
 	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
 		strbuf_deinit(&change->specs[i]);
 	strbuf_deinit(&change->patches);
+	strbuf_deinit(&change->trace_include);
+	strbuf_deinit(&change->trace_exclude);
 	strbuf_deinit(&change->text);
 }
 
@@ -75,6 +77,22 @@ static int take_unpatch(struct steer_change *change, const char *arg, struct uft
 {
 	change->flags |= STEER_PATCH;
 	specs_add_notrace(&change->patches, arg);
+	return 0;
+}
+
+static int take_trace_include(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_TRACE_INCLUDE;
+	change->trace_include.len = 0;
+	strbuf_addstr(&change->trace_include, arg);
+	return 0;
+}
+
+static int take_trace_exclude(struct steer_change *change, const char *arg, struct uft_err *err)
+{
+	change->flags |= STEER_TRACE_EXCLUDE;
+	change->trace_exclude.len = 0;
+	strbuf_addstr(&change->trace_exclude, arg);
 	return 0;
 }
 
@@ -165,6 +183,9 @@ const struct steer_word steer_words[] = {
 	{ "size", "SIZE", "only functions of at least that many bytes, as -Z", take_size },
 	{ "patch", "FUNC[@LIB]", "put hooks into these functions, as -P", take_patch },
 	{ "unpatch", "FUNC[@LIB]", "take the hooks out of these functions, as -U", take_unpatch },
+	{ "trace-include", "RE", "of events that the program declares only those whose id matches",
+	  take_trace_include },
+	{ "trace-exclude", "RE", "and not those whose id matches this", take_trace_exclude },
 	{ "snapshot", NULL, "save a flight recording as it is now", take_snapshot },
 	{ "stop", NULL, "end the recording; the program runs on", take_stop },
 	{ NULL },
@@ -234,7 +255,8 @@ int steer_parse(const struct strbuf *words, struct steer_change *change, struct 
 
 	for (unsigned i = 0; ret == 0 && i < SPEC_OPTIONS; i++)
 		ret = strbuf_oom(&change->specs[i]) ? -ENOMEM : 0;
-	if (ret == 0 && (strbuf_oom(&change->text) || strbuf_oom(&change->patches)))
+	if (ret == 0 && (strbuf_oom(&change->text) || strbuf_oom(&change->patches) ||
+			 strbuf_oom(&change->trace_include) || strbuf_oom(&change->trace_exclude)))
 		ret = -ENOMEM;
 	return ret;
 }

@@ -24,19 +24,24 @@ enum steer_flags {
 	STEER_SIZE = 1U << 7,
 	STEER_SNAPSHOT = 1U << 8,
 	STEER_STOP = 1U << 9,
-	STEER_PATCH = 1U << 10, /* @patches */
+	STEER_PATCH = 1U << 10,		/* @patches */
+	STEER_TRACE_INCLUDE = 1U << 11, /* @trace_include */
+	STEER_TRACE_EXCLUDE = 1U << 12, /* @trace_exclude */
 };
 
 /* These need a recording that can be steered (record --agent). */
 #define STEER_CHANGES                                                                             \
 	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
-		    STEER_SIZE | STEER_STOP | STEER_PATCH))
+		    STEER_SIZE | STEER_STOP | STEER_PATCH | STEER_DECLARED))
+/* These are about events that programs declare. */
+#define STEER_DECLARED ((uint32_t)(STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE))
 
 /*
  * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
  *
  * @specs: by enum spec_option: what is added, separated by ';', as options have it; empty: nothing
  * @patches: what is added to the rules of -P and -U, as -P has it
+ * @trace_include, @trace_exclude: in place of what the options of these names say
  * @match: enum pattern_match of what is added
  * @text: the words again, with a blank between them, without those that change nothing
  */
@@ -48,6 +53,8 @@ struct steer_change {
 	int match;
 	struct strbuf specs[SPEC_OPTIONS];
 	struct strbuf patches;
+	struct strbuf trace_include;
+	struct strbuf trace_exclude;
 	struct strbuf text;
 };
 

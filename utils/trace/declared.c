@@ -15,6 +15,7 @@
 #include "utils/fstrace/line.h"
 #include "utils/fstrace/payload.h"
 #include "utils/trace/declared_line.h"
+#include "utils/trace/declared_probe.h"
 
 #define DEFS_MAX_BYTES (16UL << 20)
 
@@ -26,6 +27,8 @@ static void free_event(struct declared_event *event)
 	}
 	free(event->fields);
 	free(event->texts);
+	free(event->probe_types);
+	free(event->types);
 	free(event->name);
 	fst_format_free(event->common);
 	fst_format_free(event->format);
@@ -216,6 +219,16 @@ static bool take_line(struct text *line, struct declared_event *event)
 	       declared_line_set_keys(event, keys) == 0;
 }
 
+/* "sdt NAME TYPES" */
+static bool take_probe(struct text *line, struct declared_event *event)
+{
+	char *types;
+
+	if (!take_word(line, &event->name) || !event->name || !take_word(line, &types) || !types)
+		return false;
+	return declared_probe_set_types(event, types) == 0;
+}
+
 /* "fstrace NAME COMMON FORMAT" */
 static bool take_formats(struct text *line, struct declared_event *event)
 {
@@ -235,6 +248,8 @@ static bool take_definition(struct text *line, struct declared_event *event)
 {
 	if (text_word(line, "fstrace "))
 		return take_formats(line, event);
+	if (text_word(line, "sdt "))
+		return take_probe(line, event);
 	return text_word(line, "line ") && take_line(line, event);
 }
 
@@ -393,6 +408,13 @@ void declared_event_set(struct declared_event *event, struct event_kind *kind)
 	kind->declared = event;
 	kind->fields = event->fields;
 	kind->nr_fields = event->nr_fields;
-	kind->get = event->is_line ? declared_line_get : get_field;
-	kind->put = event->is_line ? declared_line_put : put_text;
+	kind->get = get_field;
+	kind->put = put_text;
+	if (event->is_line) {
+		kind->get = declared_line_get;
+		kind->put = declared_line_put;
+	} else if (event->types) {
+		kind->get = declared_probe_get;
+		kind->put = declared_probe_put;
+	}
 }

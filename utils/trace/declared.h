@@ -11,14 +11,18 @@
  *
  * @name: as the program has it; of the heap
  * @is_line: only lines of its log are known, and there is no format (declared_line.h)
+ * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of the heap, or NULL
+ * @probe_types: the same as declared_probe.c has them
  * @common: what is in front of @format, or NULL
- * @fields: one for each directive of both, named by the "KEY=" in front of it
+ * @fields: one for each directive of both, named by the "KEY=" in front of it; or for each key of a line, or argument of a probe
  * @texts: of fields that must be made; each is there until its field is asked for again
  */
 struct declared_event {
 	uint64_t id;
 	char *name;
 	bool is_line;
+	char *types;
+	uint8_t *probe_types;
 	struct fst_format *common;
 	struct fst_format *format;
 	struct event_field *fields;

@@ -43,28 +43,38 @@ static int collect_types(struct kernel_formats *formats)
 	return 1;
 }
 
+int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err)
+{
+	bool is_cut;
+
+	kernel_formats_deinit(formats);
+	formats->text = *text;
+	*text = (struct strbuf){ 0 };
+
+	int ret = kernel_header_decode(
+		&formats->header, text_of(formats->text.data, formats->text.len), &is_cut, err);
+
+	return ret == 0 ? collect_types(formats) : ret;
+}
+
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err)
 {
+	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err why = { 0 };
 	char path[PATH_MAX];
-	bool is_cut;
 
 	if (formats->types)
 		return 1;
 	snprintf(path, sizeof(path), "%s/kernel_header", dir);
 	if (access(path, F_OK) < 0)
 		return 0;
-	kernel_formats_deinit(formats);
 
-	int ret = file_read_all(path, HEADER_MAX_BYTES, &formats->text, err);
+	int ret = file_read_all(path, HEADER_MAX_BYTES, &text, err);
 
 	if (ret < 0)
 		return ret;
-	ret = kernel_header_decode(&formats->header, text_of(formats->text.data, formats->text.len),
-				   &is_cut, &why);
-	if (ret == 0)
-		ret = collect_types(formats);
+	ret = kernel_formats_read(formats, &text, &why);
 	if (ret == -EBADMSG) {
 		err_set(broken, ret, "cannot read '%s': %s", path, why.text);
 		return 0;

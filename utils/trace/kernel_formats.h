@@ -32,6 +32,9 @@ struct kernel_formats {
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
+
+/* The same of @text, which is taken over: 1, or negative with @err when it is damaged or memory is short. */
+int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
 /* The event with this number; NULL when nobody knows it. */

@@ -30,6 +30,17 @@ static const struct func *find_func(struct module_set *set, const struct left_ou
 	return sym ? module_func(set, mod, sym) : NULL;
 }
 
+/* What was left out last ends there. */
+static void end_at(struct left_funcs *left, const struct func *func, uint64_t time_ns)
+{
+	for (size_t i = left->nr; i-- > 0;) {
+		if (left->all[i].kind == LEFT_OUT_FUNCTION && left->all[i].func == func) {
+			left->all[i].until_ns = time_ns;
+			return;
+		}
+	}
+}
+
 static int take_line(struct trace_data *data, struct left_funcs *left, const char *text)
 {
 	struct left_out line;
@@ -41,11 +52,17 @@ static int take_line(struct trace_data *data, struct left_funcs *left, const cha
 	func = find_func(&data->modules, &line);
 	if (!func)
 		return 0;
+	if (line.kind == LEFT_OUT_AGAIN) {
+		end_at(left, func, line.time_ns);
+		return 0;
+	}
 	grown = vec_grow(left->all, left->nr, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	left->all = grown;
-	left->all[left->nr++] = (struct left_func){ func, line.kind, line.time_ns, line.permille };
+	left->all[left->nr++] = (struct left_func){
+		.func = func, .kind = line.kind, .since_ns = line.time_ns, .permille = line.permille
+	};
 	return 0;
 }
 

@@ -12,12 +12,14 @@
 /*
  * @kind: LEFT_OUT_CALLER: it was seen to call one that is left out, and is recorded itself
  * @since_ns: of the recording's clock
+ * @until_ns: it is recorded again from then on; 0: it never was
  * @permille: of all calls just before
  */
 struct left_func {
 	const struct func *func;
 	enum left_out_kind kind;
 	uint64_t since_ns;
+	uint64_t until_ns;
 	unsigned permille;
 };
 

@@ -129,17 +129,21 @@ int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err)
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 {
 	const struct stage_config *stages = &pipe->config.stages;
+	bool shows_events = stages->show_outside && stages->show_events;
 
 	if (!pipeline_selects(&pipe->config, task))
 		return false;
 	if (task->data_bytes)
 		return true;
-	/* Nothing of it is in a function. */
-	if (!stages->show_outside || !stages->show_events)
-		return false;
-	if (pipe->surveys)
-		return pipe->surveys[task->index].nr > pipe->surveys[task->index].nr_calls;
-	return task->index < pipe->feed.nr_queues && pipe->feed.queues[task->index].nr;
+	/* Nothing of it is in a function of the program. */
+	if (pipe->surveys) {
+		const struct survey *survey = &pipe->surveys[task->index];
+
+		return (shows_events && survey->nr > survey->nr_calls) ||
+		       (stages->show_kernel_outside && survey->nr_calls);
+	}
+	return (shows_events || stages->show_kernel_outside) &&
+	       task->index < pipe->feed.nr_queues && pipe->feed.queues[task->index].nr;
 }
 
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)

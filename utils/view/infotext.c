@@ -271,9 +271,14 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 			continue;
 		sink_lit(sink, "# ");
 		sink_func(sink, f->func);
-		sink_format(sink, ": since %.3f s, then %.1f %% of calls\n",
+		sink_format(sink, ": since %.3f s, then %.1f %% of calls",
 			    (double)(f->since_ns - MIN(start_ns, f->since_ns)) / NSEC_PER_SEC,
 			    f->permille / 10.0);
+		if (f->until_ns)
+			sink_format(sink, "; again since %.3f s",
+				    (double)(f->until_ns - MIN(start_ns, f->until_ns)) /
+					    NSEC_PER_SEC);
+		sink_lit(sink, "\n");
 	}
 	return 0;
 }

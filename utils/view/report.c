@@ -234,17 +234,24 @@ static void put_header(const struct report *report, const struct report_layout *
 	sink_lit(sink, "\n");
 }
 
+static double seconds_from(uint64_t start_ns, uint64_t time_ns)
+{
+	return (double)(time_ns - MIN(start_ns, time_ns)) / NSEC_PER_SEC;
+}
+
 /* Behind the name of a function whose numbers end before the recording does, or whose own time has that of others in it. */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)
 {
 	const struct left_func *left = row->func ? left_funcs_find(&report->left, row->func->name)
 						 : NULL;
-	double since_s = left ? (double)(left->since_ns - MIN(report->first_ns, left->since_ns)) /
-					 NSEC_PER_SEC
-			      : 0;
+	double since_s = left ? seconds_from(report->first_ns, left->since_ns) : 0;
 
-	if (left && left->kind == LEFT_OUT_FUNCTION)
+	if (left && left->until_ns)
+		sink_format(sink, " (from %.3f s to %.3f s not recorded: %.1f %% of calls)",
+			    since_s, seconds_from(report->first_ns, left->until_ns),
+			    left->permille / 10.0);
+	else if (left && left->kind == LEFT_OUT_FUNCTION)
 		sink_format(sink, " (since %.3f s not recorded: %.1f %% of calls)", since_s,
 			    left->permille / 10.0);
 	else if (left)

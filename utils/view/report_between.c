@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/declared.h"
 #include "utils/view/number.h"
 
 /* Fields that each event has: of the task that it was in. */
@@ -202,6 +203,9 @@ static bool put_field(const struct report_between *between, int field,
 	}
 	if (field < 0 || !event_kind_get(kind, context, field, &value))
 		return false;
+	/* Arguments of probes fit each other whatever their sizes are. */
+	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
+		value.type = FIELD_UINT;
 	put_value(&value, out);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "cmds/msg.h"
 #include "cmds/record/plan/patches.h"
 #include "utils/base/err.h"
+#include "utils/format/attach.h"
 
 /*
  * @address: of the recorder, as in UTRAIL_SOCKET
@@ -50,5 +51,12 @@ struct attach_patches {
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);
+
+/*
+ * Tell a process that is recorded, however that began, what is said of events that it may have declared: which go to the recording, from now on. A thread of it is
+ * stopped for that moment. 0 or negative errno with a text; what was told stays told.
+ */
+int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
+		  size_t nr, struct uft_err *err);
 
 #endif

@@ -69,9 +69,12 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 		return 0;
 	while (calls * call_ns / own > MAX(b->limit - left, b->limit * LEAST) * AIM &&
 	       (next = find_next(b, least, funcs, nr))) {
-		funcs[next - funcs].is_chosen = true;
-		calls -= next->calls;
-		left += next->calls / own * b->left_ns;
+		struct budget_func *chosen = &funcs[next - funcs];
+
+		chosen->is_chosen = true;
+		chosen->rate = chosen->calls / own;
+		calls -= chosen->calls;
+		left += chosen->can_go ? 0 : chosen->rate * b->left_ns;
 		nr_chosen++;
 	}
 	b->left_rate = left / b->left_ns;

@@ -9,7 +9,7 @@
 /*
  * @limit: what recording may take of the time that the program itself needs: 0.2 is 20 %
  * @call_ns: what it costs the program that a call is recorded
- * @left_ns: what a call costs that is left out
+ * @left_ns: what a call costs that is left out, and still comes to a hook
  * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were left out: nobody counts them any more
  */
 struct budget {
@@ -31,12 +31,16 @@ struct budget_time {
  *
  * @calls: in the same time
  * @mean_ns: how long one takes
+ * @can_go: its hooks can be taken out, so that a call costs nothing once it is left out
  * @is_chosen: the answer
+ * @rate: of a chosen one: calls in a nanosecond of the program's own time
  */
 struct budget_func {
 	double calls;
 	double mean_ns;
+	bool can_go;
 	bool is_chosen;
+	double rate;
 };
 
 /* Below that nothing is decided: sums of so little say nothing. */

@@ -151,7 +151,12 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 	const char *format = m->texts + strlen(m->texts) + 1;
 	const char *common = m->has_common ? format + strlen(format) + 1 : NULL;
 	struct control_declared msg = { 0 };
+	struct process *own = process_find_os(ctl->processes, talk->peer.pid);
 
+	/* A child may declare before it has reported itself. */
+	talk->origin->has_declared = true;
+	if (own)
+		own->has_declared = true;
 	msg.event = declared_add(&ctl->planner->declared, m->texts, format, common);
 	if (msg.event)
 		msg.choice = declared_choice(&ctl->planner->declared, m->texts);

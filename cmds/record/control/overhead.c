@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "cmds/record/base/peer.h"
+#include "cmds/record/control/overhead_hooks.h"
 #include "utils/base/units.h"
 #include "utils/format/left_out.h"
 #include "utils/format/record.h"
@@ -34,10 +35,11 @@ struct known_symbols {
 	struct symtab symbols;
 };
 
-/* A function that has calls, and what the budget is told of it. */
+/* A function that has calls, and what the budget is told of it. @is_program: its module is one */
 struct called {
 	struct known_module *module;
 	const struct symbol *sym;
+	bool is_program;
 	double sum_ns;
 	double ended;
 };
@@ -152,7 +154,8 @@ static const struct symtab *symbols_of(struct overhead *o, struct known_module *
 	}
 	if (rights_enter(&proc->peer, &before)) {
 		o->planner->modules.reads_as_peer = before.is_changed;
-		symbols_load(&o->steering->now, module->path, module->build_id, &fresh.symbols);
+		known_symbols_load(&o->steering->now, module, &fresh.symbols);
+		patches_find_calls(module);
 	}
 	rights_leave(&before);
 	o->planner->modules.reads_as_peer = false;
@@ -180,6 +183,7 @@ static bool find_function(struct overhead *o, const struct process *proc, uint64
 		*out = (struct called){
 			.module = known,
 			.sym = symbols ? symtab_find(symbols, addr - m->start) : NULL,
+			.is_program = i == 0,
 		};
 		return out->sym && symbol_is_function(out->sym) && out->sym->size;
 	}
@@ -198,16 +202,18 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return NULL;
 }
 
-/* What the user has said something about is recorded whatever it costs; and what is left out already may still be in the rings. */
+/*
+ * What the user has said something about is recorded whatever it costs, be it that he has put hooks in again; and what is left out already may still be
+ * in the rings.
+ */
 static bool stays_as_it_is(const struct overhead *o, const struct called *f)
 {
-	const struct plan_func *left_out = find_listed(&f->module->left_out, f->sym);
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
 	/* Loaded later, and not looked at yet: that comes with the next plan. */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
-	return left_out || (func && func->rule != PLAN_NO_RULE);
+	return known_left_out_at(f->module, f->sym->addr) || (func && func->rule != PLAN_NO_RULE);
 }
 
 static void add_calls(struct candidates *c, const struct called *f, const struct sampled_call *call,
@@ -239,27 +245,37 @@ static void collect(struct overhead *o, struct candidates *c, double times)
 		    !stays_as_it_is(o, &f))
 			add_calls(c, &f, call, times);
 	}
-	for (size_t i = 0; i < c->nr; i++)
-		c->funcs[i].mean_ns = c->called[i].ended ? c->called[i].sum_ns / c->called[i].ended
-							 : LONG_NS;
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct called *f = &c->called[i];
+
+		c->funcs[i].mean_ns = f->ended ? f->sum_ns / f->ended : LONG_NS;
+		c->funcs[i].can_go = patches_can_go(f->module, f->is_program, f->sym->addr,
+						    f->sym->addr + f->sym->size);
+	}
 }
 
 /* --- leaving out --- */
 
-static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind kind,
-		     const struct called *f, double part)
+static void put_line(struct overhead *o, const struct left_out *line)
 {
-	struct left_out line = { kind, time_ns, (unsigned)(part * 1000), f->sym->addr,
-				 f->module->path };
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (o->notes < 0)
 		o->notes = store_open(o->store, LEFT_OUT_NAME);
-	left_out_encode(&line, &text);
+	left_out_encode(line, &text);
 	if (o->notes < 0)
 		store_note_error(o->store, o->notes);
 	else if (!strbuf_oom(&text) && store_may_take(o->store, text.len))
 		store_note_error(o->store, store_append(o->store, o->notes, text.data, text.len));
+}
+
+static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind kind,
+		     const struct called *f, double part)
+{
+	const struct left_out line = { kind, time_ns, (unsigned)(part * 1000), f->sym->addr,
+				       f->module->path };
+
+	put_line(o, &line);
 }
 
 /* Those that were seen to call @f: their own time has its from now on. */
@@ -282,6 +298,45 @@ static void add_callers(struct overhead *o, uint64_t time_ns, const struct calle
 	free(callers.funcs);
 }
 
+static void add_left_out(struct overhead *o, const struct called *f, const struct budget_func *func)
+{
+	const struct module_left_out left = {
+		.func = { f->sym->addr, f->sym->addr + f->sym->size, PLAN_NO_RULE,
+			  PLAN_NO_CAPTURE },
+		.rate = func->rate,
+		.rules = o->settings->patches->generation,
+		.can_go = func->can_go,
+	};
+
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_add(&f->module->left_out, &left, sizeof(left));
+	patches_leave_out(f->module);
+	if (left.can_go)
+		return;
+	strbuf_addf(&text, "--overhead: '");
+	demangle(f->sym->name, o->steering->now.demangle, &text);
+	strbuf_addf(&text, "' is left out, but its hooks cannot be taken out: a call of it still "
+			   "costs some nanoseconds");
+	strbuf_list_add(&o->said, strbuf_str(&text));
+}
+
+/* What the user has put hooks into again. */
+static void tell_who_is_back(struct overhead *o)
+{
+	for (struct known_module *m = o->planner->modules.first; m; m = m->next) {
+		known_left_out_each (m, left) {
+			const struct left_out line = { LEFT_OUT_AGAIN, o->steering->changed_ns, 0,
+						       left->func.start, m->path };
+
+			if (!left->is_back || left->is_told)
+				continue;
+			left->is_told = true;
+			put_line(o, &line);
+		}
+	}
+}
+
 static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -290,13 +345,11 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 	strbuf_addf(&text, "not recorded from here on, by --overhead:");
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct called *f = &c->called[i];
-		struct plan_func func = { f->sym->addr, f->sym->addr + f->sym->size, PLAN_NO_RULE,
-					  PLAN_NO_CAPTURE };
 		double part = c->funcs[i].calls / o->time.calls;
 
 		if (!c->funcs[i].is_chosen)
 			continue;
-		strbuf_add(&f->module->left_out, &func, sizeof(func));
+		add_left_out(o, f, &c->funcs[i]);
 		add_line(o, time_ns, LEFT_OUT_FUNCTION, f, part);
 		add_callers(o, time_ns, f);
 		strbuf_addch(&text, ' ');
@@ -304,6 +357,8 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 		strbuf_addf(&text, " (%.0f %% of calls)%s", part * 100, --nr ? "," : "");
 	}
 	steering_leave_out(o->steering, strbuf_str(&text));
+	o->left_out_generation = o->steering->generation;
+	overhead_take_hooks_out(o);
 	o->not_before_ns = settings_now_ns(o->settings) + SETTLE_NS;
 }
 
@@ -326,6 +381,8 @@ static void decide(struct overhead *o)
 
 static void look(struct overhead *o)
 {
+	tell_who_is_back(o);
+	overhead_take_hooks_out(o);
 	measure_cpu(o);
 	if (o->time.cpu_ns < BUDGET_CPU_MIN_NS)
 		return;
@@ -341,8 +398,11 @@ static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
 	struct overhead *o = container_of(watcher, struct overhead, timer);
 	uint64_t nr;
 
-	if (read(o->timer_fd, &nr, sizeof(nr)) == sizeof(nr))
-		look(o);
+	/* While hooks are taken out, be it for a user, the loop is served: then the next look is for the time since the last. */
+	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
+		return;
+	look(o);
+	service_release(o->service);
 }
 
 /* --- */
@@ -384,9 +444,11 @@ void overhead_end(struct overhead *o)
 
 	if (!o->settings)
 		return;
+	tell_who_is_back(o);
 	for (size_t i = 0; i < o->symbols.len / sizeof(*known); i++)
 		symtab_deinit(&known[i].symbols);
 	strbuf_deinit(&o->symbols);
+	strbuf_deinit(&o->said);
 	if (o->timer_fd >= 0) {
 		loop_unwatch(o->loop, o->timer_fd, &o->timer);
 		close(o->timer_fd);

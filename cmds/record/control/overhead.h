@@ -1,9 +1,10 @@
-/* --overhead: what recording costs is measured, and functions are left out of it that cost too much. */
+/* --overhead: what recording costs is measured, and functions are left out of it that cost too much, with their hooks (overhead_hooks.h). */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 
 #include "cmds/record/base/loop.h"
 #include "cmds/record/control/budget.h"
+#include "cmds/record/control/service.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/sources/sample.h"
 #include "cmds/record/sources/writer.h"
@@ -18,6 +19,8 @@
  * @not_before_ns: what was changed last shows in what is measured from then on
  * @symbols: struct known_symbols, of modules that had calls
  * @notes: left-out.txt; -1 before the first line
+ * @left_out_generation: of the plan that the last ones were left out of; 0: none was
+ * @said: what came of their hooks, each with its NUL
  */
 struct overhead {
 	const struct record_settings *settings;
@@ -26,6 +29,7 @@ struct overhead {
 	struct planner *planner;
 	struct writers *writers;
 	struct steering *steering;
+	struct service *service;
 	struct store *store;
 
 	struct budget budget;
@@ -37,6 +41,8 @@ struct overhead {
 	uint64_t not_before_ns;
 	struct strbuf symbols;
 	int notes;
+	uint32_t left_out_generation;
+	struct strbuf said;
 };
 
 /* Before writers start. 0, or negative with a text. */

@@ -230,20 +230,32 @@ static void unpark_all(struct service *svc)
 	}
 }
 
+bool service_hold(struct service *svc)
+{
+	if (svc->is_busy)
+		return false;
+	svc->is_busy = true;
+	return true;
+}
+
+void service_release(struct service *svc)
+{
+	svc->is_busy = false;
+	unpark_all(svc);
+}
+
 static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct client *client = container_of(watcher, struct client, watcher);
 	struct service *svc = watcher->owner;
 
 	/* Some answers take a while, in which the loop is served: one after the other. */
-	if (svc->is_busy) {
+	if (!service_hold(svc)) {
 		park(svc, client);
 		return;
 	}
-	svc->is_busy = true;
 	serve_alone(svc, client);
-	svc->is_busy = false;
-	unpark_all(svc);
+	service_release(svc);
 }
 
 /* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */

@@ -16,7 +16,7 @@ struct client;
  *
  * @program_fd: a pidfd of the program, as soon as there is one
  * @service_fd: -1: nobody can ask us for anything
- * @is_busy: somebody is served; others wait
+ * @is_busy: somebody is served, or changes what is recorded in another way (service_hold()); others wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -35,6 +35,10 @@ struct service {
 };
 
 void service_listen(struct service *svc);
+
+/* Nobody else changes what is recorded until service_release(), though the loop may be served. False: somebody does so just now. */
+bool service_hold(struct service *svc);
+void service_release(struct service *svc);
 
 /* Whoever still waits for an answer sees that there is none. */
 void service_close(struct service *svc);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmds/record/base/peer.h"
+#include "cmds/record/control/steering_events.h"
 #include "cmds/record/control/steering_patches.h"
 #include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/watches.h"
@@ -21,6 +22,7 @@ void steering_begin(struct steering *steer)
 	steer->is_on = true;
 	steer->notes = -1;
 	steer->planner->settings = &steer->now;
+	steer->planner->declared.settings = &steer->now;
 }
 
 static void free_specs(char *specs[SPEC_OPTIONS])
@@ -37,6 +39,8 @@ void steering_end(struct steering *steer)
 		store_close(steer->store, steer->notes);
 	filters_deinit(&steer->filters);
 	free_specs(steer->specs);
+	pattern_deinit(&steer->ids.include);
+	pattern_deinit(&steer->ids.exclude);
 }
 
 /* --- plans --- */
@@ -349,6 +353,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		    struct uft_err *err)
 {
 	struct repatching patches = { 0 };
+	struct rechoosing events = { 0 };
 	int ret = 0;
 
 	if (!(change->flags & STEER_CHANGES))
@@ -359,9 +364,12 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 			       "changed");
 	if (change->flags & STEER_PATCH)
 		ret = repatching_choose(&patches, steer, change, err);
+	if (ret == 0 && (change->flags & STEER_DECLARED))
+		ret = rechoosing_choose(&events, steer, change, err);
 	if (ret == 0 && (change->flags & (STEER_SPECS | STEER_CLEAR)))
 		ret = change_filters(steer, change, err);
 	if (ret < 0) {
+		rechoosing_undo(&events, steer);
 		repatching_undo(&patches, steer);
 		return ret;
 	}
@@ -381,7 +389,15 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 	ret = repatching_write(&patches, steer, out, err);
 	if (ret < 0)
 		note(steer, "the hooks of the last change were taken back");
-	return ret;
+
+	struct uft_err why = { 0 };
+	int events_ret = rechoosing_write(&events, steer, out, &why);
+
+	if (events_ret < 0)
+		note(steer, "the events of the last change were taken back");
+	if (ret == 0 && events_ret < 0)
+		*err = why;
+	return ret < 0 ? ret : events_ret;
 }
 
 void steering_leave_out(struct steering *steer, const char *text)
@@ -441,6 +457,10 @@ void steering_status(const struct steering *steer, struct strbuf *out)
 		    steer->settings->has_agent ? "yes" : "no (record --agent)");
 	add_specs_lines(steer, out);
 	add_patch_lines(steer, out);
+	if (now->trace_include)
+		strbuf_addf(out, "trace-include: %s\n", now->trace_include->text);
+	if (now->trace_exclude)
+		strbuf_addf(out, "trace-exclude: %s\n", now->trace_exclude->text);
 	strbuf_addf(out, "depth: %u\n", now->depth);
 	if (now->threshold_ns) {
 		strbuf_addstr(out, "time: ");

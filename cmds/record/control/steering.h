@@ -7,7 +7,16 @@
 #include "cmds/record/store/store.h"
 #include "cmds/record/tasks/process.h"
 #include "cmds/record/tasks/session.h"
+#include "utils/format/attach.h"
 #include "utils/spec/steer.h"
+
+/* What was said of declared events since the recording began; without one of them the option counts. */
+struct steering_ids {
+	bool has_include;
+	bool has_exclude;
+	struct pattern include;
+	struct pattern exclude;
+};
 
 /*
  * Only the control thread touches it. What is above the empty line is set before steering_begin().
@@ -15,6 +24,7 @@
  * @plan: the settings that all processes get; changed here
  * @repatch: hooks of the process @pid are put in and taken out, as @patches says: how many places stay as they are goes to @nr_left. 0; -ESRCH when it has ended,
  *           or another negative errno with a text. Others may be served meanwhile
+ * @choose: the process @pid is told of its declared events. As @repatch
  * @now: the settings as they are by now; the planner's, too
  * @filters, @specs: of @now, once they are others than those of the command line
  * @is_on: calls are recorded as @now says; else none is
@@ -31,12 +41,15 @@ struct steering {
 	struct sessions *sessions;
 	int (*repatch)(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
 		       struct uft_err *err);
-	void *repatch_arg;
+	int (*choose)(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
+		      struct uft_err *err);
+	void *processes_arg; /* of these two */
 
 	struct record_settings now;
 	struct filters filters;
 	char *specs[SPEC_OPTIONS];
 	bool has_specs;
+	struct steering_ids ids;
 	bool is_on;
 	uint32_t generation;
 	uint64_t changed_ns;

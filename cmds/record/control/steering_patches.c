@@ -2,10 +2,10 @@
 #include "cmds/record/control/steering_patches.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
 #include "cmds/record/base/peer.h"
+#include "cmds/record/control/steering_processes.h"
 #include "utils/base/cleanup.h"
 
 /* --- rules --- */
@@ -101,9 +101,10 @@ void repatching_undo(struct repatching *r, struct steering *steer)
 
 /* --- processes --- */
 
-static int write_process(struct steering *steer, const struct process *p, struct strbuf *out,
+static int write_process(struct steering *steer, const struct process *p, void *arg,
 			 struct uft_err *err)
 {
+	struct strbuf *out = arg;
 	struct process_patches patches cleanup_process_patches = { 0 };
 	size_t nr_left = 0;
 
@@ -123,7 +124,7 @@ static int write_process(struct steering *steer, const struct process *p, struct
 		return 0;
 
 	pid_t pid = p->os_pid;
-	int ret = steer->repatch(steer->repatch_arg, pid, &patches, &nr_left, err);
+	int ret = steer->repatch(steer->processes_arg, pid, &patches, &nr_left, err);
 
 	if (ret == 0 && nr_left)
 		strbuf_addf(out,
@@ -133,49 +134,10 @@ static int write_process(struct steering *steer, const struct process *p, struct
 	return ret;
 }
 
-/* Those that run now: while one is at work others may end. Their structs stay. */
-static int list_live(const struct steering *steer, struct process ***out)
-{
-	size_t nr = 0;
-
-	for (struct process *p = steer->processes->live; p; p = p->next_live)
-		nr++;
-	*out = calloc(nr + 1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	nr = 0;
-	for (struct process *p = steer->processes->live; p; p = p->next_live)
-		(*out)[nr++] = p;
-	return 0;
-}
-
-/* A process that ends has no memory for a moment before that can be seen. */
-#define END_MS 200
-
-static bool has_ended(const struct process *p)
-{
-	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
-
-	return p->pidfd < 0 || poll(&end, 1, END_MS) != 0;
-}
-
 static int write_all(struct steering *steer, struct strbuf *out, struct uft_err *err)
 {
-	struct process **list cleanup_free = NULL;
-	int ret = list_live(steer, &list);
+	int ret = steering_each_process(steer, write_process, out, err);
 
-	for (size_t i = 0; ret == 0 && list[i]; i++) {
-		struct uft_err why = { 0 };
-
-		if (list[i]->pidfd < 0 || !list[i]->arena)
-			continue;
-		ret = write_process(steer, list[i], out, &why);
-		/* Or it is another program now. */
-		if (ret < 0 && (ret == -ESRCH || has_ended(list[i])))
-			ret = 0;
-		if (ret < 0)
-			*err = why;
-	}
 	return ret == -ENOMEM && !err->code ? err_set_errno(err, ret, "cannot patch") : ret;
 }
 

@@ -1,4 +1,4 @@
-/* Events that programs declare, on the recorder's side (see declared.h). */
+/* Events that say something, on the recorder's side (see declared.h). */
 #include "cmds/record/plan/declared.h"
 
 #include <errno.h>
@@ -20,13 +20,17 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 		   struct points *points)
 {
 	*declared = (struct declared){ .settings = settings, .points = points };
+	points->declared = declared;
 }
 
 void declared_deinit(struct declared *declared)
 {
 	for (size_t i = 0; i < declared->nr; i++)
 		free(declared->lines[i]);
+	for (size_t i = 0; i < declared->nr_events; i++)
+		free(declared->events[i].id);
 	free(declared->lines);
+	free(declared->events);
 	strmap_deinit(&declared->numbers);
 }
 
@@ -69,13 +73,13 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 }
 
 /* Keep @words, which is taken, under that number. */
-static int keep(struct declared *declared, char *words, uint32_t id)
+static int keep(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
 
 	if (lines)
 		declared->lines = lines;
-	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)id) < 0) {
+	if (!lines || strmap_put(&declared->numbers, words, (void *)(uintptr_t)number) < 0) {
 		free(words);
 		return -ENOMEM;
 	}
@@ -84,20 +88,35 @@ static int keep(struct declared *declared, char *words, uint32_t id)
 	return 0;
 }
 
-static uint32_t add_new(struct declared *declared, const char *id, const struct strbuf *words)
+/* The program's own can be chosen, by id. */
+static int keep_event(struct declared *declared, const char *id, uint32_t number)
 {
-	struct strbuf name cleanup_strbuf = { 0 };
+	struct known_event *events = vec_grow(declared->events, declared->nr_events,
+					      sizeof(*events));
+	char *copy = strdup(id);
+
+	if (events)
+		declared->events = events;
+	if (!events || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	events[declared->nr_events++] = (struct known_event){ copy, number };
+	return 0;
+}
+
+/* @name: for events.txt */
+static uint32_t add_new(struct declared *declared, const char *name, const struct strbuf *words)
+{
 	char *copy = strdup(strbuf_str(words));
 	uint32_t number;
 
-	fst_definition_name(&name, id);
-	if (!copy || strbuf_oom(&name) || declared->nr == DECLARED_MAX ||
+	if (!copy || declared->nr == DECLARED_MAX ||
 	    declared->bytes + words->len > FST_DEFINITIONS_MAX ||
-	    points_new_event(declared->points, strbuf_str(&name), &number) < 0) {
+	    points_new_event(declared->points, name, &number) < 0) {
 		free(copy);
 		return 0;
 	}
-	strbuf_list_add(&declared->points->names, strbuf_str(&name));
 	if (keep(declared, copy, number) < 0)
 		return 0;
 	/* Who finds its name finds its definition, too. */
@@ -106,24 +125,50 @@ static uint32_t add_new(struct declared *declared, const char *id, const struct 
 	return number;
 }
 
+/* The number of what @words say, which is made when they are new. */
+static uint32_t number_of(struct declared *declared, const char *name, const struct strbuf *words)
+{
+	uint32_t number = 0;
+
+	if (!strbuf_oom(words))
+		number = (uint32_t)(uintptr_t)strmap_get(&declared->numbers, strbuf_str(words));
+	if (!number && !strbuf_oom(words))
+		number = add_new(declared, name, words);
+	return number;
+}
+
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
+	size_t nr_before = declared->nr;
+	uint32_t number = 0;
 
 	strbuf_addstr(&words, " fstrace");
 	fst_definition_word(&words, id);
 	fst_definition_word(&words, common);
 	fst_definition_word(&words, format);
-	if (strbuf_oom(&words))
-		return 0;
-
-	uint32_t number = (uint32_t)(uintptr_t)strmap_get(&declared->numbers, strbuf_str(&words));
-
-	if (!number)
-		number = add_new(declared, id, &words);
+	fst_definition_name(&name, id);
+	if (!strbuf_oom(&name))
+		number = number_of(declared, strbuf_str(&name), &words);
+	if (declared->nr > nr_before) {
+		strbuf_list_add(&declared->points->names, strbuf_str(&name));
+		if (keep_event(declared, id, number) < 0)
+			number = 0;
+	}
 	declared->nr_refused += !number;
 	return number;
+}
+
+uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	strbuf_addstr(&words, " sdt");
+	fst_definition_word(&words, name);
+	fst_definition_word(&words, types);
+	return number_of(declared, name, &words);
 }
 
 static bool matches(const struct pattern *pattern, const char *id)
@@ -148,11 +193,20 @@ int declared_choice(struct declared *declared, const char *id)
 	return settings->trace_include ? -1 : 0;
 }
 
+bool declared_have(const struct declared *declared, const struct pattern *pattern)
+{
+	for (size_t i = 0; i < declared->nr_events; i++) {
+		if (matches(pattern, declared->events[i].id))
+			return true;
+	}
+	return false;
+}
+
 static void warn_about_include(const struct declared *declared, const struct msg *msg)
 {
 	if (!declared->settings->trace_include || declared->include_matched)
 		return;
-	if (declared->nr)
+	if (declared->nr_events)
 		msg_warn(msg,
 			 "option '--trace-include': no event that the program declares matches");
 	else

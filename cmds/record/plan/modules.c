@@ -97,3 +97,12 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 	return known->unnamed.nr ? symtab_add_all(out, &known->unnamed) : ret;
 }
+
+struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
+{
+	known_left_out_each (known, left) {
+		if (at >= left->func.start && at < left->func.end)
+			return left;
+	}
+	return NULL;
+}

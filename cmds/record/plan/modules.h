@@ -9,8 +9,30 @@
 #include "cmds/record/plan/points.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/strmap.h"
+#include "utils/format/plan.h"
 #include "utils/format/sym.h"
 #include "utils/object/build_id.h"
+
+/*
+ * A function that is not recorded any more, since that costs too much (control/overhead.c).
+ *
+ * @func: relative to the file's start, without a rule
+ * @rate: as in struct budget_func
+ * @rules: generation of the rules of -P and -U at that time: what the user says later goes before it
+ * @can_go: it has hooks that can be taken out
+ * @stays: of some process they could not be
+ * @is_back: the user has put them in again: it is recorded, and is not chosen again
+ * @is_told: and readers are told
+ */
+struct module_left_out {
+	struct plan_func func;
+	double rate;
+	unsigned rules;
+	bool can_go;
+	bool stays;
+	bool is_back;
+	bool is_told;
+};
 
 /*
  * A file that was seen as a module of some process.
@@ -22,7 +44,7 @@
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
- * @left_out: those that are not recorded any more, since that costs too much: the same without rules
+ * @left_out: struct module_left_out
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
  * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
@@ -75,5 +97,12 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 /* The same of a file that is known, with what was found out of it. */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
+
+/* All of known_module.left_out, and the one that has @at, relative to the file's start, or NULL. */
+#define known_left_out_each(known, at)                                                      \
+	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \
+	     at && (char *)at < (known)->left_out.data + (known)->left_out.len; at++)
+
+struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at);
 
 #endif

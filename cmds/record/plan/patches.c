@@ -27,6 +27,16 @@ void module_patches_deinit(struct module_patches *patches)
 	symtab_deinit(&patches->symbols);
 }
 
+void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject)
+{
+	strbuf_reset(&f->name);
+	strbuf_reset(&f->others);
+	demangle(sym->name, f->settings->demangle, &f->name);
+	demangle_others(sym->name, f->settings->demangle, &f->others);
+	subject->name = strbuf_str(&f->name);
+	subject->others = strbuf_str(&f->others);
+}
+
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not)
 {
@@ -38,14 +48,8 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 		.why_not = why_not,
 	};
 
-	if (sym) {
-		strbuf_reset(&f->name);
-		strbuf_reset(&f->others);
-		demangle(sym->name, f->settings->demangle, &f->name);
-		demangle_others(sym->name, f->settings->demangle, &f->others);
-		subject.name = strbuf_str(&f->name);
-		subject.others = strbuf_str(&f->others);
-	}
+	if (sym)
+		finding_name(f, sym, &subject);
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
@@ -143,7 +147,7 @@ static int find(struct finding *f, struct uft_err *err)
 	if (ret < 0 || file.head.e_machine != arch_elf_machine ||
 	    file.head.e_ident[EI_CLASS] != arch_elf_class)
 		return ret;
-	f->base = file.base;
+	f->base = f->out->base = file.base;
 	/* A stripped file has functions all the same. */
 	known_symbols_load(f->settings, f->known, &f->symbols);
 	if (f->known->is_instrumented)

@@ -30,12 +30,13 @@ void patches_deinit(struct patches *patches);
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
+ * @base: of the file's addresses
+ * @has_calls: @found has all calls of hooks, too; those that are not taken out are out
  *
  * Once rules have changed while programs run (patches_turn()):
  *
  * @has_all: @found has all that could be patched; what is not to be is out
  * @generation: of the rules that have chosen last
- * @base: of the file's addresses
  * @symbols: of the file
  * @refused: struct patch_refusal: what cannot be patched; @why_not: all of it, or NULL; lives for ever
  */
@@ -48,10 +49,11 @@ struct module_patches {
 	size_t nr_chosen;
 	size_t counts[UNPREPARED_WAYS];
 	struct strbuf verdicts;
+	uint64_t base;
+	bool has_calls;
 
 	bool has_all;
 	unsigned generation;
-	uint64_t base;
 	struct symtab symbols;
 	struct strbuf refused;
 	const char *why_not;
@@ -75,6 +77,16 @@ struct patches_turned {
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
+
+/*
+ * What functions that are left out (known_module.left_out) need: calls of hooks that were compiled into them are found, once; whether a function from
+ * @start to @end, relative to the file's start, has hooks that can be taken out; and, behind a change of that list, those that are to be there no more
+ * become out, for processes that come, too.
+ */
+void patches_find_calls(struct known_module *known);
+bool patches_can_go(const struct known_module *known, bool is_program, uint64_t start,
+		    uint64_t end);
+void patches_leave_out(struct known_module *known);
 
 /* Add a struct plan_patch to @out for each place that was found in @known, which is loaded as @module. */
 void patches_bind(const struct known_module *known, const struct control_module *module,
@@ -106,6 +118,9 @@ void process_patches_deinit(struct process_patches *patches);
 /* Add what rules have chosen of @known (patches_turn()), which is loaded as @module; then process_patches_sort() is due. */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
+/* Only those of functions that are left out. */
+void process_patches_add_left_out(struct process_patches *patches, const struct known_module *known,
+				  const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);
 
 /* The one of @ends that is at @site, once they are sorted; NULL: what is there tells no end. */

@@ -34,6 +34,10 @@ struct finding {
 	struct module_patches *out;
 };
 
+/* What @sym is called, to f->name and f->others, which @subject refers to. */
+struct patch_subject;
+void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
+
 /* What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be patched, or why not. */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);

@@ -98,26 +98,31 @@ static void refuse(struct module_patches *found, uint64_t func, const char *why)
 	strbuf_add(&found->refused, &refusal, sizeof(refusal));
 }
 
+static void add_sites(struct module_patches *found, const struct prepared *prepared,
+		      const struct taken *taken)
+{
+	for (size_t i = 0; i < prepared->nr; i++) {
+		struct found_patch one = found_patch_of_prepared(&prepared->sites[i]);
+
+		one.is_out = true;
+		if (is_free(taken, one.patch.site, one.patch.site + found_patch_reach(&one)))
+			strbuf_add(&found->found, &one, sizeof(one));
+	}
+}
+
 static int add_prepared(struct finding *f, const struct elf_file *file, const struct taken *taken)
 {
 	struct prepared rooms cleanup_prepared = { 0 };
 	struct prepared calls cleanup_prepared = { 0 };
-	const struct prepared *kinds[] = { &rooms, &calls };
 	int ret = object_is_prepared(file) ? prepared_find(file, &rooms) : 0;
 
 	if (ret == 0)
 		ret = prepared_find_calls(file, &calls);
-	for (size_t k = 0; ret == 0 && k < ARRAY_SIZE(kinds); k++) {
-		for (size_t i = 0; i < kinds[k]->nr; i++) {
-			struct found_patch found = found_patch_of_prepared(&kinds[k]->sites[i]);
-
-			found.is_out = true;
-			if (is_free(taken, found.patch.site,
-				    found.patch.site + found_patch_reach(&found)))
-				strbuf_add(&f->out->found, &found, sizeof(found));
-		}
-	}
-	return ret;
+	if (ret < 0)
+		return ret;
+	add_sites(f->out, &rooms, taken);
+	add_sites(f->out, &calls, taken);
+	return 0;
 }
 
 /* Those of one function: how many from @at on. */
@@ -181,16 +186,21 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 	return 0;
 }
 
+/* What cannot be read, or is of another machine, has nothing. */
+static bool open_file(struct elf_file *file, const char *path)
+{
+	return elf_file_open(file, path, NULL) == 0 && file->head.e_machine == arch_elf_machine &&
+	       file->head.e_ident[EI_CLASS] == arch_elf_class;
+}
+
 static int find_all(struct finding *f)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct taken taken cleanup(taken_deinit) = { 0 };
 	size_t nr_unnamed = f->known->unnamed.nr;
-	int ret = elf_file_open(&file, f->known->path, NULL);
+	int ret;
 
-	/* What cannot be read, or is of another machine, has nothing. */
-	if (ret < 0 || file.head.e_machine != arch_elf_machine ||
-	    file.head.e_ident[EI_CLASS] != arch_elf_class)
+	if (!open_file(&file, f->known->path))
 		return 0;
 	f->base = f->out->base = file.base;
 	known_symbols_load(f->settings, f->known, &f->symbols);
@@ -212,6 +222,32 @@ static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
 
 	return f->known->is_instrumented ? symtab_find(symbols, func - f->base)
 					 : finding_symbol(symbols, func - f->base);
+}
+
+/* The function that is left out, if this is one of its places. */
+static const struct module_left_out *left_out_of(const struct known_module *known,
+						 const struct module_patches *found,
+						 const struct found_patch *one)
+{
+	const struct module_left_out *left = known_left_out_at(known, one->func - found->base);
+
+	return left && !left->is_back ? left : NULL;
+}
+
+/* What the user has said since goes before --overhead. He has said nothing of calls into libraries. */
+static void look_who_is_back(struct finding *f)
+{
+	known_left_out_each (f->known, left) {
+		const struct symbol *sym = symtab_find(&f->out->symbols, left->func.start);
+		struct patch_subject subject = { .module = path_base(f->known->path),
+						 .is_program = f->is_program };
+
+		if (!sym || sym->type == 'P')
+			continue;
+		finding_name(f, sym, &subject);
+		left->is_back = patch_rules_choose_since(f->settings->patches, &subject,
+							 left->rules) == PATCH_IN;
+	}
 }
 
 static void turn(struct found_patch *found, bool is_wanted, struct patches_turned *turned)
@@ -240,7 +276,9 @@ static void choose(struct finding *f, struct patches_turned *turned)
 			choice = finding_choose(f, sym, true, NULL);
 		}
 
-		bool is_wanted = finding_wants(f, found->patch.what, sym, choice);
+		bool is_wanted = left_out_of(f->known, f->out, found)
+					 ? found->patch.what == PATCH_NOP
+					 : finding_wants(f, found->patch.what, sym, choice);
 
 		turn(found, is_wanted, turned);
 		f->known->has_functions |= is_wanted;
@@ -286,8 +324,9 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	};
 	int ret = 0;
 
-	if (!is_about(settings->patches, known, is_program) ||
-	    (found->has_all && found->generation == settings->patches->generation))
+	/* Rules that were taken back may have been about it. */
+	if (found->has_all ? found->generation == settings->patches->generation
+			   : !is_about(settings->patches, known, is_program))
 		return 0;
 	if (!found->is_known && !finding_may_be(settings, known, is_program))
 		return 0;
@@ -298,12 +337,69 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		found->why_not = f.why_not;
 		found->has_all = true;
 	}
+	look_who_is_back(&f);
 	choose(&f, turned);
 	note_refused(&f);
 	found->generation = settings->patches->generation;
 	strbuf_deinit(&f.name);
 	strbuf_deinit(&f.others);
 	return ret;
+}
+
+/* --- what is left out --- */
+
+static void add_calls(struct module_patches *found, const struct elf_file *file,
+		      const struct prepared *calls)
+{
+	struct taken taken cleanup(taken_deinit) = { 0 };
+
+	if (!found->is_known || found->has_all || found->has_calls)
+		return;
+	found->base = file->base;
+	found->has_calls = true;
+	if (taken_make(&taken, found) == 0)
+		add_sites(found, calls, &taken);
+}
+
+/* As a program and as a library it has the same. */
+void patches_find_calls(struct known_module *known)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct prepared calls cleanup_prepared = { 0 };
+
+	if (!known->calls_hooks || !open_file(&file, known->path) ||
+	    prepared_find_calls(&file, &calls) < 0)
+		return;
+	for (size_t k = 0; k < ARRAY_SIZE(known->patches); k++)
+		add_calls(&known->patches[k], &file, &calls);
+}
+
+bool patches_can_go(const struct known_module *known, bool is_program, uint64_t start, uint64_t end)
+{
+	const struct module_patches *found = &known->patches[is_program];
+
+	for (size_t i = 0; i < nr_found(found); i++) {
+		const struct found_patch *one = found_at(found, i);
+		bool is_there = one->is_out == (one->patch.what == PATCH_NOP);
+
+		if (is_there && one->func - found->base >= start && one->func - found->base < end)
+			return true;
+	}
+	return false;
+}
+
+void patches_leave_out(struct known_module *known)
+{
+	for (size_t k = 0; k < ARRAY_SIZE(known->patches); k++) {
+		struct module_patches *found = &known->patches[k];
+
+		for (size_t i = 0; i < nr_found(found); i++) {
+			struct found_patch *one = found_at(found, i);
+
+			if (left_out_of(known, found, one))
+				one->is_out = one->patch.what != PATCH_NOP;
+		}
+	}
 }
 
 /* --- for one process --- */
@@ -322,26 +418,40 @@ static bool is_end(const struct found_patch *found)
 	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
 }
 
+static void add_one(struct process_patches *patches, const struct found_patch *one, uint64_t bias)
+{
+	uint64_t site = one->patch.site + bias;
+
+	found_patch_bind(one, bias, &patches->all);
+	if (plan_patch_has_no_text(one->patch.flags))
+		return;
+	strbuf_add(&patches->sites, &site, sizeof(site));
+	if (!one->is_out)
+		strbuf_add(&patches->wanted, &site, sizeof(site));
+	if (is_end(one)) {
+		const struct patch_end end = { site, one->func + bias };
+
+		strbuf_add(&patches->ends, &end, sizeof(end));
+	}
+}
+
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program)
 {
 	const struct module_patches *found = &known->patches[is_program];
 
-	for (size_t i = 0; found->has_all && i < nr_found(found); i++) {
-		const struct found_patch *one = found_at(found, i);
-		uint64_t site = one->patch.site + module->load_bias;
+	for (size_t i = 0; found->has_all && i < nr_found(found); i++)
+		add_one(patches, found_at(found, i), module->load_bias);
+}
 
-		found_patch_bind(one, module->load_bias, &patches->all);
-		if (plan_patch_has_no_text(one->patch.flags))
-			continue;
-		strbuf_add(&patches->sites, &site, sizeof(site));
-		if (!one->is_out)
-			strbuf_add(&patches->wanted, &site, sizeof(site));
-		if (is_end(one)) {
-			const struct patch_end end = { site, one->func + module->load_bias };
+void process_patches_add_left_out(struct process_patches *patches, const struct known_module *known,
+				  const struct control_module *module, bool is_program)
+{
+	const struct module_patches *found = &known->patches[is_program];
 
-			strbuf_add(&patches->ends, &end, sizeof(end));
-		}
+	for (size_t i = 0; known->left_out.len && i < nr_found(found); i++) {
+		if (left_out_of(known, found, found_at(found, i)))
+			add_one(patches, found_at(found, i), module->load_bias);
 	}
 }
 

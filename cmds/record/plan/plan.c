@@ -349,12 +349,15 @@ static void plan_left_out(struct planner *planner, struct control_module *const 
 	for (size_t i = 0; i < nr; i++) {
 		const struct known_module *known = known_module_get(&planner->modules,
 								    modules[i]->path);
-		size_t nr_left = known ? known->left_out.len / sizeof(struct plan_func) : 0;
 
-		for (size_t k = 0; k < nr_left; k++) {
-			struct plan_func func = ((const struct plan_func *)known->left_out.data)[k];
+		if (!known)
+			continue;
+		known_left_out_each (known, left) {
+			struct plan_func func = left->func;
 			struct plan_func *listed;
 
+			if (left->is_back)
+				continue;
 			func.start += modules[i]->start;
 			func.end += modules[i]->start;
 			func.rule = index;
@@ -423,7 +426,8 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 		if (!known || !modules[i]->has_text)
 			continue;
 		patches_bind(known, modules[i], has_program && i == 0, &out->lists[PLAN_PATCHES]);
-		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES]);
+		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES],
+			    &out->lists[PLAN_OPERANDS]);
 	}
 }
 

@@ -9,8 +9,10 @@
 #include "arch/isa.h"
 #include "cmds/record/base/peer.h"
 #include "cmds/record/plan/counters.h"
+#include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
+#include "cmds/record/plan/point_args.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -45,6 +47,7 @@ void points_deinit(struct points *points)
 void module_points_deinit(struct module_points *points)
 {
 	strbuf_deinit(&points->found);
+	strbuf_deinit(&points->operands);
 }
 
 bool points_are_wanted(const struct event_rules *rules)
@@ -205,6 +208,41 @@ static void drop(struct wanted *wanted, size_t nr)
 	free(wanted);
 }
 
+static void complain_of_args(struct points *points, const char *event, size_t nr)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "event '%s' has %zu arguments: the first %d are recorded", event, nr,
+		    PLAN_OPERANDS_MAX);
+	if (!strbuf_list_has(&points->complaints, strbuf_str(&text)))
+		strbuf_list_add(&points->complaints, strbuf_str(&text));
+}
+
+/* The event's id, and where its arguments are. Probes of one name have different ids when their arguments have different types. */
+static int identify(struct points *points, struct known_module *known, const struct code *code,
+		    const struct wanted *wanted, struct plan_patch *patch)
+{
+	struct strbuf *operands = &known->points.operands;
+	struct strbuf types cleanup_strbuf = { 0 };
+	uint32_t first = operands->len / sizeof(struct found_operand) + 1;
+	const char *args = wanted->probe->args;
+
+	if (!args[strspn(args, " ")])
+		return event_id(points, wanted->event, &patch->event);
+
+	size_t nr = point_args_find(code->file, args, operands, &types);
+
+	if (strbuf_oom(operands) || strbuf_oom(&types))
+		return -ENOMEM;
+	patch->operands = first;
+	patch->event = declared_add_probe(points->declared, wanted->event, strbuf_str(&types));
+	if (!patch->event)
+		return -ERANGE;
+	if (nr > PLAN_OPERANDS_MAX)
+		complain_of_args(points, wanted->event, nr);
+	return 0;
+}
+
 static int prepare(struct points *points, struct known_module *known, const struct code *code,
 		   struct insns *insns, const struct wanted *wanted, size_t nr)
 {
@@ -223,7 +261,7 @@ static int prepare(struct points *points, struct known_module *known, const stru
 		if (!sites[i].why_not[0] && *nop != OPCODE_NOP)
 			strcpy(sites[i].why_not, "there is no nop");
 		if (!sites[i].why_not[0])
-			ret = event_id(points, wanted[i].event, &patch.event);
+			ret = identify(points, known, code, &wanted[i], &patch);
 		if (ret == -ERANGE) {
 			strcpy(sites[i].why_not, "there are no numbers left for events");
 			ret = 0;
@@ -282,12 +320,23 @@ static void complain_of_functions(struct points *points, const struct known_modu
 		strbuf_list_add(&points->complaints, strbuf_str(&text));
 }
 
+static void bind_one(const struct known_module *known, const struct found_patch *found,
+		     uint64_t bias, struct strbuf *out, struct strbuf *operands)
+{
+	struct found_patch one = *found;
+
+	if (one.patch.operands)
+		one.patch.operands = point_args_bind(&known->points.operands, one.patch.operands,
+						     bias, operands);
+	found_patch_bind(&one, bias, out);
+}
+
 /*
  * Those that have to do with each other come in or none of them; and none does that changes, or moves, bytes that a function's
  * patch does, of which sites_prepare() did not know.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
-			struct strbuf *out)
+			struct strbuf *out, struct strbuf *operands)
 {
 	const struct found_patch *found = (const struct found_patch *)known->points.found.data;
 	size_t nr = known->points.found.len / sizeof(*found);
@@ -304,12 +353,13 @@ static void bind_groups(struct points *points, const struct known_module *known,
 		if (!is_free)
 			complain_of_functions(points, known);
 		for (size_t k = 0; is_free && k < nr_group; k++)
-			found_patch_bind(&found[i + k], bias, out);
+			bind_one(known, &found[i + k], bias, out, operands);
 	}
 }
 
 void points_bind(struct points *points, struct known_module *known,
-		 const struct control_module *module, struct strbuf *out)
+		 const struct control_module *module, struct strbuf *patches,
+		 struct strbuf *operands)
 {
 	if (!known->points.is_known && points_are_wanted(points->rules)) {
 		struct uft_err err = { 0 };
@@ -318,5 +368,5 @@ void points_bind(struct points *points, struct known_module *known,
 		if (find_points(points, known, &err) < 0)
 			strbuf_list_add(&points->complaints, err.text);
 	}
-	bind_groups(points, known, module->load_bias, out);
+	bind_groups(points, known, module->load_bias, patches, operands);
 }

@@ -12,12 +12,14 @@
 #include "utils/format/control.h"
 #include "utils/spec/events.h"
 
+struct declared;
 struct known_module;
 struct store;
 
 /*
  * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
  *
+ * @declared: has what readers need to know of those with arguments; of declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
  * @names: of all probes that were seen, each with its NUL, wanted or not
  * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
@@ -27,9 +29,10 @@ struct store;
 struct points {
 	const struct event_rules *rules;
 	struct store *store;
+	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* by all static probes of that name */
+		bool is_shared; /* by all static probes of that name that have no arguments */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -41,10 +44,17 @@ struct points {
 void points_init(struct points *points, const struct event_rules *rules, struct store *store);
 void points_deinit(struct points *points);
 
-/* Of one file. Starts as { 0 }, ends with module_points_deinit(). */
+/*
+ * Of one file. Starts as { 0 }, ends with module_points_deinit().
+ *
+ * @is_known: the file was looked at
+ * @found: a list of struct found_patch; plan_patch.operands is a place in
+ * @operands: a list of struct found_operand
+ */
 struct module_points {
-	bool is_known; /* the file was looked at */
+	bool is_known;
 	struct strbuf found;
+	struct strbuf operands;
 };
 
 void module_points_deinit(struct module_points *points);
@@ -65,9 +75,13 @@ int points_new_event(struct points *points, const char *name, uint32_t *id);
 /* Its line in events.txt: readers know it from here on. */
 void points_write_event(struct points *points, uint32_t id);
 
-/* Add a struct plan_patch to @out for each probe of @known, loaded as @module, that is wanted and can be recorded. */
+/*
+ * Add a struct plan_patch to @patches for each probe of @known, loaded as @module, that is wanted and can be recorded, and what they say of their
+ * arguments to the PLAN_OPERANDS in @operands.
+ */
 void points_bind(struct points *points, struct known_module *known,
-		 const struct control_module *module, struct strbuf *out);
+		 const struct control_module *module, struct strbuf *patches,
+		 struct strbuf *operands);
 
 /*
  * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as probes have noted; @has_processes: some

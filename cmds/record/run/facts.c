@@ -175,6 +175,12 @@ static void tell_filters(struct run *run, const struct recorder *rec)
 	facts_filters_end(&facts);
 }
 
+static void tell_overhead(const struct msg *msg, const struct recorder *rec)
+{
+	strbuf_list_each (&rec->overhead.said, text)
+		msg_debug(msg, MSG_DYNAMIC, 1, "%s", text);
+}
+
 static void tell_events(const struct run *run, const struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -204,5 +210,6 @@ void facts_after_run(struct run *run, const struct recorder *rec)
 	tell_sessions(msg, rec);
 	tell_modules(run, rec);
 	tell_filters(run, rec);
+	tell_overhead(msg, rec);
 	tell_events(run, rec);
 }

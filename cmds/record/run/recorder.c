@@ -193,6 +193,16 @@ static int repatch(void *arg, pid_t pid, const struct process_patches *patches, 
 	return ret;
 }
 
+static int choose_events(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
+			 struct uft_err *err)
+{
+	struct recorder *rec = arg;
+	const struct attach_how how = { .wait = serve_a_moment, .wait_arg = rec };
+	int ret = target_check(pid, rec->settings->force, err);
+
+	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
+}
+
 /* Each room gets what it needs of the others. */
 static void put_together(struct recorder *rec)
 {
@@ -248,7 +258,8 @@ static void put_together(struct recorder *rec)
 		.plan = &rec->channel.plan,
 		.sessions = &rec->sessions,
 		.repatch = repatch,
-		.repatch_arg = rec,
+		.choose = choose_events,
+		.processes_arg = rec,
 	};
 	steering_begin(&rec->steering);
 	rec->channel.steering = &rec->steering;
@@ -261,6 +272,7 @@ static void put_together(struct recorder *rec)
 		.planner = &rec->planner,
 		.writers = &rec->writers,
 		.steering = &rec->steering,
+		.service = &rec->service,
 		.store = store,
 		.timer_fd = -1,
 		.notes = -1,

@@ -202,6 +202,7 @@ void process_keep_modules(struct processes *procs, struct process *proc,
 void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent)
 {
+	child->has_declared |= parent->has_declared;
 	for (size_t i = 0; i < parent->nr_kept_modules; i++) {
 		struct control_module *copy = malloc(parent->modules[i]->h.len);
 

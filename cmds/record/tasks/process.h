@@ -84,7 +84,11 @@ struct process {
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns; /* CPU time that it had when it was asked last (control/overhead.h) */
-	uint32_t plan_generation;    /* of the plan that it was given last */
+	uint32_t plan_generation; /* of the plan that it was given last */
+	bool has_declared;	  /* events; or those that it was forked off have */
+	/* Of what is left out, once hooks are out of its text, and how often that was to be tried again (control/overhead_hooks.h): */
+	uint32_t left_out_generation;
+	uint32_t left_out_tries;
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */

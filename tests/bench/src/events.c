@@ -1,6 +1,7 @@
-/* A loop with an event in each round, by itself or in a function. Prints ns per round. */
+/* A loop with an event in each round, by itself, with an argument, or in a function. Prints ns per round. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sdt.h>
 #include <time.h>
 
@@ -8,14 +9,22 @@ static volatile int sink;
 
 __attribute__((noinline)) static void step(int n)
 {
-	DTRACE_PROBE1(bench, call, n);
+	DTRACE_PROBE(bench, call);
 	sink = n;
 }
 
 __attribute__((noinline, no_instrument_function)) static void loop(int n)
 {
 	for (int i = 0; i < n; i++) {
-		DTRACE_PROBE1(bench, round, i);
+		DTRACE_PROBE(bench, round);
+		sink = i;
+	}
+}
+
+__attribute__((noinline, no_instrument_function)) static void loop_with_value(int n)
+{
+	for (int i = 0; i < n; i++) {
+		DTRACE_PROBE1(bench, value, i);
 		sink = i;
 	}
 }
@@ -34,7 +43,9 @@ int main(int argc, char **argv)
 	double begin;
 
 	begin = now_ns();
-	if (argc > 2) {
+	if (argc > 2 && strcmp(argv[2], "value") == 0) {
+		loop_with_value(n);
+	} else if (argc > 2) {
 		for (int i = 0; i < n; i++)
 			step(i);
 	} else {

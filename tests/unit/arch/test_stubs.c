@@ -161,6 +161,25 @@ void probe_point(uint32_t event, uint64_t sp)
 	trash_registers();
 }
 
+/* What an event with arguments can get at. */
+static struct arch_point seen_args;
+static uint64_t seen_vectors[16][2];
+
+/* The probe is compiled for any alignment of the stack, and without vector registers; here they must be left alone by hand. */
+__attribute__((force_align_arg_pointer)) void probe_point_args(const struct arch_point *point)
+{
+	const void *from = point;
+	void *to = &seen_args;
+	uint64_t words = sizeof(seen_args) / sizeof(uint64_t);
+
+	WALK();
+	for (unsigned i = 0; i < ARRAY_SIZE(seen_vectors); i++)
+		arch_read_vector(seen_vectors[i], i);
+	__asm__ volatile("rep movsq" : "+S"(from), "+D"(to), "+c"(words) : : "memory");
+	seen_sp = arch_point_sp(point);
+	trash_registers();
+}
+
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	probe_entry(slot, addr, regs);
@@ -671,6 +690,64 @@ static void walk_from_point(void **state)
 	assert_in_range(walked[3], walk_from_point, (uint64_t)walk_from_point + 512);
 }
 
+static void write_point_args_stub(uint8_t *code, const uint64_t *cell)
+{
+	arch_write_point_args_stub(code, 0x12345678, (uint64_t)traced_point, cell, cell + 3);
+}
+
+static void make_point_args_stub(void)
+{
+	point_flags_before = FLAGS_BEFORE;
+	make_stub(write_point_args_stub, ARCH_HOOK_POINT_ARGS, ARCH_POINT_ARGS_STUB_BYTES, 0);
+}
+
+/* All registers are seen as they are there, and nothing is changed. */
+static void point_with_args(void **state)
+{
+	/* By DWARF's numbers, where struct registers has them; the stack pointer and r11 are in none. */
+	static const int8_t places[] = { 0, 3, 2, 1, 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, 13 };
+	uint8_t vectors[sizeof(seen_vectors)];
+
+	make_point_args_stub();
+	check(traced_point);
+	assert_int_equal(seen_args.event, 0x12345678);
+	assert_ptr_equal(seen_args.site, traced_point);
+	/* The cell is 64 bytes before the stub. */
+	assert_int_equal(seen_args.back + seen_args.operands, point_stub - 64 + 24);
+	assert_int_equal(seen_sp % 8, 0);
+	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
+	for (unsigned i = 0; i < ARRAY_SIZE(places); i++) {
+		if (places[i] >= 0)
+			assert_int_equal(arch_point_register(&seen_args, i),
+					 0x1122334455667700ULL + places[i]);
+	}
+	assert_int_equal(arch_point_register(&seen_args, 11), RED_ZONE_BELOW);
+	/* Of the copy. */
+	assert_ptr_equal(arch_point_register(&seen_args, 7), &seen_args + 1);
+	assert_memory_equal(seen_args.red_zone + 120, &(uint64_t){ RED_ZONE_ABOVE }, 8);
+	assert_memory_equal(seen_args.red_zone, &(uint64_t){ RED_ZONE_BELOW }, 8);
+	for (size_t i = 0; i < sizeof(vectors); i++)
+		vectors[i] = 160 + i;
+	assert_memory_equal(seen_vectors, vectors, sizeof(vectors));
+	assert_int_equal(point_flags & FLAGS_BEFORE, FLAGS_BEFORE);
+	assert_int_equal(point_red_zone[0], RED_ZONE_ABOVE);
+	assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
+}
+
+static void walk_from_point_with_args(void **state)
+{
+	make_point_args_stub();
+	walks = true;
+	traced_point();
+	walks = false;
+	assert_in_range(nr_walked, 4, ARRAY_SIZE(walked));
+	assert_in_range(walked[1], arch_hooks[ARCH_HOOK_POINT_ARGS],
+			arch_hooks[ARCH_HOOK_POINT_ARGS] + 256);
+	assert_ptr_equal(walked[2], traced_point);
+	assert_in_range(walked[3], walk_from_point_with_args,
+			(uint64_t)walk_from_point_with_args + 512);
+}
+
 static void jumps_and_distances(void **state)
 {
 	uint8_t jump[ARCH_JUMP_BYTES];
@@ -771,6 +848,8 @@ int main(void)
 		cmocka_unit_test(library_call),
 		cmocka_unit_test(point),
 		cmocka_unit_test(walk_from_point),
+		cmocka_unit_test(point_with_args),
+		cmocka_unit_test(walk_from_point_with_args),
 		cmocka_unit_test(entry),
 		cmocka_unit_test(walk_from_entry),
 		cmocka_unit_test(xray),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,37 @@ static void ends(void **state)
 	assert_int_equal(nr_noted, 1);
 }
 
+/* This thread and as many more as @arg says, of which each begins and ends while those before it go on. */
+static void *read_and_end(void *arg)
+{
+	unsigned before = nr_open();
+	unsigned *more = arg;
+	struct counter_values values;
+	pthread_t thread;
+
+	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 0);
+	assert_int_equal(nr_open(), before + 4);
+	if ((*more)--) {
+		assert_int_equal(pthread_create(&thread, NULL, read_and_end, more), 0);
+		pthread_join(thread, NULL);
+	}
+	assert_int_equal(nr_open(), before + 4);
+	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 0);
+	assert_int_equal(values.got, 15);
+	counters_end();
+	assert_int_equal(nr_open(), before);
+	return NULL;
+}
+
+/* Each has descriptors of its own, and closes no other's. */
+static void threads(void **state)
+{
+	unsigned more = 3;
+
+	counters_choose(mixed, 4);
+	read_and_end(&more);
+}
+
 /* A child does not read what counts its parent, and closes nothing of it. */
 static void forked(void **state)
 {
@@ -348,6 +380,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pairs, begin, end),
 		cmocka_unit_test_setup_teardown(taken_by_the_program, begin, end),
 		cmocka_unit_test_setup_teardown(ends, begin, end),
+		cmocka_unit_test_setup_teardown(threads, begin, end),
 		cmocka_unit_test_setup_teardown(forked, begin, end),
 		cmocka_unit_test_setup_teardown(another_recording, begin, end),
 	};

@@ -314,6 +314,25 @@ static void test_aside(void **unused)
 	end(&s);
 }
 
+/* A handler interrupts the hook of a call that ends: the program goes on where it was called, and what the handler did is recorded. */
+static void test_interrupted_return(void **unused)
+{
+	struct scene s;
+
+	begin(&s);
+	call(&s);
+	s.t->busy = 1;
+	stack[100] = 21;
+	assert_int_equal(probe_entry(&stack[100], 0x600000, &no_regs), 1);
+	assert_int_equal(probe_exit((uint64_t)&stack[100], &no_regs), 21);
+	s.t->busy = 0;
+	leave(&s);
+	assert_int_equal(s.t->has_aside_records, 0);
+	expect(&s, RECORD_ENTRY, 0, 0x600000);
+	expect(&s, RECORD_EXIT, 0, 0x600000);
+	end(&s);
+}
+
 /* A handler that interrupted a hook, and never comes back to it: it jumps to where all calls are over. */
 static void test_jump_out_of_hook(void **unused)
 {
@@ -636,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_threshold_is_exclusive),
 		cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_interrupted_return),
 		cmocka_unit_test(test_jump_out_of_hook),
 		cmocka_unit_test(test_aside_losses),
 		cmocka_unit_test(test_library_calls),

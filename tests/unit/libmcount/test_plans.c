@@ -32,8 +32,18 @@ static void begin(struct scene *s, struct sketch sketch)
 	assert_non_null(s->t);
 }
 
-/* "0(1(2)": functions as they were entered and left. */
-static void end(struct scene *s, const char *expected)
+static void close_scene(struct scene *s)
+{
+	assert_int_equal(s->t->busy, 0);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	/* Others begin without what this one has left. */
+	atomic_store(&probe_threads, NULL);
+	assert_int_equal(plans_reclaim(), 0);
+}
+
+/* "0(1(2)": functions as they were entered and left. Returns how many payloads there are; each is that of its call. */
+static unsigned end(struct scene *s, const char *expected)
 {
 	int32_t tid = s->t->ring->tid;
 	char text[256] = "";
@@ -50,12 +60,8 @@ static void end(struct scene *s, const char *expected)
 	}
 	strbuf_deinit(&r.file);
 	assert_string_equal(text, expected);
-	assert_int_equal(s->t->busy, 0);
-	pair_stop(&s->pair);
-	pair_close(&s->pair);
-	/* Others begin without what this one has left. */
-	atomic_store(&probe_threads, NULL);
-	assert_int_equal(plans_reclaim(), 0);
+	close_scene(s);
+	return r.payloads;
 }
 
 static uint64_t *place(unsigned depth)
@@ -138,6 +144,127 @@ static void left_out(void **state)
 	one(1, 2);
 	sketch_leave(place(0), 0);
 	end(&s, "0(2()3()3(2())2()2())");
+}
+
+/* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
+static void opted_out(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	for (unsigned i = 0; i < 3; i++) {
+		sketch_call(place(1), 2);
+		one(2, 3);
+		sketch_leave(place(1), 2);
+		assert_int_equal(s.t->top - s.t->frames, 1);
+	}
+	one(1, 3);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	end(&s, "0(1()3())");
+}
+
+/* Deeper than there is room for frames, a call that is opted out needs none, either. */
+static void opted_out_at_the_limit(void **state)
+{
+	const unsigned limit = 64;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 100, PLAN_SELECTIVE });
+	assert_int_equal(s.t->limit - s.t->frames, limit);
+	one(0, 2);
+	for (unsigned i = 0; i < limit; i++) {
+		sketch_call(place(i), 1);
+		one(i + 1, 2);
+		assert_in_range(s.t->top - s.t->frames, i + 1, limit);
+	}
+	sketch_call(place(limit), 2);
+	assert_int_equal(s.t->top - s.t->frames, limit);
+	sketch_leave(place(limit), 2);
+	for (unsigned i = limit; i-- > 0;)
+		sketch_leave(place(i), 1);
+	close_scene(&s);
+}
+
+/* A call of which something is captured leaves a thread open, whatever calls are around it and within. */
+static void captured(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+n+d---", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	one(1, 3);
+	assert_true(planned_is_open(s.t));
+	for (unsigned i = 0; i < 2; i++) {
+		sketch_call(place(1), 1);
+		sketch_call(place(2), 5);
+		sketch_call(place(3), 3);
+		one(4, 2);
+		assert_true(planned_is_open(s.t));
+		sketch_leave(place(3), 3);
+		one(3, 6);
+		sketch_leave(place(2), 5);
+		assert_true(planned_is_open(s.t));
+		assert_ptr_equal(s.t->fast_base, s.t->top);
+		sketch_leave(place(1), 1);
+		assert_ptr_equal(s.t->fast_base, s.t->planned->open_base);
+	}
+	/* A rule that says more: what is open ends as it began. */
+	sketch_call(place(1), 1);
+	one(2, 5);
+	sketch_call(place(2), 3);
+	one(3, 4);
+	one(3, 6);
+	sketch_leave(place(2), 3);
+	sketch_leave(place(1), 1);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	assert_int_equal(end(&s, "0(1()3()1(5(3()6()))1(5(3()6()))1(5()3(4()6())))"), 16);
+}
+
+/* Deeper than -D says nothing is captured, either. */
+static void captured_at_the_limit(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+++----", 0, 3, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 5);
+	for (unsigned i = 0; i < 2; i++) {
+		sketch_call(place(1), 1);
+		sketch_call(place(2), 2);
+		one(3, 3);
+		assert_true(planned_is_open(s.t));
+		sketch_leave(place(2), 2);
+		sketch_leave(place(1), 1);
+	}
+	sketch_leave(place(0), 0);
+	assert_int_equal(end(&s, "0(5()1(2())1(2()))"), 8);
+}
+
+/* A handler has jumped out of the hook of such a call, before its frame was there: nothing is captured at the end of the next one. */
+static void captured_by_half(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 2);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	s.t->fast_base = s.t->top + 1;
+	one(1, 2);
+	one(1, 1);
+	s.t->fast_base = s.t->top + 1;
+	sketch_call(place(1), 2);
+	one(2, 1);
+	sketch_leave(place(1), 2);
+	sketch_leave(place(0), 0);
+	assert_int_equal(end(&s, "0(2()1()2()1()2(1()))"), 6);
 }
 
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
@@ -266,6 +393,9 @@ int main(void)
 		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
 		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
 		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
+		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(captured_by_half),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

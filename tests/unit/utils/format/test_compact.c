@@ -103,6 +103,24 @@ static void add_calls(unsigned nr, unsigned nr_funcs)
 	}
 }
 
+/* Who begins to read with a block knows how many calls are open there. */
+static void check_depths(void)
+{
+	size_t done = 0;
+
+	for (size_t at = 0; at < packed_len;) {
+		struct compact_head head;
+		struct record first;
+
+		assert_true(compact_head_decode(packed + at, &head));
+		memcpy(&first, raw + done, sizeof(first));
+		assert_int_equal(head.depth, record_depth(first.data) +
+						     (record_type(first.data) == RECORD_EXIT));
+		done += head.raw_len;
+		at += COMPACT_HEAD_BYTES + head.body_len;
+	}
+}
+
 static void a_leaf_in_a_loop_gets_small(void **state)
 {
 	uint64_t now_ns = 5000;
@@ -121,6 +139,7 @@ static void any_tree_comes_back(void **state)
 {
 	add_calls(20000, 200);
 	assert_true(check() >= 3);
+	check_depths();
 }
 
 static void more_functions_than_a_block_numbers(void **state)

@@ -122,6 +122,7 @@ static void bad_lines(void **state)
 		"exit_status:x\n",	 "cpuinfo:nr_cpus=2\n",	      "taskinfo:tids=1,2,a\n",
 		"loadinfo:1.0 / 2.0\n",	 "usageinfo:ctxsw=1\n",	      "usageinfo:systime=1\n",
 		"elapsed_time:.5 sec\n", "exit_status:99999999999\n", "sysctl:kptr_restrict\n",
+		"auto-args:yes\n",	 "taskinfo:tids=1-2-3\n",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

@@ -295,6 +295,26 @@ static void missed(void **state)
 	}
 }
 
+/* What the kernel had no room for is padded up to the end: nothing behind it is a record. */
+static void padded(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct kernel_page_maker maker;
+		struct kernel_page page;
+		struct kernel_record rec;
+
+		kernel_page_begin(&maker, 1000, i & 1 ? 4 : 8, i & 2);
+		kernel_page_record(&maker, 5, 372, 42, NULL, 0);
+		kernel_page_kind(&maker, 29, 0);
+		kernel_page_word(&maker, 0);
+		kernel_page_record(&maker, 5, 10, 43, NULL, 0);
+		kernel_page_end(&maker, 0);
+		kernel_page_open(&page, &maker.layout, maker.bytes, sizeof(maker.bytes), NULL);
+		assert_record(&page, 1005, 372, 42, 8);
+		assert_int_equal(kernel_page_next(&page, &rec, NULL), 0);
+	}
+}
+
 /* Cut at every byte: what is whole is read, nothing behind it is touched. */
 static void page_cut_everywhere(void **state)
 {
@@ -382,6 +402,7 @@ int main(void)
 		cmocka_unit_test(page_round_trip),
 		cmocka_unit_test(long_times),
 		cmocka_unit_test(missed),
+		cmocka_unit_test(padded),
 		cmocka_unit_test(page_cut_everywhere),
 		cmocka_unit_test(page_flipped_everywhere),
 		cmocka_unit_test(bad_pages),

@@ -9,6 +9,7 @@ static void there_and_back(void **state)
 	const struct left_out lines[] = {
 		{ LEFT_OUT_FUNCTION, 1234000000056, 999, 0x1260, "/a b/c" },
 		{ LEFT_OUT_CALLER, 0, 0, UINT64_MAX, "x" },
+		{ LEFT_OUT_AGAIN, 1, 0, 0x1260, "/a b/c" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {

@@ -114,6 +114,12 @@ static void cut_and_wrong(void **state)
 	make(bytes, 7, 0, "", 0, false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
 	assert_int_equal(rec.type, PERF_REC_OTHER);
+	/* A name that is not there is no name. */
+	const uint8_t ids[8] = { 0 };
+
+	len = make(bytes, 3, 0, ids, sizeof(ids), false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
+	assert_int_equal(rec.type, PERF_REC_OTHER);
 	put_u16(bytes + 6, 8, false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, &err), -EBADMSG);
 	assert_string_not_equal(err.text, "");

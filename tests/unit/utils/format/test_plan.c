@@ -14,7 +14,7 @@ struct sample {
 	struct plan_rule rules[1];
 	struct plan_cond conds[2]; /* the second is text */
 	struct capture_step steps[6];
-	struct plan_watch watches[1];
+	struct plan_watch watches[2];
 	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
 	struct plan_view view;
 };
@@ -29,14 +29,14 @@ static void make_sample(struct sample *s)
 		.steps = { { .op = CAPTURE_HEAD, .bytes = 5 },
 			   { .op = CAPTURE_BOX, .bytes = 8 },
 			   { .index = BOX_STEP_UNITS } },
-		.watches = { { 4096, 4, 0 } },
+		.watches = { { 4096, 4, 0 }, { 8192, 8, 0 } },
 	};
 	s->view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &s->settings, 1);
 	s->view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, s->funcs, 2);
 	s->view.lists[PLAN_RULES] = plan_list(PLAN_RULES, s->rules, 1);
 	s->view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, s->conds, 2);
 	s->view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, s->steps, 6);
-	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 1);
+	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 2);
 	s->view.lists[PLAN_COUNTERS] = plan_list(PLAN_COUNTERS, s->counters, 2);
 }
 
@@ -180,6 +180,9 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
+	/* What is behind a rule's conditions is what they compare with; there is nothing behind the last. */
+	REFUSED(s.rules[0].cond = 1;
+		s.conds[1] = s.conds[0], "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
 		"what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_INT;
@@ -189,6 +192,7 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX + 1,
 		"there are too many counters");
 	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
+	REFUSED(s.watches[1].bytes = 0, "a variable to watch has a size that cannot be");
 #define PATCH_REFUSED(why, ...)                                                                \
 	do {                                                                                   \
 		patch = (struct plan_patch){ __VA_ARGS__ };                                    \
@@ -203,6 +207,67 @@ static void entries_lead_nowhere_else(void **state)
 	PATCH_REFUSED("a patch is of a kind that is not known", .bytes = 5, .what = PATCH_KINDS);
 	PATCH_REFUSED("a patch without code has flags for it", .bytes = 5, .what = PATCH_CALL,
 		      .flags = PLAN_PATCH_SILENT);
+}
+
+#define OPERANDS_REFUSED(why, change)                                 \
+	do {                                                          \
+		make_event(&s, &patch, operands);                     \
+		change;                                               \
+		if (why)                                              \
+			assert_string_equal(open_view(&s.view), why); \
+		else                                                  \
+			assert_null(open_view(&s.view));              \
+	} while (0)
+
+static void make_event(struct sample *s, struct plan_patch *patch,
+		       struct plan_operand operands[PLAN_OPERANDS_MAX + 2])
+{
+	make_sample(s);
+	*patch = (struct plan_patch){ .what = PATCH_EVENT, .bytes = 5, .operands = 2 };
+	for (unsigned i = 0; i < PLAN_OPERANDS_MAX + 2; i++)
+		operands[i] =
+			(struct plan_operand){ PLAN_OPERAND_REGISTER, 0, 8, 15, 0, 0, { 0 }, 0 };
+	operands[2].flags = PLAN_OPERAND_LAST;
+	s->view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, patch, 1);
+	s->view.lists[PLAN_OPERANDS] = plan_list(PLAN_OPERANDS, operands, PLAN_OPERANDS_MAX + 2);
+}
+
+static void operands(void **state)
+{
+	static const char *const nowhere = "an argument of an event is where nothing can be";
+	static const char *const missing = "an event's arguments are not there";
+	struct sample s;
+	struct plan_patch patch;
+	struct plan_operand operands[PLAN_OPERANDS_MAX + 2];
+	struct plan_operand *o = &operands[1];
+
+	OPERANDS_REFUSED(NULL, (void)o);
+	OPERANDS_REFUSED("a patch that is no event has arguments", patch.what = PATCH_NOP);
+	/* What no event has is nobody's business. */
+	OPERANDS_REFUSED(NULL, operands[0].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, operands[2].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, o->bytes = 0);
+	OPERANDS_REFUSED(nowhere, o->bytes = 3);
+	OPERANDS_REFUSED(nowhere, o->bytes = 16);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_VECTOR; o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_MEMORY;
+			 o->base = o->index = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->index = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_CONSTANT; o->bytes = 0);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_NONE; o->bytes = 0);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 2);
+	OPERANDS_REFUSED(NULL, s.view.lists[PLAN_OPERANDS].nr = 3);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 0);
+	OPERANDS_REFUSED(missing, patch.operands = UINT32_MAX);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 2);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 3);
+	/* As many as there may be, and one more. */
+	OPERANDS_REFUSED(NULL, operands[2].flags = 0; operands[16].flags = PLAN_OPERAND_LAST);
+	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
 }
 
 /* One that is right says nothing of those behind it. */
@@ -233,6 +298,7 @@ int main(void)
 		cmocka_unit_test(larger_entries_are_cut),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(entries_lead_nowhere_else),
+		cmocka_unit_test(operands),
 		cmocka_unit_test(all_patches_are_looked_at),
 	};
 

@@ -29,6 +29,23 @@ static void one_name_per_address(void **state)
 	assert_string_equal(tab.syms[2].name, "latest");
 }
 
+/* Those of a program and those of its debug information, say: what is found is as if all were of one. */
+static void of_another_table(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	struct symtab from cleanup_symtab = { 0 };
+
+	add(&tab, 0x20, 0x10, 'T', "__b");
+	add(&tab, 0x30, 0x10, 'T', "c");
+	add(&from, 0x10, 0x10, 'T', "a");
+	add(&from, 0x20, 0x10, 'T', "b");
+	assert_int_equal(symtab_add_all(&tab, &from), 0);
+	assert_int_equal(tab.nr, 3);
+	assert_string_equal(symtab_find(&tab, 0x10)->name, "a");
+	assert_string_equal(symtab_find(&tab, 0x2f)->name, "b");
+	assert_string_equal(symtab_find(&tab, 0x30)->name, "c");
+}
+
 static void find_by_range(void **state)
 {
 	struct symtab tab cleanup_symtab = { 0 };
@@ -218,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_name_per_address),
+		cmocka_unit_test(of_another_table),
 		cmocka_unit_test(find_by_range),
 		cmocka_unit_test(many_and_long_names),
 		cmocka_unit_test(round_trip),

@@ -156,6 +156,18 @@ static void changes(void **state)
 	assert_int_equal(choice_of(&rules, "i"), PATCH_UNSAID);
 	assert_true(rules.generation != generation);
 
+	/* Only what was said later counts for who asks from when on. */
+	const struct patch_subject f = { .name = "f", .module = "p", .is_program = true };
+
+	assert_int_equal(patch_rules_choose_since(&rules, &f, rules.generation), PATCH_UNSAID);
+	assert_int_equal(patch_rules_choose_since(&rules, &f, 0), PATCH_OUT);
+	generation = rules.generation;
+	more = parse("f", MATCH_REGEX);
+	assert_int_equal(patch_rules_add(&rules, &more, &change), 0);
+	assert_int_equal(patch_rules_choose_since(&rules, &f, generation), PATCH_IN);
+	patch_rules_undo(&rules, &change);
+	assert_int_equal(patch_rules_choose_since(&rules, &f, generation), PATCH_UNSAID);
+
 	/* However often it is switched. */
 	for (int i = 0; i < 100; i++) {
 		more = parse(i % 2 ? "f;!h" : "!f;h", MATCH_REGEX);

@@ -50,6 +50,18 @@ static void test_patches(void **state)
 	assert_string_equal(strbuf_str(&change.text), "patch a;b@lib unpatch c;d patch e");
 }
 
+static void test_declared(void **state)
+{
+	struct steer_change change cleanup_steer_change = { 0 };
+
+	assert_int_equal(parse("trace-include ^A trace-exclude B trace-include ^C", &change, NULL),
+			 0);
+	assert_int_equal(change.flags, STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE);
+	assert_true(change.flags & STEER_CHANGES);
+	assert_string_equal(strbuf_str(&change.trace_include), "^C");
+	assert_string_equal(strbuf_str(&change.trace_exclude), "B");
+}
+
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -86,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_declared),
 		cmocka_unit_test(test_wrong),
 	};
 

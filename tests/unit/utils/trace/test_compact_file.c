@@ -162,6 +162,31 @@ static void damaged_heads(void **state)
 	}
 }
 
+/* However much was overwritten: also where the next head lies across the place at which more of the file is read. */
+static void much_damage(void **state)
+{
+	static const size_t sizes[] = { 1 << 12, 1 << 16 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (size_t bytes = sizes[i] - 60; bytes < sizes[i] + 10; bytes++) {
+			struct strbuf damaged = { 0 };
+			struct scene s;
+
+			begin(&s);
+			for (size_t k = 0; k < bytes; k++)
+				strbuf_addch(&damaged, 0x55);
+			strbuf_add(&damaged, s.blocks.data, s.blocks.len);
+			strbuf_deinit(&s.blocks);
+			s.blocks = damaged;
+			assert_int_equal(fd_write_all(s.fd, s.blocks.data, s.blocks.len), 0);
+			assert_int_equal(compact_file_look(&s.file, s.fd), 0);
+			assert_int_equal(s.file.nr, NR_BLOCKS + 1);
+			assert_int_equal(s.file.places[1].at, bytes);
+			end(&s);
+		}
+	}
+}
+
 /* What is there of a block that is being written waits for the rest of it. */
 static void files_that_grow(void **state)
 {
@@ -187,9 +212,8 @@ static void files_that_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_range),
-		cmocka_unit_test(damage),
-		cmocka_unit_test(damaged_heads),
+		cmocka_unit_test(any_range),	   cmocka_unit_test(damage),
+		cmocka_unit_test(damaged_heads),   cmocka_unit_test(much_damage),
 		cmocka_unit_test(files_that_grow),
 	};
 

@@ -1,4 +1,4 @@
-/* Files by CPU: which names are theirs. */
+/* Files by CPU: which names are theirs, and in which order they come. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -53,10 +53,38 @@ static void names(void **state)
 	assert_non_null(strstr(err.text, dir));
 }
 
+static int add_name(void *self, const char *name, uint32_t cpu)
+{
+	strcat(strcat(self, name + strlen("perf-cpu")), " ");
+	return 0;
+}
+
+/* By number, whatever the order in the directory; the same each time also where two have one number. */
+static void in_order(void **state)
+{
+	static const char *const files[] = { "perf-cpu10.dat", "perf-cpu3.dat",	 "perf-cpu9.dat",
+					     "perf-cpu03.dat", "perf-cpu11.dat", "perf-cpu0.dat" };
+	char dir[] = "/tmp/utrail-cpus.XXXXXX";
+	char found[128] = "";
+	int dir_fd;
+
+	assert_non_null(mkdtemp(dir));
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		close(openat(dir_fd, files[i], O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(cpu_files_each(dir, "perf-cpu", add_name, found, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		unlinkat(dir_fd, files[i], 0);
+	close(dir_fd);
+	rmdir(dir);
+	assert_string_equal(found, "0.dat 03.dat 3.dat 9.dat 10.dat 11.dat ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

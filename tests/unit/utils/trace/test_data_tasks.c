@@ -132,6 +132,24 @@ static void recordings_without_records(void **state)
 	assert_false(data_has_records(&data));
 }
 
+/* Each number once, in order, however they come. */
+static void lists_of_tasks(void **state)
+{
+	static const int32_t tids[] = { 50, 10, 70, 30, 10, 60, 50, 20, 70, 40 };
+	struct task_list list = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++) {
+		struct task *task = task_list_get(&list, tids[i]);
+
+		assert_non_null(task);
+		assert_int_equal(task->tid, tids[i]);
+	}
+	assert_int_equal(list.nr, 7);
+	for (size_t i = 0; i < list.nr; i++)
+		assert_int_equal(list.all[i].tid, 10 * (i + 1));
+	free(list.all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +161,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_have_the_session_of_their_process, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(recordings_without_records, setup, teardown),
+		cmocka_unit_test(lists_of_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

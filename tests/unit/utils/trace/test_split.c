@@ -232,6 +232,33 @@ static void time_goes_backwards(void **state)
 	assert_int_equal(check_records(), 4);
 }
 
+/* What stands behind a record is no record: neither is it taken for one, nor does a piece begin there. */
+static void payloads(void **state)
+{
+	const uint64_t a = 0x401004, b = a + 0x40;
+	const uint64_t payload = record_data(RECORD_ENTRY, 1, b);
+	struct strbuf file cleanup_strbuf = { 0 };
+	uint64_t now_ns = 1000;
+
+	recording_add_task(&rec, 100, "", 1000);
+	rec.features = FEAT_ARGUMENT;
+	recording_put(&rec, &file, now_ns, record_data(RECORD_ENTRY, 0, a));
+	for (int i = 0; i < 5; i++) {
+		recording_put(&rec, &file, now_ns += 10, record_data(RECORD_ENTRY, 1, b));
+		recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));
+		recording_put(&rec, &file, now_ns += 10,
+			      record_data(RECORD_ENTRY, 1, b) | RECORD_MORE);
+		/* Times long ago are none. */
+		recording_put(&rec, &file, 5, payload);
+		recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));
+	}
+	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, a));
+	recording_add_file(&rec, "100.dat", file.data, file.len);
+	check_records();
+	/* All ten calls of the other were within it. */
+	assert_non_null(strstr(strbuf_str(&whole), "1 a at 1210, 210 110"));
+}
+
 static void selected_calls(void **state)
 {
 	config.stages.show_libcalls = false;
@@ -281,6 +308,7 @@ int main(void)
 		TEST(a_task_that_begins_within_calls),
 		TEST(returns_that_belong_to_nothing),
 		TEST(time_goes_backwards),
+		TEST(payloads),
 		TEST(selected_calls),
 		TEST(ends_only),
 		TEST(some_stages_remember_more),

@@ -92,6 +92,23 @@ static void what_is_left_out_does_not_take_all_of_the_rest(void **state)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
+/* What has no hook any more costs nothing: nothing else has to go for it. */
+static void what_loses_its_hooks_costs_nothing(void **state)
+{
+	for (int can_go = 0; can_go < 2; can_go++) {
+		struct budget b = twenty_percent();
+		struct budget_func funcs[] = {
+			{ .calls = 20000000, .mean_ns = 10, .can_go = can_go },
+			{ .calls = 200000, .mean_ns = 100 },
+		};
+		struct budget_time t = { .cpu_ns = 900 * MS, .calls = 20200000 };
+
+		assert_int_equal(budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)), can_go ? 1 : 2);
+		assert_true(funcs[0].is_chosen && funcs[0].rate > 0);
+		assert_int_equal(b.left_rate > 0, !can_go);
+	}
+}
+
 /*
  * A program with 200 functions, of which each is called half as often as the one before or so, and whose calls change from one interval to
  * the next by up to 20 %. What is left out is decided once or twice, and stays.
@@ -148,6 +165,7 @@ int main(void)
 		cmocka_unit_test(what_writers_take_counts),
 		cmocka_unit_test(a_cost_that_is_told_too_large_does_no_harm),
 		cmocka_unit_test(what_is_left_out_does_not_take_all_of_the_rest),
+		cmocka_unit_test(what_loses_its_hooks_costs_nothing),
 		cmocka_unit_test(it_settles),
 	};
 

@@ -31,6 +31,8 @@ static void limits_do_not_switch_it_on(void **state)
 	steer->now.trace_on = false;
 	change(rec, STEER_DEPTH);
 	assert_int_equal(steer->now.depth, 3);
+	assert_int_equal(steer->now.size_filter, 0);
+	assert_int_equal(steer->now.threshold_ns, 0);
 	assert_true(steer->is_on);
 	assert_false(steer->now.trace_on);
 	change(rec, STEER_OFF);
@@ -44,6 +46,23 @@ static void limits_do_not_switch_it_on(void **state)
 	assert_true(steer->now.trace_on);
 	change(rec, STEER_DEPTH);
 	assert_true(steer->is_on);
+}
+
+/* While it is off, plans let in what no function is. That does not outlast it. */
+static void off_and_on(void **state)
+{
+	const uint32_t opt_in = PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION;
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	const struct plan *plan = rec->steering.plan;
+
+	for (unsigned i = 1; i < 6; i += 2) {
+		change(rec, STEER_OFF);
+		assert_int_equal(plan->flags & opt_in, PLAN_OPT_IN_FILTER);
+		assert_int_equal(plan->generation, i);
+		change(rec, STEER_ON);
+		assert_int_equal(plan->flags & opt_in, 0);
+		assert_int_equal(plan->generation, i + 1);
+	}
 }
 
 /* Plans that are made later know nothing of filters that were refused. */
@@ -88,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		each(limits_do_not_switch_it_on),
+		each(off_and_on),
 		each(what_is_refused_leaves_nothing),
 	};
 

@@ -1,0 +1,46 @@
+/* Operands as assemblers write them ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): where a static probe's argument is. */
+#ifndef UTRAIL_ARCH_OPERAND_H
+#define UTRAIL_ARCH_OPERAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct isa;
+
+enum operand_kind {
+	OPERAND_UNKNOWN,
+	OPERAND_CONSTANT, /* @value, and the address of the symbol, if it has one */
+	OPERAND_REGISTER, /* the low @bytes of general register @base, shifted right by @shift bits */
+	OPERAND_VECTOR,	  /* the lowest bytes of vector register @base */
+	OPERAND_MEMORY,	  /* at @value + the symbol's address + @base + (@index << @shift) */
+};
+
+#define OPERAND_NO_REGISTER 0xff
+
+/*
+ * @base, @index: DWARF's numbers of general registers; from 0 on of vector registers
+ * @bytes: what the register's name stands for
+ * @symbol, @symbol_len: part of the text; NULL: there is none
+ */
+struct operand {
+	uint8_t kind; /* enum operand_kind */
+	uint8_t bytes;
+	uint8_t base;
+	uint8_t index;
+	uint8_t shift;
+	uint64_t value;
+	const char *symbol;
+	size_t symbol_len;
+};
+
+/*
+ * Take the @len bytes of @text, which may be anything, for an operand of a program of @isa (may be NULL). False, with @out unknown, when they
+ * are none, or none that is certain to mean one thing only.
+ */
+bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
+
+/* For the table of instruction sets. */
+bool x86_64_parse_operand(const char *text, size_t len, struct operand *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* `utrail import`: what trace-cmd has recorded of the kernel, as a recording or as a part of one. */
+#include "cmds/cmd.h"
+#include "cmds/import/kernel_trace.h"
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->nr_args == 0)
+		return err_set(err, -ERR_USAGE, "import needs the name of a trace.dat");
+	if (opts->nr_args > 1)
+		return err_set(err, -ERR_USAGE, "import takes one trace.dat, not also '%s'",
+			       opts->args[1]);
+	if (opts->import_into && opts_has_given(opts, "data"))
+		return err_set(err, -ERR_USAGE, "--into and --data exclude each other");
+	return 0;
+}
+
+const struct cmd cmd_import = {
+	.name = "import",
+	.args = "FILE",
+	.help = "make a recording of a trace.dat of trace-cmd, or add it to one",
+	.bit = CMD_IMPORT,
+	.check = check,
+	.run = kernel_trace_import,
+};

@@ -1,0 +1,31 @@
+/* The directory of a recording that something is imported into: one that there is, or a new one. */
+#ifndef UTRAIL_CMDS_IMPORT_DIR_H
+#define UTRAIL_CMDS_IMPORT_DIR_H
+
+#include "cmds/opts.h"
+#include "cmds/record/store/dir.h"
+#include "utils/format/header.h"
+#include "utils/format/info.h"
+
+/* Open the recording @path, into which nobody records or imports meanwhile. 0, or negative with @err. */
+int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
+
+/* Make the directory @path, with the text @options as what reading commands apply by themselves. 0, or negative with @err. */
+int import_dir_make(struct store_dir *dir, const char *path, const char *options,
+		    struct uft_err *err);
+
+/* The head of `info` of a new recording, of this machine. */
+struct data_header import_dir_header(const struct opts *opts);
+
+/* What `info` says of a new recording: who made it, when, of what (@exename). 0 or -ENOMEM. */
+int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
+			struct info *info);
+
+/* Add these tasks to those that @info names. 0 or -ENOMEM. */
+int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
+
+/* Write `info`; @header gets what follows from @info. 0, or negative with @err. */
+int import_dir_publish(struct store_dir *dir, struct data_header *header, const struct info *info,
+		       struct uft_err *err);
+
+#endif

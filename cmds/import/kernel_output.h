@@ -1,0 +1,39 @@
+/* Where the records of a trace.dat go: kernel-cpu<N>.dat, and what readers need to understand them. */
+#ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
+#define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
+
+#include "cmds/record/store/store.h"
+#include "utils/format/kernel_pages.h"
+#include "utils/tracecmd/tracedat.h"
+
+/*
+ * Starts as { .store = ... }, ends with kernel_output_deinit().
+ *
+ * @pages: of the CPU whose file is open as @stream, -1: none. @buffered: pages that are not written yet
+ * @hides: files get their names at the end, since others read the directory
+ * @cpus: those that have a file
+ */
+struct kernel_output {
+	struct store *store;
+	struct kernel_layout layout;
+	struct kernel_pages pages;
+	struct strbuf buffered;
+	int stream;
+	bool hides;
+	uint32_t *cpus;
+	size_t nr_cpus;
+};
+
+/* Begin and end the file of one CPU, whose number is larger than those before. 0 or negative with @err. */
+int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
+int kernel_output_end(struct kernel_output *out, struct uft_err *err);
+
+/* kernel_header and kallsyms; then files that were hidden, in the directory @dir_fd, get their names. 0 or negative with @err. */
+int kernel_output_publish(struct kernel_output *out, const struct tracedat *file, int dir_fd,
+			  struct uft_err *err);
+
+/* Take away what was written. */
+void kernel_output_remove(struct kernel_output *out);
+void kernel_output_deinit(struct kernel_output *out);
+
+#endif

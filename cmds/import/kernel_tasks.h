@@ -1,0 +1,46 @@
+/* The tasks of a trace of the kernel: who made its records, and what they are called. */
+#ifndef UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
+#define UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
+
+#include "cmds/record/store/store.h"
+#include "utils/base/intmap.h"
+#include "utils/format/text.h"
+
+/* @name: in the text of all names, or NULL. @cpu: of the idle task of a CPU, else -1 */
+struct kernel_trace_task {
+	int32_t tid;
+	int32_t cpu;
+	uint64_t first_ns;
+	const char *name;
+};
+
+/*
+ * Starts as { 0 }, ends with kernel_trace_tasks_deinit().
+ *
+ * @names: by the number of the task, in @text
+ */
+struct kernel_trace_tasks {
+	struct kernel_trace_task **all;
+	size_t nr;
+	struct intmap by_tid;
+	struct intmap names;
+	char *text;
+	struct kernel_trace_task *last;
+};
+
+/* Note what tasks are called, by a text as in saved_cmdlines: lines "<tid> <name>". Other lines are passed over. 0 or -ENOMEM. */
+int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
+
+/*
+ * There is a record at @time_ns of the task @tid, on the CPU @cpu; 0 is the idle task of that. *@number becomes what the task is called by in
+ * the recording. 0; -ENOMEM; -E2BIG: there are too many.
+ */
+int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32_t cpu,
+			   uint64_t time_ns, int32_t *number);
+
+/* Write task.txt, the maps that it speaks of, and a file without records for each task. 0, or negative with @err. */
+int kernel_trace_tasks_write(const struct kernel_trace_tasks *tasks, struct store *store,
+			     struct uft_err *err);
+void kernel_trace_tasks_deinit(struct kernel_trace_tasks *tasks);
+
+#endif

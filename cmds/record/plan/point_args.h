@@ -1,0 +1,29 @@
+/* Arguments of static probes, from the words of a file's notes to operands of a plan. */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
+#define UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
+
+#include "utils/base/strbuf.h"
+#include "utils/format/plan.h"
+#include "utils/object/elf_file.h"
+
+/* One argument, with the file's own addresses. @is_address: they have to be moved */
+struct found_operand {
+	struct plan_operand operand;
+	bool is_address;
+};
+
+/*
+ * Append the operands of a probe of @file with arguments @args, of which there is at least one, to @found, a list of struct found_operand;
+ * and their types, with blanks between them, to @types. How many arguments there are; those behind the first PLAN_OPERANDS_MAX are left out.
+ */
+size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
+		       struct strbuf *types);
+
+/*
+ * The same in a process in which the file's addresses are @bias higher: append those that begin at place @first of @found, counted from 1 on, to the
+ * PLAN_OPERANDS in @out. Where they are there, counted from 1 on.
+ */
+uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
+			 struct strbuf *out);
+
+#endif

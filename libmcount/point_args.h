@@ -1,0 +1,26 @@
+/* Arguments of events of the program (static probes): where each is, and how it is read while the program is there. */
+#ifndef UTRAIL_LIBMCOUNT_POINT_ARGS_H
+#define UTRAIL_LIBMCOUNT_POINT_ARGS_H
+
+#include "arch/arch.h"
+#include "utils/format/plan.h"
+
+/* What a stub leads to: it stays where the stub is, as long as that. */
+struct point_operands {
+	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
+	struct plan_operand list[];
+};
+
+static inline uint64_t point_operands_bytes(uint64_t nr)
+{
+	return nr ? sizeof(struct point_operands) + nr * sizeof(struct plan_operand) : 0;
+}
+
+/*
+ * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point; how many bytes it has. Vector registers still hold the
+ * program's. Who calls this has the guard.
+ */
+uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
+			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * A signal handler at each instruction of a call's hooks: what it calls is recorded as well as the call that it interrupts, and both
+ * return to where they were called. The processor's trap flag has a signal come behind each instruction.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "libmcount/guard.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define FUNC	0x400000
+#define HANDLER 0x600000
+#define ROUNDS	2000
+
+static struct arch_regs no_regs;
+static uint64_t stack[8];
+static unsigned nr_steps;
+static unsigned handler_at;
+static unsigned nr_bad;
+
+/* Its stack is below that of what it interrupts. */
+static void be_the_handler(void)
+{
+	stack[2] = 21;
+	nr_bad += probe_entry(&stack[2], HANDLER, &no_regs) != 1;
+	nr_bad += probe_exit((uint64_t)&stack[2], &no_regs) != 21;
+}
+
+static void on_step(int sig)
+{
+	if (++nr_steps == handler_at)
+		be_the_handler();
+}
+
+/* The red zone stays as it is. */
+#ifdef __x86_64__
+#define SET_TRAP_FLAG(change)                                                           \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; " \
+			 "lea 128(%%rsp), %%rsp" ::                                     \
+				 : "memory", "cc")
+#define BEGIN_STEPS() SET_TRAP_FLAG("orq $0x100")
+#define END_STEPS()   SET_TRAP_FLAG("andq $~0x100")
+#else
+#define BEGIN_STEPS() ((void)0)
+#define END_STEPS()   ((void)0)
+#endif
+
+#define STEPPED(call)          \
+	do {                   \
+		BEGIN_STEPS(); \
+		call;          \
+		END_STEPS();   \
+	} while (0)
+
+/* The probe holds back signals for a moment, and then no more: so long there are no steps. */
+static int on_mask(void *arg)
+{
+	static bool is_masked;
+	sigset_t none;
+
+	is_masked = !is_masked;
+	if (is_masked) {
+		END_STEPS();
+		return 0;
+	}
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	BEGIN_STEPS();
+	return 0;
+}
+
+struct seen {
+	unsigned entries[2];
+	unsigned exits[2];
+	unsigned depth;
+};
+
+static void look(struct pair *pair, struct thread *t, struct seen *seen)
+{
+	pair_look(pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(pair, t->ring->tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+
+	*seen = (struct seen){ 0 };
+	for (size_t i = 0; i < file.len / sizeof(*r); i++) {
+		unsigned which = record_addr(r[i].data) == HANDLER;
+		bool is_exit = record_type(r[i].data) == RECORD_EXIT;
+
+		assert_int_equal(record_addr(r[i].data), which ? HANDLER : FUNC);
+		seen->depth -= is_exit;
+		assert_int_equal(record_depth(r[i].data), seen->depth);
+		seen->depth += !is_exit;
+		++*(is_exit ? &seen->exits[which] : &seen->entries[which]);
+		assert_true(i == 0 || r[i].time_ns >= r[i - 1].time_ns);
+	}
+}
+
+static void handlers_anywhere(void **state)
+{
+	struct sigaction action = { .sa_handler = on_step };
+	struct sigaction before;
+	struct pair pair;
+	struct seen seen;
+	unsigned nr = 0;
+
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	STEPPED(nr_bad = 0);
+	if (!nr_steps) /* another machine, or one that is emulated */
+		skip();
+	pair_init(&pair);
+	pair.settings.segment_bytes = 64 * RING_PAGE;
+	pair_open(&pair);
+	self = pair_thread();
+	assert_non_null(self);
+
+	struct thread *t = self;
+
+	/* The first time, memory is made for what handlers do. */
+	t->busy = 1;
+	be_the_handler();
+	guard_leave(t);
+	pair_before(SYS_rt_sigprocmask, on_mask, NULL);
+	for (bool is_over = false; !is_over && nr < ROUNDS; nr++) {
+		uint32_t replaced;
+		uint64_t ret;
+
+		nr_steps = 0;
+		handler_at = nr + 1;
+		stack[4] = 42;
+		STEPPED(replaced = probe_entry(&stack[4], FUNC, &no_regs));
+		STEPPED(ret = probe_exit((uint64_t)&stack[4], &no_regs));
+		is_over = nr_steps < handler_at;
+		assert_int_equal(replaced, 1);
+		assert_int_equal(ret, 42);
+		assert_int_equal(t->busy, 0);
+		assert_ptr_equal(t->top, t->frames);
+		pair_look(&pair, true);
+	}
+	pair_before(SYS_rt_sigprocmask, NULL, NULL);
+	sigaction(SIGTRAP, &before, NULL);
+	assert_int_equal(nr_bad, 0);
+	/* What comes at the very end of a hook the next one writes; here that is none of the last round. */
+	assert_int_equal(t->has_aside_records, 0);
+	/* All instructions had their turn; in the last round the handler did not come, but before the first. */
+	assert_in_range(nr, 50, ROUNDS - 1);
+	look(&pair, t, &seen);
+	assert_int_equal(seen.entries[0], nr);
+	assert_int_equal(seen.exits[0], nr);
+	assert_int_equal(seen.entries[1], nr);
+	assert_int_equal(seen.exits[1], nr);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handlers_anywhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+/* A thread that forbids itself what hooks need is left alone before it does; any other goes on being recorded. */
+#include <sys/prctl.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define PLACES 16
+
+static struct arch_regs no_regs;
+
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	uint64_t stack[PLACES];
+};
+
+static bool is_recorded(struct scene *s)
+{
+	uint64_t *slot = &s->stack[8];
+	bool is;
+
+	*slot = 42;
+	is = probe_entry(slot, 0x400000, &no_regs) == 1;
+	if (is)
+		assert_int_equal(probe_exit((uint64_t)slot, &no_regs), 42);
+	assert_int_equal(*slot == 42, !is);
+	return is;
+}
+
+static void the_clock_is_taken_away(void **state)
+{
+	struct scene s = { 0 };
+
+	pair_init(&s.pair);
+	pair_open(&s.pair);
+	s.t = self = pair_thread();
+	assert_true(is_recorded(&s));
+	/* What allows it, and what has another meaning. */
+	prctl(PR_SET_TSC, PR_TSC_ENABLE);
+	assert_true(is_recorded(&s));
+	prctl(PR_SET_KEEPCAPS, PR_TSC_SIGSEGV);
+	prctl(PR_SET_KEEPCAPS, 0);
+	assert_true(is_recorded(&s));
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	prctl(PR_SET_TSC, PR_TSC_ENABLE);
+	assert_false(is_recorded(&s));
+	pair_stop(&s.pair);
+	pair_close(&s.pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_clock_is_taken_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+/* trace.dat files, made here: both versions and byte orders, cut at each byte, wrong ones; times. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/kernel_page.h"
+#include "utils/base/strbuf.h"
+#include "utils/tracecmd/records.h"
+
+static const char path[] = "unit-trace.dat";
+static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n";
+static const char format[] = "name: wakes\nID: 77\nformat:\n";
+
+/* A file that is being made. */
+struct maker {
+	struct strbuf out;
+	bool big;
+};
+
+static void add_u16(struct maker *m, uint16_t value)
+{
+	uint8_t bytes[2];
+
+	put_u16(bytes, value, m->big);
+	strbuf_add(&m->out, bytes, sizeof(bytes));
+}
+
+static void add_u32(struct maker *m, uint32_t value)
+{
+	uint8_t bytes[4];
+
+	put_u32(bytes, value, m->big);
+	strbuf_add(&m->out, bytes, sizeof(bytes));
+}
+
+static void add_u64(struct maker *m, uint64_t value)
+{
+	uint8_t bytes[8];
+
+	put_u64(bytes, value, m->big);
+	strbuf_add(&m->out, bytes, sizeof(bytes));
+}
+
+static void set_u64(struct maker *m, size_t at, uint64_t value)
+{
+	put_u64(m->out.data + at, value, m->big);
+}
+
+static void begin(struct maker *m, const char *version)
+{
+	strbuf_add(&m->out, "\x17\x08\x44tracing", 10);
+	strbuf_add(&m->out, version, 2);
+	strbuf_addch(&m->out, m->big);
+	strbuf_addch(&m->out, 8);
+	add_u32(m, KERNEL_PAGE_BYTES);
+}
+
+/* The content of the section @id. */
+static void add_section(struct maker *m, unsigned id)
+{
+	switch (id) {
+	case 16:
+		strbuf_add(&m->out, "header_page", 12);
+		add_u64(m, sizeof(header_page) - 1);
+		strbuf_addstr(&m->out, header_page);
+		strbuf_add(&m->out, "header_event", 13);
+		add_u64(m, 3);
+		strbuf_add(&m->out, "abc", 3);
+		break;
+	case 18:
+		add_u32(m, 1);
+		strbuf_add(&m->out, "sched", 6);
+		add_u32(m, 1);
+		add_u64(m, sizeof(format) - 1);
+		strbuf_addstr(&m->out, format);
+		break;
+	case 21:
+		add_u64(m, 4);
+		strbuf_add(&m->out, "1 a\n", 4);
+		break;
+	default:
+		add_u32(m, 0);
+	}
+}
+
+static void add_page(struct maker *m)
+{
+	static const uint32_t words[] = { 1, 2 };
+	struct kernel_page_maker page;
+
+	kernel_page_begin(&page, 5000, 8, m->big);
+	kernel_page_record(&page, 10, 77, 1, words, 2);
+	kernel_page_end(&page, 0);
+	strbuf_add(&m->out, page.bytes, KERNEL_PAGE_BYTES);
+}
+
+static void make_v6(struct maker *m)
+{
+	static const char clock[] = "local [boot]";
+	size_t table;
+
+	begin(m, "6");
+	for (unsigned id = 16; id <= 21; id++)
+		add_section(m, id);
+	add_u32(m, 1);
+	strbuf_add(&m->out, "options  ", 10);
+	add_u16(m, 5);
+	add_u32(m, 6);
+	strbuf_add(&m->out, "Linux", 6);
+	add_u16(m, 0);
+	strbuf_add(&m->out, "flyrecord", 10);
+	table = m->out.len;
+	add_u64(m, 0);
+	add_u64(m, KERNEL_PAGE_BYTES);
+	add_u64(m, sizeof(clock));
+	strbuf_add(&m->out, clock, sizeof(clock));
+	set_u64(m, table, m->out.len);
+	add_page(m);
+}
+
+static size_t begin_section(struct maker *m, unsigned id)
+{
+	add_u16(m, id);
+	add_u16(m, 0);
+	add_u32(m, 0);
+	add_u64(m, 0);
+	return m->out.len;
+}
+
+static void end_section(struct maker *m, size_t from)
+{
+	set_u64(m, from - 8, m->out.len - from);
+}
+
+static void make_v7(struct maker *m)
+{
+	size_t places[22];
+	size_t pages;
+	size_t at;
+
+	begin(m, "7");
+	strbuf_add(&m->out, "none\0", 6);
+	add_u64(m, 0);
+	for (unsigned id = 16; id <= 21; id++) {
+		places[id] = m->out.len;
+		at = begin_section(m, id);
+		add_section(m, id);
+		end_section(m, at);
+	}
+	at = begin_section(m, 3);
+	pages = m->out.len;
+	add_page(m);
+	end_section(m, at);
+	set_u64(m, 24, m->out.len);
+	places[3] = at - 16;
+	at = begin_section(m, 0);
+	for (unsigned id = 16; id <= 21; id++) {
+		add_u16(m, id);
+		add_u32(m, 8);
+		add_u64(m, places[id]);
+	}
+	add_u16(m, 5);
+	add_u32(m, 6);
+	strbuf_add(&m->out, "Linux", 6);
+	add_u16(m, 3);
+	add_u32(m, 8 + 1 + 5 + 4 + 4 + 20);
+	add_u64(m, places[3]);
+	strbuf_add(&m->out, "\0boot", 6);
+	add_u32(m, KERNEL_PAGE_BYTES);
+	add_u32(m, 1);
+	add_u32(m, 0);
+	add_u64(m, pages);
+	add_u64(m, KERNEL_PAGE_BYTES);
+	add_u16(m, 0);
+	add_u32(m, 8);
+	add_u64(m, 0);
+	end_section(m, at);
+}
+
+static void write_file(const char *data, size_t len)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, len, file), len);
+	fclose(file);
+}
+
+static unsigned count_records(struct tracedat *file)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		for (size_t k = 0; k < file->buffers[i].nr_cpus; k++) {
+			struct tracedat_stream stream;
+			struct kernel_record rec;
+			uint64_t missed;
+
+			if (tracedat_stream_open(&stream, file, &file->buffers[i],
+						 &file->buffers[i].cpus[k], NULL) == 0) {
+				while (tracedat_stream_next(&stream, &rec, &missed, NULL) > 0) {
+					assert_int_equal(rec.time_ns, 5010);
+					assert_int_equal(rec.id, 77);
+					assert_int_equal(rec.pid, 1);
+					nr++;
+				}
+			}
+			tracedat_stream_close(&stream);
+		}
+	}
+	return nr;
+}
+
+/* Version 6 or 7, of either byte order. */
+static void make(struct maker *m, unsigned variant)
+{
+	*m = (struct maker){ .big = variant & 1 };
+	if (variant & 2)
+		make_v7(m);
+	else
+		make_v6(m);
+	assert_false(strbuf_oom(&m->out));
+}
+
+static void whole_files(void **state)
+{
+	for (unsigned variant = 0; variant < 4; variant++) {
+		struct tracedat file;
+		struct maker m;
+
+		make(&m, variant);
+		write_file(m.out.data, m.out.len);
+		assert_true(tracedat_is_one(path));
+		assert_int_equal(tracedat_open(&file, path, NULL), 0);
+		assert_int_equal(file.version, variant & 2 ? 7 : 6);
+		assert_int_equal(file.nr_damage, 0);
+		assert_int_equal(file.long_size, 8);
+		assert_int_equal(file.nr_events, 1);
+		assert_non_null(strstr(file.files.data, "TRACEFS: events/sched/wakes/format: "));
+		assert_string_equal(file.uname, "Linux");
+		assert_string_equal(file.cmdlines.data, "1 a\n");
+		assert_int_equal(file.nr_buffers, 1);
+		assert_string_equal(file.buffers[0].clock, "boot");
+		assert_int_equal(count_records(&file), 1);
+		assert_int_equal(file.nr_damage, 0);
+		tracedat_close(&file);
+		strbuf_deinit(&m.out);
+	}
+}
+
+static void cut_anywhere(void **state)
+{
+	for (unsigned variant = 0; variant < 4; variant++) {
+		struct maker m;
+
+		make(&m, variant);
+		/* Of the page one in 16 bytes is enough. */
+		for (size_t len = 0; len < m.out.len; len += variant & 2 ? 7 : 1 + len / 700 * 16) {
+			struct tracedat file;
+			struct uft_err err = { 0 };
+
+			write_file(m.out.data, len);
+
+			int ret = tracedat_open(&file, path, &err);
+
+			assert_int_equal(ret, err.code);
+			if (ret == 0) {
+				count_records(&file);
+				assert_true(file.nr_damage);
+			}
+			tracedat_close(&file);
+		}
+		strbuf_deinit(&m.out);
+	}
+}
+
+static void any_byte_wrong(void **state)
+{
+	for (unsigned variant = 0; variant < 4; variant++) {
+		struct maker m;
+
+		make(&m, variant);
+		for (size_t at = 0; at<m.out.len; at += at> 700 ? 37 : 3) {
+			struct tracedat file;
+			char old = m.out.data[at];
+
+			m.out.data[at] = 0xff;
+			write_file(m.out.data, m.out.len);
+			if (tracedat_open(&file, path, NULL) == 0 && at < 600)
+				assert_true(file.nr_buffers);
+			tracedat_close(&file);
+			m.out.data[at] = old;
+		}
+		strbuf_deinit(&m.out);
+	}
+}
+
+static void times(void **state)
+{
+	struct tracedat file = { .fd = -1 };
+
+	assert_int_equal(tracedat_time_ns(&file, 17), 17);
+	assert_int_equal(tracedat_time_ns(&file, UINT64_MAX), (uint64_t)INT64_MAX >> 1);
+	file.offset = -20;
+	assert_int_equal(tracedat_time_ns(&file, 17), 0);
+	assert_int_equal(tracedat_time_ns(&file, 37), 17);
+	file.offset = 20;
+	assert_int_equal(tracedat_time_ns(&file, 17), 37);
+	file = (struct tracedat){ .has_tsc = true, .tsc_mult = 3 << 9, .tsc_shift = 10 };
+	assert_int_equal(tracedat_time_ns(&file, 1000), 1500);
+	assert_int_equal(tracedat_time_ns(&file, 1ULL << 40), (1ULL << 40) + (1ULL << 39));
+	file.tsc_mult = UINT32_MAX;
+	file.tsc_shift = 0;
+	assert_int_equal(tracedat_time_ns(&file, 1ULL << 60), (uint64_t)INT64_MAX >> 1);
+	file.tsc_shift = 32;
+	assert_int_equal(tracedat_time_ns(&file, 1ULL << 60), (1ULL << 60) - (1ULL << 28));
+	assert_true(tracedat_clock_is_time(&file, "x86-tsc"));
+	assert_false(tracedat_clock_is_time(&file, "counter"));
+	assert_true(tracedat_clock_is_time(&(struct tracedat){ 0 }, "mono"));
+	assert_false(tracedat_clock_is_time(&(struct tracedat){ 0 }, "x86-tsc"));
+}
+
+static int remove_file(void **state)
+{
+	unlink(path);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_files),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(any_byte_wrong),
+		cmocka_unit_test(times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, remove_file);
+}

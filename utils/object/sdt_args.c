@@ -1,0 +1,187 @@
+/* Arguments of static probes (see sdt_args.h). The text is that of a file that may be anybody's. */
+#include "utils/object/sdt_args.h"
+
+#include <string.h>
+
+#include "utils/base/compiler.h"
+
+/* --- the text --- */
+
+/*
+ * "-4@", "8f@": where an operand begins behind it; NULL when @at does not begin so.
+ *
+ * @arg: gets the type
+ */
+static const char *take_type(const char *at, struct sdt_arg *arg)
+{
+	bool is_signed = *at == '-';
+	unsigned bytes = 0;
+	bool is_float;
+
+	at += is_signed;
+	if (*at < '0' || *at > '9')
+		return NULL;
+	for (; *at >= '0' && *at <= '9'; at++)
+		bytes = MIN(bytes * 10 + (*at - '0'), 1000U);
+	is_float = *at == 'f';
+	at += is_float;
+	if (*at != '@')
+		return NULL;
+	*arg = (struct sdt_arg){ 0 };
+	if (is_float ? bytes == 4 || bytes == 8
+		     : bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) {
+		arg->bytes = bytes;
+		arg->is_float = is_float;
+		arg->is_signed = is_signed && !is_float;
+	}
+	return at + 1;
+}
+
+/* Where the argument that @at is within ends: at the blanks before the next one, or at the end of all. */
+static const char *find_end(const char *at)
+{
+	struct sdt_arg ignored;
+
+	for (;;) {
+		const char *blank = at + strcspn(at, " ");
+		const char *next = blank + strspn(blank, " ");
+
+		if (!*next || take_type(next, &ignored))
+			return blank;
+		at = next;
+	}
+}
+
+/* A register has bytes of others behind those that its name says, and a vector of integers is none that we know. */
+static bool has_value(const struct sdt_arg *arg)
+{
+	switch (arg->operand.kind) {
+	case OPERAND_CONSTANT:
+		return !arg->is_float;
+	case OPERAND_REGISTER:
+		return arg->bytes <= arg->operand.bytes;
+	case OPERAND_VECTOR:
+		return arg->is_float;
+	default:
+		return arg->operand.kind == OPERAND_MEMORY;
+	}
+}
+
+static void forget(struct sdt_arg *arg)
+{
+	operand_parse(NULL, "", 0, &arg->operand);
+	arg->is_address = false;
+}
+
+/* The one that @text begins with. Where what is behind it begins. */
+static const char *take_arg(const struct isa *isa, const char *text, struct sdt_arg *arg)
+{
+	const char *at = take_type(text, arg);
+	const char *end = find_end(at ? at : text);
+
+	if (!at)
+		*arg = (struct sdt_arg){ 0 };
+	if (!at || !arg->bytes || !operand_parse(isa, at, end - at, &arg->operand) ||
+	    !has_value(arg))
+		forget(arg);
+	return end + strspn(end, " ");
+}
+
+size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX])
+{
+	struct sdt_arg ignored;
+	size_t nr = 0;
+
+	for (text += strspn(text, " "); *text; nr++)
+		text = take_arg(isa, text, nr < SDT_ARGS_MAX ? &args[nr] : &ignored);
+	return nr;
+}
+
+void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
+{
+	if (arg->bytes)
+		strbuf_addf(out, "%s%u%s", arg->is_signed ? "-" : "", arg->bytes,
+			    arg->is_float ? "f" : "");
+	else
+		strbuf_addch(out, '?');
+}
+
+/* --- symbols --- */
+
+/* @nr: how many different addresses have that name */
+struct wanted {
+	const char *name;
+	size_t len;
+	uint64_t address;
+	size_t nr;
+};
+
+static bool is_plain(const GElf_Sym *sym)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+
+	return sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE &&
+	       (type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC);
+}
+
+/* Any other symbol of that name, too, makes it uncertain. */
+static void look_at(struct wanted *wanted, const GElf_Sym *sym)
+{
+	if (sym->st_shndx == SHN_UNDEF)
+		return;
+	if (!is_plain(sym))
+		wanted->nr += 2;
+	else if (!wanted->nr || wanted->address != sym->st_value)
+		wanted->nr++;
+	wanted->address = sym->st_value;
+}
+
+/* @has_local: the table has symbols of files, which only a table with all static variables has */
+static void look_through(const struct elf_file *file, uint32_t type, struct wanted *wanted,
+			 bool *has_local)
+{
+	struct elf_symbols symbols;
+	const char *name;
+	size_t len;
+	GElf_Sym sym;
+
+	if (!elf_symbols_open(file, type, &symbols))
+		return;
+	for (size_t i = 1; i < symbols.nr; i++) {
+		if (!elf_symbol(&symbols, i, &sym, &name, &len))
+			continue;
+		*has_local |= GELF_ST_TYPE(sym.st_info) == STT_FILE;
+		if (len == wanted->len && memcmp(name, wanted->name, len) == 0)
+			look_at(wanted, &sym);
+	}
+}
+
+static bool find_symbol(const struct elf_file *file, const struct operand *operand,
+			uint64_t *address)
+{
+	struct wanted wanted = { .name = operand->symbol, .len = operand->symbol_len };
+	bool has_local = false;
+
+	look_through(file, SHT_SYMTAB, &wanted, &has_local);
+	if (has_local)
+		look_through(file, SHT_DYNSYM, &wanted, &has_local);
+	*address = wanted.address;
+	return has_local && wanted.nr == 1;
+}
+
+void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct sdt_arg *arg = &args[i];
+		uint64_t address;
+
+		if (!arg->operand.symbol)
+			continue;
+		if (find_symbol(file, &arg->operand, &address)) {
+			arg->operand.value += address;
+			arg->is_address = true;
+		} else {
+			forget(arg);
+		}
+	}
+}

@@ -1,0 +1,495 @@
+/* Where the parts of a trace.dat are, and its options (see parts.h). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "utils/base/vec.h"
+#include "utils/format/text.h"
+#include "utils/tracecmd/parts.h"
+
+#define OPTION_MAX_BYTES  (16U << 20)
+#define SECTION_MAX_BYTES (128UL << 20)
+/* Each buffer has a section of options of its own. */
+#define OPTIONS_MAX	  4096
+#define BUFFERS_MAX	  4096
+#define LIST_MAX	  4096
+#define SECTION_PACKED	  1
+
+/* --- options of both versions --- */
+
+/* "0x1234" or "-17" */
+static bool read_number(const char *text, int64_t *value)
+{
+	struct text in = text_of(text, strlen(text));
+	uint64_t number;
+
+	if (!text_word(&in, "0x"))
+		return text_i64(&in, value) && !text_left(&in);
+	if (!text_hex(&in, &number) || text_left(&in) || number > INT64_MAX)
+		return false;
+	*value = number;
+	return true;
+}
+
+/* A number as a text. One that is damaged is as if it were not there. */
+static int read_number_option(struct tracedat *file, const char *what, int64_t max,
+			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)
+{
+	const struct tracedat_place place = tracedat_cursor_place(in);
+	char text[64];
+	int64_t number;
+	int ret = tracedat_take_text(in, text, sizeof(text), err);
+
+	if (ret < 0)
+		return ret;
+	if (!read_number(text, &number) || number > max || number < -max) {
+		tracedat_note(file, "%s: the %s is no number", place.text, what);
+		return 0;
+	}
+	*value = number;
+	return 1;
+}
+
+static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
+{
+	const struct tracedat_place place = tracedat_cursor_place(in);
+	uint32_t mult;
+	uint32_t shift;
+	int ret = tracedat_take_u32(in, &mult, err);
+
+	if (ret == 0)
+		ret = tracedat_take_u32(in, &shift, err);
+	if (ret < 0)
+		return ret;
+	if (!mult || shift > 32) {
+		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
+		return 0;
+	}
+	/* Behind it there is where the counter began, which moves all times and none against another. */
+	file->tsc_mult = mult;
+	file->tsc_shift = shift;
+	file->has_tsc = true;
+	return 0;
+}
+
+int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
+			 struct uft_err *err)
+{
+	char list[LIST_MAX];
+	int64_t number = 0;
+	int ret;
+
+	switch (id) {
+	case TRACEDAT_DATE:
+		ret = read_number_option(file, "time of day", INT64_MAX / 4000, in, &number, err);
+		if (ret > 0) {
+			file->date_ns = number * 1000;
+			file->has_date = true;
+		}
+		return MIN(ret, 0);
+	case TRACEDAT_OFFSET:
+		ret = read_number_option(file, "offset of times", INT64_MAX / 4, in, &number, err);
+		if (ret > 0)
+			file->offset = number;
+		return MIN(ret, 0);
+	case TRACEDAT_UNAME:
+		return tracedat_take_text(in, file->uname, sizeof(file->uname), err);
+	case TRACEDAT_TSC2NSEC:
+		return read_tsc(file, in, err);
+	case TRACEDAT_TIME_SHIFT:
+		file->has_other_clocks = true;
+		return 0;
+	case TRACEDAT_TRACECLOCK:
+		/* Of the top instance in version 6; in version 7 buffers have their own. */
+		ret = tracedat_take_text(in, list, sizeof(list), err);
+		if (ret == 0 && file->nr_buffers)
+			tracedat_chosen_clock(list, file->buffers[0].clock);
+		return ret;
+	default:
+		return 0;
+	}
+}
+
+/* --- buffers --- */
+
+struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err)
+{
+	struct tracedat_buffer *buffers = file->nr_buffers < BUFFERS_MAX
+						  ? vec_grow(file->buffers, file->nr_buffers,
+							     sizeof(*buffers))
+						  : NULL;
+
+	if (!buffers) {
+		err_set_errno(err, -ENOMEM, "cannot keep %zu buffers", file->nr_buffers + 1);
+		return NULL;
+	}
+	file->buffers = buffers;
+	buffers += file->nr_buffers++;
+	*buffers = (struct tracedat_buffer){ .page_bytes = file->page_bytes };
+	return buffers;
+}
+
+int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
+		     struct uft_err *err)
+{
+	struct tracedat_cpu *cpus;
+
+	if (cpu.cpu >= TRACEDAT_CPUS_MAX) {
+		tracedat_note(file, "no machine has a CPU %u: its records are left out", cpu.cpu);
+		return 0;
+	}
+	if (cpu.offset > file->bytes || cpu.bytes > file->bytes - cpu.offset) {
+		uint64_t there = cpu.offset < file->bytes ? file->bytes - cpu.offset : 0;
+
+		tracedat_note(file,
+			      "CPU %u: of %" PRIu64 " bytes of records at offset %" PRIu64
+			      " there are %" PRIu64,
+			      cpu.cpu, cpu.bytes, cpu.offset, there);
+		cpu.bytes = there;
+	}
+	if (!cpu.bytes)
+		return 0;
+	cpus = vec_grow(buffer->cpus, buffer->nr_cpus, sizeof(*cpus));
+	if (!cpus)
+		return err_set_errno(err, -ENOMEM, "cannot keep %zu CPUs", buffer->nr_cpus + 1);
+	buffer->cpus = cpus;
+	cpus[buffer->nr_cpus++] = cpu;
+	return 0;
+}
+
+/* --- version 6 --- */
+
+static const char v6_options[] = "options  ";
+static const char v6_records[] = "flyrecord";
+static const char v6_text[] = "latency  ";
+
+/* Where the records of the @nr CPUs are, and the clock, which older files have not. */
+static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
+			struct tracedat_cursor *in, struct uft_err *err)
+{
+	struct strbuf clocks cleanup_strbuf = { 0 };
+	uint64_t len = 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
+		struct tracedat_cpu cpu = { .cpu = i };
+
+		ret = tracedat_take_u64(in, &cpu.offset, err);
+		if (ret == 0)
+			ret = tracedat_take_u64(in, &cpu.bytes, err);
+		if (ret == 0)
+			ret = tracedat_add_cpu(file, buffer, cpu, err);
+	}
+	if (ret < 0)
+		return ret;
+	if (tracedat_take_u64(in, &len, NULL) == 0 && len && len < LIST_MAX &&
+	    tracedat_take_blob(in, len, LIST_MAX, &clocks, NULL) == 0)
+		tracedat_chosen_clock(strbuf_str(&clocks), buffer->clock);
+	return 0;
+}
+
+/* The option tells where an instance's records are; the table there is like that of the top one. */
+static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
+			    struct uft_err *err)
+{
+	struct tracedat_buffer *buffer;
+	struct tracedat_cursor at = { .fd = file->fd,
+				      .end = file->bytes,
+				      .is_big_endian = file->is_big_endian };
+	int ret = tracedat_take_u64(in, &at.at, err);
+
+	if (ret < 0)
+		return ret;
+	buffer = tracedat_add_buffer(file, err);
+	if (!buffer)
+		return -ENOMEM;
+	ret = tracedat_take_text(in, buffer->name, sizeof(buffer->name), err);
+	if (ret == 0 && at.at > at.end)
+		ret = err_set(err, -EBADMSG,
+			      "offset %" PRIu64
+			      ", where the buffer '%s' is to be, is behind the end",
+			      at.at, buffer->name);
+	if (ret == 0)
+		ret = tracedat_take_word(&at, v6_records, sizeof(v6_records), err);
+	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
+}
+
+/* What cannot be read of an option is told, and the next one is read. */
+static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
+			   struct uft_err *err)
+{
+	for (;;) {
+		struct uft_err why = { 0 };
+		struct tracedat_cursor option = *in;
+		uint16_t id;
+		uint32_t len;
+		int ret = tracedat_take_u16(in, &id, err);
+
+		if (ret < 0 || id == TRACEDAT_DONE)
+			return ret;
+		ret = tracedat_take_u32(in, &len, err);
+		if (ret == 0 && len > tracedat_cursor_left(in))
+			ret = err_set(err, -EBADMSG, "%s: an option of %u bytes",
+				      tracedat_cursor_place(in).text, len);
+		if (ret < 0)
+			return ret;
+		option.at = in->at;
+		option.end = in->at + len;
+		in->at += len;
+		ret = id == TRACEDAT_BUFFER ? read_v6_instance(file, nr_cpus, &option, &why)
+					    : tracedat_read_option(file, id, &option, &why);
+		if (ret == -ENOMEM)
+			return err_set(err, ret, "%s", why.text);
+		if (ret < 0)
+			tracedat_note(file, "%s", why.text);
+	}
+}
+
+static int read_v6_tables(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
+{
+	const struct tracedat_place place = tracedat_cursor_place(in);
+	char kind[sizeof(v6_records)] = "";
+	uint32_t nr_cpus;
+	int ret = tracedat_take_u32(in, &nr_cpus, err);
+
+	if (ret == 0 && nr_cpus > TRACEDAT_CPUS_MAX)
+		ret = err_set(err, -EBADMSG, "%s: %u CPUs are too many", place.text, nr_cpus);
+	if (ret == 0 && !tracedat_add_buffer(file, err))
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = tracedat_take(in, kind, sizeof(kind), err);
+	if (ret == 0 && memcmp(kind, v6_options, sizeof(kind)) == 0) {
+		ret = read_v6_options(file, nr_cpus, in, err);
+		if (ret == 0)
+			ret = tracedat_take(in, kind, sizeof(kind), err);
+	}
+	if (ret < 0)
+		return ret;
+	if (memcmp(kind, v6_text, sizeof(kind)) == 0) {
+		file->has_text = true;
+		return 0;
+	}
+	if (memcmp(kind, v6_records, sizeof(kind)) != 0)
+		return err_set(err, -EBADMSG, "offset %" PRIu64 ": expected '%s' or '%s'",
+			       in->at - sizeof(kind), v6_records, v6_text);
+	return read_v6_cpus(file, &file->buffers[0], nr_cpus, in, err);
+}
+
+int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
+{
+	int ret = 0;
+
+	/* One behind the other; where one ends only it says. */
+	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
+		ret = tracedat_read_section(file, id, in, err);
+	return ret < 0 ? ret : read_v6_tables(file, in, err);
+}
+
+/* --- version 7 --- */
+
+struct section {
+	uint16_t id;
+	uint16_t flags;
+	uint64_t bytes;
+};
+
+/* The section's head at @in, whose end becomes the section's. */
+static int open_section(struct tracedat_cursor *in, unsigned id, struct section *section,
+			struct uft_err *err)
+{
+	const struct tracedat_place place = tracedat_cursor_place(in);
+	uint32_t name;
+	int ret = tracedat_take_u16(in, &section->id, err);
+
+	if (ret == 0)
+		ret = tracedat_take_u16(in, &section->flags, err);
+	if (ret == 0)
+		ret = tracedat_take_u32(in, &name, err);
+	if (ret == 0)
+		ret = tracedat_take_u64(in, &section->bytes, err);
+	if (ret < 0)
+		return ret;
+	if (section->id != id)
+		return err_set(err, -EBADMSG, "%s: expected a section %u, found a section %u",
+			       place.text, id, section->id);
+	if (section->bytes > tracedat_cursor_left(in))
+		return err_set(err, -EBADMSG,
+			       "%s: a section of %" PRIu64 " bytes, there are %" PRIu64, place.text,
+			       section->bytes, tracedat_cursor_left(in));
+	in->end = in->at + section->bytes;
+	return 0;
+}
+
+/* Unpack what is at @in to @room, and have @in read that. */
+static int unpack_section(const struct tracedat *file, struct tracedat_cursor *in,
+			  struct strbuf *room, struct uft_err *err)
+{
+	const struct tracedat_place place = tracedat_cursor_place(in);
+	struct strbuf packed cleanup_strbuf = { 0 };
+	uint32_t packed_bytes;
+	uint32_t bytes;
+	int ret = tracedat_take_u32(in, &packed_bytes, err);
+
+	if (ret == 0)
+		ret = tracedat_take_u32(in, &bytes, err);
+	if (ret == 0 && bytes > SECTION_MAX_BYTES)
+		ret = err_set(err, -EFBIG, "%s: a section of %u bytes when unpacked is too large",
+			      place.text, bytes);
+	if (ret == 0)
+		ret = tracedat_take_blob(in, packed_bytes, SECTION_MAX_BYTES, &packed, err);
+	if (ret == 0 && !strbuf_grow(room, bytes))
+		ret = err_set_errno(err, -ENOMEM, "%s", place.text);
+	if (ret < 0)
+		return ret;
+	if (!file->unpack)
+		return err_set(err, -EBADMSG, "%s: a packed section, in a file with none",
+			       place.text);
+	ret = file->unpack(packed.data, packed.len, room->data, bytes);
+	if (ret < 0)
+		return err_set_errno(err, ret, "%s: cannot unpack %u bytes", place.text,
+				     packed_bytes);
+	*in = (struct tracedat_cursor){
+		.fd = -1,
+		.bytes = (const uint8_t *)room->data,
+		.start = in->at - packed_bytes,
+		.end = bytes,
+		.is_big_endian = in->is_big_endian,
+	};
+	return 0;
+}
+
+static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
+{
+	return (struct tracedat_cursor){ .fd = file->fd,
+					 .at = MIN(offset, file->bytes),
+					 .end = file->bytes,
+					 .is_big_endian = file->is_big_endian };
+}
+
+/* The section that the option @option tells of. */
+static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_cursor *option,
+			   struct uft_err *err)
+{
+	struct strbuf room cleanup_strbuf = { 0 };
+	struct tracedat_cursor in;
+	struct section section = { 0 };
+	uint64_t offset;
+	int ret = tracedat_take_u64(option, &offset, err);
+
+	if (ret < 0)
+		return ret;
+	in = cursor_at(file, offset);
+	ret = open_section(&in, id, &section, err);
+	if (ret == 0 && (section.flags & SECTION_PACKED))
+		ret = unpack_section(file, &in, &room, err);
+	return ret < 0 ? ret : tracedat_read_section(file, id, &in, err);
+}
+
+static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
+			  struct uft_err *err)
+{
+	struct tracedat_buffer *buffer = tracedat_add_buffer(file, err);
+	struct tracedat_cursor in;
+	struct section section = { 0 };
+	uint64_t offset;
+	uint32_t nr_cpus = 0;
+	int ret = buffer ? tracedat_take_u64(option, &offset, err) : -ENOMEM;
+
+	if (ret == 0)
+		ret = tracedat_take_text(option, buffer->name, sizeof(buffer->name), err);
+	if (ret == 0)
+		ret = tracedat_take_text(option, buffer->clock, sizeof(buffer->clock), err);
+	if (ret == 0)
+		ret = tracedat_take_u32(option, &buffer->page_bytes, err);
+	if (ret == 0)
+		ret = tracedat_take_u32(option, &nr_cpus, err);
+	if (ret < 0)
+		return ret;
+	/* The section's size may be that of a file which is cut off now; each CPU's is looked at. */
+	in = cursor_at(file, offset);
+	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);
+	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + 16))
+		return err_set(err, -EBADMSG, "offset %" PRIu64 ": expected the buffer '%s'",
+			       offset, buffer->name);
+	ret = 0;
+	buffer->is_packed = section.flags & SECTION_PACKED;
+	for (uint32_t i = 0; ret == 0 && i < nr_cpus; i++) {
+		struct tracedat_cpu cpu = { 0 };
+
+		ret = tracedat_take_u32(option, &cpu.cpu, err);
+		if (ret == 0)
+			ret = tracedat_take_u64(option, &cpu.offset, err);
+		if (ret == 0)
+			ret = tracedat_take_u64(option, &cpu.bytes, err);
+		if (ret == 0)
+			ret = tracedat_add_cpu(file, buffer, cpu, err);
+	}
+	return ret;
+}
+
+static int read_v7_option(struct tracedat *file, unsigned id, struct tracedat_cursor *option,
+			  struct uft_err *err)
+{
+	if (id == TRACEDAT_BUFFER)
+		return read_v7_buffer(file, option, err);
+	if (id == TRACEDAT_BUFFER_TEXT)
+		file->has_text = true;
+	if (id >= TRACEDAT_HEADER_INFO && id <= TRACEDAT_CMDLINES)
+		return read_v7_section(file, id, option, err);
+	return tracedat_read_option(file, id, option, err);
+}
+
+/* One section of options; where the next one is goes to @next, 0: nowhere. */
+static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, uint64_t *next,
+			   struct uft_err *err)
+{
+	*next = 0;
+	while (tracedat_cursor_left(in)) {
+		struct uft_err why = { 0 };
+		struct tracedat_cursor option;
+		uint16_t id = 0;
+		uint32_t len = 0;
+		int ret = tracedat_take_u16(in, &id, err);
+
+		if (ret == 0)
+			ret = tracedat_take_u32(in, &len, err);
+		if (ret == 0 && (len > tracedat_cursor_left(in) || len > OPTION_MAX_BYTES))
+			ret = err_set(err, -EBADMSG, "%s: an option of %u bytes",
+				      tracedat_cursor_place(in).text, len);
+		if (ret < 0)
+			return ret;
+		option = *in;
+		option.end = in->at + len;
+		in->at += len;
+		if (id == TRACEDAT_DONE)
+			return tracedat_take_u64(&option, next, err);
+		ret = read_v7_option(file, id, &option, &why);
+		if (ret == -ENOMEM)
+			return err_set(err, ret, "%s", why.text);
+		if (ret < 0)
+			tracedat_note(file, "%s", why.text);
+	}
+	return 0;
+}
+
+int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
+{
+	uint64_t next;
+	int ret = tracedat_take_u64(in, &next, err);
+
+	for (unsigned nr = 0; ret == 0 && next; nr++) {
+		struct strbuf room cleanup_strbuf = { 0 };
+		struct tracedat_cursor at = cursor_at(file, next);
+		struct section section = { 0 };
+
+		if (nr == OPTIONS_MAX)
+			return err_set(err, -EBADMSG, "%s: too many sections of options",
+				       tracedat_cursor_place(&at).text);
+		ret = open_section(&at, TRACEDAT_DONE, &section, err);
+		if (ret == 0 && (section.flags & SECTION_PACKED))
+			ret = unpack_section(file, &at, &room, err);
+		if (ret == 0)
+			ret = read_v7_options(file, &at, &next, err);
+	}
+	return ret;
+}

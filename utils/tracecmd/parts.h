@@ -1,0 +1,57 @@
+/* The parts of a trace.dat, for the files of this room: what is in sections, and where these are. */
+#ifndef UTRAIL_TRACECMD_PARTS_H
+#define UTRAIL_TRACECMD_PARTS_H
+
+#include "utils/tracecmd/cursor.h"
+#include "utils/tracecmd/tracedat.h"
+
+/* No machine has more CPUs, or events (their numbers have 16 bits). */
+#define TRACEDAT_CPUS_MAX	    65536
+#define TRACEDAT_EVENTS_MAX	    65536
+/* What is copied into a recording may be as large as readers of recordings allow. */
+#define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
+#define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
+#define TRACEDAT_CMDLINES_MAX_BYTES (64UL << 20)
+
+/* Numbers of options, and of the sections that they tell of. */
+enum tracedat_id {
+	TRACEDAT_DONE = 0,
+	TRACEDAT_DATE = 1,
+	TRACEDAT_BUFFER = 3,
+	TRACEDAT_TRACECLOCK = 4,
+	TRACEDAT_UNAME = 5,
+	TRACEDAT_OFFSET = 7,
+	TRACEDAT_TIME_SHIFT = 12,
+	TRACEDAT_TSC2NSEC = 14,
+	TRACEDAT_HEADER_INFO = 16,
+	TRACEDAT_FTRACE_EVENTS = 17,
+	TRACEDAT_EVENT_FORMATS = 18,
+	TRACEDAT_KALLSYMS = 19,
+	TRACEDAT_PRINTK = 20,
+	TRACEDAT_CMDLINES = 21,
+	TRACEDAT_BUFFER_TEXT = 22,
+};
+
+/* The content of the section @id, HEADER_INFO to CMDLINES, which is the same in both versions. */
+int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
+			  struct uft_err *err);
+
+/* Everything behind what both versions begin with. */
+int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
+int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
+
+/* One option, of @in, which has nothing else, that means the same in both versions. Others are passed over. */
+int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
+			 struct uft_err *err);
+
+/* A new buffer; NULL with @err. */
+struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err);
+
+/* Its next CPU. 0, or negative with @err. */
+int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
+		     struct uft_err *err);
+
+/* The clock that is chosen in a list "local [mono] boot". */
+void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
+
+#endif

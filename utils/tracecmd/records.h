@@ -1,0 +1,46 @@
+/* The records of one CPU of a trace.dat, one after the other, from pages that may be packed. */
+#ifndef UTRAIL_TRACECMD_RECORDS_H
+#define UTRAIL_TRACECMD_RECORDS_H
+
+#include "utils/format/kernel_dat.h"
+#include "utils/tracecmd/tracedat.h"
+
+/*
+ * [@at, @end) of the file has not been read. Starts as { 0 }, ends with tracedat_stream_close().
+ *
+ * @bytes: room for @cap; @len of them are pages, and those from @used on have not been looked at
+ * @from: where in the file they, or the chunk that they were packed in, begin
+ * @nr_chunks: how many are still to come
+ * @missed: so many records were lost in front of the next one; UINT64_MAX: nobody knows how many
+ */
+struct tracedat_stream {
+	struct tracedat *file;
+	const struct tracedat_buffer *buffer;
+	uint32_t cpu;
+	struct kernel_layout layout;
+	uint64_t at;
+	uint64_t end;
+	uint8_t *bytes;
+	size_t cap;
+	size_t len;
+	size_t used;
+	uint64_t from;
+	uint32_t nr_chunks;
+	struct kernel_page page;
+	uint64_t missed;
+};
+
+/* 0; -EBADMSG with @err when there cannot be any records; -ENOMEM. @file and @buffer outlive it. */
+int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
+			 const struct tracedat_buffer *buffer, const struct tracedat_cpu *cpu,
+			 struct uft_err *err);
+void tracedat_stream_close(struct tracedat_stream *stream);
+
+/*
+ * The next record, with its raw time, which is there until this is called again, and how many were lost in front of it. 1; 0 at the end;
+ * negative with @err when the file cannot be read. What is damaged is noted in the file's notes, and counts as lost.
+ */
+int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
+			 uint64_t *missed, struct uft_err *err);
+
+#endif

@@ -1,0 +1,109 @@
+/* A trace.dat, the file of trace-cmd, versions 6 and 7: what is in it, and where the records of the kernel are. */
+#ifndef UTRAIL_TRACECMD_TRACEDAT_H
+#define UTRAIL_TRACECMD_TRACEDAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/tracecmd/unpack.h"
+
+/* The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks of pages. */
+struct tracedat_cpu {
+	uint32_t cpu;
+	uint64_t offset;
+	uint64_t bytes;
+};
+
+#define TRACEDAT_NAME_MAX 256
+
+/*
+ * What one instance of the kernel's tracing recorded.
+ *
+ * @name: "" is the top one
+ * @clock: what the kernel calls it ("mono"); "" when the file does not say
+ * @is_packed: its pages are in chunks
+ */
+struct tracedat_buffer {
+	char name[TRACEDAT_NAME_MAX];
+	char clock[TRACEDAT_NAME_MAX];
+	uint32_t page_bytes;
+	bool is_packed;
+	struct tracedat_cpu *cpus;
+	size_t nr_cpus;
+};
+
+/*
+ * Starts as { .fd = -1 }, ends with tracedat_close().
+ *
+ * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers that do not say it themselves
+ * @packing: what sections are compressed with, "" for nothing; @unpack does that, and is NULL for what nobody knows here
+ * @files: files of tracefs, each as kernel_header_put_file() has it. @tracer_files: formats of records that are neither events nor calls.
+ * @nr_events: how many formats both have
+ * @kallsyms, @cmdlines: what is in these files of the kernel
+ * @uname: of the machine, "" when it is not known
+ * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when it @has_date
+ * @tsc_mult, @tsc_shift: how raw times become nanoseconds, when @has_tsc
+ * @has_other_clocks: times are to be corrected by those of another machine, which nobody does here
+ * @has_text: there is a buffer that has been made text of
+ * @damage: a list of lines, what is wrong with the file and was left out; @nr_damage may be more than it has
+ */
+struct tracedat {
+	int fd;
+	uint64_t bytes;
+	unsigned version;
+	bool is_big_endian;
+	uint32_t page_bytes;
+	uint32_t long_size;
+	char packing[16];
+	unpack_fn *unpack;
+	struct strbuf files;
+	struct strbuf tracer_files;
+	size_t nr_events;
+	struct strbuf kallsyms;
+	struct strbuf cmdlines;
+	char uname[TRACEDAT_NAME_MAX];
+	int64_t offset;
+	int64_t date_ns;
+	uint32_t tsc_mult;
+	uint32_t tsc_shift;
+	bool has_date;
+	bool has_tsc;
+	bool has_other_clocks;
+	bool has_text;
+	struct tracedat_buffer *buffers;
+	size_t nr_buffers;
+	struct strbuf damage;
+	size_t nr_damage;
+};
+
+/*
+ * Read all but the records. What is damaged is noted in @file->damage, and the rest is used. -EINVAL when @path is no trace.dat of these
+ * versions, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as they come.
+ */
+int tracedat_open(struct tracedat *file, const char *path, struct uft_err *err);
+void tracedat_close(struct tracedat *file);
+#define cleanup_tracedat cleanup(tracedat_close)
+
+/* How blocks are unpacked that were packed by @name; NULL when nobody knows that, or it is "none". */
+unpack_fn *tracedat_unpacker(const char *name);
+
+/* Does @path begin as a trace.dat does? */
+bool tracedat_is_one(const char *path);
+
+/* Note what was left out. */
+void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
+
+/* How many of these notes are kept. */
+#define TRACEDAT_NOTES_MAX 20
+
+/* A raw time of a record in nanoseconds; times that no record can have become the nearest one. */
+uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
+
+/* Whether times of the clock @name are nanoseconds, or become that. */
+bool tracedat_clock_is_time(const struct tracedat *file, const char *name);
+
+#endif

@@ -1,0 +1,9 @@
+/* Stands in for unpack_zlib.c where zlib is absent (see unpack.h). */
+#include <errno.h>
+
+#include "utils/tracecmd/unpack.h"
+
+int unpack_zlib(const void *data, size_t len, void *out, size_t out_len)
+{
+	return -ENOSYS;
+}

@@ -1,0 +1,9 @@
+/* Stands in for unpack_zstd.c where libzstd is absent (see unpack.h). */
+#include <errno.h>
+
+#include "utils/tracecmd/unpack.h"
+
+int unpack_zstd(const void *data, size_t len, void *out, size_t out_len)
+{
+	return -ENOSYS;
+}
