@@ -37,7 +37,7 @@ static void declare(uint32_t id, const char *name)
 		return;
 	memcpy(prefixed + 6, name, strnlen(name, PT_NAME_MAX));
 	number = to->declare(prefixed, "DATA=%B", NULL);
-	if (number && to->choose(number, prefixed) >= 0) {
+	if (number) {
 		atomic_store(&numbers[id - PT_UNNAMED], number);
 		atomic_store(&pxt_process.is_recorded, 1);
 	}
@@ -81,7 +81,8 @@ static void emit(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	if (!number)
+	/* Asked each time: the user may change it while the program runs. */
+	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);
 	if (found < 0)
