@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
 #include "utils/format/datadir.h"
 
@@ -72,21 +73,46 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err)
 		       : 0;
 }
 
-int kernel_output_publish(struct kernel_output *out, const struct tracedat *file, int dir_fd,
-			  struct uft_err *err)
+/* trace-cmd saves the formats of all events that the kernel has. Old readers cannot read some of them. */
+static bool is_wanted(const struct kernel_output *out, const struct kernel_file *file)
+{
+	struct kernel_event_type type;
+
+	if (!kernel_event_type_of(file, &type))
+		return true;
+	/* Of calls readers want both. */
+	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
+}
+
+static int put_header(const struct kernel_output *out, const struct kernel_header *from,
+		      struct strbuf *to)
+{
+	kernel_header_put_layout(to, &out->layout);
+	for (size_t i = 0; i < from->nr_files; i++) {
+		const struct kernel_file *file = &from->files[i];
+		char *name cleanup_free = text_dup(&file->name);
+
+		if (!name)
+			return -ENOMEM;
+		if (is_wanted(out, file))
+			kernel_header_put_file(to, name, file->content.at,
+					       text_left(&file->content));
+	}
+	return strbuf_oom(to) ? -ENOMEM : 0;
+}
+
+int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
+			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err)
 {
 	struct strbuf header cleanup_strbuf = { 0 };
 	char hidden[NAME_MAX];
 	char name[NAME_MAX];
-	int ret = 0;
+	int ret = put_header(out, &formats->header, &header);
 
-	kernel_header_put_layout(&header, &out->layout);
-	strbuf_add(&header, strbuf_str(&file->files), file->files.len);
-	if (strbuf_oom(&header))
-		return err_set_errno(err, -ENOMEM, "cannot write 'kernel_header'");
-	if (file->kallsyms.len)
-		ret = store_publish(out->store, "kallsyms", file->kallsyms.data, file->kallsyms.len,
-				    err);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write 'kernel_header'");
+	if (kallsyms->len)
+		ret = store_publish(out->store, "kallsyms", kallsyms->data, kallsyms->len, err);
 	for (size_t i = 0; ret == 0 && out->hides && i < out->nr_cpus; i++) {
 		put_name(hidden, out->cpus[i], true);
 		put_name(name, out->cpus[i], false);

@@ -4,7 +4,7 @@
 
 #include "cmds/record/store/store.h"
 #include "utils/format/kernel_pages.h"
-#include "utils/tracecmd/tracedat.h"
+#include "utils/trace/kernel_formats.h"
 
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
@@ -12,6 +12,7 @@
  * @pages: of the CPU whose file is open as @stream, -1: none. @buffered: pages that are not written yet
  * @hides: files get their names at the end, since others read the directory
  * @cpus: those that have a file
+ * @seen: a bit for each event that has records
  */
 struct kernel_output {
 	struct store *store;
@@ -22,15 +23,25 @@ struct kernel_output {
 	bool hides;
 	uint32_t *cpus;
 	size_t nr_cpus;
+	uint64_t seen[(UINT16_MAX + 1) / 64];
 };
+
+/* There are records of the event with this number. */
+static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
+{
+	out->seen[id / 64] |= 1ULL << id % 64;
+}
 
 /* Begin and end the file of one CPU, whose number is larger than those before. 0 or negative with @err. */
 int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
-/* kernel_header and kallsyms; then files that were hidden, in the directory @dir_fd, get their names. 0 or negative with @err. */
-int kernel_output_publish(struct kernel_output *out, const struct tracedat *file, int dir_fd,
-			  struct uft_err *err);
+/*
+ * kernel_header, with those of @formats that there are records of, and @kallsyms; and files that were hidden, in the directory @dir_fd, get
+ * their names. 0 or negative with @err.
+ */
+int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
+			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);
 
 /* Take away what was written. */
 void kernel_output_remove(struct kernel_output *out);

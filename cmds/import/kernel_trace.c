@@ -255,6 +255,7 @@ static int take(struct kernel_trace *kt, const struct part *part, uint64_t *miss
 		return err_set_errno(err, ret, "cannot write the records of CPU %u",
 				     part->cpu->cpu);
 	*missed = 0;
+	kernel_output_see(&kt->out, part->next.id);
 	kt->first_ns = kt->nr_records++ ? MIN(kt->first_ns, part->time_ns) : part->time_ns;
 	kt->last_ns = MAX(kt->last_ns, part->time_ns);
 	return 0;
@@ -374,7 +375,6 @@ static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 	kt->out.layout = layout;
 	kernel_header_put_layout(&text, &layout);
 	strbuf_add(&text, strbuf_str(&kt->file.files), kt->file.files.len);
-	strbuf_add(&text, strbuf_str(&kt->file.tracer_files), kt->file.tracer_files.len);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot import '%s'", kt->path);
 
@@ -444,7 +444,8 @@ static int write_info(struct kernel_trace *kt, struct uft_err *err)
 
 static int finish(struct kernel_trace *kt, struct uft_err *err)
 {
-	int ret = kernel_output_publish(&kt->out, &kt->file, kt->dir.fd, err);
+	int ret = kernel_output_publish(&kt->out, &kt->formats, &kt->file.kallsyms, kt->dir.fd,
+					err);
 
 	if (ret == 0 && kt->into) {
 		kt->data.header.feat_mask |= FEAT_KERNEL;

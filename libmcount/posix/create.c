@@ -218,6 +218,7 @@ static int make(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *
 		return error;
 	if (!pxt_join())
 		return ENOMEM;
+	pxt_recorded_declare(PT_UNNAMED, NULL);
 	making.handle = pxt_handle_new();
 	if (!making.handle)
 		return EAGAIN;

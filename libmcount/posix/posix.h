@@ -151,6 +151,7 @@ struct pxt_view {
 
 struct pxt_process {
 	_Atomic(struct pxt_registry *) registry;
+	_Atomic uint32_t is_recorded;
 	_Atomic uint32_t pid;
 	struct pxt_names *names;
 	uint64_t start;
@@ -209,12 +210,70 @@ bool pxt_view_map(unsigned int number, uint32_t serial);
 /* Its stream has ended. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
+/*
+ * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it as it is.
+ *
+ * @tid: whose it is
+ */
+struct pxt_thread {
+	_Alignas(64) _Atomic uint32_t turn;
+	_Atomic uint32_t tid;
+};
+
+#define PXT_TLS __attribute__((tls_model("initial-exec")))
+
+extern __thread struct pxt_thread *pxt_thread PXT_TLS;
+
+void pxt_inside_begin(void);
+void pxt_inside_in_child(void);
+struct pxt_thread *pxt_inside_new(void);
+bool pxt_inside_wait(int *tries);
+
+/* Has no word of its own. */
+extern struct pxt_thread pxt_nobody;
+
+/* @user: what was counted instead; @turn: odd when it was inside before */
+struct pxt_inside {
+	struct pxt_thread *thread;
+	_Atomic uint32_t *user;
+	uint32_t turn;
+};
+
 static inline _Atomic uint32_t *pxt_view_user(struct pxt_view *view)
 {
 	/* Threads' stacks are megabytes apart, and their numbers with them. */
 	uintptr_t self = (uintptr_t)pthread_self();
 
 	return &view->users[(self >> 12 ^ self >> 23) % PT_NR_USERS].nr;
+}
+
+/* HOT. */
+static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
+{
+	struct pxt_inside inside = { .thread = pxt_thread };
+
+	if (PT_UNLIKELY(!inside.thread))
+		inside.thread = pxt_inside_new();
+	if (PT_UNLIKELY(inside.thread == &pxt_nobody)) {
+		inside.user = pxt_view_user(view);
+		atomic_fetch_add(inside.user, 1);
+		return inside;
+	}
+	inside.turn = atomic_load_explicit(&inside.thread->turn, memory_order_relaxed);
+	if (!(inside.turn & 1))
+		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
+	atomic_signal_fence(
+		memory_order_seq_cst); /* the processor's order is pxt_inside_wait()'s business */
+	return inside;
+}
+
+static inline void pxt_inside_leave(const struct pxt_inside *inside)
+{
+	if (PT_UNLIKELY(inside->user != NULL))
+		atomic_fetch_sub_explicit(inside->user, 1, memory_order_release);
+	else if (!(inside->turn & 1))
+		atomic_store_explicit(&inside->thread->turn, inside->turn + 2,
+				      memory_order_release);
 }
 
 /* ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has not finished what is the oldest. */
@@ -247,6 +306,10 @@ bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
 void pxt_put_start(struct pxt_view *view, const void *address);
 void pxt_wake_readers(struct pxt_stream *stream);
+
+/* recorded.c: under utrail record */
+void pxt_recorded_declare(uint32_t id, const char *name);
+void pxt_recorded_emit(uint32_t id, const void *data, size_t len);
 
 /* handle.c */
 enum pxt_kind {

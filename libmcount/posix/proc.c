@@ -81,7 +81,7 @@ pid_t pxt_process_parent(pid_t pid)
 	return read_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
 }
 
-bool pxt_process_is_dead(pid_t pid)
+static bool is_dead(pid_t pid)
 {
 	uint64_t start;
 
@@ -91,6 +91,15 @@ bool pxt_process_is_dead(pid_t pid)
 		return errno == ESRCH;
 	/* One that its parent has not looked after yet is still there for kill(). Where there is no /proc we do not know. */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
+}
+
+bool pxt_process_is_dead(pid_t pid)
+{
+	int error = errno;
+	bool is = is_dead(pid);
+
+	errno = error;
+	return is;
 }
 
 bool pxt_process_is_alive(pid_t pid, uint64_t start)
@@ -133,5 +142,8 @@ long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct time
 
 void pxt_futex_wake(_Atomic uint32_t *word)
 {
+	int error = errno;
+
 	pxt_futex(word, FUTEX_WAKE, INT_MAX, NULL);
+	errno = error;
 }

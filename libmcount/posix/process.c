@@ -182,6 +182,7 @@ bool pxt_join(void)
 		return false;
 	if (atomic_load(&pxt_process.registry) == &unknown) {
 		atomic_store(&pxt_process.pid, (uint32_t)getpid());
+		pxt_inside_begin();
 		registry = join_now();
 		atomic_store(&pxt_process.registry, registry ? registry : &none);
 	}
@@ -234,6 +235,7 @@ static void in_child(void)
 	pxt_handles_unlock();
 	atomic_store(&is_joining, 0);
 	was_forked = true;
+	pxt_inside_in_child();
 	if (registry == &unknown || registry == &none)
 		return;
 	map_attached(registry);

@@ -157,8 +157,10 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
-	if (!event->time_ns)
+	if (!event->time_ns) {
 		event->time_ns = pxt_clock_ns(CLOCK_MONOTONIC);
+		event->thread = (uintptr_t)pthread_self();
+	}
 	event->time_ns += view->offset_ns;
 	if (event->len > view->max_data) {
 		event->len = view->max_data;
@@ -184,11 +186,10 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				   const void *data)
 {
 	struct pxt_view *view = &pxt_process.views[number];
-	_Atomic uint32_t *user = pxt_view_user(view);
+	struct pxt_inside inside = pxt_inside_enter(view);
 	enum recorded recorded = DONE;
 	struct pxt_stream *stream;
 
-	atomic_fetch_add(user, 1);
 	stream = atomic_load(&view->stream);
 	if (PT_UNLIKELY(atomic_load_explicit(&view->serial, memory_order_relaxed) != serial))
 		recorded = IS_OTHER;
@@ -198,7 +199,7 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 				PT_IS_CLOSED))
 			recorded = IS_CLOSED;
 	}
-	atomic_fetch_sub_explicit(user, 1, memory_order_release);
+	pxt_inside_leave(&inside);
 	return recorded;
 }
 
@@ -215,10 +216,8 @@ static void record_slowly(struct pxt_registry *registry, unsigned int number, ui
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
-	int error = errno;
 	struct pxt_event event = {
 		.address = (uintptr_t)address,
-		.thread = (uintptr_t)pthread_self(),
 		.id = id,
 		.len = len < PT_DATA_MAX ? (uint32_t)len : PT_DATA_MAX,
 		.flags = len > PT_DATA_MAX ? PT_TRUNCATED : 0,
@@ -241,15 +240,15 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 				record_slowly(registry, number, serial, &event, data, recorded);
 		}
 	}
-	errno = error;
 }
 
-/* HOT: without a stream, two loads and a branch. */
+/* HOT: without a stream and a recorder, a few loads and a branch. */
 void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t len)
 {
 	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,
 							     memory_order_acquire);
-	unsigned long attached = 0;
+	unsigned long attached = atomic_load_explicit(&pxt_process.is_recorded,
+						      memory_order_relaxed);
 
 	for (unsigned int nr = 0; nr < PT_ATTACHED_WORDS; nr++)
 		attached |= atomic_load_explicit(&registry->attached[nr], memory_order_relaxed);
@@ -259,4 +258,6 @@ void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t le
 		return;
 	if (pxt_join())
 		pxt_record(id, data, len, __builtin_return_address(0));
+	if (PT_UNLIKELY(atomic_load_explicit(&pxt_process.is_recorded, memory_order_relaxed)))
+		pxt_recorded_emit(id, data, len);
 }

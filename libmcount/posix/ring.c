@@ -74,7 +74,8 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /* HOT. Pieces, since others may read at the same time, who will find that what they read was not for them. */
-static void put_bytes(_Atomic pxt_piece *to, const unsigned char *from, size_t len)
+static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
+							    const unsigned char *from, size_t len)
 {
 	pxt_piece piece;
 
@@ -134,8 +135,9 @@ static void put_record(const struct pxt_view *view, uint64_t at, const struct px
 /*
  * Claims @count cells at the head. Returns 0 and *@at, or why not, as pxt_ring_put().
  */
-static int claim(const struct pxt_view *view, struct pxt_stream *stream, uint32_t count,
-		 uint32_t pid, uint64_t *at)
+static inline __attribute__((always_inline)) int claim(const struct pxt_view *view,
+						       struct pxt_stream *stream, uint32_t count,
+						       uint32_t pid, uint64_t *at)
 {
 	for (int nr = 0; nr < TRIES_MAX; nr++) {
 		uint64_t head = atomic_load_explicit(&stream->head, memory_order_acquire);
@@ -178,6 +180,8 @@ int pxt_ring_put(struct pxt_view *view, const struct pxt_event *event, const voi
 
 	if (PT_UNLIKELY(error))
 		return error;
+	/* The next one's: its cell has left the cache since the last round. */
+	__builtin_prefetch(cell_at(view, at + count), 1);
 	put_record(view, at, event, data);
 	atomic_store_explicit(&cell_at(view, at)->word,
 			      make_word(view, at, COMMITTED, count, event->pid),

@@ -11,6 +11,7 @@ int posix_trace_eventid_open(const char *restrict name, trace_event_id_t *restri
 	if (strlen(name) > TRACE_EVENT_NAME_MAX)
 		return ENAMETOOLONG;
 	*id = pxt_join() ? pxt_names_open(pxt_process.names, name) : PT_UNNAMED;
+	pxt_recorded_declare(*id, name);
 	return 0;
 }
 

@@ -37,6 +37,8 @@ static bool wait_for_users(struct pxt_view *view, int tries)
 {
 	struct timespec step = { 0, 1000000 };
 
+	if (!pxt_inside_wait(&tries))
+		return false;
 	for (int nr = 0; nr < PT_NR_USERS; nr++) {
 		for (; atomic_load(&view->users[nr].nr); tries--) {
 			if (tries <= 0)
@@ -106,8 +108,11 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 			return atomic_load(&view->stream) != NULL;
 		none = 0;
 		if (atomic_compare_exchange_strong(&is_mapping, &none, 1)) {
+			int error = errno;
+
 			if (atomic_load(&view->serial) != serial)
 				map_number(view, number, serial);
+			errno = error;
 			atomic_store(&is_mapping, 0);
 			return atomic_load(&view->serial) == serial && atomic_load(&view->stream);
 		}

@@ -310,3 +310,44 @@ def test_chosen_at_the_start(workdir, recording):
         recorder.terminate()
         recorder.wait()
     assert "diff:context-switches" in utrail("replay", "-d", "data").must().out
+
+
+def test_compared(prog, recording, tmp_path):
+    """report --diff has two columns for each counter of either recording; what one has not is N/A, what neither has is nothing."""
+    utrail("record", "-d", tmp_path / "faults", "-T", "both@read=page-faults", prog).must()
+    lines = {line.split()[-1]: line for line in utrail("report", "-d", recording, "--diff", recording).must().out.splitlines()}
+    heads = [line for line in lines.values() if "Function" in line]
+    assert re.search(r"   Calls +context-switches +per call +page-faults +per call +task-clock +per call +Function$", heads[0])
+    assert re.search(r" \+0 +\+0 +\+0\.00 +\+0 +\+0\.00 +\+0 +\+0\.00 +both$", lines["both"])
+    assert re.search(r" \+0 {80,}main$", lines["main"])
+    shown = json.loads(utrail("report", "-d", recording, "--diff", tmp_path / "faults", "-f", "counters", "--format=json").must().out)
+    both = next(row for row in shown if row["name"] == "both")
+    assert both["page-faults"]["diff"] == both["page-faults"]["pair"] - both["page-faults"]["base"]
+    assert both["page-faults-per-call"]["base"] == both["page-faults"]["base"]
+    assert both["context-switches"]["pair"] is None and both["context-switches"]["diff"] is None
+    full = utrail("report", "-d", recording, "--diff", tmp_path / "faults", "-f", "counters", "--diff-policy=full").must().out
+    assert re.search(r" \d+ +N/A .* both$", full, re.M)
+    rows = list(csv.reader(io.StringIO(utrail("report", "-d", recording, "--diff", tmp_path / "faults", "-f", "counters", "--format=csv").must().out)))
+    assert rows[0][:4] == ["#context-switches (base)", "context-switches (pair)", "context-switches (diff)", "context-switches per call (base)"]
+    assert next(row for row in rows if row[-1] == "both")[1:3] == ["", ""]
+
+
+def test_compared_and_sorted(prog, tmp_path):
+    """By a counter's change, or by one side; several pairs count with their average."""
+    for name, words in (("one", []), ("two", ["fork"])):
+        utrail("record", "-d", tmp_path / name, "-T", "touch@read=page-faults;both@read=page-faults", prog, *words).must()
+    one, two = tmp_path / "one", tmp_path / "two"
+
+    def rows(*args):
+        return json.loads(utrail("report", "-d", one, *args, "--format=json").must().out)
+
+    found = rows("--diff", two, "-s", "page-faults")
+    changes = [abs(row["page-faults"]["diff"] or 0) for row in found]
+    assert changes == sorted(changes, reverse=True) and {row["name"] for row in found[:2]} == {"both", "touch"}
+    base = [row["page-faults"]["base"] or 0 for row in rows("--diff", two, "-s", "page-faults", "--sort-column=0")]
+    assert base == sorted(base, reverse=True)
+    both = {row["name"]: row["page-faults"] for row in rows("--diff", one, "--diff", two, "-f", "counters")}
+    single = {row["name"]: row["page-faults"] for row in found}
+    assert abs(both["touch"]["pair"] - (single["touch"]["base"] + single["touch"]["pair"]) / 2) <= 1
+    wrong = utrail("report", "-d", one, "--diff", two, "-s", "task-clock").must(2)
+    assert "sort key 'task-clock': none of the recordings has that counter" in wrong.err

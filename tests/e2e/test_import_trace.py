@@ -15,8 +15,6 @@ from tools import peer, run, utrail
 IDS = kernel.event_ids()
 FORMS = [(6, "none"), (7, "none"), (7, "zstd"), (7, "zlib")]
 FEATURES = utrail("--version").out.split()
-# uftrace's buffer overflows when a format file is longer than 4096 bytes (kmem:kmalloc).
-SMALL = [name for name in IDS if name != "kmem:kmalloc"]
 NAMES = f"{ONE} first\n{TWO} kworker/1:2\nno number\n{STRANGER} a b\n".encode()
 
 
@@ -153,7 +151,7 @@ def test_alone(version, packing):
     """All that has a record is a task, with the name that was saved; idle CPUs are told apart."""
     need(packing)
     write("trace.dat", [tracedat.Buffer(good_pages()), tracedat.Buffer({1: page(CALLS).pack()}, "two")], version, packing,
-          cmdlines=NAMES, kallsyms=SYMBOLS, header=kernel.header(only=SMALL))
+          cmdlines=NAMES, kallsyms=SYMBOLS)
     result = utrail("import", "-d", "alone", "trace.dat").must()
     assert result.out == f"{len(CALLS) + 6} records of 4 tasks are in 'alone'\n" and result.err == ""
     tasks = lines_by_task(utrail("replay", "-d", "alone").must().out)

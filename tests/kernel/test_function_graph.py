@@ -5,6 +5,7 @@ One boot runs all commands; the tests look at what it left.
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,11 @@ echo 1 > /sys/kernel/tracing/events/sched/sched_switch/enable
 /u/utrail record --libmcount-path /u -k -d busy /prog 2> busy.err
 echo 0 > /sys/kernel/tracing/events/sched/sched_switch/enable
 uftrace record -K 5 -d theirs /prog > /dev/null; state after-theirs
+if [ -x /usr/bin/trace-cmd ]; then
+	trace-cmd record -C mono -e sched:sched_switch -p function_graph --max-graph-depth 4 -F -c -o beside.dat \
+		/u/utrail record --libmcount-path /u -d beside /prog > beside.said 2>&1
+	echo "trace-cmd: $(cut -d' ' -f1 /proc/uptime) s" > /dev/console
+fi
 for data in ours theirs; do
 	/u/utrail replay --no-pager -d $data > $data.by-utrail 2>&1
 	uftrace replay --no-pager -d $data > $data.by-uftrace 2>&1
@@ -157,6 +163,8 @@ def out(tmp_path_factory):
         machine.add("/usr/bin/uftrace")
         for library in Path("/usr/lib").glob("*/uftrace/*.so"):
             machine.add(library)
+    if shutil.which("trace-cmd"):
+        machine.add(Path(shutil.which("trace-cmd")), "/usr/bin/trace-cmd")
     return machine.run(COMMANDS, timeout=900)
 
 
@@ -262,3 +270,24 @@ def test_both_show_the_same(out, data):
     assert nr_open(ours) == 0
     if nr_open(theirs) == 0:
         assert ours == theirs
+
+
+def test_a_trace_beside_a_recording(out, tmp_path):
+    """What trace-cmd recorded meanwhile is imported: under the calls of the program, and alone; uftrace shows the same."""
+    if not shutil.which("trace-cmd"):
+        pytest.skip("there is no trace-cmd")
+    data = tmp_path / "beside"
+    shutil.copytree(out / "beside", data)
+    if "zstd" not in utrail("--version").out.split():
+        pytest.skip("built without zstd, which trace-cmd compresses with")
+    result = utrail("import", "--into", data, out / "beside.dat").must()
+    assert result.err == "", (out / "beside.said").read_text()
+    lines = strip(utrail("replay", "-d", data).must().out)
+    assert find(lines, "__x64_sys_mmap", inside="mmap")
+    assert find(lines, "handle_mm_fault", inside="touch")
+    assert find(lines, "hrtimer_nanosleep", inside="nanosleep")
+    if PEER:
+        theirs = strip(run("uftrace", "replay", "--no-pager", "-d", data).must().out)
+        assert entered(theirs) == entered(lines)
+    utrail("import", "-d", tmp_path / "alone", out / "beside.dat").must()
+    assert " vfs_read\n" in utrail("report", "-d", tmp_path / "alone").must().out

@@ -142,6 +142,14 @@ uint64_t now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+pid_t make_child(void)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	return pid;
+}
+
 static bool run(const struct point *point)
 {
 	pid_t pid;

@@ -70,5 +70,7 @@ int number_of(const struct seen *seen);
 int make_file(void);
 trace_id_t make_log(int fd, const trace_attr_t *attr);
 uint64_t now_ns(clockid_t clock);
+/* As fork(), without failure: whoever is killed by its number must be somebody. */
+pid_t make_child(void);
 
 #endif

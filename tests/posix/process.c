@@ -56,7 +56,7 @@ POINT(child_of_a_process_whose_stream_closes_for_children_is_not_traced)
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_running(NULL);
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		write_numbers(id, 1, 1);
@@ -75,7 +75,7 @@ POINT(child_that_inherits_is_traced_into_the_same_stream_with_the_same_ids)
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_inherited(1000, POSIX_TRACE_LOOP);
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		CHECK_IS(open_id("x"), id);
@@ -94,10 +94,10 @@ POINT(grandchild_inherits_too)
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_inherited(1000, POSIX_TRACE_LOOP);
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
-		pid = fork();
+		pid = make_child();
 		if (pid == 0) {
 			write_numbers(id, 1, 1);
 			exit(0);
@@ -117,7 +117,7 @@ POINT(names_that_parent_and_child_open_after_the_fork_have_different_ids)
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t id;
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		write_numbers(open_id("of the child"), 1, 1);
@@ -135,7 +135,7 @@ POINT(names_that_parent_and_child_open_after_the_fork_have_different_ids)
 POINT(names_of_a_child_that_does_not_inherit_begin_with_those_of_the_parent)
 {
 	trace_event_id_t id = open_id("x");
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		CHECK_IS(open_id("x"), id);
@@ -147,7 +147,7 @@ POINT(names_of_a_child_that_does_not_inherit_begin_with_those_of_the_parent)
 POINT(trid_of_the_parent_is_einval_in_a_child)
 {
 	trace_id_t trid = make_running(NULL);
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		struct posix_trace_status_info status;
@@ -170,7 +170,7 @@ POINT(stream_of_the_parent_goes_on_when_a_child_ends)
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_inherited(1000, POSIX_TRACE_LOOP);
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0)
 		exit(0);
@@ -185,7 +185,7 @@ POINT(child_makes_streams_of_its_own)
 	trace_id_t trid = make_running(NULL);
 	trace_event_id_t id = open_id("x");
 	struct seen seen;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		trid = make_running(NULL);
@@ -235,7 +235,7 @@ static void expect_program(trace_id_t trid, pid_t pid)
 POINT(program_that_a_traced_child_executes_is_traced)
 {
 	trace_id_t trid = make_inherited(1000, POSIX_TRACE_LOOP);
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0) {
 		setenv("UTRAIL_POSIX_PROGRAM", "writes", 1);
@@ -281,7 +281,7 @@ POINT(controller_that_executes_a_program_gives_its_streams_back)
 	for (int nr = 0; nr < TRACE_SYS_MAX - 1; nr++)
 		trids[nr] = make_stream(NULL);
 	make_turns(&turns);
-	pid = fork();
+	pid = make_child();
 	if (pid == 0) {
 		make_running(NULL);
 		setenv("UTRAIL_POSIX_PROGRAM", "owner", 1);
@@ -300,7 +300,7 @@ static pid_t fork_target(struct turns *turns, bool joins)
 	pid_t pid;
 
 	make_turns(turns);
-	pid = fork();
+	pid = make_child();
 	if (pid != 0)
 		return pid;
 	if (joins)
@@ -446,7 +446,7 @@ POINT(streams_of_an_owner_that_was_killed_are_given_back)
 	pid_t pid;
 
 	for (int round = 0; round < 3; round++) {
-		pid = fork();
+		pid = make_child();
 		if (pid == 0) {
 			for (int nr = 0; nr < TRACE_SYS_MAX; nr++)
 				trids[nr] = make_small(POSIX_TRACE_LOOP, 64);
@@ -469,7 +469,7 @@ POINT(process_whose_controller_was_killed_goes_on_and_can_be_traced_again)
 	pid_t pid, self = getpid();
 
 	make_turns(&turns);
-	pid = fork();
+	pid = make_child();
 	if (pid == 0) {
 		CHECK_IS(posix_trace_create(self, NULL, &trid), 0);
 		CHECK_IS(posix_trace_start(trid), 0);
@@ -518,7 +518,7 @@ static void *blow(void *thread)
 static pid_t fork_storm(int process)
 {
 	pthread_t threads[NR_THREADS];
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid != 0)
 		return pid;
@@ -578,7 +578,7 @@ static long read_storm(trace_id_t trid, pid_t *pids, bool kills)
 				posix_trace_set_filter(trid, &set,
 						       nr_read % 2000 ? POSIX_TRACE_ADD_EVENTSET
 								      : POSIX_TRACE_SUB_EVENTSET);
-			if (kills && nr_read == 5000)
+			if (kills && nr_read == 5000 && pids[0] > 0)
 				kill(pids[0], SIGKILL);
 		}
 		if (is_over)

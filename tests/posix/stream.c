@@ -42,7 +42,7 @@ POINT(create_for_pid_zero_and_for_the_own_pid_is_the_same)
 POINT(create_for_a_process_that_does_not_exist_is_esrch)
 {
 	trace_id_t trid;
-	pid_t pid = fork();
+	pid_t pid = make_child();
 
 	if (pid == 0)
 		_exit(0);

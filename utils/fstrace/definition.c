@@ -1,6 +1,8 @@
 /* Declared events as lines of a data directory (see definition.h). */
 #include "utils/fstrace/definition.h"
 
+#include <string.h>
+
 #include "utils/fstrace/text.h"
 
 #define NAME_BYTES_MAX 200
@@ -21,7 +23,9 @@ void fst_definition_word(struct strbuf *out, const char *word)
 
 void fst_definition_name(struct strbuf *out, const char *id)
 {
-	strbuf_addstr(out, "trace:");
+	/* Those of POSIX Trace have a provider of their own. */
+	if (strncmp(id, "posix:", 6) != 0)
+		strbuf_addstr(out, "trace:");
 	for (const char *c = id; *c && out->len < NAME_BYTES_MAX; c++)
 		strbuf_addch(out, *c > ' ' && *c <= '~' ? *c : '_');
 }

@@ -117,7 +117,11 @@ static int write_buffer(struct pxt_log_writer *writer)
 
 static int drop_oldest(struct pxt_log_writer *writer)
 {
-	struct pxt_log log = { .fd = writer->fd, .header = writer->header };
+	struct pxt_log log = {
+		.fd = writer->fd,
+		.bytes = UINT64_MAX, /* it grows */
+		.header = writer->header,
+	};
 	struct pxt_event event;
 	int found;
 

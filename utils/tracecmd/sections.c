@@ -34,8 +34,7 @@ static int take_file(struct tracedat *file, const char *name, struct tracedat_cu
 
 	if (ret < 0)
 		return ret;
-	if (file->files.len + file->tracer_files.len + len + EVENT_MAX * 4 >
-	    TRACEDAT_FILES_MAX_BYTES)
+	if (file->files.len + len + EVENT_MAX * 4 > TRACEDAT_FILES_MAX_BYTES)
 		return err_set(err, -EFBIG, "%s: the files of tracefs are more than %lu bytes",
 			       tracedat_cursor_place(in).text, TRACEDAT_FILES_MAX_BYTES);
 	if (name)
@@ -78,13 +77,6 @@ static bool find_event_name(const struct strbuf *format, char name[static EVENT_
 	return is_name(name);
 }
 
-/* What is neither an event nor a call. Old readers have no use for such formats, and some of these they cannot read. */
-static bool is_of_tracer(const char *system, const char *event)
-{
-	return strcmp(system, "ftrace") == 0 && strcmp(event, "funcgraph_entry") != 0 &&
-	       strcmp(event, "funcgraph_exit") != 0;
-}
-
 /* One format file. */
 static int read_format(struct tracedat *file, const char *system, struct tracedat_cursor *in,
 		       struct uft_err *err)
@@ -93,7 +85,6 @@ static int read_format(struct tracedat *file, const char *system, struct traceda
 	const struct tracedat_place place = tracedat_cursor_place(in);
 	char event[EVENT_MAX];
 	char path[SYSTEM_MAX + EVENT_MAX + 32];
-	struct strbuf *to;
 	uint64_t len;
 	int ret = tracedat_take_u64(in, &len, err);
 
@@ -107,9 +98,8 @@ static int read_format(struct tracedat *file, const char *system, struct traceda
 		return 0;
 	}
 	snprintf(path, sizeof(path), "events/%s/%s/format", system, event);
-	to = is_of_tracer(system, event) ? &file->tracer_files : &file->files;
-	kernel_header_put_file(to, path, format.data, format.len);
-	return strbuf_oom(to) ? err_set_errno(err, -ENOMEM, "cannot keep '%s'", path) : 0;
+	kernel_header_put_file(&file->files, path, format.data, format.len);
+	return strbuf_oom(&file->files) ? err_set_errno(err, -ENOMEM, "cannot keep '%s'", path) : 0;
 }
 
 static int read_formats(struct tracedat *file, const char *system, struct tracedat_cursor *in,

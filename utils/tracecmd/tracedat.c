@@ -169,7 +169,6 @@ void tracedat_close(struct tracedat *file)
 		free(file->buffers[i].cpus);
 	free(file->buffers);
 	strbuf_deinit(&file->files);
-	strbuf_deinit(&file->tracer_files);
 	strbuf_deinit(&file->kallsyms);
 	strbuf_deinit(&file->cmdlines);
 	strbuf_deinit(&file->damage);

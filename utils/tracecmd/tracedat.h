@@ -41,8 +41,7 @@ struct tracedat_buffer {
  *
  * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers that do not say it themselves
  * @packing: what sections are compressed with, "" for nothing; @unpack does that, and is NULL for what nobody knows here
- * @files: files of tracefs, each as kernel_header_put_file() has it. @tracer_files: formats of records that are neither events nor calls.
- * @nr_events: how many formats both have
+ * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats of events
  * @kallsyms, @cmdlines: what is in these files of the kernel
  * @uname: of the machine, "" when it is not known
  * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when it @has_date
@@ -61,7 +60,6 @@ struct tracedat {
 	char packing[16];
 	unpack_fn *unpack;
 	struct strbuf files;
-	struct strbuf tracer_files;
 	size_t nr_events;
 	struct strbuf kallsyms;
 	struct strbuf cmdlines;

@@ -8,8 +8,8 @@
 
 #include "utils/view/report_diff_rows.h"
 
-/* A key that is no field: the name. */
-#define KEY_FUNC DIFF_FIELDS
+/* A key that is no field: the name. Behind it are those of counters. */
+#define KEY_FUNC DIFF_FIELD_KEYS
 
 static bool is_word(const char *word, size_t len, const char *name)
 {
@@ -66,24 +66,48 @@ static bool is_key(const char *word, size_t len, const char *name)
 	return true;
 }
 
+/* False when it is no name of a counter. Whether recordings have it is looked at when they are known. */
+static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
+{
+	char name[COUNTER_NAME_BYTES];
+	struct counter counter;
+	int index;
+
+	if (len >= sizeof(name))
+		return false;
+	memcpy(name, word, len);
+	name[len] = '\0';
+	if (!counter_parse(name, &counter))
+		return false;
+	index = counters_add(&diff->key_counters, &counter);
+	if (index < 0)
+		return false;
+	if (diff->nr_keys < DIFF_KEYS_MAX)
+		diff->keys[diff->nr_keys++] = KEY_FUNC + 1 + index;
+	return true;
+}
+
 static int add_key(struct report_diff *diff, const char *word, size_t len, struct uft_err *err)
 {
 	const char *family = family_of(diff, word, len);
 	struct strbuf known cleanup_strbuf = { 0 };
 	size_t key = 0;
 
-	while (key < DIFF_FIELDS && !is_key(word, len, diff_fields[key].column.name) &&
+	while (key < DIFF_FIELD_KEYS && !is_key(word, len, diff_fields[key].column.name) &&
 	       !(family && strcmp(diff_fields[key].column.name, family) == 0))
 		key++;
-	if (key < DIFF_FIELDS || is_word(word, len, "func")) {
+	if (key < DIFF_FIELD_KEYS || is_word(word, len, "func")) {
 		if (diff->nr_keys < DIFF_KEYS_MAX)
 			diff->keys[diff->nr_keys++] = key;
 		return 0;
 	}
-	for (size_t i = 0; i < DIFF_FIELDS; i++)
+	if (add_counter_key(diff, word, len))
+		return 0;
+	for (size_t i = 0; i < DIFF_FIELD_KEYS; i++)
 		strbuf_addf(&known, "%s, ", diff_fields[i].column.name);
-	return err_set(err, -ERR_USAGE, "unknown sort key '%.*s': expected some of %sfunc",
-		       (int)len, word, strbuf_str(&known));
+	return err_set(err, -ERR_USAGE,
+		       "unknown sort key '%.*s': expected some of %sfunc, or a counter", (int)len,
+		       word, strbuf_str(&known));
 }
 
 static int for_each_word(struct report_diff *diff, const char *text,
@@ -144,8 +168,13 @@ void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg)
 static double sort_value(const struct report_diff *diff, const struct diff_field *field,
 			 const struct diff_row *row)
 {
-	double base = field->value(&row->base);
-	double pair = field->value(&row->pair);
+	double base = field->value(&row->base, field);
+	double pair = field->value(&row->pair, field);
+
+	/* What is not known comes with what is nothing. */
+	base = isnan(base) ? 0 : base;
+	pair = isnan(pair) ? 0 : pair;
+
 	double change = pair - base;
 
 	switch (diff->config.sort_column) {
@@ -163,13 +192,13 @@ static double sort_value(const struct report_diff *diff, const struct diff_field
 
 static int compare_rows(const void *a, const void *b, void *arg)
 {
-	const struct report_diff *diff = arg;
+	const struct diff_table *table = arg;
 	const struct diff_row *x = a;
 	const struct diff_row *y = b;
 
-	for (size_t i = 0; i < diff->nr_keys && diff->keys[i] < KEY_FUNC; i++) {
-		double vx = sort_value(diff, &diff_fields[diff->keys[i]], x);
-		double vy = sort_value(diff, &diff_fields[diff->keys[i]], y);
+	for (size_t i = 0; i < table->nr_keys && table->keys[i].value; i++) {
+		double vx = sort_value(table->diff, &table->keys[i], x);
+		double vy = sort_value(table->diff, &table->keys[i], y);
 
 		if (vx != vy)
 			return vx > vy ? -1 : 1;
@@ -193,14 +222,31 @@ static void put_titles(const struct aggregate *aggs, size_t nr, struct sink *sin
 	sink_lit(sink, "#\n");
 }
 
-static void add_side(struct side *side, const struct func_row *row, unsigned nr_runs)
+/* @places: of the counters in the row's recording */
+static void add_side(struct side *side, const struct func_row *row, unsigned nr_runs,
+		     const int places[static DIFF_COUNTERS_MAX])
 {
+	const struct counter_sums *sums = row->stats.counters;
 	bool is_first = side->stats.calls == 0;
 
 	side->nr_runs = nr_runs;
 	if (row->func->sym)
 		side->size = row->func->sym->size;
 	call_stats_merge(&side->stats, &row->stats, is_first);
+	for (size_t i = 0; sums && i < DIFF_COUNTERS_MAX; i++) {
+		if (places[i] < 0)
+			continue;
+		side->counters[i].sum += sums->sums[places[i]];
+		side->counters[i].calls += sums->calls[places[i]];
+	}
+}
+
+static void merge_counters(struct side *to, const struct side *from)
+{
+	for (size_t i = 0; i < DIFF_COUNTERS_MAX; i++) {
+		to->counters[i].sum += from->counters[i].sum;
+		to->counters[i].calls += from->counters[i].calls;
+	}
 }
 
 static int compare_names(const void *a, const void *b)
@@ -211,13 +257,18 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(x->func->name, y->func->name);
 }
 
-/* A row for each function of each recording, then one for each name. */
-static size_t join(struct aggregate *aggs, size_t nr_aggs, struct diff_row *rows)
+/* A row for each function of each recording. */
+static int make_rows(const struct diff_table *table, struct aggregate *aggs, size_t nr_aggs,
+		     struct diff_row *rows, struct uft_err *err)
 {
 	size_t nr = 0;
-	size_t kept = 0;
 
 	for (size_t i = 0; i < nr_aggs; i++) {
+		int places[DIFF_COUNTERS_MAX];
+		int ret = diff_table_places(table, &aggs[i], places, err);
+
+		if (ret < 0)
+			return ret;
 		for (size_t k = 0; k < aggs[i].nr_rows; k++) {
 			struct diff_row *row = &rows[nr++];
 
@@ -225,10 +276,18 @@ static size_t join(struct aggregate *aggs, size_t nr_aggs, struct diff_row *rows
 			row->modules = &aggs[i].pipe->data->modules;
 			row->base.nr_runs = 1;
 			row->pair.nr_runs = nr_aggs - 1;
-			add_side(i ? &row->pair : &row->base, &aggs[i].rows[k],
-				 i ? nr_aggs - 1 : 1);
+			add_side(i ? &row->pair : &row->base, &aggs[i].rows[k], i ? nr_aggs - 1 : 1,
+				 places);
 		}
 	}
+	return 0;
+}
+
+/* One row for each name. */
+static size_t join(struct diff_row *rows, size_t nr)
+{
+	size_t kept = 0;
+
 	if (nr)
 		qsort(rows, nr, sizeof(*rows), compare_names);
 	for (size_t i = 0; i < nr; i++) {
@@ -243,40 +302,55 @@ static size_t join(struct aggregate *aggs, size_t nr_aggs, struct diff_row *rows
 		if (rows[i].pair.stats.calls)
 			call_stats_merge(&last->pair.stats, &rows[i].pair.stats,
 					 last->pair.stats.calls == 0);
+		merge_counters(&last->pair, &rows[i].pair);
 		last->pair.size = MAX(last->pair.size, rows[i].pair.size);
 	}
 	return kept;
 }
 
+static void put(const struct diff_table *table, const struct diff_row *rows, size_t nr_rows,
+		const struct aggregate *aggs, size_t nr, struct sink *sink)
+{
+	enum color_mode color = table->diff->config.color;
+
+	switch (table->diff->config.format) {
+	case REPORT_CSV:
+		report_diff_put_csv(table, rows, nr_rows, sink);
+		return;
+	case REPORT_JSON:
+		report_diff_put_json(table, rows, nr_rows, sink);
+		return;
+	case REPORT_TEXT:
+		break;
+	}
+	sink_page_begin(sink, color);
+	put_titles(aggs, nr, sink);
+	report_diff_put_table(table, rows, nr_rows, sink);
+	sink_page_end(sink, color);
+}
+
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err)
 {
+	struct diff_table table cleanup(diff_table_deinit) = { 0 };
 	size_t nr_rows = 0;
+	int ret = diff_table_init(&table, diff, aggs, nr, err);
 
-	for (size_t i = 0; i < nr; i++) {
-		aggregate_by_name(&aggs[i]);
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		ret = aggregate_by_name(&aggs[i]);
 		nr_rows += aggs[i].nr_rows;
 	}
 
 	struct diff_row *rows cleanup_free = calloc(nr_rows + 1, sizeof(*rows));
 
-	if (!rows)
-		return err_set_errno(err, -ENOMEM, "cannot compare %zu rows", nr_rows);
-	nr_rows = join(aggs, nr, rows);
-	qsort_r(rows, nr_rows, sizeof(*rows), compare_rows, (void *)diff);
-	switch (diff->config.format) {
-	case REPORT_CSV:
-		report_diff_put_csv(diff, rows, nr_rows, sink);
-		return 0;
-	case REPORT_JSON:
-		report_diff_put_json(diff, rows, nr_rows, sink);
-		return 0;
-	case REPORT_TEXT:
-		break;
-	}
-	sink_page_begin(sink, diff->config.color);
-	put_titles(aggs, nr, sink);
-	report_diff_put_table(diff, rows, nr_rows, sink);
-	sink_page_end(sink, diff->config.color);
+	if (ret == 0)
+		ret = rows ? make_rows(&table, aggs, nr, rows, err) : -ENOMEM;
+	if (ret == -ENOMEM)
+		return err_set_errno(err, ret, "cannot compare %zu rows", nr_rows);
+	if (ret < 0)
+		return ret;
+	nr_rows = join(rows, nr_rows);
+	qsort_r(rows, nr_rows, sizeof(*rows), compare_rows, &table);
+	put(&table, rows, nr_rows, aggs, nr, sink);
 	return 0;
 }

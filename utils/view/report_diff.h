@@ -33,14 +33,21 @@ struct diff_config {
 	bool shows_source;
 };
 
-#define DIFF_KEYS_MAX 32
+#define DIFF_KEYS_MAX	  32
+/* Recordings that are compared need not have the same ones. */
+#define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
-/* Starts with report_diff_init(); needs no end. */
+/*
+ * Starts with report_diff_init(); needs no end.
+ *
+ * @keys: of fields; one more is that of the name, and behind that are places in @key_counters
+ */
 struct report_diff {
 	struct diff_config config;
 	struct column_choice columns;
 	uint8_t keys[DIFF_KEYS_MAX];
 	size_t nr_keys;
+	struct counters key_counters;
 	bool is_absolute;
 	bool is_compact;
 	bool is_percent;

@@ -10,6 +10,7 @@
 
 #define NAME_UNDERLINE	20
 #define COMPACT_WIDTH	11
+#define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
 /* From here on a change of a time stands out, and from here on it does so a little. */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
@@ -117,6 +118,40 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
+/* Two digits of what comes once in many calls. */
+static void put_ratio_cell(const struct report_diff *diff, double base, double pair,
+			   struct sink *sink)
+{
+	double change = pair - base;
+	char text[64];
+
+	if (diff->is_compact)
+		sink_lit(sink, "  ");
+	else
+		sink_putf(sink, "%10.2f  %9.2f  ", base, pair);
+	snprintf(text, sizeof(text), "%+9.2f", change);
+	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
+}
+
+/* Of a counter that one side has not, or neither. */
+static void put_missing(const struct report_diff *diff, const struct diff_field *field, double base,
+			double pair, struct sink *sink)
+{
+	const double values[] = { base, pair };
+
+	for (size_t i = 0; !diff->is_compact && i < ARRAY_SIZE(values); i++) {
+		int width = i ? 9 : 10;
+
+		if (isnan(values[i]))
+			sink_fill(sink, ' ', width + 2);
+		else
+			sink_putf(sink, "%*.*f  ", width, field->kind == FIELD_MEAN ? 2 : 0,
+				  values[i]);
+	}
+	sink_str_padded(sink, isnan(base) && isnan(pair) ? "" : "N/A",
+			diff->is_compact ? -COMPACT_WIDTH : -9);
+}
+
 static void put_deviation_cell(const struct report_diff *diff, double base, double pair,
 			       struct sink *sink)
 {
@@ -128,9 +163,13 @@ static void put_deviation_cell(const struct report_diff *diff, double base, doub
 static void put_cell(const struct report_diff *diff, const struct diff_field *field,
 		     const struct diff_row *row, struct sink *sink)
 {
-	double base = field->value(&row->base);
-	double pair = field->value(&row->pair);
+	double base = field->value(&row->base, field);
+	double pair = field->value(&row->pair, field);
 
+	if (isnan(base) || isnan(pair)) {
+		put_missing(diff, field, base, pair, sink);
+		return;
+	}
 	switch (field->kind) {
 	case FIELD_TIME:
 		put_time_cell(diff, base, pair, sink);
@@ -141,10 +180,25 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 	case FIELD_DEVIATION:
 		put_deviation_cell(diff, base, pair, sink);
 		break;
+	case FIELD_MEAN:
+		put_ratio_cell(diff, base, pair, sink);
+		break;
+	case FIELD_COUNTERS:
+		break;
 	}
 }
 
-static int width_of(const struct report_diff *diff, const struct diff_field *field)
+/* Behind a counter's own column "per call" is enough. */
+static void put_title(const struct report_diff *diff, const struct diff_field *field,
+		      char title[static TITLE_BYTES])
+{
+	snprintf(title, TITLE_BYTES, "%s%s",
+		 field->kind == FIELD_MEAN ? "per call" : field->column.header,
+		 diff->is_compact ? "" : " (diff)");
+}
+
+/* Of its cells. */
+static int cell_width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	if (diff->is_compact)
 		return COMPACT_WIDTH;
@@ -153,15 +207,24 @@ static int width_of(const struct report_diff *diff, const struct diff_field *fie
 	return field->kind == FIELD_DEVIATION ? 35 : 32;
 }
 
-static void put_header(const struct report_diff *diff, struct sink *sink)
+/* Names of counters may be longer than the cells below. */
+static int width_of(const struct report_diff *diff, const struct diff_field *field)
 {
-	char title[64];
+	char title[TITLE_BYTES];
 
-	for (size_t i = 0; i < diff->columns.nr; i++) {
-		const struct diff_field *field = &diff_fields[diff->columns.columns[i]];
+	put_title(diff, field, title);
+	return MAX((int)strlen(title), cell_width_of(diff, field));
+}
 
-		snprintf(title, sizeof(title), "%s%s", field->column.header,
-			 diff->is_compact ? "" : " (diff)");
+static void put_header(const struct diff_table *table, struct sink *sink)
+{
+	const struct report_diff *diff = table->diff;
+	char title[TITLE_BYTES];
+
+	for (size_t i = 0; i < table->nr_fields; i++) {
+		const struct diff_field *field = &table->fields[i];
+
+		put_title(diff, field, title);
 		sink_lit(sink, "   ");
 		sink_str_padded(sink, title, -width_of(diff, field));
 	}
@@ -169,23 +232,28 @@ static void put_header(const struct report_diff *diff, struct sink *sink)
 	if (diff->config.shows_source)
 		source_put_word(" [Source]", diff->config.color, sink);
 	sink_lit(sink, "\n");
-	for (size_t i = 0; i < diff->columns.nr; i++) {
+	for (size_t i = 0; i < table->nr_fields; i++) {
 		sink_lit(sink, "   ");
-		sink_fill(sink, '=', width_of(diff, &diff_fields[diff->columns.columns[i]]));
+		sink_fill(sink, '=', width_of(diff, &table->fields[i]));
 	}
 	sink_lit(sink, "   ");
 	sink_fill(sink, '=', NAME_UNDERLINE);
 	sink_lit(sink, "\n");
 }
 
-void report_diff_put_table(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
+void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			   struct sink *sink)
 {
-	put_header(diff, sink);
+	const struct report_diff *diff = table->diff;
+
+	put_header(table, sink);
 	for (size_t i = 0; i < nr; i++) {
-		for (size_t k = 0; k < diff->columns.nr; k++) {
+		for (size_t k = 0; k < table->nr_fields; k++) {
+			const struct diff_field *field = &table->fields[k];
+
 			sink_lit(sink, "   ");
-			put_cell(diff, &diff_fields[diff->columns.columns[k]], &rows[i], sink);
+			sink_fill(sink, ' ', width_of(diff, field) - cell_width_of(diff, field));
+			put_cell(diff, field, &rows[i], sink);
 		}
 		sink_lit(sink, "   ");
 		sink_func(sink, rows[i].func);
@@ -196,21 +264,25 @@ void report_diff_put_table(const struct report_diff *diff, const struct diff_row
 	}
 }
 
-static void put_exact(const struct diff_field *field, double value, struct sink *sink)
+/* @none: stands for what there is not */
+static void put_exact(const struct diff_field *field, double value, const char *none,
+		      struct sink *sink)
 {
-	if (field->kind == FIELD_DEVIATION)
+	if (isnan(value))
+		sink_str(sink, none);
+	else if (field->kind == FIELD_DEVIATION || field->kind == FIELD_MEAN)
 		sink_putf(sink, "%.2f", value);
 	else
 		sink_putf(sink, "%.0f", value);
 }
 
-void report_diff_put_csv(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
+void report_diff_put_csv(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			 struct sink *sink)
 {
 	sink->medium = MEDIUM_CSV;
 	sink_lit(sink, "#");
-	for (size_t k = 0; k < diff->columns.nr; k++) {
-		const char *name = diff_fields[diff->columns.columns[k]].column.header;
+	for (size_t k = 0; k < table->nr_fields; k++) {
+		const char *name = table->fields[k].column.header;
 
 		sink_str(sink, name);
 		sink_lit(sink, " (base),");
@@ -221,16 +293,16 @@ void report_diff_put_csv(const struct report_diff *diff, const struct diff_row *
 	}
 	sink_lit(sink, "Function\n");
 	for (size_t i = 0; i < nr; i++) {
-		for (size_t k = 0; k < diff->columns.nr; k++) {
-			const struct diff_field *field = &diff_fields[diff->columns.columns[k]];
-			double base = field->value(&rows[i].base);
-			double pair = field->value(&rows[i].pair);
+		for (size_t k = 0; k < table->nr_fields; k++) {
+			const struct diff_field *field = &table->fields[k];
+			double base = field->value(&rows[i].base, field);
+			double pair = field->value(&rows[i].pair, field);
 
-			put_exact(field, base, sink);
+			put_exact(field, base, "", sink);
 			sink_lit(sink, ",");
-			put_exact(field, pair, sink);
+			put_exact(field, pair, "", sink);
 			sink_lit(sink, ",");
-			put_exact(field, pair - base, sink);
+			put_exact(field, pair - base, "", sink);
 			sink_lit(sink, ",");
 		}
 		sink_func(sink, rows[i].func);
@@ -238,7 +310,7 @@ void report_diff_put_csv(const struct report_diff *diff, const struct diff_row *
 	}
 }
 
-void report_diff_put_json(const struct report_diff *diff, const struct diff_row *rows, size_t nr,
+void report_diff_put_json(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			  struct sink *sink)
 {
 	sink->medium = MEDIUM_JSON;
@@ -247,19 +319,19 @@ void report_diff_put_json(const struct report_diff *diff, const struct diff_row 
 		sink_either(sink, i, ",\n{\"name\":\"", "\n{\"name\":\"");
 		sink_func(sink, rows[i].func);
 		sink_lit(sink, "\"");
-		for (size_t k = 0; k < diff->columns.nr; k++) {
-			const struct diff_field *field = &diff_fields[diff->columns.columns[k]];
-			double base = field->value(&rows[i].base);
-			double pair = field->value(&rows[i].pair);
+		for (size_t k = 0; k < table->nr_fields; k++) {
+			const struct diff_field *field = &table->fields[k];
+			double base = field->value(&rows[i].base, field);
+			double pair = field->value(&rows[i].pair, field);
 
 			sink_lit(sink, ",\"");
 			sink_str(sink, field->column.name);
 			sink_lit(sink, "\":{\"base\":");
-			put_exact(field, base, sink);
+			put_exact(field, base, "null", sink);
 			sink_lit(sink, ",\"pair\":");
-			put_exact(field, pair, sink);
+			put_exact(field, pair, "null", sink);
 			sink_lit(sink, ",\"diff\":");
-			put_exact(field, pair - base, sink);
+			put_exact(field, pair - base, "null", sink);
 			sink_lit(sink, "}");
 		}
 		sink_lit(sink, "}");

@@ -1,0 +1,134 @@
+"""POSIX Trace as programs use it: the examples of the documentation, with the library as it is installed, and under utrail record."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("UTRAIL_BUILD", TOP / "build"))
+LIBRARY = BUILD / "libmcount/trace"
+HEADERS = TOP / "libmcount/posix/include"
+EXAMPLES = TOP / "doc/examples"
+
+
+@pytest.fixture(autouse=True)
+def own_place(tmp_path, monkeypatch):
+    place = tmp_path / "place"
+    place.mkdir(mode=0o700)
+    monkeypatch.setenv("UTRAIL_TRACE_DIR", str(place))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(LIBRARY))
+
+
+def build(tmp_path, source, name, *options, library="libutrail-trace.so.1"):
+    program = tmp_path / name
+    subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", *options, source, f"-I{HEADERS}", LIBRARY / library, "-pthread", "-o", program],
+                   check=True)
+    return program
+
+
+def run(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+
+
+@pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
+def test_self(tmp_path, library):
+    program = build(tmp_path, EXAMPLES / "posix_self.c", "self", "-std=c99", library=library)
+    assert run(program) == "posix_trace_start\nframe done: 1\nframe done: 2\nframe done: 3\nposix_trace_stop\n"
+    left = {path.name for path in (tmp_path / "place").iterdir()}
+    assert left <= {"lock"}
+
+
+TARGET = r"""
+#include <trace.h>
+#include <unistd.h>
+
+int main(void)
+{
+	trace_event_id_t id;
+	int nr;
+
+	posix_trace_eventid_open("tick", &id);
+	write(1, "ready\n", 6);
+	for (nr = 0;; nr++) {
+		posix_trace_event(id, &nr, sizeof(nr));
+		posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, "boring", 6);
+		usleep(1000);
+	}
+}
+"""
+
+
+def test_controller_and_analyzer(tmp_path):
+    """One program is recorded by another one that knows its number only, and a third one reads the log."""
+    (tmp_path / "target.c").write_text(TARGET)
+    target = build(tmp_path, tmp_path / "target.c", "target", "-Wno-unused-result")
+    controller = build(tmp_path, EXAMPLES / "posix_controller.c", "controller")
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    with subprocess.Popen([target], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        run(controller, str(process.pid), "1", tmp_path / "log")
+        process.kill()
+    lines = run(analyzer, tmp_path / "log").splitlines()
+    ticks = [int.from_bytes(bytes.fromhex(line.split()[1]), sys.byteorder) for line in lines if re.match("tick ", line)]
+    assert ticks and ticks == list(range(ticks[0], ticks[0] + len(ticks)))
+    assert lines[0].startswith("posix_trace_start")
+    assert f"{len(ticks)} times tick" in lines
+    assert not [line for line in lines if "unnamed" in line]
+
+
+def test_analyzer_of_what_is_no_log(tmp_path):
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    done = subprocess.run([analyzer, analyzer], text=True, capture_output=True)
+    assert done.returncode == 1 and "Invalid argument" in done.stderr
+
+
+SHOP = r"""
+#include <trace.h>
+
+static trace_event_id_t id;
+
+__attribute__((noinline)) void sell(int nr)
+{
+	posix_trace_event(id, &nr, sizeof(nr));
+}
+
+int main(void)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct posix_trace_event_info info;
+	int unavailable, nr;
+	trace_id_t trid;
+	size_t len;
+
+	posix_trace_eventid_open("item sold", &id);
+	sell(1);
+	posix_trace_create(0, 0, &trid);
+	posix_trace_start(trid);
+	sell(2);
+	posix_trace_trygetnext_event(trid, &info, 0, 0, &len, &unavailable);
+	posix_trace_trygetnext_event(trid, &info, &nr, sizeof(nr), &len, &unavailable);
+	posix_trace_eventid_get_name(trid, info.posix_event_id, name);
+	posix_trace_shutdown(trid);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, 0, 0);
+	return nr != 2 || name[0] != 'i';
+}
+"""
+
+
+@pytest.mark.skipif(not (BUILD / "libmcount/libmcount.so").exists(), reason="there is no probe for this machine")
+@pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
+def test_recorded(tmp_path, library):
+    """Under utrail record events are in the calls that made them, with a stream and without; the stream gets them, too."""
+    (tmp_path / "shop.c").write_text(SHOP)
+    program = build(tmp_path, tmp_path / "shop.c", "shop", "-pg", "-O1", library=library)
+    subprocess.run([BUILD / "utrail", "record", "--no-libcall", "--no-sched", "-d", tmp_path / "data", program], check=True)
+    shown = run(BUILD / "utrail", "replay", "-d", tmp_path / "data", "-f", "none")
+    assert re.findall(r"\S.*", shown) == [
+        "main() {", "sell() {", "/* posix:item_sold (DATA=01000000) */", "} /* sell */",
+        "sell() {", "/* posix:item_sold (DATA=02000000) */", "} /* sell */",
+        "/* posix:unnamed (DATA=) */", "} /* main */"]
+    assert "posix:item_sold" in run(BUILD / "utrail", "report", "--events", "-d", tmp_path / "data")
