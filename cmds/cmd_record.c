@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +90,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.is_steerable = opts->agent || opts->overhead,
 		.has_agent = opts->agent,
 		.overhead_percent = opts->overhead,
+		.traces_processes = opts->proc != OPTS_PROC_NOT,
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
@@ -276,6 +278,24 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 		run->has_perf = true;
 }
 
+/* Its child has not begun yet, and does not when that fails: who asks for processes wants a recording that has them all. */
+static int watch_processes(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct launched *program = &run->program_process;
+	int ret;
+
+	if (!run->settings.traces_processes)
+		return 0;
+	ret = proc_open(&rec->proc, &rec->sources, &rec->alive, program->pid, err);
+	if (ret < 0) {
+		kill(program->pid, SIGKILL);
+		waitpid(program->pid, NULL, 0);
+		close(program->go);
+		close(program->report);
+	}
+	return ret;
+}
+
 static struct launch make_launch(const struct run *run)
 {
 	struct launch launch = {
@@ -345,6 +365,9 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (run->nr_pids)
 		return finish_run(run, rec, attached_run(run, rec, err));
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
+	if (ret < 0)
+		return ret;
+	ret = watch_processes(run, rec, err);
 	if (ret < 0)
 		return ret;
 	watch_kernel(run, rec, program->pid);
@@ -443,7 +466,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 {
 	struct strbuf options cleanup_strbuf = { 0 };
 
-	if (rec->tasks.nr_tids || !rec->processes.first)
+	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.traces_processes)
 		return;
 	empty_add_options(run->opts, &options);
 	if (options.len)
@@ -468,6 +491,9 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	struct recorder rec cleanup_recorder = { 0 };
 	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
+	/* Command lines are nobody else's business. */
+	if (ret == 0 && run->settings.traces_processes && fchmod(run->dir.fd, 0700) < 0)
+		ret = err_set_errno(err, -errno, "cannot protect '%s'", run->settings.data_dir);
 	if (ret < 0)
 		return ret;
 	run->store = &run->dir.store;
@@ -503,8 +529,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
 		      rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!run->nr_pids && !rec.processes.first && !rec.channel.declined &&
-	    !rec.channel.protected && !rec.channel.other_libc &&
+	if (!run->nr_pids && !run->settings.traces_processes && !rec.processes.first &&
+	    !rec.channel.declined && !rec.channel.protected && !rec.channel.other_libc &&
 	    !rec.channel.talks.nr_other_version) {
 		int status = exit_status(run);
 

@@ -60,7 +60,7 @@ void help_option_names(const struct opt_row *row, struct strbuf *out)
 		strbuf_addstr(out, "    ");
 	strbuf_addf(out, "--%s", row->name);
 	if (row->arg)
-		strbuf_addf(out, "=%s", row->arg);
+		strbuf_addf(out, row->without ? "[=%s]" : "=%s", row->arg);
 }
 
 /* @text in the right-hand column, broken between words. */

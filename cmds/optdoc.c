@@ -34,9 +34,9 @@ static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 	add_roff(row->name, out);
 	strbuf_addstr(out, "\\fR");
 	if (row->arg) {
-		strbuf_addstr(out, "=\\fI");
+		strbuf_addstr(out, row->without ? "[=\\fI" : "=\\fI");
 		add_roff(row->arg, out);
-		strbuf_addstr(out, "\\fR");
+		strbuf_addstr(out, row->without ? "\\fR]" : "\\fR");
 	}
 	strbuf_addch(out, '\n');
 	strbuf_addch(out, toupper((unsigned char)row->help[0]));
@@ -144,13 +144,13 @@ static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 		strbuf_addf(out, "{-%c%s,--%s%s}", row->letter, row->arg ? "+" : "", row->name,
 			    row->arg ? "=" : "");
 	else
-		strbuf_addf(out, "--%s%s", row->name, row->arg ? "=" : "");
+		strbuf_addf(out, "--%s%s", row->name, row->without ? "=-" : row->arg ? "=" : "");
 	strbuf_addstr(out, "'[");
 	add_quoted(row->help, "[]\\:", out);
 	strbuf_addch(out, ']');
 	if (row->arg) {
 		add_argument_kind(row, &kind);
-		strbuf_addch(out, ':');
+		strbuf_addstr(out, row->without ? "::" : ":");
 		add_quoted(row->arg, ":\\", out);
 		strbuf_addf(out, ": _utrail_argument %s", strbuf_str(&kind));
 	}
@@ -192,7 +192,7 @@ static void add_fish_option(const struct cmd *cmd, const struct opt_row *row, st
 		else if (strcmp(text, "dir") == 0)
 			strbuf_addstr(out, " -x -a '(__fish_complete_directories)'");
 		else if (strncmp(text, "words ", 6) == 0)
-			strbuf_addf(out, " -x -a '%s'", text + 6);
+			strbuf_addf(out, " %s -a '%s'", row->without ? "-f" : "-x", text + 6);
 		else if (strncmp(text, "ask ", 4) == 0)
 			strbuf_addf(out, " -x -a '(__utrail_ask %s)'", text + 4);
 		else
@@ -216,6 +216,12 @@ static void add_fish_tables(struct strbuf *out)
 	}
 }
 
+/* The next word of the command line is its argument. */
+static bool takes_word(const struct opt_row *row)
+{
+	return row->arg && !row->without;
+}
+
 /* Options by command, what their arguments can be, and what the letters stand for. */
 static void add_bash_tables(struct strbuf *out)
 {
@@ -225,13 +231,13 @@ static void add_bash_tables(struct strbuf *out)
 		for (size_t i = 0; i < opts_table_nr; i++) {
 			if (opts_table[i].cmds & (*cmd)->bit)
 				strbuf_addf(out, "--%s%s ", opts_table[i].name,
-					    opts_table[i].arg ? "=" : "");
+					    takes_word(&opts_table[i]) ? "=" : "");
 		}
 		strbuf_addstr(out, "'\n");
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_arguments=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].arg && opts_table[i].cmds)
+		if (takes_word(&opts_table[i]) && opts_table[i].cmds)
 			add_bash_words(&opts_table[i], out);
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");

@@ -58,6 +58,12 @@ static const struct opt_word clock_words[] = {
 	{ NULL },
 };
 
+static const struct opt_word proc_words[] = {
+	{ "auto", OPTS_PROC_AUTO },
+	{ "ptrace", OPTS_PROC_PTRACE },
+	{ NULL },
+};
+
 static const struct opt_word full_words[] = {
 	{ "wait", OPTS_FULL_WAIT },
 	{ "drop", OPTS_FULL_DROP },
@@ -379,6 +385,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
 	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
 	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
+	{ "proc", 0, "auto|ptrace", "record what processes do, too: fork, exec and exit of the program and all its descendants",
+	  GROUP_RECORD, CMD_RECORD, OPT_WORD, MEMBER(proc), .words = proc_words, .without = "auto" },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",

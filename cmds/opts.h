@@ -60,6 +60,12 @@ enum opts_format {
 	OPTS_FORMAT_EXPORT, /* and up: plus an enum export_number */
 };
 
+enum opts_proc {
+	OPTS_PROC_NOT,
+	OPTS_PROC_AUTO,
+	OPTS_PROC_PTRACE,
+};
+
 enum opts_full {
 	OPTS_FULL_WAIT,
 	OPTS_FULL_DROP,
@@ -150,6 +156,7 @@ struct opts {
 
 	/* record, live */
 	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
+	int proc;	   /* --proc: enum opts_proc */
 	bool agent;	   /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */

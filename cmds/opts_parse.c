@@ -65,9 +65,40 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 	return check_format(opts, err);
 }
 
+/* A task has one tracer at most: so nobody else may stop it, and the recorder must be its parent. Events are kept for good. */
+static int check_proc(const struct opts *opts, struct uft_err *err)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} others[] = {
+		{ opts->agent, "--agent" },
+		{ opts->overhead, "--overhead" },
+		{ opts->pids, "--pid" },
+		{ opts->keep_pid, "--keep-pid" },
+		{ opts->flight_bytes, "--flight" },
+		{ opts->nop, "--nop" },
+	};
+
+	if (!opts->proc)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (others[i].is_given)
+			return err_set(err, -ERR_USAGE,
+				       "'--proc' cannot be used together with '%s'",
+				       others[i].name);
+	}
+	if (!(opts->cmd->bit & CMD_RECORD))
+		return err_set(err, -ERR_USAGE, "'--proc' is for record, not for %s",
+			       opts->cmd->name);
+	return 0;
+}
+
 /* What can only be judged when everything is known. */
 static int check_together(const struct opts *opts, struct uft_err *err)
 {
+	int ret;
+
 	if (opts->average_total && opts->average_self)
 		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
 	if (opts->nest_libcalls && !opts->show_libcalls)
@@ -80,6 +111,9 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 	if (opts->overhead && opts->estimate_return)
 		return err_set(err, -ERR_USAGE,
 			       "'--overhead' cannot be used together with '--estimate-return'");
+	ret = check_proc(opts, err);
+	if (ret < 0)
+		return ret;
 	if (opts->max_bytes && opts->max_bytes < opts->flight_bytes)
 		return err_set(err, -ERR_USAGE,
 			       "option '--max-size' must not be less than '--flight'");

@@ -17,6 +17,7 @@
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
+#include "utils/format/datadir.h"
 #include "utils/trace/cpu_files.h"
 #include "utils/view/kernelfields.h"
 
@@ -116,6 +117,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err)
 {
 	bool has_kernel = has_cpu_files(data, "kernel-cpu");
+	bool has_processes = has_bytes((void *)data, DATADIR_PROCESSES, 0) < 0;
 	const char *hint = "";
 
 	if (data_has_records(data))
@@ -123,12 +125,14 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
-	/* Of tasks without a probe the kernel tells, too; that is outside of all functions. */
-	if (has_kernel || has_cpu_files(data, "perf-cpu")) {
-		if (((opts->event_full && opts->use_events) || (has_kernel && opts->kernel_full)) &&
+	/* Of tasks without a probe the kernel tells, too, and proc.dat; that is outside of all functions. */
+	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
+		bool shows_outside = opts->event_full || (opts->cmd->bit & CMD_EVENTS);
+
+		if (((shows_outside && opts->use_events) || (has_kernel && opts->kernel_full)) &&
 		    !data->growth)
 			return 0;
-		hint = "; what the kernel tells of its tasks is shown by --event-full";
+		hint = "; what its tasks did besides is shown by --event-full";
 	}
 	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s%s", data->dir,
 		data->info.cmdline ? "; it was made by: " : "",

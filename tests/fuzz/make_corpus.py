@@ -353,6 +353,8 @@ def make_files(found):
             elif re.fullmatch(r"\d+\.dat", file) and data:
                 save("record", name, b"\0" + data)
                 save("record", name + "-big", b"\1" + swap_records(data))
+            elif file == "proc.dat" and data:
+                save("proc", name, b"\0" + data)
             elif file.startswith("perf-cpu") and data:
                 save("perf", name, b"\0" + data)
                 save("perf", name + "-big", b"\1" + swap_perf(data))

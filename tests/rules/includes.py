@@ -25,7 +25,7 @@ for at, layer in enumerate(LAYERS):
 # The recorder is a house of its own (doc/internals/recorder.md): each room may use those before it, and of the other commands' files
 # what is listed. The last one puts all together; no other one knows everything.
 RECORDER = "cmds/record"
-RECORDER_ROOMS = ["base", "store", "plan", "tasks", "sources", "control", "attach", "run"]
+RECORDER_ROOMS = ["base", "store", "plan", "tasks", "sources", "proc", "control", "attach", "run"]
 RECORDER_MAY_USE = {"cmds/msg.h"}
 
 

@@ -194,10 +194,12 @@ static int find_long(const struct optparse *p, const char *name, size_t len,
 	return copy ? report_unknown(p, copy, err) : -ENOMEM;
 }
 
-/* The argument of an option: behind the '=', or the next word. */
+/* The argument of an option: behind the '=', or the next word, or what stands for none. */
 static int take_argument(struct optparse *p, const struct opt_row *row, const char **text,
 			 struct uft_err *err)
 {
+	if (!*text)
+		*text = row->without;
 	if (*text)
 		return 0;
 	if (p->next >= p->argc)

@@ -38,6 +38,7 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form, 0 when there is none
  * @arg: name of the argument in help text; NULL when the option takes none
+ * @without: the argument that the option has when none is given; such a one can only be given behind a '='. NULL: there must be one
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: which heading it stands under; meaning is the table owner's
  * @cmds: for which commands it means something; meaning is the table owner's
@@ -58,6 +59,7 @@ struct opt_row {
 	uint64_t min;
 	uint64_t max;
 	const struct opt_word *words;
+	const char *without;
 	bool is_recorded;
 	int (*set)(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
 };

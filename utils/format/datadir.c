@@ -36,6 +36,7 @@ static const struct name_form {
 	{ "events.def", NOTHING, "" },
 	{ "", NUMBER, DATADIR_EVENT_DATA_SUFFIX },
 	{ "left-out.txt", NOTHING, "" },
+	{ DATADIR_PROCESSES, NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
 	/* Users write these for info and replay. */
 	{ "note.txt", NOTHING, "" },

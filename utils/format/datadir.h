@@ -12,6 +12,8 @@
 #define DATADIR_COMPACT_SUFFIX	  ".cdat"
 /* What stands beside <tid>.dat (event_data.h). */
 #define DATADIR_EVENT_DATA_SUFFIX ".evt"
+/* What processes did (proc_dat.h). */
+#define DATADIR_PROCESSES	  "proc.dat"
 
 /*
  * Is @name one of them? Only such files are written into a data directory, and only such files are deleted with it. What is not

@@ -10,6 +10,7 @@
  * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header says which is which
  * @EVENT_ID_BUILTIN: what the probe reads, watches and notes by itself: fixed numbers, uftrace's
  * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed numbers, uftrace's
+ * @EVENT_ID_PROC: what processes do, from proc.dat: fixed numbers, the kinds of proc_dat.h behind this one
  * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in events.txt
  * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of its difference, with names in
@@ -44,7 +45,11 @@ enum event_id {
 	EVENT_ID_TASK_NAME,
 	EVENT_ID_SCHED_OUT_PREEMPT,
 	EVENT_ID_SCHED_BOTH_PREEMPT,
-	EVENT_ID_FREE = 300000,
+	EVENT_ID_PROC = 300000,
+	EVENT_ID_PROC_FORK,
+	EVENT_ID_PROC_EXEC,
+	EVENT_ID_PROC_EXIT,
+	EVENT_ID_FREE = 400000,
 	EVENT_ID_USER = 1000000,
 	EVENT_ID_COUNTER = 1999000,
 	EVENT_ID_EXTERN_DATA = 2000000,

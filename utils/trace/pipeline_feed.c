@@ -5,9 +5,11 @@
 #include "utils/trace/pipeline.h"
 #include "utils/trace/src_kernel.h"
 #include "utils/trace/src_perf.h"
+#include "utils/trace/src_proc.h"
 
 /* What every pipeline reads. Where times are equal, what stands first goes first. */
-static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_kernel_kind };
+static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,
+						       &src_kernel_kind };
 
 static int choose_kinds(struct pipeline *pipe)
 {

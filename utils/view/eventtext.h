@@ -12,7 +12,7 @@ struct kerneltext;
 /* Is it something of its own: not what the kernel tells of each task, and no part of a call? Only of these there are lists. */
 static inline bool event_is_listed(const struct event *event)
 {
-	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_FREE;
+	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_PROC;
 
 	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
 }

@@ -65,6 +65,7 @@ struct record_settings {
 	bool is_steerable; /* what is recorded may change while programs run (control/steering.h): by others, or by ourselves */
 	bool has_agent;	   /* --agent: others may */
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
+	bool traces_processes;	   /* --proc */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

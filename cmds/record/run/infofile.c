@@ -239,6 +239,10 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
+	/* Most of what processes do is outside of all functions. */
+	if (run->settings.traces_processes)
+		strbuf_addstr(&text, "--event-full\n");
+
 	if (run->settings.threshold_ns && !keeps_short_calls(run->settings.filters)) {
 		strbuf_addstr(&text, "-t ");
 		format_time(run->settings.threshold_ns, &text);

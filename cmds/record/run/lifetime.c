@@ -64,9 +64,13 @@ static void reap_program(void *arg)
 
 	if (!alive_program_runs(&rec->alive))
 		return;
-	if (life->is_parent && !has_ended(life))
+	if (!rec->proc.is_open && life->is_parent && !has_ended(life))
 		return;
-	if (life->is_parent) {
+	if (rec->proc.is_open) {
+		if (!proc_program_end(&rec->proc, &life->end->status, &life->end->usage))
+			return;
+		loop_unwatch(&rec->loop, rec->proc.end_fd, &life->program_end);
+	} else if (life->is_parent) {
 		int status;
 		pid_t pid = wait4(life->program, &status, WNOHANG, &life->end->usage);
 
@@ -79,7 +83,7 @@ static void reap_program(void *arg)
 		return;
 	}
 	alive_program_ended(&rec->alive);
-	if (rec->program_fd >= 0)
+	if (rec->program_fd >= 0 && !rec->proc.is_open)
 		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
 }
 
@@ -172,6 +176,12 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct watcher){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
+	/* Who traces it is told of its end first, and has its status. */
+	if (rec->proc.is_open) {
+		int watched = loop_watch(&rec->loop, rec->proc.end_fd, &life->program_end);
+
+		return watched < 0 ? err_set_errno(err, watched, "cannot watch the program") : 0;
+	}
 
 	int ret = rec->program_fd < 0 ? -errno
 				      : loop_watch(&rec->loop, rec->program_fd, &life->program_end);
@@ -226,7 +236,8 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	}
 	if (ret == 0 && alive_program_runs(&rec->alive))
 		end->given_up = life.last_interrupt;
-	stop_watching(rec, rec->program_fd, &life.program_end);
+	stop_watching(rec, rec->proc.is_open ? rec->proc.end_fd : rec->program_fd,
+		      &life.program_end);
 	stop_watching(rec, life.signal_fd, &life.signals);
 	stop_watching(rec, life.ticker_fd, &life.ticker);
 	cleanup_fd_fn(&life.signal_fd);

@@ -12,7 +12,7 @@
 /* Whether anything of it can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
-	return object_is_instrumented(facts) || opts->force || opts->nest_libcalls ||
+	return object_is_instrumented(facts) || opts->force || opts->proc || opts->nest_libcalls ||
 	       patch_rules_have(opts->patches, /* takes_out= */ false);
 }
 
@@ -25,6 +25,9 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	if (facts->type != ET_EXEC && facts->type != ET_DYN)
 		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
 			       name, facts->type);
+	/* What processes do needs no probe. */
+	if (opts->proc)
+		return 0;
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
 		return err_set(err, -ENOEXEC,
 			       "cannot trace '%s': it is for machine %u with %u-bit words, this "
@@ -78,7 +81,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret == 0)
 		ret = object_check_program(program->path, &program->facts, err);
 	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
-		if (!opts->force)
+		if (!opts->force && !opts->proc)
 			return err_set(
 				err, -ENOEXEC,
 				"cannot trace '%s': it is a script; use --force to trace the "
@@ -90,6 +93,13 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 		ret = check_elf(name, &program->facts, opts, err);
 	if (ret < 0)
 		return ret;
+	/* What is recorded of a program of another kind the recorder writes by itself; its children may be of our kind. */
+	if (program->facts.machine != arch_elf_machine ||
+	    program->facts.elf_class != arch_elf_class) {
+		program->facts.elf_class = arch_elf_class;
+		program->facts.endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB
+									       : ELFDATA2LSB;
+	}
 
 	program->argv = calloc(opts->nr_args + 1, sizeof(*program->argv));
 	if (!program->argv)

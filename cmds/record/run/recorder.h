@@ -15,6 +15,7 @@
 #include "cmds/record/control/service.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/plan/plan.h"
+#include "cmds/record/proc/proc.h"
 #include "cmds/record/sources/kernel.h"
 #include "cmds/record/sources/perf.h"
 #include "cmds/record/sources/sources.h"
@@ -43,6 +44,7 @@ struct recorder {
 	struct sources sources;
 	struct perf perf;
 	struct kernel kernel;
+	struct proc proc;
 	struct writers writers;
 	struct control channel;
 	struct steering steering;

@@ -112,6 +112,15 @@ static void values(void **state)
 	assert_int_equal(opts.max_stack, 65535);
 	assert_int_equal(opts.msg.levels[MSG_SYMBOL], 3);
 	assert_int_equal(opts.msg.levels[MSG_WRAP], 1);
+	opts_deinit(&opts);
+
+	/* An argument that may be left out is never the next word. */
+	assert_int_equal(parse("record --proc ptrace", &opts), 0);
+	assert_int_equal(opts.proc, OPTS_PROC_AUTO);
+	assert_int_equal(opts.nr_args, 1);
+	opts_deinit(&opts);
+	assert_int_equal(parse("record --proc=ptrace x", &opts), 0);
+	assert_int_equal(opts.proc, OPTS_PROC_PTRACE);
 }
 
 /* The later of the two counts. */
@@ -149,6 +158,15 @@ static void refused(void **state)
 		  "nearest: filter" },
 		{ "replay --debug-domain=dwarf:x", "option '--debug-domain': invalid level" },
 		{ "--data= replay", "option '--data' needs" },
+		{ "record --proc=bpf x", "option '--proc': unknown word 'bpf'" },
+		{ "record --proc= x", "option '--proc': unknown word ''" },
+		{ "record --proc --agent x", "'--proc' cannot be used together with '--agent'" },
+		{ "record --proc --pid=1", "'--proc' cannot be used together with '--pid'" },
+		{ "record --proc --overhead=1 x", "'--proc' cannot be used together with" },
+		{ "record --proc --keep-pid x", "'--proc' cannot be used together with" },
+		{ "record --proc --flight=1m x", "'--proc' cannot be used together with" },
+		{ "record --nop --proc x", "'--proc' cannot be used together with" },
+		{ "live --proc x", "'--proc' is for record, not for live" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -189,7 +207,9 @@ static void help_shows_what_means_something(void **state)
 			char name[64];
 
 			snprintf(name, sizeof(name), " --%s%s", opts_table[i].name,
-				 opts_table[i].arg ? "=" : " ");
+				 opts_table[i].without ? "[="
+				 : opts_table[i].arg   ? "="
+						       : " ");
 
 			/* A name without argument may end its line. */
 			char *found = strstr(strbuf_str(&text), name);

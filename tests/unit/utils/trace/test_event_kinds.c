@@ -63,6 +63,7 @@ static void allotments(void **state)
 	check(&kinds, 100000, EVENT_OF_PROGRAM, "builtin_event:100000");
 	check(&kinds, 100001, EVENT_OF_PROGRAM, "read:proc/statm");
 	check(&kinds, 200006, EVENT_OF_PROGRAM, "linux:task-name");
+	check(&kinds, 300002, EVENT_OF_PROGRAM, "proc:exec");
 	check(&kinds, 999999, EVENT_OF_PROGRAM, "builtin_event:999999");
 	check(&kinds, 1000000, EVENT_OF_PROGRAM, "app:again");
 	check(&kinds, 1000001, EVENT_OF_PROGRAM, "user_event:1000001");
@@ -120,6 +121,11 @@ static void texts(void **state)
 		{ EVENT_ID_COUNTER + 1, 16, false, "value=+0" },
 		{ EVENT_ID_COUNTER + 1, 15, false, "" },
 		{ EVENT_ID_TASK_NAME, 0, false, "" },
+		{ EVENT_ID_PROC_FORK, 20, false, "child=100 process=0" },
+		{ EVENT_ID_PROC_FORK, 3, false, "" },
+		{ EVENT_ID_PROC_EXEC, 19, false, "" },
+		{ EVENT_ID_PROC_EXIT, 4, false, "signal=100" },
+		{ EVENT_ID_PROC_EXIT, 3, false, "" },
 		/* Of a task: no line of extern.dat. */
 		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
 	};

@@ -1,0 +1,49 @@
+/* The tasks that are traced (see tracees.h). */
+#include "cmds/record/proc/tracees.h"
+
+#include <stdlib.h>
+
+#include "utils/base/vec.h"
+
+void tracees_deinit(struct tracees *tracees)
+{
+	for (size_t i = 0; i < tracees->nr; i++)
+		free(tracees->all[i]);
+	free(tracees->all);
+	intmap_deinit(&tracees->by_tid);
+	*tracees = (struct tracees){ 0 };
+}
+
+struct tracee *tracees_get(struct tracees *tracees, pid_t tid)
+{
+	struct tracee *tracee = intmap_get(&tracees->by_tid, tid);
+	struct tracee **all;
+
+	if (tracee)
+		return tracee;
+	all = vec_grow(tracees->all, tracees->nr, sizeof(struct tracee *));
+	if (!all)
+		return NULL;
+	tracees->all = all;
+	tracee = calloc(1, sizeof(*tracee));
+	if (!tracee || intmap_put(&tracees->by_tid, tid, tracee) < 0) {
+		free(tracee);
+		return NULL;
+	}
+	tracee->tid = tid;
+	all[tracees->nr++] = tracee;
+	return tracee;
+}
+
+struct tracee *tracees_find(const struct tracees *tracees, pid_t tid)
+{
+	struct tracee *tracee = intmap_get(&tracees->by_tid, tid);
+
+	return tracee && tracee->state != TRACEE_NONE ? tracee : NULL;
+}
+
+void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_state state)
+{
+	tracees->nr_held += (state == TRACEE_HELD) - (tracee->state == TRACEE_HELD);
+	tracee->state = state;
+}

@@ -1,0 +1,43 @@
+/* The tasks that are traced, and those of them that cannot go on yet. */
+#ifndef UTRAIL_CMDS_RECORD_PROC_TRACEES_H
+#define UTRAIL_CMDS_RECORD_PROC_TRACEES_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "utils/base/intmap.h"
+
+enum tracee_state {
+	TRACEE_NONE, /* nobody has that number now */
+	TRACEE_LIVE, /* it is known who made it */
+	TRACEE_HELD, /* it has stopped for the first time, and waits there until it is known who made it */
+	TRACEE_ENDED, /* it has ended before anybody knew who made it */
+};
+
+/* @status: of wait(2), when it has ended */
+struct tracee {
+	pid_t tid;
+	pid_t pid;
+	enum tracee_state state;
+	int status;
+};
+
+/* By tid. @all: so that they can be walked and freed. Starts as { 0 }. */
+struct tracees {
+	struct intmap by_tid;
+	struct tracee **all;
+	size_t nr;
+	size_t nr_held;
+};
+
+void tracees_deinit(struct tracees *tracees);
+
+/* That of @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
+struct tracee *tracees_get(struct tracees *tracees, pid_t tid);
+
+/* That of @tid, or NULL when nobody has that number. */
+struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
+
+void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_state state);
+
+#endif

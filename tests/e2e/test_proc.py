@@ -1,0 +1,168 @@
+"""record --proc: what processes do, against what strace(1) says, and that it does them no harm."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+
+from tools import UTRAIL, environment, run, utrail, wait_until
+
+THREADS = """
+#include <pthread.h>
+#include <unistd.h>
+static void *become(void *arg)
+{
+	execl("/bin/echo", "echo", "from a thread", (char *)0);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, become, 0);
+	pthread_join(thread, 0);
+}
+"""
+
+STATIC = """
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	if (fork() == 0)
+		_exit(3);
+	wait(0);
+	return 4;
+}
+"""
+
+
+def compile_here(directory, text, *options):
+    (directory / "program.c").write_text(text)
+    subprocess.run(["gcc", "-o", "program", "program.c", *options], cwd=directory, check=True)
+    return directory / "program"
+
+
+def record(*command, **kw):
+    return utrail("record", "--proc", "--no-libcall", *command, **kw)
+
+
+def events(directory="uftrace.data"):
+    return json.loads(utrail("events", "export", "--as=json", "-d", directory, "-E", "proc:*", "--match=glob").must().out)
+
+
+def of_kind(all_events, name):
+    return [event for event in all_events if event["event"] == "proc:" + name]
+
+
+def args_of(event):
+    return event["args"]["args"].split("\0")
+
+
+def test_tree_is_what_strace_sees(workdir):
+    script = "for i in 1 2 3; do /bin/true $i; done; (exit 5); kill -9 $$ & wait; /bin/echo end"
+    result = record("sh", "-c", script)
+    assert result.status == 128 + signal.SIGKILL and result.out == ""
+    mine = events()
+    run("strace", "-f", "-s", "4096", "-e", "trace=execve,exit_group", "-o", "strace.txt", "sh", "-c", script)
+    theirs = (workdir / "strace.txt").read_text()
+    execs = re.findall(r"execve\(\"[^\"]*\", \[(.*)\], .* = 0$", theirs, re.M)
+    assert Counter(tuple(args_of(event)) for event in of_kind(mine, "exec")) == Counter(
+        tuple(json.loads("[" + args + "]")) for args in execs)
+    ends = Counter("signal" if "signal" in event["args"] else event["args"]["status"] for event in of_kind(mine, "exit"))
+    assert ends == Counter(int(status) for status in re.findall(r"\+\+\+ exited with (\d+)", theirs)) + Counter(
+        "signal" for _ in re.findall(r"\+\+\+ killed by", theirs))
+
+
+def test_every_child_has_its_end(workdir):
+    """A hundred at the same time: none is lost, none is told of twice."""
+    record("sh", "-c", "for i in $(seq 100); do /bin/true & done; wait").must()
+    mine = events()
+    children = [event["args"]["child"] for event in of_kind(mine, "fork")]
+    assert len(children) == 101
+    ends = Counter(event["tid"] for event in of_kind(mine, "exit"))
+    execs = of_kind(mine, "exec")
+    assert ends == Counter(children) + Counter([execs[0]["tid"]])
+    assert sum(event["args"]["program"].endswith("/true") for event in execs) == 100
+    seen = {execs[0]["tid"]}
+    for event in mine:
+        assert event["tid"] in seen, "it does something before it is there"
+        if event["event"] == "proc:fork":
+            seen.add(event["args"]["child"])
+
+
+def test_a_thread_that_becomes_a_program_has_its_process_number(workdir):
+    exe = compile_here(workdir, THREADS, "-pthread")
+    assert record(exe).must().out == "from a thread\n"
+    last = of_kind(events(), "exec")[-1]
+    assert (last["tid"], last["args"]["program"]) == (last["pid"], os.path.realpath("/bin/echo"))
+    assert last["args"]["thread"] not in (0, last["tid"])
+    assert len(of_kind(events(), "exit")) == 1
+
+
+def test_static_programs_need_no_probe(workdir):
+    exe = compile_here(workdir, STATIC, "-static")
+    assert record(exe).status == 4
+    mine = events()
+    assert [event["args"]["status"] for event in of_kind(mine, "exit")] == [3, 4]
+    (child,) = of_kind(mine, "fork")
+    assert "fork" in utrail("replay").must().out
+    graph = utrail("graph", "--task").must().out
+    assert graph.index(f"{child['tid']}]") < graph.index(f"{child['args']['child']}]")
+
+
+def test_a_script_is_a_program_with_an_interpreter(workdir):
+    script = workdir / "a script"
+    script.write_bytes(b"#!/bin/sh\nexit 9\n")
+    script.chmod(0o755)
+    (workdir / "link").symlink_to(script.name)
+    assert record("./link", "", "two words", "new\nline", b"\xff\xfe").status == 9
+    (event,) = of_kind(events(), "exec")
+    assert event["args"]["program"] == str(script) and event["args"]["cwd"] == str(workdir)
+    assert event["args"]["interpreter"] == os.path.realpath("/bin/sh")
+    assert args_of(event)[:5] == ["/bin/sh", "./link", "", "two words", "new\nline"]
+
+
+def test_directory_is_the_users_own(workdir):
+    record("true").must()
+    assert (workdir / "uftrace.data").stat().st_mode & 0o777 == 0o700
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
+def start(*command):
+    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment())
+
+
+def test_stopped_and_continued_like_alone(workdir):
+    proc = start("sh", "-c", "echo $$; read line < fifo; exit 6")
+    os.mkfifo(workdir / "fifo")
+    pid = int(proc.stdout.readline())
+    os.kill(pid, signal.SIGTSTP)
+    wait_until(lambda: state_of(pid) in "tT")
+    os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: state_of(pid) == "S")
+    (workdir / "fifo").write_text("go\n")
+    assert proc.wait(30) == 6
+
+
+def test_tree_goes_on_when_the_recorder_is_killed(workdir):
+    os.mkfifo(workdir / "fifo")
+    proc = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
+    proc.stdout.readline()
+    proc.kill()
+    proc.wait(30)
+    (workdir / "fifo").write_text("go\n")
+    wait_until(lambda: (workdir / "result").exists())
+    assert (workdir / "result").read_text() == "done\n"
+    assert len(of_kind(events(), "exec")) == 1
+
+
+def test_a_program_may_trace_its_own_children(workdir):
+    """Those are traced already: the tracer is told what it would be told, and the tree goes on."""
+    result = record("sh", "-c", "strace -o /dev/null true || echo $?")
+    assert result.status == 0 and result.out == "1\n"

@@ -1,0 +1,162 @@
+/* The records of proc.dat: each kind there and back, both byte orders, cut at every byte, and wrong ones. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/bytes.h"
+#include "utils/format/proc_dat.h"
+
+static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+static struct text text(const char *str)
+{
+	return text_of(str, strlen(str));
+}
+
+static void encode(enum proc_kind kind, const struct strbuf *payload, struct strbuf *out)
+{
+	proc_record_encode(
+		&(struct proc_record){
+			.time_ns = 123456789,
+			.tid = 101,
+			.pid = 100,
+			.kind = kind,
+			.data = (const uint8_t *)strbuf_str(payload),
+			.len = payload->len,
+		},
+		out);
+}
+
+static void assert_text(struct text left, const char *right)
+{
+	assert_int_equal(text_left(&left), strlen(right));
+	assert_memory_equal(left.at, right, strlen(right));
+}
+
+static void there_and_back(void **state)
+{
+	static const char args[] = "sh\0-c\0\0a\nb";
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct proc_exec exec = { 102, text("/bin/dash"), text("/x/run"), text("/x"),
+				  text_of(args, sizeof(args)) };
+	struct proc_record rec;
+	struct text arg;
+	size_t wanted;
+
+	proc_exec_encode(&exec, &payload);
+	encode(PROC_EXEC, &payload, &out);
+	assert_int_equal(out.len % 8, 0);
+	for (size_t len = 0; len < out.len; len++) {
+		char *copy = malloc(len + 1);
+
+		assert_non_null(copy);
+		memcpy(copy, out.data, len);
+		assert_int_equal(
+			proc_record_decode((uint8_t *)copy, len, is_big, &rec, &wanted, NULL), 0);
+		assert_int_equal(wanted, len < PROC_HEAD_BYTES ? PROC_HEAD_BYTES : out.len);
+		free(copy);
+	}
+	assert_int_equal(
+		proc_record_decode((uint8_t *)out.data, out.len, is_big, &rec, &wanted, NULL),
+		out.len);
+	assert_int_equal(rec.time_ns, 123456789);
+	assert_int_equal(rec.tid, 101);
+	assert_int_equal(rec.pid, 100);
+	assert_int_equal(rec.kind, PROC_EXEC);
+	assert_true(proc_exec_decode(rec.data, rec.len, is_big, &exec));
+	assert_int_equal(exec.old_tid, 102);
+	assert_text(exec.interpreter, "/bin/dash");
+	assert_text(exec.program, "/x/run");
+	assert_text(exec.cwd, "/x");
+
+	static const char *const want[] = { "sh", "-c", "", "a\nb" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_true(proc_next_arg(&exec.args, &arg));
+		assert_text(arg, want[i]);
+	}
+	assert_false(proc_next_arg(&exec.args, &arg));
+}
+
+/* Of a payload that is cut there is as much as there is. */
+static void cut_payloads(void **state)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct proc_exec exec = { 1, text("/bin/sh"), text("/bin/sh"), text("/"), text("sh") };
+
+	proc_exec_encode(&exec, &payload);
+	for (size_t len = 0; len <= payload.len; len++) {
+		uint8_t *copy = malloc(len + 1);
+		size_t had = 0;
+
+		assert_non_null(copy);
+		memcpy(copy, payload.data, len);
+		assert_int_equal(proc_exec_decode(copy, len, is_big, &exec),
+				 len >= PROC_EXEC_BYTES);
+		if (len >= PROC_EXEC_BYTES) {
+			had = text_left(&exec.interpreter) + text_left(&exec.program) +
+			      text_left(&exec.cwd) + text_left(&exec.args);
+			assert_int_equal(had, len - PROC_EXEC_BYTES);
+		}
+		free(copy);
+	}
+}
+
+static void other_byte_order(void **state)
+{
+	uint8_t bytes[PROC_HEAD_BYTES + 16] = { 0 };
+	struct proc_record rec;
+	struct proc_fork made;
+	size_t wanted;
+	int status;
+
+	put_u64(bytes, 77, true);
+	put_u32(bytes + 8, 5, true);
+	put_u32(bytes + 12, 4, true);
+	put_u32(bytes + 16, PROC_FORK, true);
+	put_u32(bytes + 20, PROC_FORK_BYTES, true);
+	put_u32(bytes + 24, 6, true);
+	put_u32(bytes + 28, 6, true);
+	put_u32(bytes + 32, PROC_BY_VFORK, true);
+	assert_int_equal(proc_record_decode(bytes, sizeof(bytes), true, &rec, &wanted, NULL),
+			 sizeof(bytes));
+	assert_true(proc_fork_decode(rec.data, rec.len, true, &made));
+	assert_int_equal(made.child, 6);
+	assert_int_equal(made.how, PROC_BY_VFORK);
+	assert_true(proc_exit_decode(rec.data, rec.len, true, &status));
+	assert_int_equal(status, 6);
+	assert_false(proc_fork_decode(rec.data, PROC_FORK_BYTES - 1, true, &made));
+	assert_false(proc_exit_decode(rec.data, PROC_EXIT_BYTES - 1, true, &status));
+	put_u32(bytes + 24, 0, true);
+	assert_false(proc_fork_decode(rec.data, rec.len, true, &made));
+}
+
+static void wrong_ones(void **state)
+{
+	uint8_t bytes[PROC_HEAD_BYTES] = { 0 };
+	struct uft_err err = { 0 };
+	struct proc_record rec;
+	size_t wanted;
+
+	assert_int_equal(proc_record_decode(bytes, sizeof(bytes), false, &rec, &wanted, &err),
+			 -EBADMSG);
+	assert_string_equal(err.text, "a record of kind 0 is of task 0 of process 0");
+	err_clear(&err);
+	put_u32(bytes + 20, PROC_PAYLOAD_MAX + 1, false);
+	assert_int_equal(proc_record_decode(bytes, sizeof(bytes), false, &rec, &wanted, &err),
+			 -EBADMSG);
+	assert_string_equal(err.text, "a record of kind 0 has 33554433 bytes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(cut_payloads),
+		cmocka_unit_test(other_byte_order),
+		cmocka_unit_test(wrong_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

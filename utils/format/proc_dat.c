@@ -1,0 +1,131 @@
+/* The records of proc.dat (see proc_dat.h). */
+#include "utils/format/proc_dat.h"
+
+#include <errno.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/bytes.h"
+
+/* Recorders write the byte order of their machine. */
+static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+static void add_u32(struct strbuf *out, uint32_t v)
+{
+	strbuf_add(out, &v, sizeof(v));
+}
+
+static uint32_t padded(uint32_t len)
+{
+	return ALIGN_UP(len, 8U);
+}
+
+void proc_record_encode(const struct proc_record *rec, struct strbuf *out)
+{
+	uint8_t head[PROC_HEAD_BYTES];
+
+	put_u64(head, rec->time_ns, is_big);
+	put_u32(head + 8, rec->tid, is_big);
+	put_u32(head + 12, rec->pid, is_big);
+	put_u32(head + 16, rec->kind, is_big);
+	put_u32(head + 20, rec->len, is_big);
+	strbuf_add(out, head, sizeof(head));
+	strbuf_add(out, rec->data, rec->len);
+	strbuf_addchars(out, '\0', padded(rec->len) - rec->len);
+}
+
+void proc_fork_encode(const struct proc_fork *made, struct strbuf *out)
+{
+	add_u32(out, made->child);
+	add_u32(out, made->child_pid);
+	add_u32(out, made->how);
+}
+
+void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out)
+{
+	const struct text *texts[] = { &exec->interpreter, &exec->program, &exec->cwd,
+				       &exec->args };
+
+	add_u32(out, exec->old_tid);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		add_u32(out, MIN(text_left(texts[i]), (size_t)PROC_EXEC_TEXT_MAX));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		strbuf_add(out, texts[i]->at, MIN(text_left(texts[i]), (size_t)PROC_EXEC_TEXT_MAX));
+}
+
+void proc_exit_encode(int status, struct strbuf *out)
+{
+	add_u32(out, status);
+}
+
+ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
+			   size_t *wanted, struct uft_err *err)
+{
+	*wanted = PROC_HEAD_BYTES;
+	if (len < PROC_HEAD_BYTES)
+		return 0;
+	*rec = (struct proc_record){
+		.time_ns = get_u64(data, big),
+		.tid = get_u32(data + 8, big),
+		.pid = get_u32(data + 12, big),
+		.kind = get_u32(data + 16, big),
+		.data = data + PROC_HEAD_BYTES,
+		.len = get_u32(data + 20, big),
+	};
+	if (rec->len > PROC_PAYLOAD_MAX)
+		return err_set(err, -EBADMSG, "a record of kind %u has %u bytes", rec->kind,
+			       rec->len);
+	if (rec->tid <= 0 || rec->pid <= 0)
+		return err_set(err, -EBADMSG, "a record of kind %u is of task %d of process %d",
+			       rec->kind, rec->tid, rec->pid);
+	*wanted += padded(rec->len);
+	return len < *wanted ? 0 : (ssize_t)*wanted;
+}
+
+bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made)
+{
+	if (len < PROC_FORK_BYTES)
+		return false;
+	*made = (struct proc_fork){
+		.child = get_u32(data, big),
+		.child_pid = get_u32(data + 4, big),
+		.how = get_u32(data + 8, big),
+	};
+	return made->child > 0 && made->child_pid > 0;
+}
+
+bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec)
+{
+	struct text *texts[] = { &exec->interpreter, &exec->program, &exec->cwd, &exec->args };
+	size_t at = PROC_EXEC_BYTES;
+
+	if (len < PROC_EXEC_BYTES)
+		return false;
+	exec->old_tid = get_u32(data, big);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		size_t there = MIN((size_t)get_u32(data + 4 + 4 * i, big), len - at);
+
+		*texts[i] = text_of((const char *)data + at, there);
+		at += there;
+	}
+	return true;
+}
+
+bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status)
+{
+	if (len < PROC_EXIT_BYTES)
+		return false;
+	*status = (int32_t)get_u32(data, big);
+	return true;
+}
+
+bool proc_next_arg(struct text *args, struct text *arg)
+{
+	size_t left = text_left(args);
+	const char *end = left ? memchr(args->at, '\0', left) : NULL;
+
+	if (!left)
+		return false;
+	*arg = (struct text){ args->at, end ? end : args->end };
+	args->at = end ? end + 1 : args->end;
+	return true;
+}

@@ -1,0 +1,106 @@
+/* The records of proc.dat: what processes did, as the recorder saw it. */
+#ifndef UTRAIL_FORMAT_PROC_DAT_H
+#define UTRAIL_FORMAT_PROC_DAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/text.h"
+
+/* What a record tells: doc/formats/events.md, "proc.dat". */
+enum proc_kind {
+	PROC_FORK = 1,
+	PROC_EXEC,
+	PROC_EXIT,
+};
+
+#define PROC_HEAD_BYTES	 24
+#define PROC_PAYLOAD_MAX (32U << 20)
+#define PROC_FORK_BYTES	 12
+#define PROC_EXEC_BYTES	 20 /* in front of the texts */
+#define PROC_EXIT_BYTES	 4
+#define PROC_EXEC_TEXT_MAX \
+	(8U << 20) /* each of its texts; Linux has no longer ones (execve(2), "Limits") */
+
+/*
+ * One record. Records of kinds that this version does not know are skipped by readers.
+ *
+ * @time_ns: of the recording's clock
+ * @tid: the task it is about, @pid: its process, both as the recorder sees them
+ * @kind: enum proc_kind
+ * @data, @len: what depends on the kind
+ */
+struct proc_record {
+	uint64_t time_ns;
+	int32_t tid;
+	int32_t pid;
+	uint32_t kind;
+	const uint8_t *data;
+	uint32_t len;
+};
+
+/* How a child was made. */
+enum proc_fork_how {
+	PROC_BY_FORK = 1,
+	PROC_BY_VFORK,
+	PROC_BY_CLONE, /* a thread, or a process that does not end with SIGCHLD */
+};
+
+/* @child, @child_pid: the new task and its process, which is the parent's own if it is a thread. @how: enum proc_fork_how */
+struct proc_fork {
+	int32_t child;
+	int32_t child_pid;
+	uint32_t how;
+};
+
+/*
+ * A program that a process has become.
+ *
+ * @old_tid: the thread that called execve(2); other than the task of the record when that thread was not the leader of its process, whose number it
+ *           has from now on
+ * @interpreter: the file that runs; of a script its interpreter
+ * @program: the file that was to be executed; of a script that script
+ * @cwd: the working directory
+ * @args: the arguments, each with a NUL behind it
+ */
+struct proc_exec {
+	int32_t old_tid;
+	struct text interpreter;
+	struct text program;
+	struct text cwd;
+	struct text args;
+};
+
+/* Append the record's head and what is in @rec->data, padded. In the byte order of this machine. */
+void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
+
+/* Append the payload alone. */
+void proc_fork_encode(const struct proc_fork *made, struct strbuf *out);
+void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out);
+void proc_exit_encode(int status, struct strbuf *out);
+
+/*
+ * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold all of it (get more, or it is the end), and then
+ * *@wanted is how many it takes to know more; -EBADMSG when it cannot be one.
+ */
+ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
+			   size_t *wanted, struct uft_err *err);
+
+/*
+ * The payload of a record of that kind, which may be cut behind @len bytes: then the last texts are. False when it is too short to be one.
+ * The texts are in @data.
+ */
+bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
+bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
+
+/* @status: of wait(2) */
+bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
+
+/* The next of @args; false at the end. One that is cut is one, too. */
+bool proc_next_arg(struct text *args, struct text *arg);
+
+#endif

@@ -1,0 +1,295 @@
+/* Source of events: proc.dat (see src_proc.h). */
+#include "utils/trace/src_proc.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+#include "utils/format/datadir.h"
+#include "utils/format/perf_dat.h"
+#include "utils/format/proc_dat.h"
+#include "utils/trace/stage.h"
+
+#define BUFFER_BYTES (64U * 1024)
+
+/*
+ * @buf, @cap: [@at, @len) was read and not decoded yet
+ * @offset: in the file, behind @len
+ * @next: the next event, when it @has_next: what is read of the file is one ahead
+ * @shown: the payload of the event that was handed out last
+ */
+struct src_proc {
+	struct source source;
+	struct source_context context;
+	int fd;
+	uint8_t *buf;
+	size_t cap;
+	size_t at;
+	size_t len;
+	uint64_t offset;
+	struct proc_record next;
+	bool has_next;
+	bool is_damaged;
+	struct uft_err damage;
+	struct strbuf shown;
+};
+
+static uint64_t proc_next_ns(struct source *source)
+{
+	const struct src_proc *src = (const struct src_proc *)source;
+
+	/* Damage is told when that is read. */
+	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
+}
+
+/* Read on, with room for @wanted bytes behind @at: 1, 0 at the end, or negative. */
+static int refill(struct src_proc *src, size_t wanted)
+{
+	size_t left = src->len - src->at;
+
+	memmove(src->buf, src->buf + src->at, left);
+	src->at = 0;
+	src->len = left;
+	if (wanted > src->cap) {
+		uint8_t *grown = realloc(src->buf, wanted);
+
+		if (!grown)
+			return -ENOMEM;
+		src->buf = grown;
+		src->cap = wanted;
+	}
+
+	ssize_t got = fd_pread_full(src->fd, src->buf + left, src->cap - left, src->offset);
+
+	if (got < 0)
+		return got;
+	src->len += got;
+	src->offset += got;
+	return got > 0;
+}
+
+static bool is_known(uint32_t kind)
+{
+	return kind >= PROC_FORK && kind <= PROC_EXIT;
+}
+
+/* The next record that is for us, if there is one. */
+static void advance(struct src_proc *src)
+{
+	ssize_t used = 1;
+
+	src->has_next = false;
+	while (!src->has_next && !src->is_damaged && used > 0) {
+		size_t wanted;
+
+		used = proc_record_decode(src->buf + src->at, src->len - src->at,
+					  src->context.data->is_big_endian, &src->next, &wanted,
+					  &src->damage);
+		if (used > 0) {
+			src->at += used;
+			src->has_next = is_known(src->next.kind);
+			/* The last time there is stands for none. */
+			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
+		} else if (used == 0) {
+			used = refill(src, wanted);
+		}
+		if (used < 0) {
+			src->is_damaged = true;
+			if (!src->damage.code)
+				err_set_errno(&src->damage, used, "cannot read");
+			err_prefix(&src->damage, "'%s/" DATADIR_PROCESSES "'",
+				   src->context.data->dir);
+		}
+	}
+}
+
+/* Whoever is told of here belongs to the program, be it without a probe. */
+static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
+{
+	struct task_list *list = src->context.newcomers;
+	struct task *task;
+
+	if (!list || data_task(src->context.data, tid))
+		return 0;
+	task = task_list_get(list, tid);
+	if (!task)
+		return -ENOMEM;
+	if (!task->pid)
+		task->pid = pid;
+	return 0;
+}
+
+static int note_child(struct src_proc *src)
+{
+	const struct proc_record *rec = &src->next;
+	struct task_list *list = src->context.newcomers;
+	struct proc_fork made;
+
+	if (rec->kind != PROC_FORK || !src->context.takes_notes ||
+	    !proc_fork_decode(rec->data, rec->len, src->context.data->is_big_endian, &made))
+		return 0;
+
+	struct task *task = data_task(src->context.data, made.child);
+
+	/* One that has become another program before it had any records: nobody else knows whose child it is. */
+	if (task && !task->ppid)
+		task->ppid = rec->pid;
+	if (task || !list)
+		return 0;
+	task = task_list_get(list, made.child);
+	if (!task)
+		return -ENOMEM;
+	/* Of tasks that have had one number the first. */
+	if (task->start_ns)
+		return 0;
+	task->pid = made.child_pid;
+	task->ppid = rec->pid;
+	task->is_fork = made.child_pid != rec->pid;
+	task->start_ns = rec->time_ns;
+	return 0;
+}
+
+/* A task is called what it runs, as the kernel has it: the file's name without its directory. */
+static int note_name(struct src_proc *src)
+{
+	const struct proc_record *rec = &src->next;
+	char comm[PERF_COMM_MAX] = "";
+	struct proc_exec exec;
+
+	if (rec->kind != PROC_EXEC || !src->context.takes_notes ||
+	    !proc_exec_decode(rec->data, rec->len, src->context.data->is_big_endian, &exec))
+		return 0;
+
+	const char *slash = memrchr(exec.program.at, '/', text_left(&exec.program));
+	const char *name = slash ? slash + 1 : exec.program.at;
+	size_t len = MIN((size_t)(exec.program.end - name), sizeof(comm) - 1);
+
+	memcpy(comm, name, len);
+	return len ? data_name_task(src->context.data, rec->tid, rec->time_ns, comm) : 0;
+}
+
+static int take_notes(struct src_proc *src)
+{
+	int ret = note_newcomer(src, src->next.tid, src->next.pid);
+
+	if (ret == 0)
+		ret = note_child(src);
+	return ret == 0 ? note_name(src) : ret;
+}
+
+static int show(struct src_proc *src, struct event *event)
+{
+	size_t len = MIN(src->next.len, (uint32_t)UINT16_MAX);
+
+	strbuf_reset(&src->shown);
+	strbuf_add(&src->shown, src->next.data, len);
+	if (strbuf_oom(&src->shown))
+		return -ENOMEM;
+	*event = (struct event){
+		.time_ns = src->next.time_ns,
+		.id = EVENT_ID_PROC + src->next.kind,
+		.data = (const uint8_t *)strbuf_str(&src->shown),
+		.data_len = len,
+		.type = EVENT_POINT,
+	};
+	return 0;
+}
+
+/* One at a time: nobody has many. */
+static ssize_t proc_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
+			 struct uft_err *err)
+{
+	struct src_proc *src = (struct src_proc *)source;
+	int ret;
+
+	if (!src->has_next && src->damage.code) {
+		int code = src->damage.code;
+
+		err_set(err, code, "%s", src->damage.text);
+		err_clear(&src->damage);
+		return code;
+	}
+	if (!src->has_next || src->next.time_ns > until_ns)
+		return 0;
+	ret = take_notes(src);
+	if (ret == 0)
+		ret = show(src, events);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read what task %d did", src->next.tid);
+	source->tid = src->next.tid;
+	source->other_tid = src->next.pid;
+	source->task = data_task(src->context.data, src->next.tid);
+	advance(src);
+	return 1;
+}
+
+static int proc_more(struct source *source, struct uft_err *err)
+{
+	struct src_proc *src = (struct src_proc *)source;
+
+	if (!src->has_next)
+		advance(src);
+	return 0;
+}
+
+static void proc_close(struct source *source)
+{
+	struct src_proc *src = (struct src_proc *)source;
+
+	if (src->fd >= 0)
+		close(src->fd);
+	strbuf_deinit(&src->shown);
+	free(src->buf);
+	free(src);
+}
+
+static int open_file(const struct source_context *context, struct source_list *list,
+		     struct uft_err *err)
+{
+	static const struct source_ops ops = { proc_next_ns, proc_read, proc_more, proc_close };
+	struct src_proc *src;
+	char path[PATH_MAX];
+	struct uft_err why = { 0 };
+
+	if (snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, context->data->dir) >= PATH_MAX)
+		return 0;
+
+	int fd = file_open_regular(path, &why);
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_set(err, fd, "%s", why.text);
+	src = calloc(1, sizeof(*src));
+	if (src)
+		*src = (struct src_proc){
+			.source = { .ops = &ops },
+			.context = *context,
+			.fd = fd,
+			.buf = malloc(BUFFER_BYTES),
+			.cap = BUFFER_BYTES,
+		};
+	else
+		close(fd);
+	if (!src || !src->buf) {
+		if (src)
+			proc_close(&src->source);
+		return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
+	}
+	advance(src);
+
+	int ret = source_list_add(list, &src->source);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : 0;
+}
+
+static bool wants(const struct stage_config *stages)
+{
+	return stages->show_events;
+}
+
+const struct source_kind src_proc_kind = { .name = "proc", .open = open_file, .wants = wants };
