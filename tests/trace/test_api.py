@@ -308,10 +308,8 @@ print(*[p for p in (os.path.realpath(f'/proc/self/fd/{{fd}}') for fd in os.listd
 assert lib.fstrace_chown(os.getuid(), os.getgid()) == 0
 """
     env = {**os.environ, "UTRAIL_BUILD": str(BUILD)}
-    # The last one has closed its standard input, so that the lock's descriptor is 0 at first.
-    for argument, prepare in (([], None), ([str(tmp_path / "lock")], None), ([], lambda: os.close(0))):
-        done = subprocess.run([sys.executable, "-c", code, *argument], env=env, check=True, text=True, stdout=subprocess.PIPE,
-                              preexec_fn=prepare)
+    for argument in ([], [str(tmp_path / "lock")]):
+        done = subprocess.run([sys.executable, "-c", code, *argument], env=env, check=True, text=True, stdout=subprocess.PIPE)
         path = done.stdout.split()[0]
         assert path == argument[0] if argument else re.fullmatch(r"/tmp/fstrace\.lock\.\w{6}", path)
         assert not os.path.exists(path)
