@@ -14,7 +14,7 @@
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;
-static _Atomic bool was_asked;
+static _Atomic uint32_t was_asked;
 /* The recorder's numbers, by id; 0: it is not recorded. */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
@@ -46,7 +46,7 @@ static void declare(uint32_t id, const char *name)
 /* May wait for the recorder. The unnamed event is told with the first name, or the first stream. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
-	if (!atomic_exchange(&was_asked, true))
+	if (!atomic_exchange(&was_asked, 1))
 		ask();
 	if (!atomic_load(&recorder))
 		return;
