@@ -135,12 +135,13 @@ def state_of(pid):
 
 
 def start(*command):
-    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment())
+    """In a process group of its own, with its parent outside of it: the kernel has SIGTSTP stop no others."""
+    os.mkfifo("fifo")
+    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 
 
 def test_stopped_and_continued_like_alone(workdir):
     proc = start("sh", "-c", "echo $$; read line < fifo; exit 6")
-    os.mkfifo(workdir / "fifo")
     pid = int(proc.stdout.readline())
     os.kill(pid, signal.SIGTSTP)
     wait_until(lambda: state_of(pid) in "tT")
@@ -151,7 +152,6 @@ def test_stopped_and_continued_like_alone(workdir):
 
 
 def test_tree_goes_on_when_the_recorder_is_killed(workdir):
-    os.mkfifo(workdir / "fifo")
     proc = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
     proc.stdout.readline()
     proc.kill()
