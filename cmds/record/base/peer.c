@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,4 +264,11 @@ void rights_resume(struct rights *paused)
 {
 	if (paused->is_changed)
 		be(paused->uid, paused->gid);
+}
+
+bool peer_has_ended(int pidfd, int wait_ms)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	return pidfd < 0 || poll(&end, 1, wait_ms) != 0;
 }

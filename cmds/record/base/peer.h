@@ -42,6 +42,12 @@ enum peer_task {
 };
 enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid);
 
+/* A process that ends has no memory for a moment before its end can be seen. */
+#define PEER_END_MS 200
+
+/* Whether the process of a pidfd has ended, or does so within @wait_ms; so has one of whom there is no descriptor (below 0). */
+bool peer_has_ended(int pidfd, int wait_ms);
+
 /*
  * How this thread looks at files (credentials(7)): as itself, or as a peer. Only of interest where we may more than others, that is as
  * root. Other threads are not changed.

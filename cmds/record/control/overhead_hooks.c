@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/control/steering_processes.h"
 #include "cmds/record/plan/modules.h"
 #include "utils/base/fd.h"
@@ -114,9 +114,7 @@ static int take_out_of(struct overhead *o, const struct process *p, struct uft_e
 
 static bool has_ended(const struct process *p)
 {
-	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
-
-	return p->pidfd < 0 || !p->arena || poll(&end, 1, 0) != 0;
+	return !p->arena || peer_has_ended(p->pidfd, 0);
 }
 
 static void say(struct overhead *o, const struct process *p, size_t nr_left,

@@ -2,7 +2,6 @@
 #include "cmds/record/control/ready.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -146,11 +145,10 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {
 	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/* He waits for our answer. Who does not is another one than he that has connected. */
-	if (pidfd == -ESRCH || (pidfd >= 0 && poll(&end, 1, 0) != 0))
+	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
 	/* The records of the image that was replaced come first in the file. */
 	if (former)

@@ -2,9 +2,9 @@
 #include "cmds/record/control/steering_processes.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
+#include "cmds/record/base/peer.h"
 #include "utils/base/cleanup.h"
 
 int steering_list_live(const struct steering *steer, struct process ***out)
@@ -22,16 +22,6 @@ int steering_list_live(const struct steering *steer, struct process ***out)
 	return 0;
 }
 
-/* A process that ends has no memory for a moment before that can be seen. */
-#define END_MS 200
-
-static bool has_ended(const struct process *p)
-{
-	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
-
-	return p->pidfd < 0 || poll(&end, 1, END_MS) != 0;
-}
-
 int steering_each_process(struct steering *steer,
 			  int (*fn)(struct steering *steer, const struct process *p, void *arg,
 				    struct uft_err *err),
@@ -47,7 +37,7 @@ int steering_each_process(struct steering *steer,
 			continue;
 		ret = fn(steer, list[i], arg, &why);
 		/* Or it is another program now. */
-		if (ret < 0 && (ret == -ESRCH || has_ended(list[i])))
+		if (ret < 0 && (ret == -ESRCH || peer_has_ended(list[i]->pidfd, PEER_END_MS)))
 			ret = 0;
 		if (ret < 0)
 			*err = why;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/attach/attach.h"
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/target.h"
@@ -265,16 +265,6 @@ static int wait_for_end(struct attachment *a)
 	return 0;
 }
 
-/* A process that ends has no memory for a moment before that can be seen. */
-#define END_MS 200
-
-static bool has_ended(const struct process *p)
-{
-	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
-
-	return p->pidfd < 0 || poll(&end, 1, END_MS) != 0;
-}
-
 /* Those too that they have forked. One that ends meanwhile needs no leaving. */
 static void leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
@@ -287,7 +277,7 @@ static void leave_all(struct run *run, struct attachment *a, const struct attach
 		int ret = attach_end(p->os_pid, how, &err);
 
 		serve_a_moment(a);
-		if (ret < 0 && ret != -ESRCH && !has_ended(p))
+		if (ret < 0 && ret != -ESRCH && !peer_has_ended(p->pidfd, PEER_END_MS))
 			msg_warn(&run->opts->msg, "%s", err.text);
 	}
 }

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -80,20 +79,13 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 	return false;
 }
 
-static bool has_ended(int pidfd)
-{
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
-
-	return poll(&end, 1, 0) != 0;
-}
-
 /* If it is a child of @parent, or of a child of it, that has not reported itself. */
 static void watch(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
-	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || has_ended(pidfd))
+	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
 
 	struct orphan *o = malloc(sizeof(*o));
