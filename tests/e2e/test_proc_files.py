@@ -466,6 +466,21 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
     assert not (workdir / "out").exists()
 
 
+@pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
+def test_who_is_left_behind_ends_with_the_recording(workdir, options):
+    """... or not, where there is no filter."""
+    proc = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
+    pid, program = map(int, proc.stdout.readline().split())
+    wait_until(lambda: not os.path.exists(f"/proc/{program}"))
+    # The recorder may hear of that a moment later, and then an interrupt is one of the program's.
+    wait_until(lambda: proc.poll() is not None or proc.send_signal(signal.SIGINT))
+    assert proc.returncode == 3
+    if options:
+        os.kill(pid, signal.SIGKILL)
+    else:
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split(")")[-1])
+
+
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
     """An open(2) of a FIFO that nobody writes to: stopped, continued, and ended by a signal."""
     proc = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
