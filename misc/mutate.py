@@ -608,10 +608,10 @@ class Runner:
                 sys.exit(f"without any fault tests fail:\n{out}")
 
 
-def read_e2e(path):
-    """One pytest per line: the tests that are run fast, those that notice most first."""
+def read_e2e(path, word):
+    """One pytest per line: the tests that are run fast, those that notice most first; of these the ones with @word in them."""
     lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
-    return [line for line in lines if line]
+    return [line for line in lines if line and word in shlex.join(line)]
 
 
 VERDICTS = ["noticed", "survived", "equivalent", "not compiled"]
@@ -663,6 +663,7 @@ def main():
     parser.add_argument("--again", type=Path, metavar="LOG", help="only what survived according to the output of another run")
     parser.add_argument("--resume", type=Path, metavar="LOG", help="take what is said there for known: the output of a run that did not end")
     parser.add_argument("--no-e2e", action="store_true", help="unit tests and corpora only")
+    parser.add_argument("--e2e", metavar="WORD", help="of the end-to-end tests only the lines of misc/fast-e2e.txt with this in them")
     parser.add_argument("--unchecked", action="store_true", help="do not run the tests without any fault first")
     args = parser.parse_args()
 
@@ -693,7 +694,9 @@ def main():
         return 0
 
     build = Build(tree, args.work)
-    e2e = [] if args.no_e2e else read_e2e(tree / "misc/fast-e2e.txt")
+    e2e = [] if args.no_e2e else read_e2e(tree / "misc/fast-e2e.txt", args.e2e or "")
+    if args.e2e and not e2e:
+        sys.exit(f"misc/mutate.sh: no line of misc/fast-e2e.txt has '{args.e2e}' in it")
     runner = Runner(build, e2e)
     scratch = build.work / f"run-{os.getpid()}"
     scratch.mkdir()
