@@ -6,10 +6,13 @@
 #include "tests/unit/lib/recording.h"
 #include "utils/base/compiler.h"
 #include "utils/spec/filters.h"
+#include "utils/trace/split.h"
 
 /* The one that fails counts from 1; 0: none does. */
 static unsigned failing;
 static unsigned nr_allocations;
+/* Arrays with elements of this size fail; 0: none. */
+static size_t failing_size;
 
 static bool fails(void)
 {
@@ -35,7 +38,7 @@ void *__wrap_malloc(size_t size)
 
 void *__wrap_calloc(size_t nr, size_t size)
 {
-	return fails() ? NULL : __real_calloc(nr, size);
+	return fails() || (failing_size && size == failing_size) ? NULL : __real_calloc(nr, size);
 }
 
 void *__wrap_realloc(void *at, size_t size)
@@ -135,11 +138,73 @@ static void several_tasks(void **state)
 	recording_deinit(&rec);
 }
 
+/* Where tasks begin and end is not known then, though that may change nothing of what is shown. */
+static void no_survey(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct pipeline_config config;
+	struct recording rec;
+	int ret;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	pipeline_config_init(&config);
+	failing_size = sizeof(*((struct pipeline *)NULL)->surveys);
+	ret = read_all(&rec, &config, &out, NULL);
+	failing_size = 0;
+	assert_int_equal(ret, -ENOMEM);
+	recording_deinit(&rec);
+}
+
+static void drop_piece(void *arg, struct piece *piece)
+{
+	piece_destroy(piece);
+}
+
+/* Pieces that there is memory for have been given away; there is none that is the last. */
+static void a_split(void **state)
+{
+	struct pipeline_config config;
+	struct recording rec;
+	unsigned nr_failed = 0;
+	unsigned nr = 0;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{b{}c{}}d{e{}}", 1000);
+	recording_finish(&rec);
+	pipeline_config_init(&config);
+	config.order = PIPELINE_BY_TASK;
+	do {
+		struct trace_data data cleanup(data_close) = { 0 };
+		struct pipeline pipe cleanup(pipeline_close) = { 0 };
+		struct piece *last = NULL;
+		struct uft_err err = { 0 };
+		int ret;
+
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+		assert_int_equal(pipeline_load_group(&pipe, 0, NULL), 1);
+		failing = ++nr;
+		nr_allocations = 0;
+		ret = lane_split(&pipe.lanes[0], UINT64_MAX, 32, drop_piece, NULL, &last, &err);
+		failing = 0;
+		assert_true(ret == 0 || ret == -ENOMEM);
+		assert_true(!last == (ret < 0));
+		piece_destroy(last);
+		nr_failed += ret < 0;
+	} while (nr_allocations >= nr);
+	assert_true(nr_failed > 3);
+	recording_deinit(&rec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_a_filter),
 		cmocka_unit_test(several_tasks),
+		cmocka_unit_test(no_survey),
+		cmocka_unit_test(a_split),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
