@@ -303,6 +303,8 @@ import os
 from library import Log, lib
 if len(sys.argv) > 1: lib.fstrace_set_lock_path(sys.argv[1].encode())
 assert lib.fstrace_chown(os.getuid(), os.getgid()) == 0
+# The lock is the first file that is opened then, and gets this number at first.
+if len(sys.argv) == 1: os.close(0)
 Log({str(tmp_path / 'l')!r})
 print(*[p for p in (os.path.realpath(f'/proc/self/fd/{{fd}}') for fd in os.listdir('/proc/self/fd')) if 'lock' in p.rsplit('/')[-1]])
 assert lib.fstrace_chown(os.getuid(), os.getgid()) == 0
