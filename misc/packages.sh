@@ -6,7 +6,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
 	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
-	musl-tools libclang-rt-14-dev
+	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
 	trace-cmd zstd"
 
