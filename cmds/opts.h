@@ -76,6 +76,7 @@ enum opts_as {
 	OPTS_AS_FSTRACE,
 	OPTS_AS_JSON,
 	OPTS_AS_CSV,
+	OPTS_AS_POSIX,
 };
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"

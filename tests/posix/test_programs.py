@@ -78,6 +78,15 @@ def test_controller_and_analyzer(tmp_path):
     assert lines[0].startswith("posix_trace_start")
     assert f"{len(ticks)} times tick" in lines
     assert not [line for line in lines if "unnamed" in line]
+    if (BUILD / "utrail").exists():
+        run(BUILD / "utrail", "events", "import", "-d", tmp_path / "data", tmp_path / "log")
+        export(tmp_path / "data", tmp_path / "again")
+        assert run(analyzer, tmp_path / "again").splitlines() == lines
+
+
+def export(data, log):
+    with open(log, "wb") as out:
+        subprocess.run([BUILD / "utrail", "events", "export", "--as=posix", "-d", data], check=True, stdout=out)
 
 
 def test_analyzer_of_what_is_no_log(tmp_path):
@@ -132,3 +141,8 @@ def test_recorded(tmp_path, library):
         "sell() {", "/* posix:item_sold (DATA=02000000) */", "} /* sell */",
         "/* posix:unnamed (DATA=) */", "} /* main */"]
     assert "posix:item_sold" in run(BUILD / "utrail", "report", "--events", "-d", tmp_path / "data")
+    export(tmp_path / "data", tmp_path / "log")
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer", library=library)
+    assert run(analyzer, tmp_path / "log").splitlines() == [
+        "item sold 01000000", "item sold 02000000", "posix_trace_unnamed_userevent", "1 times posix_trace_unnamed_userevent",
+        "2 times item sold"]

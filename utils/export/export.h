@@ -42,6 +42,7 @@ extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
 extern const struct exporter exp_event_json;
 extern const struct exporter exp_event_csv;
+extern const struct exporter exp_event_posix;
 
 /*
  * What the user chose.
