@@ -70,7 +70,7 @@ static int import(const struct opts *opts, struct uft_err *err)
 static const struct events_word words[] = {
 	{ "list", .choose = list },
 	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
-	{ "export", .options = { "as" }, .choose = export_as },
+	{ "export", .options = { "as", "calls" }, .choose = export_as },
 	{ "import", .options = { "into", "common" }, .check = events_import_check, .run = import },
 	{ "check", .run = events_log_check },
 	{ "check-sources", .run = events_sources_check },
@@ -140,6 +140,8 @@ static int check(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "cannot write a log of POSIX Trace to a terminal: redirect the "
 			       "output to a file");
+	if (opts->export_calls && opts->export_as != OPTS_AS_POSIX)
+		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
 	if (word->choose == show && opts->nr_args > 1 && opts->event_paths)
 		return err_set(err, -ERR_USAGE,
 			       "option '--path' means nothing for logs: they have no calls");
@@ -155,6 +157,7 @@ static int write_events(const struct opts *opts, const struct exporter *exporter
 	const struct export_config config = {
 		.tool = "utrail " UTRAIL_VERSION_TEXT,
 		.shows_paths = opts->event_paths,
+		.has_calls = opts->export_calls,
 		.threads = 1,
 	};
 	struct pipeline_config stages;

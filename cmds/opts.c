@@ -544,6 +544,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_EVENTS, CMD_EVENTS, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
+	{ "calls", 0, NULL, "events export --as=posix: entries and exits of functions, too",
+	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_calls) },
 	{ "into", 0, "DIR", "import, events import: add to this recording",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",

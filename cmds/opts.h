@@ -213,6 +213,7 @@ struct opts {
 	/* events */
 	int export_as; /* enum opts_as */
 	bool event_paths;
+	bool export_calls;
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
 

@@ -178,6 +178,7 @@ static int make(struct export *ex, const struct task *task, const struct event *
 	struct strbuf name cleanup_strbuf = { 0 };
 	int ret;
 
+	to->data = "";
 	to->made = (struct pxt_event){
 		.time_ns = event->time_ns + (uint64_t)ex->texts.kinds.declared.offset_ns,
 		.thread = (uint64_t)task->tid,
@@ -200,19 +201,50 @@ static int make(struct export *ex, const struct task *task, const struct event *
 	return 0;
 }
 
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int append(struct posix_export *to)
 {
-	struct posix_export *to = ex->state;
 	struct pxt_attr *attr = &to->writer.header.attr;
-	int ret = make(ex, task, event);
 
-	if (ret < 0)
-		return ret;
 	if (!attr->created_ns)
 		attr->created_ns = to->made.time_ns;
 	if (attr->max_data < to->made.len)
 		attr->max_data = to->made.len;
-	return pxt_log_append(&to->writer, &to->made, to->data ? to->data : "", false);
+	return pxt_log_append(&to->writer, &to->made, to->data, false);
+}
+
+static int point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct posix_export *to = ex->state;
+	int ret = make(ex, task, event);
+
+	return ret < 0 ? ret : append(to);
+}
+
+/*
+ * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name behind it. Where it was called from is not
+ * known.
+ */
+static int call(struct export *ex, const struct task *task, const struct event *event)
+{
+	const uint64_t places[2] = { event->addr, 0 };
+	struct posix_export *to = ex->state;
+
+	strbuf_reset(&to->text);
+	strbuf_add(&to->text, places, sizeof(places));
+	if (event->func)
+		strbuf_add(&to->text, event->func->name, event->func->name_len);
+	if (strbuf_oom(&to->text))
+		return -ENOMEM;
+	to->data = to->text.data;
+	to->made = (struct pxt_event){
+		.time_ns = event->time_ns + (uint64_t)ex->texts.kinds.declared.offset_ns,
+		.address = event->addr,
+		.thread = (uint64_t)task->tid,
+		.pid = (uint32_t)task->pid,
+		.id = event->type == EVENT_ENTRY ? PT_FUNCTION_ENTRY : PT_FUNCTION_EXIT,
+		.len = (uint32_t)to->text.len,
+	};
+	return append(to);
 }
 
 static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
@@ -220,8 +252,13 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	int ret = 0;
 
 	for (size_t i = 0; i < span->nr && ret == 0; i++) {
-		if (event_is_listed(&span->events[i]))
-			ret = export_point(ex, span->task, &span->events[i]);
+		const struct event *event = &span->events[i];
+
+		if (event_is_listed(event))
+			ret = export_point(ex, span->task, event);
+		else if (ex->config->has_calls && event->type <= EVENT_EXIT &&
+			 !(event->flags & EVENT_OFF))
+			ret = call(ex, span->task, event);
 	}
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
 }
