@@ -16,6 +16,9 @@ cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueab
 # For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
 kernel_packages="qemu-system-x86 busybox-static"
 
+# Peers of the benchmarks (meson test --benchmark), which say what they skip without them.
+bench_packages="uftrace liblttng-ust-dev lttng-tools"
+
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"
 
