@@ -210,3 +210,11 @@ def test_functions(tmp_path):
     for each in (program, static):
         subprocess.run([BUILD / "utrail", "record", "--no-libcall", "-d", tmp_path / "data", each, tmp_path / "log"], check=True)
         assert "inner();" in run(BUILD / "utrail", "replay", "-d", tmp_path / "data", "-f", "none", "-F", "outer")
+
+
+def test_choices_have_their_points():
+    """Each name that the man page gives is a point."""
+    points = {name for path in Path(__file__).parent.glob("*.c") for name in re.findall(r"^POINT\((\w+)\)", path.read_text(), re.M)}
+    page = (TOP / "doc/man/posix_trace.3.in").read_text().replace("\\:", "")
+    named = [name for names in re.findall(r"^\(([a-z_0-9, ]+)\)\.$", page, re.M) for name in names.split(", ")]
+    assert len(named) >= 25 and set(named) <= points
