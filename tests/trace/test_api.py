@@ -429,4 +429,5 @@ def test_exports_are_the_headers():
         stdout=subprocess.PIPE).stdout.splitlines()} - {"UTRAIL_TRACE_1"}
     assert exported == {
         *re.findall(r"^[a-z][^\n]*?\b(fstrace_\w+)\(", fstrace, re.M),
-        *re.findall(r"^[a-z][^\n]*?\b(posix_trace_\w+|utrail_sysconf)\(", posix, re.M)}
+        *re.findall(r"^[a-z][^\n]*?\b(posix_trace_\w+|utrail_sysconf|utrail_trace_\w+)\(", posix, re.M),
+        "__cyg_profile_func_enter", "__cyg_profile_func_exit"}  # what compilers call with -finstrument-functions
