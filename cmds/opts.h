@@ -76,6 +76,7 @@ enum opts_as {
 	OPTS_AS_FSTRACE,
 	OPTS_AS_JSON,
 	OPTS_AS_CSV,
+	OPTS_AS_POSIX,
 };
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"
@@ -214,6 +215,7 @@ struct opts {
 	/* events */
 	int export_as; /* enum opts_as */
 	bool event_paths;
+	bool export_calls;
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
 
