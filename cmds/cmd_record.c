@@ -21,6 +21,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
+#include "cmds/record/proc/filter.h"
 #include "cmds/record/run/attached.h"
 #include "cmds/record/run/dry_run.h"
 #include "cmds/record/run/facts.h"
@@ -91,6 +92,8 @@ static struct record_settings make_settings(const struct opts *opts)
 		.has_agent = opts->agent,
 		.overhead_percent = opts->overhead,
 		.traces_processes = opts->proc != OPTS_PROC_NOT,
+		.traces_files = opts->proc != OPTS_PROC_NOT && !opts->no_proc_files,
+		.traces_environment = opts->proc_env,
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
@@ -348,6 +351,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct launch launch = run->launch;
 	struct launched *program = &run->program_process;
 	bool keeps_pid = run->opts->keep_pid;
+	struct proc_filter filter;
 
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
 	block_signals(run);
@@ -364,6 +368,13 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	if (run->nr_pids)
 		return finish_run(run, rec, attached_run(run, rec, err));
+	if (run->settings.traces_files) {
+		ret = proc_filter_check();
+		if (ret < 0)
+			return err_set_errno(err, ret, PROC_FILTER_WHY);
+		proc_filter_make(&filter);
+		launch.filter = &filter.program;
+	}
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
 		return ret;

@@ -158,7 +158,9 @@ struct opts {
 	/* record, live */
 	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
 	int proc;	   /* --proc: enum opts_proc */
-	bool agent;	   /* -g: what is recorded may be changed while the program runs */
+	bool no_proc_files;
+	bool proc_env;
+	bool agent; /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
 	bool use_kernel;	      /* -k */

@@ -80,6 +80,9 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 		{ opts->nop, "--nop" },
 	};
 
+	if (!opts->proc && (opts->proc_env || opts->no_proc_files))
+		return err_set(err, -ERR_USAGE, "'%s' needs '--proc'",
+			       opts->proc_env ? "--proc-env" : "--no-proc-files");
 	if (!opts->proc)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {

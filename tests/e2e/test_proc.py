@@ -152,7 +152,7 @@ def test_stopped_and_continued_like_alone(workdir):
 
 
 def test_tree_goes_on_when_the_recorder_is_killed(workdir):
-    proc = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
+    proc = start("--no-proc-files", "sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
     proc.stdout.readline()
     proc.kill()
     proc.wait(30)

@@ -358,6 +358,11 @@ def make_files(found):
             elif file.startswith("perf-cpu") and data:
                 save("perf", name, b"\0" + data)
                 save("perf", name + "-big", b"\1" + swap_perf(data))
+    acts = b""
+    for kind in range(4, 17):
+        payload = struct.pack("<6I", 3, 0o2000102, 0o644, 4, 0, 3) + b"/a\nb" + b"A=1"
+        acts += struct.pack("<Q4I", kind, 1, 1, kind, len(payload)) + payload + bytes(-len(payload) % 8)
+    save("proc", "acts", b"\0" + acts)
     save("header", "big", header_with(found["ours-plain"]["info"], endian=2)[:40])
     save("header", "version3", header_with(found["ours-plain"]["info"], version=3, cls=1)[:40])
     save("sym", "sizes", b"# symbols: 2\n# path name: /bin/x\n# build-id: 1234abcd\n"

@@ -38,18 +38,36 @@ void proc_fork_encode(const struct proc_fork *made, struct strbuf *out)
 	add_u32(out, made->child);
 	add_u32(out, made->child_pid);
 	add_u32(out, made->how);
+	strbuf_add(out, &made->flags, sizeof(made->flags));
+}
+
+static size_t length_of(const struct text *text)
+{
+	return MIN(text_left(text), (size_t)PROC_TEXT_MAX);
+}
+
+/* Their lengths, then all of them. */
+static void add_texts(const struct text *texts, size_t nr, struct strbuf *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		add_u32(out, length_of(&texts[i]));
+	for (size_t i = 0; i < nr; i++)
+		strbuf_add(out, texts[i].at, length_of(&texts[i]));
 }
 
 void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out)
 {
-	const struct text *texts[] = { &exec->interpreter, &exec->program, &exec->cwd,
-				       &exec->args };
+	const struct text texts[] = { exec->interpreter, exec->program, exec->cwd, exec->args };
 
 	add_u32(out, exec->old_tid);
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		add_u32(out, MIN(text_left(texts[i]), (size_t)PROC_EXEC_TEXT_MAX));
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		strbuf_add(out, texts[i]->at, MIN(text_left(texts[i]), (size_t)PROC_EXEC_TEXT_MAX));
+	add_texts(texts, ARRAY_SIZE(texts), out);
+}
+
+void proc_act_encode(const struct proc_act *act, struct strbuf *out)
+{
+	for (size_t i = 0; i < PROC_ACT_NUMBERS; i++)
+		add_u32(out, act->numbers[i]);
+	add_texts(act->texts, PROC_ACT_TEXTS, out);
 }
 
 void proc_exit_encode(int status, struct strbuf *out)
@@ -89,24 +107,49 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 		.child = get_u32(data, big),
 		.child_pid = get_u32(data + 4, big),
 		.how = get_u32(data + 8, big),
+		.flags = len < PROC_FORK_BYTES + 8 ? 0 : get_u64(data + PROC_FORK_BYTES, big),
 	};
 	return made->child > 0 && made->child_pid > 0;
 }
 
+/* The texts whose lengths stand at @at, which are all there: as much of them as there is. */
+static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
+		       size_t nr)
+{
+	size_t from = at + 4 * nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t there = MIN((size_t)get_u32(data + at + 4 * i, big), len - from);
+
+		texts[i] = text_of((const char *)data + from, there);
+		from += there;
+	}
+}
+
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec)
 {
-	struct text *texts[] = { &exec->interpreter, &exec->program, &exec->cwd, &exec->args };
-	size_t at = PROC_EXEC_BYTES;
+	struct text texts[4];
 
 	if (len < PROC_EXEC_BYTES)
 		return false;
-	exec->old_tid = get_u32(data, big);
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		size_t there = MIN((size_t)get_u32(data + 4 + 4 * i, big), len - at);
+	take_texts(data, len, 4, big, texts, ARRAY_SIZE(texts));
+	*exec = (struct proc_exec){
+		.old_tid = get_u32(data, big),
+		.interpreter = texts[0],
+		.program = texts[1],
+		.cwd = texts[2],
+		.args = texts[3],
+	};
+	return true;
+}
 
-		*texts[i] = text_of((const char *)data + at, there);
-		at += there;
-	}
+bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act *act)
+{
+	if (len < PROC_ACT_BYTES)
+		return false;
+	for (size_t i = 0; i < PROC_ACT_NUMBERS; i++)
+		act->numbers[i] = get_u32(data + 4 * i, big);
+	take_texts(data, len, 4 * PROC_ACT_NUMBERS, big, act->texts, PROC_ACT_TEXTS);
 	return true;
 }
 

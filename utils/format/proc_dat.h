@@ -16,14 +16,32 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
+	/* Acts: of files, but for the last two. */
+	PROC_OPEN,
+	PROC_CLOSE,
+	PROC_DUP,
+	PROC_PIPE,
+	PROC_RENAME,
+	PROC_LINK,
+	PROC_SYMLINK,
+	PROC_UNLINK,
+	PROC_MOUNT,
+	PROC_UMOUNT,
+	PROC_INHERIT,
+	PROC_NAME,
+	PROC_ENV,
+	PROC_BEYOND,
 };
 
 #define PROC_HEAD_BYTES	 24
 #define PROC_PAYLOAD_MAX (32U << 20)
-#define PROC_FORK_BYTES	 12
+#define PROC_FORK_BYTES	 12 /* and 8 for flags, which earlier versions did not write */
 #define PROC_EXEC_BYTES	 20 /* in front of the texts */
 #define PROC_EXIT_BYTES	 4
-#define PROC_EXEC_TEXT_MAX \
+#define PROC_ACT_NUMBERS 3
+#define PROC_ACT_TEXTS	 3
+#define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
+#define PROC_TEXT_MAX \
 	(8U << 20) /* each of its texts; Linux has no longer ones (execve(2), "Limits") */
 
 /*
@@ -50,11 +68,16 @@ enum proc_fork_how {
 	PROC_BY_CLONE, /* a thread, or a process that does not end with SIGCHLD */
 };
 
-/* @child, @child_pid: the new task and its process, which is the parent's own if it is a thread. @how: enum proc_fork_how */
+/*
+ * @child, @child_pid: the new task and its process, which is the parent's own if it is a thread
+ * @how: enum proc_fork_how
+ * @flags: of clone(2), with the signal of the child's end in the lowest byte; 0: they are not known, or it was another call
+ */
 struct proc_fork {
 	int32_t child;
 	int32_t child_pid;
 	uint32_t how;
+	uint64_t flags;
 };
 
 /*
@@ -75,6 +98,12 @@ struct proc_exec {
 	struct text args;
 };
 
+/* An act of any kind: what the numbers and texts of each are is in doc/formats/events.md, "proc.dat". */
+struct proc_act {
+	uint32_t numbers[PROC_ACT_NUMBERS];
+	struct text texts[PROC_ACT_TEXTS];
+};
+
 /* Append the record's head and what is in @rec->data, padded. In the byte order of this machine. */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 
@@ -82,6 +111,7 @@ void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 void proc_fork_encode(const struct proc_fork *made, struct strbuf *out);
 void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out);
 void proc_exit_encode(int status, struct strbuf *out);
+void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
  * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold all of it (get more, or it is the end), and then
@@ -96,6 +126,7 @@ ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct pro
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
+bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act *act);
 
 /* @status: of wait(2) */
 bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);

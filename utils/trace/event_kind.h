@@ -107,6 +107,7 @@ struct event_rows {
 extern const struct event_rows event_rows_builtin;
 extern const struct event_rows event_rows_linux;
 extern const struct event_rows event_rows_proc;
+extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
 /* Of a program that links this library and has types of its own; utrail has none, the worked example in tests/unit has one. */
 extern const struct event_rows event_rows_extra __attribute__((weak));
@@ -121,9 +122,9 @@ const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
 /* All of them. */
-#define EVENT_ROWS                                                                    \
-	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_extern, \
-		&event_rows_extra
+#define EVENT_ROWS                                                                       \
+	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
+		&event_rows_extern, &event_rows_extra
 
 /* What a record of perf-cpu*.dat is; 0: nothing that is shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);

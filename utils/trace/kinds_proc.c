@@ -11,6 +11,7 @@ static const struct event_field fork_fields[] = {
 	{ "child", FIELD_INT, 4 },
 	{ "process", FIELD_INT, 4 },
 	{ "by", FIELD_TEXT },
+	{ "flags", FIELD_HEX },
 };
 static const struct event_field exec_fields[] = {
 	{ "program", FIELD_TEXT }, { "interpreter", FIELD_TEXT }, { "cwd", FIELD_TEXT },
@@ -37,6 +38,10 @@ static bool get_fork(const struct event_kind *kind, const struct event_context *
 	if (!event->data ||
 	    !proc_fork_decode(event->data, event->data_len, context->data->is_big_endian, &made))
 		return false;
+	if (index == 3) {
+		*out = (struct event_value){ .type = FIELD_HEX, .number = made.flags };
+		return made.flags;
+	}
 	if (made.how >= ARRAY_SIZE(words) || !words[made.how])
 		return false;
 	*out = (struct event_value){ .type = FIELD_TEXT,

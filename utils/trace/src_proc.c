@@ -74,7 +74,7 @@ static int refill(struct src_proc *src, size_t wanted)
 
 static bool is_known(uint32_t kind)
 {
-	return kind >= PROC_FORK && kind <= PROC_EXIT;
+	return kind >= PROC_FORK && kind < PROC_BEYOND;
 }
 
 /* The next record that is for us, if there is one. */
@@ -153,22 +153,33 @@ static int note_child(struct src_proc *src)
 	return 0;
 }
 
-/* A task is called what it runs, as the kernel has it: the file's name without its directory. */
+/* A task is called what it runs, as the kernel has it: the file's name without its directory; or what it has called itself. */
 static int note_name(struct src_proc *src)
 {
 	const struct proc_record *rec = &src->next;
+	bool big = src->context.data->is_big_endian;
 	char comm[PERF_COMM_MAX] = "";
 	struct proc_exec exec;
+	struct proc_act act;
+	struct text name;
 
-	if (rec->kind != PROC_EXEC || !src->context.takes_notes ||
-	    !proc_exec_decode(rec->data, rec->len, src->context.data->is_big_endian, &exec))
+	if (!src->context.takes_notes)
+		return 0;
+	if (rec->kind == PROC_EXEC && proc_exec_decode(rec->data, rec->len, big, &exec))
+		name = exec.program;
+	else if (rec->kind == PROC_NAME && proc_act_decode(rec->data, rec->len, big, &act))
+		name = act.texts[0];
+	else
 		return 0;
 
-	const char *slash = memrchr(exec.program.at, '/', text_left(&exec.program));
-	const char *name = slash ? slash + 1 : exec.program.at;
-	size_t len = MIN((size_t)(exec.program.end - name), sizeof(comm) - 1);
+	const char *slash = memrchr(name.at, '/', text_left(&name));
 
-	memcpy(comm, name, len);
+	if (slash && rec->kind == PROC_EXEC)
+		name.at = slash + 1;
+
+	size_t len = MIN(text_left(&name), sizeof(comm) - 1);
+
+	memcpy(comm, name.at, len);
 	return len ? data_name_task(src->context.data, rec->tid, rec->time_ns, comm) : 0;
 }
 

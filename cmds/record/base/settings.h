@@ -66,6 +66,8 @@ struct record_settings {
 	bool has_agent;	   /* --agent: others may */
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool traces_processes;	   /* --proc */
+	bool traces_files;	   /* --proc without --no-proc-files */
+	bool traces_environment;   /* --proc-env */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

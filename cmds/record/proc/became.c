@@ -2,15 +2,13 @@
 #include "cmds/record/proc/became.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmds/record/proc/paths.h"
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
@@ -22,40 +20,13 @@ static struct text text_of_buf(const struct strbuf *buf)
 	return text_of(buf->data, buf->len);
 }
 
-static int open_of(pid_t pid, const char *name, int flags)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	return open(path, flags | O_CLOEXEC);
-}
-
-/* Where a link of /proc leads, as we see it: behind chroot(2) with the way there. */
-static void read_link(const char *link, struct strbuf *out)
-{
-	char path[PATH_MAX];
-	ssize_t len = readlink(link, path, sizeof(path));
-
-	strbuf_reset(out);
-	if (len > 0)
-		strbuf_add(out, path, len);
-}
-
-static void read_link_of(pid_t pid, const char *name, struct strbuf *out)
-{
-	char link[64];
-
-	snprintf(link, sizeof(link), "/proc/%d/%s", pid, name);
-	read_link(link, out);
-}
-
 static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];
 
 	/* It is no longer than that, but for a process that writes to where it stood. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	if (file_read_all(path, PROC_EXEC_TEXT_MAX, out, NULL) < 0)
+	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
 		strbuf_reset(out);
 }
 
@@ -88,7 +59,7 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
 	uint64_t auxv[AUXV_WORDS_MAX];
-	int fd = open_of(pid, "auxv", O_RDONLY);
+	int fd = paths_open_of(pid, "auxv", O_RDONLY);
 	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, auxv, sizeof(auxv));
 	uint64_t addr = 0;
 
@@ -100,7 +71,7 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 		addr = find_execfn(auxv, len, /* is_wide= */ false);
 	if (!addr)
 		return false;
-	fd = open_of(pid, "mem", O_RDONLY);
+	fd = paths_open_of(pid, "mem", O_RDONLY);
 	/* All of it is there at once; the stack ends behind it. */
 	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
 	if (fd >= 0)
@@ -108,45 +79,13 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 	return len > 0 && memchr(name, '\0', len);
 }
 
-/* Within what the process has for its root directory, symbolic links that begin with a slash among them. */
-static int open_in_root(pid_t pid, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	int root = open_of(pid, "root", O_PATH | O_DIRECTORY);
-	int fd = root < 0 ? -1 : syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	if (root >= 0)
-		close(root);
-	return fd;
-}
-
-static int open_program(pid_t pid, const char *name)
-{
-	if (*name == '/')
-		return open_in_root(pid, name);
-
-	int cwd = open_of(pid, "cwd", O_PATH | O_DIRECTORY);
-	int fd = cwd < 0 ? -1 : openat(cwd, name, O_PATH | O_CLOEXEC);
-
-	if (cwd >= 0)
-		close(cwd);
-	return fd;
-}
-
 /* The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what may be closed by now. */
 static void read_program(pid_t pid, const struct strbuf *runs, struct strbuf *out)
 {
 	char name[PATH_MAX];
-	char link[64];
-	int fd = -1;
 
 	if (read_given_name(pid, name) && strncmp(name, "/dev/fd/", 8) != 0)
-		fd = open_program(pid, name);
-	if (fd >= 0) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-		read_link(link, out);
-		close(fd);
-	}
+		paths_target(pid, AT_FDCWD, name, out);
 	if (!out->len)
 		strbuf_add(out, strbuf_str(runs), runs->len);
 }
@@ -158,9 +97,9 @@ void became_encode(pid_t pid, pid_t old_tid, struct strbuf *out)
 	struct strbuf cwd cleanup_strbuf = { 0 };
 	struct strbuf args cleanup_strbuf = { 0 };
 
-	read_link_of(pid, "exe", &runs);
+	paths_link(pid, "exe", &runs);
 	read_program(pid, &runs, &program);
-	read_link_of(pid, "cwd", &cwd);
+	paths_link(pid, "cwd", &cwd);
 	read_args(pid, &args);
 	proc_exec_encode(
 		&(struct proc_exec){

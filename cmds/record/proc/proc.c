@@ -1,6 +1,7 @@
 /* What the processes of the program do (see proc.h). */
 #include "cmds/record/proc/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,13 +13,17 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/became.h"
+#include "cmds/record/proc/filter.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 
-/* What is told besides signals. Without PTRACE_O_EXITKILL: when the recorder is killed, the tree goes on. */
+/* What is told besides signals. When the recorder is killed, the tree goes on... */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+/* ... but where there is a filter: the system calls that it holds fail when nobody traces, so the tree cannot go on. */
+#define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
+#define SYSCALL_STOP   (SIGTRAP | 0x80)
 
 /* Times of the file rise, each by at least one. */
 static uint64_t next_time(struct proc *proc)
@@ -96,13 +101,31 @@ static void see_fork(struct proc *proc, const struct tracee *parent, pid_t tid,
 	if (before == TRACEE_LIVE)
 		return;
 	child->pid = process_of(tid, parent->pid);
-	proc_fork_encode(&(struct proc_fork){ tid, child->pid, how }, &proc->thread_payload);
+	proc_fork_encode(&(struct proc_fork){ tid, child->pid, how, call_clone_flags(parent->tid) },
+			 &proc->thread_payload);
 	write_record(proc, PROC_FORK, parent->tid, parent->pid);
 	if (before == TRACEE_ENDED)
 		write_exit(proc, child);
 	tracees_set(&proc->tracees, child, before == TRACEE_ENDED ? TRACEE_NONE : TRACEE_LIVE);
 	if (before == TRACEE_HELD)
 		go_on(tid, 0);
+}
+
+static void see_inherited(struct proc *proc, const struct tracee *tracee)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", tracee->pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' &&
+		    call_encode_inherited(tracee->pid, atoi(entry->d_name), &proc->thread_payload))
+			write_record(proc, PROC_INHERIT, tracee->tid, tracee->pid);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 /* A thread that is not the leader of its process becomes that by execve(2): its own number is gone, and nobody tells of its end. */
@@ -117,6 +140,56 @@ static void see_exec(struct proc *proc, struct tracee *leader)
 		tracees_set(&proc->tracees, old, TRACEE_NONE);
 	became_encode(leader->pid, old_tid, &proc->thread_payload);
 	write_record(proc, PROC_EXEC, leader->tid, leader->pid);
+	call_reset(&leader->call);
+	if (proc->settings->traces_environment) {
+		call_encode_environment(leader->pid, &proc->thread_payload);
+		write_record(proc, PROC_ENV, leader->tid, leader->pid);
+	}
+	if (proc->settings->traces_files)
+		see_inherited(proc, leader);
+}
+
+/* The call is over, or what there is to be told of it is known already. */
+static void see_call(struct proc *proc, struct tracee *tracee, int64_t result)
+{
+	enum proc_kind kind = call_encode(tracee->tid, &tracee->call, result,
+					  &proc->thread_payload);
+
+	if (kind)
+		write_record(proc, kind, tracee->tid, tracee->pid);
+	call_reset(&tracee->call);
+}
+
+/* The filter holds it in front of a system call, which it goes on with. */
+static void see_call_begin(struct proc *proc, struct tracee *tracee)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	struct traced_call *call = &tracee->call;
+
+	call_reset(call);
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_SECCOMP) {
+		call->id = proc_filter_call(info.seccomp.ret_data);
+		for (size_t i = 0; i < ARRAY_SIZE(call->args); i++)
+			call->args[i] = info.seccomp.args[i];
+	}
+	if (call_begin(tracee->tid, call)) {
+		ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
+		return;
+	}
+	see_call(proc, tracee, 0);
+	go_on(tracee->tid, 0);
+}
+
+/* What has failed has done nothing. */
+static void see_call_end(struct proc *proc, struct tracee *tracee)
+{
+	struct __ptrace_syscall_info info = { 0 };
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_EXIT && !info.exit.is_error)
+		see_call(proc, tracee, info.exit.rval);
+	call_reset(&tracee->call);
 }
 
 static pid_t parent_now(pid_t tid)
@@ -219,6 +292,9 @@ static void see_stop(struct proc *proc, pid_t tid, int status)
 	case PTRACE_EVENT_EXEC:
 		see_exec(proc, tracee);
 		break;
+	case PTRACE_EVENT_SECCOMP:
+		see_call_begin(proc, tracee);
+		return;
 	case PTRACE_EVENT_STOP:
 		/* It stays stopped, and can be continued by SIGCONT, as without us. */
 		if (stops_processes(sig)) {
@@ -227,7 +303,9 @@ static void see_stop(struct proc *proc, pid_t tid, int status)
 		}
 		break;
 	default:
-		go_on(tid, sig);
+		if (sig == SYSCALL_STOP)
+			see_call_end(proc, tracee);
+		go_on(tid, sig == SYSCALL_STOP ? 0 : sig);
 		return;
 	}
 	go_on(tid, 0);
@@ -249,13 +327,13 @@ static pid_t wait_for_any(int *status, struct rusage *usage)
 static int seize(struct proc *proc)
 {
 	struct tracee *program = tracees_get(&proc->tracees, proc->program);
+	unsigned long options = OPTIONS | (proc->settings->traces_files ? FILTER_OPTIONS : 0);
 
 	if (!program)
 		return -ENOMEM;
 	program->pid = proc->program;
 	tracees_set(&proc->tracees, program, TRACEE_LIVE);
-	return ptrace(PTRACE_SEIZE, proc->program, NULL, (void *)(uintptr_t)OPTIONS) < 0 ? -errno
-											 : 0;
+	return ptrace(PTRACE_SEIZE, proc->program, NULL, (void *)options) < 0 ? -errno : 0;
 }
 
 static void *trace(void *arg)

@@ -7,8 +7,10 @@
 
 void tracees_deinit(struct tracees *tracees)
 {
-	for (size_t i = 0; i < tracees->nr; i++)
+	for (size_t i = 0; i < tracees->nr; i++) {
+		strbuf_deinit(&tracees->all[i]->call.path);
 		free(tracees->all[i]);
+	}
 	free(tracees->all);
 	intmap_deinit(&tracees->by_tid);
 	*tracees = (struct tracees){ 0 };
@@ -46,4 +48,6 @@ void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_sta
 {
 	tracees->nr_held += (state == TRACEE_HELD) - (tracee->state == TRACEE_HELD);
 	tracee->state = state;
+	if (state == TRACEE_NONE)
+		call_reset(&tracee->call);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cmds/record/proc/calls.h"
 #include "utils/base/intmap.h"
 
 enum tracee_state {
@@ -14,12 +15,16 @@ enum tracee_state {
 	TRACEE_ENDED, /* it has ended before anybody knew who made it */
 };
 
-/* @status: of wait(2), when it has ended */
+/*
+ * @status: of wait(2), when it has ended
+ * @call: the system call that it is in
+ */
 struct tracee {
 	pid_t tid;
 	pid_t pid;
 	enum tracee_state state;
 	int status;
+	struct traced_call call;
 };
 
 /* By tid. @all: so that they can be walked and freed. Starts as { 0 }. */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmds/record/proc/filter.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/strbuf.h"
@@ -193,8 +194,12 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	setrlimit(RLIMIT_NOFILE, &launch->file_number);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-	execve(launch->path, launch->argv, env);
-	failure = errno;
+	/* Negative: it was not execve(2) that failed. */
+	failure = launch->filter ? proc_filter_install(launch->filter) : 0;
+	if (failure == 0) {
+		execve(launch->path, launch->argv, env);
+		failure = errno;
+	}
 	if (write(report_fd, &failure, sizeof(failure)) < 0)
 		_exit(126);
 	_exit(127);
@@ -303,6 +308,8 @@ static int await_program(const struct launch *launch, struct launched *child, st
 		n = read(child->report, &failure, sizeof(failure));
 	} while (n < 0 && errno == EINTR);
 	close(child->report);
+	if (n == sizeof(failure) && failure < 0)
+		return err_set_errno(err, failure, PROC_FILTER_WHY);
 	return n == sizeof(failure) ? err_set_errno(err, -failure, "cannot run '%s'", launch->path)
 				    : 0;
 }

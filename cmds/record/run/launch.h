@@ -2,6 +2,7 @@
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
 #define UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
 
+#include <linux/filter.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @ignores_children: SIGCHLD is ignored, as it was when we were started
+ * @filter: of system calls, that the program and all its descendants are to have (cmds/record/proc/filter.h); NULL: none
  * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to begin with
  */
 struct launch {
@@ -26,6 +28,7 @@ struct launch {
 	bool fixed_addresses;
 	bool no_binding;
 	bool ignores_children;
+	const struct sock_fprog *filter;
 	sigset_t mask;
 	struct rlimit file_size;
 	struct rlimit file_number;

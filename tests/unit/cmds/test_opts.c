@@ -166,6 +166,8 @@ static void refused(void **state)
 		{ "record --proc --keep-pid x", "'--proc' cannot be used together with" },
 		{ "record --proc --flight=1m x", "'--proc' cannot be used together with" },
 		{ "record --nop --proc x", "'--proc' cannot be used together with" },
+		{ "record --proc-env x", "'--proc-env' needs '--proc'" },
+		{ "record --no-proc-files x", "'--no-proc-files' needs '--proc'" },
 		{ "live --proc x", "'--proc' is for record, not for live" },
 	};
 

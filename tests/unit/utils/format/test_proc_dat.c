@@ -103,6 +103,48 @@ static void cut_payloads(void **state)
 	}
 }
 
+/* An act has its numbers, and of its texts as much as there is. */
+static void cut_acts(void **state)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct proc_act act = { { 3, 0xffffffff, 0644 }, { text("/a\nb"), text(""), text("/c") } };
+
+	proc_act_encode(&act, &payload);
+	assert_int_equal(payload.len, PROC_ACT_BYTES + 6);
+	for (size_t len = 0; len <= payload.len; len++) {
+		uint8_t *copy = malloc(len + 1);
+
+		assert_non_null(copy);
+		memcpy(copy, payload.data, len);
+		assert_int_equal(proc_act_decode(copy, len, is_big, &act), len >= PROC_ACT_BYTES);
+		if (len >= PROC_ACT_BYTES)
+			assert_int_equal(text_left(&act.texts[0]) + text_left(&act.texts[1]) +
+						 text_left(&act.texts[2]),
+					 len - PROC_ACT_BYTES);
+		if (len == payload.len) {
+			assert_int_equal(act.numbers[1], 0xffffffff);
+			assert_int_equal(act.numbers[2], 0644);
+			assert_text(act.texts[0], "/a\nb");
+			assert_text(act.texts[2], "/c");
+		}
+		free(copy);
+	}
+}
+
+/* What earlier versions wrote has no flags. */
+static void flags_of_forks(void **state)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct proc_fork made = { 6, 6, PROC_BY_CLONE, 0x100000f00 };
+
+	proc_fork_encode(&made, &payload);
+	made.flags = 1;
+	assert_true(proc_fork_decode((uint8_t *)payload.data, payload.len, is_big, &made));
+	assert_int_equal(made.flags, 0x100000f00);
+	assert_true(proc_fork_decode((uint8_t *)payload.data, payload.len - 1, is_big, &made));
+	assert_int_equal(made.flags, 0);
+}
+
 static void other_byte_order(void **state)
 {
 	uint8_t bytes[PROC_HEAD_BYTES + 16] = { 0 };
@@ -152,10 +194,9 @@ static void wrong_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(cut_payloads),
-		cmocka_unit_test(other_byte_order),
-		cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(there_and_back),   cmocka_unit_test(cut_payloads),
+		cmocka_unit_test(cut_acts),	    cmocka_unit_test(flags_of_forks),
+		cmocka_unit_test(other_byte_order), cmocka_unit_test(wrong_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,8 @@ static void allotments(void **state)
 	check(&kinds, 100001, EVENT_OF_PROGRAM, "read:proc/statm");
 	check(&kinds, 200006, EVENT_OF_PROGRAM, "linux:task-name");
 	check(&kinds, 300002, EVENT_OF_PROGRAM, "proc:exec");
+	check(&kinds, 300004, EVENT_OF_PROGRAM, "proc:open");
+	check(&kinds, 300016, EVENT_OF_PROGRAM, "proc:env");
 	check(&kinds, 999999, EVENT_OF_PROGRAM, "builtin_event:999999");
 	check(&kinds, 1000000, EVENT_OF_PROGRAM, "app:again");
 	check(&kinds, 1000001, EVENT_OF_PROGRAM, "user_event:1000001");
@@ -126,6 +128,8 @@ static void texts(void **state)
 		{ EVENT_ID_PROC_EXEC, 19, false, "" },
 		{ EVENT_ID_PROC_EXIT, 4, false, "signal=100" },
 		{ EVENT_ID_PROC_EXIT, 3, false, "" },
+		{ EVENT_ID_PROC_OPEN, 23, false, "" },
+		{ EVENT_ID_PROC_PIPE, 24, false, "read=100 write=0 flags=0x19" },
 		/* Of a task: no line of extern.dat. */
 		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
 	};

@@ -1,0 +1,63 @@
+/* Numbers of the system calls that a recorder watches, by each way in which a program may call the kernel. */
+#ifndef UTRAIL_ARCH_SYSCALLS_H
+#define UTRAIL_ARCH_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Those in front of SYSCALL_NOT_WATCHED are about files and names; fcntl64(2) is fcntl(2). */
+enum syscall_id {
+	SYSCALL_NONE,
+	SYSCALL_OPEN,
+	SYSCALL_CREAT,
+	SYSCALL_OPENAT,
+	SYSCALL_OPENAT2,
+	SYSCALL_OPEN_BY_HANDLE_AT,
+	SYSCALL_CLOSE,
+	SYSCALL_CLOSE_RANGE,
+	SYSCALL_DUP,
+	SYSCALL_DUP2,
+	SYSCALL_DUP3,
+	SYSCALL_FCNTL,
+	SYSCALL_FCNTL64,
+	SYSCALL_PIPE,
+	SYSCALL_PIPE2,
+	SYSCALL_RENAME,
+	SYSCALL_RENAMEAT,
+	SYSCALL_RENAMEAT2,
+	SYSCALL_LINK,
+	SYSCALL_LINKAT,
+	SYSCALL_SYMLINK,
+	SYSCALL_SYMLINKAT,
+	SYSCALL_UNLINK,
+	SYSCALL_UNLINKAT,
+	SYSCALL_RMDIR,
+	SYSCALL_MOUNT,
+	SYSCALL_UMOUNT,
+	SYSCALL_UMOUNT2,
+	SYSCALL_PRCTL,
+	SYSCALL_NOT_WATCHED,
+	SYSCALL_CLONE = SYSCALL_NOT_WATCHED,
+	SYSCALL_CLONE3,
+	SYSCALL_BEYOND,
+};
+
+/*
+ * @audit_arch: AUDIT_ARCH_*, which the kernel tells filters and tracers
+ * @mask: the bits of a number that say which call it is; x32 programs use numbers of x86_64 with one more bit
+ * @numbers: by enum syscall_id; negative: there is no such call
+ */
+struct syscall_abi {
+	uint32_t audit_arch;
+	uint32_t mask;
+	int16_t numbers[SYSCALL_BEYOND];
+};
+
+/* Of all machines on which there is a recorder; the end has no audit_arch. */
+extern const struct syscall_abi syscall_abis[];
+
+/* Whether @number is that call in any of them: for whom it cannot be told which it is, and who knows what other calls it can be. */
+bool syscall_may_be(uint64_t number, enum syscall_id id);
+
+#endif

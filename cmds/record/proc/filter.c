@@ -1,0 +1,127 @@
+/* The filter of system calls (see filter.h). */
+#include "cmds/record/proc/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utils/base/compiler.h"
+
+/* What we have the kernel say is this and the call's number in enum syscall_id. */
+#define OURS	  0x5500U
+#define OURS_MASK 0xff00U
+
+#define ARG_LOW(i)                                     \
+	(offsetof(struct seccomp_data, args) + (i)*8 + \
+	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+static void add(struct proc_filter *filter, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+	filter->code[filter->program.len++] = (struct sock_filter){ code, jt, jf, k };
+}
+
+static void add_load(struct proc_filter *filter, uint32_t offset)
+{
+	add(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+}
+
+/* When the value is @value go on, else leave out the next @nr. */
+static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
+{
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
+}
+
+static void add_return(struct proc_filter *filter, uint32_t action)
+{
+	add(filter, BPF_RET | BPF_K, action, 0, 0);
+}
+
+/* Of some calls only what one argument makes of them: prctl(PR_SET_NAME) and the like are few among many. */
+static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
+{
+	static const struct {
+		uint8_t arg;
+		uint32_t values[2];
+	} choices[] = {
+		[SYSCALL_FCNTL] = { 1, { F_DUPFD, F_DUPFD_CLOEXEC } },
+		[SYSCALL_FCNTL64] = { 1, { F_DUPFD, F_DUPFD_CLOEXEC } },
+		[SYSCALL_PRCTL] = { 0, { PR_SET_NAME, PR_SET_NAME } },
+	};
+	uint32_t tell = SECCOMP_RET_TRACE | OURS | id;
+
+	if (id < ARRAY_SIZE(choices) && choices[id].values[1]) {
+		add_unless(filter, number, 6);
+		add_load(filter, ARG_LOW(choices[id].arg));
+		add_unless(filter, choices[id].values[0], 1);
+		add_return(filter, tell);
+		add_unless(filter, choices[id].values[1], 1);
+		add_return(filter, tell);
+		add_return(filter, SECCOMP_RET_ALLOW);
+		return;
+	}
+	add_unless(filter, number, 1);
+	add_return(filter, tell);
+}
+
+static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
+{
+	size_t skip;
+
+	add_load(filter, offsetof(struct seccomp_data, arch));
+	skip = filter->program.len;
+	add_unless(filter, abi->audit_arch, 0);
+	add_load(filter, offsetof(struct seccomp_data, nr));
+	add(filter, BPF_ALU | BPF_AND | BPF_K, abi->mask, 0, 0);
+	for (enum syscall_id id = SYSCALL_NONE + 1; id < SYSCALL_NOT_WATCHED; id++) {
+		if (abi->numbers[id] >= 0)
+			add_call(filter, id, abi->numbers[id]);
+	}
+	add_return(filter, SECCOMP_RET_ALLOW);
+	filter->code[skip].jf = filter->program.len - skip - 1;
+}
+
+void proc_filter_make(struct proc_filter *filter)
+{
+	filter->program = (struct sock_fprog){ 0, filter->code };
+	for (const struct syscall_abi *abi = syscall_abis; abi->audit_arch; abi++)
+		add_abi(filter, abi);
+	add_return(filter, SECCOMP_RET_ALLOW);
+}
+
+enum syscall_id proc_filter_call(uint32_t data)
+{
+	uint32_t id = data & ~OURS_MASK & 0xffff;
+
+	return (data & OURS_MASK) == OURS && id < SYSCALL_NOT_WATCHED ? id : SYSCALL_NONE;
+}
+
+int proc_filter_check(void)
+{
+	uint32_t action = SECCOMP_RET_TRACE;
+
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) < 0 ? -errno : 0;
+}
+
+static int install(const struct sock_fprog *program)
+{
+	/* Without the flag some kernels slow the program down for good. */
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		       program) < 0
+		       ? -errno
+		       : 0;
+}
+
+int proc_filter_install(const struct sock_fprog *program)
+{
+	int ret = install(program);
+
+	if (ret != -EACCES)
+		return ret;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return install(program);
+}
