@@ -145,6 +145,27 @@ def nr_open(lines):
     return sum(line.endswith("{") for line in lines) - sum(line.strip().startswith("}") for line in lines)
 
 
+def late_ends(dump):
+    """The functions whose end is recorded behind something at their own depth: an interrupt between a function's return, which counts the
+    depth down, and the record of it."""
+    calls = re.findall(r"^([\d.]+) +\d+: \[(entry|exit ?)\] (\S+)\(\S+ depth: (\d+)$", dump.split("reading kernel-cpu", 1)[1], re.MULTILINE)
+    late, calls_open = set(), []
+    for _, kind, name, depth in sorted(((float(time), kind, name, int(depth)) for time, kind, name, depth in calls), key=lambda call: call[0]):
+        while calls_open and (calls_open[-1][1] > depth or (kind == "entry" and calls_open[-1][1] == depth)):
+            late.add(calls_open.pop()[0])
+        if kind == "entry":
+            calls_open.append((name, depth))
+        elif calls_open and calls_open[-1] == (name, depth):
+            calls_open.pop()
+    return late
+
+
+def apart_from_ends(lines, names):
+    """@lines without where calls of @names end, and so without what is inside of what."""
+    ends = {f"}} /* {name} */" for name in names}
+    return [re.sub(r"\(\) \{$", "();", line.strip()) for line in lines if line.strip() not in ends]
+
+
 @pytest.fixture(scope="session")
 def out(tmp_path_factory):
     directory = Path(os.environ.get("UTRAIL_KERNEL_CACHE", Path(UTRAIL).parent / "kernel"))
@@ -263,13 +284,14 @@ def test_who_traces_already_is_left_alone(out):
 @pytest.mark.parametrize("data", ["ours", "theirs"])
 def test_both_show_the_same(out, data):
     """What is called is the same in any case. Ends that the kernel has not recorded are missing in uftrace's text, which goes on inside; in
-    ours such a call ends with the system call that it is in."""
+    ours such a call ends with the system call that it is in. Where an end is recorded late, what came in between is inside for uftrace."""
     ours, theirs = (strip((out / f"{data}.by-{tool}").read_text()) for tool in ("utrail", "uftrace"))
     assert len(ours) > 100
     assert entered(ours) == entered(theirs)
     assert nr_open(ours) == 0
     if nr_open(theirs) == 0:
-        assert ours == theirs
+        late = late_ends(utrail("dump", "-d", out / data).must().out)
+        assert ours == theirs or (late and apart_from_ends(ours, late) == apart_from_ends(theirs, late))
 
 
 def test_a_trace_beside_a_recording(out, tmp_path):

@@ -190,6 +190,13 @@ static void ends_that_are_missing(void **state)
 	      IN(20, 'b', 1), LOSS(30), OUT(35, 'a', 0), IN(40, 'c', 0), OUT(50, 'c', 0));
 }
 
+/* An interrupt between a function's return and the kernel's record of it: it has the depth of the function, which is counted down by then. */
+static void end_behind_an_interrupt(void **state)
+{
+	CHECK("10:a{ 20:b{ 30:}b 30:i{ 40:}i 60:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
+	      IN(30, 'i', 1), OUT(40, 'i', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
+}
+
 /* Who writes a record is not in the kernel. */
 static void records_end_calls(void **state)
 {
@@ -267,6 +274,7 @@ int main(void)
 		cmocka_unit_test(nested),
 		cmocka_unit_test(ends_without_beginning_are_left_out),
 		cmocka_unit_test(ends_that_are_missing),
+		cmocka_unit_test(end_behind_an_interrupt),
 		cmocka_unit_test(records_end_calls),
 		cmocka_unit_test(clocks_that_differ),
 		cmocka_unit_test(back_on_the_cpu),
