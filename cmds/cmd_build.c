@@ -10,6 +10,7 @@
 
 #include "cmds/check_db.h"
 #include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -198,16 +199,31 @@ static int show(const struct opts *opts, struct compdb *db, struct uft_err *err)
 	return ret;
 }
 
-/* Processes and nothing else: there is nothing of ours in them. */
+/* Processes and nothing else: no other option means anything, and there is nothing of ours in the programs. */
 static int record(const struct opts *opts, struct uft_err *err)
 {
-	struct opts recording = *opts;
+	struct opts recording cleanup_opts;
+	int ret;
 
+	opts_init(&recording);
 	recording.cmd = &cmd_record;
+	recording.argc = opts->argc;
+	recording.argv = opts->argv;
+	recording.args = opts->args;
+	recording.nr_args = opts->nr_args;
 	recording.proc = OPTS_PROC_AUTO;
 	recording.use_events = false;
 	recording.without_probe = true;
-	return cmd_record.run(&recording, err);
+	recording.data_dir = strdup(opts->data_dir);
+	if (!recording.data_dir)
+		return err_set_errno(err, -ENOMEM, "cannot record '%s'", opts->args[0]);
+	ret = filter_opts_parse(&recording, err);
+	if (ret < 0)
+		return ret;
+	recording.msg = opts->msg;
+	ret = cmd_record.run(&recording, err);
+	recording.msg.file = NULL; /* that of @opts */
+	return ret;
 }
 
 /* The command's own status counts, but where nothing but the writing went wrong. */

@@ -150,7 +150,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 		complete_print(opts);
 		return CMD_DONE;
 	}
-	if (cmd && cmd->needs_program && opts->list_events)
+	if (cmd && cmd->needs_program && !cmd->may_read && opts->list_events)
 		return list_events(opts, err);
 	if (!cmd && opts->argc <= 1)
 		return show_usage();

@@ -171,6 +171,13 @@ def test_nothing_is_put_into_the_programs(workdir):
     assert utrail("build", "sh", "-c", script, env=environment(LD_PRELOAD="")).out == plain
 
 
+def test_other_options_mean_nothing(workdir):
+    """They are said to be ignored, and so they are."""
+    result = build("--flight=1m", "-F", "main", "-K", "2", "gcc", "--version")
+    assert result.status == 0 and "option '--flight' means nothing for build" in result.err
+    assert len(json.loads(build("--as=json").must().out)) == 1
+
+
 def test_outputs(tree):
     build("-o", "one.json", "gcc", "-c", "plain.c").must()
     (tree / "link.json").symlink_to("one.json")

@@ -15,6 +15,12 @@
 #define FILES_MAX 2000
 #define BYTES_MAX (16UL << 20)
 
+/* What may still be read. */
+struct budget {
+	unsigned nr_files;
+	size_t nr_bytes;
+};
+
 int arguments_add(struct words *args, const char *text, size_t len)
 {
 	/* One more, and the NULL behind it: the room doubles with each power of two. */
@@ -83,22 +89,30 @@ static int add_words(struct words *args, const struct strbuf *text)
 	return ret;
 }
 
-static int add_file(struct words *args, const char *name, const char *cwd)
+/* -EFBIG: it is too much. */
+static int add_file(struct words *args, const char *name, const char *cwd, struct budget *left)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
+	bool is_absolute = *name == '/';
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : cwd, *name == '/' ? "" : "/",
+	if (snprintf(path, sizeof(path), "%s%s%s", is_absolute ? "" : cwd, is_absolute ? "" : "/",
 		     name) >= PATH_MAX)
 		return -ENAMETOOLONG;
+	if (!left->nr_files)
+		return -EFBIG;
 
-	int ret = file_read_all(path, BYTES_MAX, &text, NULL);
+	int ret = file_read_all(path, left->nr_bytes, &text, NULL);
 
-	return ret < 0 ? ret : add_words(args, &text);
+	if (ret < 0)
+		return ret;
+	left->nr_files--;
+	left->nr_bytes -= MIN(left->nr_bytes, text.len);
+	return add_words(args, &text);
 }
 
 /* One round: those in @args become what is in them, which may name others. How many files were read, or -ENOMEM. */
-static int expand_once(struct words *args, const char *cwd, size_t *nr_unread)
+static int expand_once(struct words *args, const char *cwd, struct budget *left, size_t *nr_unread)
 {
 	struct words more cleanup_words = { 0 };
 	int nr_read = 0;
@@ -106,15 +120,14 @@ static int expand_once(struct words *args, const char *cwd, size_t *nr_unread)
 	*nr_unread = 0;
 	for (size_t i = 0; i < args->nr; i++) {
 		const char *word = args->words[i];
-		int ret = -ENOENT;
+		bool is_file = i > 0 && word[0] == '@' && word[1];
+		int ret = is_file ? add_file(&more, word + 1, cwd, left) : -ENOENT;
 
-		if (i > 0 && word[0] == '@' && word[1])
-			ret = add_file(&more, word + 1, cwd);
 		if (ret == 0) {
 			nr_read++;
 			continue;
 		}
-		*nr_unread += i > 0 && word[0] == '@' && word[1];
+		*nr_unread += is_file;
 		if (ret == -ENOMEM || arguments_add(&more, word, strlen(word)) < 0)
 			return -ENOMEM;
 	}
@@ -129,18 +142,11 @@ static int expand_once(struct words *args, const char *cwd, size_t *nr_unread)
 
 int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread)
 {
-	size_t nr_bytes = 0;
-	int nr_read = 0;
+	struct budget left = { FILES_MAX, BYTES_MAX };
 	int ret;
 
 	do {
-		ret = expand_once(args, cwd, nr_unread);
-		if (ret < 0)
-			return ret;
-		nr_read += ret;
-		nr_bytes = 0;
-		for (size_t i = 0; i < args->nr; i++)
-			nr_bytes += strlen(args->words[i]);
-	} while (ret && nr_read < FILES_MAX && nr_bytes < BYTES_MAX);
-	return 0;
+		ret = expand_once(args, cwd, &left, nr_unread);
+	} while (ret > 0);
+	return ret;
 }

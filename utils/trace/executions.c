@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/intmap.h"
 #include "utils/base/vec.h"
 #include "utils/format/proc_dat.h"
@@ -155,7 +156,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (before == EXECUTION_NONE) {
 		made = stranger(load, rec->pid);
 	} else {
-		load->out->all[before].end_ns = rec->time_ns;
+		load->out->all[before].end_ns = load->last_ns;
 		made = load->out->all[before];
 	}
 	made.previous = before;
@@ -180,13 +181,14 @@ static int take_exit(struct loading *load, const struct proc_record *rec)
 		return 0;
 	load->out->all[at].is_over = true;
 	load->out->all[at].status = status;
-	load->out->all[at].end_ns = rec->time_ns;
+	load->out->all[at].end_ns = load->last_ns;
 	return 0;
 }
 
 static int take(struct loading *load, const struct proc_record *rec)
 {
-	load->last_ns = rec->time_ns;
+	/* They rise, but in a file that is wrong. */
+	load->last_ns = MAX(load->last_ns, rec->time_ns);
 	switch (rec->kind) {
 	case PROC_FORK:
 		return take_fork(load, rec);

@@ -82,6 +82,8 @@ static void circles_end(void **state)
 	assert_int_equal(words_add(&args, "gcc @circle", NULL), 0);
 	assert_int_equal(arguments_expand(&args, dir, &nr_unread), 0);
 	assert_string_equal(args.words[1], "x");
+	assert_string_equal(args.words[args.nr - 1], "@circle");
+	assert_int_equal(nr_unread, 1);
 }
 
 int main(void)
