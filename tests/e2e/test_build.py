@@ -118,6 +118,16 @@ def test_each_command_makes_the_same_object_again(tree):
         assert not path or path.read_bytes() == before, entry
 
 
+def test_tools_of_clang_take_it(tree):
+    if not shutil.which("clang-check"):
+        pytest.skip("clang-check is not installed")
+    (tree / "response.c").write_text('#ifndef TEXT\n#error TEXT\n#endif\nconst char *text = TEXT;\nint response;\n')
+    build("make", "-s").must()
+    sources = [str(path) for path in sorted(tree.glob("*.c"))]
+    result = subprocess.run(["clang-check", "-p", ".", *sources], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_command_from_the_cache_is_one_too(tree):
     if not shutil.which("ccache"):
         pytest.skip("ccache is not installed")
