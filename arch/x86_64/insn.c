@@ -1,11 +1,11 @@
 /* Machine instructions of x86_64, with capstone (see insn.h). */
 #include "arch/insn.h"
 
-#include <capstone/capstone.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/x86_64/capstone.h"
 #include "arch/x86_64/steps.h"
 
 /* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
@@ -19,6 +19,7 @@
 
 struct insns {
 	const struct insn_set *set;
+	const struct capstone *cs;
 	csh handle;
 	cs_insn *insn;
 };
@@ -26,21 +27,27 @@ struct insns {
 static void close_insns(struct insns *insns)
 {
 	if (insns->insn)
-		cs_free(insns->insn, 1);
-	cs_close(&insns->handle);
+		insns->cs->free(insns->insn, 1);
+	insns->cs->close(&insns->handle);
 	free(insns);
 }
 
 static int open_insns(struct insns **out, struct uft_err *err)
 {
-	struct insns *insns = calloc(1, sizeof(*insns));
+	const struct capstone *cs;
+	int ret = capstone_load(&cs, err);
+	struct insns *insns;
 
-	if (!insns || cs_open(CS_ARCH_X86, CS_MODE_64, &insns->handle) != CS_ERR_OK) {
+	if (ret < 0)
+		return ret;
+	insns = calloc(1, sizeof(*insns));
+	if (!insns || cs->open(CS_ARCH_X86, CS_MODE_64, &insns->handle) != CS_ERR_OK) {
 		free(insns);
 		return err_set_errno(err, -ENOMEM, "cannot open the disassembler");
 	}
-	cs_option(insns->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	insns->insn = cs_malloc(insns->handle);
+	insns->cs = cs;
+	cs->option(insns->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	insns->insn = cs->malloc(insns->handle);
 	if (!insns->insn) {
 		close_insns(insns);
 		return err_set_errno(err, -ENOMEM, "cannot open the disassembler");
@@ -91,8 +98,9 @@ static unsigned decode(struct insns *insns, const uint8_t *at, uint64_t left, ui
 		memset(&insns->insn->detail->x86, 0, sizeof(insns->insn->detail->x86));
 		return known;
 	}
-	return cs_disasm_iter(insns->handle, &at, &size, &addr, insns->insn) ? insns->insn->size
-									     : 0;
+	return insns->cs->disasm_iter(insns->handle, &at, &size, &addr, insns->insn)
+		       ? insns->insn->size
+		       : 0;
 }
 
 static int32_t get_distance(const uint8_t *at)

@@ -242,3 +242,17 @@ def test_event_where_a_function_begins(workdir):
     assert shown.count("later") >= 4 and "both:first" not in shown
     assert utrail("record", "-P", "main", "-E", "both:*", "./both").must().err == ""
     assert utrail("replay").must().out.count("both:first") == 4
+
+
+def test_without_the_disassembler(workdir):
+    """libcapstone is loaded when code is to be read: where it is not installed that is said, the program runs, and all else works."""
+    (workdir / "one.c").write_text("int main(void) { return 7; }\n")
+    run("gcc", "one.c", "-o", "one").must()
+    (workdir / "lib").mkdir()
+    for version in (4, 5, 6):
+        (workdir / f"lib/libcapstone.so.{version}").touch()
+    env = {"LD_LIBRARY_PATH": str(workdir / "lib")}
+    traced = utrail("record", "-P", ".", "./one", env=env)
+    assert traced.status == 7
+    assert re.search(r"WARN: cannot patch '.*/one': cannot load capstone, which reads machine code: .*libcapstone.so.*; install it", traced.err)
+    assert utrail("--version", env=env).must().err == ""

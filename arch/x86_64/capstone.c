@@ -1,0 +1,58 @@
+/* libcapstone at run time (see capstone.h). */
+#include "arch/x86_64/capstone.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_OF(x)   #x
+#define TEXT_OF_2(x) TEXT_OF(x)
+/* Its interface's version is that of its soname. */
+#define SONAME "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
+
+static const struct {
+	const char *name;
+	size_t offset;
+} functions[] = {
+	{ "cs_open", offsetof(struct capstone, open) },
+	{ "cs_close", offsetof(struct capstone, close) },
+	{ "cs_option", offsetof(struct capstone, option) },
+	{ "cs_malloc", offsetof(struct capstone, malloc) },
+	{ "cs_free", offsetof(struct capstone, free) },
+	{ "cs_disasm_iter", offsetof(struct capstone, disasm_iter) },
+};
+
+static struct capstone library;
+static char why_not[256]; /* of dlerror(3); empty when it is loaded */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+	void *handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+	const char *error = handle ? NULL : dlerror();
+
+	for (size_t i = 0; !error && i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *function = dlsym(handle, functions[i].name);
+
+		if (!function)
+			error = dlerror();
+		memcpy((char *)&library + functions[i].offset, &function, sizeof(function));
+	}
+	if (error)
+		snprintf(why_not, sizeof(why_not), "%s", error);
+}
+
+int capstone_load(const struct capstone **out, struct uft_err *err)
+{
+	pthread_once(&once, load);
+	if (why_not[0])
+		return err_set(err, -ENOSYS,
+			       "cannot load capstone, which reads machine code: %s; install it "
+			       "(Debian: libcapstone" TEXT_OF_2(CS_API_MAJOR) ")",
+			       why_not);
+	*out = &library;
+	return 0;
+}
