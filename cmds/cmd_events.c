@@ -1,11 +1,15 @@
 /* `utrail events`: what programs declare (libutrail-trace), in recordings and in logs. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
 #include "cmds/events_log.h"
+#include "cmds/events_posix.h"
 #include "cmds/events_sources.h"
 #include "cmds/import/import.h"
+#include "cmds/import/posix_import.h"
+#include "cmds/import/posix_logs.h"
 #include "cmds/reader.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
@@ -16,7 +20,7 @@
  *
  * @options: of this one only
  * @check: what only it understands; NULL: nothing
- * @run: for words that read no recording; else @choose says who writes
+ * @run: for words that read files; @choose: for those that read a recording, which say who writes. With both it is files when any are named
  */
 struct events_word {
 	const char *name;
@@ -42,17 +46,32 @@ static const struct exporter *export_as(const struct opts *opts)
 		[OPTS_AS_FSTRACE] = &exp_event_fstrace,
 		[OPTS_AS_JSON] = &exp_event_json,
 		[OPTS_AS_CSV] = &exp_event_csv,
+		[OPTS_AS_POSIX] = &exp_event_posix,
 	};
 
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
+/* Logs of either kind. */
+static int import(const struct opts *opts, struct uft_err *err)
+{
+	int ret = posix_logs_are_given(opts, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return events_import(opts, err);
+	if (opts->import_common)
+		return err_set(err, -ERR_USAGE,
+			       "option '--common' means nothing for logs of POSIX Trace");
+	return posix_import(opts, err);
+}
+
 static const struct events_word words[] = {
 	{ "list", .choose = list },
-	{ "show", .options = { "path" }, .choose = show },
-	{ "export", .options = { "as" }, .choose = export_as },
-	{ "import", .options = { "into", "common" }, .check = events_import_check,
-	  .run = events_import },
+	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
+	{ "export", .options = { "as", "calls" }, .choose = export_as },
+	{ "import", .options = { "into", "common" }, .check = events_import_check, .run = import },
 	{ "check", .run = events_log_check },
 	{ "check-sources", .run = events_sources_check },
 };
@@ -97,7 +116,8 @@ static int check(const struct opts *opts, struct uft_err *err)
 
 	if (opts->nr_args == 0)
 		return err_set(err, -ERR_USAGE,
-			       "events needs to be told what to do: list, show, export, import "
+			       "events needs to be told what to do: list, show, show LOG..., "
+			       "export, import "
 			       "FILE..., check "
 			       "FILE... or check-sources FILE...");
 	if (!word)
@@ -106,16 +126,25 @@ static int check(const struct opts *opts, struct uft_err *err)
 			"events does not know '%s': it knows list, show, export, import, check and "
 			"check-sources",
 			opts->args[0]);
-	if (word->run && opts->nr_args == 1)
+	if (word->run && !word->choose && opts->nr_args == 1)
 		return err_set(err, -ERR_USAGE, "events %s needs the names of %s", word->name,
 			       word->run == events_sources_check ? "compile_commands.json files"
 								 : "logs");
-	if (word->choose && opts->nr_args > 1)
+	if (!word->run && opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
 			       opts->args[1]);
 	if (word->choose == export_as && !export_as(opts))
 		return err_set(err, -ERR_USAGE,
-			       "events export needs a format: --as=fstrace, json or csv");
+			       "events export needs a format: --as=fstrace, json, csv or posix");
+	if (word->choose == export_as && export_as(opts)->is_binary && isatty(STDOUT_FILENO))
+		return err_set(err, -ERR_USAGE,
+			       "cannot write a log of POSIX Trace to a terminal: redirect the "
+			       "output to a file");
+	if (opts->export_calls && opts->export_as != OPTS_AS_POSIX)
+		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
+	if (word->choose == show && opts->nr_args > 1 && opts->event_paths)
+		return err_set(err, -ERR_USAGE,
+			       "option '--path' means nothing for logs: they have no calls");
 
 	int ret = check_options(opts, word, err);
 
@@ -128,6 +157,7 @@ static int write_events(const struct opts *opts, const struct exporter *exporter
 	const struct export_config config = {
 		.tool = "utrail " UTRAIL_VERSION_TEXT,
 		.shows_paths = opts->event_paths,
+		.has_calls = opts->export_calls,
 		.threads = 1,
 	};
 	struct pipeline_config stages;
@@ -154,7 +184,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	struct sink sink cleanup_sink = { 0 };
 	struct trace_data data;
 
-	if (word->run)
+	if (word->run && opts->nr_args > 1)
 		return word->run(opts, err);
 
 	int ret = reader_open_records(&data, opts, err);
@@ -170,7 +200,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_events = {
 	.name = "events",
-	.args = "list|show|export|import FILE...|check FILE...|check-sources FILE...",
+	.args = "list|show [LOG...]|export|import FILE...|check FILE...|check-sources FILE...",
 	.help = "show the events of a recording; import or check logs, or check sources, of "
 		"programs "
 		"that declare events",

@@ -92,8 +92,13 @@ static const struct opt_word complete_words[] = {
 };
 
 static const struct opt_word as_words[] = {
-	{ "fstrace", OPTS_AS_FSTRACE }, { "json", OPTS_AS_JSON }, { "csv", OPTS_AS_CSV },
-	{ "compdb", OPTS_AS_COMPDB },	{ "dot", OPTS_AS_DOT },	  { NULL },
+	{ "fstrace", OPTS_AS_FSTRACE },
+	{ "json", OPTS_AS_JSON },
+	{ "csv", OPTS_AS_CSV },
+	{ "posix", OPTS_AS_POSIX },
+	{ "compdb", OPTS_AS_COMPDB },
+	{ "dot", OPTS_AS_DOT },
+	{ NULL },
 };
 
 static const struct opt_word match_words[] = {
@@ -541,10 +546,12 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
-	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json or csv; build: compdb (default), json or dot",
+	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv or posix (a log of POSIX Trace); build: compdb (default), json or dot",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
+	{ "calls", 0, NULL, "events export --as=posix: entries and exits of functions, too",
+	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_calls) },
 	{ "into", 0, "DIR", "import, events import: add to this recording",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",

@@ -77,6 +77,7 @@ enum opts_as {
 	OPTS_AS_FSTRACE,
 	OPTS_AS_JSON,
 	OPTS_AS_CSV,
+	OPTS_AS_POSIX,
 	OPTS_AS_COMPDB,
 	OPTS_AS_DOT,
 };
@@ -216,6 +217,7 @@ struct opts {
 	/* events */
 	int export_as; /* enum opts_as */
 	bool event_paths;
+	bool export_calls;
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
 

@@ -6,7 +6,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config
 test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
 	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
-	musl-tools libclang-rt-14-dev
+	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools"
 
@@ -15,6 +15,9 @@ cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueab
 
 # For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
 kernel_packages="qemu-system-x86 busybox-static"
+
+# Peers of the benchmarks (meson test --benchmark), which say what they skip without them.
+bench_packages="uftrace liblttng-ust-dev lttng-tools"
 
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"

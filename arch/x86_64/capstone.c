@@ -11,7 +11,7 @@
 #define TEXT_OF(x)   #x
 #define TEXT_OF_2(x) TEXT_OF(x)
 /* Its interface's version is that of its soname. */
-#define SONAME "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
+#define SONAME	     "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
 
 static const struct {
 	const char *name;

@@ -1,6 +1,7 @@
 /* Reading logs in the order of time (see import.h). */
 #include "cmds/import/import.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cmds/import/output.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"
+#include "utils/fstrace/log.h"
 
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES  (32UL << 20)
@@ -185,6 +187,7 @@ static int take(struct import *im, struct source *src)
 {
 	const struct fst_line *line = &src->line.parts;
 	struct place to = { 0 };
+	uint64_t us;
 	size_t at;
 	const char *wrong = find_place(im, src, &to, &at);
 
@@ -196,8 +199,10 @@ static int take(struct import *im, struct source *src)
 		return -ENOMEM;
 	im->last_ns = to.time_ns;
 	im->nr_events++;
-	return import_tasks_add(&im->tasks, to.task, to.time_ns, to.kind->id, line->time_us,
-				line->body, line->body_len);
+	us = htole64(line->time_us);
+	return import_tasks_add(&im->tasks, to.task, to.time_ns, to.kind->id,
+				text_of((const char *)&us, sizeof(us)),
+				text_of(line->body, line->body_len));
 }
 
 /* --- all logs --- */
@@ -309,13 +314,13 @@ static uint64_t tell_problems(struct import *im)
 
 static int finish(struct import *im, struct uft_err *err)
 {
-	struct fst_log *logs cleanup_free = calloc(im->nr_sources, sizeof(*logs));
+	struct text *programs cleanup_free = calloc(im->nr_sources, sizeof(*programs));
 
-	if (!logs)
+	if (!programs)
 		return err_set_errno(err, -ENOMEM, "cannot import %zu logs", im->nr_sources);
 	for (size_t i = 0; i < im->nr_sources; i++)
-		logs[i] = im->sources[i].log;
-	return import_output_finish(&im->out, &im->tasks, &im->kinds, logs, im->nr_sources,
+		programs[i] = text_of(im->sources[i].log.prefix, im->sources[i].log.prefix_len);
+	return import_output_finish(&im->out, &im->tasks, &im->kinds, programs, im->nr_sources,
 				    im->last_ns, err);
 }
 

@@ -123,15 +123,15 @@ static struct import_kind *add(struct import_kinds *kinds, bool *is_full)
 	return all[kinds->nr++] = kind;
 }
 
-static struct import_kind *find(struct import_kinds *kinds, const struct fst_line *line,
+static struct import_kind *find(struct import_kinds *kinds, const char *name, size_t len,
 				bool *is_full)
 {
 	struct import_kind *kind = kinds->last;
 
-	if (kind && strncmp(kind->name, line->id, line->id_len) == 0 && !kind->name[line->id_len])
+	if (kind && strncmp(kind->name, name, len) == 0 && !kind->name[len])
 		return kind;
 	strbuf_reset(&kinds->name);
-	strbuf_add(&kinds->name, line->id, line->id_len);
+	strbuf_add(&kinds->name, name, len);
 	if (strbuf_oom(&kinds->name))
 		return NULL;
 	kind = strmap_get(&kinds->by_name, strbuf_str(&kinds->name));
@@ -144,11 +144,23 @@ struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fs
 	struct import_kind *kind;
 
 	*is_full = false;
-	kind = find(kinds, line, is_full);
+	kind = find(kinds, line->id, line->id_len, is_full);
 	if (kind)
 		note_keys(kinds, kind, line->body, line->body_len);
 	kinds->last = kind;
 	return kind;
+}
+
+struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
+				      const char *format, bool *is_full)
+{
+	struct import_kind *kind;
+
+	*is_full = false;
+	kind = find(kinds, name, strlen(name), is_full);
+	if (kind)
+		kind->format = format;
+	return kinds->last = kind;
 }
 
 void import_kinds_put_names(const struct import_kinds *kinds, struct strbuf *out)
@@ -169,9 +181,11 @@ void import_kinds_put_definitions(const struct import_kinds *kinds, struct strbu
 
 		for (size_t k = 0; k < kind->nr_keys; k++)
 			strbuf_addf(&keys, "%s%s", k ? " " : "", kind->keys[k]);
-		strbuf_addf(out, "DECLARED: %u line", kind->id);
+		strbuf_addf(out, "DECLARED: %u %s", kind->id, kind->format ? "fstrace" : "line");
 		fst_definition_word(out, kind->name);
-		fst_definition_word(out, strbuf_str(&keys));
+		if (kind->format)
+			fst_definition_word(out, NULL);
+		fst_definition_word(out, kind->format ? kind->format : strbuf_str(&keys));
 		strbuf_addch(out, '\n');
 	}
 }

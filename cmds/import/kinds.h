@@ -6,10 +6,15 @@
 #include "utils/base/strmap.h"
 #include "utils/fstrace/line.h"
 
-/* One event; @keys: of "KEY=value" in its lines, in the order in which they came first. */
+/*
+ * One event.
+ *
+ * @format: of its values; NULL: there are lines of it, and @keys are those of "KEY=value" in them, in the order in which they came first
+ */
 struct import_kind {
 	uint32_t id;
 	char *name;
+	const char *format;
 	char **keys;
 	size_t nr_keys;
 };
@@ -34,6 +39,9 @@ struct import_kinds {
 /* The event of @line, whose keys are noted. NULL without memory or, then @is_full, when there are too many. */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);
+/* The event @name, whose values have that format. NULL as above. */
+struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
+				      const char *format, bool *is_full);
 void import_kinds_deinit(struct import_kinds *kinds);
 
 /* The lines of events.txt, and those of events.def. */

@@ -152,7 +152,7 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
  * the recording has that.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
-		       const struct import_task *task, const struct fst_log *log, int32_t *first,
+		       const struct import_task *task, struct text program, int32_t *first,
 		       struct uft_err *err)
 {
 	bool is_new = !*first;
@@ -162,8 +162,8 @@ static int put_session(struct import_output *out, struct strbuf *text,
 		.time_ns = task->first_ns,
 		.pid = task->pid,
 		.tid = task->pid,
-		.path = log->prefix,
-		.path_len = log->prefix_len,
+		.path = program.at,
+		.path_len = text_left(&program),
 	};
 
 	if (is_new)
@@ -176,7 +176,7 @@ static int put_session(struct import_output *out, struct strbuf *text,
 }
 
 static int write_tasks(struct import_output *out, const struct import_tasks *tasks,
-		       const struct fst_log *logs, size_t nr_logs, struct uft_err *err)
+		       const struct text *programs, size_t nr_logs, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	int32_t *first cleanup_free = calloc(nr_logs, sizeof(*first));
@@ -190,7 +190,7 @@ static int write_tasks(struct import_output *out, const struct import_tasks *tas
 						.tid = task->tid };
 
 		if (task->is_new_process)
-			ret = put_session(out, &text, task, &logs[task->log], &first[task->log],
+			ret = put_session(out, &text, task, programs[task->log], &first[task->log],
 					  err);
 		task_line_encode(&line, &text);
 	}
@@ -224,19 +224,19 @@ static int update_info(struct import_output *out, const struct import_tasks *tas
 }
 
 static int write_info(struct import_output *out, const struct import_tasks *tasks,
-		      const struct fst_log *logs, uint64_t last_ns, struct uft_err *err)
+		      const struct text *programs, uint64_t last_ns, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = last_ns - tasks->all[0]->first_ns };
 	struct data_header header = import_dir_header(out->opts);
 
-	if (import_dir_describe(out->opts, logs->prefix, logs->prefix_len, &info) < 0 ||
+	if (import_dir_describe(out->opts, programs->at, text_left(programs), &info) < 0 ||
 	    add_tids(&info, tasks) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot write 'info'");
 	return publish_info(out, &header, &info, err);
 }
 
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
-			 const struct import_kinds *kinds, const struct fst_log *logs,
+			 const struct import_kinds *kinds, const struct text *programs,
 			 size_t nr_logs, uint64_t last_ns, struct uft_err *err)
 {
 	int ret = write_kinds(out, kinds, err);
@@ -244,10 +244,10 @@ int import_output_finish(struct import_output *out, const struct import_tasks *t
 	if (ret == 0)
 		ret = import_tasks_publish(tasks, out->dir.fd, err);
 	if (ret == 0)
-		ret = write_tasks(out, tasks, logs, nr_logs, err);
+		ret = write_tasks(out, tasks, programs, nr_logs, err);
 	if (ret == 0)
 		ret = out->into ? update_info(out, tasks, err)
-				: write_info(out, tasks, logs, last_ns, err);
+				: write_info(out, tasks, programs, last_ns, err);
 	if (ret == 0)
 		store_dir_give_to_user(&out->dir);
 	return ret;

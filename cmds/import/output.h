@@ -6,7 +6,6 @@
 #include "cmds/import/tasks.h"
 #include "cmds/opts.h"
 #include "cmds/record/store/dir.h"
-#include "utils/fstrace/log.h"
 #include "utils/trace/data.h"
 
 /*
@@ -29,9 +28,9 @@ int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);
 void import_output_close(struct import_output *out);
 
-/* When all events are written: who and what they are of. @logs: by the log of a task, @nr_logs of them; @last_ns: the time of the last record. */
+/* When all events are written: who and what they are of. @programs: what each log is of, by the log of a task, @nr_logs of them; @last_ns: the time of the last record. */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
-			 const struct import_kinds *kinds, const struct fst_log *logs,
+			 const struct import_kinds *kinds, const struct text *programs,
 			 size_t nr_logs, uint64_t last_ns, struct uft_err *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* Tasks of logs (see tasks.h). */
 #include "cmds/import/tasks.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -116,20 +115,20 @@ struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fs
 }
 
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
-		     uint32_t id, int64_t time_us, const char *body, size_t len)
+		     uint32_t id, struct text head, struct text body)
 {
 	static const char zeros[8];
 	const struct record record = { time_ns, record_data(RECORD_EVENT, 0, id) };
-	const struct event_data entry = { time_ns, id, 0, EVENT_LINE_TIME_BYTES + len };
-	const uint64_t us = htole64(time_us);
+	const size_t len = text_left(&head) + text_left(&body);
+	const struct event_data entry = { time_ns, id, 0, len };
 	size_t before = task->records.len + task->payloads.len;
 
 	if (!task->first_ns)
 		task->first_ns = time_ns;
 	strbuf_add(&task->records, &record, sizeof(record));
 	strbuf_add(&task->payloads, &entry, sizeof(entry));
-	strbuf_add(&task->payloads, &us, sizeof(us));
-	strbuf_add(&task->payloads, body, len);
+	strbuf_add(&task->payloads, head.at, text_left(&head));
+	strbuf_add(&task->payloads, body.at, text_left(&body));
 	strbuf_add(&task->payloads, zeros, -len % sizeof(zeros));
 	tasks->buffered += task->records.len + task->payloads.len - before;
 	return strbuf_oom(&task->records) || strbuf_oom(&task->payloads) ? -ENOMEM : 0;

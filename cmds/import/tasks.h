@@ -5,6 +5,7 @@
 #include "cmds/record/store/store.h"
 #include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/text.h"
 #include "utils/fstrace/origin.h"
 
 /*
@@ -62,9 +63,9 @@ struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fs
 				     size_t log, bool *is_full);
 void import_tasks_deinit(struct import_tasks *tasks);
 
-/* Add an event: a record, and the line's time and @body beside it. 0 or -ENOMEM. */
+/* Add an event: a record, and beside it a payload, of two parts. 0 or -ENOMEM. */
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
-		     uint32_t id, int64_t time_us, const char *body, size_t len);
+		     uint32_t id, struct text head, struct text body);
 
 /* Write what waits. 0 or negative with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);

@@ -112,7 +112,23 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inherited)
 	if (!pxt_attr_of(attr) ||
 	    (inherited != POSIX_TRACE_CLOSE_FOR_CHILD && inherited != POSIX_TRACE_INHERITED))
 		return EINVAL;
-	pxt_attr_of(attr)->inherited = (uint32_t)inherited;
+	pxt_attr_of(attr)->inherited = (uint16_t)inherited;
+	return 0;
+}
+
+int utrail_trace_attr_getfunctions(const trace_attr_t *restrict attr, int *restrict is_on)
+{
+	if (!pxt_attr_of(attr) || !is_on)
+		return EINVAL;
+	*is_on = pxt_attr_of(attr)->functions;
+	return 0;
+}
+
+int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
+{
+	if (!pxt_attr_of(attr) || (is_on != 0 && is_on != 1))
+		return EINVAL;
+	pxt_attr_of(attr)->functions = (uint16_t)is_on;
 	return 0;
 }
 

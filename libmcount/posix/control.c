@@ -14,15 +14,15 @@ static void begin_running(struct pxt_view *view, const void *address)
 		atomic_store(&stream->run, PT_RUNS);
 }
 
-/* A full stream was read or flushed. Not after posix_trace_stop(). */
+/* A full stream was read or flushed. Not after posix_trace_stop(). Until it runs it is full: what comes meanwhile is lost, and counted. */
 void pxt_restart(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
-	bool restarts = atomic_load(&stream->run) & PT_RESTARTS;
+	uint32_t run = atomic_load(&stream->run);
 
-	atomic_store(&stream->run, 0);
-	if (restarts)
-		begin_running(view, NULL);
+	if (run & PT_RESTARTS)
+		pxt_put_start(view, NULL);
+	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
 void pxt_stop(struct pxt_view *view, const void *address)

@@ -143,6 +143,7 @@ struct pxt_view {
 	uint64_t offset_ns;
 	uint32_t max_data;
 	uint32_t policy;
+	bool has_functions;
 	uint32_t shift; /* nr_cells is 1 << shift */
 	uint32_t owner_pid;
 	_Atomic uint32_t serial;

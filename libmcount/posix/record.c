@@ -157,12 +157,15 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
+	/* A system event is one of a function. */
+	if (PT_UNLIKELY(event->id < PT_UNNAMED) && !view->has_functions)
+		return;
 	if (!event->time_ns) {
 		event->time_ns = pxt_clock_ns(CLOCK_MONOTONIC);
 		event->thread = (uintptr_t)pthread_self();
 	}
 	event->time_ns += view->offset_ns;
-	if (event->len > view->max_data) {
+	if (PT_UNLIKELY(event->len > view->max_data) && event->id >= PT_UNNAMED) {
 		event->len = view->max_data;
 		event->flags |= PT_TRUNCATED;
 	}

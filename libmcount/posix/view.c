@@ -25,6 +25,7 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 	view->shift = (uint32_t)__builtin_ctzll(nr_cells);
 	view->max_data = max_data;
 	view->policy = stream->policy;
+	view->has_functions = stream->attr.functions;
 	view->offset_ns = stream->offset_ns;
 	view->owner_pid = stream->owner_pid;
 	atomic_store(&view->stream, stream);

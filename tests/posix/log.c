@@ -179,7 +179,7 @@ POINT(log_has_a_list_of_types)
 		CHECK_IS(posix_trace_eventtypelist_getnext_id(trid, &got, &unavailable), 0);
 		nr += !unavailable;
 	} while (!unavailable && got != id);
-	CHECK_IS(nr, 10);
+	CHECK_IS(nr, 12);
 	CHECK_IS(posix_trace_eventtypelist_rewind(trid), 0);
 	CHECK_IS(posix_trace_eventtypelist_getnext_id(trid, &got, &unavailable), 0);
 	CHECK_IS(got, POSIX_TRACE_ERROR);

@@ -78,6 +78,15 @@ def test_controller_and_analyzer(tmp_path):
     assert lines[0].startswith("posix_trace_start")
     assert f"{len(ticks)} times tick" in lines
     assert not [line for line in lines if "unnamed" in line]
+    if (BUILD / "utrail").exists():
+        run(BUILD / "utrail", "events", "import", "-d", tmp_path / "data", tmp_path / "log")
+        export(tmp_path / "data", tmp_path / "again")
+        assert run(analyzer, tmp_path / "again").splitlines() == lines
+
+
+def export(data, log, *options):
+    with open(log, "wb") as out:
+        subprocess.run([BUILD / "utrail", "events", "export", "--as=posix", *options, "-d", data], check=True, stdout=out)
 
 
 def test_analyzer_of_what_is_no_log(tmp_path):
@@ -132,3 +141,80 @@ def test_recorded(tmp_path, library):
         "sell() {", "/* posix:item_sold (DATA=02000000) */", "} /* sell */",
         "/* posix:unnamed (DATA=) */", "} /* main */"]
     assert "posix:item_sold" in run(BUILD / "utrail", "report", "--events", "-d", tmp_path / "data")
+    export(tmp_path / "data", tmp_path / "log")
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer", library=library)
+    assert run(analyzer, tmp_path / "log").splitlines() == [
+        "item sold 01000000", "item sold 02000000", "posix_trace_unnamed_userevent", "1 times posix_trace_unnamed_userevent",
+        "2 times item sold"]
+    export(tmp_path / "data", tmp_path / "log", "--calls")
+    lines = run(analyzer, tmp_path / "log").splitlines()
+    assert [line.split()[0] for line in lines[:8]] == ["utrail_function_entry", "utrail_function_entry", "item", "utrail_function_exit"] + [
+        "utrail_function_entry", "item", "utrail_function_exit", "posix_trace_unnamed_userevent"]
+    assert b"sell".hex() in run(BUILD / "utrail", "events", "show", tmp_path / "log").splitlines()[1]
+
+
+FUNCTIONS = r"""
+#include <fcntl.h>
+#include <trace.h>
+
+__attribute__((noinline)) int inner(int nr)
+{
+	return nr + 1;
+}
+
+__attribute__((noinline)) int outer(int nr)
+{
+	return inner(nr) + inner(nr);
+}
+
+int main(int argc, char *argv[])
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	int nr;
+
+	posix_trace_attr_init(&attr);
+	utrail_trace_attr_setfunctions(&attr, 1);
+	if (posix_trace_create_withlog(0, &attr, open(argv[argc - 1], O_RDWR | O_CREAT | O_TRUNC, 0600), &trid))
+		return 1;
+	posix_trace_start(trid);
+	nr = outer(3);
+	posix_trace_shutdown(trid);
+	return nr != 8;
+}
+"""
+CALLS = ["entry outer", "entry inner", "exit inner", "entry inner", "exit inner", "exit outer"]
+
+
+def functions_of(analyzer, program, log):
+    """What an analyzer that knows nothing of us sees: "entry NAME" and "exit NAME"."""
+    names = {int(line.split()[0], 16): line.split()[2] for line in run("nm", "--defined-only", program).splitlines()}
+    found = re.findall("^utrail_function_(entry|exit) ([0-9a-f]{16})", run(analyzer, log), re.M)
+    return [f"{what} {names[int.from_bytes(bytes.fromhex(data), sys.byteorder)]}" for what, data in found]
+
+
+def test_functions(tmp_path):
+    """A program that was compiled for it has its calls in a stream, with the shared library, without a recorder."""
+    (tmp_path / "calls.c").write_text(FUNCTIONS)
+    options = ["-finstrument-functions", "-no-pie"]
+    program = build(tmp_path, tmp_path / "calls.c", "calls", *options)
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    run(program, tmp_path / "log")
+    assert functions_of(analyzer, program, tmp_path / "log") == CALLS
+    static = build(tmp_path, tmp_path / "calls.c", "static", *options, library="libutrail-trace.a")
+    run(static, tmp_path / "log")
+    assert functions_of(analyzer, static, tmp_path / "log") == []
+    if not (BUILD / "libmcount/libmcount.so").exists():
+        return
+    # The probe's hooks come first, with either library.
+    for each in (program, static):
+        subprocess.run([BUILD / "utrail", "record", "--no-libcall", "-d", tmp_path / "data", each, tmp_path / "log"], check=True)
+        assert "inner();" in run(BUILD / "utrail", "replay", "-d", tmp_path / "data", "-f", "none", "-F", "outer")
+
+
+def test_choices_have_their_points():
+    """Each name that the man page gives is a point."""
+    points = {name for path in Path(__file__).parent.glob("*.c") for name in re.findall(r"^POINT\((\w+)\)", path.read_text(), re.M)}
+    page = (TOP / "doc/man/posix_trace.3.in").read_text().replace("\\:", "")
+    named = [name for names in re.findall(r"^\(([a-z_0-9, ]+)\)\.$", page, re.M) for name in names.split(", ")]
+    assert len(named) >= 25 and set(named) <= points

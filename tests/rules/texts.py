@@ -28,6 +28,7 @@ RAW = {
     "utils/view/report_hist.c": "times",
     "utils/export/exp_chrome.c": "names that func_texts keep escaped; numbers",
     "utils/export/exp_events.c": "times, and JSON of export_point_json(), which escapes",
+    "utils/export/exp_events_posix.c": "the bytes of a log of POSIX Trace",
     "utils/export/exp_firefox.c": "columns of numbers, and add_member(), which escapes",
     "utils/export/exp_flame.c": "paths of names that put_name() has escaped",
     "utils/export/exp_html.c": "the page, base64, and JSON of add_string(), which escapes",

@@ -42,6 +42,7 @@ extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
 extern const struct exporter exp_event_json;
 extern const struct exporter exp_event_csv;
+extern const struct exporter exp_event_posix;
 
 /*
  * What the user chose.
@@ -51,6 +52,7 @@ extern const struct exporter exp_event_csv;
  * @counts_outside: time off the CPU outside of functions too
  * @shows_args: arguments and return values, where they were recorded
  * @shows_paths: of events alone: the calls around each
+ * @has_calls: of events alone: entries and exits of functions, where the format has events for them
  * @threads: that may share the work
  */
 struct export_config {
@@ -59,6 +61,7 @@ struct export_config {
 	bool counts_outside;
 	bool shows_args;
 	bool shows_paths;
+	bool has_calls;
 	size_t threads;
 };
 

@@ -31,6 +31,27 @@ enum event_data_flags {
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
+/*
+ * Behind the values of an imported event of POSIX Trace: what its log says of it, all little-endian. Readers of values pass over it.
+ *
+ * @time_ns: since 1970. @id, @flags: as the log has them (utils/posixtrace/event.h)
+ */
+struct event_posix {
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t thread;
+	uint32_t pid;
+	uint32_t id;
+	uint32_t flags;
+	uint32_t zero;
+};
+_Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
+
+/* The name of such an event begins so, and its one value has this format; also of one that was recorded. */
+#define EVENT_POSIX_PREFIX  "posix:"
+#define EVENT_POSIX_UNNAMED "unnamed"
+#define EVENT_POSIX_FORMAT  "DATA=%B"
+
 /* So many keys of one event have fields; all are in its text. */
 #define EVENT_LINE_KEYS_MAX 64U
 

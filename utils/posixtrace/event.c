@@ -10,6 +10,8 @@ static const char *const names[PT_NR_SYSTEM] = {
 	[PT_FILTER] = "posix_trace_filter",
 	[PT_FLUSH_START] = "posix_trace_flush_start",
 	[PT_FLUSH_STOP] = "posix_trace_flush_stop",
+	[PT_FUNCTION_ENTRY] = "utrail_function_entry",
+	[PT_FUNCTION_EXIT] = "utrail_function_exit",
 };
 
 const char *pxt_fixed_name(uint32_t id)

@@ -15,6 +15,8 @@ enum {
 	PT_FILTER,
 	PT_FLUSH_START,
 	PT_FLUSH_STOP,
+	PT_FUNCTION_ENTRY,
+	PT_FUNCTION_EXIT,
 	PT_NR_SYSTEM,
 	PT_UNNAMED = 64,
 	PT_FIRST_NAMED,
@@ -54,13 +56,15 @@ struct pxt_event {
  * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and times are without padding between them.
  *
  * @magic: PT_ATTR_MAGIC while they may be used
+ * @functions: whether entries and exits of functions are wanted
  * @stream_policy: 0: it depends on whether there is a log
  */
 #define PT_ATTR_MAGIC 0x52545441
 
 struct pxt_attr {
 	uint32_t magic;
-	uint32_t inherited;
+	uint16_t inherited;
+	uint16_t functions;
 	uint32_t stream_policy;
 	uint32_t log_policy;
 	uint64_t stream_size;

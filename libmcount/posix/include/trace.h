@@ -73,6 +73,8 @@
 #define POSIX_TRACE_FILTER	       6
 #define POSIX_TRACE_FLUSH_START	       7
 #define POSIX_TRACE_FLUSH_STOP	       8
+#define UTRAIL_TRACE_FUNCTION_ENTRY    9
+#define UTRAIL_TRACE_FUNCTION_EXIT     10
 #define POSIX_TRACE_UNNAMED_USER_EVENT 64
 #define POSIX_TRACE_UNNAMED_USEREVENT  POSIX_TRACE_UNNAMED_USER_EVENT
 
@@ -110,6 +112,12 @@ struct posix_trace_event_info {
 	pthread_t posix_thread_id;
 	struct timespec posix_timestamp;
 	int posix_truncation_status;
+};
+
+/* Not of the standard: the data of UTRAIL_TRACE_FUNCTION_ENTRY and _EXIT. */
+struct utrail_trace_function {
+	void *function;
+	void *call_site;
 };
 
 struct posix_trace_status_info {
@@ -187,6 +195,13 @@ int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__re
 
 /* sysconf() with answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library has -1. */
 long utrail_sysconf(int);
+
+/* 1: the stream gets entries and exits of functions, too; 0 at first. */
+int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
+int utrail_trace_attr_setfunctions(trace_attr_t *, int);
+/* A function began, or ended. Programs that are compiled with -finstrument-functions call these by themselves. */
+void utrail_trace_function_entry(void *, void *);
+void utrail_trace_function_exit(void *, void *);
 
 #ifdef __cplusplus
 }

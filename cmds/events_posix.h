@@ -1,0 +1,11 @@
+/* `utrail events show` of logs of POSIX Trace. */
+#ifndef UTRAIL_CMDS_EVENTS_POSIX_H
+#define UTRAIL_CMDS_EVENTS_POSIX_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* The logs are the arguments from the second one on. An exit status, or negative with @err. */
+int events_posix_show(const struct opts *opts, struct uft_err *err);
+
+#endif

@@ -1,0 +1,228 @@
+/* Logs of POSIX Trace become a recording (see posix_import.h). What a payload is: utils/format/event_data.h. */
+#include "cmds/import/posix_import.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmds/cmd.h"
+#include "cmds/import/output.h"
+#include "cmds/import/posix_logs.h"
+#include "utils/base/cleanup.h"
+#include "utils/format/event_ids.h"
+
+/* So much waits in memory before it is written. */
+#define BUFFER_BYTES (32UL << 20)
+/* What is left of 63 bits is room for records of one time, a nanosecond each. */
+#define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
+
+/* @last_ns: the time of the last record; @nr_out: events that were left out */
+struct posix_importing {
+	const struct opts *opts;
+	struct posix_logs logs;
+	struct import_tasks tasks;
+	struct import_kinds kinds;
+	struct import_output out;
+	struct strbuf name;
+	struct strbuf body;
+	uint64_t last_ns;
+	uint64_t nr_events;
+	uint64_t nr_out;
+};
+
+static void deinit(struct posix_importing *im)
+{
+	posix_logs_close(&im->logs);
+	import_tasks_deinit(&im->tasks);
+	import_kinds_deinit(&im->kinds);
+	import_output_close(&im->out);
+	strbuf_deinit(&im->name);
+	strbuf_deinit(&im->body);
+}
+
+static struct import_kind *find_kind(struct posix_importing *im, const struct posix_log *log,
+				     uint32_t id, bool *is_full)
+{
+	strbuf_reset(&im->name);
+	posix_log_put_name(log, id, &im->name);
+	if (strbuf_oom(&im->name))
+		return NULL;
+	return import_kinds_name(&im->kinds, strbuf_str(&im->name), EVENT_POSIX_FORMAT, is_full);
+}
+
+/* Names that no event has are known to the recording, too. */
+static int take_names(struct posix_importing *im, const struct posix_log *log)
+{
+	char name[PT_NAME_MAX + 1];
+	bool is_full = false;
+
+	for (uint32_t nr = 0; nr < log->log.header.nr_names && !is_full; nr++) {
+		uint32_t id = PT_FIRST_NAMED + nr;
+
+		if (pxt_log_name_of(&log->log, id, name) && *name &&
+		    !find_kind(im, log, id, &is_full) && !is_full)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* As for lines of logs, each record is behind the one before it. False: it is older than the clock of the recording. */
+static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
+{
+	int64_t offset_ns = im->out.offset_ns;
+
+	if (!ns || ns > TIME_NS_MAX || (offset_ns > 0 && ns <= (uint64_t)offset_ns))
+		return false;
+	*time_ns = MAX(ns - (uint64_t)offset_ns, im->last_ns + 1);
+	return *time_ns <= TIME_NS_MAX;
+}
+
+/* Events that are about the stream come from no process: they are of a task of the log's. */
+static struct import_task *find_task(struct posix_importing *im, const struct posix_log *log,
+				     bool *is_full)
+{
+	bool has_process = log->event.pid && log->event.pid <= FST_PID_LIMIT;
+	const struct fst_origin origin = {
+		.pid = has_process ? (int32_t)log->event.pid : 0,
+		.has_thread = has_process && log->event.thread,
+		.thread = has_process ? log->event.thread : 0,
+	};
+
+	return import_tasks_get(&im->tasks, &origin, log - im->logs.logs, is_full);
+}
+
+static int add(struct posix_importing *im, const struct posix_log *log, struct import_task *task,
+	       uint32_t id, uint64_t time_ns)
+{
+	const struct pxt_event *event = &log->event;
+	const struct event_posix said = {
+		.time_ns = htole64(event->time_ns),
+		.address = htole64(event->address),
+		.thread = htole64(event->thread),
+		.pid = htole32(event->pid),
+		.id = htole32(event->id),
+		.flags = htole32(event->flags),
+	};
+	const uint32_t len = htole32(event->len);
+
+	strbuf_reset(&im->body);
+	strbuf_add(&im->body, log->data, event->len);
+	strbuf_add(&im->body, &said, sizeof(said));
+	if (strbuf_oom(&im->body))
+		return -ENOMEM;
+	im->last_ns = time_ns;
+	im->nr_events++;
+	return import_tasks_add(&im->tasks, task, time_ns, id,
+				text_of((const char *)&len, sizeof(len)),
+				text_of(im->body.data, im->body.len));
+}
+
+/* 0, or -ENOMEM. What cannot be taken is counted. */
+static int take(struct posix_importing *im, const struct posix_log *log)
+{
+	bool lacks_kind = false, lacks_task = false;
+	struct import_kind *kind;
+	struct import_task *task;
+	uint64_t time_ns;
+
+	if (!find_time(im, log->event.time_ns, &time_ns)) {
+		im->nr_out++;
+		return 0;
+	}
+	kind = find_kind(im, log, log->event.id, &lacks_kind);
+	task = kind ? find_task(im, log, &lacks_task) : NULL;
+	if (task)
+		return add(im, log, task, kind->id, time_ns);
+	im->nr_out++;
+	return lacks_kind || lacks_task ? 0 : -ENOMEM;
+}
+
+static int take_all(struct posix_importing *im, struct uft_err *err)
+{
+	struct posix_log *log;
+	int ret = 0;
+
+	for (size_t i = 0; i < im->logs.nr && ret == 0; i++)
+		ret = take_names(im, &im->logs.logs[i]);
+	while (ret == 0 && (log = posix_logs_next(&im->logs))) {
+		ret = take(im, log);
+		if (ret == 0 && im->tasks.buffered > BUFFER_BYTES) {
+			ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
+			if (ret < 0)
+				return ret;
+		}
+	}
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot import");
+	return import_tasks_flush(&im->tasks, &im->out.dir.store, err);
+}
+
+static int finish(struct posix_importing *im, struct uft_err *err)
+{
+	struct text *programs cleanup_free = calloc(im->logs.nr, sizeof(*programs));
+
+	if (!programs)
+		return err_set_errno(err, -ENOMEM, "cannot import %zu logs", im->logs.nr);
+	for (size_t i = 0; i < im->logs.nr; i++)
+		programs[i] = text_of(im->logs.logs[i].path, strlen(im->logs.logs[i].path));
+	return import_output_finish(&im->out, &im->tasks, &im->kinds, programs, im->logs.nr,
+				    im->last_ns, err);
+}
+
+static bool has_any(const struct posix_logs *logs)
+{
+	for (size_t i = 0; i < logs->nr; i++) {
+		if (logs->logs[i].has_event)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing is made, and nothing put aside, when there is no event. */
+static int run(struct posix_importing *im, struct uft_err *err)
+{
+	int ret = posix_logs_open(&im->logs, im->opts, err);
+
+	if (ret == 0 && !has_any(&im->logs))
+		ret = err_set(err, -ENODATA, "there is no event in what was given");
+	if (ret == 0)
+		ret = import_output_open(&im->out, im->opts, &im->tasks, &im->kinds, err);
+	if (ret < 0)
+		return ret;
+	ret = take_all(im, err);
+	if (ret == 0 && !im->nr_events)
+		ret = err_set(err, -ENODATA, "no event can be in the recording: all are older");
+	if (ret == 0)
+		ret = finish(im, err);
+	if (ret < 0)
+		import_tasks_remove(&im->tasks, &im->out.dir.store);
+	return ret;
+}
+
+static void tell(const struct posix_importing *im)
+{
+	if (im->logs.nr_cut)
+		msg_warn(&im->opts->msg,
+			 "%llu events have more data than a record takes: it is cut",
+			 (unsigned long long)im->logs.nr_cut);
+	msg_list("%llu events of %zu kinds in %zu tasks are in '%s', %llu events were left out",
+		 (unsigned long long)im->nr_events, im->kinds.nr, im->tasks.nr,
+		 im->out.into ? im->out.into : im->opts->data_dir, (unsigned long long)im->nr_out);
+}
+
+int posix_import(const struct opts *opts, struct uft_err *err)
+{
+	struct posix_importing im cleanup(deinit) = {
+		.opts = opts,
+		.logs = { .msg = &opts->msg },
+		.tasks = { .next_made = IMPORT_TID_MADE },
+		.kinds = { .next_id = EVENT_ID_USER },
+		.out = { .dir = STORE_DIR_CLOSED },
+	};
+	int ret = run(&im, err);
+
+	if (ret < 0)
+		return ret;
+	tell(&im);
+	return im.nr_out || im.logs.nr_damaged ? CMD_FAILED : CMD_DONE;
+}

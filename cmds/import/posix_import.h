@@ -1,0 +1,11 @@
+/* `utrail events import` of logs of POSIX Trace. */
+#ifndef UTRAIL_CMDS_IMPORT_POSIX_IMPORT_H
+#define UTRAIL_CMDS_IMPORT_POSIX_IMPORT_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* The logs are the arguments from the second one on. An exit status, or negative with @err. */
+int posix_import(const struct opts *opts, struct uft_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* Logs of POSIX Trace, several of them as one, by time: for `utrail events show` and `import`. */
+#ifndef UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
+#define UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
+
+#include <stdbool.h>
+
+#include "cmds/msg.h"
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/format/event_data.h"
+#include "utils/posixtrace/log.h"
+
+/* What a payload takes of an event's data, with what goes around it. */
+#define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
+
+/*
+ * One log.
+ *
+ * @has_event: @event is the next one; @data: of the log whose event posix_logs_next() has given
+ */
+struct posix_log {
+	const char *path;
+	struct pxt_log log;
+	struct pxt_event event;
+	bool has_event;
+	unsigned char *data;
+};
+
+/*
+ * Starts as { .msg = ... }, ends with posix_logs_close().
+ *
+ * @nr_damaged: so many logs end before they say; @nr_cut: so many events have more data than a recording takes
+ */
+struct posix_logs {
+	const struct msg *msg;
+	struct posix_log *logs;
+	size_t nr;
+	struct posix_log *given;
+	size_t nr_damaged;
+	uint64_t nr_cut;
+};
+
+/* Are all files that the command names such logs? 1, 0 when none is, or negative with @err: when some are, or a file cannot be read. */
+int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
+
+/* Open them. 0, or negative with @err. What is missing in them is told. */
+int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
+void posix_logs_close(struct posix_logs *logs);
+
+/* The log with the next event, valid until the next call; NULL at the end of all. */
+struct posix_log *posix_logs_next(struct posix_logs *logs);
+
+/* The name of a type, as "posix:NAME". */
+void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out);
+
+#endif

@@ -1,0 +1,319 @@
+/*
+ * Events as a log of POSIX Trace (utils/posixtrace/log.h), which posix_trace_open() reads. A log says at its beginning what is in it, so it
+ * is made in a file without a name and then copied to where the output goes.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/fd.h"
+#include "utils/base/strmap.h"
+#include "utils/export/export.h"
+#include "utils/format/event_data.h"
+#include "utils/posixtrace/log.h"
+
+#define COPY_BYTES   (64 << 10)
+/* As libutrail-trace has it for streams of which nobody said anything. */
+#define STREAM_BYTES (256 << 10)
+#define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
+
+/*
+ * @ids: of @names, @nr_ids of them, each the place there plus 1, as a pointer
+ * @made: what @event becomes; @data: its data, borrowed or in @text
+ */
+struct posix_export {
+	FILE *file;
+	struct pxt_log_writer writer;
+	struct strmap ids;
+	char *names[PT_NR_NAMED];
+	uint32_t nr_ids;
+	struct strbuf text;
+	struct pxt_event made;
+	const void *data;
+};
+
+static void configure(struct pipeline_config *config)
+{
+	config->order = PIPELINE_BY_TIME;
+	config->stages.show_outside = true;
+	config->stages.sched = STAGE_SCHED_NONE;
+}
+
+static bool is_posix(const struct declared_event *declared)
+{
+	return declared && declared->format && !declared->common &&
+	       !strncmp(declared->name, EVENT_POSIX_PREFIX, strlen(EVENT_POSIX_PREFIX)) &&
+	       !strcmp(declared->format->text, EVENT_POSIX_FORMAT);
+}
+
+static const char *name_of(const struct declared_event *declared)
+{
+	return declared->name + strlen(EVENT_POSIX_PREFIX);
+}
+
+/* --- ids --- */
+
+static uint32_t fixed_id(const char *name)
+{
+	if (!strcmp(name, EVENT_POSIX_UNNAMED))
+		return PT_UNNAMED;
+	for (uint32_t id = 1; id < PT_NR_SYSTEM; id++) {
+		if (pxt_fixed_name(id) && !strcmp(pxt_fixed_name(id), name))
+			return id;
+	}
+	return 0;
+}
+
+/* What is one too many is the unnamed event, as for programs. Negative errno. */
+static int id_of(struct posix_export *to, const char *name, uint32_t *id)
+{
+	uintptr_t known = (uintptr_t)strmap_get(&to->ids, name);
+
+	*id = PT_UNNAMED;
+	if (known)
+		*id = PT_FIRST_NAMED + (uint32_t)known - 1;
+	if (known || to->nr_ids == PT_NR_NAMED)
+		return 0;
+	to->names[to->nr_ids] = strdup(name);
+	if (!to->names[to->nr_ids])
+		return -ENOMEM;
+	*id = PT_FIRST_NAMED + to->nr_ids++;
+	if (strmap_put(&to->ids, to->names[to->nr_ids - 1], (void *)(uintptr_t)to->nr_ids) < 0)
+		return -ENOMEM;
+	return pxt_log_add_name(&to->writer, *id, name);
+}
+
+/* Names of events of POSIX Trace, whether they come or not, in the order in which they were made. */
+static int add_names(struct export *ex)
+{
+	const struct declared_events *declared = &ex->texts.kinds.declared;
+	int ret = 0;
+
+	for (size_t i = 0; i < declared->nr && ret == 0; i++) {
+		const struct declared_event *event = &declared->events[i];
+		uint32_t id;
+
+		if (is_posix(event) && !fixed_id(name_of(event)))
+			ret = id_of(ex->state, name_of(event), &id);
+	}
+	return ret;
+}
+
+static int begin(struct export *ex, struct uft_err *err)
+{
+	struct posix_export *to = ex->state;
+	struct pxt_attr attr = {
+		.magic = PT_ATTR_MAGIC,
+		.inherited = 1, /* POSIX_TRACE_CLOSE_FOR_CHILD */
+		.stream_policy = POLICY_FLUSH,
+		.log_policy = PT_LOG_APPENDS,
+		.stream_size = STREAM_BYTES,
+		.clock_ns = 1,
+		.name = "utrail",
+	};
+	int ret = 0;
+
+	snprintf(attr.version, sizeof(attr.version), "%s", ex->config->tool);
+	to->file = tmpfile();
+	if (!to->file)
+		return err_set_errno(err, -errno, "cannot make a file for the log");
+	ret = pxt_log_writer_begin(&to->writer, fileno(to->file), &attr);
+	if (ret == 0)
+		ret = add_names(ex);
+	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
+}
+
+/* --- events --- */
+
+/* The value of "DATA=%B", and what stands behind it when it was imported. */
+static void take_data(struct posix_export *to, const struct event *event)
+{
+	const uint8_t *at = event->data;
+	size_t left = event->data ? event->data_len : 0;
+	struct event_posix said;
+	uint32_t len;
+
+	to->made.flags = PT_TRUNCATED;
+	if (left < sizeof(len))
+		return;
+	memcpy(&len, at, sizeof(len));
+	len = le32toh(len);
+	at += sizeof(len);
+	left -= sizeof(len);
+	to->data = at;
+	to->made.len = len < left ? len : (uint32_t)left;
+	if (len <= left)
+		to->made.flags = 0;
+	if (len > left || left - len != sizeof(said))
+		return;
+	memcpy(&said, at + len, sizeof(said));
+	to->made.time_ns = le64toh(said.time_ns);
+	to->made.address = le64toh(said.address);
+	to->made.thread = le64toh(said.thread);
+	to->made.pid = le32toh(said.pid);
+	to->made.flags = le32toh(said.flags) & PT_TRUNCATED;
+	if (le32toh(said.id) <= PT_UNNAMED)
+		to->made.id = le32toh(said.id);
+}
+
+/* All other events have their text as data. */
+static int take_text(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct posix_export *to = ex->state;
+
+	strbuf_reset(&to->text);
+	event_put_data(&ex->texts, task, event, &to->text);
+	to->data = strbuf_str(&to->text);
+	to->made.len = to->text.len < PT_DATA_MAX ? (uint32_t)to->text.len : PT_DATA_MAX;
+	return strbuf_oom(&to->text) ? -ENOMEM : 0;
+}
+
+static int make(struct export *ex, const struct task *task, const struct event *event)
+{
+	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
+	const bool is_data = is_posix(kind->declared);
+	struct posix_export *to = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	int ret;
+
+	to->data = "";
+	to->made = (struct pxt_event){
+		.time_ns = event->time_ns + (uint64_t)ex->texts.kinds.declared.offset_ns,
+		.thread = (uint64_t)task->tid,
+		.pid = (uint32_t)task->pid,
+	};
+	if (is_data)
+		to->made.id = fixed_id(name_of(kind->declared));
+	if (!to->made.id) {
+		event_put_name(&ex->texts, event, &name);
+		if (strbuf_oom(&name))
+			return -ENOMEM;
+		ret = id_of(to, is_data ? name_of(kind->declared) : strbuf_str(&name),
+			    &to->made.id);
+		if (ret < 0)
+			return ret;
+	}
+	if (!is_data)
+		return take_text(ex, task, event);
+	take_data(to, event);
+	return 0;
+}
+
+static int append(struct posix_export *to)
+{
+	struct pxt_attr *attr = &to->writer.header.attr;
+
+	if (!attr->created_ns)
+		attr->created_ns = to->made.time_ns;
+	if (attr->max_data < to->made.len)
+		attr->max_data = to->made.len;
+	return pxt_log_append(&to->writer, &to->made, to->data, false);
+}
+
+static int point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct posix_export *to = ex->state;
+	int ret = make(ex, task, event);
+
+	return ret < 0 ? ret : append(to);
+}
+
+/*
+ * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name behind it. Where it was called from is not
+ * known.
+ */
+static int call(struct export *ex, const struct task *task, const struct event *event)
+{
+	const uint64_t places[2] = { event->addr, 0 };
+	struct posix_export *to = ex->state;
+
+	strbuf_reset(&to->text);
+	strbuf_add(&to->text, places, sizeof(places));
+	if (event->func)
+		strbuf_add(&to->text, event->func->name, event->func->name_len);
+	if (strbuf_oom(&to->text))
+		return -ENOMEM;
+	to->data = to->text.data;
+	to->made = (struct pxt_event){
+		.time_ns = event->time_ns + (uint64_t)ex->texts.kinds.declared.offset_ns,
+		.address = event->addr,
+		.thread = (uint64_t)task->tid,
+		.pid = (uint32_t)task->pid,
+		.id = event->type == EVENT_ENTRY ? PT_FUNCTION_ENTRY : PT_FUNCTION_EXIT,
+		.len = (uint32_t)to->text.len,
+	};
+	return append(to);
+}
+
+static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < span->nr && ret == 0; i++) {
+		const struct event *event = &span->events[i];
+
+		if (event_is_listed(event))
+			ret = export_point(ex, span->task, event);
+		else if (ex->config->has_calls && event->type <= EVENT_EXIT &&
+			 !(event->flags & EVENT_OFF))
+			ret = call(ex, span->task, event);
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
+}
+
+/* --- the end --- */
+
+static int copy_out(struct export *ex, int fd)
+{
+	char *bytes = malloc(COPY_BYTES);
+	uint64_t at = 0;
+	ssize_t len = bytes ? 1 : -ENOMEM;
+
+	while (len > 0) {
+		len = fd_pread_full(fd, bytes, COPY_BYTES, at);
+		if (len > 0)
+			sink_put_raw(ex->sink, bytes, (size_t)len);
+		at += len > 0 ? (uint64_t)len : 0;
+	}
+	free(bytes);
+	return (int)len;
+}
+
+static int end(struct export *ex, struct uft_err *err)
+{
+	struct posix_export *to = ex->state;
+	int ret;
+
+	to->writer.header.is_closed = 1;
+	ret = pxt_log_sync(&to->writer);
+	if (ret == 0)
+		ret = copy_out(ex, fileno(to->file));
+	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
+}
+
+static void deinit(struct export *ex)
+{
+	struct posix_export *to = ex->state;
+
+	if (to->file)
+		fclose(to->file);
+	strmap_deinit(&to->ids);
+	for (uint32_t i = 0; i < to->nr_ids; i++)
+		free(to->names[i]);
+	strbuf_deinit(&to->text);
+}
+
+const struct exporter exp_event_posix = {
+	.name = "posix",
+	.medium = MEDIUM_TERMINAL,
+	.is_binary = true,
+	.state_bytes = sizeof(struct posix_export),
+	.configure = configure,
+	.begin = begin,
+	.events = events,
+	.end = end,
+	.deinit = deinit,
+	.point = point,
+};
