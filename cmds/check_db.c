@@ -187,6 +187,8 @@ static bool take_member(struct text *t, const char *name, struct check_entry *en
 		return take_text(t, &entry->directory);
 	if (strcmp(name, "file") == 0)
 		return take_text(t, &entry->file);
+	if (strcmp(name, "output") == 0)
+		return take_text(t, &entry->output);
 	if (strcmp(name, "command") == 0)
 		return take_text(t, command);
 	if (strcmp(name, "arguments") == 0)
@@ -217,6 +219,7 @@ static void deinit_entry(struct check_entry *entry)
 {
 	free(entry->directory);
 	free(entry->file);
+	free(entry->output);
 	words_deinit(&entry->argv);
 }
 

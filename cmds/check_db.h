@@ -6,11 +6,13 @@
 
 /*
  * @directory, @file: of the heap; @file may be relative to @directory
+ * @output: the same; NULL when the entry has none
  * @argv: the compiler and its arguments; a command in one text has been cut into words as a shell does, and nothing else of a shell
  */
 struct check_entry {
 	char *directory;
 	char *file;
+	char *output;
 	struct words argv;
 };
 

@@ -25,6 +25,7 @@ enum cmd_status {
  * @help: one phrase, for the list of commands
  * @bit: which rows of the option table mean something here
  * @needs_program: the rest of the command line is a program to run
+ * @may_read: without such a program it reads a recording instead
  * @reads_data: default.opts of the data directory counts
  * @uses_pager: stdout goes through the pager when it is a terminal
  * @check: are the words that only this command can judge (fields, sort keys) right? 0 or
@@ -40,12 +41,14 @@ struct cmd {
 	const char *help;
 	enum cmd_bit bit;
 	bool needs_program;
+	bool may_read;
 	bool uses_pager;
 	bool reads_data;
 	int (*check)(const struct opts *opts, struct uft_err *err);
 	int (*run)(const struct opts *opts, struct uft_err *err);
 };
 
+extern const struct cmd cmd_build;
 extern const struct cmd cmd_control;
 extern const struct cmd cmd_convert;
 extern const struct cmd cmd_dump;

@@ -49,7 +49,7 @@ static const struct exporter *export_as(const struct opts *opts)
 		[OPTS_AS_POSIX] = &exp_event_posix,
 	};
 
-	return exporters[opts->export_as];
+	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
 /* Logs of either kind. */
@@ -133,7 +133,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (!word->run && opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
 			       opts->args[1]);
-	if (word->choose == export_as && opts->export_as == OPTS_AS_NOTHING)
+	if (word->choose == export_as && !export_as(opts))
 		return err_set(err, -ERR_USAGE,
 			       "events export needs a format: --as=fstrace, json, csv or posix");
 	if (word->choose == export_as && export_as(opts)->is_binary && isatty(STDOUT_FILENO))

@@ -304,7 +304,7 @@ static struct launch make_launch(const struct run *run)
 	struct launch launch = {
 		.path = run->program.path,
 		.argv = run->program.argv,
-		.preload = run->library,
+		.preload = run->opts->without_probe ? NULL : run->library,
 		.fixed_addresses = run->opts->no_randomize_addr,
 		.no_binding = run->opts->no_pltbind,
 	};
@@ -364,7 +364,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (ret < 0)
 		return ret;
 	find_patches(run, rec);
-	launch.address = rec->channel.address;
+	if (launch.preload)
+		launch.address = rec->channel.address;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	if (run->nr_pids)
 		return finish_run(run, rec, attached_run(run, rec, err));
@@ -589,7 +590,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);
 
-	if (ret == 0 && !HAVE_PROBE && !opts->list_functions)
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions && !opts->without_probe)
 		return err_set(err, -ENOSYS,
 			       "cannot record: there is no probe for " UTRAIL_MACHINE
 			       " yet; recordings of other machines can be read here");
@@ -614,7 +615,7 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 		return list_functions(opts, program->path, err);
 	if (ret == 0 && opts->dry_run)
 		return dry_run(&run, err);
-	if (ret == 0)
+	if (ret == 0 && !opts->without_probe)
 		ret = launch_find_library(opts->libmcount_path,
 					  opts->nop ? "libmcount-nop.so" : "libmcount.so",
 					  run.library, err);

@@ -150,11 +150,11 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 		complete_print(opts);
 		return CMD_DONE;
 	}
-	if (cmd && cmd->needs_program && opts->list_events)
+	if (cmd && cmd->needs_program && !cmd->may_read && opts->list_events)
 		return list_events(opts, err);
 	if (!cmd && opts->argc <= 1)
 		return show_usage();
-	if (!cmd || (cmd->needs_program && opts->nr_args == 0 && !opts->pids))
+	if (!cmd || (cmd->needs_program && !cmd->may_read && opts->nr_args == 0 && !opts->pids))
 		return report_no_program(opts, err);
 	opts_warn_unused(opts);
 	tell_command(opts);

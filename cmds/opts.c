@@ -17,7 +17,9 @@
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
-#define ALL  (CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT)
+#define ALL                                                                                     \
+	(CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT | \
+	 CMD_BUILD)
 
 enum group {
 	GROUP_COMMON,
@@ -27,6 +29,7 @@ enum group {
 	GROUP_REPORT,
 	GROUP_DUMP,
 	GROUP_EVENTS,
+	GROUP_BUILD,
 	GROUP_INFO,
 };
 
@@ -38,6 +41,7 @@ static const char *const group_titles[] = {
 	[GROUP_REPORT] = "Report",
 	[GROUP_DUMP] = "Dump",
 	[GROUP_EVENTS] = "Events",
+	[GROUP_BUILD] = "Build",
 	[GROUP_INFO] = "Info",
 };
 
@@ -92,6 +96,8 @@ static const struct opt_word as_words[] = {
 	{ "json", OPTS_AS_JSON },
 	{ "csv", OPTS_AS_CSV },
 	{ "posix", OPTS_AS_POSIX },
+	{ "compdb", OPTS_AS_COMPDB },
+	{ "dot", OPTS_AS_DOT },
 	{ NULL },
 };
 
@@ -544,8 +550,8 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
-	{ "as", 0, "FORMAT", "events export: the format, fstrace (lines of a log), json, csv or posix (a log of POSIX Trace)",
-	  GROUP_EVENTS, CMD_EVENTS, OPT_WORD, MEMBER(export_as), .words = as_words },
+	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv or posix (a log of POSIX Trace); build: compdb (default), json or dot",
+	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
 	{ "calls", 0, NULL, "events export --as=posix: entries and exits of functions, too",
@@ -554,6 +560,11 @@ const struct opt_row opts_table[] = {
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_common) },
+
+	{ "output", 'o', "FILE", "write to FILE, - is standard output (default: compile_commands.json; with --as=json or dot -)",
+	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(output) },
+	{ "append", 0, NULL, "keep those entries of an earlier compile_commands.json that the build has not made anew",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(appends) },
 
 	{ "symbols", 0, NULL, "show the symbol tables",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },

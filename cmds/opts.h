@@ -37,6 +37,7 @@ enum cmd_bit {
 	CMD_CONVERT = 1U << 11,
 	CMD_EVENTS = 1U << 12,
 	CMD_IMPORT = 1U << 13,
+	CMD_BUILD = 1U << 14,
 };
 
 enum opts_show {
@@ -77,6 +78,8 @@ enum opts_as {
 	OPTS_AS_JSON,
 	OPTS_AS_CSV,
 	OPTS_AS_POSIX,
+	OPTS_AS_COMPDB,
+	OPTS_AS_DOT,
 };
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"
@@ -156,11 +159,12 @@ struct opts {
 	bool inlined;
 
 	/* record, live */
-	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
-	int proc;	   /* --proc: enum opts_proc */
+	unsigned overhead;  /* --overhead, in percent; 0: whatever it costs */
+	int proc;	    /* --proc: enum opts_proc */
 	bool no_proc_files;
 	bool proc_env;
-	bool agent; /* -g: what is recorded may be changed while the program runs */
+	bool without_probe; /* build: nothing is preloaded */
+	bool agent;	    /* -g: what is recorded may be changed while the program runs */
 	uint64_t buffer_bytes;
 	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
 	bool use_kernel;	      /* -k */
@@ -218,6 +222,10 @@ struct opts {
 	bool export_calls;
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
+
+	/* build */
+	const char *output; /* NULL: by the format */
+	bool appends;
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */

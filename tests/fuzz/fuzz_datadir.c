@@ -70,6 +70,9 @@ static const char *const command_lines[] = {
 	"events export --as=fstrace",
 	"events export --as=json",
 	"events export --as=csv -E trace:SOLD",
+	"build -o -",
+	"build --as=json",
+	"build --as=dot",
 };
 
 #define NR_COMMAND_LINES ARRAY_SIZE(command_lines)

@@ -1,8 +1,13 @@
-/* Fuzz target: proc.dat. The first byte is the byte order, the rest the file, which is read as one of two tasks, with the text of each event. */
+/*
+ * Fuzz target: proc.dat. The first byte is the byte order, the rest the file, which is read as one of two tasks, with the text of each event, and as
+ * executions, of which the compilation database and the trees are made.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/proc_dat.h"
+#include "utils/procs/compdb.h"
+#include "utils/procs/tree.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/src_proc.h"
 
@@ -36,6 +41,34 @@ static void put_text(const struct trace_data *data, const struct task *task,
 		event_kind_get(kind, &context, i, &value);
 }
 
+static void check_executions(const struct executions *got)
+{
+	for (size_t i = 0; i < got->nr; i++) {
+		const struct execution *one = &got->all[i];
+
+		FUZZ_CHECK(one->start_ns <= one->end_ns);
+		FUZZ_CHECK(one->parent == EXECUTION_NONE || one->parent < i);
+		FUZZ_CHECK(one->previous == EXECUTION_NONE || one->previous < i);
+		FUZZ_CHECK(one->next_child == EXECUTION_NONE || one->next_child > i);
+	}
+}
+
+static void show_executions(const char *dir, bool big)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct compdb db cleanup_compdb = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err broken = { 0 }, err = { 0 };
+	int ret = executions_load(&got, dir, big, &broken, &err);
+
+	fuzz_check_error(ret < 0, &err);
+	check_executions(&got);
+	FUZZ_CHECK(compdb_add_executions(&db, &got) == 0);
+	compdb_write(&db, &text);
+	tree_json(&got, &text);
+	tree_dot(&got, &text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input in = { bytes, size };
@@ -67,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		source_close(list.all[i]);
 	}
 	fuzz_check_error(ret < 0 || nr < 0, &err);
+	show_executions(data.dir, data.is_big_endian);
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
 		for (size_t k = 0; k < tasks[i].nr_names; k++)
 			free(tasks[i].names[k].name);

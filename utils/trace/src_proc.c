@@ -2,38 +2,25 @@
 #include "utils/trace/src_proc.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "utils/base/fd.h"
-#include "utils/format/datadir.h"
 #include "utils/format/perf_dat.h"
 #include "utils/format/proc_dat.h"
+#include "utils/trace/proc_file.h"
 #include "utils/trace/stage.h"
 
-#define BUFFER_BYTES (64U * 1024)
-
 /*
- * @buf, @cap: [@at, @len) was read and not decoded yet
- * @offset: in the file, behind @len
  * @next: the next event, when it @has_next: what is read of the file is one ahead
+ * @damage: of the file, until it is told
  * @shown: the payload of the event that was handed out last
  */
 struct src_proc {
 	struct source source;
 	struct source_context context;
-	int fd;
-	uint8_t *buf;
-	size_t cap;
-	size_t at;
-	size_t len;
-	uint64_t offset;
+	struct proc_file file;
 	struct proc_record next;
 	bool has_next;
-	bool is_damaged;
 	struct uft_err damage;
 	struct strbuf shown;
 };
@@ -46,32 +33,6 @@ static uint64_t proc_next_ns(struct source *source)
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
-/* Read on, with room for @wanted bytes behind @at: 1, 0 at the end, or negative. */
-static int refill(struct src_proc *src, size_t wanted)
-{
-	size_t left = src->len - src->at;
-
-	memmove(src->buf, src->buf + src->at, left);
-	src->at = 0;
-	src->len = left;
-	if (wanted > src->cap) {
-		uint8_t *grown = realloc(src->buf, wanted);
-
-		if (!grown)
-			return -ENOMEM;
-		src->buf = grown;
-		src->cap = wanted;
-	}
-
-	ssize_t got = fd_pread_full(src->fd, src->buf + left, src->cap - left, src->offset);
-
-	if (got < 0)
-		return got;
-	src->len += got;
-	src->offset += got;
-	return got > 0;
-}
-
 static bool is_known(uint32_t kind)
 {
 	return kind >= PROC_FORK && kind < PROC_BEYOND;
@@ -80,30 +41,16 @@ static bool is_known(uint32_t kind)
 /* The next record that is for us, if there is one. */
 static void advance(struct src_proc *src)
 {
-	ssize_t used = 1;
+	int got;
 
 	src->has_next = false;
-	while (!src->has_next && !src->is_damaged && used > 0) {
-		size_t wanted;
-
-		used = proc_record_decode(src->buf + src->at, src->len - src->at,
-					  src->context.data->is_big_endian, &src->next, &wanted,
-					  &src->damage);
-		if (used > 0) {
-			src->at += used;
-			src->has_next = is_known(src->next.kind);
-			/* The last time there is stands for none. */
-			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
-		} else if (used == 0) {
-			used = refill(src, wanted);
-		}
-		if (used < 0) {
-			src->is_damaged = true;
-			if (!src->damage.code)
-				err_set_errno(&src->damage, used, "cannot read");
-			err_prefix(&src->damage, "'%s/" DATADIR_PROCESSES "'",
-				   src->context.data->dir);
-		}
+	do {
+		got = proc_file_next(&src->file, &src->next, &src->damage);
+	} while (got > 0 && !is_known(src->next.kind));
+	if (got > 0) {
+		src->has_next = true;
+		/* The last time there is stands for none. */
+		src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 	}
 }
 
@@ -251,10 +198,8 @@ static void proc_close(struct source *source)
 {
 	struct src_proc *src = (struct src_proc *)source;
 
-	if (src->fd >= 0)
-		close(src->fd);
+	proc_file_close(&src->file);
 	strbuf_deinit(&src->shown);
-	free(src->buf);
 	free(src);
 }
 
@@ -262,40 +207,23 @@ static int open_file(const struct source_context *context, struct source_list *l
 		     struct uft_err *err)
 {
 	static const struct source_ops ops = { proc_next_ns, proc_read, proc_more, proc_close };
-	struct src_proc *src;
-	char path[PATH_MAX];
-	struct uft_err why = { 0 };
+	const struct trace_data *data = context->data;
+	struct src_proc *src = calloc(1, sizeof(*src));
 
-	if (snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, context->data->dir) >= PATH_MAX)
-		return 0;
+	if (!src)
+		return err_set_errno(err, -ENOMEM, "cannot read what processes did");
+	src->source.ops = &ops;
+	src->context = *context;
 
-	int fd = file_open_regular(path, &why);
+	int ret = proc_file_open(&src->file, data->dir, data->is_big_endian, err);
 
-	if (fd == -ENOENT)
-		return 0;
-	if (fd < 0)
-		return err_set(err, fd, "%s", why.text);
-	src = calloc(1, sizeof(*src));
-	if (src)
-		*src = (struct src_proc){
-			.source = { .ops = &ops },
-			.context = *context,
-			.fd = fd,
-			.buf = malloc(BUFFER_BYTES),
-			.cap = BUFFER_BYTES,
-		};
-	else
-		close(fd);
-	if (!src || !src->buf) {
-		if (src)
-			proc_close(&src->source);
-		return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
+	if (ret < 0) {
+		proc_close(&src->source);
+		return ret == -ENOENT ? 0 : ret;
 	}
 	advance(src);
-
-	int ret = source_list_add(list, &src->source);
-
-	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", path) : 0;
+	ret = source_list_add(list, &src->source);
+	return ret < 0 ? err_set_errno(err, ret, "cannot read what processes did") : 0;
 }
 
 static bool wants(const struct stage_config *stages)

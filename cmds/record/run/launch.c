@@ -154,8 +154,9 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	const char *others = getenv("LD_PRELOAD");
 	size_t nr = 0;
 
-	strbuf_addf(preload, "LD_PRELOAD=%s", launch->preload);
-	if (others && *others)
+	if (launch->preload)
+		strbuf_addf(preload, "LD_PRELOAD=%s", launch->preload);
+	if (launch->preload && others && *others)
 		strbuf_addf(preload, ":%s", others);
 	if (launch->address)
 		strbuf_addf(socket, CONTROL_ENV_SOCKET "=%s", launch->address);
@@ -170,11 +171,12 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 		return NULL;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 &&
+		if ((!launch->preload || strncmp(environ[i], "LD_PRELOAD=", 11) != 0) &&
 		    strncmp(environ[i], CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) != 0)
 			env[used++] = environ[i];
 	}
-	env[used++] = preload->data;
+	if (launch->preload)
+		env[used++] = preload->data;
 	if (launch->address)
 		env[used++] = socket->data;
 	if (launch->no_binding)

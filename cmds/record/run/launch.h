@@ -12,7 +12,7 @@
 
 /*
  * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
- * @preload: the library to preload
+ * @preload: the library to preload; NULL: none
  * @address: of the recorder (utils/format/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)

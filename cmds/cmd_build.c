@@ -1,0 +1,259 @@
+/* `utrail build`: what a build has compiled, and which processes it consisted of. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/check_db.h"
+#include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
+#include "cmds/reader.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/path.h"
+#include "utils/procs/compdb.h"
+#include "utils/procs/tree.h"
+#include "utils/trace/executions.h"
+
+#define DEFAULT_OUTPUT "compile_commands.json"
+
+static bool is_compdb(const struct opts *opts)
+{
+	return opts->export_as == OPTS_AS_NOTHING || opts->export_as == OPTS_AS_COMPDB;
+}
+
+static const char *output_name(const struct opts *opts)
+{
+	if (opts->output)
+		return opts->output;
+	return is_compdb(opts) ? DEFAULT_OUTPUT : "-";
+}
+
+static bool is_stdout(const struct opts *opts)
+{
+	return strcmp(output_name(opts), "-") == 0;
+}
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	if (!is_compdb(opts) && opts->export_as != OPTS_AS_JSON && opts->export_as != OPTS_AS_DOT)
+		return err_set(
+			err, -ERR_USAGE,
+			"option '--as': build writes compdb, json or dot; fstrace and csv are "
+			"for events export");
+	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
+		return err_set(err, -ERR_USAGE,
+			       "option '--append' is about a file compile_commands.json");
+	if (opts->output && !*opts->output)
+		return err_set(err, -ERR_USAGE, "option '--output' needs the name of a file");
+	return 0;
+}
+
+/* A build may take hours: what cannot be written is said before. */
+static int check_output(const struct opts *opts, struct uft_err *err)
+{
+	const char *name = output_name(opts);
+	const char *base = path_base(name);
+	char *dir cleanup_free = base > name ? strndup(name, base - name) : strdup(".");
+	struct stat st;
+
+	if (!dir)
+		return err_set_errno(err, -ENOMEM, "cannot write '%s'", name);
+	if (is_stdout(opts) ||
+	    (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return 0;
+	if (!*base || (stat(name, &st) == 0 && S_ISDIR(st.st_mode)))
+		return err_set_errno(err, -EISDIR, "cannot write '%s'", name);
+	if (access(dir, W_OK | X_OK) < 0)
+		return err_set_errno(err, -errno, "cannot write '%s'", name);
+	return 0;
+}
+
+/* What a link leads to is written, and a device or a pipe is not replaced by a file. */
+static int write_output(const struct opts *opts, const struct strbuf *text, struct uft_err *err)
+{
+	const char *name = output_name(opts);
+	char *real cleanup_free = realpath(name, NULL);
+	struct stat st;
+
+	if (is_stdout(opts)) {
+		fwrite(strbuf_str(text), 1, text->len, stdout);
+		return 0;
+	}
+	if (stat(name, &st) < 0 || S_ISREG(st.st_mode))
+		return file_publish(real ? real : name, strbuf_str(text), text->len, err);
+
+	int fd cleanup_fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int ret = fd < 0 ? -errno : fd_write_all(fd, strbuf_str(text), text->len);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot write '%s'", name) : 0;
+}
+
+/* --append: what is there already. */
+static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
+{
+	struct check_db earlier cleanup_check_db = { 0 };
+	struct uft_err why = { 0 };
+	int ret = check_db_load(output_name(opts), &earlier, &why);
+
+	if (ret == -ENOENT)
+		return 0;
+	if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
+	for (size_t i = 0; i < earlier.nr && ret == 0; i++) {
+		const struct check_entry *entry = &earlier.entries[i];
+
+		ret = compdb_add(db, entry->directory, entry->file, entry->output, &entry->argv);
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", output_name(opts)) : 0;
+}
+
+static void warn_about_commands(const struct opts *opts, const struct compdb *db)
+{
+	if (db->nr_unread)
+		msg_warn(&opts->msg,
+			 "%zu response files (@FILE) of compilers could not be read any more",
+			 db->nr_unread);
+	if (db->nr_not_text)
+		msg_warn(&opts->msg,
+			 "%zu commands are left out: they are not UTF-8, which JSON has no way to "
+			 "write",
+			 db->nr_not_text);
+}
+
+static int write_compdb(const struct opts *opts, struct compdb *db,
+			const struct executions *executions, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	size_t nr_earlier = db->nr;
+	int ret = compdb_add_executions(db, executions);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
+	warn_about_commands(opts, db);
+	if (db->nr == nr_earlier) {
+		bool is_there = !is_stdout(opts) && access(output_name(opts), F_OK) == 0;
+
+		msg_warn(&opts->msg, "no compiler was run%s%s%s", is_there ? ": '" : "",
+			 is_there ? output_name(opts) : "", is_there ? "' is left as it was" : "");
+		if (is_there)
+			return 0;
+	}
+	compdb_write(db, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot make '%s'", output_name(opts));
+	return write_output(opts, &text, err);
+}
+
+static int write_tree(const struct opts *opts, const struct executions *executions,
+		      struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool is_exact = true;
+
+	if (opts->export_as == OPTS_AS_JSON)
+		is_exact = tree_json(executions, &text);
+	else
+		tree_dot(executions, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot show '%s'", opts->data_dir);
+	if (!is_exact)
+		msg_warn(&opts->msg, "some names or arguments are not UTF-8, which JSON has no way "
+				     "to write: U+FFFD stands in their place");
+	return write_output(opts, &text, err);
+}
+
+static int write_executions(const struct opts *opts, struct compdb *db,
+			    const struct trace_data *data, struct uft_err *err)
+{
+	struct executions executions cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	int ret = executions_load(&executions, data->dir, data->is_big_endian, &broken, err);
+
+	if (ret == -ENOENT)
+		return err_set(err, -ENODATA,
+			       "cannot tell what was built: '%s' says nothing of processes; record "
+			       "them with: utrail build COMMAND",
+			       data->dir);
+	if (ret == 0)
+		ret = is_compdb(opts) ? write_compdb(opts, db, &executions, err)
+				      : write_tree(opts, &executions, err);
+	if (broken.code)
+		msg_warn(&opts->msg, "%s", broken.text);
+	return ret == 0 && broken.code ? CMD_FAILED : ret;
+}
+
+static int show(const struct opts *opts, struct compdb *db, struct uft_err *err)
+{
+	struct trace_data data;
+	int ret = reader_open_data(&data, opts, err);
+
+	if (ret)
+		return ret;
+	ret = write_executions(opts, db, &data, err);
+	reader_close_data(&data, opts);
+	return ret;
+}
+
+/* Processes and nothing else: no other option means anything, and there is nothing of ours in the programs. */
+static int record(const struct opts *opts, struct uft_err *err)
+{
+	struct opts recording cleanup_opts;
+	int ret;
+
+	opts_init(&recording);
+	recording.cmd = &cmd_record;
+	recording.argc = opts->argc;
+	recording.argv = opts->argv;
+	recording.args = opts->args;
+	recording.nr_args = opts->nr_args;
+	recording.proc = OPTS_PROC_AUTO;
+	recording.no_proc_files = true; /* nothing that is written is about them */
+	recording.use_events = false;
+	recording.without_probe = true;
+	recording.data_dir = strdup(opts->data_dir);
+	if (!recording.data_dir)
+		return err_set_errno(err, -ENOMEM, "cannot record '%s'", opts->args[0]);
+	ret = filter_opts_parse(&recording, err);
+	if (ret < 0)
+		return ret;
+	recording.msg = opts->msg;
+	ret = cmd_record.run(&recording, err);
+	recording.msg.file = NULL; /* that of @opts */
+	return ret;
+}
+
+/* The command's own status counts, but where nothing but the writing went wrong. */
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	struct compdb db cleanup_compdb = { 0 };
+	int status = CMD_DONE;
+	int ret = check_output(opts, err);
+
+	if (ret == 0 && opts->appends)
+		ret = load_earlier(opts, &db, err);
+	if (ret < 0)
+		return ret;
+	if (opts->nr_args) {
+		status = record(opts, err);
+		if (status < 0 || err->code)
+			return status;
+	}
+	ret = show(opts, &db, err);
+	return status ? status : ret;
+}
+
+const struct cmd cmd_build = {
+	.name = "build",
+	.args = "[COMMAND [ARGUMENT...]]",
+	.help = "run a build, and write the compile_commands.json of what it compiled",
+	.bit = CMD_BUILD,
+	.needs_program = true,
+	.may_read = true,
+	.check = check,
+	.run = run,
+};

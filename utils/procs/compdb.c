@@ -1,0 +1,281 @@
+/* compile_commands.json (see compdb.h). */
+#include "utils/procs/compdb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/escape.h"
+#include "utils/base/path.h"
+#include "utils/base/vec.h"
+#include "utils/procs/arguments.h"
+#include "utils/procs/compile.h"
+#include "utils/procs/json.h"
+
+void compdb_deinit(struct compdb *db)
+{
+	for (size_t i = 0; i < db->nr; i++) {
+		free(db->entries[i]);
+		free(db->keys[i]);
+	}
+	free(db->entries);
+	free(db->keys);
+	strmap_deinit(&db->by_key);
+	*db = (struct compdb){ 0 };
+}
+
+/* False when a word cannot be written as it is. */
+static bool put_entry(struct strbuf *out, const char *directory, const char *file,
+		      const char *output, const struct words *argv)
+{
+	bool is_exact = true;
+
+	strbuf_addstr(out, "{\n  \"directory\": ");
+	is_exact &= json_string(out, directory);
+	strbuf_addstr(out, ",\n  \"file\": ");
+	is_exact &= json_string(out, file);
+	if (output) {
+		strbuf_addstr(out, ",\n  \"output\": ");
+		is_exact &= json_string(out, output);
+	}
+	strbuf_addstr(out, ",\n  \"arguments\": [");
+	for (size_t i = 0; i < argv->nr; i++) {
+		strbuf_addstr(out, i ? ", " : "");
+		is_exact &= json_string(out, argv->words[i]);
+	}
+	strbuf_addstr(out, "]\n}");
+	return is_exact;
+}
+
+/* A newline between the parts; one within them does no more harm than an entry too few. */
+static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
+		    const struct words *argv)
+{
+	strbuf_addstr(out, directory);
+	strbuf_addch(out, '\n');
+	strbuf_addstr(out, file);
+	strbuf_addch(out, '\n');
+	if (output) {
+		strbuf_addstr(out, output);
+		return;
+	}
+	for (size_t i = 0; i < argv->nr; i++) {
+		strbuf_addch(out, '\n');
+		strbuf_addstr(out, argv->words[i]);
+	}
+}
+
+static int make_room(struct compdb *db)
+{
+	char **entries = vec_grow(db->entries, db->nr, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	db->entries = entries;
+
+	char **keys = vec_grow(db->keys, db->nr, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	db->keys = keys;
+	return 0;
+}
+
+/* Takes the texts of both. */
+static int add(struct compdb *db, struct strbuf *entry, struct strbuf *key)
+{
+	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);
+
+	if (same) {
+		free(db->entries[same - 1]);
+		db->entries[same - 1] = NULL;
+		db->nr_left--;
+	}
+
+	int ret = make_room(db);
+
+	/* The table's key stays where it is: that of the first one. */
+	if (ret == 0)
+		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
+				 (void *)(uintptr_t)(db->nr + 1));
+	if (ret < 0)
+		return ret;
+	if (same) {
+		/* So that the next one finds the table's own text here. */
+		db->keys[db->nr] = db->keys[same - 1];
+		db->keys[same - 1] = NULL;
+	} else {
+		db->keys[db->nr] = take_ptr(key->data);
+		*key = (struct strbuf){ 0 };
+	}
+	db->entries[db->nr++] = take_ptr(entry->data);
+	*entry = (struct strbuf){ 0 };
+	db->nr_left++;
+	return 0;
+}
+
+int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
+	       const struct words *argv)
+{
+	struct strbuf entry cleanup_strbuf = { 0 };
+	struct strbuf key cleanup_strbuf = { 0 };
+	bool is_exact = put_entry(&entry, directory, file, output, argv);
+
+	put_key(&key, directory, file, output, argv);
+	if (strbuf_oom(&entry) || strbuf_oom(&key))
+		return -ENOMEM;
+	if (!is_exact) {
+		db->nr_not_text++;
+		return 0;
+	}
+	return add(db, &entry, &key);
+}
+
+void compdb_write(const struct compdb *db, struct strbuf *out)
+{
+	bool is_first = true;
+
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < db->nr; i++) {
+		if (!db->entries[i])
+			continue;
+		strbuf_addstr(out, is_first ? "\n" : ",\n");
+		strbuf_addstr(out, db->entries[i]);
+		is_first = false;
+	}
+	strbuf_addstr(out, "\n]\n");
+}
+
+/*
+ * How many of the first words are in front of what the script was called with: the kernel puts the interpreter, what else stands in the script's first line, and
+ * the script's name there.
+ */
+static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
+{
+	const char *script = path_base(execution->program);
+
+	if (!*script || !*execution->interpreter ||
+	    strcmp(execution->program, execution->interpreter) == 0)
+		return 0;
+	for (size_t i = 1; i < argv->nr && i <= 2; i++) {
+		if (strcmp(path_base(argv->words[i]), script) == 0)
+			return i;
+	}
+	/* By the name of a symbolic link. */
+	return argv->nr > 1 ? 1 : 0;
+}
+
+/* What the program was called with. */
+static int command_of(const struct execution *execution, struct words *argv)
+{
+	int ret = 0;
+
+	for (const char *arg = NULL;
+	     ret == 0 && (arg = execution_next_arg(execution, arg)) != NULL;)
+		ret = arguments_add(argv, arg, strlen(arg));
+	if (ret == 0 && argv->nr)
+		arguments_drop(argv, words_of_interpreter(execution, argv));
+	return ret;
+}
+
+/* ccache and the like in front of it go, and what they are told themselves (NAME=VALUE). */
+static void drop_launchers(struct words *argv)
+{
+	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
+		size_t next = 1;
+
+		while (next + 1 < argv->nr && strchr(argv->words[next], '='))
+			next++;
+		if (!compiler_is_launcher(argv->words[next]) &&
+		    compiler_kind(argv->words[next]) != COMPILER_DRIVER)
+			return;
+		arguments_drop(argv, next);
+	}
+}
+
+/* Its name is what it was called by, or that of its file. */
+static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
+{
+	enum compiler_kind kind = argv->nr ? compiler_kind(argv->words[0]) : COMPILER_NONE;
+
+	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;
+}
+
+static int add_sources(struct compdb *db, const struct execution *execution,
+		       const struct compile *compile, const struct words *argv)
+{
+	int ret = 0;
+
+	for (size_t i = 1; i < argv->nr && ret == 0 && compile->nr_sources; i++) {
+		struct words alone cleanup_words = { 0 };
+		struct strbuf output cleanup_strbuf = { 0 };
+		const char *source = argv->words[i];
+
+		if (compile->roles[i] != ROLE_SOURCE)
+			continue;
+
+		bool has_output = compile_output(compile, source, &output);
+
+		ret = compile_of_one(compile, argv, i, &alone);
+		if (ret == 0)
+			ret = compdb_add(db, execution->cwd, source,
+					 has_output ? strbuf_str(&output) : NULL, &alone);
+	}
+	return ret;
+}
+
+/*
+ * Entries of one execution. 1 when all that it executes is its own business: the compiler that a wrapper calls, the compiler proper. 0, or negative.
+ */
+static int add_execution(struct compdb *db, const struct execution *execution)
+{
+	struct words argv cleanup_words = { 0 };
+	struct compile compile cleanup_compile = { 0 };
+	size_t nr_unread = 0;
+	int ret = command_of(execution, &argv);
+
+	if (ret < 0)
+		return ret;
+	drop_launchers(&argv);
+
+	enum compiler_kind kind = kind_of(execution, &argv);
+
+	if (kind == COMPILER_NONE || !argv.nr)
+		return 0;
+	ret = arguments_expand(&argv, execution->cwd, &nr_unread);
+	if (ret == 0)
+		ret = compile_parse(&compile, kind, &argv);
+	if (ret == 0)
+		ret = add_sources(db, execution, &compile, &argv);
+	if (ret < 0)
+		return ret;
+	/* Then the compiler proper knows what is not known here. */
+	if (nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
+		db->nr_unread += nr_unread;
+		return 0;
+	}
+	return kind == COMPILER_DRIVER;
+}
+
+int compdb_add_executions(struct compdb *db, const struct executions *executions)
+{
+	/* By execution: it is within one that all is said of. */
+	char *covered cleanup_free = calloc(executions->nr + 1, 1);
+	int ret = 0;
+
+	if (!covered)
+		return -ENOMEM;
+	for (size_t i = 0; i < executions->nr && ret >= 0; i++) {
+		const struct execution *execution = &executions->all[i];
+		size_t before = execution->previous == EXECUTION_NONE ? execution->parent
+								      : execution->previous;
+
+		if (before != EXECUTION_NONE)
+			covered[i] = covered[before];
+		if (covered[i] || !execution->index)
+			continue;
+		ret = add_execution(db, execution);
+		covered[i] = ret > 0;
+	}
+	return MIN(ret, 0);
+}

@@ -1,0 +1,46 @@
+/* compile_commands.json: which commands have compiled what, of the executions of a build. */
+#ifndef UTRAIL_PROCS_COMPDB_H
+#define UTRAIL_PROCS_COMPDB_H
+
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/strmap.h"
+#include "utils/base/words.h"
+#include "utils/trace/executions.h"
+
+/*
+ * @entries: objects of JSON, of the heap; NULL: one that a later one took the place of. @keys: what they are about, of the heap
+ * @by_key: of @keys, the index of the entry plus one
+ * @nr: of both, @nr_left: how many of them are entries
+ * @nr_not_text: commands that are left out since JSON has no way to write them: they are not UTF-8
+ * @nr_unread: response files that could not be read any more
+ */
+struct compdb {
+	char **entries;
+	char **keys;
+	struct strmap by_key;
+	size_t nr;
+	size_t nr_left;
+	size_t nr_not_text;
+	size_t nr_unread;
+};
+
+void compdb_deinit(struct compdb *db);
+#define cleanup_compdb cleanup(compdb_deinit)
+
+/*
+ * One entry. @output: NULL when none is known. It takes the place of one for the same directory, file and output (or, without one, with the same arguments). 0 or
+ * -ENOMEM.
+ */
+int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
+	       const struct words *argv);
+
+/* An entry for each source that these have compiled: doc/internals/processes.md, "The compilation database". 0 or -ENOMEM. */
+int compdb_add_executions(struct compdb *db, const struct executions *executions);
+
+/* The whole file. */
+void compdb_write(const struct compdb *db, struct strbuf *out);
+
+#endif

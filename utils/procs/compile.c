@@ -1,0 +1,407 @@
+/* The grammar of gcc's and clang's command lines, as far as it says what is compiled (see compile.h). */
+#include "utils/procs/compile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/path.h"
+#include "utils/procs/arguments.h"
+
+/* Options whose argument may be, or is, the next word; those that end in '=' and the like need no row. */
+static const char *const with_word[] = {
+	"-A",
+	"-B",
+	"-D",
+	"-F",
+	"-G",
+	"-I",
+	"-MF",
+	"-MJ",
+	"-MQ",
+	"-MT",
+	"-U",
+	"-V",
+	"-Xanalyzer",
+	"-Xassembler",
+	"-Xclang",
+	"-Xpreprocessor",
+	"-aux-info",
+	"-arch",
+	"-auxbase",
+	"-auxbase-strip",
+	"-b",
+	"-dumpbase",
+	"-dumpbase-ext",
+	"-dumpdir",
+	"-framework",
+	"-gcc-toolchain",
+	"-idirafter",
+	"-iframework",
+	"-imacros",
+	"-imultiarch",
+	"-imultilib",
+	"-include",
+	"-include-pch",
+	"-index-store-path",
+	"-iprefix",
+	"-iquote",
+	"-isysroot",
+	"-isystem",
+	"-ivfsoverlay",
+	"-iwithprefix",
+	"-iwithprefixbefore",
+	"-iwithsysroot",
+	"-mllvm",
+	"-specs",
+	"-target",
+	"-working-directory",
+	"-wrapper",
+	"--assert",
+	"--define-macro",
+	"--dumpbase",
+	"--dumpbase-ext",
+	"--dumpdir",
+	"--imacros",
+	"--include",
+	"--include-directory",
+	"--include-directory-after",
+	"--include-prefix",
+	"--include-with-prefix",
+	"--include-with-prefix-after",
+	"--include-with-prefix-before",
+	"--param",
+	"--serialize-diagnostics",
+	"--sysroot",
+	"--target",
+	"--undefine-macro",
+	"-serialize-diagnostics",
+};
+
+/* The same for the linker alone. */
+static const char *const linker_with_word[] = {
+	"-L", "-T", "-Xlinker", "-e", "-u", "-z", "--entry", "--library-directory", "--for-linker",
+};
+
+static const char *const linker_alone[] = {
+	"-no-pie", "-nopie", "-pie", "-r", "-rdynamic", "-s", "-shared", "-static", "-static-pie",
+};
+
+static const char *const linker_starts[] = { "-L", "-T", "-Wl,", "-fuse-ld=", "-static-lib" };
+
+static const char *const source_suffixes[] = {
+	"C",   "CPP", "F",   "F90", "M",   "S", "c",  "c++", "cc", "cp", "cppm", "cpp", "cxx", "f",
+	"f03", "f08", "f90", "f95", "for", "i", "ii", "ixx", "m",  "mi", "mii",	 "mm",	"s",   "sx",
+};
+
+static const char *const header_suffixes[] = {
+	"H", "HPP", "h", "h++", "hh", "hp", "hpp", "hxx", "tcc",
+};
+
+static bool is_one_of(const char *const words[], size_t nr, const char *word)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(words[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
+#define IS_ONE_OF(words, word) is_one_of(words, ARRAY_SIZE(words), word)
+
+static bool starts_with(const char *word, const char *start)
+{
+	return strncmp(word, start, strlen(start)) == 0;
+}
+
+/* Words that -x takes for languages whose files are compiled; with others ("none") files are what their names say. */
+static const char *const languages[] = {
+	"assembler",
+	"assembler-with-cpp",
+	"c",
+	"c++",
+	"c++-cpp-output",
+	"c++-header",
+	"c++-module",
+	"c++-system-header",
+	"c++-user-header",
+	"c-header",
+	"cpp-output",
+	"f77",
+	"f77-cpp-input",
+	"f95",
+	"f95-cpp-input",
+	"objective-c",
+	"objective-c++",
+	"objective-c++-cpp-output",
+	"objective-c++-header",
+	"objective-c-cpp-output",
+	"objective-c-header",
+};
+
+static const char *suffix(const char *path)
+{
+	const char *base = path_base(path);
+	const char *dot = strrchr(base, '.');
+
+	return dot && dot != base ? dot + 1 : "";
+}
+
+static bool ends_with(const char *word, const char *end)
+{
+	size_t len = strlen(word);
+
+	return len >= strlen(end) && strcmp(word + len - strlen(end), end) == 0;
+}
+
+/* What is made of it is a precompiled header, and nothing is linked. */
+static bool is_header(const char *path, const char *language)
+{
+	return language ? ends_with(language, "-header") : IS_ONE_OF(header_suffixes, suffix(path));
+}
+
+/*
+ * While it goes through the words.
+ *
+ * @language: of -x, NULL: by the file's name
+ * @has_ended: there are no options any more
+ */
+struct parsing {
+	struct compile *out;
+	const struct words *argv;
+	size_t at;
+	const char *language;
+	bool has_ended;
+};
+
+static const char *word_of(const struct parsing *p)
+{
+	return p->argv->words[p->at];
+}
+
+static void give_role(struct parsing *p, enum compile_role role)
+{
+	p->out->roles[p->at] = role;
+}
+
+/* The argument of an option of @len bytes: what follows these, or the next word, which gets the same role. NULL: there is none. */
+static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
+{
+	const char *word = word_of(p);
+
+	give_role(p, role);
+	if (word[len])
+		return word + len;
+	if (p->at + 1 == p->argv->nr)
+		return NULL;
+	p->at++;
+	give_role(p, role);
+	return word_of(p);
+}
+
+static void take_file(struct parsing *p)
+{
+	const char *word = word_of(p);
+	bool makes_header = is_header(word, p->language);
+	bool is_source = makes_header || p->language || IS_ONE_OF(source_suffixes, suffix(word));
+
+	/* What comes by a pipe is in no file, and what a response file would have said is not known. */
+	if (!word[0] || strcmp(word, "-") == 0 || word[0] == '@')
+		is_source = false;
+	give_role(p, is_source ? ROLE_SOURCE : ROLE_INPUT);
+	p->out->nr_sources += is_source;
+	p->out->nr_headers += is_source && makes_header;
+}
+
+static void set_language(struct parsing *p, const char *language)
+{
+	p->language = language && IS_ONE_OF(languages, language) ? language : NULL;
+}
+
+/* The option that goes the least far counts. */
+static bool take_until(struct parsing *p, const char *word)
+{
+	static const struct {
+		const char *word;
+		enum compile_until until;
+	} options[] = {
+		{ "-c", COMPILE_OBJECT },
+		{ "--compile", COMPILE_OBJECT },
+		{ "-S", COMPILE_ASSEMBLY },
+		{ "--assemble", COMPILE_ASSEMBLY },
+		{ "-fsyntax-only", COMPILE_CHECKED },
+		{ "--syntax-only", COMPILE_CHECKED },
+		{ "-E", COMPILE_PREPROCESSED },
+		{ "-M", COMPILE_PREPROCESSED },
+		{ "-MM", COMPILE_PREPROCESSED },
+		{ "--preprocess", COMPILE_PREPROCESSED },
+		{ "--dependencies", COMPILE_PREPROCESSED },
+		{ "--user-dependencies", COMPILE_PREPROCESSED },
+		/* Nothing is run. */
+		{ "-###", COMPILE_PREPROCESSED },
+		{ "--analyze", COMPILE_PREPROCESSED },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (strcmp(options[i].word, word) != 0)
+			continue;
+		p->out->until = MAX(p->out->until, (int)options[i].until);
+		return true;
+	}
+	return false;
+}
+
+static bool take_linker_option(struct parsing *p, const char *word)
+{
+	if (IS_ONE_OF(linker_with_word, word)) {
+		take_argument(p, strlen(word), ROLE_LINKER);
+		return true;
+	}
+	if (IS_ONE_OF(linker_alone, word)) {
+		give_role(p, ROLE_LINKER);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(linker_starts); i++) {
+		if (starts_with(word, linker_starts[i])) {
+			give_role(p, ROLE_LINKER);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool take_input_option(struct parsing *p, const char *word)
+{
+	if (starts_with(word, "-x")) {
+		set_language(p, take_argument(p, 2, ROLE_OPTION));
+	} else if (strcmp(word, "--language") == 0) {
+		set_language(p, take_argument(p, strlen(word), ROLE_OPTION));
+	} else if (starts_with(word, "--language=")) {
+		set_language(p, word + strlen("--language="));
+	} else if (starts_with(word, "-l")) {
+		take_argument(p, 2, ROLE_INPUT);
+	} else if (strcmp(word, "--output") == 0) {
+		p->out->output = take_argument(p, strlen(word), ROLE_OUTPUT);
+	} else if (starts_with(word, "--output=")) {
+		give_role(p, ROLE_OUTPUT);
+		p->out->output = word + strlen("--output=");
+	} else if (starts_with(word, "-o") && !starts_with(word, "-objc")) {
+		p->out->output = take_argument(p, 2, ROLE_OUTPUT);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void take_option(struct parsing *p)
+{
+	const char *word = word_of(p);
+
+	give_role(p, ROLE_OPTION);
+	p->out->makes_llvm |= strcmp(word, "-emit-llvm") == 0;
+	if (take_until(p, word) || take_input_option(p, word))
+		return;
+	if (IS_ONE_OF(with_word, word) || starts_with(word, "-Xarch_"))
+		take_argument(p, strlen(word), ROLE_OPTION);
+	else if (p->out->kind == COMPILER_DRIVER)
+		take_linker_option(p, word);
+}
+
+static void take_word(struct parsing *p)
+{
+	const char *word = word_of(p);
+
+	if (!p->has_ended && strcmp(word, "--") == 0) {
+		p->has_ended = true;
+		give_role(p, ROLE_OPTION);
+	} else if (!p->has_ended && word[0] == '-' && word[1]) {
+		take_option(p);
+	} else {
+		take_file(p);
+	}
+}
+
+int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv)
+{
+	struct parsing p = { .out = compile, .argv = argv };
+
+	*compile = (struct compile){
+		.kind = kind,
+		.until = kind == COMPILER_PROPER ? COMPILE_ASSEMBLY : COMPILE_LINKED,
+		.roles = calloc(argv->nr + 1, 1),
+	};
+	if (!compile->roles)
+		return -ENOMEM;
+	for (p.at = 1; p.at < argv->nr; p.at++)
+		take_word(&p);
+	/* A part of the driver that it runs as a process of its own. */
+	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
+		compile->nr_sources = 0;
+	if (compile->until == COMPILE_PREPROCESSED)
+		compile->nr_sources = 0;
+	if (compile->nr_sources && compile->nr_headers == compile->nr_sources)
+		compile->until = MAX(compile->until, (int)COMPILE_OBJECT);
+	return 0;
+}
+
+void compile_deinit(struct compile *compile)
+{
+	free(compile->roles);
+	*compile = (struct compile){ 0 };
+}
+
+static bool belongs(const struct compile *compile, size_t at, size_t source)
+{
+	bool links = compile->until == COMPILE_LINKED;
+
+	switch (compile->roles[at]) {
+	case ROLE_SOURCE:
+		return at == source;
+	case ROLE_OUTPUT:
+	case ROLE_INPUT:
+	case ROLE_LINKER:
+		return !links;
+	default:
+		return true;
+	}
+}
+
+int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
+		   struct words *out)
+{
+	int ret = arguments_add(out, argv->words[0], strlen(argv->words[0]));
+
+	if (ret == 0 && compile->until == COMPILE_LINKED)
+		ret = arguments_add(out, "-c", 2);
+	for (size_t i = 1; i < argv->nr && ret == 0; i++) {
+		if (belongs(compile, i, source))
+			ret = arguments_add(out, argv->words[i], strlen(argv->words[i]));
+	}
+	return ret;
+}
+
+bool compile_output(const struct compile *compile, const char *source, struct strbuf *out)
+{
+	const char *base = path_base(source);
+	const char *dot = strrchr(base, '.');
+	size_t len = dot ? (size_t)(dot - base) : strlen(base);
+	bool is_object = compile->until == COMPILE_OBJECT;
+
+	if (compile->until == COMPILE_LINKED || compile->until == COMPILE_CHECKED)
+		return false;
+	if (compile->output) {
+		strbuf_addstr(out, compile->output);
+		return true;
+	}
+	if (compile->kind == COMPILER_PROPER || compile->makes_llvm)
+		return false;
+	if (compile->nr_headers) {
+		strbuf_addstr(out, source);
+		strbuf_addstr(out, ".gch");
+		return true;
+	}
+	strbuf_add(out, base, len);
+	strbuf_addstr(out, is_object ? ".o" : ".s");
+	return true;
+}

@@ -1,0 +1,65 @@
+/* What the command line of a compiler compiles. */
+#ifndef UTRAIL_PROCS_COMPILE_H
+#define UTRAIL_PROCS_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/words.h"
+#include "utils/procs/compiler.h"
+
+/* How far it goes. */
+enum compile_until {
+	COMPILE_LINKED,
+	COMPILE_OBJECT,	      /* -c */
+	COMPILE_ASSEMBLY,     /* -S */
+	COMPILE_CHECKED,      /* -fsyntax-only */
+	COMPILE_PREPROCESSED, /* -E, -M, -MM: nothing is compiled */
+};
+
+/* What a word is. */
+enum compile_role {
+	ROLE_OPTION,
+	ROLE_SOURCE,
+	ROLE_OUTPUT, /* -o, its argument */
+	ROLE_INPUT,  /* an object, a library, what we do not know */
+	ROLE_LINKER, /* an option that means something for the linker alone */
+};
+
+/*
+ * @until: enum compile_until
+ * @roles: of each word, enum compile_role
+ * @output: of -o, or NULL
+ * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
+ * @makes_llvm: -emit-llvm
+ */
+struct compile {
+	enum compiler_kind kind;
+	int until;
+	unsigned char *roles;
+	const char *output;
+	size_t nr_sources;
+	size_t nr_headers;
+	bool makes_llvm;
+};
+
+/* @argv: with the compiler's name, without response files; lives as long as the result. 0 or -ENOMEM. Ends with compile_deinit(). */
+int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
+void compile_deinit(struct compile *compile);
+#define cleanup_compile cleanup(compile_deinit)
+
+/*
+ * The command that compiles source @source (an index of @argv) alone, and no further than to an object: append its words to @out. 0 or -ENOMEM.
+ */
+int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
+		   struct words *out);
+
+/*
+ * The file that is written for that source, as the command names it: append it to @out. False when there is none that stays: objects of what is linked at
+ * once are temporary files.
+ */
+bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* Names of compilers (see compiler.h). */
+#include "utils/procs/compiler.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/path.h"
+
+static const char *const drivers[] = {
+	"gcc", "g++", "cc",  "c++",  "clang", "clang++", "gfortran", "c89",
+	"c99", "icc", "icx", "icpc", "icpx",  "emcc",	 "em++",
+};
+
+static const char *const propers[] = { "cc1", "cc1plus", "cc1obj", "cc1objplus", "f951" };
+
+static const char *const launchers[] = {
+	"ccache", "distcc", "sccache", "icecc", "gomacc", "buildcache",
+};
+
+static bool is_one_of(const char *const words[], size_t nr, const char *name, size_t len)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (strlen(words[i]) == len && memcmp(words[i], name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "arm-none-eabi-gcc": all of it, or what follows a dash. */
+static bool is_driver(const char *name, size_t len)
+{
+	for (size_t at = 0; at < len; at++) {
+		if ((at == 0 || name[at - 1] == '-') &&
+		    is_one_of(drivers, ARRAY_SIZE(drivers), name + at, len - at))
+			return true;
+	}
+	return false;
+}
+
+/* "gcc-12.2", "clang14": without the version. */
+static size_t without_version(const char *name, size_t len)
+{
+	while (len && (name[len - 1] == '.' || (name[len - 1] >= '0' && name[len - 1] <= '9')))
+		len--;
+	return len && name[len - 1] == '-' ? len - 1 : len;
+}
+
+enum compiler_kind compiler_kind(const char *name)
+{
+	size_t len;
+
+	name = path_base(name);
+	len = strlen(name);
+	if (is_one_of(propers, ARRAY_SIZE(propers), name, len))
+		return COMPILER_PROPER;
+	if (is_driver(name, len) || is_driver(name, without_version(name, len)))
+		return COMPILER_DRIVER;
+	return COMPILER_NONE;
+}
+
+bool compiler_is_launcher(const char *name)
+{
+	name = path_base(name);
+	return is_one_of(launchers, ARRAY_SIZE(launchers), name, strlen(name));
+}

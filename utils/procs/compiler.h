@@ -1,0 +1,19 @@
+/* Which programs are compilers, and which run one that is named behind them. */
+#ifndef UTRAIL_PROCS_COMPILER_H
+#define UTRAIL_PROCS_COMPILER_H
+
+#include <stdbool.h>
+
+enum compiler_kind {
+	COMPILER_NONE,
+	COMPILER_DRIVER, /* gcc, clang++-14, arm-linux-gnueabihf-g++: takes sources and does whatever it takes */
+	COMPILER_PROPER, /* cc1, cc1plus: what gcc's drivers run for one source; its output is assembly */
+};
+
+/* By the last part of the path @name. */
+enum compiler_kind compiler_kind(const char *name);
+
+/* ccache, distcc and the like: the compiler is their first argument, and what they execute may be something else, or nothing. */
+bool compiler_is_launcher(const char *name);
+
+#endif

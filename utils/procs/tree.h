@@ -1,0 +1,17 @@
+/* The executions of a recording as JSON, and as a picture. */
+#ifndef UTRAIL_PROCS_TREE_H
+#define UTRAIL_PROCS_TREE_H
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/executions.h"
+
+/*
+ * An array with an object for each of them. Keys are those of etrace's (utrail-build(1)); what is known beyond these has keys of whole words.
+ * False when some text is not UTF-8 and has U+FFFD in it.
+ */
+bool tree_json(const struct executions *executions, struct strbuf *out);
+
+/* For graphviz: a node for each program that was run, an edge to each one that it has run. */
+void tree_dot(const struct executions *executions, struct strbuf *out);
+
+#endif

@@ -1,0 +1,117 @@
+/* Executions as JSON (see tree.h). */
+#include "utils/procs/tree.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "utils/procs/json.h"
+#include "utils/format/proc_dat.h"
+
+/* A number of its own for each process, with the system's number in its lower bits. */
+#define PID_BITS 22
+
+/* clone(2)'s flags of fork(2), and of vfork(2). */
+#define FORK_FLAGS  SIGCHLD
+#define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
+
+static unsigned long long process_number(const struct execution *execution)
+{
+	return (unsigned long long)execution->process << PID_BITS |
+	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
+}
+
+/* "r": who has made the process. */
+static void put_parent(struct strbuf *out, const struct executions *executions,
+		       const struct execution *execution)
+{
+	if (execution->parent == EXECUTION_NONE) {
+		strbuf_addstr(out, ",\"r\":{\"p\":-1,\"x\":-1}");
+		return;
+	}
+
+	const struct execution *parent = &executions->all[execution->parent];
+
+	strbuf_addf(out, ",\"r\":{\"p\":%llu,\"x\":%u}", process_number(parent), parent->index);
+}
+
+/* "c": which processes it has made. What clone(2) was told is not known. */
+static void put_children(struct strbuf *out, const struct executions *executions,
+			 const struct execution *execution)
+{
+	size_t next = execution->first_child;
+
+	strbuf_addstr(out, ",\"c\":[");
+	while (next != EXECUTION_NONE) {
+		const struct execution *child = &executions->all[next];
+
+		strbuf_addf(out, "%s{\"p\":%llu", next == execution->first_child ? "" : ",",
+			    process_number(child));
+		if (child->how == PROC_BY_FORK)
+			strbuf_addf(out, ",\"f\":%d", FORK_FLAGS);
+		if (child->how == PROC_BY_VFORK)
+			strbuf_addf(out, ",\"f\":%d", VFORK_FLAGS);
+		strbuf_addch(out, '}');
+		next = child->next_child;
+	}
+	strbuf_addch(out, ']');
+}
+
+static bool put_text(struct strbuf *out, const char *key, const char *text)
+{
+	strbuf_addf(out, ",\"%s\":", key);
+	return json_string(out, text);
+}
+
+static bool put_arguments(struct strbuf *out, const struct execution *execution)
+{
+	bool is_exact = true;
+
+	strbuf_addstr(out, ",\"v\":[");
+	for (const char *arg = NULL; (arg = execution_next_arg(execution, arg)) != NULL;) {
+		if (arg != execution->args)
+			strbuf_addch(out, ',');
+		is_exact &= json_string(out, arg);
+	}
+	strbuf_addch(out, ']');
+	return is_exact;
+}
+
+static bool put_execution(struct strbuf *out, const struct executions *executions,
+			  const struct execution *execution)
+{
+	uint64_t first_ns = executions->all[0].start_ns;
+	bool is_exact = true;
+
+	strbuf_addf(out, "{\"p\":%llu,\"x\":%u,\"s\":%llu,\"e\":%llu", process_number(execution),
+		    execution->index, (unsigned long long)(execution->start_ns - first_ns),
+		    (unsigned long long)(execution->end_ns - execution->start_ns));
+	is_exact &= put_text(out, "b", execution->program);
+	is_exact &= put_text(out, "w", execution->cwd);
+	is_exact &= put_arguments(out, execution);
+	put_children(out, executions, execution);
+	put_parent(out, executions, execution);
+	if (execution->is_over)
+		strbuf_addf(out, ",\"!\":%d",
+			    WIFEXITED(execution->status) ? WEXITSTATUS(execution->status) : 0);
+	if (execution->is_over && WIFSIGNALED(execution->status))
+		strbuf_addf(out, ",\"signal\":%d", WTERMSIG(execution->status));
+	strbuf_addf(out, ",\"pid\":%d", execution->pid);
+	if (strcmp(execution->program, execution->interpreter) != 0)
+		is_exact &= put_text(out, "interpreter", execution->interpreter);
+	strbuf_addch(out, '}');
+	return is_exact;
+}
+
+bool tree_json(const struct executions *executions, struct strbuf *out)
+{
+	bool is_exact = true;
+
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < executions->nr; i++) {
+		strbuf_addstr(out, i ? ",\n" : "\n");
+		is_exact &= put_execution(out, executions, &executions->all[i]);
+	}
+	strbuf_addstr(out, "\n]\n");
+	return is_exact;
+}

@@ -1,0 +1,72 @@
+/* Who ran which program: the executions of a recording, made of forks, execs and exits (proc.dat). */
+#ifndef UTRAIL_TRACE_EXECUTIONS_H
+#define UTRAIL_TRACE_EXECUTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+#define EXECUTION_NONE SIZE_MAX
+
+/*
+ * A process, from one execve(2) to the next one or to its end. What it does in front of its first execve(2) is an execution, too: it has the texts of the
+ * one that forked it.
+ *
+ * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells of one
+ * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from 1
+ * @index: 0 for what was in front of the first execve(2), then 1, 2, ...
+ * @how: how the process was made (enum proc_fork_how), 0: nothing tells
+ * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same in all executions of a process
+ * @previous: the execution of the same process in front of this one
+ * @first_child, @next_child: the first executions of the processes that it has forked, by time; of these the next one. EXECUTION_NONE: no more
+ * @program: what was to be executed; of a script the script. @interpreter: the file that runs, the same one but for scripts
+ * @cwd: the working directory
+ * @args, @args_len: the arguments, each with a NUL behind it
+ * @is_over: the process has ended with it, and @status is of wait(2)
+ *
+ * Texts are "" when they are not known. Paths are as in proc.dat.
+ */
+struct execution {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	int32_t pid;
+	uint32_t process;
+	uint32_t index;
+	uint32_t how;
+	size_t parent;
+	size_t previous;
+	size_t first_child;
+	size_t last_child;
+	size_t next_child;
+	const char *program;
+	const char *interpreter;
+	const char *cwd;
+	const char *args;
+	size_t args_len;
+	bool is_over;
+	int status;
+};
+
+/* @all: in the order of their beginnings, so that parents and previous ones are in front. Starts as { 0 }, ends with executions_deinit(). */
+struct executions {
+	struct execution *all;
+	size_t nr;
+	uint32_t nr_processes;
+};
+
+/*
+ * Read those of the data directory @dir. 0; -ENOENT when what processes did was not recorded; negative with @err. A damaged file is told in @broken, and what
+ * is in front of the damage is there.
+ */
+int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
+		    struct uft_err *broken, struct uft_err *err);
+void executions_deinit(struct executions *executions);
+#define cleanup_executions cleanup(executions_deinit)
+
+/* The argument behind @arg, NULL: the first one. NULL at the end. */
+const char *execution_next_arg(const struct execution *execution, const char *arg);
+
+#endif
