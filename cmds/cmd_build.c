@@ -43,8 +43,8 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (!is_compdb(opts) && opts->export_as != OPTS_AS_JSON && opts->export_as != OPTS_AS_DOT)
 		return err_set(
 			err, -ERR_USAGE,
-			"option '--as': build writes compdb, json or dot; fstrace and csv are "
-			"for events export");
+			"option '--as': build writes compdb, json or dot; the others are for "
+			"events export");
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
 		return err_set(err, -ERR_USAGE,
 			       "option '--append' is about a file compile_commands.json");

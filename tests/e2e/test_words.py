@@ -32,7 +32,7 @@ REFUSED = [
     (
         "events",
         2,
-        "events needs to be told what to do: list, show, export, import FILE..., check FILE... or check-sources FILE...",
+        "events needs to be told what to do: list, show, show LOG..., export, import FILE..., check FILE... or check-sources FILE...",
     ),
     ("events chekc x", 2, "events does not know 'chekc': it knows list, show, export, import, check and check-sources"),
     ("events check", 2, "events check needs the names of logs"),
