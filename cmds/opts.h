@@ -159,8 +159,8 @@ struct opts {
 	bool inlined;
 
 	/* record, live */
-	unsigned overhead;  /* --overhead, in percent; 0: whatever it costs */
-	int proc;	    /* --proc: enum opts_proc */
+	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
+	int proc;	   /* --proc: enum opts_proc */
 	bool no_proc_files;
 	bool proc_env;
 	bool without_probe; /* build: nothing is preloaded */
