@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -237,3 +238,16 @@ def test_a_recording_without_processes(workdir):
     assert result.status == 0
     result = build()
     assert result.status == 1 and "says nothing of processes" in result.err
+
+
+def test_names_that_are_commands_to_a_terminal(workdir):
+    """In the texts that people look at they are shown, and do nothing; JSON has them as they are."""
+    script = workdir / "e\x1b[31m\"x\\"
+    script.write_text('#!/bin/sh\nexec /bin/true "$@"\n')
+    script.chmod(0o755)
+    args = [f"./{script.name}", 'a\x1b]0;h\x07"', "</script>", "n\nl"]
+    dot = utrail("build", "--as=dot", "-o", "-", "--", *args).must().out
+    assert r'label="sh ./e\\x1b[31m\"x\\ a\\x1b]0;h\\x07\" </script> n\\x0al\n' in dot
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", dot)
+    executions = json.loads(utrail("build", "--as=json", "-o", "-").must().out)
+    assert [execution["v"][-3:] for execution in executions] == [args[-3:]] * 2

@@ -514,4 +514,4 @@ def test_nothing_is_missing():
     assert set(re.findall(r'"([\w-]+)"\)', rows)) == set(EXPORTERS)
     commands = set(re.findall(r'\.name = "(\w+)"', "".join(path.read_text() for path in (TOP / "cmds").glob("cmd_*.c"))))
     tested = {command.split()[0] for command in TEXT_COMMANDS}
-    assert commands == tested | {"live", "record", "snapshot", "control", "convert", "import"}, "convert says nothing; test_import_trace.py has import; snapshot says a number and the user's own words; test_control.py has control"
+    assert commands == tested | {"live", "record", "snapshot", "control", "convert", "import", "build"}, "convert says nothing; test_import_trace.py has import; test_build.py has build; snapshot says a number and the user's own words; test_control.py has control"
