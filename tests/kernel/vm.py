@@ -81,11 +81,11 @@ def _libraries(program):
     return {Path(path) for path in re.findall(r"(/\S+) \(0x", listed)}
 
 
-def be_last():
-    """The machine takes what others leave of the CPUs. Where the scheduler groups by session (autogroup), a niceness counts in its group only."""
-    os.nice(19)
+def be_modest():
+    """The machine takes what others leave of the CPUs, and a tenth. Where the scheduler groups by session (autogroup), a niceness counts in its group only."""
+    os.nice(10)
     try:
-        Path("/proc/self/autogroup").write_text("19")
+        Path("/proc/self/autogroup").write_text("10")
     except OSError:
         pass  # there are no such groups
 
@@ -150,7 +150,7 @@ class Machine:
                  "-kernel", next(self.kernel.glob("boot/vmlinuz-*")), "-initrd", image,
                  "-append", "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check", "-no-reboot", "-display", "none", "-monitor", "none",
                  "-serial", f"file:{console}", "-drive", f"file={disk},if=virtio,format=raw"],
-                check=True, timeout=timeout, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=be_last,
+                check=True, timeout=timeout, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=be_modest,
             )
         except subprocess.TimeoutExpired:
             raise AssertionError(f"the machine did not end in {timeout} s; it said:\n{self.said()}") from None
