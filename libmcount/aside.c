@@ -145,6 +145,15 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 	guard_barrier();
 }
 
+/* The calls that are open around a handler's: their times are before those of its records, and so are their ENTRYs in the ring. */
+static void write_held_back(struct thread *t)
+{
+	if (t->planned)
+		planned_write_entries(t, t->top);
+	else if (t->top > t->written)
+		frames_write_entries(t, t->top);
+}
+
 /* Until all is moved, with what handlers add meanwhile. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
@@ -154,6 +163,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
 		at += emit_aside_bytes(at);
 	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
+		write_held_back(t);
 		set_mark(aside, at, ring_position(t));
 		move_record(t, (const struct record *)at);
 		guard_barrier();
@@ -206,10 +216,6 @@ void aside_flush(struct thread *t)
 	struct thread *aside = t->aside;
 	int saved = errno;
 
-	if (aside->at > aside_memory(aside)->records && t->planned)
-		planned_write_entries(t, t->top);
-	else if (aside->at > aside_memory(aside)->records && t->top > t->written)
-		frames_write_entries(t, t->top);
 	/* Handlers that had to wait for empty_at() have come by then. */
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;

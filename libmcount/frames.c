@@ -18,8 +18,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 			hot_commit(t, put_record(at, g->time_ns, g->data));
 		else
 			note_lost(t, 1);
+		t->written = g;
 	}
-	t->written = f;
 }
 
 /* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "libmcount/fast.h"
 #include "libmcount/guard.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -19,6 +20,9 @@ static uint64_t stack[8];
 static unsigned nr_steps;
 static unsigned handler_at;
 static unsigned nr_bad;
+static bool with_short_one;
+static bool is_short_one_over;
+static struct pair pair;
 
 /* Its stack is below that of what it interrupts. */
 static void be_the_handler(void)
@@ -28,8 +32,22 @@ static void be_the_handler(void)
 	nr_bad += probe_exit((uint64_t)&stack[2], &no_regs) != 21;
 }
 
+/* One that is too short to be recorded comes first: a hook has something to look after, and finds nothing. */
+static void be_a_short_one(struct thread *t)
+{
+	uint64_t before = t->aside->threshold_ns;
+
+	t->aside->threshold_ns = UINT64_MAX;
+	be_the_handler();
+	t->aside->threshold_ns = before;
+}
+
 static void on_step(int sig)
 {
+	if (with_short_one && !is_short_one_over && self->busy) {
+		is_short_one_over = true;
+		be_a_short_one(self);
+	}
 	if (++nr_steps == handler_at)
 		be_the_handler();
 }
@@ -77,11 +95,11 @@ struct seen {
 	unsigned depth;
 };
 
-static void look(struct pair *pair, struct thread *t, struct seen *seen)
+static void look(struct thread *t, struct seen *seen)
 {
-	pair_look(pair, true);
+	pair_look(&pair, true);
 
-	struct strbuf file cleanup_strbuf = pair_data(pair, t->ring->tid);
+	struct strbuf file cleanup_strbuf = pair_data(&pair, t->ring->tid);
 	const struct record *r = (const struct record *)strbuf_str(&file);
 
 	*seen = (struct seen){ 0 };
@@ -98,11 +116,11 @@ static void look(struct pair *pair, struct thread *t, struct seen *seen)
 	}
 }
 
-static void handlers_anywhere(void **state)
+/* @threshold_ns: as -t; what is held back for it comes before what handlers did */
+static void interrupt_anywhere(uint64_t threshold_ns)
 {
 	struct sigaction action = { .sa_handler = on_step };
 	struct sigaction before;
-	struct pair pair;
 	struct seen seen;
 	unsigned nr = 0;
 
@@ -110,9 +128,6 @@ static void handlers_anywhere(void **state)
 	STEPPED(nr_bad = 0);
 	if (!nr_steps) /* another machine, or one that is emulated */
 		skip();
-	pair_init(&pair);
-	pair.settings.segment_bytes = 64 * RING_PAGE;
-	pair_open(&pair);
 	self = pair_thread();
 	assert_non_null(self);
 
@@ -122,12 +137,18 @@ static void handlers_anywhere(void **state)
 	t->busy = 1;
 	be_the_handler();
 	guard_leave(t);
+	t->threshold_ns = threshold_ns;
+	fast_begin(t);
+	t->aside->threshold_ns = threshold_ns;
+	fast_begin(t->aside);
+	with_short_one = threshold_ns != 0;
 	pair_before(SYS_rt_sigprocmask, on_mask, NULL);
 	for (bool is_over = false; !is_over && nr < ROUNDS; nr++) {
 		uint32_t replaced;
 		uint64_t ret;
 
 		nr_steps = 0;
+		is_short_one_over = false;
 		handler_at = nr + 1;
 		stack[4] = 42;
 		STEPPED(replaced = probe_entry(&stack[4], FUNC, &no_regs));
@@ -140,26 +161,51 @@ static void handlers_anywhere(void **state)
 		pair_look(&pair, true);
 	}
 	pair_before(SYS_rt_sigprocmask, NULL, NULL);
+	with_short_one = false;
 	sigaction(SIGTRAP, &before, NULL);
 	assert_int_equal(nr_bad, 0);
 	/* What comes at the very end of a hook the next one writes; here that is none of the last round. */
 	assert_int_equal(t->has_aside_records, 0);
 	/* All instructions had their turn; in the last round the handler did not come, but before the first. */
 	assert_in_range(nr, 50, ROUNDS - 1);
-	look(&pair, t, &seen);
+	look(t, &seen);
 	assert_int_equal(seen.entries[0], nr);
 	assert_int_equal(seen.exits[0], nr);
 	assert_int_equal(seen.entries[1], nr);
 	assert_int_equal(seen.exits[1], nr);
+}
+
+static void handlers_anywhere(void **state)
+{
+	interrupt_anywhere(0);
+}
+
+static void held_back_comes_first(void **state)
+{
+	interrupt_anywhere(1);
+}
+
+static int begin(void **state)
+{
+	pair_init(&pair);
+	pair.settings.segment_bytes = 64 * RING_PAGE;
+	pair_open(&pair);
+	return 0;
+}
+
+static int end(void **state)
+{
 	pair_stop(&pair);
 	pair_close(&pair);
+	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handlers_anywhere),
+		cmocka_unit_test(held_back_comes_first),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }
