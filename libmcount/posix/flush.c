@@ -83,7 +83,7 @@ static void end_full_log(struct pxt_handle *handle)
 	struct pxt_event event = {
 		.id = PT_STOP,
 		.len = sizeof(int),
-		.time_ns = pxt_clock_ns(CLOCK_MONOTONIC) + handle->view->offset_ns,
+		.time_ns = pxt_now_ns() + handle->view->offset_ns,
 	};
 	int is_automatic = 1;
 

@@ -212,13 +212,31 @@ bool pxt_view_map(unsigned int number, uint32_t serial);
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 /*
+ * The CPU's counter in terms of CLOCK_MONOTONIC, for one thread (clock.c).
+ *
+ * @base_counter, @base_ns: both at one moment
+ * @scale: nanoseconds per tick, with 32 fractional bits
+ * @limit: for how many ticks it is good; 0: there is none, or a handler sees it half made
+ */
+struct pxt_fit {
+	uint64_t base_counter;
+	uint64_t base_ns;
+	uint64_t scale;
+	uint64_t limit;
+};
+
+/*
  * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it as it is.
  *
  * @tid: whose it is
+ * @last_ns: its last event's time: times of a thread do not go back
  */
 struct pxt_thread {
 	_Alignas(64) _Atomic uint32_t turn;
 	_Atomic uint32_t tid;
+	struct pxt_fit fit;
+	uint64_t last_ns;
+	volatile uint32_t is_fitting;
 };
 
 #define PXT_TLS __attribute__((tls_model("initial-exec")))
@@ -232,6 +250,41 @@ bool pxt_inside_wait(int *tries);
 
 /* Has no word of its own. */
 extern struct pxt_thread pxt_nobody;
+
+/* clock.c. Signal-safe. */
+void pxt_clock_begin(void);
+uint64_t pxt_clock_slow(struct pxt_thread *thread);
+
+/* HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Half of what clock_gettime(2) takes, which waits until all before it is done. */
+static inline uint64_t pxt_now_ns(void)
+{
+	struct pxt_thread *thread = pxt_thread;
+	uint64_t ns = 0;
+
+#ifdef __x86_64__
+	if (PT_LIKELY(thread != NULL)) {
+		uint64_t base = thread->fit.base_counter;
+		uint64_t ticks;
+
+		atomic_signal_fence(memory_order_seq_cst);
+		ticks = __builtin_ia32_rdtsc() - base;
+		if (PT_LIKELY(ticks < thread->fit.limit))
+			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
+		atomic_signal_fence(memory_order_seq_cst);
+		/* A handler has come in between with a new fit. */
+		if (PT_UNLIKELY(thread->fit.base_counter != base))
+			ns = 0;
+	}
+#endif
+	if (PT_UNLIKELY(!ns))
+		ns = pxt_clock_slow(thread);
+	if (!thread || PT_UNLIKELY(thread == &pxt_nobody))
+		return ns;
+	if (PT_UNLIKELY(ns < thread->last_ns))
+		return thread->last_ns;
+	thread->last_ns = ns;
+	return ns;
+}
 
 /* @user: what was counted instead; @turn: odd when it was inside before */
 struct pxt_inside {

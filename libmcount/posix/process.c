@@ -183,6 +183,7 @@ bool pxt_join(void)
 	if (atomic_load(&pxt_process.registry) == &unknown) {
 		atomic_store(&pxt_process.pid, (uint32_t)getpid());
 		pxt_inside_begin();
+		pxt_clock_begin();
 		registry = join_now();
 		atomic_store(&pxt_process.registry, registry ? registry : &none);
 	}

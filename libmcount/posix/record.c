@@ -112,7 +112,7 @@ static struct pxt_event system_event(const struct pxt_view *view, uint32_t id, u
 				     const void *address)
 {
 	return (struct pxt_event){
-		.time_ns = pxt_clock_ns(CLOCK_MONOTONIC) + view->offset_ns,
+		.time_ns = pxt_now_ns() + view->offset_ns,
 		.address = (uintptr_t)address,
 		.thread = (uintptr_t)pthread_self(),
 		.pid = atomic_load_explicit(&pxt_process.pid, memory_order_relaxed),
@@ -161,7 +161,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 	if (PT_UNLIKELY(event->id < PT_UNNAMED) && !view->has_functions)
 		return;
 	if (!event->time_ns) {
-		event->time_ns = pxt_clock_ns(CLOCK_MONOTONIC);
+		event->time_ns = pxt_now_ns();
 		event->thread = (uintptr_t)pthread_self();
 	}
 	event->time_ns += view->offset_ns;

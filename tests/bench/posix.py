@@ -12,6 +12,7 @@ from benchlib import SOURCES, compile, environment, scratch
 
 TOP = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "libmcount/trace/libutrail-trace.a"
+SESSION = f"utrail-bench-{os.getpid()}"  # one that was killed leaves its own
 ROUNDS = 3
 
 
@@ -33,14 +34,14 @@ def has_lttng():
 @contextmanager
 def lttng_session(env):
     """A session of a daemon of our own whose buffers go round, as a stream that loops does: nobody reads them."""
-    for words in (["create", "utrail-bench", "--snapshot", f"--output={os.getcwd()}/snapshot"],
+    for words in (["create", SESSION, "--snapshot", f"--output={os.getcwd()}/snapshot"],
                   ["enable-channel", "-u", "ring", "--overwrite", "--subbuf-size=64k", "--num-subbuf=4"],
                   ["enable-event", "-u", "bench:event", "-c", "ring"], ["start"]):
         subprocess.run(["lttng", *words], check=True, env=env, stdout=subprocess.DEVNULL)
     try:
         yield
     finally:
-        subprocess.run(["lttng", "destroy", "utrail-bench"], env=env, stdout=subprocess.DEVNULL)
+        subprocess.run(["lttng", "destroy", SESSION], env=env, stdout=subprocess.DEVNULL)
 
 
 @contextmanager

@@ -88,6 +88,12 @@ POINT(event_of_another_thread_says_that_thread)
 	CHECK(pthread_equal(seen.info.posix_thread_id, thread));
 }
 
+static uint64_t time_of(const struct seen *seen)
+{
+	return (uint64_t)seen->info.posix_timestamp.tv_sec * 1000000000 +
+	       (uint64_t)seen->info.posix_timestamp.tv_nsec;
+}
+
 POINT(event_says_the_time_in_order)
 {
 	uint64_t before = now_ns(CLOCK_REALTIME), time;
@@ -97,11 +103,34 @@ POINT(event_says_the_time_in_order)
 
 	write_numbers(id, 0, 100);
 	while (try_next(trid, &seen)) {
-		time = (uint64_t)seen.info.posix_timestamp.tv_sec * 1000000000 +
-		       (uint64_t)seen.info.posix_timestamp.tv_nsec;
+		time = time_of(&seen);
 		/* The real-time clock may be set, and both clocks are not read at once. */
 		CHECK(time + 1000000 >= before);
 		before = time;
+	}
+}
+
+/* For long enough that what the counter of the CPU says is compared with the kernel's clock a few times. */
+POINT(event_time_is_when_it_was_called)
+{
+	struct timespec step = { 0, 100000 };
+	trace_event_id_t id = open_id("x");
+	trace_id_t trid = make_running(NULL);
+	uint64_t before, after, time, last = 0;
+	struct seen seen;
+
+	expect(trid, POSIX_TRACE_START, &seen);
+	for (int nr = 0; nr < 300; nr++) {
+		before = now_ns(CLOCK_REALTIME);
+		posix_trace_event(id, NULL, 0);
+		after = now_ns(CLOCK_REALTIME);
+		expect(trid, id, &seen);
+		time = time_of(&seen);
+		CHECK(time >= last);
+		/* Both clocks are not read at once, and a reading may be interrupted. */
+		CHECK(time + 1000000 >= before && time <= after + 1000000);
+		last = time;
+		nanosleep(&step, NULL);
 	}
 }
 
