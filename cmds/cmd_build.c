@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmds/build_deps.h"
 #include "cmds/check_db.h"
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
@@ -21,9 +22,21 @@
 
 #define DEFAULT_OUTPUT "compile_commands.json"
 
+static bool is_deps(const struct opts *opts)
+{
+	return opts->export_as == OPTS_AS_DEPS || opts->needs || opts->used_by;
+}
+
 static bool is_compdb(const struct opts *opts)
 {
-	return opts->export_as == OPTS_AS_NOTHING || opts->export_as == OPTS_AS_COMPDB;
+	return !is_deps(opts) &&
+	       (opts->export_as == OPTS_AS_NOTHING || opts->export_as == OPTS_AS_COMPDB);
+}
+
+/* What is written is about files, too. */
+static bool asks_for_files(const struct opts *opts)
+{
+	return is_deps(opts) || opts->export_as == OPTS_AS_JSON;
 }
 
 static const char *output_name(const struct opts *opts)
@@ -40,11 +53,19 @@ static bool is_stdout(const struct opts *opts)
 
 static int check(const struct opts *opts, struct uft_err *err)
 {
-	if (!is_compdb(opts) && opts->export_as != OPTS_AS_JSON && opts->export_as != OPTS_AS_DOT)
+	if (opts->needs && opts->used_by)
+		return err_set(err, -ERR_USAGE,
+			       "options '--needs' and '--used-by' exclude each other");
+	if (is_deps(opts) && opts->export_as != OPTS_AS_NOTHING && opts->export_as != OPTS_AS_DEPS)
+		return err_set(err, -ERR_USAGE, "option '%s' needs '--as=deps' or no '--as'",
+			       opts->needs ? "--needs" : "--used-by");
+	if (!is_compdb(opts) && !asks_for_files(opts) && opts->export_as != OPTS_AS_DOT)
 		return err_set(
 			err, -ERR_USAGE,
-			"option '--as': build writes compdb, json or dot; the others are for "
-			"events export");
+			"option '--as': build writes compdb, json, dot or deps; the others are "
+			"for events export");
+	if (opts->declared && (opts->export_as != OPTS_AS_DEPS || opts->needs || opts->used_by))
+		return err_set(err, -ERR_USAGE, "option '--declared' needs '--as=deps'");
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
 		return err_set(err, -ERR_USAGE,
 			       "option '--append' is about a file compile_commands.json");
@@ -150,17 +171,25 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 }
 
 static int write_tree(const struct opts *opts, const struct executions *executions,
-		      struct uft_err *err)
+		      const struct files *files, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	bool is_exact = true;
 
-	if (opts->export_as == OPTS_AS_JSON)
-		is_exact = tree_json(executions, &text);
+	if (is_deps(opts)) {
+		int ret = build_deps(opts, executions, files, &text, err);
+
+		if (ret < 0)
+			return ret;
+	} else if (opts->export_as == OPTS_AS_JSON)
+		is_exact = tree_json(executions, files->has_events ? files : NULL, &text);
 	else
 		tree_dot(executions, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot show '%s'", opts->data_dir);
+	if (opts->export_as == OPTS_AS_JSON && !files->has_events)
+		msg_warn(&opts->msg, "'%s' says nothing of files: keys 'i' and 'o' are left out",
+			 opts->data_dir);
 	if (!is_exact)
 		msg_warn(&opts->msg, "some names or arguments are not UTF-8, which JSON has no way "
 				     "to write: U+FFFD stands in their place");
@@ -171,8 +200,14 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 			    const struct trace_data *data, struct uft_err *err)
 {
 	struct executions executions cleanup_executions = { 0 };
+	struct files files cleanup_files = { 0 };
 	struct uft_err broken = { 0 };
-	int ret = executions_load(&executions, data->dir, data->is_big_endian, &broken, err);
+	int ret;
+
+	if (asks_for_files(opts))
+		ret = files_load(&files, &executions, data->dir, data->is_big_endian, &broken, err);
+	else
+		ret = executions_load(&executions, data->dir, data->is_big_endian, &broken, err);
 
 	if (ret == -ENOENT)
 		return err_set(err, -ENODATA,
@@ -181,7 +216,7 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 			       data->dir);
 	if (ret == 0)
 		ret = is_compdb(opts) ? write_compdb(opts, db, &executions, err)
-				      : write_tree(opts, &executions, err);
+				      : write_tree(opts, &executions, &files, err);
 	if (broken.code)
 		msg_warn(&opts->msg, "%s", broken.text);
 	return ret == 0 && broken.code ? CMD_FAILED : ret;
@@ -212,7 +247,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 	recording.args = opts->args;
 	recording.nr_args = opts->nr_args;
 	recording.proc = OPTS_PROC_AUTO;
-	recording.no_proc_files = true; /* nothing that is written is about them */
+	recording.no_proc_files = !asks_for_files(opts);
 	recording.use_events = false;
 	recording.without_probe = true;
 	recording.data_dir = strdup(opts->data_dir);

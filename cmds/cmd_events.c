@@ -4,9 +4,11 @@
 
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
+#include "cmds/events_etrace.h"
 #include "cmds/events_log.h"
 #include "cmds/events_posix.h"
 #include "cmds/events_sources.h"
+#include "cmds/import/etrace_import.h"
 #include "cmds/import/import.h"
 #include "cmds/import/posix_import.h"
 #include "cmds/import/posix_logs.h"
@@ -24,7 +26,7 @@
  */
 struct events_word {
 	const char *name;
-	const char *options[2];
+	const char *options[3];
 	int (*check)(const struct opts *opts, struct uft_err *err);
 	int (*run)(const struct opts *opts, struct uft_err *err);
 	const struct exporter *(*choose)(const struct opts *opts);
@@ -52,10 +54,14 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Logs of either kind. */
+/* Logs of either kind, or what processes did. */
 static int import(const struct opts *opts, struct uft_err *err)
 {
-	int ret = posix_logs_are_given(opts, err);
+	int ret = etrace_is_given(opts, err);
+
+	if (ret)
+		return ret < 0 ? ret : etrace_import(opts, err);
+	ret = posix_logs_are_given(opts, err);
 
 	if (ret < 0)
 		return ret;
@@ -70,7 +76,7 @@ static int import(const struct opts *opts, struct uft_err *err)
 static const struct events_word words[] = {
 	{ "list", .choose = list },
 	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
-	{ "export", .options = { "as", "calls" }, .choose = export_as },
+	{ "export", .options = { "as", "calls", "bare" }, .choose = export_as },
 	{ "import", .options = { "into", "common" }, .check = events_import_check, .run = import },
 	{ "check", .run = events_log_check },
 	{ "check-sources", .run = events_sources_check },
@@ -83,6 +89,11 @@ static const struct events_word *find_word(const char *name)
 			return &words[i];
 	}
 	return NULL;
+}
+
+static bool is_etrace(const struct opts *opts, const struct events_word *word)
+{
+	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
 /* Does @row, an option of this command, mean something for @word? What convert has, too, all commands have. */
@@ -103,9 +114,18 @@ static int check_options(const struct opts *opts, const struct events_word *word
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		const struct opt_row *row = &opts_table[i];
 
-		if (opts->given[i] && (row->cmds & CMD_EVENTS) && !takes_option(word, row))
+		if (!opts->given[i] || !(row->cmds & CMD_EVENTS))
+			continue;
+		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
+		/* It is about all that was recorded: half of it has no meaning for who reads it. */
+		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
+		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
+			return err_set(err, -ERR_USAGE,
+				       "option '--%s' means nothing for --as=etrace, which has all "
+				       "processes",
+				       row->name);
 	}
 	return 0;
 }
@@ -133,15 +153,19 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (!word->run && opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
 			       opts->args[1]);
-	if (word->choose == export_as && !export_as(opts))
-		return err_set(err, -ERR_USAGE,
-			       "events export needs a format: --as=fstrace, json, csv or posix");
-	if (word->choose == export_as && export_as(opts)->is_binary && isatty(STDOUT_FILENO))
+	if (word->choose == export_as && !export_as(opts) && !is_etrace(opts, word))
+		return err_set(
+			err, -ERR_USAGE,
+			"events export needs a format: --as=fstrace, json, csv, posix or etrace");
+	if (word->choose == export_as && export_as(opts) && export_as(opts)->is_binary &&
+	    isatty(STDOUT_FILENO))
 		return err_set(err, -ERR_USAGE,
 			       "cannot write a log of POSIX Trace to a terminal: redirect the "
 			       "output to a file");
 	if (opts->export_calls && opts->export_as != OPTS_AS_POSIX)
 		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
+	if (opts->export_bare && opts->export_as != OPTS_AS_ETRACE)
+		return err_set(err, -ERR_USAGE, "option '--bare' is for --as=etrace only");
 	if (word->choose == show && opts->nr_args > 1 && opts->event_paths)
 		return err_set(err, -ERR_USAGE,
 			       "option '--path' means nothing for logs: they have no calls");
@@ -192,7 +216,9 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (ret)
 		return ret;
 	ret = reader_open_sink(&sink, err);
-	if (ret == 0)
+	if (ret == 0 && is_etrace(opts, word))
+		ret = events_etrace_export(opts, &data, &sink, err);
+	else if (ret == 0)
 		ret = write_events(opts, word->choose(opts), &data, &sink, err);
 	reader_close_data(&data, opts);
 	return ret;

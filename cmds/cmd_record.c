@@ -94,6 +94,8 @@ static struct record_settings make_settings(const struct opts *opts)
 		.traces_processes = opts->proc != OPTS_PROC_NOT,
 		.traces_files = opts->proc != OPTS_PROC_NOT && !opts->no_proc_files,
 		.traces_environment = opts->proc_env,
+		/* Without the recorder all that a filter holds would fail. */
+		.leaves_rest = opts->without_probe && opts->no_proc_files,
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
@@ -402,6 +404,9 @@ static int exit_status(const struct run *run)
 			 run->end.given_up, strsignal(run->end.given_up), run->program_process.pid);
 		return 128 + run->end.given_up;
 	}
+	if (run->end.has_left_rest)
+		msg_warn(msg, "processes that the command has left behind go on; what they do "
+			      "from now on is not recorded");
 	if (status == RECORDER_STATUS_UNKNOWN)
 		return CMD_DONE;
 	if (WIFSIGNALED(status)) {

@@ -222,7 +222,7 @@ static bool takes_word(const struct opt_row *row)
 	return row->arg && !row->without;
 }
 
-/* Options by command, what their arguments can be, and what the letters stand for. */
+/* Options by command, what their arguments can be (of those that can only be behind a '=', too), and what the letters stand for. */
 static void add_bash_tables(struct strbuf *out)
 {
 	strbuf_addstr(out, "declare -gA _utrail_options=(\n");
@@ -238,6 +238,11 @@ static void add_bash_tables(struct strbuf *out)
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_arguments=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		if (takes_word(&opts_table[i]) && opts_table[i].cmds)
+			add_bash_words(&opts_table[i], out);
+	}
+	strbuf_addstr(out, ")\ndeclare -gA _utrail_attached=(\n");
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		if (opts_table[i].without && opts_table[i].cmds)
 			add_bash_words(&opts_table[i], out);
 	}
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");

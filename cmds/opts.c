@@ -92,13 +92,9 @@ static const struct opt_word complete_words[] = {
 };
 
 static const struct opt_word as_words[] = {
-	{ "fstrace", OPTS_AS_FSTRACE },
-	{ "json", OPTS_AS_JSON },
-	{ "csv", OPTS_AS_CSV },
-	{ "posix", OPTS_AS_POSIX },
-	{ "compdb", OPTS_AS_COMPDB },
-	{ "dot", OPTS_AS_DOT },
-	{ NULL },
+	{ "fstrace", OPTS_AS_FSTRACE }, { "json", OPTS_AS_JSON },     { "csv", OPTS_AS_CSV },
+	{ "posix", OPTS_AS_POSIX },	{ "compdb", OPTS_AS_COMPDB }, { "dot", OPTS_AS_DOT },
+	{ "deps", OPTS_AS_DEPS },	{ "etrace", OPTS_AS_ETRACE }, { NULL },
 };
 
 static const struct opt_word match_words[] = {
@@ -550,21 +546,29 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
-	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv or posix (a log of POSIX Trace); build: compdb (default), json or dot",
+	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv, posix (a log of POSIX Trace) or etrace (processes and files); build: compdb (default), json, dot or deps",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
 	{ "calls", 0, NULL, "events export --as=posix: entries and exits of functions, too",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_calls) },
+	{ "bare", 0, NULL, "events export --as=etrace: lines without \"0: \" in front",
+	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_bare) },
 	{ "into", 0, "DIR", "import, events import: add to this recording",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_common) },
 
-	{ "output", 'o', "FILE", "write to FILE, - is standard output (default: compile_commands.json; with --as=json or dot -)",
+	{ "output", 'o', "FILE", "write to FILE, - is standard output (default: compile_commands.json; of all others -)",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(output) },
 	{ "append", 0, NULL, "keep those entries of an earlier compile_commands.json that the build has not made anew",
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(appends) },
+	{ "declared", 0, "FILE", "with --as=deps: also say what is missing in the rules of make in FILE (of make -pn, or .d files)",
+	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(declared) },
+	{ "needs", 0, "FILE", "list the files that FILE was made of, directly or by way of others",
+	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(needs) },
+	{ "used-by", 0, "FILE", "list the files that were made of FILE, directly or by way of others",
+	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(used_by) },
 
 	{ "symbols", 0, NULL, "show the symbol tables",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },

@@ -80,6 +80,8 @@ enum opts_as {
 	OPTS_AS_POSIX,
 	OPTS_AS_COMPDB,
 	OPTS_AS_DOT,
+	OPTS_AS_DEPS,
+	OPTS_AS_ETRACE,
 };
 
 #define OPTS_DEFAULT_DIR   "uftrace.data"
@@ -220,12 +222,16 @@ struct opts {
 	int export_as; /* enum opts_as */
 	bool event_paths;
 	bool export_calls;
+	bool export_bare;
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
 
 	/* build */
 	const char *output; /* NULL: by the format */
 	bool appends;
+	const char *declared; /* rules of make, or NULL */
+	const char *needs;    /* NULL: nobody asks */
+	const char *used_by;  /* the same; at most one of both */
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */

@@ -176,6 +176,17 @@ def test_ends_as_the_command(workdir):
     assert build("-o", "none/x.json", "touch", "made").status == 1 and not os.path.exists("made")
 
 
+def test_a_daemon_goes_on(workdir):
+    result = build("sh", "-c", "trap '' HUP; sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > daemon; exit 3")
+    daemon = int(open("daemon").read())
+    try:
+        assert result.status == 3 and "processes that the command has left behind go on" in result.err
+        with open(f"/proc/{daemon}/status") as f:
+            assert "TracerPid:\t0\n" in f.read()
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+
+
 def test_nothing_is_put_into_the_programs(workdir):
     script = "env | grep -v '^_=' | sort"
     plain = subprocess.run(["sh", "-c", script], env=environment(LD_PRELOAD=""), capture_output=True, text=True).stdout

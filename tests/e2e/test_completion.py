@@ -82,6 +82,12 @@ def test_words(offered, workdir):
     assert "replay" in offered("utrail", "rep")
 
 
+def test_words_behind_an_equals_sign_only():
+    assert bash(["utrail", "record", "--proc", "=", "a"]) == ["auto"]
+    assert bash(["utrail", "record", "--proc", "="]) == ["auto", "ptrace"]
+    assert "ptrace" not in bash(["utrail", "record", "--proc", ""])
+
+
 def test_of_a_recording(offered, workdir):
     exe = build(program("plain"), PG)
     utrail("record", "--no-event", "-d", "other.data", exe).must()

@@ -200,6 +200,72 @@ class TestPage:
         print(f"a frame of a million calls takes {frame_ms:.1f} ms")
         assert frame_ms < 100  # this machine may be busy; 16 is a display's
 
+    def test_processes(self, browser):
+        """Two jobs: one has two programs one after the other, the other one is short; then one that fails, alone."""
+        Path("Makefile").write_text(
+            "all: long short\n\tsh -c 'sleep 0.02; exit 3' '<i>'\nlong:\n\tsleep 0.3; sleep 0.2 & wait\nshort:\n\tsleep 0.05\n"
+        )
+        assert utrail("build", "-d", "data", "--", "make", "-j2").status == 2
+        open_page(browser, "data", "page-processes")
+        # There is nothing else in it.
+        assert browser.find_element("id", "processes").is_displayed()
+        lanes = js(browser, "const { jobs, most, slots, n } = utrail.lanes; return { jobs, most, slots, n }")
+        rows = js(browser, "return utrail.meta.executions")
+        assert lanes.pop("most") <= 2 and lanes == {"jobs": 2, "slots": 2, "n": len(rows)}
+        commands = js(
+            browser,
+            "return utrail.lanes.path.filter((p) => p.to - p.from > 10e6).map((p) => utrail.meta.executions[p.i])"
+            ".map((e) => e.command).filter((c) => c.startsWith('sleep'))",
+        )
+        # The last one always; which of the jobs ends last a busy machine decides.
+        assert commands[-1] == "sleep 0.02" and commands[:-1] in (["sleep 0.3", "sleep 0.2"], ["sleep 0.05"])
+        self.check_path(browser)
+        # What worked by itself, in all, is what worked at each moment.
+        own, levels = js(
+            browser,
+            "const { self, levels } = utrail.lanes; let sum = 0;"
+            "levels.forEach(({ time, nr }, k) => { if (k) sum += (time - levels[k - 1].time) * levels[k - 1].nr; });"
+            "return [self.reduce((a, b) => a + b, 0), sum]",
+        )
+        assert abs(own - levels) < 10
+        idle = js(browser, "return utrail.idle()")
+        assert idle["lost"] >= idle["some"] > 0
+        self.check_tables(browser)
+
+    def check_path(self, browser):
+        """It has no gaps, from the beginning to the end of the first process."""
+        path = js(browser, "return utrail.lanes.path")
+        make = js(browser, "return utrail.meta.executions[0]")
+        assert (path[0]["from"], path[-1]["to"]) == (make["start"], make["start"] + make["dur"])
+        assert all(a["to"] == b["from"] for a, b in zip(path, path[1:]))
+
+    def check_tables(self, browser):
+        slowest = [row.text for row in browser.find_elements("css selector", "#slowest tbody tr")]
+        assert len(slowest) == 10 and "(-j2)" in browser.find_element("id", "summary").text
+        browser.find_elements("css selector", "#slowest tbody tr")[0].click()
+        assert "made by" in browser.find_element("id", "details").text
+        js(browser, "utrail.select([utrail.lanes, utrail.meta.executions.findIndex((e) => e.status === 3)])")
+        details = browser.find_element("id", "details").text
+        assert details.startswith("sh -c sleep 0.02; exit 3 <i>") and "status 3" in details
+        lanes = browser.find_element("id", "lanes")
+        ActionChains(browser).move_to_element_with_offset(lanes, 0, 26 + 70 + 4 + 8 - lanes.size["height"] // 2).click().perform()
+        assert browser.find_element("id", "details").text.startswith("make -j2")
+        lanes.send_keys("w")
+        assert js(browser, "return utrail.view.to - utrail.view.from < utrail.last - utrail.first")
+        browser.find_element("id", "search").send_keys("SLEEP")
+        assert browser.find_element("id", "found").text == "4 executions"
+
+    def test_processes_beside_calls(self, browser):
+        """A program with a probe: both are there, and the calls come first."""
+        utrail("record", "--proc", "-d", "data", "/bin/sh", "-c", '"$0"; exit 4', build(program("recursion"), VARIANT))
+        open_page(browser, "data", "page-both")
+        assert browser.find_element("id", "timeline").is_displayed()
+        assert counted(browser) == calls("data")
+        browser.find_element("id", "has-processes").click()
+        js(browser, "utrail.drawNow()")
+        assert browser.find_element("id", "processes").is_displayed()
+        assert js(browser, "return utrail.meta.executions.filter((e) => e.status === 4).map((e) => e.command)")[0].startswith("/bin/sh -c")
+
 
 def test_page_needs_no_network():
     page = (TOP / "utils/export/page/page.html").read_text()

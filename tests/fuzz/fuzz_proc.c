@@ -7,6 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/proc_dat.h"
 #include "utils/procs/compdb.h"
+#include "utils/procs/deps.h"
 #include "utils/procs/tree.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/src_proc.h"
@@ -56,17 +57,25 @@ static void check_executions(const struct executions *got)
 static void show_executions(const char *dir, bool big)
 {
 	struct executions got cleanup_executions = { 0 };
+	struct files files cleanup_files = { 0 };
 	struct compdb db cleanup_compdb = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err broken = { 0 }, err = { 0 };
-	int ret = executions_load(&got, dir, big, &broken, &err);
+	int ret = files_load(&files, &got, dir, big, &broken, &err);
 
 	fuzz_check_error(ret < 0, &err);
 	check_executions(&got);
 	FUZZ_CHECK(compdb_add_executions(&db, &got) == 0);
 	compdb_write(&db, &text);
-	tree_json(&got, &text);
+	tree_json(&got, &files, &text);
 	tree_dot(&got, &text);
+	FUZZ_CHECK(deps_rules(&got, &files, &text) == 0);
+	deps_read_again(&got, &files, &text);
+	FUZZ_CHECK(deps_run_again(&got, &files, &text) == 0);
+	if (files.nr_contents) {
+		FUZZ_CHECK(deps_needs(&got, &files, files.nr_contents - 1, &text) == 0);
+		FUZZ_CHECK(deps_used_by(&got, &files, 0, &text) == 0);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/view/number.h"
@@ -218,8 +219,62 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
+/* What both edges of an execution have: an id of its process, since numbers of processes are used again. */
+static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	exec_put_name(&name, slice->is);
+	sink_done(ex->sink, put_ts(ex->state, sink_room(ex->sink, 128),
+				   is_begin ? slice->start_ns : slice->end_ns));
+	sink_either(ex->sink, is_begin, ",\"ph\":\"b", ",\"ph\":\"e");
+	sink_putf(ex->sink, "\",\"cat\":\"execution\",\"id2\":{\"local\":\"%u\"}",
+		  slice->is->process);
+	sink_putf(ex->sink, ",\"pid\":%d,\"tid\":%d,\"name\":\"", slice->is->pid, slice->is->pid);
+	sink_text(ex->sink, strbuf_str(&name), name.len);
+	sink_lit(ex->sink, "\"");
+}
+
+static void put_execution_args(struct export *ex, const struct exec_slice *slice)
+{
+	sink_lit(ex->sink, ",\"args\":{\"program\":");
+	export_put_json(ex, slice->is->program);
+	sink_lit(ex->sink, ",\"argv\":[");
+	for (const char *arg = NULL; (arg = execution_next_arg(slice->is, arg)) != NULL;) {
+		sink_either(ex->sink, arg != slice->is->args, ",", "");
+		export_put_json(ex, arg);
+	}
+	sink_lit(ex->sink, "],\"cwd\":");
+	export_put_json(ex, slice->is->cwd);
+	if (slice->status >= 0)
+		sink_putf(ex->sink, ",\"status\":%d", slice->status);
+	if (slice->signal)
+		sink_putf(ex->sink, ",\"signal\":%d", slice->signal);
+	sink_lit(ex->sink, "}");
+}
+
+/* Each on a track of its process beside the threads', as an async slice: calls need not end where a program does. */
+static int put_executions(struct export *ex, struct uft_err *err)
+{
+	struct exec_slices slices cleanup_exec_slices = { 0 };
+	int ret = exec_slices_load(&slices, ex->pipe, err);
+
+	for (size_t i = 0; ret == 0 && i < slices.nr; i++) {
+		put_execution_edge(ex, &slices.all[i], true);
+		put_execution_args(ex, &slices.all[i]);
+		sink_lit(ex->sink, "}");
+		put_execution_edge(ex, &slices.all[i], false);
+		sink_lit(ex->sink, "}");
+	}
+	return ret;
+}
+
 static int end(struct export *ex, struct uft_err *err)
 {
+	int ret = put_executions(ex, err);
+
+	if (ret < 0)
+		return ret;
 	sink_lit(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
 	sink_lit(ex->sink, "\"version\":");
 	export_put_json(ex, ex->config->tool);

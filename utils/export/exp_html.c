@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/base/strmap.h"
 #include "utils/base/vec.h"
+#include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
@@ -31,6 +33,8 @@ enum slice_flag {
 	SLICE_OPEN = 1, /* it never returned */
 	SLICE_TEXT = 2,
 };
+
+#define COMMAND_BYTES 400
 
 /*
  * @slices: of @task; @open: those that have not ended, by depth
@@ -270,10 +274,63 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-static void put_meta(struct export *ex)
+/* Of longer command lines the page has the beginning: those of linkers have thousands of objects. */
+static void add_command(struct strbuf *out, const struct execution *execution)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+	struct strbuf begin cleanup_strbuf = { 0 };
+
+	for (const char *arg = NULL;
+	     line.len <= COMMAND_BYTES && (arg = execution_next_arg(execution, arg)) != NULL;) {
+		strbuf_addstr(&line, arg == execution->args ? "" : " ");
+		strbuf_addstr(&line, arg);
+	}
+
+	size_t len = escape_cut(strbuf_str(&line), COMMAND_BYTES);
+
+	strbuf_add(&begin, strbuf_str(&line), len);
+	strbuf_addstr(&begin, len < line.len ? " ..." : "");
+	add_string(out, strbuf_str(&begin));
+}
+
+static int add_executions(struct export *ex, struct strbuf *out, struct uft_err *err)
+{
+	struct exec_slices slices cleanup_exec_slices = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
+	int ret = exec_slices_load(&slices, ex->pipe, err);
+
+	for (size_t i = 0; ret == 0 && i < slices.nr; i++) {
+		const struct exec_slice *slice = &slices.all[i];
+
+		strbuf_reset(&name);
+		exec_put_name(&name, slice->is);
+		/* It may begin in front of the first record. */
+		strbuf_addf(out,
+			    "%s{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
+			    i ? ",\n" : "\n", slice->is->pid, slice->is->process,
+			    (long long)(slice->start_ns - ex->pipe->first_ns),
+			    (unsigned long long)(slice->end_ns - slice->start_ns));
+		add_string(out, strbuf_str(&name));
+		strbuf_addstr(out, ",\"command\":");
+		add_command(out, slice->is);
+		strbuf_addstr(out, ",\"cwd\":");
+		add_string(out, slice->is->cwd);
+		if (slice->parent != EXECUTION_NONE)
+			strbuf_addf(out, ",\"parent\":%zu", slice->parent);
+		if (slice->status >= 0)
+			strbuf_addf(out, ",\"status\":%d", slice->status);
+		if (slice->signal)
+			strbuf_addf(out, ",\"signal\":%d", slice->signal);
+		strbuf_addch(out, '}');
+	}
+	return ret;
+}
+
+static int put_meta(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 	struct strbuf meta cleanup_strbuf = { 0 };
+	int ret;
 
 	strbuf_addstr(&meta, "<script type=\"application/json\" id=\"meta\">{\"title\":");
 	add_string(&meta, title_recording(ex->pipe->data));
@@ -295,19 +352,23 @@ static void put_meta(struct export *ex)
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
 		add_string(&meta, html->texts[i]);
 	}
+	strbuf_addstr(&meta, "],\n\"executions\":[");
+	ret = add_executions(ex, &meta, err);
 	strbuf_addstr(&meta, "]}</script>\n");
 	sink_put_made(ex->sink, &meta);
+	return ret == 0 && strbuf_oom(&meta) ? err_set_errno(err, -ENOMEM, "cannot export") : ret;
 }
 
 static int end(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
+	int ret;
 
 	if (html->task)
 		end_task(ex);
-	put_meta(ex);
+	ret = put_meta(ex, err);
 	sink_put_raw(ex->sink, page_tail, page_tail_len);
-	return 0;
+	return ret;
 }
 
 static void deinit(struct export *ex)

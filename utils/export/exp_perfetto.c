@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/proto.h"
@@ -43,15 +44,19 @@ enum {
 	TRACK_EVENT_NAME = 23,
 	TRACK_EVENT_ANNOTATIONS = 4,
 	ANNOTATION_NAME = 10,
+	ANNOTATION_INT = 4,
 	ANNOTATION_STRING = 6,
+	ANNOTATION_ARRAY = 12,
 
 	INTERNED_NAMES = 2,
 	INTERNED_IID = 1,
 	INTERNED_NAME = 2,
 
 	TRACK_UUID = 1,
+	TRACK_NAME = 2,
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
+	TRACK_PARENT_UUID = 5,
 	PROCESS_PID = 1,
 	PROCESS_CMDLINE = 2,
 	PROCESS_NAME = 6,
@@ -97,6 +102,12 @@ static void write_packet(struct export *ex)
 	strbuf_reset(packet);
 }
 
+static bool is_short(const struct perfetto *p)
+{
+	return p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
+	       strbuf_oom(&p->inner) || strbuf_oom(&p->text);
+}
+
 static const char *utf8(struct perfetto *p, const char *text, size_t len)
 {
 	strbuf_reset(&p->text);
@@ -138,9 +149,9 @@ static int begin(struct export *ex, struct uft_err *err)
 	return ret;
 }
 
-static uint64_t process_uuid(const struct task *task)
+static uint64_t process_uuid(int32_t pid)
 {
-	return 1ULL << 32 | (uint32_t)task->pid;
+	return 1ULL << 32 | (uint32_t)pid;
 }
 
 static uint64_t thread_uuid(const struct task *task)
@@ -154,11 +165,12 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
+/* One without a probe has no session, and the name of what it runs. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
 	const struct session *session = task_session(task, time_ns);
-	const char *name = title_program(session);
+	const char *name = session ? title_program(session) : task_name_at(task, UINT64_MAX);
 
 	begin_packet(p, time_ns);
 	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
@@ -169,7 +181,7 @@ static void write_process(struct export *ex, const struct task *task, uint64_t t
 			      utf8(p, session->exename, strlen(session->exename)));
 	proto_add_str(&p->inner, PROCESS_NAME, utf8(p, name, strlen(name)));
 	strbuf_reset(&p->part);
-	proto_add_uint(&p->part, TRACK_UUID, process_uuid(task));
+	proto_add_uint(&p->part, TRACK_UUID, process_uuid(task->pid));
 	proto_add_message(&p->part, TRACK_PROCESS, &p->inner);
 	proto_add_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->part);
 	write_packet(ex);
@@ -284,11 +296,11 @@ static void write_known(struct export *ex, const struct nest_edge *edge)
 	sink_done(ex->sink, (char *)to);
 }
 
-static void add_annotation(struct perfetto *p, const char *name, const struct strbuf *text)
+static void add_annotation(struct perfetto *p, const char *name, const char *text, size_t len)
 {
 	strbuf_reset(&p->inner);
 	proto_add_str(&p->inner, ANNOTATION_NAME, name);
-	proto_add_str(&p->inner, ANNOTATION_STRING, utf8(p, strbuf_str(text), text->len));
+	proto_add_str(&p->inner, ANNOTATION_STRING, utf8(p, text, len));
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
@@ -307,7 +319,8 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 	if (edge->is_begin)
 		proto_add_uint(&p->part, TRACK_EVENT_NAME_IID, edge->func->id + 1);
 	if (event->func == edge->func && export_put_payload(ex, p->task, event, &payload))
-		add_annotation(p, edge->is_begin ? "arguments" : "retval", &payload);
+		add_annotation(p, edge->is_begin ? "arguments" : "retval", strbuf_str(&payload),
+			       payload.len);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
 	write_packet(ex);
 }
@@ -327,7 +340,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	proto_add_uint(&p->part, TRACK_EVENT_TYPE, INSTANT);
 	proto_add_str(&p->part, TRACK_EVENT_NAME, utf8(p, strbuf_str(&name), name.len));
 	if (data.len)
-		add_annotation(p, "data", &data);
+		add_annotation(p, "data", strbuf_str(&data), data.len);
 	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
 	write_packet(ex);
 	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
@@ -358,10 +371,103 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 				write_known(ex, &edge);
 		}
 	}
-	if (ret < 0 || p->nest.is_oom || strbuf_oom(&p->packet) || strbuf_oom(&p->part) ||
-	    strbuf_oom(&p->inner) || strbuf_oom(&p->text))
+	if (ret < 0 || is_short(p))
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
+}
+
+/* The track that the executions of a process are on; processes that have the same number one after the other have one each. */
+static uint64_t execution_uuid(const struct execution *execution)
+{
+	return 3ULL << 32 | execution->process;
+}
+
+static void write_execution_track(struct export *ex, const struct exec_slice *slice)
+{
+	struct perfetto *p = ex->state;
+	const struct task *task = data_task(ex->pipe->data, slice->is->pid);
+
+	if (task)
+		write_process(ex, task, slice->start_ns);
+	begin_packet(p, slice->start_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_UUID, execution_uuid(slice->is));
+	proto_add_str(&p->part, TRACK_NAME, "executions");
+	proto_add_uint(&p->part, TRACK_PARENT_UUID, process_uuid(slice->is->pid));
+	proto_add_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->part);
+	write_packet(ex);
+}
+
+static void add_int_annotation(struct perfetto *p, const char *name, int number)
+{
+	strbuf_reset(&p->inner);
+	proto_add_str(&p->inner, ANNOTATION_NAME, name);
+	proto_add_uint(&p->inner, ANNOTATION_INT, number);
+	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
+}
+
+/* False when memory is short. */
+static bool add_argv(struct perfetto *p, const struct execution *execution)
+{
+	struct strbuf item cleanup_strbuf = { 0 };
+
+	strbuf_reset(&p->inner);
+	proto_add_str(&p->inner, ANNOTATION_NAME, "argv");
+	for (const char *arg = NULL; (arg = execution_next_arg(execution, arg)) != NULL;) {
+		strbuf_reset(&item);
+		proto_add_str(&item, ANNOTATION_STRING, utf8(p, arg, strlen(arg)));
+		proto_add_message(&p->inner, ANNOTATION_ARRAY, &item);
+	}
+	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
+	return !strbuf_oom(&item);
+}
+
+static bool write_execution(struct export *ex, const struct exec_slice *slice, bool is_begin)
+{
+	struct perfetto *p = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+	bool is_done = true;
+
+	begin_packet(p, is_begin ? slice->start_ns : slice->end_ns);
+	proto_add_uint(&p->packet, PACKET_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	strbuf_reset(&p->part);
+	proto_add_uint(&p->part, TRACK_EVENT_TYPE, is_begin ? SLICE_BEGIN : SLICE_END);
+	proto_add_uint(&p->part, EVENT_TRACK_UUID, execution_uuid(slice->is));
+	if (is_begin) {
+		exec_put_name(&name, slice->is);
+		proto_add_str(&p->part, TRACK_EVENT_NAME, utf8(p, strbuf_str(&name), name.len));
+		add_annotation(p, "program", slice->is->program, strlen(slice->is->program));
+		is_done = add_argv(p, slice->is);
+		add_annotation(p, "cwd", slice->is->cwd, strlen(slice->is->cwd));
+		if (slice->status >= 0)
+			add_int_annotation(p, "status", slice->status);
+		if (slice->signal)
+			add_int_annotation(p, "signal", slice->signal);
+	}
+	proto_add_message(&p->packet, PACKET_TRACK_EVENT, &p->part);
+	write_packet(ex);
+	return is_done && !strbuf_oom(&name);
+}
+
+/* Executions are a sequence of their own: names are written in full, since most of them occur once. */
+static int end(struct export *ex, struct uft_err *err)
+{
+	struct perfetto *p = ex->state;
+	struct exec_slices slices cleanup_exec_slices = { 0 };
+	int ret = exec_slices_load(&slices, ex->pipe, err);
+
+	p->sequence++;
+	for (size_t i = 0; ret == 0 && i < slices.nr; i++) {
+		const struct exec_slice *slice = &slices.all[i];
+
+		if (slice->is_first)
+			write_execution_track(ex, slice);
+		if (!write_execution(ex, slice, true) || !write_execution(ex, slice, false) ||
+		    is_short(p))
+			ret = err_set_errno(err, -ENOMEM, "cannot export");
+	}
+	return ret;
 }
 
 static void deinit(struct export *ex)
@@ -384,6 +490,7 @@ const struct exporter exp_perfetto = {
 	.configure = nest_configure_by_task,
 	.begin = begin,
 	.events = events,
+	.end = end,
 	.deinit = deinit,
 	.point = point,
 };

@@ -4,12 +4,14 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/trace/executions.h"
+#include "utils/trace/files.h"
 
 /*
  * An array with an object for each of them. Keys are those of etrace's (utrail-build(1)); what is known beyond these has keys of whole words.
+ * @files: what they did to files, or NULL when that is not known.
  * False when some text is not UTF-8 and has U+FFFD in it.
  */
-bool tree_json(const struct executions *executions, struct strbuf *out);
+bool tree_json(const struct executions *executions, const struct files *files, struct strbuf *out);
 
 /* For graphviz: a node for each program that was run, an edge to each one that it has run. */
 void tree_dot(const struct executions *executions, struct strbuf *out);

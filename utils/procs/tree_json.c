@@ -5,21 +5,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "utils/procs/json.h"
 #include "utils/format/proc_dat.h"
-
-/* A number of its own for each process, with the system's number in its lower bits. */
-#define PID_BITS 22
+#include "utils/procs/json.h"
+#include "utils/procs/tree_files.h"
 
 /* clone(2)'s flags of fork(2), and of vfork(2). */
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
-
-static unsigned long long process_number(const struct execution *execution)
-{
-	return (unsigned long long)execution->process << PID_BITS |
-	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
-}
 
 /* "r": who has made the process. */
 static void put_parent(struct strbuf *out, const struct executions *executions,
@@ -32,7 +24,8 @@ static void put_parent(struct strbuf *out, const struct executions *executions,
 
 	const struct execution *parent = &executions->all[execution->parent];
 
-	strbuf_addf(out, ",\"r\":{\"p\":%llu,\"x\":%u}", process_number(parent), parent->index);
+	strbuf_addf(out, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent),
+		    parent->index);
 }
 
 /* "c": which processes it has made. What clone(2) was told is not known. */
@@ -46,7 +39,7 @@ static void put_children(struct strbuf *out, const struct executions *executions
 		const struct execution *child = &executions->all[next];
 
 		strbuf_addf(out, "%s{\"p\":%llu", next == execution->first_child ? "" : ",",
-			    process_number(child));
+			    tree_process_number(child));
 		if (child->how == PROC_BY_FORK)
 			strbuf_addf(out, ",\"f\":%d", FORK_FLAGS);
 		if (child->how == PROC_BY_VFORK)
@@ -78,13 +71,15 @@ static bool put_arguments(struct strbuf *out, const struct execution *execution)
 }
 
 static bool put_execution(struct strbuf *out, const struct executions *executions,
-			  const struct execution *execution)
+			  const struct files *files, size_t at)
 {
+	const struct execution *execution = &executions->all[at];
 	uint64_t first_ns = executions->all[0].start_ns;
 	bool is_exact = true;
 
-	strbuf_addf(out, "{\"p\":%llu,\"x\":%u,\"s\":%llu,\"e\":%llu", process_number(execution),
-		    execution->index, (unsigned long long)(execution->start_ns - first_ns),
+	strbuf_addf(out, "{\"p\":%llu,\"x\":%u,\"s\":%llu,\"e\":%llu",
+		    tree_process_number(execution), execution->index,
+		    (unsigned long long)(execution->start_ns - first_ns),
 		    (unsigned long long)(execution->end_ns - execution->start_ns));
 	is_exact &= put_text(out, "b", execution->program);
 	is_exact &= put_text(out, "w", execution->cwd);
@@ -99,18 +94,22 @@ static bool put_execution(struct strbuf *out, const struct executions *execution
 	strbuf_addf(out, ",\"pid\":%d", execution->pid);
 	if (strcmp(execution->program, execution->interpreter) != 0)
 		is_exact &= put_text(out, "interpreter", execution->interpreter);
+	if (files) {
+		tree_readers_json(executions, files, at, out);
+		is_exact &= tree_files_json(executions, files, at, out);
+	}
 	strbuf_addch(out, '}');
 	return is_exact;
 }
 
-bool tree_json(const struct executions *executions, struct strbuf *out)
+bool tree_json(const struct executions *executions, const struct files *files, struct strbuf *out)
 {
 	bool is_exact = true;
 
 	strbuf_addch(out, '[');
 	for (size_t i = 0; i < executions->nr; i++) {
 		strbuf_addstr(out, i ? ",\n" : "\n");
-		is_exact &= put_execution(out, executions, &executions->all[i]);
+		is_exact &= put_execution(out, executions, files, i);
 	}
 	strbuf_addstr(out, "\n]\n");
 	return is_exact;

@@ -17,6 +17,7 @@
 struct loading {
 	struct executions *out;
 	struct intmap running;
+	struct executions_watcher *watcher;
 	bool is_big_endian;
 	uint64_t last_ns;
 };
@@ -201,6 +202,18 @@ static int take(struct loading *load, const struct proc_record *rec)
 	}
 }
 
+static int take_and_tell(struct loading *load, const struct proc_record *rec)
+{
+	size_t at = find(load, rec->pid);
+	int ret = take(load, rec);
+
+	if (ret < 0 || !load->watcher)
+		return ret;
+	if (rec->kind != PROC_EXIT)
+		at = find(load, rec->pid);
+	return load->watcher->see(load->watcher, load->out, rec, at);
+}
+
 static void end_what_runs(struct loading *load)
 {
 	for (size_t i = 0; i < load->out->nr; i++) {
@@ -216,15 +229,18 @@ static int load_all(struct loading *load, struct proc_file *file, struct uft_err
 	int ret = 0;
 
 	while (ret == 0 && proc_file_next(file, &rec, broken) > 0)
-		ret = take(load, &rec);
+		ret = take_and_tell(load, &rec);
 	end_what_runs(load);
 	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", file->path) : 0;
 }
 
-int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
-		    struct uft_err *broken, struct uft_err *err)
+int executions_load_watched(struct executions *executions, const char *dir, bool is_big_endian,
+			    struct executions_watcher *watcher, struct uft_err *broken,
+			    struct uft_err *err)
 {
-	struct loading load = { .out = executions, .is_big_endian = is_big_endian };
+	struct loading load = { .out = executions,
+				.watcher = watcher,
+				.is_big_endian = is_big_endian };
 	struct proc_file file cleanup_proc_file;
 	int ret = proc_file_open(&file, dir, is_big_endian, err);
 
@@ -232,6 +248,12 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 		ret = load_all(&load, &file, broken, err);
 	intmap_deinit(&load.running);
 	return ret;
+}
+
+int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
+		    struct uft_err *broken, struct uft_err *err)
+{
+	return executions_load_watched(executions, dir, is_big_endian, NULL, broken, err);
 }
 
 void executions_deinit(struct executions *executions)

@@ -63,6 +63,22 @@ struct executions {
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);
+
+struct proc_record;
+
+/*
+ * Who is told of each record while executions are read. @at: the execution that the record's process is in (behind an exec the new one, in front of an exit the
+ * one that ends); EXECUTION_NONE: nothing is known of it. Of a fork that made a process the child's is the last of all. 0 or negative.
+ */
+struct executions_watcher {
+	int (*see)(struct executions_watcher *watcher, const struct executions *executions,
+		   const struct proc_record *rec, size_t at);
+};
+
+/* The same, and @watcher is told of all that is read. */
+int executions_load_watched(struct executions *executions, const char *dir, bool is_big_endian,
+			    struct executions_watcher *watcher, struct uft_err *broken,
+			    struct uft_err *err);
 void executions_deinit(struct executions *executions);
 #define cleanup_executions cleanup(executions_deinit)
 

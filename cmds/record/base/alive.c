@@ -32,15 +32,24 @@ bool alive_interrupt(struct alive *a)
 	return !a->program_ended;
 }
 
+static bool is_patient_with_rest(const struct alive *a)
+{
+	return a->leaves_rest && a->program_ended && a->nr_followed && !a->is_alone;
+}
+
 bool alive_wants_ticks(const struct alive *a)
 {
-	return a->nr_interrupts > 1 && !a->program_ended;
+	return (a->nr_interrupts > 1 && !a->program_ended) || is_patient_with_rest(a);
 }
 
 void alive_tick(struct alive *a)
 {
 	if (!alive_wants_ticks(a))
 		return;
+	if (a->program_ended) {
+		a->is_alone = a->has_left_rest = ++a->rest_ticks >= ALIVE_REST_TICKS;
+		return;
+	}
 	a->ticks++;
 	if (a->nr_interrupts > 2)
 		a->final_ticks++;

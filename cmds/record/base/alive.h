@@ -12,22 +12,28 @@
  *   - from the second one on the program itself is waited for only for a number of ticks. It may be about to end by this very
  *     interrupt, and then its status is wanted; or it may not care for interrupts.
  *
- * All fields are for alive.c. Starts as { 0 }.
+ * Whoever sets @leaves_rest before the start waits only a number of ticks for what the program left behind.
+ *
+ * All other fields are for alive.c. Starts as { 0 }.
  */
 struct alive {
 	unsigned nr_followed;
 	unsigned nr_interrupts;
 	unsigned ticks;	      /* passed since the second interrupt */
 	unsigned final_ticks; /* passed since the third one */
+	unsigned rest_ticks;  /* passed since the program's end */
 	unsigned last_rounds; /* in which somebody had something to say though all were over */
+	bool leaves_rest;
 	bool program_ended;
-	bool is_alone; /* what the program left behind is not waited for */
+	bool is_alone;	    /* what the program left behind is not waited for */
+	bool has_left_rest; /* it is not, since it has taken too long */
 	bool has_looked; /* for those that it left behind, after the last one that is known had ended */
 };
 
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* how long the program may take after a second interrupt */
 #define ALIVE_FINAL_TICKS 10 /* and after a third one */
+#define ALIVE_REST_TICKS  20 /* and what it left behind, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
 /* A process begins to be followed, or was seen to end. */

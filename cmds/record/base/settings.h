@@ -68,6 +68,7 @@ struct record_settings {
 	bool traces_processes;	   /* --proc */
 	bool traces_files;	   /* --proc without --no-proc-files */
 	bool traces_environment;   /* --proc-env */
+	bool leaves_rest;	   /* who goes on a while after the program's end is left alone */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

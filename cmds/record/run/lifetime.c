@@ -55,6 +55,8 @@ static bool has_ended(const struct lifetime *life)
 	return info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
 }
 
+static void start_ticking(struct lifetime *life);
+
 /* Both are harmless as often as one likes: the program ends once. */
 static void reap_program(void *arg)
 {
@@ -83,6 +85,8 @@ static void reap_program(void *arg)
 		return;
 	}
 	alive_program_ended(&rec->alive);
+	if (alive_wants_ticks(&rec->alive))
+		start_ticking(life);
 	if (rec->program_fd >= 0 && !rec->proc.is_open)
 		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
 }
@@ -225,6 +229,8 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
+	rec->alive.leaves_rest = rec->settings->leaves_rest;
+
 	int ret = watch_signals(&life, err);
 
 	if (ret == 0)
@@ -236,6 +242,7 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	}
 	if (ret == 0 && alive_program_runs(&rec->alive))
 		end->given_up = life.last_interrupt;
+	end->has_left_rest = rec->alive.has_left_rest;
 	stop_watching(rec, rec->proc.is_open ? rec->proc.end_fd : rec->program_fd,
 		      &life.program_end);
 	stop_watching(rec, life.signal_fd, &life.signals);

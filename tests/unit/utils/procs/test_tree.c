@@ -26,7 +26,7 @@ static void json(void **state)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	assert_true(tree_json(&tree, &text));
+	assert_true(tree_json(&tree, NULL, &text));
 	assert_string_equal(
 		strbuf_str(&text),
 		"[\n"
@@ -65,7 +65,7 @@ static void nothing(void **state)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	assert_true(tree_json(&(struct executions){ 0 }, &text));
+	assert_true(tree_json(&(struct executions){ 0 }, NULL, &text));
 	assert_string_equal(strbuf_str(&text), "[\n]\n");
 }
 

@@ -297,6 +297,36 @@ static void test_chatter(void **state)
 	assert_true(w.steps <= ALIVE_LAST_ROUNDS + 1);
 }
 
+static int one_tick(void *arg, bool waits)
+{
+	struct world *w = arg;
+
+	w->steps++;
+	if (w->alive.program_ended)
+		alive_tick(&w->alive);
+	end_program(w);
+	reap(w);
+	return waits;
+}
+
+/* Who is still there a while after the program's end is left alone, if that is wanted. */
+static void test_rest(void **state)
+{
+	static const struct alive_ops ops = { one_tick, look, reap };
+	struct world w = { .alive = { .leaves_rest = true } };
+
+	alive_add(&w.alive);
+	assert_false(alive_wants_ticks(&w.alive));
+	assert_int_equal(alive_run(&w.alive, &ops, &w), 0);
+	assert_in_range(w.steps, ALIVE_REST_TICKS, ALIVE_REST_TICKS + 2);
+	assert_true(w.alive.has_left_rest);
+
+	w = (struct world){ .alive = { .leaves_rest = true } };
+	assert_int_equal(alive_run(&w.alive, &ops, &w), 0);
+	assert_in_range(w.steps, 1, 3);
+	assert_false(w.alive.has_left_rest);
+}
+
 static int fails(void *arg, bool waits)
 {
 	return -5;
@@ -319,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_last_moment),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_chatter),
+		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_failure),
 	};
 

@@ -1,0 +1,15 @@
+/* `utrail build --as=deps`: which files depend on which. */
+#ifndef UTRAIL_CMDS_BUILD_DEPS_H
+#define UTRAIL_CMDS_BUILD_DEPS_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/executions.h"
+#include "utils/trace/files.h"
+
+/* Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative with @err. */
+int build_deps(const struct opts *opts, const struct executions *executions,
+	       const struct files *files, struct strbuf *out, struct uft_err *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* `utrail events import` of process and file events as text (doc/formats/etrace.md). */
+#ifndef UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
+#define UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
+
+#include "cmds/opts.h"
+#include "utils/base/err.h"
+
+/* Is the file that the command names such a text? 1, 0, or negative with @err: when others are named beside it, or options that mean nothing for it. */
+int etrace_is_given(const struct opts *opts, struct uft_err *err);
+
+/* An exit status, or negative with @err. */
+int etrace_import(const struct opts *opts, struct uft_err *err);
+
+#endif

@@ -1,0 +1,116 @@
+"""utrail build --as=deps: what depends on what, in a small project that gcc and a few shells make."""
+
+import json
+import os
+
+import pytest
+
+from tools import run, utrail
+
+MAKEFILE = """
+all: prog sorted.txt
+prog: main.o util.o
+\tgcc -o $@ main.o util.o
+main.o: main.c
+\tgcc -c main.c -o $@
+util.o: util.c table.h
+\tgcc -c util.c -o $@
+table.h: gen
+\t./gen > table.tmp
+\tmv table.tmp $@
+gen: gen.c
+\tgcc -o $@ gen.c
+sorted.txt: in.txt
+\tcat in.txt | sort > $@
+\tgcc --version >> version.txt
+\tgcc --version >> version.txt
+"""
+
+FILES = {
+    "Makefile": MAKEFILE,
+    "main.c": '#include "util.h"\nint main(void)\n{\n\treturn util();\n}\n',
+    "util.h": "int util(void);\n",
+    "util.c": '#include "util.h"\n#include "table.h"\nint util(void)\n{\n\treturn table[1];\n}\n',
+    "gen.c": '#include <stdio.h>\nint main(void)\n{\n\tputs("static const int table[] = { 0, 0 };");\n}\n',
+    "in.txt": "b\na\n",
+}
+
+
+@pytest.fixture
+def project(workdir):
+    for name, text in FILES.items():
+        (workdir / name).write_text(text)
+    return workdir
+
+
+def here(words):
+    """Those of the project: compilers and libraries are not the same on all machines."""
+    return {word for word in words if not word.startswith("/")}
+
+
+def rules(text):
+    lines = [line for line in text.splitlines() if ":" in line and not line.startswith("#")]
+    return {target: here(inputs.split()) for targets, inputs in (line.split(":", 1) for line in lines) for target in targets.split()}
+
+
+def finding(text, title):
+    lines = text.partition(f"# {title}:\n")[2].partition("\n\n")[0].splitlines()
+    return [line.removeprefix("#   ") for line in lines]
+
+
+def test_rules_and_queries(project):
+    utrail("build", "--as=deps", "-o", "deps.mk", "--", "make", "-s", "-j2").must()
+    text = (project / "deps.mk").read_text()
+    found = rules(text)
+    assert found == {
+        "prog": {"main.o", "util.o"}, "main.o": {"main.c", "util.h"}, "util.o": {"util.c", "util.h", "table.h"},
+        "table.h": {"gen"}, "gen": {"gen.c"}, "sorted.txt": {"in.txt"}, "version.txt": set(),
+    }
+    # Programs and libraries count, and what is gone again does not.
+    gen = next(line for line in text.splitlines() if line.startswith("gen:"))
+    assert "/stdio.h" in gen and "/cc1" in gen and "crt1.o" in gen and "/tmp/cc" not in gen
+    assert sorted(finding(text, "Made, and then read")) == ["gen", "main.o", "table.h", "util.o"]
+    again = finding(text, "Run again with the same inputs")
+    assert len(again) == 1 and again[0].startswith("2 times, ") and again[0].endswith(" -c gcc --version >> version.txt")
+
+    def ask(option, name):
+        return here(utrail("build", option, name).must().out.splitlines())
+
+    assert ask("--needs", "prog") == {"main.o", "util.o", "main.c", "util.c", "util.h", "table.h", "gen", "gen.c"}
+    assert ask("--needs", "./sorted.txt") == {"in.txt"}
+    assert ask("--used-by", "util.h") == {"main.o", "util.o", "prog"}
+    assert ask("--used-by", str(project / "gen.c")) == {"gen", "table.h", "util.o", "prog"}
+    assert ask("--used-by", "prog") == set()
+    none = utrail("build", "--needs", "table.tmp")
+    assert none.status == 1 and "'table.tmp' is no file that the build has opened and left there" in none.err
+
+    (project / "rules").write_text(run("make", "-pnB").must().out)
+    text = utrail("build", "--as=deps", "--declared=rules").must().out
+    assert finding(text, "Read, and not declared") == ["main.o: util.h", "util.o: util.h"]
+
+    executions = json.loads(utrail("build", "--as=json").must().out)
+    by_path = {}
+    for execution in executions:
+        for file in execution["o"]:
+            by_path.setdefault(os.path.basename(file["p"]), []).append((execution, file))
+    assert {file["m"] for _, file in by_path["in.txt"]} == {0x60}
+    assert {file["m"] for _, file in by_path["sorted.txt"]} == {0x61}
+    assert {file["m"] for _, file in by_path["table.tmp"]} == {0, 1}  # mv reads the one name and writes the other
+    assert all(file["b"] <= file["e"] for files in by_path.values() for _, file in files)
+    assert {file["s"] for _, file in by_path["main.c"]} == {len(FILES["main.c"])}
+    names = {(e["p"], e["x"]): os.path.basename(e["b"]) for e in executions}
+    cat = next(e for e in executions if e["v"][0] == "cat")
+    assert "sort" in {names[reader["p"], reader["x"]] for reader in cat["i"]}
+
+
+def test_a_recording_without_files(project):
+    utrail("build", "gcc", "-c", "main.c").must()
+    result = utrail("build", "--as=deps")
+    assert result.status == 1 and "says nothing of files; record them with: utrail build --as=deps COMMAND" in result.err
+    result = utrail("build", "--as=json")
+    assert result.status == 0 and "keys 'i' and 'o' are left out" in result.err
+    assert all("o" not in execution for execution in json.loads(result.out))
+    # Nobody has asked for files, so none are recorded.
+    assert "proc:open" not in utrail("dump").must().out
+    utrail("record", "--proc", "--force", "gcc", "-c", "main.c").must()
+    assert here(utrail("build", "--needs", "main.o").must().out.split()) == {"main.c", "util.h"}

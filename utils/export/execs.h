@@ -1,0 +1,49 @@
+/* The executions of a recording (record --proc) as exporters show them: slices, each of its process. */
+#ifndef UTRAIL_EXPORT_EXECS_H
+#define UTRAIL_EXPORT_EXECS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/trace/executions.h"
+#include "utils/trace/pipeline.h"
+
+/*
+ * @is: the execution; @start_ns, @end_ns: what of it is in the time range
+ * @parent: of the shown ones the nearest that has made the process; EXECUTION_NONE: nobody
+ * @signal: that has ended the process with it, 0: none; @status: its exit status, -1: it did not exit with it
+ * @is_first: of those of its process that are shown
+ */
+struct exec_slice {
+	const struct execution *is;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	size_t parent;
+	int status;
+	int signal;
+	bool is_first;
+};
+
+/* Starts as { 0 }, ends with exec_slices_deinit(). @all: in the order of executions. */
+struct exec_slices {
+	struct executions executions;
+	struct exec_slice *all;
+	size_t nr;
+};
+
+/*
+ * Those that the user chose: not without events (--no-event), in the time range, of processes whose first thread is chosen (--tid). None when
+ * the recording has none. What is damaged is left out: the pipeline, which reads the same file, tells.
+ */
+int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
+void exec_slices_deinit(struct exec_slices *slices);
+#define cleanup_exec_slices cleanup(exec_slices_deinit)
+
+/* The name of what runs: "gcc", or "fork of gcc" in front of its execve(2). As it is, for somebody to escape. */
+void exec_put_name(struct strbuf *out, const struct execution *execution);
+
+#endif

@@ -1,0 +1,390 @@
+/* Process and file events as text (see etrace_write.h). */
+#include "utils/procs/etrace_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "utils/base/vec.h"
+#include "utils/format/proc_dat.h"
+
+/* A task's number is its tid, and in front of that how many tasks were there. */
+#define TID_BITS 22
+
+/* --- tasks --- */
+
+static int add_task(struct etrace_writer *writer, int32_t tid)
+{
+	uint64_t *tasks = vec_grow(writer->tasks, writer->nr_tasks, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	writer->tasks = tasks;
+	tasks[writer->nr_tasks] = (uint64_t)(writer->nr_tasks + 1) << TID_BITS | (uint32_t)tid;
+	writer->nr_tasks++;
+	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
+}
+
+/* Nobody may have told of its fork. 0: without memory */
+static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
+{
+	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);
+
+	if (!nr && add_task(writer, tid) == 0)
+		nr = writer->nr_tasks;
+	return nr ? writer->tasks[nr - 1] : 0;
+}
+
+static unsigned long long size_of(struct text text)
+{
+	return text_left(&text);
+}
+
+/* --- processes --- */
+
+static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	struct proc_fork made;
+
+	if (!proc_fork_decode(rec->data, rec->len, writer->file.is_big_endian, &made))
+		return 0;
+	if (add_task(writer, made.child) < 0)
+		return -ENOMEM;
+	if (made.flags)
+		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
+	etrace_put(&writer->lines, "SchedFork|pid=%llu",
+		   (unsigned long long)writer->tasks[writer->nr_tasks - 1]);
+	return etrace_fds_fork(&writer->fds, rec->pid, made.child_pid);
+}
+
+static int put_exec(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	struct etrace_lines *lines = &writer->lines;
+	struct proc_exec exec;
+	struct text arg;
+
+	if (!proc_exec_decode(rec->data, rec->len, writer->file.is_big_endian, &exec))
+		return 0;
+	etrace_fds_forget(&writer->fds, rec->pid);
+	etrace_put(lines,
+		   "New_proc|argsize=%llu,prognameisize=%llu,prognamepsize=%llu,cwdsize=%llu",
+		   size_of(exec.args), size_of(exec.interpreter), size_of(exec.program),
+		   size_of(exec.cwd));
+	etrace_put_text(lines, "PI", exec.interpreter);
+	etrace_put_text(lines, "PP", exec.program);
+	etrace_put_text(lines, "CW", exec.cwd);
+	for (size_t i = 0; proc_next_arg(&exec.args, &arg); i++)
+		etrace_put_arg(lines, i, arg);
+	etrace_put(lines, "End_of_args|");
+	return 0;
+}
+
+static int put_exit(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	int status;
+
+	if (!proc_exit_decode(rec->data, rec->len, writer->file.is_big_endian, &status))
+		return 0;
+	etrace_put(&writer->lines, "Exit|status=%d", WEXITSTATUS(status));
+	if (rec->tid == rec->pid)
+		etrace_fds_forget(&writer->fds, rec->pid);
+	return 0;
+}
+
+/* --- files --- */
+
+static int put_open(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+{
+	struct text given = text_left(&act->texts[1]) ? act->texts[1] : act->texts[0];
+
+	etrace_put(&writer->lines, "Open|fnamesize=%llu,forigsize=%llu,flags=%u,mode=%u,fd=%d",
+		   size_of(act->texts[0]), size_of(given), act->numbers[1], act->numbers[2],
+		   (int)act->numbers[0]);
+	etrace_put_text(&writer->lines, "FN", act->texts[0]);
+	etrace_put_text(&writer->lines, "FO", given);
+	return etrace_fds_open(&writer->fds, pid, act->numbers[0]);
+}
+
+/* Of a range those that are known to be open; one alone was. */
+static void put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+{
+	int64_t fd = act->numbers[0];
+
+	if (act->numbers[0] != act->numbers[1])
+		fd = etrace_fds_next(&writer->fds, pid, fd);
+	while (fd >= 0 && fd <= act->numbers[1]) {
+		etrace_put(&writer->lines, "Close|fd=%d", (int)fd);
+		etrace_fds_close(&writer->fds, pid, fd);
+		fd = etrace_fds_next(&writer->fds, pid, fd + 1);
+	}
+}
+
+static int put_dup(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+{
+	etrace_put(&writer->lines, "Dup|oldfd=%d,newfd=%d,flags=%u", (int)act->numbers[0],
+		   (int)act->numbers[1], act->numbers[2]);
+	return etrace_fds_open(&writer->fds, pid, act->numbers[1]);
+}
+
+static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+{
+	etrace_put(&writer->lines, "Pipe|fd1=%d,fd2=%d,flags=%u", (int)act->numbers[0],
+		   (int)act->numbers[1], act->numbers[2]);
+	if (etrace_fds_open(&writer->fds, pid, act->numbers[0]) < 0)
+		return -ENOMEM;
+	return etrace_fds_open(&writer->fds, pid, act->numbers[1]);
+}
+
+/* The second call of its kind is the one that has flags. */
+static void put_move(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
+{
+	const struct text *from = &act->texts[0];
+	const struct text *to = &act->texts[1];
+
+	if (act->numbers[0])
+		etrace_put(lines, "%s|fnamesize=%llu,flags=%u",
+			   is_link ? "LinkatFrom" : "Rename2From", size_of(*from), act->numbers[0]);
+	else
+		etrace_put(lines, "%s|fnamesize=%llu", is_link ? "LinkFrom" : "RenameFrom",
+			   size_of(*from));
+	etrace_put_text(lines, is_link ? "LF" : "RF", *from);
+	etrace_put(lines, "%s|fnamesize=%llu", is_link ? "LinkTo" : "RenameTo", size_of(*to));
+	etrace_put_text(lines, is_link ? "LT" : "RT", *to);
+}
+
+static void put_symlink(struct etrace_lines *lines, const struct proc_act *act)
+{
+	const struct text *resolved = &act->texts[2];
+
+	if (text_left(resolved))
+		etrace_put(lines,
+			   "Symlink|targetnamesize=%llu,resolvednamesize=%llu,linknamesize=%llu",
+			   size_of(act->texts[0]), size_of(*resolved), size_of(act->texts[1]));
+	else
+		etrace_put(lines, "Symlink|targetnamesize=%llu,linknamesize=%llu",
+			   size_of(act->texts[0]), size_of(act->texts[1]));
+	etrace_put_text(lines, "ST", act->texts[0]);
+	if (text_left(resolved))
+		etrace_put_text(lines, "SR", *resolved);
+	etrace_put_text(lines, "SL", act->texts[1]);
+}
+
+static void put_mount(struct etrace_lines *lines, const struct proc_act *act)
+{
+	const struct text *source = &act->texts[0];
+	const struct text *type = &act->texts[2];
+	struct strbuf keys cleanup_strbuf = { 0 };
+
+	if (text_left(source))
+		strbuf_addf(&keys, "sourcenamesize=%llu,", size_of(*source));
+	strbuf_addf(&keys, "targetnamesize=%llu,", size_of(act->texts[1]));
+	if (text_left(type))
+		strbuf_addf(&keys, "typenamesize=%llu,", size_of(*type));
+	etrace_put(lines, "Mount|%sflags=%u", strbuf_str(&keys), act->numbers[0]);
+	if (text_left(source))
+		etrace_put_text(lines, "MS", *source);
+	etrace_put_text(lines, "MT", act->texts[1]);
+	if (text_left(type))
+		etrace_put_text(lines, "MX", *type);
+}
+
+static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
+{
+	etrace_put(lines, "Umount|targetnamesize=%llu,flags=%u", size_of(act->texts[0]),
+		   act->numbers[0]);
+	etrace_put_text(lines, "MT", act->texts[0]);
+}
+
+static void put_name(struct etrace_lines *lines, const struct proc_act *act)
+{
+	etrace_put(lines, "Comm|size=%llu", size_of(act->texts[0]));
+	etrace_put_text(lines, "CN", act->texts[0]);
+}
+
+static int take_environment(struct etrace_writer *writer, const struct proc_act *act)
+{
+	struct text all = act->texts[0];
+	struct text one;
+
+	while (proc_next_arg(&all, &one)) {
+		struct etrace_variable *variables = vec_grow(
+			writer->variables, writer->nr_variables, sizeof(*writer->variables));
+		char *text = variables ? text_dup(&one) : NULL;
+
+		if (variables)
+			writer->variables = variables;
+		if (!text)
+			return -ENOMEM;
+		variables[writer->nr_variables++] = (struct etrace_variable){ writer->lines.upid,
+									      text };
+	}
+	return 0;
+}
+
+static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	struct etrace_lines *lines = &writer->lines;
+	struct proc_act act;
+
+	if (!proc_act_decode(rec->data, rec->len, writer->file.is_big_endian, &act))
+		return 0;
+	switch (rec->kind) {
+	case PROC_OPEN:
+		return put_open(writer, rec->pid, &act);
+	case PROC_CLOSE:
+		put_close(writer, rec->pid, &act);
+		return 0;
+	case PROC_DUP:
+		return put_dup(writer, rec->pid, &act);
+	case PROC_PIPE:
+		return put_pipe(writer, rec->pid, &act);
+	case PROC_RENAME:
+	case PROC_LINK:
+		put_move(lines, &act, rec->kind == PROC_LINK);
+		return 0;
+	case PROC_SYMLINK:
+		put_symlink(lines, &act);
+		return 0;
+	case PROC_MOUNT:
+		put_mount(lines, &act);
+		return 0;
+	case PROC_UMOUNT:
+		put_umount(lines, &act);
+		return 0;
+	case PROC_INHERIT: /* Who reads the text finds that out. */
+		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
+	case PROC_NAME:
+		put_name(lines, &act);
+		return 0;
+	case PROC_ENV:
+		return take_environment(writer, &act);
+	default:
+		writer->nr_out++;
+		return 0;
+	}
+}
+
+/* --- the beginning and the end --- */
+
+/* The directory that all begins in, in a line that readers skip. That it may have a newline in it nobody has thought of: then it is cut. */
+static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
+{
+	strbuf_addstr(out, "INITCWD=");
+	strbuf_add(out, strbuf_str(&writer->cwd), strcspn(strbuf_str(&writer->cwd), "\n"));
+	strbuf_addch(out, '\n');
+	writer->has_begun = true;
+}
+
+/* That of the first program. */
+static int find_cwd(struct etrace_writer *writer, const char *dir, bool is_big_endian,
+		    struct uft_err *err)
+{
+	struct proc_file file cleanup_proc_file;
+	struct uft_err broken = { 0 };
+	struct proc_exec exec;
+	struct proc_record rec;
+	int ret = proc_file_open(&file, dir, is_big_endian, err);
+
+	while (ret == 0 && !writer->cwd.len && proc_file_next(&file, &rec, &broken) > 0) {
+		if (rec.kind == PROC_EXEC &&
+		    proc_exec_decode(rec.data, rec.len, is_big_endian, &exec))
+			strbuf_add(&writer->cwd, exec.cwd.at, text_left(&exec.cwd));
+	}
+	return ret == 0 && strbuf_oom(&writer->cwd)
+		       ? err_set_errno(err, -ENOMEM, "cannot read '%s'", dir)
+		       : ret;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct etrace_variable *first = a;
+	const struct etrace_variable *second = b;
+	int order = strcmp(first->text, second->text);
+
+	return order ? order : (first->upid > second->upid) - (first->upid < second->upid);
+}
+
+static bool are_same(const struct etrace_variable *a, const struct etrace_variable *b)
+{
+	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
+}
+
+/* Each variable behind the tasks whose programs had it. */
+static void put_environments(struct etrace_writer *writer)
+{
+	const struct etrace_variable *all = writer->variables;
+	size_t nr = writer->nr_variables;
+
+	if (nr)
+		qsort(writer->variables, nr, sizeof(*all), by_text);
+	etrace_begin(&writer->lines, 0, 0);
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || !are_same(&all[i], &all[i - 1]))
+			etrace_put(&writer->lines, "UPID|%llu", (unsigned long long)all[i].upid);
+		if (i + 1 == nr || strcmp(all[i].text, all[i + 1].text) != 0)
+			etrace_put_text(&writer->lines, "Env",
+					text_of(all[i].text, strlen(all[i].text)));
+	}
+	writer->has_ended = true;
+}
+
+/* --- all --- */
+
+static int put_record(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	uint64_t upid = upid_of(writer, rec->tid);
+
+	if (!upid)
+		return -ENOMEM;
+	etrace_begin(&writer->lines, upid, rec->time_ns);
+	switch (rec->kind) {
+	case PROC_FORK:
+		return put_fork(writer, rec);
+	case PROC_EXEC:
+		return put_exec(writer, rec);
+	case PROC_EXIT:
+		return put_exit(writer, rec);
+	default:
+		return put_act(writer, rec);
+	}
+}
+
+int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out)
+{
+	struct proc_record rec;
+	int ret = 0;
+
+	if (writer->has_ended)
+		return 0;
+	writer->lines.out = out;
+	if (!writer->has_begun)
+		put_beginning(writer, out);
+	else if (proc_file_next(&writer->file, &rec, &writer->broken) > 0)
+		ret = put_record(writer, &rec);
+	else
+		put_environments(writer);
+	return ret < 0 || strbuf_oom(out) ? -ENOMEM : 1;
+}
+
+int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
+		       bool is_bare, struct uft_err *err)
+{
+	*writer = (struct etrace_writer){ .lines = { .is_bare = is_bare } };
+
+	int ret = proc_file_open(&writer->file, dir, is_big_endian, err);
+
+	return ret < 0 ? ret : find_cwd(writer, dir, is_big_endian, err);
+}
+
+void etrace_writer_close(struct etrace_writer *writer)
+{
+	proc_file_close(&writer->file);
+	strbuf_deinit(&writer->cwd);
+	intmap_deinit(&writer->upids);
+	free(writer->tasks);
+	etrace_fds_deinit(&writer->fds);
+	for (size_t i = 0; i < writer->nr_variables; i++)
+		free(writer->variables[i].text);
+	free(writer->variables);
+}

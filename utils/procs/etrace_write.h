@@ -1,0 +1,57 @@
+/* Process and file events of a recording as text (doc/formats/etrace.md). */
+#ifndef UTRAIL_PROCS_ETRACE_WRITE_H
+#define UTRAIL_PROCS_ETRACE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/intmap.h"
+#include "utils/base/strbuf.h"
+#include "utils/procs/etrace_fds.h"
+#include "utils/procs/etrace_lines.h"
+#include "utils/trace/proc_file.h"
+
+/* A variable that the program of @upid had. */
+struct etrace_variable {
+	uint64_t upid;
+	char *text;
+};
+
+/*
+ * Starts with etrace_writer_open(), ends with etrace_writer_close().
+ *
+ * @cwd: the directory of the first program
+ * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
+ * @variables: of all programs, for the end
+ * @nr_out: events that the format has no place for
+ * @broken: what is wrong with the file; what is in front of the damage is written
+ */
+struct etrace_writer {
+	struct proc_file file;
+	struct etrace_lines lines;
+	struct strbuf cwd;
+	struct intmap upids;
+	uint64_t *tasks;
+	size_t nr_tasks;
+	struct etrace_fds fds;
+	struct etrace_variable *variables;
+	size_t nr_variables;
+	bool has_begun;
+	bool has_ended;
+	uint64_t nr_out;
+	struct uft_err broken;
+};
+
+/* Of the data directory @dir. @is_bare: no "0: " in front of lines. 0; -ENOENT when it has no such events; negative with @err. */
+int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
+		       bool is_bare, struct uft_err *err);
+void etrace_writer_close(struct etrace_writer *writer);
+#define cleanup_etrace_writer cleanup(etrace_writer_close)
+
+/* Append the lines of the next record, which may be none, to @out. 1, 0 at the end, or -ENOMEM. */
+int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
+
+#endif

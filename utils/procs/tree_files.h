@@ -1,0 +1,23 @@
+/* What executions did to files, as parts of their objects in JSON. */
+#ifndef UTRAIL_PROCS_TREE_FILES_H
+#define UTRAIL_PROCS_TREE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/executions.h"
+#include "utils/trace/files.h"
+
+/* A number of its own for each process, with the system's number in its lower bits. */
+unsigned long long tree_process_number(const struct execution *execution);
+
+/* ,"i":[...]: which executions of other processes have the end to read from of a pipe that the execution @at writes to. */
+void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
+		       struct strbuf *out);
+
+/* ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. False as json_string(). */
+bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
+		     struct strbuf *out);
+
+#endif

@@ -1,0 +1,149 @@
+/* What executions have done to files: whose contents each of them has read and written, and when. */
+#ifndef UTRAIL_TRACE_FILES_H
+#define UTRAIL_TRACE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/intmap.h"
+#include "utils/base/strmap.h"
+#include "utils/trace/executions.h"
+
+#define FILES_NONE UINT32_MAX
+
+/*
+ * A path. Names are a tree, so that what is in a directory can be renamed with it.
+ *
+ * @content: what it is the name of, at the end of what was read; FILES_NONE: nothing is known, or it was removed
+ * @was_removed: there is nothing by that name but what the recorded processes have made since
+ */
+struct file_name {
+	char *path;
+	uint32_t content;
+	uint32_t directory;
+	uint32_t first_child;
+	uint32_t next_child;
+	bool was_removed;
+};
+
+enum content_kind {
+	CONTENT_FILE,
+	CONTENT_PIPE,
+	CONTENT_OTHER, /* directories, devices, sockets, symbolic links: nobody's dependencies */
+};
+
+/*
+ * What is in a file, under whatever names, until the file is removed or begins anew (O_TRUNC).
+ *
+ * @name: the name that it was given last
+ * @nr_names: how many it has at the end; 0: it is gone
+ * @is_outside: it was there before any of the recorded processes wrote to it
+ * @first_use, @next_of_content of these: who has used it, in the order of the first time
+ */
+struct file_content {
+	uint32_t name;
+	uint32_t nr_names;
+	uint32_t first_use;
+	uint32_t last_use;
+	enum content_kind kind;
+	bool is_outside;
+};
+
+/* What a use is known to do, as listings of opened files show it. */
+enum {
+	FILE_SHOWN = 1,
+	FILE_SHOWN_READ = 2,
+	FILE_SHOWN_WRITTEN = 4,
+	FILE_RUN = 8, /* the program itself, or its interpreter */
+};
+
+/*
+ * A file that an execution has used under one name, however often.
+ *
+ * @open_ns, @close_ns: the first and the last time; at the latest the end of the execution
+ * @read_ns, @write_ns: from when on it may have been read, written; UINT64_MAX: it was not
+ * @given: the name as it was given, if that was another one
+ * @nr_open: of descriptors, while they are read
+ */
+struct file_use {
+	uint64_t open_ns;
+	uint64_t close_ns;
+	uint64_t read_ns;
+	uint64_t write_ns;
+	char *given;
+	uint32_t execution;
+	uint32_t content;
+	uint32_t name;
+	uint32_t next_of_execution;
+	uint32_t next_of_content;
+	uint32_t nr_open;
+	uint32_t what; /* FILE_... */
+};
+
+/* The first and the last of its uses. */
+struct files_of_execution {
+	uint32_t first_use;
+	uint32_t last_use;
+};
+
+/*
+ * @of: by the number of an execution, @nr_of of them
+ * @has_events: the recording tells what was done to files; without that there are only the programs that were run
+ * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
+ *
+ * Starts as { 0 }, ends with files_deinit().
+ */
+struct files {
+	struct file_name *names;
+	size_t nr_names;
+	struct file_content *contents;
+	size_t nr_contents;
+	struct file_use *uses;
+	size_t nr_uses;
+	struct files_of_execution *of;
+	size_t nr_of;
+	bool has_events;
+	struct strmap by_path;
+	struct intmap by_place;
+};
+
+/* Read @executions, and what they have done to files. As executions_load(). */
+int files_load(struct files *files, struct executions *executions, const char *dir,
+	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
+void files_deinit(struct files *files);
+#define cleanup_files cleanup(files_deinit)
+
+/* The first use of an execution; FILES_NONE: none. */
+uint32_t files_first_use(const struct files *files, size_t execution);
+
+/* The content that @path is the name of at the end, or FILES_NONE. */
+uint32_t files_find(const struct files *files, const char *path);
+
+/* Whether others can have it now: a file with a name, and no directory. */
+bool files_is_left(const struct files *files, uint32_t content);
+
+/* For who reads recordings: each negative is -ENOMEM. */
+
+/* The name @path, new if need be; FILES_NONE without memory. */
+uint32_t files_name(struct files *files, const char *path);
+
+/* What is there by that name; if nothing is known a content that comes from outside. FILES_NONE without memory. */
+uint32_t files_content(struct files *files, uint32_t name);
+
+/* A content that has no name yet, or is the new one of that name, which the old one loses. */
+uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
+
+/* The use of @content as @name by @execution, with the time of its beginning if it is new. FILES_NONE without memory. */
+uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
+		   uint64_t now_ns);
+
+/* @to is another name of what @from is, too; @from is moved there, with all that is in it; @name is nobody's any more; they change places. */
+int files_link(struct files *files, uint32_t from, uint32_t to);
+int files_rename(struct files *files, uint32_t from, uint32_t to);
+void files_unlink(struct files *files, uint32_t name);
+int files_exchange(struct files *files, uint32_t one, uint32_t other);
+
+#endif
