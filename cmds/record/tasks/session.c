@@ -134,15 +134,17 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 	struct symtab symbols cleanup_symtab = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 	char name[NAME_MAX + 1];
+	int ret = 0;
 
 	if (known->is_saved ||
 	    !store_choose_name(sessions->store, known->path, known->build_id, name, sizeof(name)) ||
 	    known_symbols_load(sessions->settings, known, &symbols) < 0)
 		return 0;
 	known->is_saved = true;
-	if (known->has_functions && capture_needs_debug(&sessions->settings->captures) &&
-	    save_debug(sessions, known, &symbols, name, err) < 0)
-		return err->code;
+	if (known->has_functions && capture_needs_debug(&sessions->settings->captures))
+		ret = save_debug(sessions, known, &symbols, name, err);
+	if (ret < 0)
+		return ret;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);

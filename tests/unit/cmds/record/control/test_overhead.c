@@ -2,7 +2,14 @@
 #include "tests/unit/lib/recorder.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+
+#include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/modules.h"
+#include "utils/base/fd.h"
 
 static unsigned count_fds(void)
 {
@@ -43,14 +50,339 @@ static void with_a_limit(void **state)
 	assert_int_equal(count_fds(), before);
 }
 
+/* --- functions that cost too much --- */
+
+#define OFTEN  "_cmocka_run_group_tests"
+#define CALLER "cmocka_set_message_output"
+#define RARE   "_will_return"
+#define CALLS  900000
+#define START  0x100000ULL
+
+/* This process as one that is recorded, with one module, in which OFTEN is called often. */
+struct traced {
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet;
+	struct control_module *modules[1];
+	struct process proc;
+	struct known_module *known;
+	struct symtab symbols;
+	int repatched; /* what comes of it */
+	unsigned nr_repatched;
+};
+
+static const uint8_t original[5] = { 1, 2, 3, 4, 5 };
+/* Where a hook of OFTEN would be. */
+static uint8_t code[5];
+
+static int repatch(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
+		   struct uft_err *err)
+{
+	struct traced *traced = arg;
+
+	assert_int_equal(pid, getpid());
+	assert_int_equal(patches->sites.len, sizeof(uint64_t));
+	assert_int_equal(patches->wanted.len, 0);
+	traced->nr_repatched++;
+	if (traced->repatched == 0)
+		memcpy(code, original, sizeof(code));
+	return traced->repatched < 0 ? err_set(err, traced->repatched, "it is busy") : 0;
+}
+
+static const struct symbol *symbol(const struct traced *traced, const char *name)
+{
+	for (size_t i = 0; i < traced->symbols.nr; i++) {
+		if (strcmp(traced->symbols.syms[i].name, name) == 0)
+			return &traced->symbols.syms[i];
+	}
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static void begin_traced(struct test_recorder *t, struct traced *traced)
+{
+	static char arena[RING_PAGE] __attribute__((aligned(RING_PAGE)));
+	struct recorder *rec = &t->rec;
+	Dl_info library;
+
+	*traced = (struct traced){ .packet.m = { .start = START, .end = 1 << 30, .has_text = 1 } };
+	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
+	assert_non_null(realpath(library.dli_fname, traced->packet.m.path));
+	traced->known = known_module_get(&rec->planner.modules, traced->packet.m.path);
+	assert_non_null(traced->known);
+	assert_int_equal(known_symbols_load(&t->settings, traced->known, &traced->symbols), 0);
+	traced->modules[0] = &traced->packet.m;
+	traced->proc = (struct process){
+		.peer = { getpid(), getuid(), getgid() },
+		.os_pid = getpid(),
+		.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0),
+		.arena = (struct arena *)arena,
+		.modules = traced->modules,
+		.nr_kept_modules = 1,
+		/* More than it will ever have. */
+		.cpu_ns = UINT64_MAX,
+	};
+	assert_true(traced->proc.pidfd >= 0);
+	rec->steering.repatch = repatch;
+	rec->steering.processes_arg = traced;
+	t->settings.overhead_percent = 5;
+	assert_int_equal(overhead_begin(&rec->overhead, NULL), 0);
+	rec->overhead.budget.call_ns = 100;
+	rec->overhead.budget.left_ns = 10;
+}
+
+static void end_traced(struct test_recorder *t, struct traced *traced)
+{
+	overhead_end(&t->rec.overhead);
+	symtab_deinit(&traced->symbols);
+	close(traced->proc.pidfd);
+	t->settings.overhead_percent = 0;
+}
+
+/* There is a hook of OFTEN. */
+static void hook(struct traced *traced)
+{
+	struct found_patch found = {
+		.patch = { .site = (uintptr_t)code,
+			   .addr = START + symbol(traced, OFTEN)->addr,
+			   .what = PATCH_CALL,
+			   .bytes = sizeof(code) },
+		.func = symbol(traced, OFTEN)->addr,
+	};
+
+	memset(code, 0xe8, sizeof(code));
+	memcpy(found.patch.original, original, sizeof(original));
+	strbuf_add(&traced->known->patches[true].found, &found, sizeof(found));
+}
+
+static void add_call(struct sample *sample, const struct traced *traced, const char *name,
+		     const char *caller, unsigned calls)
+{
+	sample->calls[sample->nr++] = (struct sampled_call){
+		.proc = &traced->proc,
+		.addr = START + symbol(traced, name)->addr,
+		.caller = caller ? START + symbol(traced, caller)->addr + 1 : 0,
+		.calls = calls,
+		.ended = calls,
+		.sum_ns = calls * 10ULL,
+	};
+}
+
+/* Half of what came was looked at. */
+static void look(struct test_recorder *t, struct traced *traced, uint64_t cpu_ns)
+{
+	struct recorder *rec = &t->rec;
+	struct sample *sample = rec->overhead.writers->sample;
+
+	sample->bytes = 2000;
+	sample->looked_at = 1000;
+	sample->entries = CALLS / 2 * 10 / 9;
+	add_call(sample, traced, OFTEN, CALLER, CALLS / 4);
+	add_call(sample, traced, OFTEN, NULL, CALLS / 4);
+	add_call(sample, traced, RARE, CALLER, 2);
+	rec->overhead.time.cpu_ns = cpu_ns;
+	rec->processes.live = &traced->proc;
+	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
+	rec->processes.live = NULL;
+}
+
+static size_t nr_left_out(const struct traced *traced)
+{
+	return traced->known->left_out.len / sizeof(struct module_left_out);
+}
+
+/* The lines of left-out.txt, without their times. */
+static void check_notes(const struct test_recorder *t, const char *expected)
+{
+	char *text = test_recorder_file(t, "left-out.txt");
+	struct strbuf found cleanup_strbuf = { 0 };
+	char *rest = text;
+
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		char kind[16];
+		unsigned permille;
+		unsigned long long addr;
+
+		assert_int_equal(sscanf(line, "%15s %*s %u %llx", kind, &permille, &addr), 3);
+		strbuf_addf(&found, "%s %u %llx\n", kind, permille, addr);
+	}
+	assert_string_equal(strbuf_str(&found), expected);
+	free(text);
+}
+
+static void add_note(struct strbuf *notes, const struct traced *traced, const char *kind,
+		     unsigned permille, const char *name)
+{
+	strbuf_addf(notes, "%s %u %llx\n", kind, permille,
+		    (unsigned long long)symbol(traced, name)->addr);
+}
+
+static void what_costs_too_much(void **state)
+{
+	struct test_recorder *t = *state;
+	struct overhead *o = &t->rec.overhead;
+	struct strbuf notes cleanup_strbuf = { 0 };
+	struct module_left_out *left;
+	struct traced traced;
+
+	begin_traced(t, &traced);
+	/* So little CPU time says nothing, and is kept. */
+	look(t, &traced, BUDGET_CPU_MIN_NS - 1);
+	assert_int_equal(nr_left_out(&traced), 0);
+	assert_int_equal(o->time.cpu_ns, BUDGET_CPU_MIN_NS - 1);
+	o->writers->sample->nr = 0;
+	/* Of so much time it is little. */
+	look(t, &traced, 100 * BUDGET_CPU_MIN_NS);
+	assert_int_equal(o->time.cpu_ns, 0);
+	assert_int_equal(nr_left_out(&traced), 0);
+	assert_int_equal(t->rec.steering.generation, 0);
+	assert_true(o->calls > CALLS);
+
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 1);
+	left = (struct module_left_out *)traced.known->left_out.data;
+	assert_int_equal(left->func.start, symbol(&traced, OFTEN)->addr);
+	assert_int_equal(left->func.end, left->func.start + symbol(&traced, OFTEN)->size);
+	assert_false(left->can_go);
+	assert_true(left->rate > 0);
+	assert_int_equal(t->rec.steering.generation, 1);
+	assert_int_equal(o->left_out_generation, 1);
+	assert_true(o->not_before_ns > settings_now_ns(&t->settings));
+	add_note(&notes, &traced, "function", 900, OFTEN);
+	add_note(&notes, &traced, "caller", 0, CALLER);
+	check_notes(t, strbuf_str(&notes));
+	assert_non_null(strstr(o->said.data,
+			       "'" OFTEN "' is left out, but its hooks cannot be taken "
+			       "out"));
+	/* Such a call costs something. */
+	assert_true(o->budget.left_rate > 0);
+
+	/* It is not chosen again, nor is another one. */
+	o->not_before_ns = 0;
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 1);
+	assert_int_equal(t->rec.steering.generation, 1);
+
+	/* It is told once that the user has it back. */
+	left->is_back = true;
+	look(t, &traced, 0);
+	look(t, &traced, 0);
+	add_note(&notes, &traced, "again", 0, OFTEN);
+	check_notes(t, strbuf_str(&notes));
+	assert_true(o->budget.left_rate == 0);
+	end_traced(t, &traced);
+}
+
+/* Rings still have calls from before the last change. */
+static void not_at_once_again(void **state)
+{
+	struct test_recorder *t = *state;
+	struct traced traced;
+
+	begin_traced(t, &traced);
+	t->rec.overhead.not_before_ns = UINT64_MAX;
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 0);
+	assert_int_equal(t->rec.overhead.time.cpu_ns, 0);
+	end_traced(t, &traced);
+}
+
+static void hooks_are_taken_out(void **state)
+{
+	struct test_recorder *t = *state;
+	struct overhead *o = &t->rec.overhead;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct traced traced;
+
+	begin_traced(t, &traced);
+	hook(&traced);
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 1);
+	assert_true(((struct module_left_out *)traced.known->left_out.data)->can_go);
+	assert_int_equal(traced.nr_repatched, 1);
+	assert_true(o->budget.left_rate == 0);
+	assert_int_equal(traced.proc.left_out_generation, 1);
+	strbuf_addf(
+		&said,
+		"--overhead: process %d: the hooks of functions that are left out were taken out",
+		getpid());
+	assert_string_equal(o->said.data, strbuf_str(&said));
+	look(t, &traced, 0);
+	assert_int_equal(traced.nr_repatched, 1);
+	end_traced(t, &traced);
+}
+
+/* It is asked five times. */
+static void hooks_that_stay(void **state)
+{
+	struct test_recorder *t = *state;
+	struct overhead *o = &t->rec.overhead;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct traced traced;
+
+	begin_traced(t, &traced);
+	hook(&traced);
+	traced.repatched = -EBUSY;
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	for (unsigned i = 1; i < 5; i++) {
+		assert_int_equal(traced.nr_repatched, i);
+		assert_int_equal(traced.proc.left_out_generation, 0);
+		assert_int_equal(o->said.len, 0);
+		assert_true(o->budget.left_rate == 0);
+		look(t, &traced, 0);
+	}
+	assert_int_equal(traced.nr_repatched, 5);
+	assert_int_equal(traced.proc.left_out_generation, 1);
+	strbuf_addf(
+		&said,
+		"--overhead: process %d: 1 hooks of functions that are left out stay: it is busy",
+		getpid());
+	assert_string_equal(o->said.data, strbuf_str(&said));
+	assert_true(((struct module_left_out *)traced.known->left_out.data)->stays);
+	assert_true(o->budget.left_rate > 0);
+	look(t, &traced, 0);
+	assert_int_equal(traced.nr_repatched, 5);
+	end_traced(t, &traced);
+}
+
+/* What cannot be changed is not asked for again; and one that was not hooked may still be about to obey an older plan. */
+static void who_is_asked_how_often(void **state)
+{
+	struct test_recorder *t = *state;
+	struct traced traced;
+
+	begin_traced(t, &traced);
+	hook(&traced);
+	traced.repatched = -EPERM;
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(traced.nr_repatched, 1);
+	assert_int_equal(traced.proc.left_out_generation, 1);
+
+	memcpy(code, original, sizeof(code));
+	traced.proc.left_out_generation = 0;
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(traced.proc.left_out_generation, 0);
+		look(t, &traced, 0);
+	}
+	assert_int_equal(traced.proc.left_out_generation, 1);
+	traced.proc.left_out_generation = 0;
+	traced.proc.plan_generation = 1;
+	look(t, &traced, 0);
+	assert_int_equal(traced.proc.left_out_generation, 1);
+	assert_int_equal(traced.nr_repatched, 1);
+	end_traced(t, &traced);
+}
+
 #define each(test) \
 	cmocka_unit_test_setup_teardown(test, test_recorder_setup, test_recorder_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		each(without_a_limit),
-		each(with_a_limit),
+		each(without_a_limit),	      each(with_a_limit),	 each(what_costs_too_much),
+		each(not_at_once_again),      each(hooks_are_taken_out), each(hooks_that_stay),
+		each(who_is_asked_how_often),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,11 @@
 /* Changes of a recording that goes on: what was not asked for stays as it is, and what is refused changes nothing. */
 #include "tests/unit/lib/recorder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <sys/syscall.h>
+
+#include "cmds/record/plan/patches.h"
 
 static int setup(void **state)
 {
@@ -101,6 +105,305 @@ static void what_is_refused_leaves_nothing(void **state)
 	assert_int_equal(steer->planner->binder.entries.lists[PLAN_RULES].len, 0);
 }
 
+/* --- processes --- */
+
+/* This program, as one that is recorded, and what it is told. */
+struct traced {
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet;
+	struct control_module *modules[1];
+	struct process proc;
+	int ret;
+	size_t left;
+	unsigned nr_told;
+	int32_t choices[8];
+	size_t nr_choices;
+	size_t nr_sites;
+	size_t nr_wanted;
+};
+
+static int told_choices(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
+			struct uft_err *err)
+{
+	struct traced *traced = arg;
+
+	assert_int_equal(pid, getpid());
+	assert_true(nr <= ARRAY_SIZE(traced->choices));
+	traced->nr_told++;
+	traced->nr_choices = nr;
+	for (size_t i = 0; i < nr; i++) {
+		assert_true(choices[i].event > 0);
+		traced->choices[i] = choices[i].choice;
+	}
+	return traced->ret < 0 ? err_set(err, traced->ret, "it does not want to") : 0;
+}
+
+static int told_patches(void *arg, pid_t pid, const struct process_patches *patches,
+			size_t *nr_left, struct uft_err *err)
+{
+	struct traced *traced = arg;
+
+	assert_int_equal(pid, getpid());
+	traced->nr_told++;
+	traced->nr_sites = patches->sites.len / sizeof(uint64_t);
+	traced->nr_wanted = patches->wanted.len / sizeof(uint64_t);
+	*nr_left = traced->left;
+	return traced->ret < 0 ? err_set(err, traced->ret, "it does not want to") : 0;
+}
+
+static void begin_traced(struct recorder *rec, struct traced *traced)
+{
+	/* Where it is told that there are news. */
+	static char arena[RING_PAGE] __attribute__((aligned(RING_PAGE)));
+	struct steering *steer = &rec->steering;
+
+	*traced = (struct traced){ .packet.m = { .start = 4096, .end = 1 << 30, .has_text = 1 } };
+	assert_non_null(realpath("/proc/self/exe", traced->packet.m.path));
+	traced->modules[0] = &traced->packet.m;
+	traced->proc = (struct process){
+		.peer = { getpid(), getuid(), getgid() },
+		.os_pid = getpid(),
+		.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0),
+		.arena = (struct arena *)arena,
+		.has_declared = true,
+		.modules = traced->modules,
+		.nr_kept_modules = 1,
+	};
+	assert_true(traced->proc.pidfd >= 0);
+	steer->choose = told_choices;
+	steer->repatch = told_patches;
+	steer->processes_arg = traced;
+}
+
+static void end_traced(struct recorder *rec, struct traced *traced)
+{
+	rec->processes.live = NULL;
+	close(traced->proc.pidfd);
+}
+
+/* As steering_change(), with that process; nothing else looks at what it has. */
+static int change_with(struct recorder *rec, struct traced *traced,
+		       const struct steer_change *change, struct strbuf *said, struct uft_err *err)
+{
+	int ret;
+
+	strbuf_reset(said);
+	*err = (struct uft_err){ 0 };
+	traced->nr_told = 0;
+	rec->processes.live = &traced->proc;
+	ret = steering_change(&rec->steering, change, said, err);
+	rec->processes.live = NULL;
+	return ret;
+}
+
+static int choose(struct recorder *rec, struct traced *traced, const char *in, const char *out,
+		  struct strbuf *said, struct uft_err *err)
+{
+	struct steer_change change cleanup_steer_change = {
+		.flags = (in ? STEER_TRACE_INCLUDE : 0) | (out ? STEER_TRACE_EXCLUDE : 0),
+	};
+
+	strbuf_addstr(&change.trace_include, in ? in : "");
+	strbuf_addstr(&change.trace_exclude, out ? out : "");
+	return change_with(rec, traced, &change, said, err);
+}
+
+static void check_choices(const struct traced *traced, const int32_t expected[3])
+{
+	assert_int_equal(traced->nr_choices, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(traced->choices[i], expected[i]);
+}
+
+#define CHOICES(...) ((const int32_t[]){ __VA_ARGS__ })
+
+static void declared_events(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct steering *steer = &rec->steering;
+	struct declared *declared = &steer->planner->declared;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_traced(rec, &traced);
+	assert_int_equal(choose(rec, &traced, "alpha", NULL, &said, &err), -ENOENT);
+	assert_string_equal(err.text, "'trace-include': no program has declared an event so far");
+	assert_true(declared_add(declared, "alpha_one", "", "") > 0);
+	assert_true(declared_add(declared, "alpha_two", "", "") > 0);
+	assert_true(declared_add(declared, "beta", "", "") > 0);
+
+	assert_int_equal(choose(rec, &traced, "alpha", NULL, &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "events: 2 on, 1 off\n");
+	assert_int_equal(traced.nr_told, 1);
+	check_choices(&traced, CHOICES(1, 1, -1));
+	assert_string_equal(steer->now.trace_include->text, "alpha");
+	assert_null(steer->now.trace_exclude);
+	assert_int_equal(steer->generation, 1);
+	assert_int_equal(choose(rec, &traced, NULL, "_two", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "events: 1 on, 2 off\n");
+	check_choices(&traced, CHOICES(1, -1, -1));
+	assert_string_equal(steer->now.trace_include->text, "alpha");
+	assert_string_equal(steer->now.trace_exclude->text, "_two");
+
+	/* What is refused changes nothing. */
+	assert_int_equal(choose(rec, &traced, "gamma", NULL, &said, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "'trace-include': no declared event matches 'gamma'; the "
+					 "nearest: "));
+	assert_int_equal(choose(rec, &traced, "beta", "gamma", &said, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "'trace-exclude': no declared event matches 'gamma'"));
+	assert_int_equal(choose(rec, &traced, "(", NULL, &said, &err), -ERR_USAGE);
+	assert_non_null(strstr(err.text, "'trace-include'"));
+	assert_int_equal(traced.nr_told, 0);
+	assert_int_equal(steer->generation, 2);
+	assert_string_equal(steer->now.trace_include->text, "alpha");
+	assert_string_equal(steer->now.trace_exclude->text, "_two");
+
+	/* Who does not obey is told again what was before. */
+	traced.ret = -EPERM;
+	assert_int_equal(choose(rec, &traced, "beta", "one", &said, &err), -EPERM);
+	assert_string_equal(err.text, "it does not want to");
+	assert_int_equal(traced.nr_told, 2);
+	check_choices(&traced, CHOICES(1, -1, -1));
+	assert_string_equal(steer->now.trace_include->text, "alpha");
+	assert_string_equal(steer->now.trace_exclude->text, "_two");
+	/* One that has ended is not asked. */
+	traced.ret = -ESRCH;
+	assert_int_equal(choose(rec, &traced, "beta", "one", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "events: 1 on, 2 off\n");
+	check_choices(&traced, CHOICES(-1, -1, 1));
+	traced.ret = 0;
+	/* Nor is one that declares nothing, or that is no more. */
+	traced.proc.has_declared = false;
+	assert_int_equal(choose(rec, &traced, NULL, "beta", &said, &err), 0);
+	assert_int_equal(traced.nr_told, 0);
+	end_traced(rec, &traced);
+}
+
+/* Without --trace-include the program decides. */
+static void as_the_program_says(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct declared *declared = &rec->steering.planner->declared;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_traced(rec, &traced);
+	assert_true(declared_add(declared, "alpha_one", "", "") > 0);
+	assert_true(declared_add(declared, "alpha_two", "", "") > 0);
+	assert_true(declared_add(declared, "beta", "", "") > 0);
+	assert_int_equal(choose(rec, &traced, NULL, "beta", &said, &err), 0);
+	assert_string_equal(strbuf_str(&said), "events: 0 on, 1 off, 2 as the program says\n");
+	check_choices(&traced, CHOICES(0, 0, -1));
+	end_traced(rec, &traced);
+}
+
+static int patch(struct recorder *rec, struct traced *traced, const char *rules,
+		 struct strbuf *said, struct uft_err *err)
+{
+	struct steer_change change cleanup_steer_change = { .flags = STEER_PATCH,
+							    .match = MATCH_SIMPLE };
+
+	strbuf_addstr(&change.patches, rules);
+	return change_with(rec, traced, &change, said, err);
+}
+
+static void hooks(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder *rec = &t->rec;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+	Dl_info library;
+
+	begin_traced(rec, &traced);
+	/* A program that knows OCaml's texts, as this one does, is taken for one of that language. */
+	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
+	assert_non_null(realpath(library.dli_fname, traced.packet.m.path));
+	if (patch(rec, &traced, "_cmocka_run_group_tests", &said, &err) == -ENOENT)
+		skip(); /* this build reads no machine code */
+	assert_string_equal(strbuf_str(&said), "patched: 1 functions\nunpatched: 0 functions\n");
+	assert_int_equal(traced.nr_told, 1);
+	assert_true(traced.nr_sites > 1);
+	assert_int_equal(traced.nr_wanted, 1);
+	assert_int_equal(t->patches.nr, 1);
+
+	assert_int_equal(patch(rec, &traced, "no_such_function", &said, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "'patch': no function of the program matches "
+					 "'no_such_function'"));
+	assert_int_equal(traced.nr_told, 0);
+	assert_int_equal(t->patches.nr, 1);
+	assert_true(patch(rec, &traced, "", &said, &err) < 0);
+
+	traced.ret = -EPERM;
+	assert_int_equal(patch(rec, &traced, "cmocka_set_message_output", &said, &err), -EPERM);
+	assert_string_equal(err.text, "it does not want to");
+	assert_int_equal(traced.nr_told, 2);
+	assert_int_equal(traced.nr_wanted, 1);
+	assert_int_equal(t->patches.nr, 1);
+
+	traced.ret = 0;
+	traced.left = 3;
+	assert_int_equal(patch(rec, &traced, "!_cmocka_run_group_tests;cmocka_set_message_output",
+			       &said, &err),
+			 0);
+	assert_non_null(strstr(strbuf_str(&said), ": 3 places stay as they are: "));
+	assert_non_null(
+		strstr(strbuf_str(&said), "patched: 1 functions\nunpatched: 1 functions\n"));
+	assert_int_equal(traced.nr_wanted, 1);
+	/* A rule with the same text takes the place of the earlier one. */
+	assert_int_equal(t->patches.nr, 2);
+	end_traced(rec, &traced);
+	patch_rules_deinit(&t->patches);
+	t->patches = (struct patch_rules){ 0 };
+}
+
+/* --- status --- */
+
+static void check_status(struct recorder *rec, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	steering_status(&rec->steering, &text);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static void what_is_in_force(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder *rec = &t->rec;
+	struct image image = { .exe = "/bin/program" };
+	struct process second = { .os_pid = 8, .plan_generation = 1 };
+	struct process first = { .os_pid = 7, .next_live = &second, .session = &image };
+
+	t->rec.steering.now.trace_on = true;
+	check_status(rec, "recording: on\nsteerable: yes\ndepth: 0\nchanges: 0\n");
+	t->rec.steering.now.trace_on = false;
+	check_status(
+		rec,
+		"recording: off, until a trigger or signal\nsteerable: yes\ndepth: 0\nchanges: "
+		"0\n");
+	change(rec, STEER_OFF | STEER_DEPTH | STEER_TIME | STEER_SIZE);
+	assert_int_equal(patch_rules_parse("one;!two@lib", MATCH_SIMPLE, &t->patches, NULL), 0);
+	rec->processes.live = &first;
+	check_status(rec, "recording: off\nsteerable: yes\npatch: one\nunpatch: two@lib\ndepth: 3\n"
+			  "time: 7ns\nsize: 9\nchanges: 1\n"
+			  "process: 7 /bin/program (has not asked for the last change yet)\n"
+			  "process: 8\n");
+	rec->processes.live = NULL;
+	patch_rules_deinit(&t->patches);
+	t->patches = (struct patch_rules){ 0 };
+	t->settings.has_agent = false;
+	atomic_store(&rec->processes.control->finished, 1);
+	check_status(rec,
+		     "recording: stopped\nsteerable: no (record --agent)\ndepth: 3\ntime: 7ns\n"
+		     "size: 9\nchanges: 1\n");
+}
+
 #define each(test) cmocka_unit_test_setup_teardown(test, setup, test_recorder_teardown)
 
 int main(void)
@@ -109,6 +412,10 @@ int main(void)
 		each(limits_do_not_switch_it_on),
 		each(off_and_on),
 		each(what_is_refused_leaves_nothing),
+		each(declared_events),
+		each(as_the_program_says),
+		each(hooks),
+		each(what_is_in_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

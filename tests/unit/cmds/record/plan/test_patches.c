@@ -1,0 +1,488 @@
+/* Which functions of a file get hooks: at first, when rules change, and when they are left out. */
+#include "tests/unit/lib/unit.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+
+#include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/modules.h"
+#include "utils/base/compiler.h"
+#include "utils/base/order.h"
+
+#define LIBRARY false
+#define BIAS	0x10000
+
+/* The same functions, with room for hooks and without. */
+static const char *with_room;
+static const char *without;
+
+struct place {
+	struct patch_rules rules;
+	struct filters filters;
+	struct record_settings settings;
+	struct known_modules modules;
+	struct patches patches;
+	struct known_module *known;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	p->settings = (struct record_settings){ .patches = &p->rules, .filters = &p->filters };
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	patch_rules_deinit(&p->rules);
+	patches_deinit(&p->patches);
+	known_modules_deinit(&p->modules);
+	free(p);
+	return 0;
+}
+
+static void use(struct place *p, const char *path, const char *rules)
+{
+	if (rules)
+		assert_int_equal(patch_rules_parse(rules, MATCH_GLOB, &p->rules, NULL), 0);
+	p->known = known_module_get(&p->modules, path);
+	assert_non_null(p->known);
+	assert_ptr_equal(known_module_get(&p->modules, path), p->known);
+	assert_int_equal(p->known->is_instrumented, path == with_room);
+}
+
+static void find(struct place *p)
+{
+	patches_find(&p->patches, &p->settings, p->known, LIBRARY);
+}
+
+/* The user says more. */
+static void add(struct place *p, const char *text)
+{
+	struct patch_rules more = { 0 };
+	struct patch_rules_change change = { 0 };
+
+	assert_int_equal(patch_rules_parse(text, MATCH_GLOB, &more, NULL), 0);
+	assert_int_equal(patch_rules_add(&p->rules, &more, &change), 0);
+	patch_rules_keep(&p->rules, &change);
+	patch_rules_deinit(&more);
+}
+
+static void turn(struct place *p, size_t nr_in, size_t nr_out)
+{
+	struct patches_turned turned = { 0 };
+
+	assert_int_equal(patches_turn(&p->settings, p->known, LIBRARY, &turned), 0);
+	assert_int_equal(turned.nr_in, nr_in);
+	assert_int_equal(turned.nr_out, nr_out);
+}
+
+static struct symtab symbols_of(const struct place *p)
+{
+	struct symtab symbols = { 0 };
+
+	assert_int_equal(known_symbols_load(&p->settings, p->known, &symbols), 0);
+	return symbols;
+}
+
+static const struct symbol *victim(const struct symtab *symbols, const char *name)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		if (strcmp(symbols->syms[i].name, name) == 0)
+			return &symbols->syms[i];
+	}
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static size_t nr_found(const struct place *p)
+{
+	return p->known->patches[LIBRARY].found.len / sizeof(struct found_patch);
+}
+
+static struct found_patch *found_at(const struct place *p, size_t i)
+{
+	return (struct found_patch *)p->known->patches[LIBRARY].found.data + i;
+}
+
+/* The victims that are patched, in the order of their addresses: their first letters behind "victim_". */
+static void check(const struct place *p, const char *expected)
+{
+	static const char *const names[] = { "victim_large", "victim_leaf", "victim_same",
+					     "victim_sum" };
+	struct symtab symbols cleanup_symtab = symbols_of(p);
+	char text[8] = "";
+
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+		uint64_t func = victim(&symbols, names[k])->addr + p->known->patches[LIBRARY].base;
+		unsigned nr = 0;
+
+		for (size_t i = 0; i < nr_found(p); i++) {
+			const struct found_patch *one = found_at(p, i);
+
+			nr += one->func == func && !one->is_out && found_patch_is_function(one);
+		}
+		assert_true(nr <= 1);
+		if (nr)
+			strcat(text, (const char *[]){ "L", "l", "=", "+" }[k]);
+	}
+	assert_string_equal(text, expected);
+}
+
+/* --- at first --- */
+
+static void all_that_have_room(void **state)
+{
+	struct place *p = *state;
+	const struct control_module module = { .load_bias = BIAS };
+	struct strbuf plan cleanup_strbuf = { 0 };
+
+	use(p, with_room, NULL);
+	find(p);
+	check(p, "Ll=+");
+	assert_true(p->known->has_functions);
+	assert_int_equal(p->known->patches[LIBRARY].nr_functions, nr_found(p));
+	assert_int_equal(p->patches.complaints.len, 0);
+	patches_bind(p->known, &module, LIBRARY, &plan);
+	assert_int_equal(plan.len / sizeof(struct plan_patch), nr_found(p));
+
+	const struct plan_patch *list = (const struct plan_patch *)plan.data;
+
+	for (size_t i = 0; i < nr_found(p); i++) {
+		assert_int_equal(list[i].site, found_at(p, i)->patch.site + BIAS);
+		assert_int_equal(list[i].addr, list[i].site + PLAN_PATCH_JUMP);
+		assert_int_equal(list[i].what, PATCH_CALL);
+	}
+	/* Once. */
+	size_t nr = nr_found(p);
+
+	find(p);
+	assert_int_equal(nr_found(p), nr);
+}
+
+static void those_that_are_chosen(void **state)
+{
+	struct place *p = *state;
+
+	use(p, with_room, "victim_l*@victims");
+	find(p);
+	check(p, "Ll");
+	assert_false(patches_have_unmatched(&p->rules));
+}
+
+static void all_but_one(void **state)
+{
+	struct place *p = *state;
+
+	use(p, with_room, "!victim_large@victims");
+	find(p);
+	check(p, "l=+");
+}
+
+/* Limits of size go before rules. */
+static void none_that_is_small(void **state)
+{
+	struct place *p = *state;
+	struct symtab symbols cleanup_symtab = { 0 };
+
+	use(p, with_room, "victim_*@victims");
+	symbols = symbols_of(p);
+	p->settings.size_filter = victim(&symbols, "victim_large")->size;
+	find(p);
+	check(p, "L");
+	p->settings.size_filter++;
+	add(p, "victim_leaf@victims");
+	turn(p, 0, 1);
+	check(p, "");
+}
+
+static void what_has_no_room_is_asked_for(void **state)
+{
+	struct place *p = *state;
+
+	use(p, without, "victim_*@other");
+	find(p);
+	assert_false(p->known->patches[LIBRARY].is_known);
+	assert_false(p->known->has_functions);
+	assert_int_equal(nr_found(p), 0);
+	assert_true(patches_have_unmatched(&p->rules));
+}
+
+static void functions_as_they_were_shipped(void **state)
+{
+	struct place *p = *state;
+	const struct module_patches *found;
+	size_t nr_ways = 0;
+	size_t nr_verdicts = 0;
+
+	use(p, without, "victim_l*@victims;no_such@victims");
+	p->patches.wants_verdicts = true;
+	find(p);
+	found = &p->known->patches[LIBRARY];
+	assert_null(found->why_not);
+	check(p, "Ll");
+	assert_true(p->known->has_functions);
+	assert_int_equal(found->nr_chosen, 2);
+	assert_int_equal(found->nr_functions, 2);
+	for (size_t i = 0; i < UNPREPARED_CANNOT; i++)
+		nr_ways += found->counts[i];
+	assert_int_equal(nr_ways, 2);
+	strbuf_list_each (&found->verdicts, line) {
+		nr_verdicts++;
+		assert_non_null(strstr(line, "victim_l"));
+		assert_non_null(strstr(line, ": "));
+	}
+	assert_int_equal(nr_verdicts, 2);
+	assert_true(p->rules.rules[0].has_match);
+	assert_false(p->rules.rules[1].has_name);
+	assert_true(patches_have_unmatched(&p->rules));
+}
+
+/* --- rules that change --- */
+
+static void they_come_and_go(void **state)
+{
+	struct place *p = *state;
+
+	for (unsigned k = 0; k < 2; k++) {
+		use(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
+		find(p);
+		check(p, "l");
+		/* Nothing has been said since. */
+		add(p, "victim_sum@other");
+		turn(p, 0, 0);
+		add(p, "victim_sum@victims;victim_large@victims");
+		turn(p, 2, 0);
+		check(p, "Ll+");
+		assert_true(p->known->patches[LIBRARY].has_all);
+		turn(p, 0, 0);
+		add(p, "!victim_l*@victims");
+		turn(p, 0, 2);
+		check(p, "+");
+		turn(p, 0, 0);
+		add(p, "victim_leaf@victims");
+		turn(p, 1, 0);
+		check(p, "l+");
+		/* As it was for the second file. */
+		patch_rules_deinit(&p->rules);
+		p->rules = (struct patch_rules){ 0 };
+		assert_int_equal(
+			patch_rules_parse("victim_leaf@victims", MATCH_GLOB, &p->rules, NULL), 0);
+	}
+}
+
+/* Nobody has asked for it before. */
+static void later_than_ever(void **state)
+{
+	struct place *p = *state;
+
+	use(p, without, NULL);
+	find(p);
+	assert_false(p->known->patches[LIBRARY].is_known);
+	add(p, "victim_large@victims");
+	turn(p, 1, 0);
+	check(p, "L");
+	assert_true(p->known->has_functions);
+}
+
+/* What processes have already stays: what would be in its way is refused, and the rule learns why. */
+static void another_has_its_room(void **state)
+{
+	struct place *p = *state;
+	struct found_patch other;
+
+	use(p, without, "victim_sum@victims");
+	find(p);
+	assert_int_equal(nr_found(p), 1);
+	/* As if something else had been found there. */
+	other = *found_at(p, 0);
+	other.func = 1;
+	*found_at(p, 0) = other;
+	p->rules.rules[0].has_match = false;
+	add(p, "victim_leaf@victims");
+	turn(p, 1, 1);
+	check(p, "l");
+	assert_false(p->rules.rules[0].has_match);
+	assert_string_equal(p->rules.rules[0].why_not, "another patch has its room");
+	assert_true(p->rules.rules[1].has_match);
+}
+
+/* --- for a process --- */
+
+static void what_a_process_is_told(void **state)
+{
+	const struct control_module module = { .load_bias = BIAS };
+	struct process_patches patches cleanup_process_patches = { 0 };
+	struct place *p = *state;
+	const uint64_t *sites;
+	const uint64_t *wanted;
+
+	use(p, with_room, "victim_leaf@victims");
+	find(p);
+	/* It is not known what else could be. */
+	process_patches_add(&patches, p->known, &module, LIBRARY);
+	assert_int_equal(patches.all.len, 0);
+	add(p, "victim_sum@victims");
+	turn(p, 1, 0);
+	process_patches_add(&patches, p->known, &module, LIBRARY);
+	process_patches_sort(&patches);
+	assert_int_equal(patches.all.len / sizeof(struct plan_patch), nr_found(p));
+	assert_int_equal(patches.sites.len / sizeof(*sites), nr_found(p));
+	assert_int_equal(patches.wanted.len / sizeof(*wanted), 2);
+	assert_int_equal(patches.ends.len, 0);
+	assert_null(process_patches_end(&patches, 0));
+	sites = (const uint64_t *)patches.sites.data;
+	for (size_t i = 1; i < nr_found(p); i++)
+		assert_true(sites[i - 1] < sites[i]);
+	wanted = (const uint64_t *)patches.wanted.data;
+	for (size_t i = 0; i < nr_found(p); i++) {
+		uint64_t site = found_at(p, i)->patch.site + BIAS;
+
+		assert_int_equal(!found_at(p, i)->is_out, site == wanted[0] || site == wanted[1]);
+	}
+}
+
+/* XRay's: a function has an end of its own, or several. */
+static void ends_of_calls(void **state)
+{
+	static const struct found_patch found[] = {
+		{ .patch = { .site = 0x500, .what = PATCH_XRAY_TAIL }, .func = 0x400 },
+		{ .patch = { .site = 0x200, .what = PATCH_XRAY_EXIT },
+		  .func = 0x100,
+		  .is_out = true },
+		{ .patch = { .site = 0x100, .what = PATCH_XRAY_ENTRY }, .func = 0x100 },
+	};
+	const struct control_module module = { .load_bias = BIAS };
+	struct process_patches patches cleanup_process_patches = { 0 };
+	struct known_module known = { .patches[LIBRARY].has_all = true };
+
+	strbuf_add(&known.patches[LIBRARY].found, found, sizeof(found));
+	process_patches_add(&patches, &known, &module, LIBRARY);
+	process_patches_sort(&patches);
+	module_patches_deinit(&known.patches[LIBRARY]);
+	assert_int_equal(process_patches_end(&patches, BIAS + 0x200)->func, BIAS + 0x100);
+	assert_int_equal(process_patches_end(&patches, BIAS + 0x500)->func, BIAS + 0x400);
+	assert_null(process_patches_end(&patches, BIAS + 0x100));
+	assert_int_equal(patches.wanted.len / sizeof(uint64_t), 2);
+	assert_int_equal(((const uint64_t *)patches.wanted.data)[0], BIAS + 0x100);
+}
+
+/* --- what is left out --- */
+
+static void leave_out(struct place *p, const struct symbol *sym)
+{
+	const struct module_left_out left = { .func = { sym->addr, sym->addr + sym->size },
+					      .rules = p->rules.generation };
+
+	strbuf_add(&p->known->left_out, &left, sizeof(left));
+	patches_leave_out(p->known);
+}
+
+static void left_out_and_back(void **state)
+{
+	const struct control_module module = { .load_bias = BIAS };
+	struct process_patches patches cleanup_process_patches = { 0 };
+	struct place *p = *state;
+	struct symtab symbols cleanup_symtab = { 0 };
+	const struct symbol *leaf;
+
+	use(p, with_room, "victim_l*@victims");
+	find(p);
+	symbols = symbols_of(p);
+	leaf = victim(&symbols, "victim_leaf");
+	assert_true(patches_can_go(p->known, LIBRARY, leaf->addr, leaf->addr + leaf->size));
+	assert_true(patches_can_go(p->known, LIBRARY, leaf->addr, leaf->addr + 1));
+	assert_false(patches_can_go(p->known, LIBRARY, leaf->addr + 1, leaf->addr + leaf->size));
+	assert_false(patches_can_go(p->known, LIBRARY, 0, leaf->addr ? 1 : 0));
+	process_patches_add_left_out(&patches, p->known, &module, LIBRARY);
+	assert_int_equal(patches.all.len, 0);
+	leave_out(p, leaf);
+	check(p, "L");
+	assert_false(patches_can_go(p->known, LIBRARY, leaf->addr, leaf->addr + leaf->size));
+	process_patches_add_left_out(&patches, p->known, &module, LIBRARY);
+	assert_int_equal(patches.all.len, sizeof(struct plan_patch));
+	assert_int_equal(patches.wanted.len, 0);
+	/* Rules about others do not bring it back. */
+	add(p, "victim_sum@victims");
+	turn(p, 1, 0);
+	check(p, "L+");
+	add(p, "victim_leaf@victims");
+	turn(p, 1, 0);
+	check(p, "Ll+");
+	known_left_out_each (p->known, left)
+		assert_true(left->is_back);
+	add(p, "!victim_leaf@victims");
+	turn(p, 0, 1);
+	check(p, "L+");
+}
+
+/* --- what the user is told --- */
+
+static void explain(const struct place *p, size_t rule, const char *expected)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_list_add(&names, "victim_large");
+	strbuf_list_add(&names, "something_else");
+	patches_explain(&p->rules.rules[rule], "'patch'", &names, &text);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static void why_a_rule_is_about_nothing(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(patch_rules_parse("victim_largo;near@victims;victim_large;!victim_leaf",
+					   MATCH_SIMPLE, &p->rules, NULL),
+			 0);
+	explain(p, 0,
+		"'patch': no function of the program matches 'victim_largo'; the nearest: "
+		"victim_large");
+	explain(p, 1,
+		"'patch': no function in a file whose name begins with 'victims' matches "
+		"'near'");
+	p->rules.rules[2].has_name = p->rules.rules[3].has_name = true;
+	explain(p, 2,
+		"'patch': no function that matches 'victim_large' was compiled with room for a "
+		"hook (-fpatchable-function-entry, -mnop-mcount, -fxray-instrument)");
+	explain(p, 3,
+		"'patch': no function that matches 'victim_leaf' was compiled with a call of "
+		"mcount or __fentry__, or with room for one");
+	p->rules.rules[2].why_not = strdup("it is too short");
+	explain(p, 2,
+		"'patch': no function that matches 'victim_large' can be patched: it is too "
+		"short");
+}
+
+#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		each(all_that_have_room),
+		each(those_that_are_chosen),
+		each(all_but_one),
+		each(none_that_is_small),
+		each(what_has_no_room_is_asked_for),
+		each(functions_as_they_were_shipped),
+		each(they_come_and_go),
+		each(later_than_ever),
+		each(another_has_its_room),
+		each(what_a_process_is_told),
+		cmocka_unit_test(ends_of_calls),
+		each(left_out_and_back),
+		each(why_a_rule_is_about_nothing),
+	};
+
+	if (argc != 3)
+		return 2;
+	with_room = argv[1];
+	without = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
