@@ -247,13 +247,15 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 	return atomic_compare_exchange_strong(&stream->tail, &at, at + nr_cells);
 }
 
+/* It may have committed its record and ended while we asked. Of a process that is known to be dead the word does not change any more. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
-	uint64_t word = atomic_load(&cell_at(view, at)->word);
+	_Atomic uint64_t *word = &cell_at(view, at)->word;
+	uint64_t reserved = atomic_load(word);
 
-	return rounds_ahead(view, word, at) == 0 && state_of(word) == RESERVED &&
-	       is_count(view, count_of(word)) && pxt_process_is_dead(pid_of(word)) &&
-	       pxt_ring_take(view, at, count_of(word));
+	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
+	       is_count(view, count_of(reserved)) && pxt_process_is_dead(pid_of(reserved)) &&
+	       atomic_load(word) == reserved && pxt_ring_take(view, at, count_of(reserved));
 }
 
 /* The place where events were lost is said once to the reader, with the time of the first of them. */
