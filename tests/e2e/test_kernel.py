@@ -391,18 +391,27 @@ def by_file(lines):
     return files
 
 
+def has_absolute_times(directory):
+    """Such a record comes where an interrupt came while the kernel took the time of another one, about once in 60 recordings."""
+    return any(31 in kernel.record_kinds(path.read_bytes()) for path in directory.glob("kernel-cpu*.dat"))
+
+
 @needs_kernel
 @needs_fields
 @pytest.mark.needs_peer
 def test_peer_reads_it(sleeper):
     """The same records of the same tasks with the same text. The peer shows those of strangers as task 0's, too."""
-    record(sleeper, events=f"sched:sched_switch@kernel;sched:sched_wak.*@kernel;raw_syscalls:.*@kernel;{SLEEPS}", status=3)
+    events = f"sched:sched_switch@kernel;sched:sched_wak.*@kernel;raw_syscalls:.*@kernel;{SLEEPS}"
+    record(sleeper, events=events, status=3)
+    # The peer ends a file at its first absolute time, without a word.
+    for _ in range(20):
+        if not has_absolute_times(Path("uftrace.data")):
+            break
+        record(sleeper, events=events, status=3)
     ours = by_file(dump_lines(utrail("dump").must().out))
     theirs = by_file(line for line in dump_lines(peer("dump", "--no-pager").must().out) if " 0: [event]" not in line)
     assert sum(map(len, theirs.values())) > 20
-    # Once, on a very busy machine, it ended before the last 336 records of a file, without a word.
-    for name, lines in theirs.items():
-        assert lines == ours[name][:len(lines)]
+    assert theirs == {name: ours[name] for name in theirs}
     replay = peer("replay", "--no-pager").must().out
     assert "syscalls:sys_enter_clock_nanosleep (" in replay or "syscalls:sys_enter_nanosleep (" in replay
 

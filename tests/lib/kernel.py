@@ -62,6 +62,22 @@ class Page:
         return page + bytes(PAGE_BYTES - len(page))
 
 
+def record_kinds(content):
+    """Of all records of a per-CPU file of this machine, one behind the other: 31 is an absolute time, others see ring_buffer.h."""
+    for begin in range(0, len(content), PAGE_BYTES):
+        commit = struct.unpack_from("Q", content, begin + 8)[0] & (1 << 20) - 1
+        at, end = begin + 16, begin + 16 + commit
+        while at + 4 <= end:
+            kind = struct.unpack_from("I", content, at)[0] & 31
+            yield kind
+            if kind >= 30:
+                at += 8
+            elif kind in (0, 29):
+                at += 4 + struct.unpack_from("I", content, at + 4)[0]
+            else:
+                at += 4 + 4 * kind
+
+
 def sched_switch(prev, next_, big=False):
     """The fields of sched:sched_switch: (name, pid) of who leaves and who comes."""
     return struct.pack(
