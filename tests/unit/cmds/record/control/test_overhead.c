@@ -60,16 +60,17 @@ static void with_a_limit(void **state)
 
 /* This process as one that is recorded, with one module, in which OFTEN is called often. */
 struct traced {
-	union {
-		struct control_module m;
-		char bytes[sizeof(struct control_module) + PATH_MAX];
-	} packet;
 	struct control_module *modules[1];
 	struct process proc;
 	struct known_module *known;
 	struct symtab symbols;
 	int repatched; /* what comes of it */
 	unsigned nr_repatched;
+	/* At the end: a control_module is of any length. */
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet;
 };
 
 static const uint8_t original[5] = { 1, 2, 3, 4, 5 };

@@ -109,10 +109,6 @@ static void what_is_refused_leaves_nothing(void **state)
 
 /* This program, as one that is recorded, and what it is told. */
 struct traced {
-	union {
-		struct control_module m;
-		char bytes[sizeof(struct control_module) + PATH_MAX];
-	} packet;
 	struct control_module *modules[1];
 	struct process proc;
 	int ret;
@@ -122,6 +118,11 @@ struct traced {
 	size_t nr_choices;
 	size_t nr_sites;
 	size_t nr_wanted;
+	/* At the end: a control_module is of any length. */
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet;
 };
 
 static int told_choices(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
