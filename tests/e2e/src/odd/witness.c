@@ -113,15 +113,17 @@ QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *s
 	unsigned long position = seen->position, bytes = seen->bytes, time_ns = now_ns();
 	unsigned nr_pads = seen->nr_pads;
 
-	if (seen->is_over || !head)
+	int tid = ring->tid;
+
+	if (seen->is_over || !head || !tid)
 		return;
 	if (!seen->tid) {
-		seen->tid = ring->tid;
+		seen->tid = tid;
 		seen->data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		seen->looks = calloc(LOOKS, sizeof(*seen->looks));
 	}
-	seen->is_over = head < position || ring->tid != seen->tid;
+	seen->is_over = head < position || tid != seen->tid;
 	while (!seen->is_over && position < head) {
 		unsigned long place = position % ring_bytes,
 			      in_segment = place % arena->segment_bytes;
@@ -143,8 +145,9 @@ QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *s
 	}
 	if (seen->is_over || position == seen->position)
 		return;
-	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes) {
-		/* Also when the ring is somebody else's by now. */
+	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes ||
+	    ring->tid != seen->tid) {
+		/* Also when the ring is nobody's by now, or somebody else's. */
 		seen->is_over = 1;
 		return;
 	}
