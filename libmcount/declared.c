@@ -39,7 +39,9 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 		if (chunk == MAP_FAILED)
 			return NULL;
 		/* Another thread may be faster: its chunk has what it noted. */
-		if (!atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
+		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
+			leave_note_memory((void *)chunk, CHOICES_CHUNK);
+		} else {
 			syscall(SYS_munmap, chunk, (size_t)CHOICES_CHUNK);
 			chunk = none;
 		}
@@ -87,8 +89,8 @@ static bool note_choice(const struct control_declared *answer)
 	return choice;
 }
 
-/* COLD. The recorder counts what it refuses, we what it does not get to hear of. */
-static uint32_t declare(const char *id, const char *format, const char *common)
+/* The recorder counts what it refuses, we what it does not get to hear of. */
+static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
 	union packet packet = { .m = { .has_common = common != NULL } };
 	size_t len = offsetof(struct control_declare, texts);
@@ -108,6 +110,17 @@ static uint32_t declare(const char *id, const char *format, const char *common)
 	}
 	atomic_fetch_add(&probe.arena->events_undeclared, 1);
 	return 0;
+}
+
+/* COLD. */
+static uint32_t declare(const char *id, const char *format, const char *common)
+{
+	leave_enter();
+
+	uint32_t event = declare_now(id, format, common);
+
+	leave_exit();
+	return event;
 }
 
 static int choose(uint32_t event, const char *id)
@@ -379,7 +392,7 @@ static bool end(uint32_t event, const struct utrail_trace_place *place, size_t l
 	return is_done;
 }
 
-const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
+const struct utrail_trace_recorder *declared_recorder(void)
 {
 	static const struct utrail_trace_recorder recorder = {
 		.abi = UTRAIL_TRACE_ABI,
@@ -392,6 +405,12 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 		.watch = watch,
 	};
 
-	/* A probe that was put into a process leaves it again; the library keeps its answer. */
-	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? &recorder : NULL;
+	return &recorder;
+}
+
+const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
+{
+	/* A probe that was put into a process leaves it again, and the library would keep this answer: that one knocks at doors. */
+	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
+									    : NULL;
 }

@@ -5,6 +5,7 @@
 #include "libmcount/probe.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
+#include "utils/fstrace/recorder.h"
 
 /*
  * An event with @len bytes of @payload, or what of it a ring takes at a time. False when there was no room, which is counted.
@@ -21,6 +22,9 @@ bool declared_from_aside(struct thread *t, const struct event_data *entry, uint6
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
+
+/* What copies of libutrail-trace are given that come by the door (doors.h). */
+const struct utrail_trace_recorder *declared_recorder(void);
 
 /* @t is about to have another ring, or none. */
 static inline void declared_forget_ring(struct thread *t)

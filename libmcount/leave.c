@@ -12,6 +12,7 @@
 #include "libmcount/channel.h"
 #include "libmcount/counters.h"
 #include "libmcount/declared.h"
+#include "libmcount/doors.h"
 #include "libmcount/frames.h"
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
@@ -320,6 +321,10 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 			       : -EINVAL;
 	case ATTACH_CHOSEN:
 		return declared_chosen();
+	case ATTACH_DOORS_OPEN:
+		return doors_open();
+	case ATTACH_DOORS_CLOSE:
+		return doors_close();
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

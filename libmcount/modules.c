@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/doors.h"
 #include "libmcount/plans.h"
 #include "libmcount/patches.h"
 #include "libmcount/probe.h"
@@ -195,10 +196,12 @@ void modules_after_dlopen(uint64_t begin_ns)
 {
 	unsigned long long adds = 0;
 	int saved = errno;
+	bool has_more;
 
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&modules.lock);
-	if (adds != modules.adds) {
+	has_more = adds != modules.adds;
+	if (has_more) {
 		patches_look_again();
 
 		struct control_plan plan;
@@ -212,5 +215,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 			plans_extend(ch.fds[0]);
 	}
 	pthread_mutex_unlock(&modules.lock);
+	if (has_more)
+		doors_after_dlopen();
 	errno = saved;
 }

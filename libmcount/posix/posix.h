@@ -196,6 +196,8 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /* process.c: this one */
 bool pxt_join(void);
+/* @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: just now nobody knows. */
+int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
 

@@ -192,6 +192,18 @@ bool pxt_join(void)
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
+/* A child that has not joined yet has its parent's mapped, which it then replaces. */
+int pxt_known_names(struct pxt_names **names)
+{
+	*names = NULL;
+	if (!pxt_process.names)
+		return 0;
+	if (!pxt_join())
+		return atomic_load(&pxt_process.registry) == &none ? 0 : -EAGAIN;
+	*names = pxt_process.names;
+	return 0;
+}
+
 static void before_fork(void)
 {
 	pxt_handles_lock();

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "libmcount/trace/door.h"
 #include "utils/fstrace/payload.h"
 #include "utils/fstrace/recorder.h"
 
 /* It is preloaded or not there. The address of what is not there is NULL. */
 #pragma weak utrail_trace_recorder
+
+FST_TAKE_DOOR;
 
 /* An event that finds no place of the recorder's is cut to that. */
 #define COPY_MAX 1024
@@ -53,6 +56,33 @@ void pxt_recorded_declare(uint32_t id, const char *name)
 	declare(PT_UNNAMED, "unnamed");
 	if (id > PT_UNNAMED)
 		declare(id, name);
+}
+
+int pxt_recorded_came(const struct utrail_trace_recorder *door)
+{
+	char name[PT_NAME_MAX + 1];
+	struct pxt_names *names;
+	int ret;
+
+	pxt_recorded_went();
+	atomic_store(&was_asked, 1);
+	/* Names that are opened from here on are declared by who opens them. */
+	atomic_store(&recorder, door);
+	ret = pxt_known_names(&names);
+	if (ret < 0 || !names)
+		return ret;
+	declare(PT_UNNAMED, "unnamed");
+	for (uint32_t id = PT_FIRST_NAMED; pxt_names_get(names, id, name); id++)
+		declare(id, name);
+	return 0;
+}
+
+/* Who declares an event just now may still note a number: it leads to nobody, and counts no more when the next recorder comes. */
+void pxt_recorded_went(void)
+{
+	atomic_store(&pxt_process.is_recorded, 0);
+	for (uint32_t at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++)
+		atomic_store(&numbers[at], 0);
 }
 
 static void put_payload(struct fst_text *payload, const void *data, size_t len)

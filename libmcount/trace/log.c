@@ -231,7 +231,7 @@ __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_im
 	fst_add_values(&payload, recorded->common, impl->format, spot, values);
 	if (impl->format->has_calls)
 		fst_unlock_threads(&held);
-	fst_recorded_emit(impl, recorded, &payload);
+	fst_recorded_emit(recorded, &payload);
 	if (wants_text)
 		log_line_of(impl, recorded, &payload);
 	fst_text_free(&payload);
@@ -251,8 +251,9 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 		return;
 	if ((consumers & FST_TO_RING) && recorded)
 		emit_to_ring(impl, recorded, spot, values, consumers & FST_TO_TEXT);
-	else if (!(consumers & FST_TO_RING) || (consumers & FST_TO_TEXT))
+	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
+	/* Else it was for a recorder, who has gone since the program looked, or is another process'. */
 	errno = spot->error;
 }
 

@@ -35,9 +35,9 @@ struct fst_event {
 struct fst_recorded {
 	struct fst_recorded
 		*next; /* former ones, until the log is closed: some thread may be using any */
-	uint32_t id;
-	bool is_plain;	    /* both formats are: see format.h */
-	_Atomic int choice; /* see recorder.h */
+	_Atomic uint32_t id; /* 0: it was a recorder's that is gone */
+	bool is_plain;	     /* both formats are: see format.h */
+	_Atomic int choice;  /* see recorder.h */
 	const struct fst_format *common;
 };
 
@@ -84,8 +84,7 @@ struct fstrace {
 	_Atomic(struct fstrace_event_impl *) first;
 	struct fstrace_event_impl *last;
 	struct fst_chunk *chunks;
-	struct fstrace *next; /* of the logs that are open, and have a recorder: recorded.c */
-	const struct utrail_trace_recorder *recorder; /* NULL: there is none */
+	struct fstrace *next; /* of the logs that are open: recorded.c */
 };
 
 /* No process has a file of this number. */
@@ -122,9 +121,8 @@ void fst_recorded_free(struct fstrace_event_impl *impl);
 /* HOT: make the record in his place; formats must be plain. False when that cannot be: then it must be made elsewhere, and emitted. */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
-/* Give the record to him. */
-void fst_recorded_emit(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
-		       const struct fst_text *payload);
+/* Give the record to him, if he is still there. */
+void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
 /* trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers. */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);

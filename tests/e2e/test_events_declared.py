@@ -335,8 +335,6 @@ def test_wrong_options(shop):
     for option in ("--trace-include", "--trace-exclude"):
         result = utrail("record", option, "a(", shop)
         assert result.status == 2 and f"option '{option}'" in result.err
-        result = utrail("record", "-p", "1", option, "X")
-        assert result.status == 2 and f"option '{option}' is for programs that are started" in result.err
     assert "option '--trace-include': no event that the program declares matches" in record("--trace-include", "NOPE", shop).err
     assert "the program declares no events" in record("--trace-include", "X", "-F", "main", "--force", "/bin/true").err
 

@@ -270,28 +270,8 @@ static void begin_stream(struct reading *reading, int policy)
 	check(!posix_trace_start(reading->trid), "no start");
 }
 
-static void clean_up(void)
+static int run(double seconds)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", getenv("UTRAIL_TRACE_DIR"));
-	if (system(command))
-		fprintf(stderr, "storm: '%s' is left\n", getenv("UTRAIL_TRACE_DIR"));
-}
-
-int main(int argc, char *argv[])
-{
-	double seconds = argc == 2 ? atof(argv[1]) : 0;
-	char folder[] = "/tmp/utrail-storm-XXXXXX";
-
-	if (seconds <= 0) {
-		fprintf(stderr, "usage: posix_storm SECONDS\n");
-		return 2;
-	}
-	seconds_max = (unsigned int)seconds + HANGS_AFTER;
-	if (!mkdtemp(folder))
-		return 1;
-	setenv("UTRAIL_TRACE_DIR", folder, 1);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	check(shared != MAP_FAILED, "no memory");
@@ -304,6 +284,37 @@ int main(int argc, char *argv[])
 	half((uint64_t)(seconds / 2 * 1e9), 1);
 	for (int nr = 0; nr < NR_STREAMS; nr++)
 		check(!posix_trace_shutdown(readings[nr].trid), "cannot shut down");
-	clean_up();
 	return 0;
+}
+
+/* What a process has in the folder goes when it ends: so another one looks after the folder. */
+static int run_in(char *folder, double seconds)
+{
+	char command[128];
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setenv("UTRAIL_TRACE_DIR", folder, 1);
+		exit(run(seconds));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 1;
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	if (system(command))
+		fprintf(stderr, "storm: '%s' is left\n", folder);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char *argv[])
+{
+	double seconds = argc == 2 ? atof(argv[1]) : 0;
+	char folder[] = "/tmp/utrail-storm-XXXXXX";
+
+	if (seconds <= 0) {
+		fprintf(stderr, "usage: posix_storm SECONDS\n");
+		return 2;
+	}
+	seconds_max = (unsigned int)seconds + HANGS_AFTER;
+	return mkdtemp(folder) ? run_in(folder, seconds) : 1;
 }

@@ -15,7 +15,7 @@ LAYERS = [
 ALLOWED = {
     "arch": {"utils/base"},
     "libmcount/trace": {"utils/fstrace"},  # before libmcount, which they are folders of
-    "libmcount/posix": {"utils/posixtrace", "utils/fstrace"},
+    "libmcount/posix": {"utils/posixtrace", "utils/fstrace", "libmcount/trace"},
     "libmcount": {"utils/base", "utils/fstrace", "utils/format", "arch"},
     "cmds": set(LAYERS) | {"arch"},
 }

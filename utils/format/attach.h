@@ -53,6 +53,10 @@ enum attach_step {
 	/* The room has so many struct attach_choice as the third argument says: noted, and in force by ATTACH_CHOSEN. 0 or -errno */
 	ATTACH_CHOOSE = 12,
 	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
+	/* After ATTACH_BEGIN, while threads run: what the program declares is recorded, too. How many copies of the library do so; -EAGAIN as above */
+	ATTACH_DOORS_OPEN = 14,
+	/* Before ATTACH_WITHDRAW, while threads run: the library comes to the probe no more. The same results; it holds with -EAGAIN, too */
+	ATTACH_DOORS_CLOSE = 15,
 };
 
 /* What the user says of an event that the program declares, by its id in records: below 0 off, above 0 on, 0: it is the program's business. */

@@ -1,4 +1,7 @@
-/* What libutrail-trace asks of the probe: the recorder of a program's events. Both have this; neither needs the other. */
+/*
+ * What libutrail-trace asks of the probe: the recorder of a program's events. Both have this; neither needs the other. A probe that comes later than
+ * the library knocks at its door (door.h).
+ */
 #ifndef UTRAIL_FSTRACE_RECORDER_H
 #define UTRAIL_FSTRACE_RECORDER_H
 

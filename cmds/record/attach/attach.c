@@ -233,8 +233,11 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 		ret = put_text_in(a, err);
 		if (ret == 0)
 			ret = begin_recording(a, how, err);
-		if (ret == 0)
+		if (ret == 0) {
+			world_let_others_go(&a->w, a->thread);
+			attaching_open_doors(a, how);
 			return 0;
+		}
 	} else if (ret == 0)
 		ret = err_set(err, -ECONNREFUSED, "cannot attach to process %d: %s", a->w.pid,
 			      refusal(result));

@@ -84,6 +84,13 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 /* All threads stand. Another thread makes the calls when one of them did not stop: then all were let go. */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
+/*
+ * The program's own events, recorded from now on, and no more (doors.c). Threads run meanwhile. What cannot be opened is said; the library comes
+ * to the probe no more when closing returns 0.
+ */
+void attaching_open_doors(struct attaching *a, const struct attach_how *how);
+int attaching_close_doors(struct attaching *a, struct uft_err *err);
+
 /* The probe, out of it. As attach_end() (leaving.c). */
 int attaching_take_out(struct attaching *a, struct uft_err *err);
 

@@ -115,8 +115,10 @@ static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *er
 int attaching_take_out(struct attaching *a, struct uft_err *err)
 {
 	uint64_t result, handle = 0;
-	int ret = attaching_leave(a, ATTACH_HANDLE, &handle, err);
+	int ret = attaching_close_doors(a, err);
 
+	if (ret == 0)
+		ret = attaching_leave(a, ATTACH_HANDLE, &handle, err);
 	if (ret == 0 && !handle)
 		ret = find_handle(a, &handle, err);
 	if (ret == 0)

@@ -53,11 +53,6 @@ static int check_options(const struct opts *opts, struct uft_err *err)
 				       "cannot be used with -p",
 				       handlers[i].name);
 	}
-	if (opts->trace_include_spec || opts->trace_exclude_spec)
-		return err_set(err, -ERR_USAGE,
-			       "option '--trace-%s' is for programs that are started: it cannot "
-			       "be used with -p",
-			       opts->trace_include_spec ? "include" : "exclude");
 	if (opts->nr_args)
 		return err_set(err, -ERR_USAGE,
 			       "option '--pid' records what runs already: '%s' cannot be run, too",

@@ -1,0 +1,283 @@
+"""record -p: events of libutrail-trace, declared before anybody recorded, are in the calls that made them; and nothing stays of it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from test_events_declared import BUILD, TOP
+from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
+
+FOLDER = BUILD / "libmcount/trace"
+HEADERS = [f"-I{TOP}/libmcount/posix/include", f"-I{TOP}/libmcount/trace"]
+SHARED = [FOLDER / "libutrail-trace.so.1", f"-Wl,-rpath,{FOLDER}"]
+WAYS = {
+    "shared": ["-pg", *SHARED],
+    "fentry": ["-pg", "-mfentry", *SHARED],
+    "static": ["-pg", FOLDER / "libutrail-trace.a"],
+    "stripped": ["-pg", FOLDER / "libutrail-trace.a", "-s"],
+}
+
+# Each thread writes all the time: BUSY for nobody but a recorder, SOLD for the program's own log, and "tick" without any stream.
+WRITER = r"""
+#include <fstrace.h>
+#include <trace.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static fstrace_t *trace;
+static fstrace_event_t *sold, *busy;
+static trace_event_id_t tick;
+static volatile sig_atomic_t is_over;
+static int pause_us;
+
+__attribute__((noinline)) void sell(int nr)
+{
+	if (nr % 1000 == 0)
+		FSTRACE(sold, nr, "a box");
+	FSTRACE(busy, nr, "a name");
+	posix_trace_event(tick, &nr, sizeof(nr));
+	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, "boring", 6);
+	if (pause_us)
+		usleep(pause_us);
+}
+
+__attribute__((noinline)) void *trade(void *sales)
+{
+	for (int *nr = sales; !is_over; ++*nr)
+		sell(*nr);
+	return NULL;
+}
+
+static void end(int sig)
+{
+	is_over = 1;
+}
+
+int main(int argc, char *argv[])
+{
+	static int sales[64];
+	pthread_t threads[64];
+	int nr = atoi(argv[1]), lines = 0;
+
+	pause_us = atoi(argv[2]);
+	trace = fstrace_open("log", -1);
+	sold = fstrace_declare(trace, "SHOP-SOLD", "NR=%d WHAT=%s");
+	busy = fstrace_declare(trace, "SHOP-BUSY", "NR=%d WHO=%s");
+	fstrace_select_regex(trace, "SOLD", NULL);
+	posix_trace_eventid_open("tick", &tick);
+	signal(SIGTERM, end);
+	for (int i = 0; i < nr; i++)
+		pthread_create(&threads[i], NULL, trade, &sales[i]);
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < nr; i++)
+		lines += (sales[i] + 999) / 1000;
+	printf("sold %d\n", lines);
+	return fstrace_close(trace) ? 1 : 7;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    made = {}
+
+    def make(way, source=WRITER):
+        if (way, source) not in made:
+            folder = tmp_path_factory.mktemp("events")
+            (folder / "writer.c").write_text(source)
+            flags = [word for word in WAYS[way] if str(word).startswith("-pg") or word == "-mfentry"]
+            libraries = [word for word in WAYS[way] if word not in flags]
+            run("gcc", "-O2", *flags, *HEADERS, folder / "writer.c", "-o", folder / "writer", *libraries, "-pthread").must()
+            made[way, source] = folder / "writer"
+        return made[way, source]
+
+    return make
+
+
+class Writer:
+    def __init__(self, exe, folder, threads=2, pause_us=1000):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.proc = subprocess.Popen([exe, str(threads), str(pause_us)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                     env=environment(UTRAIL_TRACE_DIR=folder))
+        assert self.proc.stdout.readline() == "ready\n"
+        self.pid = self.proc.pid
+
+    def maps_probe(self):
+        return re.search(r"/libmcount[^/]*$", Path(f"/proc/{self.pid}/maps").read_text(), re.M)
+
+    def end(self):
+        """It has written what it wrote to its own log, and knows of nothing else."""
+        self.proc.terminate()
+        out, err = self.proc.communicate(timeout=LIMIT_S)
+        lines = [line for line in Path("log.log").read_text().splitlines() if " SHOP-" in line]
+        assert (out, err, self.proc.returncode) == (f"sold {len(lines)}\n", "", 7)
+        assert all(re.fullmatch(r"\S+ \S+ SHOP-SOLD NR=\d+ WHAT=a\+box", line) for line in lines), lines[:3]
+
+
+@pytest.fixture
+def start(programs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    running = []
+
+    def begin(way, **kw):
+        running.append(Writer(programs(way), tmp_path / "place", **kw))
+        return running[-1]
+
+    yield begin
+    for writer in running:
+        writer.proc.kill()
+        writer.proc.wait()
+
+
+def record(pid, *args):
+    return utrail("record", "-p", pid, "--for=200ms", *args)
+
+
+INSIDE = r"""^ *sell\(\) \{
+(?: */\* trace:SHOP-SOLD \(NR=\d+ WHAT=a\+box\) \*/
+)? */\* trace:SHOP-BUSY \(NR=\d+ WHO=a\+name\) \*/
+ */\* posix:tick \(DATA=[0-9a-f]{8}\) \*/
+ */\* posix:unnamed \(DATA=626f72696e67\) \*/
+"""
+
+
+def replay():
+    return utrail("replay", "-f", "none", "--no-libcall").must().out
+
+
+@pytest.mark.parametrize("way", ["shared", "fentry", "static"])
+def test_events_are_in_their_calls(start, way):
+    writer = start(way)
+    for _ in range(2):
+        result = record(writer.pid, "--trace-include", "SHOP|posix").must()
+        assert result.out + result.err == ""
+        assert not writer.maps_probe()
+        assert re.search(INSIDE, replay(), re.M)
+    writer.end()
+
+
+def test_without_symbols(start):
+    """The library is found by its note; the functions of the program have no names then."""
+    writer = start("stripped")
+    assert record(writer.pid, "--trace-include", "SHOP|posix").must().err == ""
+    assert not writer.maps_probe()
+    assert {"trace:SHOP-BUSY", "posix:tick", "posix:unnamed"} <= set(utrail("events", "list").must().out.split())
+    writer.end()
+
+
+def test_without_a_word_the_program_chooses(start):
+    """SHOP-BUSY is nobody's; SHOP-SOLD is in the log and in the recording."""
+    writer = start("shared", pause_us=10)
+    record(writer.pid).must()
+    writer.end()
+    shown = replay()
+    assert "trace:SHOP-SOLD" in shown and "posix:tick" in shown and "SHOP-BUSY" not in shown
+
+
+def test_it_comes_and_goes_while_threads_write(start):
+    writer = start("shared", threads=4, pause_us=0)
+    recorded = 0
+    for _ in range(50):
+        result = utrail("record", "-p", writer.pid, "--for=5ms", "--trace-include", "SHOP|posix", "-b", "64k").must()
+        assert "probe stays" not in result.err and "not all events" not in result.err
+        assert not writer.maps_probe()
+        recorded += any(Path("uftrace.data").glob("*.evt"))
+    assert recorded > 25
+    writer.end()
+
+
+def test_it_ends_while_it_is_recorded(start):
+    writer = start("shared", threads=4, pause_us=0)
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(writer.pid), "--trace-include", "SHOP|posix"], env=environment())
+    wait_until(lambda: any(Path("uftrace.data").glob("*.evt")))
+    writer.end()
+    assert recorder.wait(timeout=LIMIT_S) == 0
+
+
+def test_the_next_recorder_comes_after_one_that_was_killed(start):
+    writer = start("shared", threads=4, pause_us=100)
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(writer.pid), "--trace-include", "SHOP|posix"], env=environment())
+    wait_until(lambda: any(Path("uftrace.data").glob("*.evt")))
+    recorder.kill()
+    recorder.wait()
+    record(writer.pid, "--trace-include", "SHOP|posix").must()
+    assert not writer.maps_probe()
+    assert re.search(INSIDE, replay(), re.M)
+    writer.end()
+
+
+PLUGIN = r"""
+#include <fstrace.h>
+
+static fstrace_event_t *event;
+
+void begin(void)
+{
+	event = fstrace_declare(fstrace_open("plugin", -1), "PLUGIN-DID", "NR=%d");
+}
+
+void work(int nr)
+{
+	FSTRACE(event, nr);
+}
+"""
+
+HOST = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+	void (*begin)(void), (*work)(int);
+	void *plugin;
+
+	puts("ready");
+	fflush(stdout);
+	while (access("go", F_OK) < 0)
+		usleep(1000);
+	plugin = dlopen("./plugin.so", RTLD_NOW);
+	begin = (void (*)(void))dlsym(plugin, "begin");
+	work = (void (*)(int))dlsym(plugin, "work");
+	begin();
+	for (int i = 0; i < 10; i++)
+		work(i);
+	return dlclose(plugin);
+}
+"""
+
+
+def test_a_library_that_comes_later(workdir):
+    """A plugin with a copy of its own, loaded while the program is recorded."""
+    for name, source, words in ("plugin", PLUGIN, ["-shared", "-fPIC", "-o", "plugin.so"]), ("host", HOST, ["-pg", "-o", "host"]):
+        Path(f"{name}.c").write_text(source)
+        library = [FOLDER / "libutrail-trace.a", "-Wl,-Bsymbolic"] if name == "plugin" else []
+        run("gcc", "-O2", *HEADERS, f"{name}.c", *words, *library, "-pthread").must()
+    host = subprocess.Popen(["./host"], stdout=subprocess.PIPE, env=environment())
+    host.stdout.readline()
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(host.pid), "--trace-include", "PLUGIN"], env=environment())
+    wait_until(lambda: any(Path("uftrace.data").glob("*.dat")))
+    Path("go").touch()
+    assert host.wait(timeout=LIMIT_S) == 0
+    assert recorder.wait(timeout=LIMIT_S) == 0
+    assert [line.split()[-1] for line in utrail("events", "show").must().out.splitlines()] == [f"NR={i}" for i in range(10)]
+
+
+def test_other_events_are_chosen_while_it_is_recorded(start):
+    writer = start("shared")
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(writer.pid), "-g", "--trace-include", "posix"], env=environment())
+    events = lambda: set(re.findall(r" (SHOP-\S+|trace:SHOP-\S+) ", utrail("events", "show").must().out))  # noqa: E731
+    wait_until(lambda: any(Path("uftrace.data").glob("*.evt")))
+    utrail("control", "uftrace.data", "trace-include", "BUSY").must()
+    wait_until(lambda: "trace:SHOP-BUSY" in events())
+    recorder.terminate()
+    assert recorder.wait(timeout=LIMIT_S) == 0
+    writer.end()
