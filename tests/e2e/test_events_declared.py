@@ -236,6 +236,7 @@ int main(int argc, char *argv[])
 {
 	static char format[9000];
 	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
+	fstrace_set_lock_path("lock"); /* who is killed leaves it */
 	fstrace_t *trace = fstrace_open("seller", -1);
 
 	sold = fstrace_declare(trace, "SOLD", "NR=%d");

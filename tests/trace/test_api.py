@@ -228,6 +228,7 @@ def test_limits_of_a_directory_that_cannot_be_listed(tmp_path):
         if is_root:
             os.setuid(65534)
         before = os.fstat(0)
+        lib.fstrace_set_lock_path(b"lock")  # who ends by _exit() leaves it
         trace = Log("t", 0)
         event = trace.declare("A", "")
         for set in "file_count", "file_age", "byte_count":
@@ -285,6 +286,7 @@ def test_standard_descriptors_are_left_alone(tmp_path):
     def child():
         for fd in range(3):
             os.close(fd)
+        lib.fstrace_set_lock_path(bytes(tmp_path / "lock"))
         trace = Log(tmp_path / "t")
         log(trace.declare("A", ""))
         for fd in range(3):
@@ -351,6 +353,7 @@ static void handler(int sig) { handled++; FSTRACE(FIRST_EVENT, sig); }
 
 int main(int argc, char **argv)
 {
+	fstrace_set_lock_path("lock"); /* who crashes leaves it */
 	fstrace_t *trace = fstrace_open(argv[1], -1);
 	FSTRACE(FIRST_EVENT, count());
 	fstrace_declare_globals(trace);
@@ -409,7 +412,7 @@ def build(tmp_path, compiler, name, text, library):
 @pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
 def test_program_that_crashes(tmp_path, library):
     program = build(tmp_path, ["gcc", "-std=gnu99"], "program.c", PROGRAM, library)
-    assert subprocess.run([program, tmp_path / "t"]).returncode == -11
+    assert subprocess.run([program, tmp_path / "t"], cwd=tmp_path).returncode == -11
     line = PROGRAM.splitlines().index("\tif (SECOND_EVENT) FSTRACE_NO_ARGS(SECOND_EVENT); else abort();") + 1
     assert [text.split(" ", 2)[2] for text in (tmp_path / "t.log").read_text().splitlines()] == [
         "FIRST-EVENT N=1", f"SECOND-EVENT WHERE={line}", "FIRST-EVENT N=10"]
