@@ -119,6 +119,12 @@ static void emit(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
+	/* It has gone since the number was read, and this is the next one's place. */
+	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
+			number)) {
+		to->end(number, &place, SIZE_MAX);
+		return;
+	}
 	if (place.room < sizeof(uint32_t) + len)
 		len = place.room > sizeof(uint32_t) ? place.room - sizeof(uint32_t) : 0;
 	fst_text_init_at(&payload, place.at, place.room);

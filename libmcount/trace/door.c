@@ -107,6 +107,8 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
+	/* Numbers of a former one are still there when it went while somebody had the lock. */
+	fst_recorded_went();
 	/* Whoever begins must come to the same recorder's end. */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);

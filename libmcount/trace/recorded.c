@@ -208,6 +208,11 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 
 	if (found <= 0)
 		return found == 0;
+	/* It has gone since the number was read, and this is the next one's place. */
+	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
+		to->end(id, &place, SIZE_MAX);
+		return true;
+	}
 	fst_text_init_at(&payload, place.at, place.room);
 	va_copy(copy.list, values->list);
 	fst_add_values(&payload, recorded->common, impl->format, spot, &copy);

@@ -23,7 +23,9 @@ static struct {
 	uint32_t begun[NR_SAID];
 	uint32_t ended[NR_SAID];
 	unsigned nr_begun, nr_ended, nr_emitted;
+	size_t last_len;
 	bool goes_meanwhile;
+	bool another_comes_meanwhile;
 } seen;
 
 static char folder[] = "/tmp/utrail-door-XXXXXX";
@@ -46,12 +48,19 @@ static bool emit(uint32_t event, const void *payload, size_t len)
 	return true;
 }
 
+static const struct utrail_trace_recorder recorder;
+
 static int begin(uint32_t event, struct utrail_trace_place *place)
 {
 	static char room[64];
 
 	if (seen.goes_meanwhile)
 		fst_door_close();
+	if (seen.another_comes_meanwhile) {
+		fst_door_close();
+		seen.next_id = 20;
+		fst_door_open(&recorder);
+	}
 	seen.begun[seen.nr_begun++] = event;
 	place->at = room;
 	place->room = sizeof(room);
@@ -61,6 +70,7 @@ static int begin(uint32_t event, struct utrail_trace_place *place)
 static bool end(uint32_t event, const struct utrail_trace_place *place, size_t len)
 {
 	seen.ended[seen.nr_ended++] = event;
+	seen.last_len = len;
 	return true;
 }
 
@@ -188,6 +198,32 @@ static void who_has_begun_comes_to_the_end(void **state)
 	assert_int_equal(seen.nr_begun, 1);
 }
 
+/* A number of the former one's means something else to the next. */
+static void who_has_begun_with_the_next_one_says_nothing(void **state)
+{
+	trace_event_id_t id;
+
+	assert_int_equal(posix_trace_eventid_open("word", &id), 0);
+	assert_int_equal(fst_door_open(&recorder), 0);
+	seen.another_comes_meanwhile = true;
+	FSTRACE(event, 7);
+	assert_int_equal(seen.nr_ended, 1);
+	assert_true(seen.last_len == SIZE_MAX);
+	seen.last_len = 0;
+	seen.next_id = 1;
+	fst_door_close();
+	assert_int_equal(fst_door_open(&recorder), 0);
+	posix_trace_event(id, "a", 1);
+	assert_int_equal(seen.nr_ended, 2);
+	assert_true(seen.last_len == SIZE_MAX);
+	seen.another_comes_meanwhile = false;
+	FSTRACE(event, 7);
+	posix_trace_event(id, "a", 1);
+	assert_int_equal(seen.nr_ended, 4);
+	assert_int_equal(seen.ended[2], 20);
+	assert_true(seen.last_len < SIZE_MAX);
+}
+
 /* The program has looked before that, and logs it after. */
 static void nobody_gets_what_comes_too_late(void **state)
 {
@@ -240,6 +276,23 @@ static void nobody_waits_for_a_lock(void **state)
 	assert_false(event->enabled);
 }
 
+/* The former one could not wait for the lock, and what it has said is still there. */
+static void the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry(void **state)
+{
+	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");
+	int ret = 0;
+
+	fstrace_select_event(calls, 1);
+	assert_int_equal(fst_door_open(&recorder), 0);
+	FSTRACE(calls, go_within, &ret);
+	assert_int_equal(ret, -EAGAIN);
+	seen.next_id = 20;
+	seen.nr_begun = 0;
+	assert_int_equal(fst_door_open(&recorder), 0);
+	FSTRACE(event, 7);
+	assert_int_equal(seen.begun[0], 20);
+}
+
 static void one_of_another_version_is_sent_away(void **state)
 {
 	struct utrail_trace_recorder other = recorder;
@@ -283,8 +336,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_common_format_needs_a_new_declaration,
 						prepare, finish),
 		cmocka_unit_test_setup_teardown(who_has_begun_comes_to_the_end, prepare, finish),
+		cmocka_unit_test_setup_teardown(who_has_begun_with_the_next_one_says_nothing,
+						prepare, finish),
 		cmocka_unit_test_setup_teardown(nobody_gets_what_comes_too_late, prepare, finish),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_a_lock, prepare, finish),
+		cmocka_unit_test_setup_teardown(
+			the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare,
+			finish),
 		cmocka_unit_test_setup_teardown(one_of_another_version_is_sent_away, prepare,
 						finish),
 		cmocka_unit_test_setup_teardown(names_of_posix_trace_are_declared, prepare, finish),
