@@ -1,6 +1,8 @@
 """record -p: events of libutrail-trace, declared before anybody recorded, are in the calls that made them; and nothing stays of it."""
 
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -16,6 +18,7 @@ WAYS = {
     "shared": ["-pg", *SHARED],
     "fentry": ["-pg", "-mfentry", *SHARED],
     "static": ["-pg", FOLDER / "libutrail-trace.a"],
+    "plain": ["-pg"],
     "stripped": ["-pg", FOLDER / "libutrail-trace.a", "-s"],
 }
 
@@ -82,6 +85,20 @@ int main(int argc, char *argv[])
 	printf("sold %d\n", lines);
 	return fstrace_close(trace) ? 1 : 7;
 }
+"""
+
+CHILD = r"""
+static void have_child(int sig)
+{
+	if (fork() == 0) {
+		signal(SIGTERM, SIG_DFL);
+		for (int nr = 1;; nr++) {
+			if (nr % 1000)
+				sell(nr);
+		}
+	}
+}
+
 """
 
 
@@ -175,8 +192,8 @@ def test_without_symbols(start):
 
 def test_without_a_word_the_program_chooses(start):
     """SHOP-BUSY is nobody's; SHOP-SOLD is in the log and in the recording."""
-    writer = start("shared", pause_us=10)
-    record(writer.pid).must()
+    writer = start("shared", threads=1, pause_us=0)
+    utrail("record", "-p", writer.pid, "--for=50ms").must()
     writer.end()
     shown = replay()
     assert "trace:SHOP-SOLD" in shown and "posix:tick" in shown and "SHOP-BUSY" not in shown
@@ -280,4 +297,40 @@ def test_other_events_are_chosen_while_it_is_recorded(start):
     wait_until(lambda: "trace:SHOP-BUSY" in events())
     recorder.terminate()
     assert recorder.wait(timeout=LIMIT_S) == 0
+    writer.end()
+
+
+def test_a_program_without_the_library_is_told_nothing(tmp_path, programs):
+    source = '#include <unistd.h>\n#include <stdio.h>\nint main(void) { puts("ready"); fflush(stdout); for (;;) usleep(100); }\n'
+    writer = Writer(programs("plain", source), tmp_path / "place")
+    try:
+        assert record(writer.pid, f"-d{tmp_path}/data").must().err == ""
+        assert not writer.maps_probe() and not list((tmp_path / "place").iterdir())
+    finally:
+        writer.proc.kill()
+        writer.proc.communicate()
+
+
+def test_a_child_is_recorded_and_left_with_its_parent(tmp_path, programs, monkeypatch):
+    """One that is forked while the parent is recorded."""
+    monkeypatch.chdir(tmp_path)
+    source = WRITER.replace("	signal(SIGTERM, end);", "	signal(SIGTERM, end);\n	signal(SIGUSR1, have_child);").replace(
+        "static void end(int sig)", CHILD + "static void end(int sig)")
+    writer = Writer(programs("shared", source), tmp_path / "place", threads=1, pause_us=100)
+    recorder = subprocess.Popen([UTRAIL, "record", "-p", str(writer.pid), "--trace-include", "SHOP|posix"], env=environment())
+    wait_until(lambda: any(Path("uftrace.data").glob("*.evt")))
+    writer.proc.send_signal(signal.SIGUSR1)
+    children = lambda: [pid for task in Path(f"/proc/{writer.pid}/task").iterdir()  # noqa: E731
+                        for pid in (task / "children").read_text().split()]
+    child, = wait_until(children)
+    try:
+        wait_until(Path(f"uftrace.data/{child}.evt").exists)
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(timeout=LIMIT_S) == 0
+        for pid in (writer.pid, child):
+            assert not re.search(r"/libmcount[^/]*$", Path(f"/proc/{pid}/maps").read_text(), re.M)
+        assert re.search(INSIDE, utrail("replay", "-f", "none", "--no-libcall", f"--tid={child}").must().out, re.M)
+        os.kill(int(child), 0)
+    finally:
+        os.kill(int(child), signal.SIGTERM)
     writer.end()
