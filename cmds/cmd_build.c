@@ -11,6 +11,7 @@
 #include "cmds/build_deps.h"
 #include "cmds/check_db.h"
 #include "cmds/cmd.h"
+#include "cmds/events_etrace.h"
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
@@ -21,6 +22,7 @@
 #include "utils/trace/executions.h"
 
 #define DEFAULT_OUTPUT "compile_commands.json"
+#define ETRACE_OUTPUT  ".nfsdb"
 
 static bool is_deps(const struct opts *opts)
 {
@@ -33,16 +35,23 @@ static bool is_compdb(const struct opts *opts)
 	       (opts->export_as == OPTS_AS_NOTHING || opts->export_as == OPTS_AS_COMPDB);
 }
 
+static bool is_etrace(const struct opts *opts)
+{
+	return !is_deps(opts) && opts->export_as == OPTS_AS_ETRACE;
+}
+
 /* What is written is about files, too. */
 static bool asks_for_files(const struct opts *opts)
 {
-	return is_deps(opts) || opts->export_as == OPTS_AS_JSON;
+	return is_deps(opts) || is_etrace(opts) || opts->export_as == OPTS_AS_JSON;
 }
 
 static const char *output_name(const struct opts *opts)
 {
 	if (opts->output)
 		return opts->output;
+	if (is_etrace(opts))
+		return ETRACE_OUTPUT;
 	return is_compdb(opts) ? DEFAULT_OUTPUT : "-";
 }
 
@@ -51,8 +60,36 @@ static bool is_stdout(const struct opts *opts)
 	return strcmp(output_name(opts), "-") == 0;
 }
 
+/* Options that only the text of etrace has. */
+static int check_etrace(const struct opts *opts, struct uft_err *err)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} rows[] = {
+		{ opts->work_dir, "work-dir" },
+		{ opts->etrace.ignores_repeats, "ignore-repeated-opens" },
+		{ opts->etrace.has_names, "thread-names" },
+		{ opts->etrace.has_mounts, "mounts" },
+		{ opts->etrace.has_environment, "environment" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !is_etrace(opts); i++) {
+		if (rows[i].is_given)
+			return err_set(err, -ERR_USAGE, "option '--%s' needs '--as=etrace'",
+				       rows[i].name);
+	}
+	if (opts->work_dir && opts->output)
+		return err_set(err, -ERR_USAGE,
+			       "options '--work-dir' and '--output' exclude each other: both say "
+			       "where the text goes");
+	return 0;
+}
+
 static int check(const struct opts *opts, struct uft_err *err)
 {
+	if (check_etrace(opts, err) < 0)
+		return -ERR_USAGE;
 	if (opts->needs && opts->used_by)
 		return err_set(err, -ERR_USAGE,
 			       "options '--needs' and '--used-by' exclude each other");
@@ -60,10 +97,10 @@ static int check(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE, "option '%s' needs '--as=deps' or no '--as'",
 			       opts->needs ? "--needs" : "--used-by");
 	if (!is_compdb(opts) && !asks_for_files(opts) && opts->export_as != OPTS_AS_DOT)
-		return err_set(
-			err, -ERR_USAGE,
-			"option '--as': build writes compdb, json, dot or deps; the others are "
-			"for events export");
+		return err_set(err, -ERR_USAGE,
+			       "option '--as': build writes compdb, json, dot, deps or etrace; the "
+			       "others are "
+			       "for events export");
 	if (opts->declared && (opts->export_as != OPTS_AS_DEPS || opts->needs || opts->used_by))
 		return err_set(err, -ERR_USAGE, "option '--declared' needs '--as=deps'");
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
@@ -75,9 +112,8 @@ static int check(const struct opts *opts, struct uft_err *err)
 }
 
 /* A build may take hours: what cannot be written is said before. */
-static int check_output(const struct opts *opts, struct uft_err *err)
+static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
-	const char *name = output_name(opts);
 	const char *base = path_base(name);
 	char *dir cleanup_free = base > name ? strndup(name, base - name) : strdup(".");
 	struct stat st;
@@ -222,14 +258,15 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 	return ret == 0 && broken.code ? CMD_FAILED : ret;
 }
 
-static int show(const struct opts *opts, struct compdb *db, struct uft_err *err)
+static int show(const struct opts *opts, const char *name, struct compdb *db, struct uft_err *err)
 {
 	struct trace_data data;
 	int ret = reader_open_data(&data, opts, err);
 
 	if (ret)
 		return ret;
-	ret = write_executions(opts, db, &data, err);
+	ret = is_etrace(opts) ? events_etrace_build(opts, &data, name, err)
+			      : write_executions(opts, db, &data, err);
 	reader_close_data(&data, opts);
 	return ret;
 }
@@ -248,6 +285,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 	recording.nr_args = opts->nr_args;
 	recording.proc = OPTS_PROC_AUTO;
 	recording.no_proc_files = !asks_for_files(opts);
+	recording.proc_env = opts->etrace.has_environment;
 	recording.use_events = false;
 	recording.without_probe = true;
 	recording.data_dir = strdup(opts->data_dir);
@@ -266,9 +304,15 @@ static int record(const struct opts *opts, struct uft_err *err)
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { 0 };
+	struct strbuf name cleanup_strbuf = { 0 };
 	int status = CMD_DONE;
-	int ret = check_output(opts, err);
+	int ret;
 
+	strbuf_addf(&name, "%s%s%s", opts->work_dir ? opts->work_dir : "",
+		    opts->work_dir ? "/" : "", output_name(opts));
+	if (strbuf_oom(&name))
+		return err_set_errno(err, -ENOMEM, "cannot write '%s'", output_name(opts));
+	ret = check_output(opts, strbuf_str(&name), err);
 	if (ret == 0 && opts->appends)
 		ret = load_earlier(opts, &db, err);
 	if (ret < 0)
@@ -278,7 +322,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 		if (status < 0 || err->code)
 			return status;
 	}
-	ret = show(opts, &db, err);
+	ret = show(opts, strbuf_str(&name), &db, err);
 	return status ? status : ret;
 }
 

@@ -2,10 +2,17 @@
 #include "cmds/events_etrace.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
 #include "utils/procs/etrace_write.h"
 
 /* Names may have any bytes: a file gets them as they are, a terminal does not. */
@@ -33,14 +40,14 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 			 (unsigned long long)writer->nr_out);
 }
 
-int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
-			 struct uft_err *err)
+/* @broken: what is wrong with the recording; what comes before that has been written. 0 or negative with @err. */
+static int put_all(const struct opts *opts, const struct trace_data *data,
+		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,
+		   struct uft_err *broken, struct uft_err *err)
 {
 	struct etrace_writer writer cleanup_etrace_writer;
 	struct strbuf lines cleanup_strbuf = { 0 };
-	bool is_terminal = isatty(STDOUT_FILENO);
-	int ret = etrace_writer_open(&writer, data->dir, data->is_big_endian, opts->export_bare,
-				     err);
+	int ret = etrace_writer_open(&writer, data->dir, data->is_big_endian, choice, err);
 
 	if (ret == -ENOENT)
 		return err_set(err, -ENODATA,
@@ -56,5 +63,112 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot write what processes did");
 	warn_left_out(opts, &writer);
-	return reader_finish(sink, &writer.broken, 0, err);
+	*broken = writer.broken;
+	return 0;
+}
+
+static int write_lines(const struct opts *opts, const struct trace_data *data,
+		       const struct etrace_choice *choice, struct sink *sink, struct uft_err *err)
+{
+	struct uft_err broken = { 0 };
+	int ret = put_all(opts, data, choice, isatty(STDOUT_FILENO), sink, &broken, err);
+
+	return reader_finish(sink, &broken, ret, err);
+}
+
+int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
+			 struct uft_err *err)
+{
+	const struct etrace_choice all = {
+		.is_bare = opts->export_bare,
+		.has_names = true,
+		.has_mounts = true,
+		.has_environment = true,
+	};
+
+	return write_lines(opts, data, &all, sink, err);
+}
+
+static int write_fd(void *self, const char *data, size_t len)
+{
+	return fd_write_all(*(int *)self, data, len);
+}
+
+/* @is_written: all that can be read */
+static int write_to(const struct opts *opts, const struct trace_data *data,
+		    const struct etrace_choice *choice, int fd, bool *is_written,
+		    struct uft_err *err)
+{
+	struct sink sink cleanup_sink = { 0 };
+	struct uft_err broken = { 0 };
+	int ret = sink_init(&sink, write_fd, &fd);
+
+	*is_written = false;
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write what processes did");
+	ret = put_all(opts, data, choice, /* is_terminal= */ false, &sink, &broken, err);
+	*is_written = ret == 0 && sink_flush(&sink) == 0;
+	return reader_finish(&sink, &broken, ret, err);
+}
+
+/* Of a recording that is damaged there is what comes before the damage. Whoever reads environments reads secrets. */
+static int write_file(const struct opts *opts, const struct trace_data *data,
+		      const struct etrace_choice *choice, const char *name, struct uft_err *err)
+{
+	struct strbuf tmp cleanup_strbuf = { 0 };
+	bool is_written;
+	int ret;
+
+	strbuf_addf(&tmp, "%s.tmp", name);
+	if (strbuf_oom(&tmp))
+		return err_set_errno(err, -ENOMEM, "cannot write '%s'", name);
+	unlink(strbuf_str(&tmp));
+
+	int fd cleanup_fd = open(strbuf_str(&tmp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				 choice->has_environment ? 0600 : 0644);
+
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot create '%s'", strbuf_str(&tmp));
+	ret = write_to(opts, data, choice, fd, &is_written, err);
+	if (is_written && rename(strbuf_str(&tmp), name) == 0)
+		return ret;
+	if (is_written)
+		ret = err_set_errno(err, -errno, "cannot write '%s'", name);
+	unlink(strbuf_str(&tmp));
+	return ret;
+}
+
+/* A device or a pipe is not replaced by a file, and what a link leads to is written. */
+static int write_named(const struct opts *opts, const struct trace_data *data,
+		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
+{
+	char *real cleanup_free = realpath(name, NULL);
+	bool unused;
+	struct stat st;
+
+	if (stat(name, &st) < 0 || S_ISREG(st.st_mode))
+		return write_file(opts, data, choice, real ? real : name, err);
+
+	int fd cleanup_fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? err_set_errno(err, -errno, "cannot write '%s'", name)
+		      : write_to(opts, data, choice, fd, &unused, err);
+}
+
+int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
+			struct uft_err *err)
+{
+	const struct etrace_choice choice = {
+		.ignores_repeats = opts->etrace.ignores_repeats,
+		.has_names = opts->etrace.has_names,
+		.has_mounts = opts->etrace.has_mounts,
+		.has_environment = opts->etrace.has_environment,
+	};
+	struct sink sink cleanup_sink = { 0 };
+	int ret;
+
+	if (strcmp(name, "-") != 0)
+		return write_named(opts, data, &choice, name, err);
+	ret = reader_open_sink(&sink, err);
+	return ret < 0 ? ret : write_lines(opts, data, &choice, &sink, err);
 }

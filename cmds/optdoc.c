@@ -222,6 +222,29 @@ static bool takes_word(const struct opt_row *row)
 	return row->arg && !row->without;
 }
 
+static bool is_first_of_letter(const struct opt_row *row)
+{
+	const struct opt_row *first = opts_table;
+
+	while (first->letter != row->letter || !first->cmds)
+		first++;
+	return first == row;
+}
+
+/* A second option with the same letter is one of a command. */
+static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
+{
+	if (is_first_of_letter(row)) {
+		strbuf_addf(out, "\t[-%c]=--%s\n", row->letter, row->name);
+		return;
+	}
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		if (row->cmds & (*cmd)->bit)
+			strbuf_addf(out, "\t[\"%s -%c\"]=--%s\n", (*cmd)->name, row->letter,
+				    row->name);
+	}
+}
+
 /* Options by command, what their arguments can be (of those that can only be behind a '=', too), and what the letters stand for. */
 static void add_bash_tables(struct strbuf *out)
 {
@@ -248,8 +271,7 @@ static void add_bash_tables(struct strbuf *out)
 	strbuf_addstr(out, ")\ndeclare -gA _utrail_letters=(\n");
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		if (opts_table[i].letter && opts_table[i].cmds)
-			strbuf_addf(out, "\t[-%c]=--%s\n", opts_table[i].letter,
-				    opts_table[i].name);
+			add_bash_letter(&opts_table[i], out);
 	}
 	strbuf_addstr(out, ")\n");
 }

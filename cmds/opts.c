@@ -546,7 +546,7 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
-	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv, posix (a log of POSIX Trace) or etrace (processes and files); build: compdb (default), json, dot or deps",
+	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv, posix (a log of POSIX Trace) or etrace (processes and files); build: compdb (default), json, dot, deps or etrace",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
@@ -559,7 +559,7 @@ const struct opt_row opts_table[] = {
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_common) },
 
-	{ "output", 'o', "FILE", "write to FILE, - is standard output (default: compile_commands.json; of all others -)",
+	{ "output", 'o', "FILE", "write to FILE, - is standard output (default: compile_commands.json, of etrace .nfsdb, of all others -)",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(output) },
 	{ "append", 0, NULL, "keep those entries of an earlier compile_commands.json that the build has not made anew",
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(appends) },
@@ -569,6 +569,17 @@ const struct opt_row opts_table[] = {
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(needs) },
 	{ "used-by", 0, "FILE", "list the files that were made of FILE, directly or by way of others",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(used_by) },
+
+	{ "work-dir", 'w', "DIR", "with --as=etrace: write .nfsdb into DIR, not into the working directory",
+	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(work_dir) },
+	{ "ignore-repeated-opens", 'i', NULL, "with --as=etrace: leave out a file that a task opens again and again in the same way",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(etrace.ignores_repeats) },
+	{ "thread-names", 't', NULL, "with --as=etrace: names of tasks, too",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(etrace.has_names) },
+	{ "mounts", 'm', NULL, "with --as=etrace: what is mounted, too",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(etrace.has_mounts) },
+	{ "environment", 'e', NULL, "with --as=etrace: the environment of each program that is run, secrets and all",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(etrace.has_environment) },
 
 	{ "symbols", 0, NULL, "show the symbol tables",
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_symbols) },

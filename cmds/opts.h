@@ -232,6 +232,13 @@ struct opts {
 	const char *declared; /* rules of make, or NULL */
 	const char *needs;    /* NULL: nobody asks */
 	const char *used_by;  /* the same; at most one of both */
+	const char *work_dir; /* where .nfsdb goes, or NULL */
+	struct {
+		bool ignores_repeats;
+		bool has_names;
+		bool has_mounts;
+		bool has_environment;
+	} etrace;
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */

@@ -187,8 +187,10 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 		return rc;
 	if (parse.next < line->argc && !parse.ended) {
 		line->cmd = cmd_find(line->argv[parse.next]);
-		if (line->cmd)
+		if (line->cmd) {
 			parse.next++;
+			parse.cmds = line->cmd->bit;
+		}
 	}
 	if (line->cmd)
 		rc = optparse_run(&parse, opts, err);
@@ -267,7 +269,7 @@ static int parse_with_file(struct opts *opts, struct line *line, struct uft_err 
 static bool is_time_given(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts_table[i].letter == 't' && opts->given[i])
+		if (strcmp(opts_table[i].name, "time-filter") == 0 && opts->given[i])
 			return true;
 	}
 	return false;

@@ -88,6 +88,14 @@ def test_words_behind_an_equals_sign_only():
     assert "ptrace" not in bash(["utrail", "record", "--proc", ""])
 
 
+def test_a_letter_of_a_command(workdir):
+    """build has a -t without an argument, and a -w with one."""
+    os.mkdir("folder")
+    assert bash(["utrail", "build", "-t", "--work"]) == ["--work-dir="]
+    assert bash(["utrail", "replay", "-t", "--work"]) == []
+    assert bash(["utrail", "build", "-w", "fol"]) == ["folder"]
+
+
 def test_of_a_recording(offered, workdir):
     exe = build(program("plain"), PG)
     utrail("record", "--no-event", "-d", "other.data", exe).must()

@@ -39,7 +39,7 @@ REFUSED = [
     ("events check-sources", 2, "events check-sources needs the names of compile_commands.json files"),
     ("events check-sources --into y x", 2, "option '--into' means nothing for events check-sources"),
     ("events export --as=dot", 2, "events export needs a format: --as=fstrace, json, csv, posix or etrace"),
-    ("build --as=csv", 2, "option '--as': build writes compdb, json, dot or deps; the others are for events export"),
+    ("build --as=csv", 2, "option '--as': build writes compdb, json, dot, deps or etrace; the others are for events export"),
     ("build --as=json --needs x", 2, "option '--needs' needs '--as=deps' or no '--as'"),
     ("build --declared=x", 2, "option '--declared' needs '--as=deps'"),
     ("build --needs x --used-by y", 2, "options '--needs' and '--used-by' exclude each other"),

@@ -240,11 +240,16 @@ static int take_long(struct optparse *p, const char *word, void *target, struct 
 
 static const struct opt_row *find_letter(const struct optparse *p, char letter)
 {
+	const struct opt_row *found = NULL;
+
 	for (size_t i = 0; i < p->nr; i++) {
-		if (p->rows[i].letter == letter)
+		if (p->rows[i].letter != letter)
+			continue;
+		if (p->rows[i].cmds & p->cmds)
 			return &p->rows[i];
+		found = found ? found : &p->rows[i];
 	}
-	return NULL;
+	return found;
 }
 
 /* A cluster of letters: "-vvD3". */

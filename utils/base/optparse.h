@@ -68,6 +68,7 @@ struct opt_row {
  * @next: index in @argv of the next word to look at; the caller starts it at 1
  * @ended: "--" was met: what follows is no option, whatever it looks like
  * @given: by index of @rows: set when the option was there; may be NULL
+ * @cmds: of two options with the same letter the one that means something for one of these is meant; else, and with 0, the first one
  * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
 struct optparse {
@@ -78,6 +79,7 @@ struct optparse {
 	int next;
 	bool ended;
 	bool *given;
+	unsigned cmds;
 	const struct opt_row *last;
 	const char *last_text;
 };

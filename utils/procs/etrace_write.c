@@ -55,7 +55,9 @@ static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
 		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
 	etrace_put(&writer->lines, "SchedFork|pid=%llu",
 		   (unsigned long long)writer->tasks[writer->nr_tasks - 1]);
-	return etrace_fds_fork(&writer->fds, rec->pid, made.child_pid);
+	if (etrace_fds_fork(&writer->fds, rec->pid, made.child_pid) < 0)
+		return -ENOMEM;
+	return etrace_fds_fork(&writer->hidden, rec->pid, made.child_pid);
 }
 
 static int put_exec(struct etrace_writer *writer, const struct proc_record *rec)
@@ -87,23 +89,83 @@ static int put_exit(struct etrace_writer *writer, const struct proc_record *rec)
 	if (!proc_exit_decode(rec->data, rec->len, writer->file.is_big_endian, &status))
 		return 0;
 	etrace_put(&writer->lines, "Exit|status=%d", WEXITSTATUS(status));
-	if (rec->tid == rec->pid)
+	if (rec->tid == rec->pid) {
 		etrace_fds_forget(&writer->fds, rec->pid);
+		etrace_fds_forget(&writer->hidden, rec->pid);
+	}
 	return 0;
 }
 
 /* --- files --- */
 
-static int put_open(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+/* What a task has opened last. */
+struct etrace_open {
+	char *path;
+	size_t len;
+	uint32_t flags;
+	uint32_t mode;
+};
+
+static bool is_same_open(const struct etrace_open *last, const struct proc_act *act)
+{
+	return last->path && last->len == text_left(&act->texts[0]) &&
+	       memcmp(last->path, act->texts[0].at, last->len) == 0 &&
+	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
+}
+
+/* 1: as the time before, 0, or -ENOMEM. */
+static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
+{
+	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
+	char *path;
+
+	if (!last) {
+		last = calloc(1, sizeof(*last));
+		if (!last || intmap_put(&writer->opens, (uint32_t)tid, last) < 0) {
+			free(last);
+			return -ENOMEM;
+		}
+	}
+	if (is_same_open(last, act))
+		return 1;
+	path = text_dup(&act->texts[0]);
+	if (!path)
+		return -ENOMEM;
+	free(last->path);
+	*last = (struct etrace_open){ path, text_left(&act->texts[0]), act->numbers[1],
+				      act->numbers[2] };
+	return 0;
+}
+
+/* What is there now was not left out. */
+static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
+{
+	etrace_fds_close(&writer->hidden, pid, fd);
+	return etrace_fds_open(&writer->fds, pid, fd);
+}
+
+static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
+		    const struct proc_act *act)
 {
 	struct text given = text_left(&act->texts[1]) ? act->texts[1] : act->texts[0];
+	int32_t pid = rec->pid;
 
+	if (writer->choice.ignores_repeats) {
+		int ret = is_repeated(writer, rec->tid, act);
+
+		if (ret < 0)
+			return ret;
+		if (ret > 0)
+			return etrace_fds_open(&writer->hidden, pid, act->numbers[0]) < 0
+				       ? -ENOMEM
+				       : etrace_fds_open(&writer->fds, pid, act->numbers[0]);
+	}
 	etrace_put(&writer->lines, "Open|fnamesize=%llu,forigsize=%llu,flags=%u,mode=%u,fd=%d",
 		   size_of(act->texts[0]), size_of(given), act->numbers[1], act->numbers[2],
 		   (int)act->numbers[0]);
 	etrace_put_text(&writer->lines, "FN", act->texts[0]);
 	etrace_put_text(&writer->lines, "FO", given);
-	return etrace_fds_open(&writer->fds, pid, act->numbers[0]);
+	return show_fd(writer, pid, act->numbers[0]);
 }
 
 /* Of a range those that are known to be open; one alone was. */
@@ -114,8 +176,10 @@ static void put_close(struct etrace_writer *writer, int32_t pid, const struct pr
 	if (act->numbers[0] != act->numbers[1])
 		fd = etrace_fds_next(&writer->fds, pid, fd);
 	while (fd >= 0 && fd <= act->numbers[1]) {
-		etrace_put(&writer->lines, "Close|fd=%d", (int)fd);
+		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
+			etrace_put(&writer->lines, "Close|fd=%d", (int)fd);
 		etrace_fds_close(&writer->fds, pid, fd);
+		etrace_fds_close(&writer->hidden, pid, fd);
 		fd = etrace_fds_next(&writer->fds, pid, fd + 1);
 	}
 }
@@ -124,16 +188,16 @@ static int put_dup(struct etrace_writer *writer, int32_t pid, const struct proc_
 {
 	etrace_put(&writer->lines, "Dup|oldfd=%d,newfd=%d,flags=%u", (int)act->numbers[0],
 		   (int)act->numbers[1], act->numbers[2]);
-	return etrace_fds_open(&writer->fds, pid, act->numbers[1]);
+	return show_fd(writer, pid, act->numbers[1]);
 }
 
 static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
 	etrace_put(&writer->lines, "Pipe|fd1=%d,fd2=%d,flags=%u", (int)act->numbers[0],
 		   (int)act->numbers[1], act->numbers[2]);
-	if (etrace_fds_open(&writer->fds, pid, act->numbers[0]) < 0)
+	if (show_fd(writer, pid, act->numbers[0]) < 0)
 		return -ENOMEM;
-	return etrace_fds_open(&writer->fds, pid, act->numbers[1]);
+	return show_fd(writer, pid, act->numbers[1]);
 }
 
 /* The second call of its kind is the one that has flags. */
@@ -231,7 +295,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		return 0;
 	switch (rec->kind) {
 	case PROC_OPEN:
-		return put_open(writer, rec->pid, &act);
+		return put_open(writer, rec, &act);
 	case PROC_CLOSE:
 		put_close(writer, rec->pid, &act);
 		return 0;
@@ -247,18 +311,21 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		put_symlink(lines, &act);
 		return 0;
 	case PROC_MOUNT:
-		put_mount(lines, &act);
+		if (writer->choice.has_mounts)
+			put_mount(lines, &act);
 		return 0;
 	case PROC_UMOUNT:
-		put_umount(lines, &act);
+		if (writer->choice.has_mounts)
+			put_umount(lines, &act);
 		return 0;
 	case PROC_INHERIT: /* Who reads the text finds that out. */
 		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
 	case PROC_NAME:
-		put_name(lines, &act);
+		if (writer->choice.has_names)
+			put_name(lines, &act);
 		return 0;
 	case PROC_ENV:
-		return take_environment(writer, &act);
+		return writer->choice.has_environment ? take_environment(writer, &act) : 0;
 	default:
 		writer->nr_out++;
 		return 0;
@@ -368,9 +435,10 @@ int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out)
 }
 
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
-		       bool is_bare, struct uft_err *err)
+		       const struct etrace_choice *choice, struct uft_err *err)
 {
-	*writer = (struct etrace_writer){ .lines = { .is_bare = is_bare } };
+	*writer = (struct etrace_writer){ .lines = { .is_bare = choice->is_bare },
+					  .choice = *choice };
 
 	int ret = proc_file_open(&writer->file, dir, is_big_endian, err);
 
@@ -384,6 +452,15 @@ void etrace_writer_close(struct etrace_writer *writer)
 	intmap_deinit(&writer->upids);
 	free(writer->tasks);
 	etrace_fds_deinit(&writer->fds);
+	etrace_fds_deinit(&writer->hidden);
+	for (size_t i = 0; i < writer->opens.nr_slots; i++) {
+		struct etrace_open *open = writer->opens.slots[i].value;
+
+		if (open)
+			free(open->path);
+		free(open);
+	}
+	intmap_deinit(&writer->opens);
 	for (size_t i = 0; i < writer->nr_variables; i++)
 		free(writer->variables[i].text);
 	free(writer->variables);

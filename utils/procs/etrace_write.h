@@ -14,6 +14,20 @@
 #include "utils/procs/etrace_lines.h"
 #include "utils/trace/proc_file.h"
 
+/*
+ * What is written.
+ *
+ * @is_bare: no "0: " in front of lines
+ * @ignores_repeats: a task that opens the same file in the same way as the time before: neither that nor its close
+ */
+struct etrace_choice {
+	bool is_bare;
+	bool ignores_repeats;
+	bool has_names;
+	bool has_mounts;
+	bool has_environment;
+};
+
 /* A variable that the program of @upid had. */
 struct etrace_variable {
 	uint64_t upid;
@@ -25,6 +39,7 @@ struct etrace_variable {
  *
  * @cwd: the directory of the first program
  * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
+ * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of opens that are left out
  * @variables: of all programs, for the end
  * @nr_out: events that the format has no place for
  * @broken: what is wrong with the file; what is in front of the damage is written
@@ -37,6 +52,9 @@ struct etrace_writer {
 	uint64_t *tasks;
 	size_t nr_tasks;
 	struct etrace_fds fds;
+	struct etrace_choice choice;
+	struct intmap opens;
+	struct etrace_fds hidden;
 	struct etrace_variable *variables;
 	size_t nr_variables;
 	bool has_begun;
@@ -45,9 +63,9 @@ struct etrace_writer {
 	struct uft_err broken;
 };
 
-/* Of the data directory @dir. @is_bare: no "0: " in front of lines. 0; -ENOENT when it has no such events; negative with @err. */
+/* Of the data directory @dir. 0; -ENOENT when it has no such events; negative with @err. */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
-		       bool is_bare, struct uft_err *err);
+		       const struct etrace_choice *choice, struct uft_err *err);
 void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 

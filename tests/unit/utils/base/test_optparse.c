@@ -192,6 +192,29 @@ static const char *parse_recorded(const char *line, struct target *t, struct str
 	return strbuf_str(ignored);
 }
 
+/* What -m means where a command has an -m of its own. */
+static void letters_of_a_command(void **state)
+{
+	static const struct opt_row two[] = {
+		{ "mode", 'm', NULL, "", 0, 1, OPT_CONST, AT(mode), .value = 5 },
+		{ "mounts", 'm', NULL, "", 0, 2, OPT_TRUE, AT(flag) },
+	};
+	static const struct {
+		unsigned cmds;
+		int mode;
+	} cases[] = { { 0, 5 }, { 1, 5 }, { 2, 0 }, { 4, 5 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *argv[] = { "-m" };
+		struct optparse p = { two, ARRAY_SIZE(two), argv, 1, .cmds = cases[i].cmds };
+		struct target t = { 0 };
+
+		assert_int_equal(optparse_run(&p, &t, NULL), 0);
+		assert_int_equal(t.mode, cases[i].mode);
+		assert_int_equal(t.flag, !cases[i].mode);
+	}
+}
+
 static void words_of_a_stranger(void **state)
 {
 	static const struct {
@@ -224,6 +247,7 @@ static void words_of_a_stranger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(letters_of_a_command),
 		cmocka_unit_test(words_of_a_stranger),
 		cmocka_unit_test(all_kinds),
 		cmocka_unit_test(letters),
