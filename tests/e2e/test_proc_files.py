@@ -492,3 +492,39 @@ def test_a_call_that_waits_is_interrupted_as_alone(workdir):
     assert proc.wait(30) == 6
     assert (workdir / "out").read_text() == "read\n"
     assert only_opened(events(), "/fifo")
+
+
+WIDE = """
+all: $(addprefix out,$(shell seq 100))
+out%: in%
+\tcat $< > made$*; mv made$* $@
+"""
+
+
+def test_a_hundred_at_a_time(workdir):
+    """make -j100: no process and no file is lost, and none is told of twice."""
+    (workdir / "Makefile").write_text(WIDE)
+    for i in range(1, 101):
+        (workdir / f"in{i}").write_text(f"{i}\n")
+    record("--no-event", "make", "-s", "-j100").must()
+    mine = events()
+    top = os.getcwd()
+
+    first = of_kind(mine, "exec")[0]["tid"]
+    children = [event["args"]["child"] for event in of_kind(mine, "fork")]
+    assert Counter(event["tid"] for event in of_kind(mine, "exit")) == Counter([*children, first])
+
+    def about(kind, key, name):
+        paths = (event["args"][key] for event in of_kind(mine, kind))
+        return Counter(path for path in paths if re.fullmatch(rf"{top}/{name}\d+", path))
+
+    every = lambda name: Counter(f"{top}/{name}{i}" for i in range(1, 101))  # noqa: E731
+    assert about("open", "path", "in") == every("in")
+    assert about("open", "path", "made") == every("made")
+    assert about("rename", "from", "made") == every("made")
+    assert about("rename", "to", "out") == every("out")
+    assert not about("open", "path", "out")
+    # All shells and programs of all rules, each with an end of its own.
+    programs = Counter(os.path.basename(event["args"]["program"]) for event in of_kind(mine, "exec"))
+    assert programs["cat"] == programs["mv"] == 100
+    assert all((workdir / f"out{i}").read_text() == f"{i}\n" for i in range(1, 101))

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""A Debian source package, built under `utrail build`: the compilation database against the objects that are there.
+
+usage: builds.py PACKAGE...
+
+What is checked for each:
+  - each object that the build has left is the output of one entry
+  - each entry's command, run again, makes the same object code
+  - clang-check finds its way with it
+  - bear(1), if it is there, knows of no source that we do not know of. What both took is printed, against the build alone.
+
+Skipped (status 77) without a network, with the reason, as real.py.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+from tools import BUILD, UTRAIL, environment  # noqa: E402  (the path is set above)
+import sources  # noqa: E402
+
+SKIP = 77
+WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "builds"
+
+
+@dataclass
+class Package:
+    """@configure and @build are commands in @folder of the source; @clean makes the build possible again. @needs: programs."""
+
+    configure: str
+    build: str
+    clean: str
+    folder: str = "."
+    needs: tuple = ("make",)
+
+
+PACKAGES = {
+    # Autotools; libtool, which compiles everything twice and hides what is for the shared library; C and C++.
+    "libconfig": Package("./configure --quiet", "make -s -j2", "make -s clean"),
+    # CMake; C++.
+    "tinyxml2": Package("mkdir out && cd out && cmake .. > ../cmake.log", "make -s -j2", "make -s clean", folder="out", needs=("make", "cmake")),
+    # Meson and ninja; programs that write sources, which are compiled then.
+    "fribidi": Package("meson setup out -Ddocs=false > meson.log", "ninja -C out", "ninja -C out clean", needs=("meson", "ninja")),
+    # Rules of make that somebody has written.
+    "bzip2": Package("true", "make -s -j2 libbz2.a bzip2 bzip2recover", "make -s clean"),
+}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def skip(reason):
+    say(f"skipped: {reason}")
+    sys.exit(SKIP)
+
+
+def sh(command, cwd):
+    done = subprocess.run(["sh", "-c", command], cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        sys.exit(f"failed: {command} (in {cwd}), status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done
+
+
+def timed(command, cwd):
+    begin = time.monotonic()
+    sh(command, cwd)
+    return time.monotonic() - begin
+
+
+def unpacked(name):
+    home = WORK / name
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    try:
+        archive = sources.fetch(name, WORK / "sources")
+    except sources.Unavailable as reason:
+        skip(reason)
+    return sources.unpack(archive, home / name)
+
+
+def place_of(entry, key):
+    return Path(os.path.normpath(os.path.join(entry["directory"], entry[key])))
+
+
+def check_objects(name, entries, top):
+    """Each object has an entry, and each entry's output is there: nothing was made up."""
+    objects = {path for path in top.rglob("*.o")}
+    outputs = [place_of(entry, "output") for entry in entries if "output" in entry]
+    missing = sorted(str(path) for path in objects - set(outputs))
+    if missing or not objects:
+        sys.exit(f"failed: {name}: of {len(objects)} objects these have no entry: {missing}")
+    gone = sorted(str(path) for path in set(outputs) - objects if path.suffix == ".o" and not path.exists())
+    if gone:
+        sys.exit(f"failed: {name}: these outputs of entries were never there: {gone}")
+    if len(outputs) != len(set(outputs)):
+        sys.exit(f"failed: {name}: two entries have the same output")
+    return len(objects)
+
+
+def check_again(name, entries):
+    """In the order of the database: an object may be needed by none, so each is made by itself."""
+    for entry in entries:
+        if "output" not in entry:
+            continue
+        path = place_of(entry, "output")
+        before = path.read_bytes()
+        path.unlink()
+        done = subprocess.run(entry["arguments"], cwd=entry["directory"], env=environment(), capture_output=True, text=True)
+        if done.returncode or path.read_bytes() != before:
+            sys.exit(f"failed: {name}: {entry['arguments']} does not make the same {path} again: {done.stderr[-1000:]}")
+
+
+def check_clang(name, entries, folder):
+    if not shutil.which("clang-check"):
+        say("  clang-check is not there: not asked")
+        return
+    # One at a time: it remembers which relative names are not there, in whatever directory that was.
+    for file in sorted({str(place_of(entry, "file")) for entry in entries}):
+        done = subprocess.run(["clang-check", "-p", folder, file], env=environment(), capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"failed: {name}: clang-check {file}: status {done.returncode}: {done.stderr[-1000:]}")
+
+
+def check_bear(name, package, folder, entries):
+    """How long it took, or None."""
+    if not shutil.which("bear"):
+        say("  bear is not there: not compared")
+        return None
+    sh(package.clean, folder)
+    took = timed(f"bear --output bear.json -- {package.build}", folder)
+    theirs = json.loads((folder / "bear.json").read_text())
+    more = {place_of(entry, "file") for entry in theirs} - {place_of(entry, "file") for entry in entries}
+    if more:
+        sys.exit(f"failed: {name}: bear knows of more sources: {sorted(map(str, more))}")
+    say(f"  bear: {len(theirs)} entries")
+    return took
+
+
+def check(name):
+    package = PACKAGES[name]
+    for program in package.needs:
+        if not shutil.which(program):
+            skip(f"{program} is not there")
+    top = unpacked(name)
+    sh(package.configure, top)
+    folder = top / package.folder
+    sh(package.build, folder)  # what is read is in memory from here on
+    sh(package.clean, folder)
+    alone = timed(package.build, folder)
+    sh(package.clean, folder)
+    took = timed(f"{UTRAIL} build -d {top.parent}/uftrace.data {package.build}", folder)
+    entries = json.loads((folder / "compile_commands.json").read_text())
+    objects = check_objects(name, entries, top)
+    say(f"{name}: {objects} objects, {len(entries)} entries")
+    check_again(name, entries)
+    check_clang(name, entries, folder)
+    bear = check_bear(name, package, folder, entries)
+    say(f"  {took / alone:.2f} times the build alone" + (f", bear {bear / alone:.2f}" if bear else ""))
+
+
+def main():
+    for name in sys.argv[1:] or PACKAGES:
+        check(name)
+
+
+if __name__ == "__main__":
+    main()
