@@ -110,6 +110,16 @@ def test_static_programs_need_no_probe(workdir):
     assert "fork" in utrail("replay").must().out
     graph = utrail("graph", "--task").must().out
     assert graph.index(f"{child['tid']}]") < graph.index(f"{child['args']['child']}]")
+    assert re.findall(r"\(.*\)$", graph, re.M) == ["(status 4)", "(status 3)"]
+
+
+def test_the_tree_of_tasks_says_how_they_ended(workdir):
+    record("sh", "-c", "true; (exit 5); sh -c 'kill -9 $$'; exit 0")
+    ends = re.findall(r"[a-z]( \(.*\))?$", utrail("graph", "--task").must().out, re.M)
+    assert Counter(filter(None, ends)) == {" (status 5)": 1, " (signal 9)": 1}
+    # Without --proc nobody knows.
+    utrail("record", "-d", "plain", "--force", "sh", "-c", "exit 5")
+    assert "(status" not in utrail("graph", "--task", "-d", "plain").out
 
 
 def test_a_script_is_a_program_with_an_interpreter(workdir):

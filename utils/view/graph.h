@@ -40,11 +40,14 @@ int graph_show(const struct graph *graph, const struct tree *tree, struct sink *
 	       struct uft_err *err);
 
 /* From the first to the last event of a task; and how much of that it waited for something. */
+/* @status: as of wait(2), once it is known that the task @has_ended: with --proc */
 struct task_times {
 	uint64_t first_ns;
 	uint64_t last_ns;
 	uint64_t waited_ns;
 	bool has_events;
+	bool has_ended;
+	int status;
 };
 
 /* The other view, with is_by_task: which task began which. @times: by task->index */

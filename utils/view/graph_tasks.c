@@ -2,7 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
+#include "utils/format/event_ids.h"
+#include "utils/format/proc_dat.h"
 #include "utils/view/graph_columns.h"
 
 int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, struct uft_err *err)
@@ -20,6 +23,14 @@ void graph_tasks_deinit(struct graph_tasks *tasks)
 	*tasks = (struct graph_tasks){ 0 };
 }
 
+static void note_end(const struct graph_tasks *tasks, const struct event *event,
+		     struct task_times *times)
+{
+	times->has_ended = event->data &&
+			   proc_exit_decode(event->data, event->data_len,
+					    tasks->pipe->data->is_big_endian, &times->status);
+}
+
 int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct graph_tasks *tasks = self;
@@ -35,6 +46,8 @@ int graph_tasks_events(void *self, const struct event_span *span, struct uft_err
 		if (event->type == EVENT_SCHED_IN &&
 		    !(event->flags & (EVENT_UNPAIRED | EVENT_PREEMPTED)))
 			times->waited_ns += event->total_ns;
+		if (event->type == EVENT_POINT && event->id == EVENT_ID_PROC_EXIT)
+			note_end(tasks, event, times);
 	}
 	return 0;
 }
@@ -125,6 +138,17 @@ static void put_gap(const struct graph *graph, const struct strbuf *indent, cons
 	sink_lit(sink, "\n");
 }
 
+/* That it ended well is nothing to say. */
+static void put_end(const struct task_times *times, struct sink *sink)
+{
+	if (!times->has_ended || !times->status)
+		return;
+	if (WIFSIGNALED(times->status))
+		sink_format(sink, " (signal %d)", WTERMSIG(times->status));
+	else
+		sink_format(sink, " (status %d)", WEXITSTATUS(times->status));
+}
+
 static void put_task(const struct graph *graph, const struct graph_tasks *tasks,
 		     const struct task_node *node, const struct task_node *top,
 		     const struct strbuf *indent, struct sink *sink)
@@ -140,6 +164,7 @@ static void put_task(const struct graph *graph, const struct graph_tasks *tasks,
 	sink_put_made(sink, indent);
 	sink_str(sink, connection(node, top));
 	sink_str(sink, task_name_at(node->task, UINT64_MAX));
+	put_end(row.times, sink);
 	sink_lit(sink, "\n");
 }
 
