@@ -53,6 +53,10 @@ PACKAGES = {
 }
 
 
+# What a cache has may have been compiled elsewhere, and says so in what it tells debuggers.
+ENVIRONMENT = environment(CCACHE_DISABLE="1")
+
+
 def say(text):
     print(text, flush=True)
 
@@ -63,7 +67,7 @@ def skip(reason):
 
 
 def sh(command, cwd):
-    done = subprocess.run(["sh", "-c", command], cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(["sh", "-c", command], cwd=cwd, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
     if done.returncode:
         sys.exit(f"failed: {command} (in {cwd}), status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done
@@ -113,7 +117,7 @@ def check_again(name, entries):
         path = place_of(entry, "output")
         before = path.read_bytes()
         path.unlink()
-        done = subprocess.run(entry["arguments"], cwd=entry["directory"], env=environment(), capture_output=True, text=True)
+        done = subprocess.run(entry["arguments"], cwd=entry["directory"], env=ENVIRONMENT, capture_output=True, text=True)
         if done.returncode or path.read_bytes() != before:
             sys.exit(f"failed: {name}: {entry['arguments']} does not make the same {path} again: {done.stderr[-1000:]}")
 
@@ -124,7 +128,7 @@ def check_clang(name, entries, folder):
         return
     # One at a time: it remembers which relative names are not there, in whatever directory that was.
     for file in sorted({str(place_of(entry, "file")) for entry in entries}):
-        done = subprocess.run(["clang-check", "-p", folder, file], env=environment(), capture_output=True, text=True)
+        done = subprocess.run(["clang-check", "-p", folder, file], env=ENVIRONMENT, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"failed: {name}: clang-check {file}: status {done.returncode}: {done.stderr[-1000:]}")
 
