@@ -34,6 +34,9 @@ static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_ter
 
 static void warn_left_out(const struct opts *opts, const struct etrace_writer *writer)
 {
+	if (!writer->has_files)
+		msg_warn(&opts->msg, "'%s' says nothing of files: the text is about processes only",
+			 opts->data_dir);
 	if (writer->nr_out)
 		msg_warn(&opts->msg,
 			 "%llu events are left out of etrace: it has none of removed names",

@@ -157,6 +157,13 @@ def test_what_cannot_be_is_said_before(workdir):
         assert said.status == 2 and f"option '--{name}' needs '--as=etrace'" in said.err and not Path("ran").exists()
 
 
+def test_a_recording_without_files(workdir):
+    utrail("build", "-o", "db.json", "--", "true")
+    said = build().must()
+    assert "'uftrace.data' says nothing of files: the text is about processes only" in said.err
+    assert tags()["New_proc"] == 1 and not tags()["Open"]
+
+
 def test_damaged(opens):
     build("--", opens).must()
     whole = Path(".nfsdb").read_bytes()

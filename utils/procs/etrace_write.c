@@ -293,6 +293,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 
 	if (!proc_act_decode(rec->data, rec->len, writer->file.is_big_endian, &act))
 		return 0;
+	writer->has_files |= rec->kind != PROC_NAME && rec->kind != PROC_ENV;
 	switch (rec->kind) {
 	case PROC_OPEN:
 		return put_open(writer, rec, &act);

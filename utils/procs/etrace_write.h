@@ -41,6 +41,7 @@ struct etrace_variable {
  * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
  * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of opens that are left out
  * @variables: of all programs, for the end
+ * @has_files: what was done to files was recorded
  * @nr_out: events that the format has no place for
  * @broken: what is wrong with the file; what is in front of the damage is written
  */
@@ -59,6 +60,7 @@ struct etrace_writer {
 	size_t nr_variables;
 	bool has_begun;
 	bool has_ended;
+	bool has_files;
 	uint64_t nr_out;
 	struct uft_err broken;
 };
