@@ -99,33 +99,40 @@ static void end_full_log(struct pxt_handle *handle)
 	handle->has_held = false;
 }
 
-/* Up to where the stream was when it began; not for ever behind one that writes as fast. */
-static int copy_events(struct pxt_handle *handle)
+/* 0, or why not: -EXFULL when the log has no room for the next one. */
+static int copy_until(struct pxt_handle *handle, uint64_t head)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	struct pxt_flusher *flusher = handle->flusher;
-	uint64_t head = atomic_load(&stream->head);
 	struct pxt_event event;
 	int error = 0;
 
-	if (flusher->writer.header.status.is_log_overrun &&
-	    flusher->writer.policy == PT_LOG_UNTIL_FULL) {
-		end_full_log(handle);
-		return 0;
-	}
 	while (!error &&
 	       (handle->nr_queued || handle->has_held || atomic_load(&stream->tail) < head ||
 		atomic_load(&stream->run) & PT_SAYS_STOP) &&
 	       pxt_take(handle, &event) == 1) {
-		error = pxt_log_append(&flusher->writer, &event, handle->buffer, false);
-		if (error == -EXFULL) {
-			end_full_log(handle);
-			return 0;
-		}
-		if (error)
+		error = pxt_log_append(&handle->flusher->writer, &event, handle->buffer, false);
+		if (error && error != -EXFULL)
 			pxt_take_back(handle, &event);
 	}
 	return error;
+}
+
+/* Up to where the stream was when it began; not for ever behind one that writes as fast. */
+static int copy_events(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	uint64_t head = atomic_load(&atomic_load(&handle->view->stream)->head);
+	int error = -EXFULL;
+
+	if (!flusher->writer.header.status.is_log_overrun ||
+	    flusher->writer.policy != PT_LOG_UNTIL_FULL)
+		error = copy_until(handle, head);
+	if (!error && flusher->writer.header.is_closed && pxt_take_last_gap(handle))
+		error = copy_until(handle, head);
+	if (error != -EXFULL)
+		return error;
+	end_full_log(handle);
+	return 0;
 }
 
 /* With the turn. */

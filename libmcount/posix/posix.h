@@ -452,6 +452,8 @@ const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text
 /* take.c: 1 with the next event that nobody had yet, its data in handle->buffer; 0: none; -EAGAIN: somebody is writing it. With handle->reads. */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
+/* Nothing comes any more, and all was taken. True when events were lost behind it: then pxt_take() says so. */
+bool pxt_take_last_gap(struct pxt_handle *handle);
 /* The same of a stream with a log, where it stays until it is flushed. */
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);
 

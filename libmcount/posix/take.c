@@ -10,21 +10,38 @@ static struct pxt_event about_stream(uint32_t id, uint64_t time_ns)
 	return (struct pxt_event){ .id = id, .time_ns = time_ns };
 }
 
+static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint64_t lost_ns = atomic_exchange(&stream->gap_ns, 0);
+
+	atomic_store(&stream->gap, 0);
+	handle->queue[1] = about_stream(PT_OVERFLOW, lost_ns ? lost_ns : resumed_ns);
+	handle->queue[0] = about_stream(PT_RESUME, resumed_ns);
+	handle->nr_queued = 2;
+}
+
 /* Behind a gap come OVERFLOW, RESUME and what is there, which is taken: others cannot make another gap of it. */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	uint64_t gap = atomic_load(&stream->gap), lost_ns;
+	uint64_t gap = atomic_load(&stream->gap);
 
 	if (!gap || at + 1 < gap)
 		return;
-	lost_ns = atomic_exchange(&stream->gap_ns, 0);
-	atomic_store(&stream->gap, 0);
-	handle->queue[1] = about_stream(PT_OVERFLOW, lost_ns ? lost_ns : event->time_ns);
-	handle->queue[0] = about_stream(PT_RESUME, event->time_ns);
-	handle->nr_queued = 2;
+	queue_gap(handle, event->time_ns);
 	handle->held = *event;
 	handle->has_held = true;
+}
+
+bool pxt_take_last_gap(struct pxt_handle *handle)
+{
+	const struct pxt_view *view = handle->view;
+
+	if (!atomic_load(&atomic_load(&view->stream)->gap))
+		return false;
+	queue_gap(handle, pxt_now_ns() + view->offset_ns);
+	return true;
 }
 
 static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)

@@ -393,6 +393,31 @@ POINT(policy_flush_that_loses_events_has_overrun_and_says_where)
 	CHECK_IS(status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN, nr_overflows > 0);
 }
 
+POINT(events_lost_at_the_end_are_said_in_the_log)
+{
+	trace_event_id_t id = open_id("x");
+	int fd = make_file(), nr_overflows = 0, nr_resumes = 0;
+	struct seen seen;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	/* Full, and stopped before it can go on: nothing comes behind what was lost. */
+	small_attr(&attr, POSIX_TRACE_UNTIL_FULL, 64);
+	trid = make_log(fd, &attr);
+	write_numbers(id, 0, 1000);
+	CHECK_IS(posix_trace_stop(trid), 0);
+	CHECK_IS(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+	posix_trace_shutdown(trid);
+	trid = open_log(fd);
+	while (next(trid, &seen)) {
+		nr_resumes += seen.info.posix_event_id == POSIX_TRACE_RESUME;
+		CHECK_IS(nr_overflows, nr_resumes);
+		nr_overflows += seen.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+	}
+	CHECK_IS(nr_overflows, 1);
+	CHECK_IS(nr_resumes, 1);
+}
+
 /* Policies of logs */
 
 static trace_id_t write_full_log(int fd, int policy, trace_event_id_t id)
