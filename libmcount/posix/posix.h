@@ -332,9 +332,12 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 				      memory_order_release);
 }
 
-/* ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has not finished what is the oldest. */
+/*
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has not finished what is the oldest. The event's
+ * time becomes a later one when it had to give way to others.
+ */
 uint32_t pxt_cells_of(uint32_t len);
-int pxt_ring_put(struct pxt_view *view, const struct pxt_event *event, const void *data);
+int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /* Without taking it. 1, 0 when there is nothing, -EAGAIN when it is not finished, -ESTALE when it is gone. @data: of pxt_data_room(). */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);

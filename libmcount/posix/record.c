@@ -60,7 +60,7 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 	pxt_wake_readers(stream);
 }
 
-static int put_over(struct pxt_view *view, struct pxt_stream *stream, const struct pxt_event *event,
+static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 		    const void *data)
 {
 	uint32_t run = PT_RUNS;
@@ -82,7 +82,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, const stru
 }
 
 /* HOT. */
-static void put(struct pxt_view *view, struct pxt_stream *stream, const struct pxt_event *event,
+static void put(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 		const void *data)
 {
 	int error = pxt_ring_put(view, event, data);

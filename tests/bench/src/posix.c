@@ -12,6 +12,7 @@
 #define NR_QUICK 5000000
 #define NR	 500000
 #define NR_SHORT 2000
+#define NR_FILL	 20000 /* more than a stream has room for */
 #define NR_TURNS 9
 
 static trace_event_id_t id;
@@ -93,6 +94,7 @@ int main(void)
 		posix_trace_start(trid);
 		keep_best_run(&best[3], read_clock, 0);
 		keep_best_run(&best[4], event, trid);
+		run(event, NR_FILL);
 		keep_best_run(&best[5], event, 0);
 		atomic_store(&is_over, 0);
 		pthread_create(&thread, NULL, write_on, NULL);
