@@ -44,14 +44,37 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *f
 /* What stands before the text of each event: directives without arguments. NULL, "" and wrong formats remove it. */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
+/* Tells the compiler to choose without a branch. */
+#if defined(__GNUC__) && (__GNUC__ >= 9 || (defined(__clang_major__) && __clang_major__ >= 11))
+#define FSTRACE_LIKELY_OR_NOT_(condition) __builtin_expect_with_probability(condition, 1, 0.5)
+#else
+#define FSTRACE_LIKELY_OR_NOT_(condition) (condition)
+#endif
+
 /* For FSTRACE() and FSTRACE_NO_ARGS(). Cold: the arguments are made ready away from the code that runs while the event is disabled. */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
 
-static inline bool FSTRACE_ENABLED(fstrace_event_t *event)
+/* In the caller also without optimisation, and not among the calls of a program that is traced. */
+#define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
+
+/* An event that is never enabled instead of NULL: another address to look at, not another branch. */
+FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
-	return __builtin_expect(event && event->enabled, 0);
+	static fstrace_event_t never;
+
+	return FSTRACE_LIKELY_OR_NOT_(event != NULL) ? event : &never;
+}
+
+FSTRACE_INLINE_ bool fstrace_is_on_(const fstrace_event_t *event)
+{
+	return __builtin_expect(event->enabled, 0);
+}
+
+FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
+{
+	return fstrace_is_on_(fstrace_or_never_(event));
 }
 
 #ifdef FSTRACE_CHECK
@@ -70,16 +93,16 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 /* Log the event if it is enabled; the arguments are not evaluated otherwise. */
 #define FSTRACE(event, ...)                                                             \
 	do {                                                                            \
-		fstrace_event_t *fstrace_event_ = (event);                              \
-		if (FSTRACE_ENABLED(fstrace_event_))                                    \
+		fstrace_event_t *fstrace_event_ = fstrace_or_never_(event);             \
+		if (fstrace_is_on_(fstrace_event_))                                     \
 			fstrace_log_2(fstrace_event_, __FILE__, __LINE__, __VA_ARGS__); \
 	} while (0)
 
-#define FSTRACE_NO_ARGS(event)                                             \
-	do {                                                               \
-		fstrace_event_t *fstrace_event_ = (event);                 \
-		if (FSTRACE_ENABLED(fstrace_event_))                       \
-			fstrace_log_2(fstrace_event_, __FILE__, __LINE__); \
+#define FSTRACE_NO_ARGS(event)                                              \
+	do {                                                                \
+		fstrace_event_t *fstrace_event_ = fstrace_or_never_(event); \
+		if (fstrace_is_on_(fstrace_event_))                         \
+			fstrace_log_2(fstrace_event_, __FILE__, __LINE__);  \
 	} while (0)
 #endif
 
