@@ -57,10 +57,18 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * ... and is made at @memory, to lie at address @at, a multiple of 64. A system call that was interrupted begins again from its
- * start when this context is restored.
+ * ... and is made at @memory, to lie at address @at, a multiple of 64. @nr: the system call that was interrupted and begins again from its
+ * start when this context is restored; negative: none.
  */
-void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask);
+void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
+			     long nr);
+
+/*
+ * The number of the system call that the instructions in front of the program counter make, where they put it into its register at once, as
+ * C libraries do; -1: others are there.
+ */
+#define ARCH_REMOTE_NUMBER_BYTES 7
+long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
  * Make @r begin a system call by the instructions at @call, and then go on in the context at @context, whatever becomes of us. The word below

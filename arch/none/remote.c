@@ -45,8 +45,14 @@ size_t arch_remote_context_bytes(const struct arch_remote *r)
 	return 0;
 }
 
-void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask)
+void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
+			     long nr)
 {
+}
+
+long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES])
+{
+	return -1;
 }
 
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,

@@ -170,7 +170,8 @@ static void put_vectors(uint8_t *to, const struct arch_remote *r)
 	memcpy(to + r->vector_bytes, &magic2, sizeof(magic2));
 }
 
-void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask)
+void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
+			     long nr)
 {
 	static const uint8_t order[] = {
 		[REG_R8] = R8,	 [REG_R9] = R9,	   [REG_R10] = R10, [REG_R11] = R11,
@@ -181,8 +182,6 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 	};
 	ucontext_t *context = memory;
 	uint64_t vectors = at + ucontext_bytes();
-	uint64_t args[2];
-	long nr = arch_remote_system_call(r, args);
 
 	memset(context, 0, sizeof(*context));
 	context->uc_flags = CONTEXT_FLAGS;
@@ -196,6 +195,14 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 	memcpy(&context->uc_mcontext.fpregs, &vectors, sizeof(vectors));
 	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 	put_vectors((uint8_t *)memory + ucontext_bytes(), r);
+}
+
+long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES])
+{
+	/* mov $number, %eax; syscall */
+	if (code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
+		return -1;
+	return code[1] | code[2] << 8 | code[3] << 16 | (long)code[4] << 24;
 }
 
 static void begin(struct arch_remote *r, uint64_t pc, uint64_t sp, const uint64_t args[6])

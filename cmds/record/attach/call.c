@@ -86,6 +86,23 @@ static int put_back(const struct world *w, struct world_thread *t, const uint64_
 	return ret;
 }
 
+/*
+ * The system call that @t begins again when a context is restored; negative: it was in none. restart_syscall(2) itself would fail with EINTR
+ * then: rt_sigreturn(2) makes the kernel forget what it was to go on with.
+ */
+static long interrupted_call(const struct world *w, const struct world_thread *t)
+{
+	uint8_t code[ARCH_REMOTE_NUMBER_BYTES];
+	uint64_t args[2];
+	long nr = arch_remote_system_call(&t->regs, args);
+	long of = -1;
+
+	if (nr == SYS_restart_syscall && world_read(w, arch_remote_pc(&t->regs) - sizeof(code),
+						    code, sizeof(code)) == sizeof(code))
+		of = arch_remote_number_in_code(code);
+	return of >= 0 ? of : nr;
+}
+
 /* The context that @t is in, to lie at @at, with @below in the word below it. */
 static int write_context(const struct world *w, const struct world_thread *t, uint64_t at,
 			 uint64_t mask, uint64_t below)
@@ -101,7 +118,7 @@ static int write_context(const struct world *w, const struct world_thread *t, ui
 
 	if (!context)
 		return -ENOMEM;
-	arch_remote_put_context(context, at, &t->regs, mask);
+	arch_remote_put_context(context, at, &t->regs, mask, interrupted_call(w, t));
 	memcpy(memory, &below, sizeof(below));
 	memcpy(memory + sizeof(below), context, bytes);
 	free(context);

@@ -356,6 +356,39 @@ static void test_tracer_dies(void **state)
 	}
 }
 
+/* The sleep was interrupted before, so it is restart_syscall(2) that is interrupted: which could not be begun again. */
+static void test_tracer_dies_at_second_stop(void **state)
+{
+	pid_t pid = start(1);
+	pid_t tracer = fork();
+
+	if (tracer == 0) {
+		struct world w = WORLD_CLOSED;
+		const uint64_t ms[6] = { 100 };
+		uint64_t result;
+
+		open_world(&w, pid);
+		for (int i = 0; i < 2; i++) {
+			world_let_go(&w);
+			usleep(5000);
+			assert_int_equal(world_stop(&w, NULL), 0);
+		}
+		world_make_room(&w, main_thread(&w), NULL);
+		world_let_others_go(&w, main_thread(&w));
+		world_call(&w, main_thread(&w), (uint64_t)slow_callee, ms, 5000, &result, NULL);
+		_exit(1);
+	}
+	await(&shared->called_with, 0);
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	atomic_store(&shared->slept_ms, 0);
+	for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&shared->called_with), 2);
+	assert_int_equal(atomic_load(&shared->sleep_result), 0);
+	stop(pid);
+}
+
 /* How often it is still waited for a stop before the tracer dies. */
 static int waits_left;
 
@@ -501,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_system_call_goes_on),
 		cmocka_unit_test(test_call_that_stays),
 		cmocka_unit_test(test_tracer_dies),
+		cmocka_unit_test(test_tracer_dies_at_second_stop),
 		cmocka_unit_test(test_tracer_dies_at_system_call),
 		cmocka_unit_test(test_steps_out),
 	};
