@@ -65,6 +65,7 @@ static const struct opt_word clock_words[] = {
 static const struct opt_word proc_words[] = {
 	{ "auto", OPTS_PROC_AUTO },
 	{ "ptrace", OPTS_PROC_PTRACE },
+	{ "bpf", OPTS_PROC_BPF },
 	{ NULL },
 };
 
