@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 
 import pytest
+from proc_ways import only_ptrace, proc, way  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
 from tools import UTRAIL, environment, run, utrail, wait_until
 
@@ -333,7 +334,7 @@ def test_dynamic_programs_read_what_strace_says(workdir):
 
 def test_descriptors_that_a_program_begins_with(workdir):
     script = "exec 7< /etc/passwd; exec 8> out; cat <&8- /dev/null | sh -c 'exit 3'"
-    utrail("record", "--proc", "--no-libcall", "sh", "-c", script)
+    utrail("record", proc(), "--no-libcall", "sh", "-c", script)
     mine = events()
     execs = [event["tid"] for event in of_kind(mine, "exec")]
     last = [event["args"] for event in of_kind(mine, "inherit") if event["tid"] == execs[-1]]
@@ -403,13 +404,14 @@ def test_mounts(workdir):
     assert [event["args"]["path"] for event in of_kind(mine, "umount")] == [place]
 
 
+@only_ptrace
 def test_as_another_user(workdir):
     """Nobody has the right to a filter without giving up others' rights; root in a user namespace has."""
     workdir.chmod(0o777)
     for others in (["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"], ["unshare", "-Ur"]):
         if run(*others, "true").status:
             continue
-        result = run(*others, UTRAIL, "record", "--proc", "-d", others[0], "cat", "/etc/passwd", env=environment())
+        result = run(*others, UTRAIL, "record", proc(), "-d", others[0], "cat", "/etc/passwd", env=environment())
         assert result.status == 0, result.err
     assert only_opened(events("unshare" if (workdir / "unshare").exists() else "setpriv"), "/etc/passwd")
 
@@ -450,32 +452,33 @@ def test_programs_have_their_own_filters(workdir):
 
 def start(*command):
     os.mkfifo("fifo")
-    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
+    return subprocess.Popen([UTRAIL, "record", proc(), *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 
 
+@only_ptrace
 def test_tree_ends_with_a_recorder_that_is_killed(workdir):
     """Without a tracer its system calls would fail."""
-    proc = start("sh", "-c", "echo $$; (exec sleep 1000) & read line < fifo; echo more > out")
-    pid = int(proc.stdout.readline())
+    recorder = start("sh", "-c", "echo $$; (exec sleep 1000) & read line < fifo; echo more > out")
+    pid = int(recorder.stdout.readline())
     wait_until(lambda: [event for event in of_kind(events(), "exec") if event["args"]["program"].endswith("/sleep")])
     sleeper = [event["pid"] for event in of_kind(events(), "exec")][-1]
-    proc.kill()
-    proc.wait(30)
+    recorder.kill()
+    recorder.wait(30)
     for process in (pid, sleeper):
         wait_until(lambda: not os.path.exists(f"/proc/{process}") or "Z" in open(f"/proc/{process}/stat").read().split(")")[-1])
     assert not (workdir / "out").exists()
 
 
 @pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
-def test_who_is_left_behind_ends_with_the_recording(workdir, options):
+def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # noqa: F811
     """... or not, where there is no filter."""
-    proc = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
-    pid, program = map(int, proc.stdout.readline().split())
+    recorder = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
+    pid, program = map(int, recorder.stdout.readline().split())
     wait_until(lambda: not os.path.exists(f"/proc/{program}"))
     # The recorder may hear of that a moment later, and then an interrupt is one of the program's.
-    wait_until(lambda: proc.poll() is not None or proc.send_signal(signal.SIGINT))
-    assert proc.returncode == 3
-    if options:
+    wait_until(lambda: recorder.poll() is not None or recorder.send_signal(signal.SIGINT))
+    assert recorder.returncode == 3
+    if options or way == "bpf":
         os.kill(pid, signal.SIGKILL)
     else:
         wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split(")")[-1])
@@ -483,13 +486,13 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options):
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
     """An open(2) of a FIFO that nobody writes to: stopped, continued, and ended by a signal."""
-    proc = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
-    pid = int(proc.stdout.readline())
+    recorder = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
+    pid = int(recorder.stdout.readline())
     wait_until(lambda: open(f"/proc/{pid}/syscall").read().split()[0] in ("2", "257"))
     os.kill(pid, signal.SIGTSTP)
     os.kill(pid, signal.SIGCONT)
     (workdir / "fifo").write_text("go\n")
-    assert proc.wait(30) == 6
+    assert recorder.wait(30) == 6
     assert (workdir / "out").read_text() == "read\n"
     assert only_opened(events(), "/fifo")
 

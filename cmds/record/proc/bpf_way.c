@@ -31,7 +31,7 @@
 #define RING	  "ring"
 #define SCRATCHES "scratches"
 #define SETTINGS  ".rodata.settings"
-#define COUNTS	  ".data"
+#define COUNTS	  ".data.counts"
 static const char *const of_files[] = { "see_call", "see_result" };
 
 /*
@@ -240,7 +240,7 @@ static struct wire_counts read_counts(const struct following *f)
 	const uint32_t only = 0;
 
 	if (bpf_map__lookup_elem(map, &only, sizeof(only), &counts, sizeof(counts), 0) < 0)
-		counts = (struct wire_counts){ 0 };
+		counts = (struct wire_counts){ .nr_live = 1 };
 	return counts;
 }
 

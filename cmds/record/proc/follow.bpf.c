@@ -30,7 +30,8 @@
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct wire_settings settings SEC(".rodata.settings") = { 0 };
-struct wire_counts counts = { .nr_live = 1 }; /* the program */
+/* The program is the first one that is followed. */
+struct wire_counts counts SEC(".data.counts") = { .nr_live = 1 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
