@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from proc_ways import only_ptrace, proc, way  # noqa: F401  (a fixture)
+from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
 from tools import UTRAIL, environment, run, utrail, wait_until
 
@@ -531,3 +531,46 @@ def test_a_hundred_at_a_time(workdir):
     programs = Counter(os.path.basename(event["args"]["program"]) for event in of_kind(mine, "exec"))
     assert programs["cat"] == programs["mv"] == 100
     assert all((workdir / f"out{i}").read_text() == f"{i}\n" for i in range(1, 101))
+
+
+BUILD = """
+all: both
+both: one.o two.o
+\tgcc -o $@ $^
+\tmv both moved && ln -s moved both && ln moved second && rm second
+%.o: %.c
+\tgcc -O1 -c -o $@ $<
+"""
+
+
+def what_matters(all_events):
+    """All events, without the numbers and names that are others each time."""
+    same = Counter()
+    for event in all_events:
+        args = {key: value for key, value in event["args"].items() if key not in ("child", "process", "thread")}
+        # The probe's way to its recorder is another one each time.
+        args["environment"] = [word for word in args.get("environment", "").split("\0") if not word.startswith("UTRAIL_")]
+        text = re.sub(r"(pipe:\[|socket:\[|/proc/|/tmp/cc)\w+", r"\1", json.dumps(args, sort_keys=True))
+        same[event["event"], text] += 1
+    return same
+
+
+@only_bpf
+def test_both_ways_tell_the_same(tmp_path, monkeypatch):
+    """A build with make -j2: not one event more or less."""
+    found = {}
+    for one in WAYS:
+        if why := lacking(one):
+            pytest.skip(why)
+        place = tmp_path / "place"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        (place / "Makefile").write_text(BUILD)
+        (place / "one.c").write_text("#include <stdio.h>\nint main(void)\n{\n\treturn puts(\"x\") < 0;\n}\n")
+        (place / "two.c").write_text("#include <errno.h>\nint two;\n")
+        options = [f"--proc={one}", "--proc-env", "--no-libcall", "--no-event", "-d", tmp_path / one]
+        utrail("record", *options, "make", "-s", "-j2").must()
+        found[one] = what_matters(events(tmp_path / one))
+    assert sum(found["bpf"].values()) > 500
+    assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
