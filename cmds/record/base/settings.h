@@ -74,8 +74,8 @@ struct record_settings {
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool traces_processes;	   /* --proc */
 	enum proc_way_choice proc_way;
-	bool traces_files;	   /* --proc without --no-proc-files */
-	bool traces_environment;   /* --proc-env */
+	bool traces_files;	 /* --proc without --no-proc-files */
+	bool traces_environment; /* --proc-env */
 	bool leaves_rest; /* who goes on a while after the program's end is left alone, where that does no harm */
 	bool drops_when_full;
 	bool estimates_return;

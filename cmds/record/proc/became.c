@@ -87,8 +87,9 @@ static void read_program(pid_t pid, const struct strbuf *runs, const struct strb
 	char name[PATH_MAX];
 
 	if (read_given_name(pid, name) && strncmp(name, "/dev/fd/", 8) != 0)
-		places_target(&(struct view){ .tid = pid, .dirfd = AT_FDCWD, .base = strbuf_str(cwd) }, name,
-			      out);
+		places_target(
+			&(struct view){ .tid = pid, .dirfd = AT_FDCWD, .base = strbuf_str(cwd) },
+			name, out);
 	if (!out->len)
 		strbuf_add(out, strbuf_str(runs), runs->len);
 }

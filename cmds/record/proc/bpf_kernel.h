@@ -142,7 +142,7 @@ struct task_struct {
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2
 #define WIRE_BY_CLONE 3
-#define FORK_SIGNAL   17U	   /* SIGCHLD */
+#define FORK_SIGNAL   17U	  /* SIGCHLD */
 #define FORK_WAITS    0x00004000U /* CLONE_VFORK */
 
 #define GROUP_EXIT 4U /* signal_struct.flags: SIGNAL_GROUP_EXIT */

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 static int bpf_none_prepare(struct proc *proc, const struct record_settings *settings,
-		       struct uft_err *err)
+			    struct uft_err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
 		       "cannot follow processes by eBPF: this utrail was built without (meson "

@@ -340,9 +340,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 /* --- system calls --- */
 
 /* A name that could not be read is empty, and so is what it begins at. */
-static struct given_name name_of(const struct wire_record *record,
-				 const char *strings[WIRE_TEXTS], int arg, enum wire_text name,
-				 int dirfd)
+static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
+				 int arg, enum wire_text name, int dirfd)
 {
 	const char *given = strings[name];
 	bool is_read = arg >= 0 && (*given || *strings[name + 1]);
@@ -376,8 +375,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 			   call_directory(facts.args, shape->to_dir));
 	kind = call_encode(&facts, &ring->log->payload);
 	if (kind)
-		proc_log_write_at(ring->log, time_of(ring, record), kind, record->tid,
-				  record->pid);
+		proc_log_write_at(ring->log, time_of(ring, record), kind, record->tid, record->pid);
 }
 
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size)

@@ -126,8 +126,7 @@ static int set_up(struct bpf_object *object, const struct record_settings *setti
 	if (ret == 0)
 		ret = bpf_map__set_max_entries(ring, ring_bytes);
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(of_files); i++) {
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(object, of_files[i]);
+		struct bpf_program *program = bpf_object__find_program_by_name(object, of_files[i]);
 
 		ret = program ? bpf_program__set_autoload(program, settings->traces_files)
 			      : -EINVAL;
@@ -256,7 +255,8 @@ static void drain(struct following *f)
 {
 	clockid_t clock = f->settings->clock_id;
 
-	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC ? 0 : now_ns(clock) - now_ns(CLOCK_MONOTONIC);
+	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC ? 0
+						       : now_ns(clock) - now_ns(CLOCK_MONOTONIC);
 	ring_buffer__consume(f->queue);
 }
 

@@ -9,18 +9,18 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	WIRE_EXEC, /* what follows of it comes from the same task, with nothing else of that in between: */
-	WIRE_ARGS, /* a part of the arguments, as many as it takes */
-	WIRE_ENV, /* a part of the environment */
+	WIRE_ARGS,    /* a part of the arguments, as many as it takes */
+	WIRE_ENV,     /* a part of the environment */
 	WIRE_INHERIT, /* a descriptor that is open */
-	WIRE_BECAME, /* that was all of it */
+	WIRE_BECAME,  /* that was all of it */
 	WIRE_EXIT,
 	WIRE_CALL,
 };
 
 /* Texts of a record, one behind the other, without NULs. */
 enum wire_text {
-	WIRE_FILE, /* what runs, or what was opened */
-	WIRE_FROM, /* a name as it was given... */
+	WIRE_FILE,     /* what runs, or what was opened */
+	WIRE_FROM,     /* a name as it was given... */
 	WIRE_FROM_DIR, /* ... and the directory that it is relative to */
 	WIRE_TO,
 	WIRE_TO_DIR,
@@ -34,10 +34,10 @@ enum wire_text {
 #define WIRE_BYTES_MAX 32768U
 
 /* Bits of @flags. */
-#define WIRE_IS_SCRIPT	  1U /* exec: what runs is not what was to be executed */
-#define WIRE_IS_ELSEWHERE 2U /* the task is in another mount namespace than the recorder */
-#define WIRE_IS_UNREAD	  4U /* args, env: they are not in memory */
-#define WIRE_IS_LEADER	  8U /* exit: of the first thread, while others go on */
+#define WIRE_IS_SCRIPT	  1U  /* exec: what runs is not what was to be executed */
+#define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
+#define WIRE_IS_UNREAD	  4U  /* args, env: they are not in memory */
+#define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while others go on */
 #define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
 #define WIRE_IS_OF_GROUP  32U /* exit: it was the process that was ended */
 
@@ -77,7 +77,8 @@ enum wire_access {
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t level; /* of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is seen when it runs */
+	uint32_t
+		level; /* of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is seen when it runs */
 	uint32_t waits; /* it has not become the program yet, and what it does is our own doing */
 	uint32_t id;
 	uint32_t unused;

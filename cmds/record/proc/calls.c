@@ -206,10 +206,10 @@ static enum proc_kind encode_symlink(const struct call_facts *facts, struct strb
 		places_of(&to->view, to->name, &place);
 		places_target(&to->view, to->name, &resolved);
 	}
-	proc_act_encode(&(struct proc_act){ .texts = { text_of_string(facts->text),
-						       text_of_buf(&place),
-						       text_of_buf(&resolved) } },
-			out);
+	proc_act_encode(
+		&(struct proc_act){ .texts = { text_of_string(facts->text), text_of_buf(&place),
+					       text_of_buf(&resolved) } },
+		out);
 	return PROC_SYMLINK;
 }
 

@@ -292,8 +292,7 @@ ON_ITS_OWN int put_file(uint32_t text, uint64_t at)
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	mnt = BPF_CORE_READ(file, f_path.mnt);
 	if (BPF_CORE_READ(dentry, d_op) && BPF_CORE_READ(dentry, d_op, d_dname) &&
-	    (BPF_CORE_READ(dentry, d_parent) != dentry ||
-	     BPF_CORE_READ(mnt, mnt_root) != dentry))
+	    (BPF_CORE_READ(dentry, d_parent) != dentry || BPF_CORE_READ(mnt, mnt_root) != dentry))
 		put_name(s, text, dentry);
 	else
 		put_place(text, (uint64_t)dentry, (uint64_t)mnt);
@@ -359,7 +358,9 @@ INLINE void put_how(struct scratch *s, struct task_struct *task)
 	uint32_t id = call_id(task, regs->orig_ax);
 	uint64_t flags = FORK_SIGNAL;
 	uint64_t args[6];
-	uint64_t given[5] = { 0 }; /* flags and exit_signal are the first and the fifth of its members */
+	uint64_t given[5] = {
+		0
+	}; /* flags and exit_signal are the first and the fifth of its members */
 
 	call_arguments(regs, is_compat, args);
 	if (id == SYSCALL_CLONE)
@@ -370,7 +371,7 @@ INLINE void put_how(struct scratch *s, struct task_struct *task)
 	else if (id == SYSCALL_VFORK)
 		flags = FORK_SIGNAL | FORK_WAITS;
 	s->record.args[0] = id == SYSCALL_CLONE || id == SYSCALL_CLONE3 ? flags : 0;
-	s->record.args[1] = flags & FORK_WAITS		     ? WIRE_BY_VFORK
+	s->record.args[1] = flags & FORK_WAITS		    ? WIRE_BY_VFORK
 			    : (flags & 0xff) != FORK_SIGNAL ? WIRE_BY_CLONE
 							    : WIRE_BY_FORK;
 }
@@ -503,7 +504,8 @@ static long put_inherited(uint32_t i, struct inherited *in)
 		return 0;
 	mode = BPF_CORE_READ(file, f_mode);
 	s->record.value = in->first + i;
-	s->record.more = (mode & MODE_READ ? WIRE_READS : 0) | (mode & MODE_WRITE ? WIRE_WRITES : 0);
+	s->record.more = (mode & MODE_READ ? WIRE_READS : 0) |
+			 (mode & MODE_WRITE ? WIRE_WRITES : 0);
 	put_file(WIRE_FILE, (uint64_t)file);
 	end(s);
 	return 0;

@@ -15,8 +15,8 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 	*proc = (struct proc){ .end_fd = -1, .over_fd = -1 };
 	if (settings->proc_way != PROC_WAY_PTRACE) {
 		proc->way = &proc_by_bpf;
-		ret = proc->way->prepare(
-			proc, settings, settings->proc_way == PROC_WAY_BPF ? err : note);
+		ret = proc->way->prepare(proc, settings,
+					 settings->proc_way == PROC_WAY_BPF ? err : note);
 		if (ret == 0 || settings->proc_way == PROC_WAY_BPF)
 			return ret;
 	}

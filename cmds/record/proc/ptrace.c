@@ -85,8 +85,9 @@ static void see_fork(struct tracing *t, const struct tracee *parent, pid_t tid,
 	if (before == TRACEE_LIVE)
 		return;
 	child->pid = process_of(tid, parent->pid);
-	proc_fork_encode(&(struct proc_fork){ tid, child->pid, how, stopped_clone_flags(parent->tid) },
-			 &t->log->payload);
+	proc_fork_encode(
+		&(struct proc_fork){ tid, child->pid, how, stopped_clone_flags(parent->tid) },
+		&t->log->payload);
 	proc_log_write(t->log, PROC_FORK, parent->tid, parent->pid);
 	if (before == TRACEE_ENDED)
 		write_exit(t, child);
@@ -136,8 +137,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 /* The call is over, or what there is to be told of it is known already. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
-	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result,
-					  &t->log->payload);
+	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
 
 	if (kind)
 		proc_log_write(t->log, kind, tracee->tid, tracee->pid);

@@ -115,8 +115,7 @@ static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[
 
 	if (call->id == SYSCALL_PIPE || call->id == SYSCALL_PIPE2)
 		return paths_memory(tid, call->args[0], out, 2 * sizeof(int));
-	if (call->id == SYSCALL_OPENAT2 &&
-	    paths_memory(tid, call->args[2], &how, sizeof(how))) {
+	if (call->id == SYSCALL_OPENAT2 && paths_memory(tid, call->args[2], &how, sizeof(how))) {
 		out[0] = how.flags;
 		out[1] = how.mode;
 	}
@@ -140,9 +139,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
 				       &names.from_base);
 	facts.to = read_name(tid, call, shape->to, shape->to_dir, &names.to, &names.to_base);
-	facts.text = call->id == SYSCALL_PRCTL
-			     ? read_comm(tid, &names.text)
-			     : read_string(tid, call, shape->text, &names.text);
+	facts.text = call->id == SYSCALL_PRCTL ? read_comm(tid, &names.text)
+					       : read_string(tid, call, shape->text, &names.text);
 	if (call->id <= SYSCALL_OPEN_BY_HANDLE_AT && paths_of_fd(tid, result, &names.file))
 		facts.file = strbuf_str(&names.file);
 	return call_encode(&facts, out);
