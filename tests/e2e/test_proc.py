@@ -250,13 +250,13 @@ def test_long_arguments_are_whole(workdir):
 
 @only_bpf
 def test_what_is_lost_is_told(workdir):
-    """A ring of a page is full at once. What is left is read, and the end is found, all the same."""
-    script = "for i in $(seq 200); do /bin/true; done"
+    """In a ring of a page there is no room for long arguments at all. What is left is read, and the end is found, all the same."""
+    script = "for i in $(seq 200); do /bin/true $(seq 2000); done"
     result = record("sh", "-c", script, env={"UTRAIL_PROC_RING": 4096}).must()
     assert re.search(r"[1-9]\d* events of processes were lost", result.err)
     assert of_kind(events(), "exec")
     assert "lost" not in record("-d", "whole", "sh", "-c", script).must().err
-    assert len(of_kind(events("whole"), "exit")) == 202
+    assert len(of_kind(events("whole"), "exit")) == 402
 
 
 def test_the_way_is_chosen(workdir):

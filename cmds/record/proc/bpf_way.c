@@ -120,6 +120,7 @@ static int set_up(struct bpf_object *object, const struct record_settings *setti
 	if (!constants || !scratches || !ring)
 		return -EINVAL;
 	fill_settings(&wire, settings);
+	wire.ring_bytes = ring_bytes;
 	ret = bpf_map__set_initial_value(constants, &wire, sizeof(wire));
 	if (ret == 0)
 		ret = bpf_map__set_max_entries(scratches, libbpf_num_possible_cpus());
@@ -263,10 +264,11 @@ static void drain(struct following *f)
 static void *follow(void *arg)
 {
 	struct following *f = arg;
-	struct pollfd stop = { .fd = f->stop_fd, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = f->stop_fd, .events = POLLIN },
+				{ .fd = ring_buffer__epoll_fd(f->queue), .events = POLLIN } };
 	bool is_over = false;
 
-	while (poll(&stop, 1, DRAIN_MS) <= 0) {
+	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/* Whoever is not counted any more has told of all before. */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 

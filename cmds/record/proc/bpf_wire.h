@@ -99,7 +99,7 @@ struct wire_settings {
 	uint32_t traces_files;
 	uint32_t traces_environment;
 	uint32_t mount_namespace;
-	uint32_t unused;
+	uint32_t ring_bytes;
 	uint32_t masks[WIRE_ABIS];
 	uint8_t ids[WIRE_ABIS][WIRE_NUMBERS];
 	struct call_shape shapes[SYSCALL_NOT_WATCHED];

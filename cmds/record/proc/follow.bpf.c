@@ -89,14 +89,21 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 	return s;
 }
 
-/* The order of the ring is that of the records: its reader has no other. */
+/*
+ * The order of the ring is that of the records: its reader has no other. Waking that for each record would take several times as long as all else;
+ * it looks by itself from time to time, and is woken when the ring fills up, or when nobody may be left.
+ */
 INLINE void end(struct scratch *s)
 {
 	uint32_t size = s->used;
+	uint64_t flags = BPF_RB_NO_WAKEUP;
 
 	BOUND(size, WIRE_BYTES_MAX - 1);
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > settings.ring_bytes / 4 ||
+	    (s->record.kind == WIRE_EXIT && counts.nr_live == 1))
+		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
-	if (bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, BPF_RB_NO_WAKEUP) < 0)
+	if (bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
