@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
+from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way, what_matters  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
 from tools import UTRAIL, environment, run, utrail, wait_until
 
@@ -541,18 +541,6 @@ both: one.o two.o
 %.o: %.c
 \tgcc -O1 -c -o $@ $<
 """
-
-
-def what_matters(all_events):
-    """All events, without the numbers and names that are others each time."""
-    same = Counter()
-    for event in all_events:
-        args = {key: value for key, value in event["args"].items() if key not in ("child", "process", "thread")}
-        # The probe's way to its recorder is another one each time.
-        args["environment"] = [word for word in args.get("environment", "").split("\0") if not word.startswith("UTRAIL_")]
-        text = re.sub(r"(pipe:\[|socket:\[|/proc/|/tmp/cc)\w+", r"\1", json.dumps(args, sort_keys=True))
-        same[event["event"], text] += 1
-    return same
 
 
 @only_bpf

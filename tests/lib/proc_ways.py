@@ -1,7 +1,10 @@
 """The ways in which record --proc finds out what processes do: tests that take the fixture `way` run once for each that is possible here."""
 
 import functools
+import json
+import re
 import tempfile
+from collections import Counter
 
 import pytest
 
@@ -36,3 +39,15 @@ only_bpf = pytest.mark.parametrize("way", ["bpf"], indirect=True)
 def proc():
     """The option, by the way of the test that runs."""
     return f"--proc={_chosen[0]}"
+
+
+def what_matters(all_events):
+    """All events, without the numbers and names that are others each time."""
+    same = Counter()
+    for event in all_events:
+        args = {key: value for key, value in event["args"].items() if key not in ("child", "process", "thread")}
+        # The probe's way to its recorder is another one each time.
+        args["environment"] = [word for word in args.get("environment", "").split("\0") if not word.startswith("UTRAIL_")]
+        text = re.sub(r"(pipe:\[|socket:\[|/proc/|/tmp/cc)\w+", r"\1", json.dumps(args, sort_keys=True))
+        same[event["event"], text] += 1
+    return same
