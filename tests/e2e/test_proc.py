@@ -6,6 +6,7 @@ import re
 import signal
 import struct
 import subprocess
+import time
 from collections import Counter
 
 import pytest
@@ -272,3 +273,35 @@ def test_who_may_not_use_bpf_is_told(workdir):
     result = run(*nobody, "--proc=bpf", "true", env=environment())
     assert result.status and "--proc=ptrace" in result.err and result.err.count("\n") == 1
     assert run(*nobody, "--proc", "true", env=environment()).status == 0
+
+
+def check_numbers(mine):
+    children = [event["args"]["child"] for event in of_kind(mine, "fork")]
+    assert Counter(event["tid"] for event in of_kind(mine, "exit")) == Counter([*children, of_kind(mine, "exec")[0]["tid"]])
+    assert {event["pid"] for event in of_kind(mine, "exec")} <= {*children, of_kind(mine, "exec")[0]["tid"]}
+
+
+def test_numbers_are_those_that_the_recorder_sees(workdir):
+    """Of tasks in a pid namespace below its own, and when it is in one itself."""
+    inside = ["unshare", "-pf", "--mount-proc"]
+    if run(*inside, "true").status:
+        pytest.skip("no pid namespaces here")
+    script = "/bin/true; (exit 3); /bin/echo $$ | cat"
+    assert record("unshare", "-pf", "sh", "-c", script).must().out == "1\n"
+    mine = events()
+    check_numbers(mine)
+    assert len(of_kind(mine, "exit")) == 6 and min(event["tid"] for event in mine) > 10
+    run(*inside, UTRAIL, "record", proc(), "--no-libcall", "-d", "inside", "sh", "-c", script, env=environment()).must()
+    mine = events("inside")
+    check_numbers(mine)
+    assert max(event["tid"] for event in mine) < 100
+
+
+@pytest.mark.parametrize("clock", ["mono", "realtime", "boot"])
+def test_times_are_of_the_recordings_clock(workdir, clock):
+    name = {"mono": time.CLOCK_MONOTONIC, "realtime": time.CLOCK_REALTIME, "boot": time.CLOCK_BOOTTIME}[clock]
+    begin = time.clock_gettime_ns(name)
+    record(f"--clock={clock}", "sh", "-c", "/bin/true; /bin/true").must()
+    end = time.clock_gettime_ns(name)
+    times = [event["ts"] for event in events()]
+    assert begin < times[0] and times[-1] < end and times == sorted(set(times))

@@ -219,13 +219,18 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	return b;
 }
 
-/* The kernel's own name for the file of a script that came by a descriptor says nothing: the descriptor may be closed by now. */
+/* Names by which somebody's descriptors are reached say nothing here: these may be closed by now, and "self" would be us. */
+static bool is_by_descriptor(const char *name)
+{
+	return strncmp(name, "/dev/fd/", 8) == 0 || strncmp(name, "/proc/", 6) == 0;
+}
+
 static void find_program(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 			 struct strbuf *out)
 {
 	struct view view = view_of(record, strings, WIRE_FROM_DIR, AT_FDCWD);
 
-	if (record->flags & WIRE_IS_SCRIPT && strncmp(strings[WIRE_FROM], "/dev/fd/", 8) != 0) {
+	if (record->flags & WIRE_IS_SCRIPT && !is_by_descriptor(strings[WIRE_FROM])) {
 		places_target(&view, strings[WIRE_FROM], out);
 		if (!out->len)
 			places_of(&view, strings[WIRE_FROM], out);

@@ -245,7 +245,7 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* doc/internals/processes.md, "Stops" */
+/* doc/internals/processes.md, "Stops, by ptrace" */
 static void see_stop(struct tracing *t, pid_t tid, int status)
 {
 	struct tracee *tracee = tracees_find(&t->tracees, tid);

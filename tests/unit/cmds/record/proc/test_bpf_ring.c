@@ -109,14 +109,14 @@ static void check(struct world *w, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-#define EXIT(at, task, process, status, bits)                              \
-	take(w,                                                            \
-	     (struct wire_record){ .time_ns = (at),                        \
-				   .tid = (task),                          \
-				   .pid = (process),                       \
-				   .kind = WIRE_EXIT,                      \
-				   .value = (status),                      \
-				   .flags = (bits) },                      \
+#define EXIT(at, task, process, status, bits)         \
+	take(w,                                       \
+	     (struct wire_record){ .time_ns = (at),   \
+				   .tid = (task),     \
+				   .pid = (process),  \
+				   .kind = WIRE_EXIT, \
+				   .value = (status), \
+				   .flags = (bits) }, \
 	     NULL, 0)
 
 static void test_forks_and_ends(void **state)
@@ -229,10 +229,11 @@ static void test_programs_come_in_parts(void **state)
 
 static void test_calls(void **state)
 {
-	static const char *const opened[] = { "/dir/real", "../dir/real", "/dir", "", "", "", "/",
-					      NULL };
-	static const char *const unlinked[] = { "", "gone", "/no/such/place", "", "", "", "/",
-						NULL };
+	static const char *const opened[] = { "/dir/real", "../dir/real", "/dir", "", "",
+					      "",	   "/",		  NULL };
+	static const char *const unlinked[] = {
+		"", "gone", "/no/such/place", "", "", "", "/", NULL
+	};
 	static const char *const unread[] = { "", NULL };
 	struct world *w = *state;
 	struct wire_record call = {
