@@ -562,3 +562,116 @@ def test_both_ways_tell_the_same(tmp_path, monkeypatch):
         found[one] = what_matters(events(tmp_path / one))
     assert sum(found["bpf"].values()) > 500
     assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
+
+
+# Files without a place, or with an odd one, as descriptors that a new program begins with; and names that only lead somewhere at their time.
+ODD = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static void go_deep(void)
+{
+	char name[201];
+	int top = open(".", O_PATH | O_DIRECTORY);
+
+	memset(name, 'n', 200);
+	name[200] = 0;
+	for (int i = 0; i < 22; i++) {
+		mkdir(name, 0700);
+		if (chdir(name) < 0)
+			break;
+		close(open("file", O_CREAT | O_WRONLY, 0600));
+		rename("file", "other");
+	}
+	fchdir(top);
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t none;
+	int dir, fd;
+
+	sigemptyset(&none);
+	memfd_create("a memory", 0);
+	eventfd(0, 0);
+	epoll_create1(0);
+	inotify_init1(0);
+	signalfd(-1, &none, 0);
+	timerfd_create(CLOCK_MONOTONIC, 0);
+	socket(AF_UNIX, SOCK_STREAM, 0);
+	syscall(SYS_pidfd_open, getpid(), 0);
+	mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	open("/proc/self/ns/mnt", O_RDONLY);
+	open("/proc/self/ns/pid", O_RDONLY);
+	open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+	open("/dev/null", O_WRONLY | O_APPEND);
+	open("/", O_PATH);
+	mkdir("dir", 0700);
+	dir = open("dir", O_PATH);
+	fd = openat(dir, "gone", O_CREAT | O_RDWR, 0600);
+	unlinkat(dir, "gone", 0);
+	linkat(fd, "", AT_FDCWD, "again", AT_EMPTY_PATH);
+	fd = open("dir/kept", O_CREAT | O_RDWR, 0600);
+	linkat(fd, "", AT_FDCWD, "kept", AT_EMPTY_PATH);
+	symlink("nowhere", "to nowhere");
+	rename("dir/kept", "dir/./moved");
+	rename("dir", "other dir");
+	openat(dir, "moved", O_RDONLY);
+	mkdir("work", 0700);
+	chdir("work");
+	unlinkat(open("..", O_PATH), "work", AT_REMOVEDIR);
+	open(".", O_RDONLY);
+	open("../x", O_CREAT | O_WRONLY, 0600);
+	chdir("/");
+	chdir(argv[1]);
+	if (unshare(CLONE_NEWNS) == 0) {
+		mount("none", "/", 0, MS_REC | MS_PRIVATE, 0);
+		mkdir("below", 0700);
+		mount("other dir", "below", "none", MS_BIND, 0);
+		open("below/moved", O_RDONLY);
+		rename("below/moved", "below/once more");
+		mount("x", "/dev/null", "none", MS_BIND, 0);
+		open("/dev/null", O_RDONLY);
+		umount2("/dev/null", MNT_DETACH);
+		mount("some", "below", "tmpfs", 0, 0);
+		fd = open("below/in tmpfs", O_CREAT | O_RDWR, 0600);
+		link("below/in tmpfs", "below/linked");
+		umount2("below", MNT_DETACH);
+	}
+	go_deep();
+	prctl(PR_SET_NAME, "");
+	return execl("/bin/echo", "echo", "", "x", (char *)0);
+}
+"""
+
+
+@only_bpf
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts are root's")
+def test_both_ways_tell_the_same_of_odd_files(tmp_path, monkeypatch):
+    exe = compile_here(tmp_path, ODD, "-static", "-w")
+    found = {}
+    for one in WAYS:
+        if why := lacking(one):
+            pytest.skip(why)
+        command = ["record", f"--proc={one}", "--no-libcall", "--no-event", "-d", tmp_path / one, exe, tmp_path / "place"]
+        in_empty_place(tmp_path, monkeypatch, utrail, *command).must()
+        found[one] = Counter({(name, re.sub(r"#\d+|mnt:\[\d+|0x[0-9a-f]{6,}", "#", text)): count
+                              for (name, text), count in what_matters(events(tmp_path / one)).items()})
+    assert len(found["bpf"]) > 50
+    assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())

@@ -56,7 +56,9 @@ static int open_root(const struct view *view)
 static int open_in_root(const struct view *view, const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	const char *inside = *name == '/' ? "" : within_root(view, view->base);
+	const char *inside = *name == '/'  ? ""
+			     : *view->base ? within_root(view, view->base)
+					   : NULL;
 
 	if (!inside) {
 		errno = EXDEV;
@@ -97,7 +99,9 @@ static int open_path(const struct view *view, const char *name)
 {
 	int fd = open_in_root(view, name);
 
-	return fd < 0 && *name != '/' && errno != ENOENT ? open_from(view, name) : fd;
+	/* Who has gone on may be in another directory by now. */
+	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late ? open_from(view, name)
+									   : fd;
 }
 
 void places_target(const struct view *view, const char *name, struct strbuf *out)
@@ -136,9 +140,12 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 			;
 		if (at == begin.len || strcmp(begin.data + at, "..") == 0)
 			return;
-		strbuf_addstr(&longer, begin.data + at);
-		if (rest.len)
+		if (strcmp(begin.data + at, ".") != 0)
+			strbuf_addstr(&longer, begin.data + at);
+		if (rest.len && longer.len)
 			add_name(strbuf_str(&rest), &longer);
+		else
+			strbuf_add(&longer, strbuf_str(&rest), rest.len);
 		strbuf_reset(&rest);
 		strbuf_add(&rest, strbuf_str(&longer), longer.len);
 		begin.len = at;

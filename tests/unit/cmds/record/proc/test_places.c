@@ -85,6 +85,7 @@ static void test_too_late(void **state)
 	check_place(&view, "link/none/x", below("/a/none/x"));
 	check_place(&view, "link/none//deep/x", below("/a/none/deep/x"));
 	check_place(&view, "none/x", below("/none/x"));
+	check_place(&view, "./none/././deep/./x", below("/none/deep/x"));
 	check_place(&view, below("/link/none/x"), below("/a/none/x"));
 	check_place(&view, "/none/x", "/none/x");
 	/* Where that was nobody can say. */
