@@ -675,3 +675,16 @@ def test_both_ways_tell_the_same_of_odd_files(tmp_path, monkeypatch):
                               for (name, text), count in what_matters(events(tmp_path / one)).items()})
     assert len(found["bpf"]) > 50
     assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
+
+
+def test_a_build_leaves_behind_who_can_go_on_alone(workdir, way):  # noqa: F811
+    """... which is nobody with a filter: then it waits for the end."""
+    seconds = 1000 if way == "bpf" else 3
+    result = utrail("build", "--as=json", proc(), "-o", "tree.json", "sh", "-c", f"sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! > daemon; exit 3")
+    assert result.status == 3
+    assert ("processes that the command has left behind go on" in result.err) == (way == "bpf")
+    daemon = f"/proc/{(workdir / 'daemon').read_text().strip()}"
+    assert os.path.exists(daemon) == (way == "bpf")
+    if way == "bpf":
+        os.kill(int(os.path.basename(daemon)), signal.SIGKILL)
+    assert json.loads((workdir / "tree.json").read_text())
