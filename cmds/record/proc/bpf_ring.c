@@ -258,9 +258,12 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 }
 
 /* Parts come in order; behind one that is missing none counts. */
-static void see_part(const struct wire_record *record, size_t size, struct strbuf *out)
+static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
+		     struct strbuf *out)
 {
-	if (!(record->flags & WIRE_IS_UNREAD) && (uint32_t)record->value == out->len)
+	if (record->flags & WIRE_IS_UNREAD)
+		ring->nr_broken++;
+	else if ((uint32_t)record->value == out->len)
 		strbuf_add(out, record + 1, size - sizeof(*record));
 }
 
@@ -328,10 +331,10 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 		return;
 	switch (record->kind) {
 	case WIRE_ARGS:
-		see_part(record, size, &(*at)->args);
+		see_part(ring, record, size, &(*at)->args);
 		break;
 	case WIRE_ENV:
-		see_part(record, size, &(*at)->env);
+		see_part(ring, record, size, &(*at)->env);
 		break;
 	case WIRE_INHERIT:
 		see_inherited(record, strings, *at);

@@ -25,7 +25,6 @@
 #define PARTS		 ((9U << 20) / WIRE_PART_MAX)
 #define WORD_BITS	 64U
 #define WORDS		 (1U << 16)
-#define COMM_BYTES	 16U
 
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
@@ -93,7 +92,7 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
  * The order of the ring is that of the records: its reader has no other. Waking that for each record would take several times as long as all else;
  * it looks by itself from time to time, and is woken when the ring fills up, or when nobody may be left.
  */
-INLINE void end(struct scratch *s)
+INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
 	uint32_t size = s->used;
 	uint64_t flags = BPF_RB_NO_WAKEUP;
@@ -103,7 +102,9 @@ INLINE void end(struct scratch *s)
 	    (s->record.kind == WIRE_EXIT && counts.nr_live == 1))
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
-	if (bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
+	/* Were the kernel to let another of our programs in between, its record would be there, and ours were lost. */
+	if (s->record.tid != mark->tid ||
+	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
@@ -365,9 +366,8 @@ INLINE void put_how(struct scratch *s, struct task_struct *task)
 	uint32_t id = call_id(task, regs->orig_ax);
 	uint64_t flags = FORK_SIGNAL;
 	uint64_t args[6];
-	uint64_t given[5] = {
-		0
-	}; /* flags and exit_signal are the first and the fifth of its members */
+	/* Flags and the signal are the first and the fifth of its members. */
+	uint64_t given[5] = { 0 };
 
 	call_arguments(regs, is_compat, args);
 	if (id == SYSCALL_CLONE)
@@ -411,7 +411,7 @@ int see_fork(uint64_t *ctx)
 	s->record.value = made->tid;
 	s->record.more = made->pid;
 	put_how(s, task);
-	end(s);
+	end(s, mark);
 	return 0;
 }
 
@@ -437,7 +437,7 @@ int see_exit(uint64_t *ctx)
 			s->record.flags |= WIRE_IS_LEADER;
 		if (!is_leader && !goes_on)
 			s->record.flags |= WIRE_IS_LAST;
-		end(s);
+		end(s, mark);
 	}
 	/* Behind the record: who sees that nobody is left finds all records in the ring. */
 	__sync_fetch_and_add(&counts.nr_live, -1);
@@ -474,7 +474,7 @@ static long put_part(uint32_t i, struct part *part)
 		s->record.flags = WIRE_IS_UNREAD;
 		s->used = 0;
 	}
-	end(s);
+	end(s, part->mark);
 	return 0;
 }
 
@@ -514,7 +514,7 @@ static long put_inherited(uint32_t i, struct inherited *in)
 	s->record.more = (mode & MODE_READ ? WIRE_READS : 0) |
 			 (mode & MODE_WRITE ? WIRE_WRITES : 0);
 	put_file(WIRE_FILE, (uint64_t)file);
-	end(s);
+	end(s, in->mark);
 	return 0;
 }
 
@@ -556,8 +556,6 @@ int see_exec(uint64_t *ctx)
 	if (!s)
 		return 0;
 	s->record.value = mark->tid;
-	s->record.more = args_len;
-	s->record.args[0] = settings.traces_environment ? env_len : 0;
 	mark->tid = mark->pid;
 	s->record.tid = mark->pid;
 	/* In the order of enum wire_text. */
@@ -569,7 +567,7 @@ int see_exec(uint64_t *ctx)
 		s->record.flags |= WIRE_IS_SCRIPT;
 		put_root(s, task);
 	}
-	end(s);
+	end(s, mark);
 	put_parts(mark, WIRE_ARGS, args, args_len);
 	if (settings.traces_environment)
 		put_parts(mark, WIRE_ENV, env, env_len);
@@ -580,7 +578,7 @@ int see_exec(uint64_t *ctx)
 	}
 	s = begin(mark, WIRE_BECAME);
 	if (s)
-		end(s);
+		end(s, mark);
 	return 0;
 }
 
@@ -603,7 +601,7 @@ INLINE void tell_close(const struct task_struct *task, const struct wire_mark *m
 		return;
 	s->record.id = SYSCALL_CLOSE;
 	s->record.args[0] = fd;
-	end(s);
+	end(s, mark);
 }
 
 SEC("tp_btf/sys_enter")
@@ -690,6 +688,6 @@ int see_result(uint64_t *ctx)
 	if (id <= SYSCALL_OPEN_BY_HANDLE_AT)
 		put_file(WIRE_FILE, (uint64_t)file_of(task, result));
 	put_names(s, task, mark, &settings.shapes[id]);
-	end(s);
+	end(s, mark);
 	return 0;
 }

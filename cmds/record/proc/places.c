@@ -56,9 +56,7 @@ static int open_root(const struct view *view)
 static int open_in_root(const struct view *view, const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	const char *inside = *name == '/'  ? ""
-			     : *view->base ? within_root(view, view->base)
-					   : NULL;
+	const char *inside = *name == '/' ? "" : *view->base ? within_root(view, view->base) : NULL;
 
 	if (!inside) {
 		errno = EXDEV;
