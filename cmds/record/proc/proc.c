@@ -275,6 +275,8 @@ static void see_stop(struct proc *proc, pid_t tid, int status)
 	struct tracee *tracee = tracees_find(&proc->tracees, tid);
 	int sig = WSTOPSIG(status);
 
+	if (tracee)
+		near_stop(&proc->thread_near, tid, &tracee->place);
 	if (!tracee || tracee->state == TRACEE_ENDED) {
 		hold(proc, tid);
 		return;
@@ -345,6 +347,7 @@ static void *trace(void *arg)
 	int ret;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	near_init(&proc->thread_near);
 	ret = seize(proc);
 	if (ret < 0)
 		err_set_errno(&proc->thread_why, ret, "cannot trace processes");

@@ -37,6 +37,7 @@ struct proc {
 	sem_t is_seized;
 	struct uft_err thread_why;
 	struct tracees tracees;
+	struct near thread_near;
 	uint64_t thread_last_ns;
 	struct strbuf thread_payload;
 	struct strbuf thread_record;
