@@ -134,18 +134,19 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals() declares. The section is for tools
  * that look at the file: its name, a blank, and its format as it stands in the source.
  */
-#define FSTRACE_DECL(NAME, FORMAT)                                                \
-	static fstrace_event_t *NAME;                                             \
-	__attribute__((constructor)) static void fstrace_specify_##NAME(void)     \
-	{                                                                         \
-		static const char fstrace_decl_[]                                 \
-			__attribute__((section("fstrace_decl"), used)) = #NAME    \
-			" " FSTRACE_SOURCE_(FORMAT);                              \
-		static fstrace_event_spec_t fstrace_spec_;                        \
-		static char fstrace_name_[] = #NAME;                              \
-		/* So that a linker that leaves out what nobody uses keeps it. */ \
-		__asm__ volatile("" : : "r"(fstrace_decl_));                      \
-		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT);    \
+#define FSTRACE_DECL(NAME, FORMAT)                                                               \
+	static fstrace_event_t *NAME;                                                            \
+	__attribute__((constructor, no_instrument_function)) static void fstrace_specify_##NAME( \
+		void)                                                                            \
+	{                                                                                        \
+		static const char fstrace_decl_[]                                                \
+			__attribute__((section("fstrace_decl"), used)) = #NAME                   \
+			" " FSTRACE_SOURCE_(FORMAT);                                             \
+		static fstrace_event_spec_t fstrace_spec_;                                       \
+		static char fstrace_name_[] = #NAME;                                             \
+		/* So that a linker that leaves out what nobody uses keeps it. */                \
+		__asm__ volatile("" : : "r"(fstrace_decl_));                                     \
+		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT);                   \
 	}
 #define FSTRACE_SOURCE_(...) #__VA_ARGS__
 #endif

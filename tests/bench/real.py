@@ -60,7 +60,7 @@ PROGRAMS = {
         prepare="rm -f src/luac.c",
         files="src/*.c",
         flags=["-DLUA_USE_POSIX"],
-        arguments=[SOURCES / "work.lua", "40"],
+        arguments=[SOURCES / "work.lua", "40", "without"],
         below="luaV_execute",
     ),
 }
@@ -140,6 +140,12 @@ def run(tool, exe, arguments):
     return Took(elapsed, sum(60 * float(m) + float(s) for m, s in parts))
 
 
+def calls_of_data():
+    """How many calls the recording has."""
+    done = subprocess.run([UTRAIL, "report", "-d", "data", "--no-event", "-f", "call", "--format=csv"], env=environment(), capture_output=True, text=True)
+    return sum(int(row.split(",")[0]) for row in done.stdout.splitlines()[1:])
+
+
 def measure(name, method, words, runs):
     program = PROGRAMS[name]
     bare, exe = build(name, None), build(name, method)
@@ -149,9 +155,15 @@ def measure(name, method, words, runs):
         for who, tool in [("ours", UTRAIL)] + [("peer", PEER)] * has_peer:
             jobs[who, variant] = ([tool, "record", "--force", "--no-libcall", "--no-event", *options, "-d", "data"], exe)
     took = {job: [] for job in jobs}
+    calls = {}
     for _ in range(runs):
         for job, (tool, what) in jobs.items():
             took[job].append(run(tool, what, program.arguments))
+            if job[1] == PLAIN and job not in calls:
+                calls[job] = calls_of_data()
+    # One that has lost its place, or had no room, has had less to do.
+    if calls["peer", PLAIN] < 0.99 * calls["ours", PLAIN]:
+        print(f"\n{name}, {method}: not to be compared: of {calls['ours', PLAIN]} calls the peer has recorded {calls['peer', PLAIN]}")
     for what, part in {"time": lambda t: t.elapsed, "the program's CPU time": lambda t: t.cpu}.items():
         median = {job: statistics.median(map(part, t)) for job, t in took.items()}
         report(f"{name}, {method}: {what}", chosen, {job: median[job] / median["untraced"] for job in jobs})

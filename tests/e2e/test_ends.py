@@ -280,3 +280,21 @@ def viewer_is_blocked(pid):
         except OSError:
             pass
     return False
+
+
+def one_cpu_in_real_time():
+    """Nobody is put in the place of who runs: who waits for another one by looking again and again waits for ever."""
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+
+@pytest.mark.parametrize("options", [[], ["--proc"], ["--keep-pid"]], ids=" ".join)
+def test_nobody_waits_by_looking(workdir, options):
+    """The kernel tells of perf events without tasks as long as one asks, so the recorder looked until it knew of the program's end from somebody else."""
+    try:
+        subprocess.run(["true"], preexec_fn=one_cpu_in_real_time, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("real-time scheduling is not permitted (sched_setscheduler(2))")
+    proc = start(UTRAIL, "record", *options, exe_of("ends"), "said", 1, 0, 0, 0, preexec_fn=one_cpu_in_real_time)
+    status, _, err = finish(proc, options)
+    assert status == int(open("said").read().split()[0]), err

@@ -95,6 +95,18 @@ def test_library_is_not_the_program(shop):
     assert lines == ["open_shop() {", *inside, "} /* open_shop */"]
 
 
+def test_shared_library_is_not_the_program(shop):
+    """The same with the shared library, whose functions are library calls; and what FSTRACE_DECL() leaves to run before main() is nobody's either."""
+    folder = LIBRARY.parent
+    subprocess.run(
+        ["gcc", "-O0", "-pg", f"-I{TOP / 'libmcount/trace'}", "shop.c", "-o", "shop-shared", f"-L{folder}", "-lutrail-trace", f"-Wl,-rpath,{folder}",
+         "-pthread"], check=True)
+    record("--trace-include", "SOLD", "./shop-shared")
+    shown = utrail("replay", "-f", "none", "--no-sched").must().out
+    assert "fstrace_specify" not in shown and "fstrace_log" not in shown
+    assert [line.strip() for line in shown.splitlines() if "SHOP-SOLD" in line] == [f"/* trace:SHOP-SOLD ({text}) */" for text in TEXTS]
+
+
 def test_other_readers(shop):
     """Debian's uftrace knows nothing of payloads: it shows the events by their names, and nothing is wrong with the directory."""
     record("--no-libcall", "--trace-include", "SOLD", shop)

@@ -49,6 +49,9 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__libc_start_main"),
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
+	/* What FSTRACE() and FSTRACE_DECL() of fstrace.h are made of: the event tells all that there is to be told. */
+	NOT_HOOKED("fstrace_log_2"),
+	NOT_HOOKED("fstrace_specify"),
 	/* The machinery of exceptions and of thread-local variables, not calls that a program makes. */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),

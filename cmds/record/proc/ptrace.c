@@ -29,7 +29,7 @@
 /*
  * Tracing belongs to a thread. Who touches what:
  *
- * @log, @tracees: the tracing thread, once it runs
+ * @log, @tracees, @near: the tracing thread, once it runs
  * @lock: @has_end, @status, @usage: what the tracing thread knows of the program's end
  * @end_fd, @over_fd: as proc.h has them
  */
@@ -42,6 +42,7 @@ struct tracing {
 	sem_t is_seized;
 	struct uft_err thread_why;
 	struct tracees tracees;
+	struct near near;
 	pthread_mutex_t lock;
 	bool has_end;
 	int status;
@@ -251,6 +252,8 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 	struct tracee *tracee = tracees_find(&t->tracees, tid);
 	int sig = WSTOPSIG(status);
 
+	if (tracee)
+		near_stop(&t->near, tid, &tracee->place);
 	if (!tracee || tracee->state == TRACEE_ENDED) {
 		hold(t, tid);
 		return;
@@ -321,6 +324,7 @@ static void *trace(void *arg)
 	int ret;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	near_init(&t->near);
 	ret = seize(t);
 	if (ret < 0)
 		err_set_errno(&t->thread_why, ret, "cannot trace processes");

@@ -48,6 +48,8 @@ void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_sta
 {
 	tracees->nr_held += (state == TRACEE_HELD) - (tracee->state == TRACEE_HELD);
 	tracee->state = state;
-	if (state == TRACEE_NONE)
+	if (state == TRACEE_NONE) {
 		stopped_reset(&tracee->call);
+		tracee->place = (struct near_place){ 0 };
+	}
 }

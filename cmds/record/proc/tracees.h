@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cmds/record/proc/near.h"
 #include "cmds/record/proc/stopped.h"
 #include "utils/base/intmap.h"
 
@@ -18,6 +19,7 @@ enum tracee_state {
 /*
  * @status: of wait(2), when it has ended
  * @call: the system call that it is in
+ * @place: where it runs
  */
 struct tracee {
 	pid_t tid;
@@ -25,6 +27,7 @@ struct tracee {
 	enum tracee_state state;
 	int status;
 	struct traced_call call;
+	struct near_place place;
 };
 
 /* By tid. @all: so that they can be walked and freed. Starts as { 0 }. */

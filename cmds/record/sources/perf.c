@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -120,15 +121,17 @@ static int empty(struct perf_cpu *cpu)
 	return ret;
 }
 
+/* When all tasks are gone that it counts for, the kernel says so (EPOLLHUP) as long as anybody asks. */
 static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);
 
 	store_note_error(cpu->perf->store, empty(cpu));
+	if (epoll_events & (EPOLLHUP | EPOLLERR))
+		loop_unwatch(cpu->perf->loop, cpu->fd, watcher);
 }
 
-static int open_cpu(struct perf_cpu *cpu, struct loop *loop, pid_t pid,
-		    struct perf_event_attr *attr)
+static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
 {
 	cpu->fd = syscall(SYS_perf_event_open, attr, pid, cpu->index, -1, PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
@@ -144,7 +147,7 @@ static int open_cpu(struct perf_cpu *cpu, struct loop *loop, pid_t pid,
 	if (cpu->stream < 0)
 		return cpu->stream;
 	cpu->watcher = (struct watcher){ serve_cpu, cpu->perf };
-	return loop_watch(loop, cpu->fd, &cpu->watcher);
+	return loop_watch(cpu->perf->loop, cpu->fd, &cpu->watcher);
 }
 
 static void close_all(struct perf *perf)
@@ -203,6 +206,7 @@ int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_
 		.nr_cpus = nr,
 		.settings = sources->settings,
 		.store = sources->store,
+		.loop = sources->loop,
 	};
 	if (!perf->cpus)
 		return err_set_errno(err, -ENOMEM, "cannot record scheduler events");
@@ -210,7 +214,7 @@ int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_
 		perf->cpus[i] =
 			(struct perf_cpu){ .index = i, .fd = -1, .stream = -1, .perf = perf };
 	for (unsigned i = 0; ret == 0 && i < nr; i++) {
-		ret = open_cpu(&perf->cpus[i], sources->loop, pid, &attr);
+		ret = open_cpu(&perf->cpus[i], pid, &attr);
 		if (ret == -ENODEV) /* a CPU that is not online has no events */
 			ret = 0;
 	}

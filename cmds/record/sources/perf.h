@@ -17,6 +17,7 @@ struct perf {
 	unsigned nr_cpus;
 	const struct record_settings *settings;
 	struct store *store;
+	struct loop *loop;
 };
 
 /*

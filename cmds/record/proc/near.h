@@ -1,0 +1,39 @@
+/* Where the tracing thread runs: on the CPU of whom it traces. */
+#ifndef UTRAIL_CMDS_RECORD_PROC_NEAR_H
+#define UTRAIL_CMDS_RECORD_PROC_NEAR_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * A stop is two changes from one thread to another. On one CPU these take some 7 us; the scheduler chooses another one for who is woken, if one is idle, and to
+ * wake that takes five times as long. So the thread keeps to the CPU that its last tracees were on, and leaves the choice to the scheduler where they are on many.
+ *
+ * @allowed: where the thread may run
+ * @cpu: the one that it keeps to; negative: none
+ * @last, @nr_last: the CPU of the last stop, and how many stops in a row were there
+ * @nr_elsewhere: how many stops have been on other CPUs since the last one on @cpu
+ */
+struct near {
+	cpu_set_t allowed;
+	bool is_off;
+	int cpu;
+	int last;
+	unsigned nr_last;
+	unsigned nr_elsewhere;
+};
+
+/* How sure of its place a tracee is: { 0 } at first. */
+struct near_place {
+	int cpu;
+	unsigned nr_stops;
+};
+
+/* Of the calling thread, which is the one to call near_stop(). */
+void near_init(struct near *near);
+
+/* The task @tid, whose @place is known from its earlier stops, has stopped. Moves the calling thread, perhaps. */
+void near_stop(struct near *near, pid_t tid, struct near_place *place);
+
+#endif
