@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,6 +103,20 @@ static int open_path(const struct view *view, const char *name)
 									   : fd;
 }
 
+/* It was there when the task had its name, and was removed since we have opened it. */
+static void forget_removal(int fd, struct strbuf *path)
+{
+	static const char removed[] = " (deleted)";
+	size_t len = sizeof(removed) - 1;
+	struct stat st;
+
+	if (path->len > len && strcmp(path->data + path->len - len, removed) == 0 &&
+	    fstat(fd, &st) == 0 && st.st_nlink == 0) {
+		path->len -= len;
+		path->data[path->len] = '\0';
+	}
+}
+
 void places_target(const struct view *view, const char *name, struct strbuf *out)
 {
 	char link[64];
@@ -112,6 +127,8 @@ void places_target(const struct view *view, const char *name, struct strbuf *out
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	paths_read_link(link, out);
+	if (view->is_late)
+		forget_removal(fd, out);
 	close(fd);
 }
 
@@ -169,7 +186,29 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 		find_rest(view, dir, out);
 }
 
-void places_of(const struct view *view, const char *name, struct strbuf *out)
+/*
+ * Go up from where the name begins, as far as it says so: that is a place with no links in it, so that this needs no look at what may be gone. The
+ * rest of the name; @base is where that begins.
+ */
+static const char *climb(const struct view *view, const char *name, struct strbuf *base)
+{
+	const char *at = name;
+
+	strbuf_addstr(base, view->base);
+	while (at[0] == '.' && at[at[1] == '.' ? 2 : 1] == '/') {
+		const char *slash = strrchr(strbuf_str(base), '/');
+
+		if (at[1] == '.' && slash && strcmp(base->data, view->root) != 0) {
+			base->len = slash == base->data ? 1 : slash - base->data;
+			base->data[base->len] = '\0';
+		}
+		at += strcspn(at, "/");
+		at += strspn(at, "/");
+	}
+	return at;
+}
+
+static void find_place(const struct view *view, const char *name, struct strbuf *out)
 {
 	struct strbuf dir cleanup_strbuf = { 0 };
 	struct strbuf last cleanup_strbuf = { 0 };
@@ -192,4 +231,20 @@ void places_of(const struct view *view, const char *name, struct strbuf *out)
 	}
 	if (!out->len)
 		places_given(view, name, out);
+}
+
+void places_of(const struct view *view, const char *name, struct strbuf *out)
+{
+	struct strbuf base cleanup_strbuf = { 0 };
+	struct view above = *view;
+	const char *rest = name;
+
+	if (view->is_late && view->root && *view->base && *name == '.')
+		rest = climb(view, name, &base);
+	if (rest != name && *rest && !strbuf_oom(&base)) {
+		above.base = strbuf_str(&base);
+		find_place(&above, rest, out);
+	} else {
+		find_place(view, name, out);
+	}
 }

@@ -88,6 +88,16 @@ static void test_too_late(void **state)
 	check_place(&view, "./none/././deep/./x", below("/none/deep/x"));
 	check_place(&view, below("/link/none/x"), below("/a/none/x"));
 	check_place(&view, "/none/x", "/none/x");
+	check_place(&view, "../x", "/tmp/x");
+	check_place(&view, ".././..//../x", "/x");
+	check_place(&view, "./x", below("/x"));
+	view.base = below("/none");
+	check_place(&view, "../none/x", below("/none/x"));
+	check_place(&view, "..", below("/none/.."));
+	view.root = view.base;
+	check_place(&view, "../x", below("/none/x"));
+	view.root = "/";
+	view.base = top;
 	/* Where that was nobody can say. */
 	check_place(&view, "link/none/../x", below("/link/none/../x"));
 	view.base = "";
