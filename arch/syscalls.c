@@ -24,7 +24,7 @@ const struct syscall_abi syscall_abis[] = {
 		  [SYSCALL_RMDIR] = 84,	    [SYSCALL_MOUNT] = 165,
 		  [SYSCALL_UMOUNT] = -1,    [SYSCALL_UMOUNT2] = 166,
 		  [SYSCALL_PRCTL] = 157,    [SYSCALL_CLONE] = 56,
-		  [SYSCALL_CLONE3] = 435,
+		  [SYSCALL_CLONE3] = 435,   [SYSCALL_VFORK] = 58,
 	  } },
 	{ AUDIT_ARCH_I386,
 	  ~0U,
@@ -44,7 +44,7 @@ const struct syscall_abi syscall_abis[] = {
 		  [SYSCALL_RMDIR] = 40,	    [SYSCALL_MOUNT] = 21,
 		  [SYSCALL_UMOUNT] = 22,    [SYSCALL_UMOUNT2] = 52,
 		  [SYSCALL_PRCTL] = 172,    [SYSCALL_CLONE] = 120,
-		  [SYSCALL_CLONE3] = 435,
+		  [SYSCALL_CLONE3] = 435,   [SYSCALL_VFORK] = 190,
 	  } },
 	{ 0 },
 };

@@ -283,7 +283,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 	recording.argv = opts->argv;
 	recording.args = opts->args;
 	recording.nr_args = opts->nr_args;
-	recording.proc = OPTS_PROC_AUTO;
+	recording.proc = opts->proc ? opts->proc : OPTS_PROC_AUTO;
 	recording.no_proc_files = !asks_for_files(opts);
 	recording.proc_env = opts->etrace.has_environment;
 	recording.use_events = false;

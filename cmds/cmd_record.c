@@ -93,9 +93,11 @@ static struct record_settings make_settings(const struct opts *opts)
 		.overhead_percent = opts->overhead,
 		.traces_processes = opts->proc != OPTS_PROC_NOT,
 		.traces_files = opts->proc != OPTS_PROC_NOT && !opts->no_proc_files,
+		.proc_way = opts->proc == OPTS_PROC_BPF	     ? PROC_WAY_BPF
+			    : opts->proc == OPTS_PROC_PTRACE ? PROC_WAY_PTRACE
+							     : PROC_WAY_AUTO,
 		.traces_environment = opts->proc_env,
-		/* Without the recorder all that a filter holds would fail. */
-		.leaves_rest = opts->without_probe && opts->no_proc_files,
+		.leaves_rest = opts->without_probe,
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
@@ -178,6 +180,11 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "that interrupt it it keeps one at a time, and a limited number of "
 			 "records; no larger buffer helps",
 			 inside);
+	if (rec->proc.lost)
+		msg_warn(msg,
+			 "%llu events of processes were lost: they came faster than they could be "
+			 "written; --proc=ptrace loses none",
+			 (unsigned long long)rec->proc.lost);
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the "
@@ -283,6 +290,20 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 		run->has_perf = true;
 }
 
+/* What has to be ready before there is a process to watch. */
+static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct uft_err note = { 0 };
+	int ret;
+
+	if (!run->settings.traces_processes)
+		return 0;
+	ret = proc_choose(&rec->proc, &run->settings, &note, err);
+	if (note.code)
+		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", note.text);
+	return ret;
+}
+
 /* Its child has not begun yet, and does not when that fails: who asks for processes wants a recording that has them all. */
 static int watch_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
@@ -371,10 +392,10 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 	if (run->nr_pids)
 		return finish_run(run, rec, attached_run(run, rec, err));
-	if (run->settings.traces_files) {
-		ret = proc_filter_check();
-		if (ret < 0)
-			return err_set_errno(err, ret, PROC_FILTER_WHY);
+	ret = choose_way(run, rec, err);
+	if (ret < 0)
+		return ret;
+	if (proc_uses_filter(&rec->proc, &run->settings)) {
 		proc_filter_make(&filter);
 		launch.filter = &filter.program;
 	}

@@ -65,6 +65,7 @@ static const struct opt_word clock_words[] = {
 static const struct opt_word proc_words[] = {
 	{ "auto", OPTS_PROC_AUTO },
 	{ "ptrace", OPTS_PROC_PTRACE },
+	{ "bpf", OPTS_PROC_BPF },
 	{ NULL },
 };
 
@@ -380,7 +381,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nest_libcalls) },
 	{ "no-pltbind", 0, NULL, "look library functions up for each call (LD_BIND_NOT)",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(no_pltbind) },
-	{ "no-proc-files", 0, NULL, "with --proc: record nothing of files; then the program outlives a recorder that is killed",
+	{ "no-proc-files", 0, NULL, "with --proc: record nothing of files; then the program outlives a killed recorder in any case",
 	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(no_proc_files) },
 	{ "no-randomize-addr", 0, NULL, "run the program without address space randomization",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(no_randomize_addr) },
@@ -390,8 +391,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
 	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
 	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
-	{ "proc", 0, "auto|ptrace", "record what processes do, too: fork, exec, exit and what they do to files, of the program and all its descendants",
-	  GROUP_RECORD, CMD_RECORD, OPT_WORD, MEMBER(proc), .words = proc_words, .without = "auto" },
+	{ "proc", 0, "auto|ptrace|bpf", "record what processes do, too: fork, exec, exit and what they do to files, of the program and all its descendants",
+	  GROUP_RECORD, CMD_RECORD | CMD_BUILD, OPT_WORD, MEMBER(proc), .words = proc_words, .without = "auto" },
 	{ "proc-env", 0, NULL, "with --proc: record the environment of each program that is run, secrets and all",
 	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(proc_env) },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",

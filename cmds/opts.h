@@ -65,6 +65,7 @@ enum opts_proc {
 	OPTS_PROC_NOT,
 	OPTS_PROC_AUTO,
 	OPTS_PROC_PTRACE,
+	OPTS_PROC_BPF,
 };
 
 enum opts_full {

@@ -91,8 +91,8 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 				       "'--proc' cannot be used together with '%s'",
 				       others[i].name);
 	}
-	if (!(opts->cmd->bit & CMD_RECORD))
-		return err_set(err, -ERR_USAGE, "'--proc' is for record, not for %s",
+	if (!(opts->cmd->bit & (CMD_RECORD | CMD_BUILD)))
+		return err_set(err, -ERR_USAGE, "'--proc' is for record and build, not for %s",
 			       opts->cmd->name);
 	return 0;
 }

@@ -1,7 +1,8 @@
 # Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
-	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev"
+	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
+	libbpf-dev clang"
 
 test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace

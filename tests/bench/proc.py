@@ -9,6 +9,7 @@ import statistics
 import sys
 
 from benchlib import UTRAIL, Cost, clean, scratch
+from proc_ways import lacking
 
 SOURCE = """
 #include <errno.h>
@@ -57,14 +58,23 @@ def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     files = int(sys.argv[2]) if len(sys.argv) > 2 else 16
     make = ["make", "-s", "-j2"]
+    record = [UTRAIL, "record", "--no-libcall", "-d", "data"]
     ways = {
         "alone": make,
-        "record --proc --no-proc-files": [UTRAIL, "record", "--proc", "--no-proc-files", "--no-libcall", "-d", "data", *make],
-        "record --proc": [UTRAIL, "record", "--proc", "--no-libcall", "-d", "data", *make],
+        "record --proc=ptrace --no-proc-files": [*record, "--proc=ptrace", "--no-proc-files", *make],
+        "record --proc=ptrace": [*record, "--proc=ptrace", *make],
+        "record --proc=bpf --no-proc-files": [*record, "--proc=bpf", "--no-proc-files", *make],
+        "record --proc=bpf": [*record, "--proc=bpf", *make],
+        # Files as well, and no probe in the programs; reading what was recorded is part of it.
+        "build --as=deps --proc=ptrace": [UTRAIL, "build", "--as=deps", "--proc=ptrace", "-d", "data", *make],
+        "build --as=deps --proc=bpf": [UTRAIL, "build", "--as=deps", "--proc=bpf", "-d", "data", *make],
         "strace -f": ["strace", "-f", "-o", "strace.txt", *make],
         "strace -f --seccomp-bpf, files": ["strace", "-f", "--seccomp-bpf", "-e", "trace=%file,%desc,%process", "-o", "strace.txt", *make],
         "bear": ["bear", "--", *make],
     }
+    if why := lacking("bpf"):
+        print(why)
+        ways = {name: command for name, command in ways.items() if "bpf" not in name or "strace" in name}
     taken = {name: [] for name, command in ways.items() if name == "alone" or shutil.which(str(command[0]))}
     with scratch():
         make_project(files)
@@ -73,11 +83,19 @@ def main():
             for name in taken:
                 clean("data")
                 Cost([*make, "clean", "-f", "/dev/null", "--eval=clean:; rm -f *.o all"])
-                taken[name].append(Cost(ways[name]).elapsed)
-    alone = statistics.median(taken["alone"])
-    print(f"\nmake -j2 of {files} files, median of {runs}: alone {alone:.2f} s")
-    for name, seconds in list(taken.items())[1:]:
-        print(f"{name:34} {statistics.median(seconds) / alone:6.2f} times as long")
+                taken[name].append(Cost(ways[name]))
+    alone = taken.pop("alone")
+
+    def ratio(costs, what):
+        """@costs as many times as those alone, one behind the other: a machine that is busy for a while is so for both."""
+        return statistics.median(getattr(cost, what) / getattr(other, what) for cost, other in zip(costs, alone))
+
+    def best(costs):
+        return min(cost.elapsed for cost in costs)
+
+    print(f"\nmake -j2 of {files} files, {runs} times: alone {best(alone):.2f} s at best; times as long, median; at best; processor time, median")
+    for name, costs in taken.items():
+        print(f"{name:38} {ratio(costs, 'elapsed'):6.2f} {best(costs) / best(alone):6.2f} {ratio(costs, 'cpu'):6.2f}")
 
 
 if __name__ == "__main__":

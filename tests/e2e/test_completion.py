@@ -84,7 +84,7 @@ def test_words(offered, workdir):
 
 def test_words_behind_an_equals_sign_only():
     assert bash(["utrail", "record", "--proc", "=", "a"]) == ["auto"]
-    assert bash(["utrail", "record", "--proc", "="]) == ["auto", "ptrace"]
+    assert bash(["utrail", "record", "--proc", "="]) == ["auto", "ptrace", "bpf"]
     assert "ptrace" not in bash(["utrail", "record", "--proc", ""])
 
 

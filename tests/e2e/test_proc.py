@@ -4,9 +4,13 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
+import time
 from collections import Counter
 
+import pytest
+from proc_ways import only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
 from tools import UTRAIL, environment, run, utrail, wait_until
 
 THREADS = """
@@ -45,7 +49,7 @@ def compile_here(directory, text, *options):
 
 
 def record(*command, **kw):
-    return utrail("record", "--proc", "--no-libcall", *command, **kw)
+    return utrail("record", proc(), "--no-libcall", *command, **kw)
 
 
 def events(directory="uftrace.data"):
@@ -147,32 +151,157 @@ def state_of(pid):
 def start(*command):
     """In a process group of its own, with its parent outside of it: the kernel has SIGTSTP stop no others."""
     os.mkfifo("fifo")
-    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
+    return subprocess.Popen([UTRAIL, "record", proc(), *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 
 
 def test_stopped_and_continued_like_alone(workdir):
-    proc = start("sh", "-c", "echo $$; read line < fifo; exit 6")
-    pid = int(proc.stdout.readline())
+    recorder = start("sh", "-c", "echo $$; read line < fifo; exit 6")
+    pid = int(recorder.stdout.readline())
     os.kill(pid, signal.SIGTSTP)
     wait_until(lambda: state_of(pid) in "tT")
     os.kill(pid, signal.SIGCONT)
     wait_until(lambda: state_of(pid) == "S")
     (workdir / "fifo").write_text("go\n")
-    assert proc.wait(30) == 6
+    assert recorder.wait(30) == 6
 
 
 def test_tree_goes_on_when_the_recorder_is_killed(workdir):
-    proc = start("--no-proc-files", "sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
-    proc.stdout.readline()
-    proc.kill()
-    proc.wait(30)
+    recorder = start("--no-proc-files", "sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
+    recorder.stdout.readline()
+    wait_until(lambda: (workdir / "uftrace.data" / "proc.dat").stat().st_size)
+    recorder.kill()
+    recorder.wait(30)
     (workdir / "fifo").write_text("go\n")
     wait_until(lambda: (workdir / "result").exists())
     assert (workdir / "result").read_text() == "done\n"
     assert len(of_kind(events(), "exec")) == 1
 
 
-def test_a_program_may_trace_its_own_children(workdir):
+@only_ptrace
+def test_no_program_traces_its_own_children(workdir):
     """Those are traced already: the tracer is told what it would be told, and the tree goes on."""
     result = record("sh", "-c", "strace -o /dev/null true || echo $?")
     assert result.status == 0 and result.out == "1\n"
+
+
+@only_bpf
+def test_a_program_may_trace_its_own_children(workdir):
+    """Nobody does it before."""
+    record("sh", "-c", "strace -f -o strace.txt sh -c 'true; exit 3' || echo $?").must()
+    assert "+++ exited with 3 +++" in (workdir / "strace.txt").read_text()
+    assert 3 in [event["args"].get("status") for event in of_kind(events(), "exit")]
+
+
+@only_bpf
+def test_nobody_is_killed_with_the_recorder(workdir):
+    """There is no filter either, so that all goes on as before."""
+    recorder = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
+    recorder.stdout.readline()
+    recorder.kill()
+    recorder.wait(30)
+    (workdir / "fifo").write_text("go\n")
+    wait_until(lambda: (workdir / "result").exists())
+
+
+LEADER_ENDS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *later(void *arg)
+{
+	usleep(50000);
+	if (getenv("EXIT"))
+		exit(4);
+	syscall(60, 0);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, later, 0);
+	syscall(60, 5);
+}
+"""
+
+
+@pytest.mark.parametrize("variable", ["", "EXIT"])
+def test_a_process_ends_with_its_last_thread(workdir, monkeypatch, variable):
+    """Its status is that of its first thread, which ended before, or of its last one (since Linux 5.17), or what exit(3) has given to all."""
+    exe = compile_here(workdir, LEADER_ENDS, "-pthread", "-static", "-w")
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    status = run(exe).status
+    assert status in ((4,) if variable else (5, 0))
+    assert record(exe).status == status
+    ends = of_kind(events(), "exit")
+    assert len(ends) == 2 and (ends[-1]["tid"], ends[-1]["args"]["status"]) == (ends[-1]["pid"], status)
+    assert ends[-1]["ts"] - of_kind(events(), "fork")[0]["ts"] > 30e6
+
+
+def test_long_arguments_are_whole(workdir):
+    """A megabyte, which is more than one record of a pipe or a ring holds; empty ones and bytes that are no text as well."""
+    words = [b"x" * 100000 + str(i).encode() for i in range(10)] + [b"", b"end\xff"]
+    record("--no-proc-files", "true", *map(os.fsdecode, words)).must()
+    data = (workdir / "uftrace.data" / "proc.dat").read_bytes()
+    # doc/formats/events.md: the head, and in front of the texts their lengths.
+    kind, length, *lengths = struct.unpack_from("=II4x4I", data, 16)
+    assert kind == 2
+    assert data[44 + sum(lengths[:3]) :][: lengths[3]] == b"".join(word + b"\0" for word in [b"true", *words])
+
+
+@only_bpf
+def test_what_is_lost_is_told(workdir):
+    """In a ring of a page there is no room for long arguments at all. What is left is read, and the end is found, all the same."""
+    script = "for i in $(seq 200); do /bin/true $(seq 2000); done"
+    result = record("sh", "-c", script, env={"UTRAIL_PROC_RING": 4096}).must()
+    assert re.search(r"[1-9]\d* events of processes were lost", result.err)
+    assert of_kind(events(), "exec")
+    assert "lost" not in record("-d", "whole", "sh", "-c", script).must().err
+    assert len(of_kind(events("whole"), "exit")) == 402
+
+
+def test_the_way_is_chosen(workdir):
+    """"auto" says which way it does not go, and why, when asked for details; by ptrace(2) there is a filter of system calls."""
+    result = utrail("record", "--proc", "-v", "--no-libcall", "grep", "Seccomp:", "/proc/self/status").must()
+    assert ("cannot follow processes by eBPF" in result.err) == (result.out.split()[1] == "2")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="nobody else can become somebody else")
+def test_who_may_not_use_bpf_is_told(workdir):
+    workdir.chmod(0o777)
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", UTRAIL, "record"]
+    result = run(*nobody, "--proc=bpf", "true", env=environment())
+    assert result.status and "--proc=ptrace" in result.err and result.err.count("\n") == 1
+    assert run(*nobody, "--proc", "true", env=environment()).status == 0
+
+
+def check_numbers(mine):
+    children = [event["args"]["child"] for event in of_kind(mine, "fork")]
+    assert Counter(event["tid"] for event in of_kind(mine, "exit")) == Counter([*children, of_kind(mine, "exec")[0]["tid"]])
+    assert {event["pid"] for event in of_kind(mine, "exec")} <= {*children, of_kind(mine, "exec")[0]["tid"]}
+
+
+def test_numbers_are_those_that_the_recorder_sees(workdir):
+    """Of tasks in a pid namespace below its own, and when it is in one itself."""
+    inside = ["unshare", "-pf", "--mount-proc"]
+    if run(*inside, "true").status:
+        pytest.skip("no pid namespaces here")
+    script = "/bin/true; (exit 3); /bin/echo $$ | cat"
+    assert record("unshare", "-pf", "sh", "-c", script).must().out == "1\n"
+    mine = events()
+    check_numbers(mine)
+    assert len(of_kind(mine, "exit")) == 6 and min(event["tid"] for event in mine) > 10
+    run(*inside, UTRAIL, "record", proc(), "--no-libcall", "-d", "inside", "sh", "-c", script, env=environment()).must()
+    mine = events("inside")
+    check_numbers(mine)
+    assert max(event["tid"] for event in mine) < 100
+
+
+@pytest.mark.parametrize("clock", ["mono", "realtime", "boot"])
+def test_times_are_of_the_recordings_clock(workdir, clock):
+    name = {"mono": time.CLOCK_MONOTONIC, "realtime": time.CLOCK_REALTIME, "boot": time.CLOCK_BOOTTIME}[clock]
+    begin = time.clock_gettime_ns(name)
+    record(f"--clock={clock}", "sh", "-c", "/bin/true; /bin/true").must()
+    end = time.clock_gettime_ns(name)
+    times = [event["ts"] for event in events()]
+    assert begin < times[0] and times[-1] < end and times == sorted(set(times))

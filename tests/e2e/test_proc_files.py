@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 
 import pytest
+from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way, what_matters  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
 from tools import UTRAIL, environment, run, utrail, wait_until
 
@@ -333,7 +334,7 @@ def test_dynamic_programs_read_what_strace_says(workdir):
 
 def test_descriptors_that_a_program_begins_with(workdir):
     script = "exec 7< /etc/passwd; exec 8> out; cat <&8- /dev/null | sh -c 'exit 3'"
-    utrail("record", "--proc", "--no-libcall", "sh", "-c", script)
+    utrail("record", proc(), "--no-libcall", "sh", "-c", script)
     mine = events()
     execs = [event["tid"] for event in of_kind(mine, "exec")]
     last = [event["args"] for event in of_kind(mine, "inherit") if event["tid"] == execs[-1]]
@@ -403,13 +404,14 @@ def test_mounts(workdir):
     assert [event["args"]["path"] for event in of_kind(mine, "umount")] == [place]
 
 
+@only_ptrace
 def test_as_another_user(workdir):
     """Nobody has the right to a filter without giving up others' rights; root in a user namespace has."""
     workdir.chmod(0o777)
     for others in (["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"], ["unshare", "-Ur"]):
         if run(*others, "true").status:
             continue
-        result = run(*others, UTRAIL, "record", "--proc", "-d", others[0], "cat", "/etc/passwd", env=environment())
+        result = run(*others, UTRAIL, "record", proc(), "-d", others[0], "cat", "/etc/passwd", env=environment())
         assert result.status == 0, result.err
     assert only_opened(events("unshare" if (workdir / "unshare").exists() else "setpriv"), "/etc/passwd")
 
@@ -450,32 +452,33 @@ def test_programs_have_their_own_filters(workdir):
 
 def start(*command):
     os.mkfifo("fifo")
-    return subprocess.Popen([UTRAIL, "record", "--proc", *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
+    return subprocess.Popen([UTRAIL, "record", proc(), *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 
 
+@only_ptrace
 def test_tree_ends_with_a_recorder_that_is_killed(workdir):
     """Without a tracer its system calls would fail."""
-    proc = start("sh", "-c", "echo $$; (exec sleep 1000) & read line < fifo; echo more > out")
-    pid = int(proc.stdout.readline())
+    recorder = start("sh", "-c", "echo $$; (exec sleep 1000) & read line < fifo; echo more > out")
+    pid = int(recorder.stdout.readline())
     wait_until(lambda: [event for event in of_kind(events(), "exec") if event["args"]["program"].endswith("/sleep")])
     sleeper = [event["pid"] for event in of_kind(events(), "exec")][-1]
-    proc.kill()
-    proc.wait(30)
+    recorder.kill()
+    recorder.wait(30)
     for process in (pid, sleeper):
         wait_until(lambda: not os.path.exists(f"/proc/{process}") or "Z" in open(f"/proc/{process}/stat").read().split(")")[-1])
     assert not (workdir / "out").exists()
 
 
 @pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
-def test_who_is_left_behind_ends_with_the_recording(workdir, options):
+def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # noqa: F811
     """... or not, where there is no filter."""
-    proc = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
-    pid, program = map(int, proc.stdout.readline().split())
+    recorder = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
+    pid, program = map(int, recorder.stdout.readline().split())
     wait_until(lambda: not os.path.exists(f"/proc/{program}"))
     # The recorder may hear of that a moment later, and then an interrupt is one of the program's.
-    wait_until(lambda: proc.poll() is not None or proc.send_signal(signal.SIGINT))
-    assert proc.returncode == 3
-    if options:
+    wait_until(lambda: recorder.poll() is not None or recorder.send_signal(signal.SIGINT))
+    assert recorder.returncode == 3
+    if options or way == "bpf":
         os.kill(pid, signal.SIGKILL)
     else:
         wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split(")")[-1])
@@ -483,13 +486,13 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options):
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
     """An open(2) of a FIFO that nobody writes to: stopped, continued, and ended by a signal."""
-    proc = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
-    pid = int(proc.stdout.readline())
+    recorder = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
+    pid = int(recorder.stdout.readline())
     wait_until(lambda: open(f"/proc/{pid}/syscall").read().split()[0] in ("2", "257"))
     os.kill(pid, signal.SIGTSTP)
     os.kill(pid, signal.SIGCONT)
     (workdir / "fifo").write_text("go\n")
-    assert proc.wait(30) == 6
+    assert recorder.wait(30) == 6
     assert (workdir / "out").read_text() == "read\n"
     assert only_opened(events(), "/fifo")
 
@@ -528,3 +531,158 @@ def test_a_hundred_at_a_time(workdir):
     programs = Counter(os.path.basename(event["args"]["program"]) for event in of_kind(mine, "exec"))
     assert programs["cat"] == programs["mv"] == 100
     assert all((workdir / f"out{i}").read_text() == f"{i}\n" for i in range(1, 101))
+
+
+BUILD = """
+all: both
+both: one.o two.o
+\tgcc -o $@ $^
+\tmv both moved && ln -s moved both && ln moved second && rm second
+%.o: %.c
+\tgcc -O1 -c -o $@ $<
+"""
+
+
+@only_bpf
+def test_both_ways_tell_the_same(tmp_path, monkeypatch):
+    """A build with make -j2: not one event more or less."""
+    found = {}
+    for one in WAYS:
+        if why := lacking(one):
+            pytest.skip(why)
+        place = tmp_path / "place"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        (place / "Makefile").write_text(BUILD)
+        (place / "one.c").write_text("#include <stdio.h>\nint main(void)\n{\n\treturn puts(\"x\") < 0;\n}\n")
+        (place / "two.c").write_text("#include <errno.h>\nint two;\n")
+        options = [f"--proc={one}", "--proc-env", "--no-libcall", "--no-event", "-d", tmp_path / one]
+        utrail("record", *options, "make", "-s", "-j2").must()
+        found[one] = what_matters(events(tmp_path / one))
+    assert sum(found["bpf"].values()) > 500
+    assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
+
+
+# Files without a place, or with an odd one, as descriptors that a new program begins with; and names that only lead somewhere at their time.
+ODD = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static void go_deep(void)
+{
+	char name[201];
+	int top = open(".", O_PATH | O_DIRECTORY);
+
+	memset(name, 'n', 200);
+	name[200] = 0;
+	for (int i = 0; i < 22; i++) {
+		mkdir(name, 0700);
+		if (chdir(name) < 0)
+			break;
+		close(open("file", O_CREAT | O_WRONLY, 0600));
+		rename("file", "other");
+	}
+	fchdir(top);
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t none;
+	int dir, fd;
+
+	sigemptyset(&none);
+	memfd_create("a memory", 0);
+	eventfd(0, 0);
+	epoll_create1(0);
+	inotify_init1(0);
+	signalfd(-1, &none, 0);
+	timerfd_create(CLOCK_MONOTONIC, 0);
+	socket(AF_UNIX, SOCK_STREAM, 0);
+	syscall(SYS_pidfd_open, getpid(), 0);
+	mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	open("/proc/self/ns/mnt", O_RDONLY);
+	open("/proc/self/ns/pid", O_RDONLY);
+	open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+	open("/dev/null", O_WRONLY | O_APPEND);
+	open("/", O_PATH);
+	mkdir("dir", 0700);
+	dir = open("dir", O_PATH);
+	fd = openat(dir, "gone", O_CREAT | O_RDWR, 0600);
+	unlinkat(dir, "gone", 0);
+	linkat(fd, "", AT_FDCWD, "again", AT_EMPTY_PATH);
+	fd = open("dir/kept", O_CREAT | O_RDWR, 0600);
+	linkat(fd, "", AT_FDCWD, "kept", AT_EMPTY_PATH);
+	symlink("nowhere", "to nowhere");
+	rename("dir/kept", "dir/./moved");
+	rename("dir", "other dir");
+	openat(dir, "moved", O_RDONLY);
+	mkdir("work", 0700);
+	chdir("work");
+	unlinkat(open("..", O_PATH), "work", AT_REMOVEDIR);
+	open(".", O_RDONLY);
+	open("../x", O_CREAT | O_WRONLY, 0600);
+	chdir("/");
+	chdir(argv[1]);
+	if (unshare(CLONE_NEWNS) == 0) {
+		mount("none", "/", 0, MS_REC | MS_PRIVATE, 0);
+		mkdir("below", 0700);
+		mount("other dir", "below", "none", MS_BIND, 0);
+		open("below/moved", O_RDONLY);
+		rename("below/moved", "below/once more");
+		mount("x", "/dev/null", "none", MS_BIND, 0);
+		open("/dev/null", O_RDONLY);
+		umount2("/dev/null", MNT_DETACH);
+		mount("some", "below", "tmpfs", 0, 0);
+		fd = open("below/in tmpfs", O_CREAT | O_RDWR, 0600);
+		link("below/in tmpfs", "below/linked");
+		umount2("below", MNT_DETACH);
+	}
+	go_deep();
+	prctl(PR_SET_NAME, "");
+	return execl("/bin/echo", "echo", "", "x", (char *)0);
+}
+"""
+
+
+@only_bpf
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts are root's")
+def test_both_ways_tell_the_same_of_odd_files(tmp_path, monkeypatch):
+    exe = compile_here(tmp_path, ODD, "-static", "-w")
+    found = {}
+    for one in WAYS:
+        if why := lacking(one):
+            pytest.skip(why)
+        command = ["record", f"--proc={one}", "--no-libcall", "--no-event", "-d", tmp_path / one, exe, tmp_path / "place"]
+        in_empty_place(tmp_path, monkeypatch, utrail, *command).must()
+        found[one] = Counter({(name, re.sub(r"#\d+|mnt:\[\d+|0x[0-9a-f]{6,}", "#", text)): count
+                              for (name, text), count in what_matters(events(tmp_path / one)).items()})
+    assert len(found["bpf"]) > 50
+    assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
+
+
+def test_a_build_leaves_behind_who_can_go_on_alone(workdir, way):  # noqa: F811
+    """... which is nobody with a filter: then it waits for the end."""
+    seconds = 1000 if way == "bpf" else 3
+    result = utrail("build", "--as=json", proc(), "-o", "tree.json", "sh", "-c", f"sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! > daemon; exit 3")
+    assert result.status == 3
+    assert ("processes that the command has left behind go on" in result.err) == (way == "bpf")
+    if way == "bpf":
+        os.kill(int((workdir / "daemon").read_text()), signal.SIGKILL)
+    assert json.loads((workdir / "tree.json").read_text())

@@ -33,6 +33,13 @@ struct capture_settings {
 	struct debuginfo *debug;
 };
 
+/* How it is found out what processes do. */
+enum proc_way_choice {
+	PROC_WAY_AUTO,
+	PROC_WAY_PTRACE,
+	PROC_WAY_BPF,
+};
+
 /* Filled by cmd_record. */
 struct record_settings {
 	const char *data_dir;
@@ -66,9 +73,10 @@ struct record_settings {
 	bool has_agent;	   /* --agent: others may */
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool traces_processes;	   /* --proc */
-	bool traces_files;	   /* --proc without --no-proc-files */
-	bool traces_environment;   /* --proc-env */
-	bool leaves_rest;	   /* who goes on a while after the program's end is left alone */
+	enum proc_way_choice proc_way;
+	bool traces_files;	 /* --proc without --no-proc-files */
+	bool traces_environment; /* --proc-env */
+	bool leaves_rest; /* who goes on a while after the program's end is left alone, where that does no harm */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

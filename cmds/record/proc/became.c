@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/paths.h"
+#include "cmds/record/proc/places.h"
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
@@ -80,12 +81,15 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 }
 
 /* The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what may be closed by now. */
-static void read_program(pid_t pid, const struct strbuf *runs, struct strbuf *out)
+static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
+			 struct strbuf *out)
 {
 	char name[PATH_MAX];
 
 	if (read_given_name(pid, name) && strncmp(name, "/dev/fd/", 8) != 0)
-		paths_target(pid, AT_FDCWD, name, out);
+		places_target(
+			&(struct view){ .tid = pid, .dirfd = AT_FDCWD, .base = strbuf_str(cwd) },
+			name, out);
 	if (!out->len)
 		strbuf_add(out, strbuf_str(runs), runs->len);
 }
@@ -98,8 +102,8 @@ void became_encode(pid_t pid, pid_t old_tid, struct strbuf *out)
 	struct strbuf args cleanup_strbuf = { 0 };
 
 	paths_link(pid, "exe", &runs);
-	read_program(pid, &runs, &program);
 	paths_link(pid, "cwd", &cwd);
+	read_program(pid, &runs, &cwd, &program);
 	read_args(pid, &args);
 	proc_exec_encode(
 		&(struct proc_exec){

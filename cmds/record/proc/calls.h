@@ -1,4 +1,4 @@
-/* What system calls of a task have done to files and names: the payloads of acts (utils/format/proc_dat.h). */
+/* What a system call has done to files and names: the payloads of acts (utils/format/proc_dat.h), from what it was given and has returned. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
 
@@ -6,40 +6,52 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "arch/syscalls.h"
+#include "cmds/record/proc/places.h"
+#include "cmds/record/proc/shapes.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/proc_dat.h"
 
-/*
- * A call that a task is in, of which it stands still.
- *
- * @id: SYSCALL_NONE: it is in none that is watched
- * @path: where something was that may be elsewhere behind the call, or nowhere
- */
-struct traced_call {
-	enum syscall_id id;
-	uint64_t args[6];
-	struct strbuf path;
+/* A name that a call was given. @name: NULL: it could not be read, or there is none */
+struct given_name {
+	const char *name;
+	struct view view;
 };
 
-/* It is in none any more. */
-void call_reset(struct traced_call *call);
-
-/* In front of it. True when there is more to be told behind it. */
-bool call_begin(pid_t tid, struct traced_call *call);
-
 /*
- * What there is to be told: in front of those that call_begin() answers false for, behind the others, with their @result. Append the payload. 0: nothing.
+ * A call that has succeeded (but of close(2), of which it is told before).
+ *
+ * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of openat2(2)
+ * @file: what was opened
+ * @from, @to: by call_shapes; of mount(2) @to is the type
+ * @text: by call_shapes, or the new name of a task; NULL: it could not be read
+ * @place: where @from was before the call, or NULL: it is to be looked for
  */
-enum proc_kind call_encode(pid_t tid, struct traced_call *call, int64_t result, struct strbuf *out);
+struct call_facts {
+	enum syscall_id id;
+	uint64_t args[6];
+	int64_t result;
+	uint64_t out[2];
+	const char *file;
+	struct given_name from;
+	struct given_name to;
+	const char *text;
+	const char *place;
+};
 
-/* A descriptor that a new program of @pid has found open. False: it is none. */
-bool call_encode_inherited(pid_t pid, int fd, struct strbuf *out);
+/* What relative names of an argument begin at: a descriptor or AT_FDCWD. @arg: of call_shapes */
+int call_directory(const uint64_t args[6], int arg);
 
-/* The environment that @pid's new program was given. */
-void call_encode_environment(pid_t pid, struct strbuf *out);
+/* Whether there is something of it that may be elsewhere behind the call, or nowhere: call_source() while it is still there. */
+bool call_moves_source(enum syscall_id id);
 
-/* The flags of the clone(2) that the task is in (proc_fork.flags). */
-uint64_t call_clone_flags(pid_t tid);
+/* Where the file is that the call is about. @out is emptied first. */
+void call_source(const struct call_facts *facts, struct strbuf *out);
+
+/* Append the payload of what there is to be told. 0: nothing. */
+enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
+
+/* Append that of a descriptor that a new program has found open. @access: O_RDONLY, O_WRONLY, O_RDWR or O_PATH */
+void call_encode_inherited(uint32_t fd, uint32_t access, const struct text *file,
+			   struct strbuf *out);
 
 #endif

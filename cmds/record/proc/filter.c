@@ -2,14 +2,13 @@
 #include "cmds/record/proc/filter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "utils/base/compiler.h"
+#include "cmds/record/proc/shapes.h"
 
 /* What we have the kernel say is this and the call's number in enum syscall_id. */
 #define OURS	  0x5500U
@@ -43,22 +42,15 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 /* Of some calls only what one argument makes of them: prctl(PR_SET_NAME) and the like are few among many. */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
-	static const struct {
-		uint8_t arg;
-		uint32_t values[2];
-	} choices[] = {
-		[SYSCALL_FCNTL] = { 1, { F_DUPFD, F_DUPFD_CLOEXEC } },
-		[SYSCALL_FCNTL64] = { 1, { F_DUPFD, F_DUPFD_CLOEXEC } },
-		[SYSCALL_PRCTL] = { 0, { PR_SET_NAME, PR_SET_NAME } },
-	};
+	const struct call_shape *shape = &call_shapes[id];
 	uint32_t tell = SECCOMP_RET_TRACE | OURS | id;
 
-	if (id < ARRAY_SIZE(choices) && choices[id].values[1]) {
+	if (shape->choice >= 0) {
 		add_unless(filter, number, 6);
-		add_load(filter, ARG_LOW(choices[id].arg));
-		add_unless(filter, choices[id].values[0], 1);
+		add_load(filter, ARG_LOW(shape->choice));
+		add_unless(filter, shape->choices[0], 1);
 		add_return(filter, tell);
-		add_unless(filter, choices[id].values[1], 1);
+		add_unless(filter, shape->choices[1], 1);
 		add_return(filter, tell);
 		add_return(filter, SECCOMP_RET_ALLOW);
 		return;

@@ -1,63 +1,94 @@
-/* What the processes of the program do (--proc): the source that traces them and writes proc.dat. */
+/* What the processes of the program do (--proc): the source of proc.dat, whichever way it finds that out. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include "cmds/record/base/alive.h"
-#include "cmds/record/proc/tracees.h"
+#include "cmds/record/proc/log.h"
 #include "cmds/record/sources/sources.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+
+struct proc_way;
 
 /*
- * A thread of its own traces the tree (ptrace(2)), for tracing belongs to a thread. Who touches what:
+ * Each way has a thread of its own, which writes @log from the start to the stop. Who touches what else: the control thread alone.
  *
- * @thread_*, and @tracees: the tracing thread, once it runs
- * @lock: @has_end, @status, @usage: what the tracing thread knows of the program's end
- * @end_fd: an eventfd; can be read once there is the program's end to be had
- * @over_fd: an eventfd; can be read once nobody is traced any more
- * @is_open: control thread; it is from proc_open() to the end of the recording
+ * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known when it is stopped
+ * @end_fd: an eventfd; can be read once there is the program's end to be had (proc_program_end()); -1: that is had by wait(2), as without all this
+ * @over_fd: an eventfd; can be read once nobody is followed any more
  */
 struct proc {
 	struct source source;
-	const struct record_settings *settings;
-	struct store *store;
+	struct proc_log log;
+	const struct proc_way *way;
+	void *own;
+	uint64_t lost;
 	struct loop *loop;
 	struct alive *alive;
-	bool is_open;
 	bool is_followed;
-	int stream;
-	pid_t program;
-	pthread_t thread;
-	sem_t is_seized;
-	struct uft_err thread_why;
-	struct tracees tracees;
-	struct near thread_near;
-	uint64_t thread_last_ns;
-	struct strbuf thread_payload;
-	struct strbuf thread_record;
-	pthread_mutex_t lock;
-	bool has_end;
-	int status;
-	struct rusage usage;
 	int end_fd;
 	int over_fd;
 	struct watcher over;
 };
 
 /*
- * Trace @pid, a child that is still to become the program, and all its descendants. @alive is told of them as of one that it waits for. 0, or negative
+ * A way to find it out: ptrace.c, bpf_way.c. All are called by the control thread, each may set an error text.
+ *
+ * @uses_filter: the program is to be started with a filter of system calls (filter.h) when files are recorded, so whom it follows cannot go on without it
+ * @tells_end: the program's end is had from it
+ * @prepare: before the program's process is there: make @own. 0, or negative errno: it is not possible here
+ * @start: follow @pid, a child that is still to become the program, and all its descendants. 0, or negative errno: then there is nothing of it
+ * @end: how the program ended; false: nobody knows yet
+ * @stop: of what was started: let go of all that is followed
+ * @release: free @own, of what was prepared
+ */
+struct proc_way {
+	bool uses_filter;
+	bool tells_end;
+	int (*prepare)(struct proc *proc, const struct record_settings *settings,
+		       struct uft_err *err);
+	int (*start)(struct proc *proc, pid_t pid, struct uft_err *err);
+	bool (*end)(struct proc *proc, int *status, struct rusage *usage);
+	void (*stop)(struct proc *proc);
+	void (*release)(struct proc *proc);
+};
+
+extern const struct proc_way proc_by_ptrace;
+extern const struct proc_way proc_by_bpf;
+
+/*
+ * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF where that is permitted, and @note has why it is not. 0, or
+ * negative errno.
+ */
+int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
+		struct uft_err *err);
+
+/* Whether the program is to be started with a filter of system calls. */
+bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
+
+/*
+ * Follow @pid, a child that is still to become the program, and all its descendants. @alive is told of them as of one that it waits for. 0, or negative
  * errno: then there is nothing of it.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/* How the program ended; false when it has not, or nobody knows yet. Its wait(2) status is to be had here and nowhere else. */
+/* Whether the program's wait(2) status is to be had by proc_program_end() and nowhere else; @end_fd says when. */
+bool proc_tells_end(const struct proc *proc);
+
+/* How the program ended; false when it has not, or nobody knows yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
+
+/* Forget what was chosen and never opened. It may be called at any time. */
+void proc_forget(struct proc *proc);
+
+/* --- for the ways, from any thread --- */
+
+/* Have @end_fd or @over_fd be read. */
+void proc_tell(int eventfd);
 
 #endif

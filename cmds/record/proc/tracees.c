@@ -49,7 +49,7 @@ void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_sta
 	tracees->nr_held += (state == TRACEE_HELD) - (tracee->state == TRACEE_HELD);
 	tracee->state = state;
 	if (state == TRACEE_NONE) {
-		call_reset(&tracee->call);
+		stopped_reset(&tracee->call);
 		tracee->place = (struct near_place){ 0 };
 	}
 }

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/near.h"
+#include "cmds/record/proc/stopped.h"
 #include "utils/base/intmap.h"
 
 enum tracee_state {

@@ -66,9 +66,9 @@ static void reap_program(void *arg)
 
 	if (!alive_program_runs(&rec->alive))
 		return;
-	if (!rec->proc.is_open && life->is_parent && !has_ended(life))
+	if (!proc_tells_end(&rec->proc) && life->is_parent && !has_ended(life))
 		return;
-	if (rec->proc.is_open) {
+	if (proc_tells_end(&rec->proc)) {
 		if (!proc_program_end(&rec->proc, &life->end->status, &life->end->usage))
 			return;
 		loop_unwatch(&rec->loop, rec->proc.end_fd, &life->program_end);
@@ -87,7 +87,7 @@ static void reap_program(void *arg)
 	alive_program_ended(&rec->alive);
 	if (alive_wants_ticks(&rec->alive))
 		start_ticking(life);
-	if (rec->program_fd >= 0 && !rec->proc.is_open)
+	if (rec->program_fd >= 0 && !proc_tells_end(&rec->proc))
 		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
 }
 
@@ -181,7 +181,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->program_end = (struct watcher){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
 	/* Who traces it is told of its end first, and has its status. */
-	if (rec->proc.is_open) {
+	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_watch(&rec->loop, rec->proc.end_fd, &life->program_end);
 
 		return watched < 0 ? err_set_errno(err, watched, "cannot watch the program") : 0;
@@ -229,7 +229,9 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
-	rec->alive.leaves_rest = rec->settings->leaves_rest;
+	/* Without the recorder all that a filter holds would fail. */
+	rec->alive.leaves_rest = rec->settings->leaves_rest &&
+				 !proc_uses_filter(&rec->proc, rec->settings);
 
 	int ret = watch_signals(&life, err);
 
@@ -243,7 +245,7 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	if (ret == 0 && alive_program_runs(&rec->alive))
 		end->given_up = life.last_interrupt;
 	end->has_left_rest = rec->alive.has_left_rest;
-	stop_watching(rec, rec->proc.is_open ? rec->proc.end_fd : rec->program_fd,
+	stop_watching(rec, proc_tells_end(&rec->proc) ? rec->proc.end_fd : rec->program_fd,
 		      &life.program_end);
 	stop_watching(rec, life.signal_fd, &life.signals);
 	stop_watching(rec, life.ticker_fd, &life.ticker);

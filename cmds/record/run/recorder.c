@@ -354,6 +354,7 @@ void recorder_close(struct recorder *rec)
 		return;
 	writers_stop(&rec->writers);
 	sources_finish(&rec->sources);
+	proc_forget(&rec->proc);
 	overhead_end(&rec->overhead);
 	processes_deinit(&rec->processes);
 	sessions_deinit(&rec->sessions);

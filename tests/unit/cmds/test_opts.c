@@ -121,6 +121,9 @@ static void values(void **state)
 	opts_deinit(&opts);
 	assert_int_equal(parse("record --proc=ptrace x", &opts), 0);
 	assert_int_equal(opts.proc, OPTS_PROC_PTRACE);
+	opts_deinit(&opts);
+	assert_int_equal(parse("build --proc=bpf x", &opts), 0);
+	assert_int_equal(opts.proc, OPTS_PROC_BPF);
 }
 
 /* The later of the two counts. */
@@ -158,7 +161,7 @@ static void refused(void **state)
 		  "nearest: filter" },
 		{ "replay --debug-domain=dwarf:x", "option '--debug-domain': invalid level" },
 		{ "--data= replay", "option '--data' needs" },
-		{ "record --proc=bpf x", "option '--proc': unknown word 'bpf'" },
+		{ "record --proc=ebpf x", "option '--proc': unknown word 'ebpf'" },
 		{ "record --proc= x", "option '--proc': unknown word ''" },
 		{ "record --proc --agent x", "'--proc' cannot be used together with '--agent'" },
 		{ "record --proc --pid=1", "'--proc' cannot be used together with '--pid'" },
@@ -168,7 +171,7 @@ static void refused(void **state)
 		{ "record --nop --proc x", "'--proc' cannot be used together with" },
 		{ "record --proc-env x", "'--proc-env' needs '--proc'" },
 		{ "record --no-proc-files x", "'--no-proc-files' needs '--proc'" },
-		{ "live --proc x", "'--proc' is for record, not for live" },
+		{ "live --proc x", "'--proc' is for record and build, not for live" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

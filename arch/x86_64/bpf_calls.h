@@ -1,0 +1,50 @@
+/* How the kernel of this machine has system calls, for eBPF programs: where their arguments are, and by which ABI they were made. */
+#ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
+#define UTRAIL_ARCH_X86_64_BPF_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is needed of the kernel's own structs; where it is in the kernel that runs is found out when the program is loaded. */
+struct pt_regs {
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long bp;
+	unsigned long bx;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+} __attribute__((preserve_access_index));
+
+struct thread_info {
+	uint32_t status;
+} __attribute__((preserve_access_index));
+
+/* thread_info.status: the call was made in the way of i386 (TS_COMPAT). */
+#define CALL_IS_COMPAT 2U
+
+/* The arguments of the call that @regs stand in. */
+static inline __attribute__((always_inline)) void call_arguments(const struct pt_regs *regs,
+								 bool is_compat, uint64_t args[6])
+{
+	if (is_compat) {
+		args[0] = (uint32_t)regs->bx;
+		args[1] = (uint32_t)regs->cx;
+		args[2] = (uint32_t)regs->dx;
+		args[3] = (uint32_t)regs->si;
+		args[4] = (uint32_t)regs->di;
+		args[5] = (uint32_t)regs->bp;
+		return;
+	}
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+}
+
+#endif

@@ -1,0 +1,450 @@
+/* Records of the eBPF program's ring (see bpf_ring.h). Their numbers are our own program's and their texts anybody's; all lengths are looked at. */
+#include "cmds/record/proc/bpf_ring.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/proc/calls.h"
+#include "cmds/record/proc/places.h"
+#include "utils/base/fd.h"
+#include "utils/base/strbuf.h"
+#include "utils/base/vec.h"
+#include "utils/format/proc_dat.h"
+
+struct kept_descriptor {
+	uint32_t fd;
+	uint32_t access;
+	uint32_t len;
+};
+
+/* A process that becomes a program. @inherited: of each a struct kept_descriptor and its file */
+struct bpf_becoming {
+	struct bpf_becoming *next;
+	uint64_t time_ns;
+	pid_t pid;
+	pid_t old_tid;
+	struct strbuf interpreter;
+	struct strbuf program;
+	struct strbuf cwd;
+	struct strbuf args;
+	struct strbuf env;
+	struct strbuf inherited;
+};
+
+/*
+ * wait(2) tells of the end of a process when all of its threads have ended, and so do we.
+ *
+ * @ended: the first thread has; @was_last: another one has, and none is left
+ * @is_of_group: @status is that of the process; else of its first thread
+ */
+struct bpf_leader {
+	bool ended;
+	bool was_last;
+	bool is_of_group;
+	int status;
+};
+
+static uint64_t time_of(const struct bpf_ring *ring, const struct wire_record *record)
+{
+	return record->time_ns + ring->to_clock_ns;
+}
+
+static struct text text_of_buf(const struct strbuf *buf)
+{
+	return text_of(buf->data, buf->len);
+}
+
+/* --- tasks --- */
+
+static struct bpf_leader *leader_get(struct bpf_ring *ring, pid_t pid)
+{
+	struct bpf_leader *leader = intmap_get(&ring->leaders, pid);
+	struct bpf_leader **all;
+
+	if (leader)
+		return leader;
+	all = vec_grow(ring->all, ring->nr, sizeof(*all));
+	if (!all)
+		return NULL;
+	ring->all = all;
+	leader = calloc(1, sizeof(*leader));
+	if (!leader || intmap_put(&ring->leaders, pid, leader) < 0) {
+		free(leader);
+		return NULL;
+	}
+	all[ring->nr++] = leader;
+	return leader;
+}
+
+static void leader_forget(struct bpf_ring *ring, pid_t pid)
+{
+	struct bpf_leader *leader = intmap_get(&ring->leaders, pid);
+
+	if (leader)
+		*leader = (struct bpf_leader){ 0 };
+}
+
+static void see_fork(struct bpf_ring *ring, const struct wire_record *record)
+{
+	struct proc_fork made = {
+		.child = record->value,
+		.child_pid = record->more,
+		.how = record->args[1],
+		.flags = record->args[0],
+	};
+
+	/* The number may have been another process'. */
+	leader_forget(ring, made.child);
+	proc_fork_encode(&made, &ring->log->payload);
+	proc_log_write_at(ring->log, time_of(ring, record), PROC_FORK, record->tid, record->pid);
+}
+
+static void write_exit(struct bpf_ring *ring, const struct wire_record *record, pid_t tid,
+		       int status)
+{
+	proc_exit_encode(status, &ring->log->payload);
+	proc_log_write_at(ring->log, time_of(ring, record), PROC_EXIT, tid, record->pid);
+}
+
+/* The first thread and the last one may tell of their ends in any order. */
+static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
+{
+	bool is_early = record->flags & WIRE_IS_LEADER;
+	bool is_last = record->flags & WIRE_IS_LAST;
+	struct bpf_leader *leader = is_early || is_last ? leader_get(ring, record->pid) : NULL;
+
+	if (!is_early || !leader)
+		write_exit(ring, record, record->tid, record->value);
+	if (!leader)
+		return;
+	/* When it was the process that was ended, its status is everybody's. */
+	if (is_early ? !leader->is_of_group : record->flags & WIRE_IS_OF_GROUP)
+		leader->status = record->value;
+	leader->is_of_group |= !!(record->flags & WIRE_IS_OF_GROUP);
+	leader->ended |= is_early;
+	leader->was_last |= is_last;
+	if (leader->ended && leader->was_last) {
+		write_exit(ring, record, record->pid, leader->status);
+		*leader = (struct bpf_leader){ 0 };
+	}
+}
+
+/* --- texts --- */
+
+/* The texts of a record, one behind the other, as strings. False when they are longer than the record. */
+static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
+			 const char *strings[WIRE_TEXTS])
+{
+	const char *from = (const char *)(record + 1);
+	char *to = ring->strings;
+	size_t left = size - sizeof(*record);
+
+	for (size_t i = 0; i < WIRE_TEXTS; i++) {
+		size_t len = record->lens[i];
+
+		if (len > left || (size_t)(to - ring->strings) + len + 1 > sizeof(ring->strings))
+			return false;
+		memcpy(to, from, len);
+		to[len] = '\0';
+		strings[i] = to;
+		to += len + 1;
+		from += len;
+		left -= len;
+	}
+	return true;
+}
+
+/* What only /proc has is looked for there, as long as the task is. */
+static struct view view_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
+			   enum wire_text base, int dirfd)
+{
+	bool is_elsewhere = record->flags & WIRE_IS_ELSEWHERE || !*strings[WIRE_ROOT];
+
+	return (struct view){
+		.tid = record->tid,
+		.dirfd = dirfd,
+		.base = strings[base],
+		.root = is_elsewhere ? NULL : strings[WIRE_ROOT],
+		.is_late = true,
+	};
+}
+
+/* --- programs --- */
+
+static struct bpf_becoming **find_becoming(struct bpf_ring *ring, pid_t pid)
+{
+	struct bpf_becoming **at = &ring->becoming;
+
+	while (*at && (*at)->pid != pid)
+		at = &(*at)->next;
+	return at;
+}
+
+static void spare(struct bpf_ring *ring, struct bpf_becoming **at)
+{
+	struct bpf_becoming *b = *at;
+
+	*at = b->next;
+	b->next = ring->spare;
+	ring->spare = b;
+}
+
+static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
+{
+	struct bpf_becoming **at = find_becoming(ring, pid);
+	struct bpf_becoming *b;
+
+	/* The end of the one before was lost. */
+	if (*at)
+		spare(ring, at);
+	b = ring->spare;
+	if (b)
+		ring->spare = b->next;
+	else
+		b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	b->pid = pid;
+	strbuf_reset(&b->interpreter);
+	strbuf_reset(&b->program);
+	strbuf_reset(&b->cwd);
+	strbuf_reset(&b->args);
+	strbuf_reset(&b->env);
+	strbuf_reset(&b->inherited);
+	b->next = ring->becoming;
+	ring->becoming = b;
+	return b;
+}
+
+/* Names by which somebody's descriptors are reached say nothing here: these may be closed by now, and "self" would be us. */
+static bool is_by_descriptor(const char *name)
+{
+	return strncmp(name, "/dev/fd/", 8) == 0 || strncmp(name, "/proc/", 6) == 0;
+}
+
+static void find_program(const struct wire_record *record, const char *strings[WIRE_TEXTS],
+			 struct strbuf *out)
+{
+	struct view view = view_of(record, strings, WIRE_FROM_DIR, AT_FDCWD);
+
+	if (record->flags & WIRE_IS_SCRIPT && !is_by_descriptor(strings[WIRE_FROM])) {
+		places_target(&view, strings[WIRE_FROM], out);
+		if (!out->len)
+			places_of(&view, strings[WIRE_FROM], out);
+	}
+	if (!out->len)
+		strbuf_addstr(out, strings[WIRE_FILE]);
+}
+
+static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
+		     const char *strings[WIRE_TEXTS])
+{
+	struct bpf_becoming *b = begin_becoming(ring, record->pid);
+
+	if (!b) {
+		ring->nr_broken++;
+		return;
+	}
+	/* The first thread has ended for this, without a word: its number goes on. */
+	leader_forget(ring, record->pid);
+	b->time_ns = time_of(ring, record);
+	b->old_tid = record->value;
+	strbuf_addstr(&b->interpreter, strings[WIRE_FILE]);
+	strbuf_addstr(&b->cwd, strings[WIRE_FROM_DIR]);
+	find_program(record, strings, &b->program);
+}
+
+/* Parts come in order; behind one that is missing none counts. */
+static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
+		     struct strbuf *out)
+{
+	if (record->flags & WIRE_IS_UNREAD)
+		ring->nr_broken++;
+	else if ((uint32_t)record->value == out->len)
+		strbuf_add(out, record + 1, size - sizeof(*record));
+}
+
+static void see_inherited(const struct wire_record *record, const char *strings[WIRE_TEXTS],
+			  struct bpf_becoming *b)
+{
+	static const uint32_t accesses[] = {
+		[0] = O_PATH,
+		[WIRE_READS] = O_RDONLY,
+		[WIRE_WRITES] = O_WRONLY,
+		[WIRE_READS | WIRE_WRITES] = O_RDWR,
+	};
+	struct kept_descriptor kept = {
+		.fd = record->value,
+		.access = accesses[record->more & (WIRE_READS | WIRE_WRITES)],
+		.len = strlen(strings[WIRE_FILE]),
+	};
+
+	strbuf_add(&b->inherited, &kept, sizeof(kept));
+	strbuf_add(&b->inherited, strings[WIRE_FILE], kept.len);
+}
+
+static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
+{
+	struct kept_descriptor kept;
+
+	for (size_t at = 0; at < b->inherited.len; at += sizeof(kept) + kept.len) {
+		struct text file;
+
+		memcpy(&kept, b->inherited.data + at, sizeof(kept));
+		file = text_of(b->inherited.data + at + sizeof(kept), kept.len);
+		call_encode_inherited(kept.fd, kept.access, &file, &ring->log->payload);
+		proc_log_write_at(ring->log, b->time_ns, PROC_INHERIT, b->pid, b->pid);
+	}
+}
+
+static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
+{
+	struct proc_exec exec = {
+		.old_tid = b->old_tid,
+		.interpreter = text_of_buf(&b->interpreter),
+		.program = text_of_buf(&b->program),
+		.cwd = text_of_buf(&b->cwd),
+		.args = text_of_buf(&b->args),
+	};
+
+	proc_exec_encode(&exec, &ring->log->payload);
+	proc_log_write_at(ring->log, b->time_ns, PROC_EXEC, b->pid, b->pid);
+	if (ring->log->settings->traces_environment) {
+		proc_act_encode(&(struct proc_act){ .texts = { text_of_buf(&b->env) } },
+				&ring->log->payload);
+		proc_log_write_at(ring->log, b->time_ns, PROC_ENV, b->pid, b->pid);
+	}
+	write_inherited(ring, b);
+}
+
+/* Whatever is known of a process that becomes a program. */
+static void see_becoming(struct bpf_ring *ring, const struct wire_record *record, size_t size,
+			 const char *strings[WIRE_TEXTS])
+{
+	struct bpf_becoming **at = find_becoming(ring, record->pid);
+
+	/* The first record was lost, and counted. */
+	if (!*at)
+		return;
+	switch (record->kind) {
+	case WIRE_ARGS:
+		see_part(ring, record, size, &(*at)->args);
+		break;
+	case WIRE_ENV:
+		see_part(ring, record, size, &(*at)->env);
+		break;
+	case WIRE_INHERIT:
+		see_inherited(record, strings, *at);
+		break;
+	default:
+		write_exec(ring, *at);
+		spare(ring, at);
+	}
+}
+
+/* --- system calls --- */
+
+/* A name that could not be read is empty, and so is what it begins at. */
+static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
+				 int arg, enum wire_text name, int dirfd)
+{
+	const char *given = strings[name];
+	bool is_read = arg >= 0 && (*given || *strings[name + 1]);
+
+	return (struct given_name){ is_read ? given : NULL,
+				    view_of(record, strings, name + 1, dirfd) };
+}
+
+static void see_call(struct bpf_ring *ring, const struct wire_record *record,
+		     const char *strings[WIRE_TEXTS])
+{
+	struct call_facts facts = {
+		.id = record->id,
+		.result = record->value,
+		.out = { record->out[0], record->out[1] },
+		.file = strings[WIRE_FILE],
+		.text = strings[WIRE_TEXT],
+	};
+	const struct call_shape *shape;
+	enum proc_kind kind;
+
+	if (record->id >= SYSCALL_NOT_WATCHED) {
+		ring->nr_broken++;
+		return;
+	}
+	shape = &call_shapes[record->id];
+	memcpy(facts.args, record->args, sizeof(facts.args));
+	facts.from = name_of(record, strings, shape->from, WIRE_FROM,
+			     call_directory(facts.args, shape->from_dir));
+	facts.to = name_of(record, strings, shape->to, WIRE_TO,
+			   call_directory(facts.args, shape->to_dir));
+	kind = call_encode(&facts, &ring->log->payload);
+	if (kind)
+		proc_log_write_at(ring->log, time_of(ring, record), kind, record->tid, record->pid);
+}
+
+void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size)
+{
+	const struct wire_record *record = data;
+	const char *strings[WIRE_TEXTS];
+
+	if (size < sizeof(*record) || !read_strings(ring, record, size, strings)) {
+		ring->nr_broken++;
+		return;
+	}
+	switch (record->kind) {
+	case WIRE_FORK:
+		see_fork(ring, record);
+		break;
+	case WIRE_EXEC:
+		see_exec(ring, record, strings);
+		break;
+	case WIRE_ARGS:
+	case WIRE_ENV:
+	case WIRE_INHERIT:
+	case WIRE_BECAME:
+		see_becoming(ring, record, size, strings);
+		break;
+	case WIRE_EXIT:
+		see_exit(ring, record);
+		break;
+	case WIRE_CALL:
+		see_call(ring, record, strings);
+		break;
+	default:
+		ring->nr_broken++;
+	}
+}
+
+void bpf_ring_finish(struct bpf_ring *ring)
+{
+	while (ring->becoming) {
+		write_exec(ring, ring->becoming);
+		spare(ring, &ring->becoming);
+	}
+}
+
+void bpf_ring_deinit(struct bpf_ring *ring)
+{
+	while (ring->becoming)
+		spare(ring, &ring->becoming);
+	while (ring->spare) {
+		struct bpf_becoming *b = ring->spare;
+
+		ring->spare = b->next;
+		strbuf_deinit(&b->interpreter);
+		strbuf_deinit(&b->program);
+		strbuf_deinit(&b->cwd);
+		strbuf_deinit(&b->args);
+		strbuf_deinit(&b->env);
+		strbuf_deinit(&b->inherited);
+		free(b);
+	}
+	for (size_t i = 0; i < ring->nr; i++)
+		free(ring->all[i]);
+	free(ring->all);
+	intmap_deinit(&ring->leaders);
+}

@@ -1,0 +1,114 @@
+/* What the eBPF program tells the recorder of: records in its ring. Both are of one build, so this is no format that others read. */
+#ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
+#define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
+
+#include <stdint.h>
+
+#include "cmds/record/proc/shapes.h"
+
+enum wire_kind {
+	WIRE_FORK = 1,
+	WIRE_EXEC, /* what follows of it comes from the same task, with nothing else of that in between: */
+	WIRE_ARGS,    /* a part of the arguments, as many as it takes */
+	WIRE_ENV,     /* a part of the environment */
+	WIRE_INHERIT, /* a descriptor that is open */
+	WIRE_BECAME,  /* that was all of it */
+	WIRE_EXIT,
+	WIRE_CALL,
+};
+
+/* Texts of a record, one behind the other, without NULs. */
+enum wire_text {
+	WIRE_FILE,     /* what runs, or what was opened */
+	WIRE_FROM,     /* a name as it was given... */
+	WIRE_FROM_DIR, /* ... and the directory that it is relative to */
+	WIRE_TO,
+	WIRE_TO_DIR,
+	WIRE_TEXT,
+	WIRE_ROOT, /* of the task */
+	WIRE_TEXTS,
+};
+
+#define WIRE_TEXT_MAX  4096U /* of a name with its NUL: PATH_MAX */
+#define WIRE_PART_MAX  16384U
+#define WIRE_BYTES_MAX 32768U
+
+/* Bits of @flags. */
+#define WIRE_IS_SCRIPT	  1U  /* exec: what runs is not what was to be executed */
+#define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
+#define WIRE_IS_UNREAD	  4U  /* args, env: they are not in memory */
+#define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while others go on */
+#define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
+#define WIRE_IS_OF_GROUP  32U /* exit: it was the process that was ended */
+
+/*
+ * @time_ns: CLOCK_MONOTONIC
+ * @tid, @pid: as the recorder sees them
+ * @kind: enum wire_kind
+ * @id: of a call: enum syscall_id
+ * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended (wait(2)); a descriptor; where a part belongs
+ * @more: the child's process; how a descriptor may be used (enum wire_access)
+ * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
+ * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2)
+ * @lens: of texts, which are behind the record
+ */
+struct wire_record {
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t pid;
+	uint16_t kind;
+	uint16_t id;
+	uint32_t flags;
+	int32_t value;
+	uint32_t more;
+	uint64_t args[6];
+	uint64_t out[2];
+	uint16_t lens[WIRE_TEXTS + 1];
+};
+
+_Static_assert(sizeof(struct wire_record) % 8 == 0, "texts are right behind it");
+
+enum wire_access {
+	WIRE_READS = 1,
+	WIRE_WRITES = 2,
+};
+
+/* A task that is followed: the value of the map "marks". What is not said here is for the eBPF program alone. */
+struct wire_mark {
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t
+		level; /* of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is seen when it runs */
+	uint32_t waits; /* it has not become the program yet, and what it does is our own doing */
+	uint32_t id;
+	uint32_t unused;
+	uint64_t args[6];
+};
+
+#define WIRE_ABIS    2
+#define WIRE_NUMBERS 512
+
+/*
+ * What the program is told before it is loaded: its constants.
+ *
+ * @mount_namespace: the recorder's: its inode
+ * @masks: the bits of a number that count, by ABI (in the order of syscall_abis)
+ * @ids: enum syscall_id by ABI and number
+ */
+struct wire_settings {
+	uint32_t traces_files;
+	uint32_t traces_environment;
+	uint32_t mount_namespace;
+	uint32_t ring_bytes;
+	uint32_t masks[WIRE_ABIS];
+	uint8_t ids[WIRE_ABIS][WIRE_NUMBERS];
+	struct call_shape shapes[SYSCALL_NOT_WATCHED];
+};
+
+/* What it counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no room, and tasks that could not be followed */
+struct wire_counts {
+	uint64_t nr_live;
+	uint64_t nr_lost;
+};
+
+#endif

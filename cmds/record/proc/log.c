@@ -1,0 +1,66 @@
+/* proc.dat while it is written (see log.h). */
+#include "cmds/record/proc/log.h"
+
+#include <errno.h>
+
+#include "utils/format/datadir.h"
+
+int proc_log_open(struct proc_log *log, const struct record_settings *settings, struct store *store)
+{
+	*log = (struct proc_log){ .settings = settings, .store = store };
+	log->stream = store_open(store, DATADIR_PROCESSES);
+	return log->stream < 0 ? log->stream : 0;
+}
+
+void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
+		       pid_t pid)
+{
+	struct strbuf *payload = &log->payload;
+	struct strbuf *record = &log->record;
+	int ret = 0;
+
+	/* Times of the file rise, each by at least one. */
+	log->last_ns = MAX(time_ns, log->last_ns + 1);
+	strbuf_reset(record);
+	proc_record_encode(
+		&(struct proc_record){
+			.time_ns = log->last_ns,
+			.tid = tid,
+			.pid = pid,
+			.kind = kind,
+			.data = (const uint8_t *)strbuf_str(payload),
+			.len = payload->len,
+		},
+		record);
+	if (strbuf_oom(payload) || strbuf_oom(record))
+		ret = -ENOMEM;
+	else if (store_may_take(log->store, record->len))
+		ret = store_append(log->store, log->stream, record->data, record->len);
+	store_note_error(log->store, ret);
+	if (strbuf_oom(payload))
+		strbuf_deinit(payload);
+	if (strbuf_oom(record))
+		strbuf_deinit(record);
+	strbuf_reset(payload);
+}
+
+void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid)
+{
+	proc_log_write_at(log, settings_now_ns(log->settings), kind, tid, pid);
+}
+
+void proc_log_close(struct proc_log *log)
+{
+	if (log->store && log->stream >= 0)
+		store_close(log->store, log->stream);
+	strbuf_deinit(&log->payload);
+	strbuf_deinit(&log->record);
+	*log = (struct proc_log){ 0 };
+}
+
+void proc_log_remove(struct proc_log *log)
+{
+	if (log->store)
+		store_remove(log->store, DATADIR_PROCESSES);
+	proc_log_close(log);
+}

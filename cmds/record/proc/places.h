@@ -1,0 +1,35 @@
+/* What a task means by the names that it gives: the places of files, as the recorder sees them. */
+#ifndef UTRAIL_CMDS_RECORD_PROC_PLACES_H
+#define UTRAIL_CMDS_RECORD_PROC_PLACES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/strbuf.h"
+
+/*
+ * From where a task looks.
+ *
+ * @base: the directory that relative names begin at; "": it is not known
+ * @dirfd: the same in the task's own words, a descriptor or AT_FDCWD: for when its path does not help
+ * @root: its root; NULL: only /proc/<tid> leads there, for it is in a mount namespace of its own, or nobody has asked yet
+ * @is_late: it has gone on meanwhile: what was there may be elsewhere
+ */
+struct view {
+	pid_t tid;
+	int dirfd;
+	const char *base;
+	const char *root;
+	bool is_late;
+};
+
+/* @name as the task gave it, made absolute by what it is relative to and nothing more. @out is emptied first, here and below. */
+void places_given(const struct view *view, const char *name, struct strbuf *out);
+
+/* The file itself, all links followed, those of the last name, too. Nothing when there is none. */
+void places_target(const struct view *view, const char *name, struct strbuf *out);
+
+/* The place of the name: its directory with all links followed, and the last name as it is. What cannot be found is as places_given() has it. */
+void places_of(const struct view *view, const char *name, struct strbuf *out);
+
+#endif

@@ -1,0 +1,440 @@
+/* What the processes of the program do, by ptrace(2): a thread that traces them, and what their stops mean (doc/internals/processes.md). */
+#include "cmds/record/proc/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/became.h"
+#include "cmds/record/proc/filter.h"
+#include "cmds/record/proc/tracees.h"
+#include "utils/base/fd.h"
+#include "utils/format/proc_dat.h"
+
+/* What is told besides signals. When the recorder is killed, the tree goes on... */
+#define OPTIONS \
+	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+/* ... but where there is a filter: the system calls that it holds fail when nobody traces, so the tree cannot go on. */
+#define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
+#define SYSCALL_STOP   (SIGTRAP | 0x80)
+
+/*
+ * Tracing belongs to a thread. Who touches what:
+ *
+ * @log, @tracees, @near: the tracing thread, once it runs
+ * @lock: @has_end, @status, @usage: what the tracing thread knows of the program's end
+ * @end_fd, @over_fd: as proc.h has them
+ */
+struct tracing {
+	struct proc_log *log;
+	pid_t program;
+	int end_fd;
+	int over_fd;
+	pthread_t thread;
+	sem_t is_seized;
+	struct uft_err thread_why;
+	struct tracees tracees;
+	struct near near;
+	pthread_mutex_t lock;
+	bool has_end;
+	int status;
+	struct rusage usage;
+};
+
+static void write_exit(struct tracing *t, const struct tracee *tracee)
+{
+	proc_exit_encode(tracee->status, &t->log->payload);
+	proc_log_write(t->log, PROC_EXIT, tracee->tid, tracee->pid);
+}
+
+/* It may have been killed meanwhile: then its end is what comes next. */
+static void go_on(pid_t tid, int sig)
+{
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
+}
+
+static unsigned long event_message(pid_t tid)
+{
+	unsigned long message = 0;
+
+	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) < 0 ? 0 : message;
+}
+
+/* The process that the new task @tid is in: @pid, or one of its own. */
+static pid_t process_of(pid_t tid, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+	return access(path, F_OK) == 0 ? pid : tid;
+}
+
+static void see_fork(struct tracing *t, const struct tracee *parent, pid_t tid,
+		     enum proc_fork_how how)
+{
+	struct tracee *child = tid > 0 ? tracees_get(&t->tracees, tid) : NULL;
+	enum tracee_state before = child ? child->state : TRACEE_LIVE;
+
+	if (before == TRACEE_LIVE)
+		return;
+	child->pid = process_of(tid, parent->pid);
+	proc_fork_encode(
+		&(struct proc_fork){ tid, child->pid, how, stopped_clone_flags(parent->tid) },
+		&t->log->payload);
+	proc_log_write(t->log, PROC_FORK, parent->tid, parent->pid);
+	if (before == TRACEE_ENDED)
+		write_exit(t, child);
+	tracees_set(&t->tracees, child, before == TRACEE_ENDED ? TRACEE_NONE : TRACEE_LIVE);
+	if (before == TRACEE_HELD)
+		go_on(tid, 0);
+}
+
+static void see_inherited(struct tracing *t, const struct tracee *tracee)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", tracee->pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' &&
+		    stopped_encode_inherited(tracee->pid, atoi(entry->d_name), &t->log->payload))
+			proc_log_write(t->log, PROC_INHERIT, tracee->tid, tracee->pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* A thread that is not the leader of its process becomes that by execve(2): its own number is gone, and nobody tells of its end. */
+static void see_exec(struct tracing *t, struct tracee *leader)
+{
+	pid_t old_tid = event_message(leader->tid);
+	struct tracee *old = old_tid > 0 && old_tid != leader->tid
+				     ? tracees_find(&t->tracees, old_tid)
+				     : NULL;
+
+	if (old)
+		tracees_set(&t->tracees, old, TRACEE_NONE);
+	became_encode(leader->pid, old_tid, &t->log->payload);
+	proc_log_write(t->log, PROC_EXEC, leader->tid, leader->pid);
+	stopped_reset(&leader->call);
+	if (t->log->settings->traces_environment) {
+		stopped_encode_environment(leader->pid, &t->log->payload);
+		proc_log_write(t->log, PROC_ENV, leader->tid, leader->pid);
+	}
+	if (t->log->settings->traces_files)
+		see_inherited(t, leader);
+}
+
+/* The call is over, or what there is to be told of it is known already. */
+static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
+{
+	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
+
+	if (kind)
+		proc_log_write(t->log, kind, tracee->tid, tracee->pid);
+	stopped_reset(&tracee->call);
+}
+
+/* The filter holds it in front of a system call, which it goes on with. */
+static void see_call_begin(struct tracing *t, struct tracee *tracee)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	struct traced_call *call = &tracee->call;
+
+	stopped_reset(call);
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_SECCOMP) {
+		call->id = proc_filter_call(info.seccomp.ret_data);
+		for (size_t i = 0; i < ARRAY_SIZE(call->args); i++)
+			call->args[i] = info.seccomp.args[i];
+	}
+	if (stopped_begin(tracee->tid, call)) {
+		ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
+		return;
+	}
+	see_call(t, tracee, 0);
+	go_on(tracee->tid, 0);
+}
+
+/* What has failed has done nothing. */
+static void see_call_end(struct tracing *t, struct tracee *tracee)
+{
+	struct __ptrace_syscall_info info = { 0 };
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_EXIT && !info.exit.is_error)
+		see_call(t, tracee, info.exit.rval);
+	stopped_reset(&tracee->call);
+}
+
+static pid_t parent_now(pid_t tid)
+{
+	char path[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	line = file_read_all(path, 65536, &text, NULL) == 0 ? strstr(strbuf_str(&text), "\nPPid:")
+							    : NULL;
+	return line ? atoi(line + 6) : 0;
+}
+
+/*
+ * Who is killed between making a child and telling of it never tells. The child has another parent then (which may be one of the tree that adopts
+ * children, but then that one has not just made it), and need not wait any longer.
+ */
+static void release_orphans(struct tracing *t)
+{
+	struct tracees *all = &t->tracees;
+
+	for (size_t i = 0; all->nr_held && i < all->nr; i++) {
+		struct tracee *child = all->all[i];
+
+		if (child->state != TRACEE_HELD || tracees_find(all, parent_now(child->tid)))
+			continue;
+		child->pid = child->tid;
+		tracees_set(all, child, TRACEE_LIVE);
+		go_on(child->tid, 0);
+	}
+}
+
+static void see_end(struct tracing *t, pid_t tid, int status, const struct rusage *usage)
+{
+	struct tracee *tracee = tracees_get(&t->tracees, tid);
+
+	if (tracee) {
+		tracee->status = status;
+		if (tracee->state == TRACEE_LIVE)
+			write_exit(t, tracee);
+		tracees_set(&t->tracees, tracee,
+			    tracee->state == TRACEE_LIVE ? TRACEE_NONE : TRACEE_ENDED);
+	}
+	if (tid == t->program) {
+		pthread_mutex_lock(&t->lock);
+		t->has_end = true;
+		t->status = status;
+		t->usage = *usage;
+		pthread_mutex_unlock(&t->lock);
+		proc_tell(t->end_fd);
+	}
+	release_orphans(t);
+}
+
+/* The first stop of a new task: nothing of it may be told before its parent has told of it. */
+static void hold(struct tracing *t, pid_t tid)
+{
+	struct tracee *tracee = tracees_get(&t->tracees, tid);
+
+	if (!tracee)
+		go_on(tid, 0);
+	else
+		tracees_set(&t->tracees, tracee, TRACEE_HELD);
+}
+
+static bool stops_processes(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+/* doc/internals/processes.md, "Stops, by ptrace" */
+static void see_stop(struct tracing *t, pid_t tid, int status)
+{
+	struct tracee *tracee = tracees_find(&t->tracees, tid);
+	int sig = WSTOPSIG(status);
+
+	if (tracee)
+		near_stop(&t->near, tid, &tracee->place);
+	if (!tracee || tracee->state == TRACEE_ENDED) {
+		hold(t, tid);
+		return;
+	}
+	switch (status >> 16) {
+	case PTRACE_EVENT_FORK:
+		see_fork(t, tracee, event_message(tid), PROC_BY_FORK);
+		break;
+	case PTRACE_EVENT_VFORK:
+		see_fork(t, tracee, event_message(tid), PROC_BY_VFORK);
+		break;
+	case PTRACE_EVENT_CLONE:
+		see_fork(t, tracee, event_message(tid), PROC_BY_CLONE);
+		break;
+	case PTRACE_EVENT_EXEC:
+		see_exec(t, tracee);
+		break;
+	case PTRACE_EVENT_SECCOMP:
+		see_call_begin(t, tracee);
+		return;
+	case PTRACE_EVENT_STOP:
+		/* It stays stopped, and can be continued by SIGCONT, as without us. */
+		if (stops_processes(sig)) {
+			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+			return;
+		}
+		break;
+	default:
+		if (sig == SYSCALL_STOP)
+			see_call_end(t, tracee);
+		go_on(tid, sig == SYSCALL_STOP ? 0 : sig);
+		return;
+	}
+	go_on(tid, 0);
+}
+
+/* Only here the thread may be ended from outside (wait4(2) is a cancellation point); whom it traces goes on untraced then. */
+static pid_t wait_for_any(int *status, struct rusage *usage)
+{
+	pid_t tid;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	do {
+		tid = wait4(-1, status, __WALL | __WNOTHREAD, usage);
+	} while (tid < 0 && errno == EINTR);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return tid;
+}
+
+static int seize(struct tracing *t)
+{
+	struct tracee *program = tracees_get(&t->tracees, t->program);
+	unsigned long options = OPTIONS | (t->log->settings->traces_files ? FILTER_OPTIONS : 0);
+
+	if (!program)
+		return -ENOMEM;
+	program->pid = t->program;
+	tracees_set(&t->tracees, program, TRACEE_LIVE);
+	return ptrace(PTRACE_SEIZE, t->program, NULL, (void *)options) < 0 ? -errno : 0;
+}
+
+static void *trace(void *arg)
+{
+	struct tracing *t = arg;
+	struct rusage usage;
+	int status;
+	pid_t tid;
+	int ret;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	near_init(&t->near);
+	ret = seize(t);
+	if (ret < 0)
+		err_set_errno(&t->thread_why, ret, "cannot trace processes");
+	sem_post(&t->is_seized);
+	while (ret == 0 && (tid = wait_for_any(&status, &usage)) > 0) {
+		if (WIFSTOPPED(status))
+			see_stop(t, tid, status);
+		else
+			see_end(t, tid, status, &usage);
+	}
+	proc_tell(t->over_fd);
+	return NULL;
+}
+
+static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
+{
+	struct tracing *t = proc->own;
+	bool has_end;
+
+	pthread_mutex_lock(&t->lock);
+	has_end = t->has_end;
+	if (has_end) {
+		*status = t->status;
+		*usage = t->usage;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return has_end;
+}
+
+/* With its end the kernel lets go of all that it has traced. */
+static void ptrace_stop(struct proc *proc)
+{
+	struct tracing *t = proc->own;
+
+	pthread_cancel(t->thread);
+	pthread_join(t->thread, NULL);
+}
+
+static void ptrace_release(struct proc *proc)
+{
+	struct tracing *t = proc->own;
+
+	if (!t)
+		return;
+	tracees_deinit(&t->tracees);
+	sem_destroy(&t->is_seized);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+	proc->own = NULL;
+}
+
+static int ptrace_prepare(struct proc *proc, const struct record_settings *settings,
+			  struct uft_err *err)
+{
+	struct tracing *t;
+	int ret = settings->traces_files ? proc_filter_check() : 0;
+
+	if (ret < 0)
+		return err_set_errno(err, ret, PROC_FILTER_WHY);
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return err_set_errno(err, -ENOMEM, "cannot trace processes");
+	pthread_mutex_init(&t->lock, NULL);
+	sem_init(&t->is_seized, 0, 0);
+	proc->own = t;
+	return 0;
+}
+
+/* Ends of children are told to us by signals; stops of whom we trace need not be. */
+static void ask_for_no_stops(void)
+{
+	struct sigaction children;
+
+	if (sigaction(SIGCHLD, NULL, &children) == 0) {
+		children.sa_flags |= SA_NOCLDSTOP;
+		sigaction(SIGCHLD, &children, NULL);
+	}
+}
+
+static int ptrace_start(struct proc *proc, pid_t pid, struct uft_err *err)
+{
+	struct tracing *t = proc->own;
+	int ret;
+
+	t->log = &proc->log;
+	t->program = pid;
+	t->end_fd = proc->end_fd;
+	t->over_fd = proc->over_fd;
+	ask_for_no_stops();
+	ret = -pthread_create(&t->thread, NULL, trace, t);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot trace processes");
+	while (sem_wait(&t->is_seized) < 0 && errno == EINTR)
+		;
+	if (!t->thread_why.code)
+		return 0;
+	pthread_join(t->thread, NULL);
+	ret = t->thread_why.code;
+	return err_set(err, ret, "%s%s", t->thread_why.text,
+		       ret == -EPERM ? ": somebody else traces the program, or "
+				       "/proc/sys/kernel/yama/ptrace_scope forbids it"
+				     : "");
+}
+
+const struct proc_way proc_by_ptrace = {
+	.uses_filter = true,
+	.tells_end = true,
+	.prepare = ptrace_prepare,
+	.start = ptrace_start,
+	.end = ptrace_end,
+	.stop = ptrace_stop,
+	.release = ptrace_release,
+};
