@@ -3,7 +3,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
-#include "libmcount/planned_fast.h"
+#include "libmcount/planned_open.h"
 #include "libmcount/stacks.h"
 
 /*
@@ -180,7 +180,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not inline: they need more registers than the hook. One
- * for any thread, one for where nothing is opted in, and one for a thread that is open.
+ * for any thread, one for where nothing is opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -196,6 +196,14 @@ NOINLINE static void enter_rule_outside(struct thread *t, uint64_t sp, uint64_t 
 		guard_leave_fast(t);
 	else
 		enter_rule(t, sp, fn, caller);
+}
+
+NOINLINE static void enter_rule_ready(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_admit(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
 }
 
 NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
@@ -226,9 +234,16 @@ static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uin
 			enter_beyond(t, sp, fn, caller);
 			return;
 		}
+	} else if (planned_admits(t, fn)) {
+		if (unlikely(!planned_push_admitted(t, sp, caller, fn))) {
+			enter_guarded(t, sp, fn, caller);
+			return;
+		}
 	} else {
 		if (planned_is_open(t))
 			enter_rule_open(t, sp, fn, caller);
+		else if (t->planned->open_base)
+			enter_rule_ready(t, sp, fn, caller);
 		else if (t->calls == t->planned->skip_outside)
 			enter_rule_outside(t, sp, fn, caller);
 		else

@@ -26,6 +26,7 @@ static inline void fast_begin(struct thread *t)
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
 	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
+	t->admitted = NULL;
 	t->calls = planned_no_calls;
 }
 

@@ -19,6 +19,11 @@ void offsets(void)
 	OFFSET(THREAD_FAST_LIMIT, __builtin_offsetof(struct thread, fast_limit));
 	OFFSET(THREAD_DROP_LIMIT, __builtin_offsetof(struct thread, drop_limit));
 	OFFSET(THREAD_HELD_LIMIT, __builtin_offsetof(struct thread, held_limit));
+	OFFSET(THREAD_ADMITTED, __builtin_offsetof(struct thread, admitted));
+	OFFSET(THREAD_PLANNED, __builtin_offsetof(struct thread, planned));
+	OFFSET(PLANNED_IN, __builtin_offsetof(struct planned, now.in));
+	OFFSET(PLANNED_PASS, __builtin_offsetof(struct planned, pass));
+	OFFSET(PLANNED_SKIP_OUTSIDE, __builtin_offsetof(struct planned, skip_outside));
 	OFFSET(THREAD_THRESHOLD, __builtin_offsetof(struct thread, threshold_ns));
 	OFFSET(THREAD_FAST_BASE, __builtin_offsetof(struct thread, fast_base));
 	OFFSET(THREAD_WRITTEN, __builtin_offsetof(struct thread, written));

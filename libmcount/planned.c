@@ -319,6 +319,8 @@ static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, ui
 {
 	if (planned_is_open(t))
 		return planned_fast_enter_open(t, slot, ret, addr, regs);
+	if (t->planned->open_base)
+		return planned_fast_admit(t, slot, ret, addr);
 	return (t->calls == t->planned->skip_outside && planned_fast_opt_in(t, slot, ret, addr)) ||
 	       planned_fast_enter_known(t, slot, ret, addr, regs);
 }
@@ -386,7 +388,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 		return 0;
 	if (planned_is_too_deep(t, addr))
 		return 0;
-	if (planned_is_open(t))
+	if (t->planned->open_base)
 		return enter_settled(t, slot, addr, regs);
 	return enter_prepared(t, slot, addr, regs);
 }
@@ -440,8 +442,9 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
 	    planned_is_unwanted(t, addr))
 		return;
-	if (planned_is_open(t) &&
-	    (planned_is_too_deep(t, addr) || planned_fast_enter_open(t, id, *slot, addr, regs)))
+	if (planned_is_open(t) ? planned_is_too_deep(t, addr) ||
+					 planned_fast_enter_open(t, id, *slot, addr, regs)
+			       : t->planned->open_base && planned_fast_admit(t, id, *slot, addr))
 		return;
 	planned_settle(t);
 	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))

@@ -112,10 +112,10 @@
 /*
  * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
  * be left alone are: that is all for most calls of most filters. For those to be recorded as they are what FAST_GUARD leaves is there behind this, and
- * SAVE_FAST was done. Else it goes on at \slow with nothing saved, or at \useless, where no call may be looked up. Frames that must be ended first are not left
- * alone with.
+ * SAVE_FAST was done; and so it is at \admitted, for those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or at \useless,
+ * where no call may be looked up. Frames that must be ended first are not left alone with.
  */
-	.macro FAST_LOOK_UP slot, addr, useless, slow
+	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
 	SAVE_FOR_LOOK_UP
@@ -136,12 +136,23 @@
 8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
-7:	notq	%rax
+6:	incq	%rax
 	cmpq	%rax, (%rdx)
 	jne	8b
+	FAST_BEGIN 8b
+	jmp	\admitted
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
+7:	notq	%rax
+	cmpq	%rax, (%rdx)
+	jne	6b
+	FAST_BEGIN 8b
+	.endm
+
+/* A call that was found: the rest of FAST_GUARD and of SAVE_FAST. */
+	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
-	jne	8b
+	jne	\other
 	movw	$1, THREAD_BUSY(%rcx)
 	SAVE_FAST_REST
 	movq	THREAD_TOP(%rcx), %rdi
@@ -213,6 +224,14 @@
 	movq	%rax, \slot
 	.endm
 
+/* The same of a call that opens the thread: planned_admit(). */
+	.macro FAST_ADMIT
+	movq	THREAD_PLANNED(%rcx), %rdx
+	movw	$1, PLANNED_IN(%rdx)
+	addq	$PLANNED_PASS, %rdx
+	movq	%rdx, THREAD_CALLS(%rcx)
+	.endm
+
 /* A call that is too deep to be recorded, or whose ENTRY is held back. */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
@@ -250,9 +269,9 @@
 	.endm
 
 /* The return of a call whose ENTRY was held back, and is dropped; at \written it was written meanwhile. */
-	.macro FAST_LEAVE_BEYOND slot, written, other
+	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
-	ja	\other
+	ja	\maybe_admitted
 	cmpq	THREAD_WRITTEN(%rcx), %rdi
 	jbe	\written
 	FAST_CLOCK \other
@@ -263,6 +282,17 @@
 	movq	%rdx, \slot
 	subq	$FRAME_BYTES, %rdi
 	movq	%rdi, THREAD_TOP(%rcx)
+	.endm
+
+/* The return of a call that has opened the thread: planned_admit_over(). It goes on as others do, and may come to C yet. */
+	.macro FAST_LEAVE_ADMITTED written, other
+	cmpq	THREAD_ADMITTED(%rcx), %rdi
+	jne	\other
+	movq	THREAD_PLANNED(%rcx), %rdx
+	movw	$0, PLANNED_IN(%rdx)
+	addq	$PLANNED_SKIP_OUTSIDE, %rdx
+	movq	%rdx, THREAD_CALLS(%rcx)
+	jmp	\written
 	.endm
 
 #endif

@@ -29,6 +29,14 @@
 
 	.text
 
+/* Whether 8(%rbp) may be a copy of the return address: then %r10 points behind the slot that counts. */
+	.macro FAST_REALIGNED maybe
+	leaq	-17(%r10), %rax
+	subq	%rbp, %rax
+	cmpq	$REALIGN_MAX, %rax
+	jb	\maybe
+	.endm
+
 /*
  * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
  * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
@@ -42,10 +50,7 @@ FUNCTION mcount
 	SAVE_FAST
 	FAST_GUARD .Lmcount_unguarded
 .Lmcount_alike:
-	leaq	-17(%r10), %rax
-	subq	%rbp, %rax
-	cmpq	$REALIGN_MAX, %rax
-	jb	.Lmcount_realigned
+	FAST_REALIGNED .Lmcount_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
 .Lmcount_entered:
 	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
@@ -70,8 +75,13 @@ FUNCTION mcount
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow
+	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow, .Lmcount_admitted
 	jmp	.Lmcount_alike
+.Lmcount_admitted:
+	FAST_REALIGNED .Lmcount_realigned
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other, .Lmcount_other
+	FAST_ADMIT
+	jmp	.Lmcount_entered
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lmcount_maybe_quiet:
 	FAST_QUIET 8(%rbp), .Lmcount_slow
@@ -130,8 +140,14 @@ FUNCTION __fentry__
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow
+	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow, .Lfentry_admitted
 	jmp	.Lfentry_alike
+.Lfentry_admitted:
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	.Lfentry_maybe_chain
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other, .Lfentry_other
+	FAST_ADMIT
+	jmp	.Lfentry_entered
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lfentry_maybe_quiet:
 	FAST_QUIET 8(%rsp), .Lfentry_slow
@@ -316,8 +332,10 @@ arch_return_trampoline:
 	jmp	.Lback
 	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
 .Lreturned_beyond:
-	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_other
+	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_maybe_admitted, .Lreturned_other
 	jmp	.Lreturned
+.Lreturned_maybe_admitted:
+	FAST_LEAVE_ADMITTED .Lreturned_written, .Lreturned_other
 .Lreturned_other:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
