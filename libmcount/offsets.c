@@ -24,6 +24,7 @@ void offsets(void)
 	OFFSET(PLANNED_IN, __builtin_offsetof(struct planned, now.in));
 	OFFSET(PLANNED_PASS, __builtin_offsetof(struct planned, pass));
 	OFFSET(PLANNED_SKIP_OUTSIDE, __builtin_offsetof(struct planned, skip_outside));
+	OFFSET(THREAD_ALONE_SLOT, __builtin_offsetof(struct thread, alone_slot));
 	OFFSET(THREAD_THRESHOLD, __builtin_offsetof(struct thread, threshold_ns));
 	OFFSET(THREAD_FAST_BASE, __builtin_offsetof(struct thread, fast_base));
 	OFFSET(THREAD_WRITTEN, __builtin_offsetof(struct thread, written));

@@ -94,6 +94,7 @@ struct thread {
 	struct frame *drop_limit;
 	struct frame *held_limit;
 	struct frame *admitted;
+	uint64_t alone_slot; /* of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */

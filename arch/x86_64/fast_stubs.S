@@ -130,6 +130,7 @@
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
 	jbe	8f
+	movq	%rax, THREAD_ALONE_SLOT(%rcx)
 	RESTORE_FOR_LOOK_UP
 	ret
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
@@ -254,6 +255,10 @@
 	cmpq	THREAD_FAST_BASE(%rcx), %rdi
 	jbe	\beyond
 \written:
+	FAST_EXIT \slot, \other
+	.endm
+
+	.macro FAST_EXIT slot, other
 	cmpb	$0, probe + PROBE_IS_ON(%rip)
 	je	\other
 	FAST_ROOM \other
@@ -285,14 +290,14 @@
 	.endm
 
 /* The return of a call that has opened the thread: planned_admit_over(). It goes on as others do, and may come to C yet. */
-	.macro FAST_LEAVE_ADMITTED written, other
+	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi
 	jne	\other
 	movq	THREAD_PLANNED(%rcx), %rdx
 	movw	$0, PLANNED_IN(%rdx)
 	addq	$PLANNED_SKIP_OUTSIDE, %rdx
 	movq	%rdx, THREAD_CALLS(%rcx)
-	jmp	\written
+	FAST_EXIT \slot, \other
 	.endm
 
 #endif

@@ -81,7 +81,7 @@ FUNCTION mcount
 	FAST_REALIGNED .Lmcount_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other, .Lmcount_other
 	FAST_ADMIT
-	jmp	.Lmcount_entered
+	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lmcount_maybe_quiet:
 	FAST_QUIET 8(%rbp), .Lmcount_slow
@@ -147,7 +147,7 @@ FUNCTION __fentry__
 	je	.Lfentry_maybe_chain
 	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other, .Lfentry_other
 	FAST_ADMIT
-	jmp	.Lfentry_entered
+	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lfentry_maybe_quiet:
 	FAST_QUIET 8(%rsp), .Lfentry_slow
@@ -207,6 +207,34 @@ END __fentry__
 	call	probe_leave
 	RESTORE_CALLER_SAVED
 	ret
+	.cfi_endproc
+
+/*
+ * The call has opened the thread. The functions around it have no frames: what returns from them is a `ret`, which is predicted only if the CPU's return stack is
+ * left as calls and returns make it. So we go back by a `ret`, too, and the one that is not predicted is that of the function; from the trampoline it goes on by a
+ * jump. That is worth it where a function was left alone that is still open by then, which the last one is that has its return slot above ours. Not more than four
+ * calls take it for that (the lowest bits count them), for it may be main(). In a loop of opted-in calls the way of all other calls is the better one: nothing is mispredicted there.
+ */
+	.cfi_startproc
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Ladmitted:
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	movq	THREAD_ALONE_SLOT(%rcx), %rdx
+	movq	FRAME_SLOT(%rdi), %rax
+	addq	$8, %rax
+	cmpq	%rax, %rdx
+	jb	1f
+	testb	$4, %dl
+	jnz	1f
+	incq	THREAD_ALONE_SLOT(%rcx)
+	RESTORE_FAST
+	ret
+	.cfi_adjust_cfa_offset FAST_SAVED
+1:	RESTORE_FAST
+	stc
+	jmp	.Lresume
 	.cfi_endproc
 
 /* The call is in, and signal handlers that came meanwhile have left records. */
@@ -335,7 +363,13 @@ arch_return_trampoline:
 	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_maybe_admitted, .Lreturned_other
 	jmp	.Lreturned
 .Lreturned_maybe_admitted:
-	FAST_LEAVE_ADMITTED .Lreturned_written, .Lreturned_other
+	FAST_LEAVE_ADMITTED FAST_SAVED(%rsp), .Lreturned_other
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lreturned_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	leaq	8(%rsp), %rsp
+	notrack jmp *-8(%rsp)
 .Lreturned_other:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
