@@ -27,7 +27,7 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	uint64_t *place = &table[planned_place_of(addr)].call;
 
 	p->has_noted = true;
-	*place = addr;
+	*place = ~addr;
 	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
 		steer_check_skip(p, place);
 }
@@ -352,7 +352,7 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr)
 	if (func && func->rule)
 		return false;
 	if (!func || (!func->args && !func->result))
-		planned_note_pass(t->planned, addr, ~addr);
+		planned_note_pass(t->planned, addr, addr);
 	return true;
 }
 
@@ -367,7 +367,7 @@ bool planned_is_left_out(struct thread *t, uint64_t addr)
 	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
 		return false;
 	if (planned_is_open(t))
-		planned_note_pass(p, addr, addr);
+		planned_note_pass(p, addr, ~addr);
 	return true;
 }
 

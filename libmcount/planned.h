@@ -89,8 +89,8 @@ struct planned_known {
  *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in them once it has gone the long way. @call is its address: the call is left alone; or all bits of the address the other way round: it is
- * recorded as all are; or the address with its sign changed, which is one more: it is recorded, and its call opens the thread (planned_pass.h). The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
+ * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or all bits of the address the other way round: it is
+ * left alone; or the address with its sign changed, which is one more: it is recorded, and its call opens the thread (planned_pass.h). The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
  * place, a place has that size.
  */
 struct planned_place {

@@ -64,14 +64,13 @@ static inline bool planned_skips(const struct thread *t)
 /* Whether the fast paths may record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == ~addr && probe_is_recording() &&
-	       probe_skips;
+	return t->calls[planned_place_of(addr)].call == addr && probe_is_recording() && probe_skips;
 }
 
 /* Whether a call of @addr is to be left alone: what the entry stubs find, too. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == addr && probe_skips;
+	return t->calls[planned_place_of(addr)].call == ~addr && probe_skips;
 }
 
 /*

@@ -73,15 +73,15 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* %rsi: where the record goes. */
+/* %rsi: behind where the record goes. */
 	.macro FAST_ROOM other
 	movq	THREAD_AT(%rcx), %rsi
-	leaq	RECORD_BYTES(%rsi), %rax
-	cmpq	THREAD_END(%rcx), %rax
+	addq	$RECORD_BYTES, %rsi
+	cmpq	THREAD_END(%rcx), %rsi
 	ja	\other
 	.endm
 
-/* %rax: the time as of hot_clock(). Overwrites %rdx. */
+/* %rax: the time as of hot_clock(), if that does not wait for a former fit of the clock. Overwrites %rdx. */
 	.macro FAST_CLOCK other
 	rdtsc
 	shlq	$32, %rdx
@@ -90,32 +90,28 @@
 	cmpq	THREAD_REFIT_TICKS(%rcx), %rax
 	jae	\other
 	imulq	THREAD_MULT(%rcx), %rax
-	movq	THREAD_LAST_NS(%rcx), %rdx
 	shrq	$32, %rax
 	addq	THREAD_BASE_NS(%rcx), %rax
-	cmpq	%rdx, %rax
-	cmovb	%rdx, %rax
+	cmpq	THREAD_LAST_NS(%rcx), %rax
+	jb	\other
 	movq	%rax, THREAD_LAST_NS(%rcx)
 	.endm
 
-/* %rdi: the frame that is the innermost one now; %rsi: where the record stands. */
+/* %rdi: the frame that is the innermost one now; %rsi: behind the record. */
 	.macro FAST_COMMIT
 	movq	%rdi, THREAD_TOP(%rcx)
 	movq	%rdi, THREAD_WRITTEN(%rcx)
 	movq	THREAD_RING(%rcx), %rdx
-	addq	$RECORD_BYTES, %rsi
 	movq	%rsi, THREAD_AT(%rcx)
 	addq	THREAD_POSITION(%rcx), %rsi
 	movq	%rsi, RING_HEAD(%rdx)
 	.endm
 
 /*
- * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
- * be left alone are: that is all for most calls of most filters. For those to be recorded as they are what FAST_GUARD leaves is there behind this, and
- * SAVE_FAST was done; and so it is at \admitted, for those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or at \useless,
- * where no call may be looked up. Frames that must be ended first are not left alone with.
+ * Under a plan: whether thread->calls knows the call of \addr, whose return slot and address are operands that are meant with LOOK_UP_SAVED. If it is to be recorded as
+ * all are, what FAST_GUARD leaves is there behind this, and SAVE_FAST was done. What else may be known FAST_LOOK_UP_REST finds out; at \useless no call may be looked up.
  */
-	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
+	.macro FAST_LOOK_UP addr, useless
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
 	SAVE_FOR_LOOK_UP
@@ -126,6 +122,24 @@
 	addq	THREAD_CALLS(%rcx), %rdx
 	cmpq	%rax, (%rdx)
 	jne	7f
+	FAST_BEGIN 8f
+	.endm
+
+/*
+ * The way out of line. A call that is to be left alone is: that is all for most calls of most filters. One that is to open the thread goes on at \admitted as
+ * others do behind FAST_LOOK_UP. Else it goes on at \slow with nothing saved. Frames that must be ended first are not left alone with.
+ */
+	.macro FAST_LOOK_UP_REST slot, slow, admitted
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+6:	incq	%rax
+	cmpq	%rax, (%rdx)
+	jne	8f
+	FAST_BEGIN 8f
+	jmp	\admitted
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
+7:	notq	%rax
+	cmpq	%rax, (%rdx)
+	jne	6b
 	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
@@ -136,17 +150,6 @@
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
 8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
-	.cfi_adjust_cfa_offset LOOK_UP_SAVED
-6:	incq	%rax
-	cmpq	%rax, (%rdx)
-	jne	8b
-	FAST_BEGIN 8b
-	jmp	\admitted
-	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
-7:	notq	%rax
-	cmpq	%rax, (%rdx)
-	jne	6b
-	FAST_BEGIN 8b
 	.endm
 
 /* A call that was found: the rest of FAST_GUARD and of SAVE_FAST. */
@@ -185,20 +188,19 @@
 	jmp	\other
 	.endm
 
-/* The frame of a call that begins at %rax is above %rdi, and %rdi from now on. %rax is then its data word. Overwrites %rdx. */
+/*
+ * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from now on. %rax is then its data word. Overwrites %rdx.
+ * What is below the address there is that of the frame around it, one deeper; that may wrap (fast_begin()).
+ */
 	.macro FAST_FRAME slot, addr
-	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
-	leaq	\slot, %rax
 	movq	\slot, %rdx
-	movq	%rax, FRAME_BYTES + FRAME_SLOT(%rdi)
+	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
 	movq	%rdx, FRAME_BYTES + FRAME_RET(%rdi)
-	/* One deeper than the frame around it. */
-	movl	FRAME_DATA(%rdi), %edx
+	movzwl	FRAME_DATA(%rdi), %edx
 	movq	\addr, %rax
-	addl	$RECORD_DEPTH_ONE, %edx
+	addw	$RECORD_DEPTH_ONE, %dx
 	shlq	$RECORD_ADDR_SHIFT, %rax
-	andl	$RECORD_DEPTH_BITS, %edx
-	leaq	RECORD_ENTRY_BITS(%rax, %rdx), %rax
+	orq	%rdx, %rax
 	movq	%rax, FRAME_BYTES + FRAME_DATA(%rdi)
 	addq	$FRAME_BYTES, %rdi
 	.endm
@@ -215,11 +217,12 @@
 	jb	\other
 	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
 	jae	\beyond
+	movq	%rsi, FRAME_BYTES + FRAME_SLOT(%rdi)
 	FAST_ROOM \other
 	FAST_CLOCK \other
-	movq	%rax, (%rsi)
+	movq	%rax, -16(%rsi)
 	FAST_FRAME \slot, \addr
-	movq	%rax, 8(%rsi)
+	movq	%rax, -8(%rsi)
 	FAST_COMMIT
 	leaq	arch_return_trampoline(%rip), %rax
 	movq	%rax, \slot
@@ -233,12 +236,13 @@
 	movq	%rdx, THREAD_CALLS(%rcx)
 	.endm
 
-/* A call that is too deep to be recorded, or whose ENTRY is held back. */
+/* A call that is too deep to be recorded, or whose ENTRY is held back; %rsi: its return slot. */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
 	jae	\other
+	movq	%rsi, FRAME_BYTES + FRAME_SLOT(%rdi)
 	FAST_CLOCK \other
 	FAST_FRAME \slot, \addr
 	movq	%rdi, THREAD_TOP(%rcx)
@@ -263,12 +267,12 @@
 	je	\other
 	FAST_ROOM \other
 	FAST_CLOCK \other
-	movq	%rax, (%rsi)
+	movq	%rax, -16(%rsi)
 	movq	FRAME_RET(%rdi), %rdx
 	movq	FRAME_DATA(%rdi), %rax
 	movq	%rdx, \slot
 	orq	$RECORD_EXIT_BIT, %rax
-	movq	%rax, 8(%rsi)
+	movq	%rax, -8(%rsi)
 	subq	$FRAME_BYTES, %rdi
 	FAST_COMMIT
 	.endm

@@ -37,6 +37,16 @@
 	jb	\maybe
 	.endm
 
+/* The call is in. */
+	.macro FAST_ENTERED
+	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which sets the carry */
+	jae	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	jmp	.Lresume
+	.cfi_adjust_cfa_offset FAST_SAVED
+	.endm
+
 /*
  * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
  * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
@@ -49,17 +59,12 @@ FUNCTION mcount
 	je	.Lmcount_planned
 	SAVE_FAST
 	FAST_GUARD .Lmcount_unguarded
+	cmpq	%rbp, %r10
+	ja	.Lmcount_maybe_realigned
 .Lmcount_alike:
-	FAST_REALIGNED .Lmcount_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
 .Lmcount_entered:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
-	jne	.Lentered_with_aside
-	movw	$0, THREAD_BUSY(%rcx)
-	RESTORE_FAST
-	stc
-	jmp	.Lresume
-	.cfi_adjust_cfa_offset FAST_SAVED
+	FAST_ENTERED
 .Lmcount_beyond:
 	FAST_ENTER_BEYOND 8(%rbp), FAST_SAVED(%rsp), .Ltoo_deep, .Lmcount_other
 	jmp	.Lmcount_entered
@@ -69,20 +74,27 @@ FUNCTION mcount
 	leaq	8(%rbp), %rdi
 	jmp	.Lenter_guarded
 	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lmcount_maybe_realigned:
+	FAST_REALIGNED .Lmcount_realigned
+	jmp	.Lmcount_alike
 .Lmcount_realigned:
 	movw	$0, THREAD_BUSY(%rcx)
 .Lmcount_unguarded:
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow, .Lmcount_admitted
-	jmp	.Lmcount_alike
+	FAST_LOOK_UP LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet
+	cmpq	%rbp, %r10
+	ja	.Lmcount_maybe_realigned
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
+	FAST_ENTERED
 .Lmcount_admitted:
 	FAST_REALIGNED .Lmcount_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other, .Lmcount_other
 	FAST_ADMIT
 	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
+	FAST_LOOK_UP_REST 8(%rbp), .Lmcount_slow, .Lmcount_admitted
 .Lmcount_maybe_quiet:
 	FAST_QUIET 8(%rbp), .Lmcount_slow
 .Lmcount_slow:
@@ -118,13 +130,7 @@ FUNCTION __fentry__
 	je	.Lfentry_maybe_chain
 	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
 .Lfentry_entered:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
-	jne	.Lentered_with_aside
-	movw	$0, THREAD_BUSY(%rcx)
-	RESTORE_FAST
-	stc
-	jmp	.Lresume
-	.cfi_adjust_cfa_offset FAST_SAVED
+	FAST_ENTERED
 .Lfentry_beyond:
 	FAST_ENTER_BEYOND FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Ltoo_deep, .Lfentry_other
 	jmp	.Lfentry_entered
@@ -140,8 +146,11 @@ FUNCTION __fentry__
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow, .Lfentry_admitted
-	jmp	.Lfentry_alike
+	FAST_LOOK_UP LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	.Lfentry_maybe_chain
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
+	FAST_ENTERED
 .Lfentry_admitted:
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
 	je	.Lfentry_maybe_chain
@@ -149,6 +158,7 @@ FUNCTION __fentry__
 	FAST_ADMIT
 	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
+	FAST_LOOK_UP_REST LOOK_UP_SAVED + 8(%rsp), .Lfentry_slow, .Lfentry_admitted
 .Lfentry_maybe_quiet:
 	FAST_QUIET 8(%rsp), .Lfentry_slow
 .Lfentry_slow:
@@ -329,18 +339,16 @@ arch_return_caller: /* of which there is nothing but what unwinders are told */
 	.hidden	arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:
-	nop
+	pushq	%rax /* the return slot, which will be where to go on */
 	.cfi_undefined %rip
-	leaq	-8(%rsp), %rsp /* the return slot is where to go on */
 	.cfi_adjust_cfa_offset 8
 	SAVE_FAST
 	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_beyond, .Lreturned_written, .Lreturned_other
 .Lreturned:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which clears the carry */
 	jne	.Lreturned_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
-	clc
 	jmp	.Lresume
 /*
  * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No register is free: mold's PLT keeps an index in %r11.
@@ -566,7 +574,7 @@ arch_entry:
 	.cfi_adjust_cfa_offset -8
 	jmp	.Lresume
 	.cfi_restore_state
-/* As in FAST_LOOK_UP. */
+/* As in FAST_LOOK_UP_REST. */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx
@@ -575,7 +583,9 @@ arch_entry:
 	movl	%esi, %edx
 	andl	$CALLS_MASK, %edx
 	addq	THREAD_CALLS(%r11), %rdx
-	cmpq	%rsi, (%rdx)
+	movq	%rsi, %rax
+	notq	%rax
+	cmpq	%rax, (%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
 	.cfi_endproc
