@@ -11,6 +11,7 @@
 #include "arch/arch.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
+#include "tests/unit/lib/step.h"
 #include "tests/unit/lib/unit.h"
 
 #define XSAVE_HEADER 512
@@ -610,6 +611,54 @@ static void check_not_admitted(void (*fn)(void), unsigned what)
 	assert_int_equal(planned.now.in, 0);
 }
 
+static unsigned nr_steps;
+static unsigned nr_bad;
+
+/*
+ * A handler may jump out for good anywhere: nothing says that the thread is open when the frame is not there that ends it. Outside of hooks the one does
+ * not go without the other.
+ */
+static void on_step(int sig)
+{
+	const struct thread *t = &fast.thread;
+	bool is_open = t->top != t->frames;
+	bool has_pass = t->calls == t->planned->pass;
+	bool is_in = t->planned->now.in;
+
+	nr_steps++;
+	nr_bad += !is_open && (has_pass || is_in);
+	nr_bad += !t->busy && (has_pass != is_open || is_in != is_open);
+}
+
+static void check_each_step(void (*fn)(void))
+{
+	static struct planned planned;
+	struct sigaction action = { .sa_handler = on_step };
+	struct sigaction before;
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	nr_bad = 0;
+	for (int around = 0; around < 2; around++) {
+		struct thread *t = prepare_ready(&planned, addr);
+
+		t->alone_slot = around ? (uint64_t)INT64_MAX - 7 : 0;
+		self = t;
+		nr_steps = 0;
+		STEPPED(fn());
+		check_ready(t);
+		assert_ptr_equal(t->at, t->end);
+		if (nr_steps)
+			assert_in_range(nr_steps, 150, 300);
+	}
+	assert_int_equal(nr_bad, 0);
+	sigaction(SIGTRAP, &before, NULL);
+}
+
 static void opened(void **state)
 {
 	void (*const traced[])(void) = { traced_mcount, traced_fentry };
@@ -618,6 +667,7 @@ static void opened(void **state)
 	probe_skips = probe.tracing = probe.is_on = true;
 	for (size_t i = 0; i < ARRAY_SIZE(traced); i++) {
 		check_admitted(traced[i]);
+		check_each_step(traced[i]);
 		check_admitted_alone(traced[i], false);
 		check_admitted_alone(traced[i], true);
 		for (unsigned what = 0; what < 5; what++)
