@@ -89,8 +89,8 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 /* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
-	return planned_leaves_out(t, fn) && planned_is_open(t) && t->top->slot >= sp &&
-	       sp >= t->low && !is_top(t, sp, fn);
+	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
+	       t->top->slot >= sp && sp >= t->low && !is_top(t, sp, fn);
 }
 
 /* The same for what thread->calls does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
@@ -226,14 +226,14 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 /* HOT: the same under a plan. */
 static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	if (planned_leaves_out(t, fn)) {
-		if (!planned_is_open(t))
-			note_unwanted(t, sp, fn);
-	} else if (planned_passes(t, fn)) {
+	if (planned_passes(t, fn)) {
 		if (unlikely(!fast_push_alike(t, sp, caller, fn))) {
 			enter_beyond(t, sp, fn, caller);
 			return;
 		}
+	} else if (planned_leaves_out(t, fn)) {
+		if (!planned_is_open(t))
+			note_unwanted(t, sp, fn);
 	} else if (planned_admits(t, fn)) {
 		if (unlikely(!planned_push_admitted(t, sp, caller, fn))) {
 			enter_guarded(t, sp, fn, caller);

@@ -18,8 +18,8 @@
  */
 static inline void fast_begin(struct thread *t)
 {
-	_Static_assert(RECORD_ADDR_SHIFT == 16 &&
-			       (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT == 1 << RECORD_ADDR_SHIFT,
+	_Static_assert(RECORD_ADDR_SHIFT == 16 && (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT ==
+							  1 << RECORD_ADDR_SHIFT,
 		       "known to the stubs");
 
 	bool is_alike = probe.plain && !t->planned;

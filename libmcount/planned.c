@@ -313,6 +313,20 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	return enter_decided(t, slot, addr, regs);
 }
 
+bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct planned_known *known = planned_known_of(p, addr);
+	const struct live_func *func = known->func;
+
+	if (t->top != p->open_base || !probe_is_recording() || !probe_skips ||
+	    known->addr != addr || !func || !func->rule || func->rule->flags != PLAN_FILTER ||
+	    func->args || func->result || !planned_push_admitted(t, slot, ret, addr))
+		return false;
+	planned_note_call(p, p->skip_outside, addr, -addr);
+	return true;
+}
+
 /* What may be of interest, by a function that nothing depends on but the selection. */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)

@@ -75,21 +75,8 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	return true;
 }
 
-/* The end of thread->admitted. */
-static inline bool planned_leave_admitted(struct thread *t)
-{
-	struct frame *f = t->top;
-	uint64_t now_ns;
-
-	if (!probe_is_recording() || !fast_has_room(t) || unlikely(!fast_clock(t, &now_ns)))
-		return false;
-	t->last_ns = now_ns;
-	planned_admit_over(t);
-	t->top = f - 1;
-	t->written = f - 1;
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
-	return true;
-}
+/* HOT: the end of thread->admitted. Not inline, for the stubs see to most of them. */
+bool planned_leave_admitted(struct thread *t);
 
 /*
  * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast paths leave to this, and that is all.
@@ -101,10 +88,9 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 
 	if (f != t->fast_base || f == p->open_base)
 		return false;
-	if (f == t->admitted)
-		return planned_leave_admitted(t);
 	if (f->time_ns > OPEN_TOO_DEEP)
-		return planned_leave_captured(t, regs);
+		return f == t->admitted ? planned_leave_admitted(t)
+					: planned_leave_captured(t, regs);
 	if (f->time_ns == OPEN_OUT) {
 		p->now.out = 0;
 		t->calls = p->pass;
@@ -140,20 +126,8 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * A thread is ready, and calls a function that may be opted in by a rule that says no more, which opens it. The next time the stub finds it.
+ * HOT: a thread is ready, and calls a function that may be opted in by a rule that says no more, which opens it. The next time the stub finds it.
  */
-static inline bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
-{
-	struct planned *p = t->planned;
-	const struct planned_known *known = planned_known_of(p, addr);
-	const struct live_func *func = known->func;
-
-	if (t->top != p->open_base || !probe_is_recording() || !probe_skips || known->addr != addr ||
-	    !func || !func->rule || func->rule->flags != PLAN_FILTER || func->args ||
-	    func->result || !planned_push_admitted(t, slot, ret, addr))
-		return false;
-	planned_note_call(p, p->skip_outside, addr, -addr);
-	return true;
-}
+bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 #endif

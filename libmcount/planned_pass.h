@@ -103,8 +103,8 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	bool is_outside = p->has_filter && !now->in;
 	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
 
-	if (now->out || !p->is_simple || p->has_caller || now->threshold_ns || now->size ||
-	    now->level > RECORD_DEPTH_MAX || (is_outside && !p->has_opted_in))
+	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
+	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;
 	/* The fast paths count from the depth of the innermost record. */
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||

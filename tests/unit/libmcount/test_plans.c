@@ -341,7 +341,8 @@ static void opted_in(void **state)
 	one(1, 5);
 	sketch_leave(place(0), 1);
 	one(0, 5);
-	assert_int_equal(end(&s, "1(2()2(2()))1(2()2(2()))1(2()2(2()))1(2()2(2()))4()1(1(2())2())1()1(2()2()5())"),
+	assert_int_equal(end(&s, "1(2()2(2()))1(2()2(2()))1(2()2(2()))1(2()2(2()))4()1(1(2())2())1("
+				 ")1(2()2()5())"),
 			 2);
 }
 
@@ -489,16 +490,21 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
+		cmocka_unit_test(calls_were_alike),
+		cmocka_unit_test(held_back),
 		cmocka_unit_test(open_filters),
 		cmocka_unit_test(opted_in),
 		cmocka_unit_test(opted_in_by_half),
 		cmocka_unit_test(opted_in_settled),
 		cmocka_unit_test(in_a_handler),
-		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
-		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
-		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
-		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(extended),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(opted_out),
+		cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),
+		cmocka_unit_test(captured_at_the_limit),
 		cmocka_unit_test(captured_by_half),
 	};
 
