@@ -108,10 +108,12 @@
 	.endm
 
 /*
- * Under a plan: whether thread->calls knows the call of \addr, whose return slot and address are operands that are meant with LOOK_UP_SAVED. If it is to be recorded as
- * all are, what FAST_GUARD leaves is there behind this, and SAVE_FAST was done. What else may be known FAST_LOOK_UP_REST finds out; at \useless no call may be looked up.
+ * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
+ * be left alone are: that is all for most calls of most filters, and no jump is taken on the way. For those to be recorded as they are what FAST_GUARD leaves is there
+ * behind this, and SAVE_FAST was done; and so it is at \admitted, for those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or at
+ * \useless, where no call may be looked up. Frames that must be ended first are not left alone with.
  */
-	.macro FAST_LOOK_UP addr, useless
+	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
 	SAVE_FOR_LOOK_UP
@@ -121,25 +123,10 @@
 	andl	$CALLS_MASK, %edx
 	addq	THREAD_CALLS(%rcx), %rdx
 	cmpq	%rax, (%rdx)
-	jne	7f
-	FAST_BEGIN 8f
-	.endm
-
-/*
- * The way out of line. A call that is to be left alone is: that is all for most calls of most filters. One that is to open the thread goes on at \admitted as
- * others do behind FAST_LOOK_UP. Else it goes on at \slow with nothing saved. Frames that must be ended first are not left alone with.
- */
-	.macro FAST_LOOK_UP_REST slot, slow, admitted
-	.cfi_adjust_cfa_offset LOOK_UP_SAVED
-6:	incq	%rax
+	je	7f
+	notq	%rax
 	cmpq	%rax, (%rdx)
-	jne	8f
-	FAST_BEGIN 8f
-	jmp	\admitted
-	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
-7:	notq	%rax
-	cmpq	%rax, (%rdx)
-	jne	6b
+	jne	6f
 	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
@@ -150,6 +137,14 @@
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
 8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED
+6:	incq	%rax
+	cmpq	%rax, (%rdx)
+	jne	8b
+	FAST_BEGIN 8b
+	jmp	\admitted
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
+7:	FAST_BEGIN 8b
 	.endm
 
 /* A call that was found: the rest of FAST_GUARD and of SAVE_FAST. */

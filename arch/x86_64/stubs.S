@@ -83,7 +83,7 @@ FUNCTION mcount
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet
+	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow, .Lmcount_admitted
 	cmpq	%rbp, %r10
 	ja	.Lmcount_maybe_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
@@ -94,7 +94,6 @@ FUNCTION mcount
 	FAST_ADMIT
 	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
-	FAST_LOOK_UP_REST 8(%rbp), .Lmcount_slow, .Lmcount_admitted
 .Lmcount_maybe_quiet:
 	FAST_QUIET 8(%rbp), .Lmcount_slow
 .Lmcount_slow:
@@ -146,7 +145,7 @@ FUNCTION __fentry__
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet
+	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow, .Lfentry_admitted
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
 	je	.Lfentry_maybe_chain
 	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
@@ -158,7 +157,6 @@ FUNCTION __fentry__
 	FAST_ADMIT
 	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
-	FAST_LOOK_UP_REST LOOK_UP_SAVED + 8(%rsp), .Lfentry_slow, .Lfentry_admitted
 .Lfentry_maybe_quiet:
 	FAST_QUIET 8(%rsp), .Lfentry_slow
 .Lfentry_slow:
@@ -574,7 +572,7 @@ arch_entry:
 	.cfi_adjust_cfa_offset -8
 	jmp	.Lresume
 	.cfi_restore_state
-/* As in FAST_LOOK_UP_REST. */
+/* As in FAST_LOOK_UP. */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx

@@ -71,7 +71,7 @@ void sketch_call(uint64_t *slot, unsigned func)
 	struct arch_regs regs = arch_regs_of(SKETCH_ADDR(func), 0, 0);
 
 	*slot = 0x500000;
-	/* FAST_LOOK_UP_REST of the stubs. */
+	/* FAST_LOOK_UP of the stubs. */
 	if (!self->busy &&
 	    self->calls[planned_place_of(SKETCH_ADDR(func))].call == ~SKETCH_ADDR(func))
 		return;
