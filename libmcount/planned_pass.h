@@ -113,8 +113,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	/* Of what is opted in; it means nothing before. */
 	if (is_outside)
 		now->depth = p->depth;
-	p->open_base = t->top;
 	p->is_ready = is_outside;
+	guard_barrier();
+	p->open_base = t->top;
+	guard_barrier();
 	t->admitted = is_outside ? t->top + 1 : NULL;
 	t->fast_base = t->top + is_outside;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));

@@ -234,6 +234,7 @@ void planned_close(struct thread *t)
 	t->fast_base = (struct frame *)UINTPTR_MAX;
 	t->drop_limit = (struct frame *)UINTPTR_MAX;
 	t->admitted = NULL;
+	guard_barrier();
 	p->open_base = NULL;
 	guard_barrier();
 	p->now = now;

@@ -3,7 +3,7 @@
  * the record, the clock needs no new fit. Where that is not so they have changed nothing, and the stub calls the functions of
  * libmcount/entry.c and exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is said there.
  *
- * They take five registers and call nothing: 100 instructions for a call and its return, of 160 when C functions do it.
+ * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when C functions do it.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H

@@ -375,7 +375,8 @@ arch_return_trampoline:
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
 	leaq	8(%rsp), %rsp
-	notrack jmp *-8(%rsp)
+	notrack jmp *-8(%rsp) /* as in .Lgo */
+	.cfi_adjust_cfa_offset FAST_SAVED
 .Lreturned_other:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
