@@ -54,6 +54,7 @@
  * probe_entry_framed(return slot, address inside the function, saved registers, other slot) yields non-zero when the slot
  * was replaced.
  */
+	.balign	64 /* where the way of calls that are left alone lies in few lines of the cache (hot-path.md) */
 FUNCTION mcount
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
 	je	.Lmcount_planned
@@ -119,6 +120,7 @@ END mcount
 	.globl	arch_fentry
 	.hidden	arch_fentry
 	.set	arch_fentry, __fentry__
+	.balign	64
 FUNCTION __fentry__
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
 	je	.Lfentry_planned
