@@ -3,7 +3,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
-#include "libmcount/planned_fast.h"
+#include "libmcount/planned_open.h"
 #include "libmcount/stacks.h"
 
 /*
@@ -89,8 +89,8 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 /* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
-	return planned_leaves_out(t, fn) && planned_is_open(t) && t->top->slot >= sp &&
-	       sp >= t->low && !is_top(t, sp, fn);
+	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
+	       t->top->slot >= sp && sp >= t->low && !is_top(t, sp, fn);
 }
 
 /* The same for what thread->calls does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
@@ -180,7 +180,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not inline: they need more registers than the hook. One
- * for any thread, one for where nothing is opted in, and one for a thread that is open.
+ * for any thread, one for where nothing is opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -196,6 +196,14 @@ NOINLINE static void enter_rule_outside(struct thread *t, uint64_t sp, uint64_t 
 		guard_leave_fast(t);
 	else
 		enter_rule(t, sp, fn, caller);
+}
+
+NOINLINE static void enter_rule_ready(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_admit(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
 }
 
 NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
@@ -218,17 +226,24 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 /* HOT: the same under a plan. */
 static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	if (planned_leaves_out(t, fn)) {
-		if (!planned_is_open(t))
-			note_unwanted(t, sp, fn);
-	} else if (planned_passes(t, fn)) {
+	if (planned_passes(t, fn)) {
 		if (unlikely(!fast_push_alike(t, sp, caller, fn))) {
 			enter_beyond(t, sp, fn, caller);
+			return;
+		}
+	} else if (planned_leaves_out(t, fn)) {
+		if (!planned_is_open(t))
+			note_unwanted(t, sp, fn);
+	} else if (planned_admits(t, fn)) {
+		if (unlikely(!planned_push_admitted(t, sp, caller, fn))) {
+			enter_guarded(t, sp, fn, caller);
 			return;
 		}
 	} else {
 		if (planned_is_open(t))
 			enter_rule_open(t, sp, fn, caller);
+		else if (t->planned->open_base)
+			enter_rule_ready(t, sp, fn, caller);
 		else if (t->calls == t->planned->skip_outside)
 			enter_rule_outside(t, sp, fn, caller);
 		else

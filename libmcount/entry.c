@@ -66,8 +66,10 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 			guard_leave_fast(t);
 			return 0;
 		}
-		if (!planned_passes(t, addr) ||
-		    unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr)))
+		if (planned_passes(t, addr)
+			    ? unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr))
+			    : !planned_admits(t, addr) ||
+				      !planned_push_admitted(t, (uint64_t)slot, *slot, addr))
 			return enter_planned(t, slot, addr, regs);
 	} else if (unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr)) &&
 		   unlikely(!fast_push(t, (uint64_t)slot, *slot, addr))) {

@@ -13,19 +13,25 @@
 
 /*
  * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are alike. A record's depth
- * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1".
+ * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1". Stubs take all bits below the address from the
+ * caller's data word.
  */
 static inline void fast_begin(struct thread *t)
 {
+	_Static_assert(RECORD_ADDR_SHIFT == 16 && (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT ==
+							  1 << RECORD_ADDR_SHIFT,
+		       "known to the stubs");
+
 	bool is_alike = probe.plain && !t->planned;
 	bool is_fast = is_alike && !t->threshold_ns;
 	struct frame *limit = MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1);
 
-	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
+	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->fast_limit = is_fast ? limit : t->frames;
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
 	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
+	t->admitted = NULL;
 	t->calls = planned_no_calls;
 }
 

@@ -19,6 +19,12 @@ void offsets(void)
 	OFFSET(THREAD_FAST_LIMIT, __builtin_offsetof(struct thread, fast_limit));
 	OFFSET(THREAD_DROP_LIMIT, __builtin_offsetof(struct thread, drop_limit));
 	OFFSET(THREAD_HELD_LIMIT, __builtin_offsetof(struct thread, held_limit));
+	OFFSET(THREAD_ADMITTED, __builtin_offsetof(struct thread, admitted));
+	OFFSET(THREAD_PLANNED, __builtin_offsetof(struct thread, planned));
+	OFFSET(PLANNED_IN, __builtin_offsetof(struct planned, now.in));
+	OFFSET(PLANNED_PASS, __builtin_offsetof(struct planned, pass));
+	OFFSET(PLANNED_SKIP_OUTSIDE, __builtin_offsetof(struct planned, skip_outside));
+	OFFSET(THREAD_ALONE_SLOT, __builtin_offsetof(struct thread, alone_slot));
 	OFFSET(THREAD_THRESHOLD, __builtin_offsetof(struct thread, threshold_ns));
 	OFFSET(THREAD_FAST_BASE, __builtin_offsetof(struct thread, fast_base));
 	OFFSET(THREAD_WRITTEN, __builtin_offsetof(struct thread, written));
@@ -44,10 +50,8 @@ void offsets(void)
 	OFFSET(PROBE_PLAIN, __builtin_offsetof(struct probe, plain));
 	OFFSET(RING_HEAD, __builtin_offsetof(struct ring, head));
 	OFFSET(RECORD_BYTES, sizeof(struct record));
-	OFFSET(RECORD_ENTRY_BITS, RECORD_ENTRY | RECORD_MAGIC << RECORD_MAGIC_SHIFT);
 	OFFSET(RECORD_EXIT_BIT, RECORD_EXIT);
 	OFFSET(RECORD_DEPTH_ONE, 1 << RECORD_DEPTH_SHIFT);
-	OFFSET(RECORD_DEPTH_BITS, RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 	OFFSET(RECORD_ADDR_SHIFT, RECORD_ADDR_SHIFT);
 	OFFSET(REALIGN_MAX, REALIGN_MAX);
 	OFFSET(REGS_BYTES, sizeof(struct arch_regs));

@@ -27,7 +27,7 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	uint64_t *place = &table[planned_place_of(addr)].call;
 
 	p->has_noted = true;
-	*place = addr;
+	*place = ~addr;
 	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
 		steer_check_skip(p, place);
 }
@@ -313,12 +313,28 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	return enter_decided(t, slot, addr, regs);
 }
 
+bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct planned_known *known = planned_known_of(p, addr);
+	const struct live_func *func = known->func;
+
+	if (t->top != p->open_base || !probe_is_recording() || !probe_skips ||
+	    known->addr != addr || !func || !func->rule || func->rule->flags != PLAN_FILTER ||
+	    func->args || func->result || !planned_push_admitted(t, slot, ret, addr))
+		return false;
+	planned_note_call(p, p->skip_outside, addr, -addr);
+	return true;
+}
+
 /* What may be of interest, by a function that nothing depends on but the selection. */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)
 {
 	if (planned_is_open(t))
 		return planned_fast_enter_open(t, slot, ret, addr, regs);
+	if (t->planned->open_base)
+		return planned_fast_admit(t, slot, ret, addr);
 	return (t->calls == t->planned->skip_outside && planned_fast_opt_in(t, slot, ret, addr)) ||
 	       planned_fast_enter_known(t, slot, ret, addr, regs);
 }
@@ -350,7 +366,7 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr)
 	if (func && func->rule)
 		return false;
 	if (!func || (!func->args && !func->result))
-		planned_note_pass(t->planned, addr, ~addr);
+		planned_note_pass(t->planned, addr, addr);
 	return true;
 }
 
@@ -365,7 +381,7 @@ bool planned_is_left_out(struct thread *t, uint64_t addr)
 	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
 		return false;
 	if (planned_is_open(t))
-		planned_note_pass(p, addr, addr);
+		planned_note_pass(p, addr, ~addr);
 	return true;
 }
 
@@ -386,7 +402,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 		return 0;
 	if (planned_is_too_deep(t, addr))
 		return 0;
-	if (planned_is_open(t))
+	if (t->planned->open_base)
 		return enter_settled(t, slot, addr, regs);
 	return enter_prepared(t, slot, addr, regs);
 }
@@ -440,8 +456,9 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
 	    planned_is_unwanted(t, addr))
 		return;
-	if (planned_is_open(t) &&
-	    (planned_is_too_deep(t, addr) || planned_fast_enter_open(t, id, *slot, addr, regs)))
+	if (planned_is_open(t) ? planned_is_too_deep(t, addr) ||
+					 planned_fast_enter_open(t, id, *slot, addr, regs)
+			       : t->planned->open_base && planned_fast_admit(t, id, *slot, addr))
 		return;
 	planned_settle(t);
 	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))

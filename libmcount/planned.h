@@ -85,12 +85,12 @@ struct planned_known {
  * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the table of the present state, and is never NULL:
  *
  *   planned.skip_out       something is opted out: all functions
- *   planned.skip_outside   nothing is opted in: functions without a rule
+ *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted in (PLAN_FILTER)
  *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in them once it has gone the long way. @call is its address: the call is left alone; or all bits of the address the other way round: it is
- * recorded as all are. The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
+ * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or all bits of the address the other way round: it is
+ * left alone; or the address with its sign changed, which is one more: it is recorded, and its call opens the thread (planned_pass.h). The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
  * place, a place has that size.
  */
 struct planned_place {
@@ -121,9 +121,11 @@ static inline uint32_t planned_place_of(uint64_t addr)
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @has_watch: there is anything to watch
  * @has_noted: there is, or was, something in the tables of calls
+ * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready for it
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
- * @open_base: the innermost frame that is settled, while others may be above it (planned_pass.h); else NULL
+ * @open_base: the innermost frame that is settled, while others are or may come above it (planned_pass.h); else NULL
+ * @is_ready: the frame above that is, or would be, thread->admitted
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
  * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room of it costs nothing. NULL until
@@ -143,9 +145,11 @@ struct planned {
 	bool has_watch;
 	bool has_steps;
 	bool has_noted;
+	bool has_opted_in;
 	uint16_t depth;
 	uint64_t estimate_ns;
 	struct frame *open_base;
+	bool is_ready;
 	struct reading *readings;
 	struct watch_state watched;
 	uint8_t *args;

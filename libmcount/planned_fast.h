@@ -209,7 +209,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 					 (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	if (!func || (!func->rule && !func->args && !func->result))
-		planned_note_pass(p, addr, ~addr);
+		planned_note_pass(p, addr, addr);
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || !func->rule)
 		planned_open(t, pf);
@@ -234,6 +234,7 @@ static inline bool planned_fast_opt_in(struct thread *t, uint64_t slot, uint64_t
 
 	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
 
+	p->has_opted_in = true;
 	t->last_ns = now_ns;
 	planned_push(t, pf, slot, ret, data, now_ns, NULL, PLANNED_RECORD | PLANNED_WRITTEN);
 	planned_opt_in(p, &p->now);
@@ -242,123 +243,6 @@ static inline bool planned_fast_opt_in(struct thread *t, uint64_t slot, uint64_t
 	t->calls = planned_no_calls;
 	hot_commit(t, put_record(t->at, now_ns, data));
 	return true;
-}
-
-/*
- * The same for a thread that is open, which is simple then, and stays so: of a function without a rule something is captured. The frame and the
- * records are those of fast_push_alike().
- */
-static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
-					uint64_t addr, const struct live_func *func,
-					const struct arch_regs *regs)
-{
-	const struct capture_step *args = regs ? func->args : NULL;
-	const struct capture_step *result = regs ? func->result : NULL;
-	struct frame *f = t->top + 1;
-	uint64_t now_ns;
-
-	if ((!func->args && !func->result) || !probe_is_recording() || !probe_skips ||
-	    t->top >= t->fast_limit || !planned_has_room(t, args) ||
-	    /* Which costs a lot of stack: see planned_prepare(). */
-	    unlikely(fault_state == FAULT_UNKNOWN) || unlikely(!fast_clock(t, &now_ns)))
-		return false;
-
-	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top);
-	uint32_t len = 0;
-
-	t->last_ns = now_ns;
-	f->slot = slot;
-	f->ret = ret;
-	f->data = data;
-	f->time_ns = now_ns;
-	if (result) {
-		struct planned_frame *pf = planned_frame_of(t, f);
-
-		pf->result = result;
-		pf->open.began_ns = now_ns;
-		planned_keep_back(t, f);
-	}
-	guard_barrier();
-	t->top = f;
-	t->written = f;
-	if (args)
-		len = capture_args_quick(args, regs, planned_slot(slot),
-					 (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
-	return true;
-}
-
-/* The end of such a call, if its return value is captured. */
-static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
-{
-	const struct frame *f = t->top;
-	const struct planned_frame *pf = planned_frame_of(t, f);
-	const struct capture_step *result = regs ? pf->result : NULL;
-	uint64_t now_ns;
-
-	/* A handler may have jumped out between two stores: then it is of another frame. */
-	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
-	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
-		return false;
-
-	uint32_t len = 0;
-
-	t->last_ns = now_ns;
-	t->fast_base = t->frames + pf->open.outer;
-	guard_barrier();
-	t->top--;
-	t->written = t->top;
-	if (result)
-		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
-			      len);
-	return true;
-}
-
-/*
- * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast paths leave to this, and that is all.
- */
-static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
-{
-	struct planned *p = t->planned;
-	struct frame *f = t->top;
-
-	if (f != t->fast_base || f == p->open_base)
-		return false;
-	if (f->time_ns > OPEN_TOO_DEEP)
-		return planned_leave_captured(t, regs);
-	if (f->time_ns == OPEN_OUT) {
-		p->now.out = 0;
-		t->calls = p->pass;
-	}
-	t->fast_base = t->frames + planned_frame_of(t, f)->open.outer;
-	guard_barrier();
-	t->top = f - 1;
-	return true;
-}
-
-/* The same for a thread that is open, which is simple then, and a function that is opted out with all that it calls. */
-static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-				    const struct live_func *func)
-{
-	if (!probe_is_recording() || !probe_skips || func->rule->flags != PLAN_NOTRACE ||
-	    t->top >= t->limit)
-		return false;
-	planned_bar(t, slot, ret, addr);
-	return true;
-}
-
-/* Either of these. */
-static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
-					   uint64_t addr, const struct arch_regs *regs)
-{
-	const struct planned_known *known = planned_known_of(t->planned, addr);
-	const struct live_func *func = known->func;
-
-	if (known->addr != addr || !func)
-		return false;
-	return func->rule ? planned_fast_bar(t, slot, ret, addr, func)
-			  : planned_fast_capture(t, slot, ret, addr, func, regs);
 }
 
 static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,

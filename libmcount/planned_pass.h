@@ -21,6 +21,10 @@
  * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it gets a frame whose time is OPEN_OUT, and
  * the thread is barred until that is over. No frame comes above it. A call that is too deep ends nothing either, and needs no frame; but where
  * returns are announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are known apart.
+ *
+ * Where nothing is opted in, the thread may be ready for a call that is, by a rule that says no more: then all is prepared as for a thread that is open, but
+ * that thread->calls is planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and these two are all that changes, until
+ * its end. A handler that jumps out for good may leave the frame there without the change, but not the change without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -60,23 +64,23 @@ static inline bool planned_skips(const struct thread *t)
 /* Whether the fast paths may record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == ~addr && probe_is_recording() &&
-	       probe_skips;
+	return t->calls[planned_place_of(addr)].call == addr && probe_is_recording() && probe_skips;
 }
 
 /* Whether a call of @addr is to be left alone: what the entry stubs find, too. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == addr && probe_skips;
+	return t->calls[planned_place_of(addr)].call == ~addr && probe_skips;
 }
 
 /*
  * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
- * of both sees what the other has done. @entry: ~@addr; or @addr: it is to be left alone
+ * of both sees what the other has done. @entry: as in struct planned_place
  */
-static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t entry)
+static inline void planned_note_call(struct planned *p, struct planned_place *table, uint64_t addr,
+				     uint64_t entry)
 {
-	uint64_t *place = &p->pass[planned_place_of(addr)].call;
+	uint64_t *place = &table[planned_place_of(addr)].call;
 
 	if (*place == entry)
 		return;
@@ -86,26 +90,76 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t 
 		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
 }
 
-/* A call has begun or ended, and @t is not open: it is from now on, if it can be. @pf: of the innermost frame */
+static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t entry)
+{
+	planned_note_call(p, p->pass, addr, entry);
+}
+
+/* A call has begun or ended, and @t is not open: it is from now on, or ready to be, if it can be. @pf: of the innermost frame */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
-	const struct selection *now = &p->now;
+	struct selection *now = &p->now;
+	bool is_outside = p->has_filter && !now->in;
 	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
 
-	if ((p->has_filter && !now->in) || now->out || !p->is_simple || p->has_caller ||
+	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
 	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;
 	/* The fast paths count from the depth of the innermost record. */
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
+	/* Of what is opted in; it means nothing before. */
+	if (is_outside)
+		now->depth = p->depth;
+	p->is_ready = is_outside;
+	guard_barrier();
 	p->open_base = t->top;
-	t->fast_base = t->top;
+	guard_barrier();
+	t->admitted = is_outside ? t->top + 1 : NULL;
+	t->fast_base = t->top + is_outside;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
 	guard_barrier();
+	if (!is_outside)
+		t->calls = p->pass;
+}
+
+/* Whether a call of @addr is one of a function that is opted in, by which a thread that is ready becomes open. */
+static inline bool planned_admits(const struct thread *t, uint64_t addr)
+{
+	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
+	       probe_skips;
+}
+
+/* The frame thread->admitted was pushed; and is about to be popped. */
+static inline void planned_admit(struct thread *t)
+{
+	struct planned *p = t->planned;
+
+	guard_barrier();
+	p->now.in = 1;
 	t->calls = p->pass;
+}
+
+static inline void planned_admit_over(struct thread *t)
+{
+	struct planned *p = t->planned;
+
+	p->now.in = 0;
+	t->calls = p->skip_outside;
+	guard_barrier();
+}
+
+/* Such a call; it has no arguments to be captured. */
+static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
+					 uint64_t addr)
+{
+	if (!fast_push_alike(t, slot, ret, addr))
+		return false;
+	planned_admit(t);
+	return true;
 }
 
 /* The return of @f, which is about to be pushed, is none that the fast paths may write an EXIT for. */

@@ -4,7 +4,7 @@
 
 #include "libmcount/guard.h"
 #include "libmcount/planned.h"
-#include "libmcount/planned_fast.h"
+#include "libmcount/planned_open.h"
 
 /* SLOW, by slow_call(): memory for payloads on their way, and for readings; of struct planned. */
 void planned_make_args(void *planned);

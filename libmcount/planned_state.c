@@ -205,6 +205,8 @@ void planned_close(struct thread *t)
 	struct selection now = p->now;
 
 	now.out = 0;
+	if (p->is_ready)
+		now.in = 0;
 	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
@@ -215,6 +217,8 @@ void planned_close(struct thread *t)
 		pf->args_len = 0;
 		pf->args_at = p->args_top;
 		pf->flags = 0;
+		if (p->is_ready)
+			now.in = 1;
 		if (f->time_ns == OPEN_OUT) {
 			now.out++;
 		} else if (f->time_ns != OPEN_TOO_DEEP) {
@@ -229,6 +233,8 @@ void planned_close(struct thread *t)
 	t->fast_limit = t->frames;
 	t->fast_base = (struct frame *)UINTPTR_MAX;
 	t->drop_limit = (struct frame *)UINTPTR_MAX;
+	t->admitted = NULL;
+	guard_barrier();
 	p->open_base = NULL;
 	guard_barrier();
 	p->now = now;
@@ -282,6 +288,7 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 	p->has_left_out = flags & PLAN_LEAVES_OUT;
 	p->has_watch = plan->nr_watches || (flags & PLAN_WATCH_CPU);
 	p->has_steps |= plan->nr_steps != 0;
+	p->has_opted_in = false;
 	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
 	p->serial = plan->serial;
 	p->era = plan->era;

@@ -60,6 +60,8 @@ struct frame {
  *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
  * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at only where the call is
  *              none of @fast_limit's
+ * @admitted: the place of the frame with which the thread becomes open, when its function is opted in by a rule that says no more (planned_pass.h): the
+ *            stubs push and pop it. NULL: there is none such
  * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all frames are below it or at it, and their
  *              returns are the stubs', too. NULL: there are none such
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
@@ -91,6 +93,8 @@ struct thread {
 	struct frame *limit;
 	struct frame *drop_limit;
 	struct frame *held_limit;
+	struct frame *admitted;
+	uint64_t alone_slot; /* of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */

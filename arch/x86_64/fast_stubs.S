@@ -3,7 +3,7 @@
  * the record, the clock needs no new fit. Where that is not so they have changed nothing, and the stub calls the functions of
  * libmcount/entry.c and exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is said there.
  *
- * They take five registers and call nothing: 100 instructions for a call and its return, of 160 when C functions do it.
+ * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when C functions do it.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -73,15 +73,15 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* %rsi: where the record goes. */
+/* %rsi: behind where the record goes. */
 	.macro FAST_ROOM other
 	movq	THREAD_AT(%rcx), %rsi
-	leaq	RECORD_BYTES(%rsi), %rax
-	cmpq	THREAD_END(%rcx), %rax
+	addq	$RECORD_BYTES, %rsi
+	cmpq	THREAD_END(%rcx), %rsi
 	ja	\other
 	.endm
 
-/* %rax: the time as of hot_clock(). Overwrites %rdx. */
+/* %rax: the time as of hot_clock(), if that does not wait for a former fit of the clock. Overwrites %rdx. */
 	.macro FAST_CLOCK other
 	rdtsc
 	shlq	$32, %rdx
@@ -90,20 +90,18 @@
 	cmpq	THREAD_REFIT_TICKS(%rcx), %rax
 	jae	\other
 	imulq	THREAD_MULT(%rcx), %rax
-	movq	THREAD_LAST_NS(%rcx), %rdx
 	shrq	$32, %rax
 	addq	THREAD_BASE_NS(%rcx), %rax
-	cmpq	%rdx, %rax
-	cmovb	%rdx, %rax
+	cmpq	THREAD_LAST_NS(%rcx), %rax
+	jb	\other
 	movq	%rax, THREAD_LAST_NS(%rcx)
 	.endm
 
-/* %rdi: the frame that is the innermost one now; %rsi: where the record stands. */
+/* %rdi: the frame that is the innermost one now; %rsi: behind the record. */
 	.macro FAST_COMMIT
 	movq	%rdi, THREAD_TOP(%rcx)
 	movq	%rdi, THREAD_WRITTEN(%rcx)
 	movq	THREAD_RING(%rcx), %rdx
-	addq	$RECORD_BYTES, %rsi
 	movq	%rsi, THREAD_AT(%rcx)
 	addq	THREAD_POSITION(%rcx), %rsi
 	movq	%rsi, RING_HEAD(%rdx)
@@ -111,11 +109,11 @@
 
 /*
  * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
- * be left alone are: that is all for most calls of most filters. For those to be recorded as they are what FAST_GUARD leaves is there behind this, and
- * SAVE_FAST was done. Else it goes on at \slow with nothing saved, or at \useless, where no call may be looked up. Frames that must be ended first are not left
- * alone with.
+ * be left alone are: that is all for most calls of most filters, and no jump is taken on the way. For those to be recorded as they are what FAST_GUARD leaves is there
+ * behind this, and SAVE_FAST was done; and so it is at \admitted, for those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or at
+ * \useless, where no call may be looked up. Frames that must be ended first are not left alone with.
  */
-	.macro FAST_LOOK_UP slot, addr, useless, slow
+	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
 	je	\useless
 	SAVE_FOR_LOOK_UP
@@ -125,23 +123,35 @@
 	andl	$CALLS_MASK, %edx
 	addq	THREAD_CALLS(%rcx), %rdx
 	cmpq	%rax, (%rdx)
-	jne	7f
+	je	7f
+	notq	%rax
+	cmpq	%rax, (%rdx)
+	jne	6f
 	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rdx)
 	jbe	8f
+	movq	%rax, THREAD_ALONE_SLOT(%rcx)
 	RESTORE_FOR_LOOK_UP
 	ret
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
 8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
-7:	notq	%rax
+6:	incq	%rax
 	cmpq	%rax, (%rdx)
 	jne	8b
+	FAST_BEGIN 8b
+	jmp	\admitted
+	.cfi_adjust_cfa_offset LOOK_UP_SAVED - FAST_SAVED
+7:	FAST_BEGIN 8b
+	.endm
+
+/* A call that was found: the rest of FAST_GUARD and of SAVE_FAST. */
+	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
-	jne	8b
+	jne	\other
 	movw	$1, THREAD_BUSY(%rcx)
 	SAVE_FAST_REST
 	movq	THREAD_TOP(%rcx), %rdi
@@ -173,20 +183,19 @@
 	jmp	\other
 	.endm
 
-/* The frame of a call that begins at %rax is above %rdi, and %rdi from now on. %rax is then its data word. Overwrites %rdx. */
+/*
+ * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from now on. %rax is then its data word. Overwrites %rdx.
+ * What is below the address there is that of the frame around it, one deeper; that may wrap (fast_begin()).
+ */
 	.macro FAST_FRAME slot, addr
-	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
-	leaq	\slot, %rax
 	movq	\slot, %rdx
-	movq	%rax, FRAME_BYTES + FRAME_SLOT(%rdi)
+	movq	%rax, FRAME_BYTES + FRAME_TIME(%rdi)
 	movq	%rdx, FRAME_BYTES + FRAME_RET(%rdi)
-	/* One deeper than the frame around it. */
-	movl	FRAME_DATA(%rdi), %edx
+	movzwl	FRAME_DATA(%rdi), %edx
 	movq	\addr, %rax
-	addl	$RECORD_DEPTH_ONE, %edx
+	addw	$RECORD_DEPTH_ONE, %dx
 	shlq	$RECORD_ADDR_SHIFT, %rax
-	andl	$RECORD_DEPTH_BITS, %edx
-	leaq	RECORD_ENTRY_BITS(%rax, %rdx), %rax
+	orq	%rdx, %rax
 	movq	%rax, FRAME_BYTES + FRAME_DATA(%rdi)
 	addq	$FRAME_BYTES, %rdi
 	.endm
@@ -203,22 +212,32 @@
 	jb	\other
 	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
 	jae	\beyond
+	movq	%rsi, FRAME_BYTES + FRAME_SLOT(%rdi)
 	FAST_ROOM \other
 	FAST_CLOCK \other
-	movq	%rax, (%rsi)
+	movq	%rax, -16(%rsi)
 	FAST_FRAME \slot, \addr
-	movq	%rax, 8(%rsi)
+	movq	%rax, -8(%rsi)
 	FAST_COMMIT
 	leaq	arch_return_trampoline(%rip), %rax
 	movq	%rax, \slot
 	.endm
 
-/* A call that is too deep to be recorded, or whose ENTRY is held back. */
+/* The same of a call that opens the thread: planned_admit(). */
+	.macro FAST_ADMIT
+	movq	THREAD_PLANNED(%rcx), %rdx
+	movw	$1, PLANNED_IN(%rdx)
+	addq	$PLANNED_PASS, %rdx
+	movq	%rdx, THREAD_CALLS(%rcx)
+	.endm
+
+/* A call that is too deep to be recorded, or whose ENTRY is held back; %rsi: its return slot. */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
 	jae	\other
+	movq	%rsi, FRAME_BYTES + FRAME_SLOT(%rdi)
 	FAST_CLOCK \other
 	FAST_FRAME \slot, \addr
 	movq	%rdi, THREAD_TOP(%rcx)
@@ -235,24 +254,28 @@
 	cmpq	THREAD_FAST_BASE(%rcx), %rdi
 	jbe	\beyond
 \written:
+	FAST_EXIT \slot, \other
+	.endm
+
+	.macro FAST_EXIT slot, other
 	cmpb	$0, probe + PROBE_IS_ON(%rip)
 	je	\other
 	FAST_ROOM \other
 	FAST_CLOCK \other
-	movq	%rax, (%rsi)
+	movq	%rax, -16(%rsi)
 	movq	FRAME_RET(%rdi), %rdx
 	movq	FRAME_DATA(%rdi), %rax
 	movq	%rdx, \slot
 	orq	$RECORD_EXIT_BIT, %rax
-	movq	%rax, 8(%rsi)
+	movq	%rax, -8(%rsi)
 	subq	$FRAME_BYTES, %rdi
 	FAST_COMMIT
 	.endm
 
 /* The return of a call whose ENTRY was held back, and is dropped; at \written it was written meanwhile. */
-	.macro FAST_LEAVE_BEYOND slot, written, other
+	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
-	ja	\other
+	ja	\maybe_admitted
 	cmpq	THREAD_WRITTEN(%rcx), %rdi
 	jbe	\written
 	FAST_CLOCK \other
@@ -263,6 +286,17 @@
 	movq	%rdx, \slot
 	subq	$FRAME_BYTES, %rdi
 	movq	%rdi, THREAD_TOP(%rcx)
+	.endm
+
+/* The return of a call that has opened the thread: planned_admit_over(). It goes on as others do, and may come to C yet. */
+	.macro FAST_LEAVE_ADMITTED slot, other
+	cmpq	THREAD_ADMITTED(%rcx), %rdi
+	jne	\other
+	movq	THREAD_PLANNED(%rcx), %rdx
+	movw	$0, PLANNED_IN(%rdx)
+	addq	$PLANNED_SKIP_OUTSIDE, %rdx
+	movq	%rdx, THREAD_CALLS(%rcx)
+	FAST_EXIT \slot, \other
 	.endm
 
 #endif

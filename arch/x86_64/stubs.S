@@ -29,6 +29,24 @@
 
 	.text
 
+/* Whether 8(%rbp) may be a copy of the return address: then %r10 points behind the slot that counts. */
+	.macro FAST_REALIGNED maybe
+	leaq	-17(%r10), %rax
+	subq	%rbp, %rax
+	cmpq	$REALIGN_MAX, %rax
+	jb	\maybe
+	.endm
+
+/* The call is in. */
+	.macro FAST_ENTERED
+	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which sets the carry */
+	jae	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	jmp	.Lresume
+	.cfi_adjust_cfa_offset FAST_SAVED
+	.endm
+
 /*
  * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
  * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
@@ -36,25 +54,18 @@
  * probe_entry_framed(return slot, address inside the function, saved registers, other slot) yields non-zero when the slot
  * was replaced.
  */
+	.balign	64 /* where the way of calls that are left alone lies in few lines of the cache (hot-path.md) */
 FUNCTION mcount
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
 	je	.Lmcount_planned
 	SAVE_FAST
 	FAST_GUARD .Lmcount_unguarded
+	cmpq	%rbp, %r10
+	ja	.Lmcount_maybe_realigned
 .Lmcount_alike:
-	leaq	-17(%r10), %rax
-	subq	%rbp, %rax
-	cmpq	$REALIGN_MAX, %rax
-	jb	.Lmcount_realigned
 	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
 .Lmcount_entered:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
-	jne	.Lentered_with_aside
-	movw	$0, THREAD_BUSY(%rcx)
-	RESTORE_FAST
-	stc
-	jmp	.Lresume
-	.cfi_adjust_cfa_offset FAST_SAVED
+	FAST_ENTERED
 .Lmcount_beyond:
 	FAST_ENTER_BEYOND 8(%rbp), FAST_SAVED(%rsp), .Ltoo_deep, .Lmcount_other
 	jmp	.Lmcount_entered
@@ -64,14 +75,25 @@ FUNCTION mcount
 	leaq	8(%rbp), %rdi
 	jmp	.Lenter_guarded
 	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.Lmcount_maybe_realigned:
+	FAST_REALIGNED .Lmcount_realigned
+	jmp	.Lmcount_alike
 .Lmcount_realigned:
 	movw	$0, THREAD_BUSY(%rcx)
 .Lmcount_unguarded:
 	RESTORE_FAST
 	jmp	.Lmcount_slow
 .Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow
-	jmp	.Lmcount_alike
+	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow, .Lmcount_admitted
+	cmpq	%rbp, %r10
+	ja	.Lmcount_maybe_realigned
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
+	FAST_ENTERED
+.Lmcount_admitted:
+	FAST_REALIGNED .Lmcount_realigned
+	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other, .Lmcount_other
+	FAST_ADMIT
+	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lmcount_maybe_quiet:
 	FAST_QUIET 8(%rbp), .Lmcount_slow
@@ -98,6 +120,7 @@ END mcount
 	.globl	arch_fentry
 	.hidden	arch_fentry
 	.set	arch_fentry, __fentry__
+	.balign	64
 FUNCTION __fentry__
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
 	je	.Lfentry_planned
@@ -108,13 +131,7 @@ FUNCTION __fentry__
 	je	.Lfentry_maybe_chain
 	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
 .Lfentry_entered:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
-	jne	.Lentered_with_aside
-	movw	$0, THREAD_BUSY(%rcx)
-	RESTORE_FAST
-	stc
-	jmp	.Lresume
-	.cfi_adjust_cfa_offset FAST_SAVED
+	FAST_ENTERED
 .Lfentry_beyond:
 	FAST_ENTER_BEYOND FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Ltoo_deep, .Lfentry_other
 	jmp	.Lfentry_entered
@@ -130,8 +147,17 @@ FUNCTION __fentry__
 	RESTORE_FAST
 	jmp	.Lfentry_slow
 .Lfentry_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow
-	jmp	.Lfentry_alike
+	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow, .Lfentry_admitted
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	.Lfentry_maybe_chain
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
+	FAST_ENTERED
+.Lfentry_admitted:
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	.Lfentry_maybe_chain
+	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other, .Lfentry_other
+	FAST_ADMIT
+	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
 .Lfentry_maybe_quiet:
 	FAST_QUIET 8(%rsp), .Lfentry_slow
@@ -191,6 +217,34 @@ END __fentry__
 	call	probe_leave
 	RESTORE_CALLER_SAVED
 	ret
+	.cfi_endproc
+
+/*
+ * The call has opened the thread. The functions around it have no frames: what returns from them is a `ret`, which is predicted only if the CPU's return stack is
+ * left as calls and returns make it. So we go back by a `ret`, too, and the one that is not predicted is that of the function; from the trampoline it goes on by a
+ * jump. That is worth it where a function was left alone that is still open by then, which the last one is that has its return slot above ours. Not more than four
+ * calls take it for that (the lowest bits count them), for it may be main(). In a loop of opted-in calls the way of all other calls is the better one: nothing is mispredicted there.
+ */
+	.cfi_startproc
+	.cfi_adjust_cfa_offset FAST_SAVED
+.Ladmitted:
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lentered_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	movq	THREAD_ALONE_SLOT(%rcx), %rdx
+	movq	FRAME_SLOT(%rdi), %rax
+	addq	$8, %rax
+	cmpq	%rax, %rdx
+	jb	1f
+	testb	$4, %dl
+	jnz	1f
+	incq	THREAD_ALONE_SLOT(%rcx)
+	RESTORE_FAST
+	ret
+	.cfi_adjust_cfa_offset FAST_SAVED
+1:	RESTORE_FAST
+	stc
+	jmp	.Lresume
 	.cfi_endproc
 
 /* The call is in, and signal handlers that came meanwhile have left records. */
@@ -285,18 +339,16 @@ arch_return_caller: /* of which there is nothing but what unwinders are told */
 	.hidden	arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:
-	nop
+	pushq	%rax /* the return slot, which will be where to go on */
 	.cfi_undefined %rip
-	leaq	-8(%rsp), %rsp /* the return slot is where to go on */
 	.cfi_adjust_cfa_offset 8
 	SAVE_FAST
 	FAST_LEAVE FAST_SAVED(%rsp), .Lreturned_unguarded, .Lreturned_beyond, .Lreturned_written, .Lreturned_other
 .Lreturned:
-	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which clears the carry */
 	jne	.Lreturned_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
-	clc
 	jmp	.Lresume
 /*
  * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No register is free: mold's PLT keeps an index in %r11.
@@ -316,8 +368,17 @@ arch_return_trampoline:
 	jmp	.Lback
 	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
 .Lreturned_beyond:
-	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_other
+	FAST_LEAVE_BEYOND FAST_SAVED(%rsp), .Lreturned_written, .Lreturned_maybe_admitted, .Lreturned_other
 	jmp	.Lreturned
+.Lreturned_maybe_admitted:
+	FAST_LEAVE_ADMITTED FAST_SAVED(%rsp), .Lreturned_other
+	cmpw	$0, THREAD_HAS_ASIDE_RECORDS(%rcx)
+	jne	.Lreturned_with_aside
+	movw	$0, THREAD_BUSY(%rcx)
+	RESTORE_FAST
+	leaq	8(%rsp), %rsp
+	notrack jmp *-8(%rsp) /* as in .Lgo */
+	.cfi_adjust_cfa_offset FAST_SAVED
 .Lreturned_other:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
@@ -523,7 +584,9 @@ arch_entry:
 	movl	%esi, %edx
 	andl	$CALLS_MASK, %edx
 	addq	THREAD_CALLS(%r11), %rdx
-	cmpq	%rsi, (%rdx)
+	movq	%rsi, %rax
+	notq	%rax
+	cmpq	%rax, (%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
 	.cfi_endproc

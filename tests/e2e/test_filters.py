@@ -142,6 +142,23 @@ def test_unwanted(method, options, opt):
     assert recorded.strip() == replay(*options).strip()
 
 
+OPENED = ["-F deep", "-F tail", "-F thrower", "-F jumps", "-F twice", "-F chain1", "-F chain2 -F deep", "-F deep -N helper", "-F deep -D 1",
+          "-F chain1 -D 2", "-F raises", "-F handler", "-F catches -F helper", "-F twice -F deep -D 2", "-F helper"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("options", OPENED)
+def test_opened(method, options):
+    """What is opted in is so in its twelfth call as in its first, however the calls before were left."""
+    options = options.split()
+    exe = exe_of("opened", method)
+    record(exe, "--no-libcall", *options)
+    recorded = replay()
+    record(exe, "--no-libcall")
+    assert recorded.strip() == replay(*options).strip()
+    assert recorded.count("\n") > 10
+
+
 class TestSwitches:
     def test_trace_off_and_on(self):
         record(exe_of("filtered"), "--no-libcall", "-T", "third@trace_off", "-T", "again@trace_on")

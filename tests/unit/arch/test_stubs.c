@@ -11,6 +11,7 @@
 #include "arch/arch.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
+#include "tests/unit/lib/step.h"
 #include "tests/unit/lib/unit.h"
 
 #define XSAVE_HEADER 512
@@ -295,7 +296,7 @@ static void check_skipped(void (*fn)(void))
 	uint64_t addr = seen_addr;
 
 	thread = (struct thread){ .top = &outermost, .calls = table };
-	table[planned_place_of(addr)].call = addr;
+	table[planned_place_of(addr)].call = ~addr;
 	self = &thread;
 	seen_addr = 0;
 	check(fn);
@@ -310,7 +311,7 @@ static void check_skipped(void (*fn)(void))
 	check(fn);
 	assert_int_equal(seen_addr, addr);
 	outermost.slot = INT64_MAX;
-	table[planned_place_of(addr)].call = addr + 1;
+	table[planned_place_of(addr)].call = ~addr - 1;
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, addr);
@@ -358,7 +359,7 @@ static struct thread *prepare_fast(void)
 	memset(records, 0, sizeof(records));
 	memset(&fast, 0, sizeof(fast));
 	t->frames[0].slot = INT64_MAX;
-	t->frames[0].data = (uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT;
+	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->top = t->written = t->fast_base = t->frames;
 	t->fast_limit = t->frames + 1;
 	t->drop_limit = (struct frame *)UINTPTR_MAX;
@@ -367,8 +368,7 @@ static struct thread *prepare_fast(void)
 	t->position = 4096 - (uint64_t)records;
 	t->ring = &ring;
 	t->refit_ticks = UINT64_MAX;
-	t->mult = 1ULL << 32;
-	t->last_ns = UINT64_MAX / 2; /* the clock is never below it */
+	t->base_ns = t->last_ns = UINT64_MAX / 2; /* the time stands still */
 	replace = true;
 	exits = leaves = 0;
 	seen_addr = 0;
@@ -412,6 +412,7 @@ enum obstacle {
 	NO_ROOM,
 	NO_FRAME,
 	REFIT,
+	EARLIER,
 	INSIDE,
 	OTHER_STACK,
 	NR_OBSTACLES
@@ -435,6 +436,9 @@ static void check_not_fast(void (*fn)(void), enum obstacle o)
 		break;
 	case REFIT:
 		t->refit_ticks = 0;
+		break;
+	case EARLIER:
+		t->last_ns++;
 		break;
 	case INSIDE:
 		t->frames[0].slot = (uint64_t)seen_slot;
@@ -485,7 +489,8 @@ static void check_kept(void (*fn)(void))
 {
 	struct thread *t = prepare_fast();
 
-	t->last_ns = 0;
+	t->mult = 1ULL << 32;
+	t->base_ns = t->last_ns = 0;
 	t->fast_limit = t->frames;
 	t->fast_base = (struct frame *)UINTPTR_MAX;
 	t->held_limit = t->frames + 1;
@@ -498,6 +503,178 @@ static void check_kept(void (*fn)(void))
 	assert_int_equal(exits, 1);
 	assert_ptr_equal(t->top, t->frames + 1);
 	assert_ptr_equal(t->at, (char *)records);
+}
+
+/* A thread that is ready for a call by which it becomes open, of the function at @addr. */
+static struct thread *prepare_ready(struct planned *p, uint64_t addr)
+{
+	struct thread *t = prepare_fast();
+
+	memset(p, 0, sizeof(*p));
+	p->skip_outside[planned_place_of(addr)].call = -addr;
+	t->planned = p;
+	t->calls = p->skip_outside;
+	t->admitted = t->fast_base = t->frames + 1;
+	return t;
+}
+
+static void check_ready(const struct thread *t)
+{
+	assert_ptr_equal(t->calls, t->planned->skip_outside);
+	assert_int_equal(t->planned->now.in, 0);
+	assert_ptr_equal(t->top, t->frames);
+	assert_int_equal(t->busy, 0);
+}
+
+/* Whichever way it goes into the function, and out of it. */
+static void check_admitted(void (*fn)(void))
+{
+	static struct planned planned;
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+
+	for (int around = 0; around < 6; around++) {
+		struct thread *t = prepare_ready(&planned, addr);
+
+		t->has_aside_records = around == 5;
+		t->alone_slot = around ? (uint64_t)INT64_MAX - 7 + around - 1 : 0;
+		self = t;
+		check(fn);
+		assert_int_equal(seen_addr, 0);
+		assert_int_equal(exits, 0);
+		assert_int_equal(leaves, t->has_aside_records ? 2 : 0);
+		check_ready(t);
+		assert_int_equal(records[0].data, record_data(RECORD_ENTRY, 0, addr));
+		assert_int_equal(records[1].data, record_data(RECORD_EXIT, 0, addr));
+		assert_ptr_equal(t->at, t->end);
+		assert_int_equal(ring.head, 4096 + sizeof(records) / 2);
+	}
+}
+
+/* Within it, and when its end has no room: then the frame is there, and nothing else is any more. */
+static void check_admitted_alone(void (*fn)(void), bool is_admitted)
+{
+	static struct planned planned;
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+	struct thread *t = prepare_ready(&planned, addr);
+
+	if (is_admitted)
+		t->end--;
+	else
+		t->admitted = NULL;
+	self = t;
+	seen_slot = NULL;
+	expects_return_to_top = true;
+	check(fn);
+	expects_return_to_top = false;
+	assert_int_equal(seen_addr, 0);
+	assert_int_equal(exits, 1);
+	assert_ptr_equal(t->top, t->frames + 1);
+	assert_ptr_equal(t->calls, is_admitted ? planned.skip_outside : planned.pass);
+	assert_int_equal(planned.now.in, !is_admitted);
+}
+
+/* What is in its way goes to the function, with nothing done. */
+static void check_not_admitted(void (*fn)(void), unsigned what)
+{
+	static struct planned planned;
+
+	self = NULL;
+	check(fn);
+
+	struct thread *t = prepare_ready(&planned, seen_addr);
+
+	if (what == 0)
+		t->at = t->end;
+	else if (what == 1)
+		t->fast_limit = t->frames;
+	else if (what == 2)
+		t->refit_ticks = 0;
+	else if (what == 3)
+		probe.is_on = false;
+	else
+		t->low = INT64_MAX;
+	self = t;
+	check(fn);
+	probe.is_on = true;
+	assert_int_not_equal(seen_addr, 0);
+	assert_int_equal(ring.head, 0);
+	assert_ptr_equal(t->top, t->frames);
+	assert_ptr_equal(t->calls, planned.skip_outside);
+	assert_int_equal(planned.now.in, 0);
+}
+
+static unsigned nr_steps;
+static unsigned nr_bad;
+
+/*
+ * A handler may jump out for good anywhere: nothing says that the thread is open when the frame is not there that ends it. Outside of hooks the one does
+ * not go without the other.
+ */
+static void on_step(int sig)
+{
+	const struct thread *t = &fast.thread;
+	bool is_open = t->top != t->frames;
+	bool has_pass = t->calls == t->planned->pass;
+	bool is_in = t->planned->now.in;
+
+	nr_steps++;
+	nr_bad += !is_open && (has_pass || is_in);
+	nr_bad += !t->busy && (has_pass != is_open || is_in != is_open);
+}
+
+static void check_each_step(void (*fn)(void))
+{
+	static struct planned planned;
+	struct sigaction action = { .sa_handler = on_step };
+	struct sigaction before;
+
+	self = NULL;
+	check(fn);
+
+	uint64_t addr = seen_addr;
+
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	nr_bad = 0;
+	for (int around = 0; around < 2; around++) {
+		struct thread *t = prepare_ready(&planned, addr);
+
+		t->alone_slot = around ? (uint64_t)INT64_MAX - 7 : 0;
+		self = t;
+		nr_steps = 0;
+		STEPPED(fn());
+		check_ready(t);
+		assert_ptr_equal(t->at, t->end);
+		if (nr_steps)
+			assert_in_range(nr_steps, 150, 300);
+	}
+	assert_int_equal(nr_bad, 0);
+	sigaction(SIGTRAP, &before, NULL);
+}
+
+static void opened(void **state)
+{
+	void (*const traced[])(void) = { traced_mcount, traced_fentry };
+
+	replace = true;
+	probe_skips = probe.tracing = probe.is_on = true;
+	for (size_t i = 0; i < ARRAY_SIZE(traced); i++) {
+		check_admitted(traced[i]);
+		check_each_step(traced[i]);
+		check_admitted_alone(traced[i], false);
+		check_admitted_alone(traced[i], true);
+		for (unsigned what = 0; what < 5; what++)
+			check_not_admitted(traced[i], what);
+	}
+	probe_skips = probe.tracing = false;
+	self = NULL;
 }
 
 /* Nothing is recorded any more. */
@@ -840,6 +1017,7 @@ int main(void)
 		cmocka_unit_test(left_alone),
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(fast_paths),
+		cmocka_unit_test(opened),
 		cmocka_unit_test(reported_addresses),
 		cmocka_unit_test(slow_path),
 		cmocka_unit_test(system_calls),

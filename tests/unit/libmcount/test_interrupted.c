@@ -9,6 +9,7 @@
 #include "libmcount/fast.h"
 #include "libmcount/guard.h"
 #include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/step.h"
 #include "tests/unit/lib/unit.h"
 
 #define FUNC	0x400000
@@ -63,26 +64,6 @@ static void on_step(int sig)
 	if (++nr_steps == handler_at)
 		be_the_handler();
 }
-
-/* The red zone stays as it is. */
-#ifdef __x86_64__
-#define SET_TRAP_FLAG(change)                                                           \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; " \
-			 "lea 128(%%rsp), %%rsp" ::                                     \
-				 : "memory", "cc")
-#define BEGIN_STEPS() SET_TRAP_FLAG("orq $0x100")
-#define END_STEPS()   SET_TRAP_FLAG("andq $~0x100")
-#else
-#define BEGIN_STEPS() ((void)0)
-#define END_STEPS()   ((void)0)
-#endif
-
-#define STEPPED(call)          \
-	do {                   \
-		BEGIN_STEPS(); \
-		call;          \
-		END_STEPS();   \
-	} while (0)
 
 /* The probe holds back signals for a moment, and then no more: so long there are no steps. */
 static int on_mask(void *arg)

@@ -46,7 +46,7 @@ static void close_scene(struct scene *s)
 static unsigned end(struct scene *s, const char *expected)
 {
 	int32_t tid = s->t->ring->tid;
-	char text[256] = "";
+	char text[512] = "";
 
 	pair_look(&s->pair, true);
 
@@ -137,7 +137,7 @@ static void left_out(void **state)
 	assert_true(planned_is_open(s.t));
 	for (unsigned i = 0; i < 3; i++)
 		one(1, 3);
-	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(3))].call, SKETCH_ADDR(3));
+	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(3))].call, ~SKETCH_ADDR(3));
 	sketch_call(place(1), 3);
 	one(2, 2);
 	sketch_leave(place(1), 3);
@@ -295,6 +295,107 @@ static void open_filters(void **state)
 	end(&s, "1(2())3()");
 }
 
+/* A thread that is ready for a function that is opted in, whose calls open it; nothing is left of that when others call, or when another plan counts. */
+static void opted_in(void **state)
+{
+	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-f-nF---", 0, 3, flags });
+	for (unsigned i = 0; i < 4; i++) {
+		sketch_call(place(0), 0);
+		sketch_call(place(1), 1);
+		one(2, 2);
+		sketch_call(place(2), 3);
+		one(3, 2);
+		sketch_leave(place(2), 3);
+		sketch_call(place(2), 2);
+		sketch_call(place(3), 2);
+		one(4, 2);
+		sketch_leave(place(3), 2);
+		sketch_leave(place(2), 2);
+		sketch_leave(place(1), 1);
+		assert_ptr_equal(s.t->admitted, i ? s.t->frames + 1 : NULL);
+		one(1, 2);
+		sketch_leave(place(0), 0);
+	}
+	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, -SKETCH_ADDR(1));
+	/* Another one with more to it, and one within the other. */
+	one(0, 4);
+	sketch_call(place(0), 1);
+	assert_true(planned_is_open(s.t));
+	sketch_call(place(1), 1);
+	one(2, 2);
+	sketch_leave(place(1), 1);
+	one(1, 2);
+	sketch_leave(place(0), 1);
+	one(0, 2);
+	one(0, 1);
+	/* Meanwhile it is no more opted in; and then it is again. */
+	sketch_call(place(0), 1);
+	one(1, 2);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "--f-----", 0, 3, flags }), 0);
+	one(1, 5);
+	one(1, 2);
+	assert_int_equal(obey(plans_replace, (struct sketch){ "-f------", 0, 3, flags }), 0);
+	one(1, 5);
+	sketch_leave(place(0), 1);
+	one(0, 5);
+	assert_int_equal(end(&s, "1(2()2(2()))1(2()2(2()))1(2()2(2()))1(2()2(2()))4()1(1(2())2())1("
+				 ")1(2()2()5())"),
+			 2);
+}
+
+/* A handler has jumped out of the hook of such a call, with its frame there and nothing else; or out of that of its end. */
+static void opted_in_by_half(void **state)
+{
+	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-f------", 0, 64, flags });
+	for (unsigned i = 0; i < 4; i++)
+		one(0, 1);
+	assert_ptr_equal(s.t->admitted, s.t->frames + 1);
+	for (unsigned i = 0; i < 3; i++) {
+		sketch_call(place(1), 1);
+		s.t->planned->now.in = 0;
+		if (i)
+			s.t->calls = s.t->planned->skip_outside;
+		if (i == 2)
+			one(2, 1);
+		sketch_leave(place(1), 1);
+		assert_int_equal(s.t->planned->now.in, 0);
+		assert_ptr_equal(s.t->top, s.t->frames);
+		one(1, 2);
+		one(1, 1);
+	}
+	assert_int_equal(end(&s, "1()1()1()1()1()1()1()1()1(1())1()"), 0);
+}
+
+/* A child that is forked within it has the end, and what comes inside of it. */
+static void opted_in_settled(void **state)
+{
+	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
+	struct scene s;
+
+	begin(&s, (struct sketch){ "-f------", 0, 64, flags });
+	for (unsigned i = 0; i < 4; i++)
+		one(0, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		sketch_call(place(0), 1);
+		one(1, 2);
+		planned_note_written(s.t);
+		assert_int_equal(s.t->planned->now.in, 1);
+		one(1, 2);
+		sketch_leave(place(0), 1);
+		planned_settle(s.t);
+		assert_int_equal(s.t->planned->now.in, 0);
+		one(0, 2);
+		one(0, 1);
+	}
+	end(&s, "1()1()1()1()1(2()2())1()1(2()2())1()");
+}
+
 /* While a hook is interrupted, its handler's calls go by the plan that the hook had, which stays until then. */
 static void in_a_handler(void **state)
 {
@@ -389,12 +490,21 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
-		cmocka_unit_test(open_filters),	    cmocka_unit_test(in_a_handler),
-		cmocka_unit_test(what_is_needed),   cmocka_unit_test(refused),
-		cmocka_unit_test(extended),	    cmocka_unit_test(left_out),
-		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
-		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(calls_were_alike),
+		cmocka_unit_test(held_back),
+		cmocka_unit_test(open_filters),
+		cmocka_unit_test(opted_in),
+		cmocka_unit_test(opted_in_by_half),
+		cmocka_unit_test(opted_in_settled),
+		cmocka_unit_test(in_a_handler),
+		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(extended),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(opted_out),
+		cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),
+		cmocka_unit_test(captured_at_the_limit),
 		cmocka_unit_test(captured_by_half),
 	};
 

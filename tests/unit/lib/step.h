@@ -1,0 +1,25 @@
+/* A signal behind each instruction, by the processor's trap flag: SIGTRAP. Where there is none, or in an emulator, none comes. */
+#ifndef UTRAIL_TESTS_STEP_H
+#define UTRAIL_TESTS_STEP_H
+
+/* The red zone stays as it is. */
+#ifdef __x86_64__
+#define SET_TRAP_FLAG(change)                                                           \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; " \
+			 "lea 128(%%rsp), %%rsp" ::                                     \
+				 : "memory", "cc")
+#define BEGIN_STEPS() SET_TRAP_FLAG("orq $0x100")
+#define END_STEPS()   SET_TRAP_FLAG("andq $~0x100")
+#else
+#define BEGIN_STEPS() ((void)0)
+#define END_STEPS()   ((void)0)
+#endif
+
+#define STEPPED(call)          \
+	do {                   \
+		BEGIN_STEPS(); \
+		call;          \
+		END_STEPS();   \
+	} while (0)
+
+#endif
