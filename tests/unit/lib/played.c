@@ -18,6 +18,7 @@ static struct {
 	int ret;
 	uint64_t result;
 	bool is_used;
+	bool is_for_ever;
 } answers[32];
 static size_t nr_answers;
 static char words[1 << 15];
@@ -58,7 +59,14 @@ void played_answer(const char *word, unsigned later, int ret, uint64_t result)
 	answers[nr_answers].later = later;
 	answers[nr_answers].ret = ret;
 	answers[nr_answers].result = result;
+	answers[nr_answers].is_for_ever = false;
 	answers[nr_answers++].is_used = false;
+}
+
+void played_answer_always(const char *word, int ret, uint64_t result)
+{
+	played_answer(word, 0, ret, result);
+	answers[nr_answers - 1].is_for_ever = true;
 }
 
 const char *played_log(void)
@@ -74,7 +82,7 @@ const char *played_log(void)
 void played_check_over(void)
 {
 	for (size_t i = 0; i < nr_answers; i++) {
-		if (!answers[i].is_used)
+		if (!answers[i].is_used && !answers[i].is_for_ever)
 			fail_msg("nobody asked for '%s'", answers[i].word);
 	}
 }
@@ -88,8 +96,9 @@ void played_wait(void *arg)
 /* Write a word down; what was said of it. */
 static int act(const char *word, uint64_t *result)
 {
-	assert_true(words_len + strlen(word) + 2 < sizeof(words));
-	words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
+	/* Of what is done a thousand times nobody reads each word. */
+	if (words_len + strlen(word) + 2 < sizeof(words))
+		words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
 	*result = 0;
 	for (size_t i = 0; i < nr_answers; i++) {
 		if (answers[i].is_used || strcmp(answers[i].word, word) != 0)
@@ -98,7 +107,7 @@ static int act(const char *word, uint64_t *result)
 			answers[i].later--;
 			return 0;
 		}
-		answers[i].is_used = true;
+		answers[i].is_used = !answers[i].is_for_ever;
 		*result = answers[i].result;
 		return answers[i].ret;
 	}

@@ -31,6 +31,9 @@
  */
 void played_answer(const char *word, unsigned later, int ret, uint64_t result);
 
+/* Likewise, each time. */
+void played_answer_always(const char *word, int ret, uint64_t result);
+
 /* What was done since the last time, with blanks between. */
 const char *played_log(void);
 
