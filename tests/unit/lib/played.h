@@ -57,7 +57,7 @@ struct played {
 	bool has_linker;
 	bool has_leave;
 	const char *missing; /* a function that no module exports */
-	uint8_t room[WORLD_ARGS_BYTES];
+	_Alignas(64) uint8_t room[WORLD_ARGS_BYTES];
 	struct attach_change changes[16];
 	size_t nr_changes;
 	uint64_t in;
