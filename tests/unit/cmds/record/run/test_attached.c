@@ -209,6 +209,8 @@ static void options_that_come_too_late(void **state)
 	p->opts.nr_args = 0;
 	assert_int_equal(event_rules_parse("a:b", MATCH_GLOB, &p->opts.events, NULL), 0);
 	assert_int_equal(find(p, "self", &err), 0);
+	event_rules_deinit(&p->opts.events);
+	p->opts.events = (struct event_rules){ 0 };
 	assert_int_equal(event_rules_parse("a:b@kernel", MATCH_GLOB, &p->opts.events, NULL), 0);
 	assert_int_equal(find(p, "self", &err), -ERR_USAGE);
 	assert_non_null(strstr(err.text, "events of the kernel are for programs that are started"));
