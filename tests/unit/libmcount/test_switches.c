@@ -77,7 +77,7 @@ static void end_at_third(void *arg)
 	assert_int_equal(atomic_load(&probe.arena->finish_wanted), 1);
 	assert_false(probe.tracing);
 	if (++nr_waits == 3)
-		atomic_store(&probe.control->finished, 1);
+		atomic_store(&pair.rec.control->finished, 1);
 }
 
 /* It is waited for that the recorder has seen it, so that no more is recorded anywhere. */
@@ -97,7 +97,7 @@ static void the_end(void **state)
 	assert_int_equal(pair_wakes(), wakes + 1);
 	assert_true(probe.is_finished);
 	assert_true(probe.is_on);
-	atomic_store(&probe.control->finished, 0);
+	atomic_store(&pair.rec.control->finished, 0);
 	probe.is_finished = false;
 }
 
