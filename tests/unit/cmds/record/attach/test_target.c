@@ -1,11 +1,18 @@
-/* Unit tests of cmds/record/attach/target.c: which process a name stands for. */
+/* Unit tests of cmds/record/attach/target.c: which process a name stands for, and which can be attached to. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,6 +151,235 @@ static void test_number(void **state)
 	check_refused("", -ESRCH, "there is no process ''");
 }
 
+/* --- whom it can be done to --- */
+
+/* Whoever runs these tests may be confined himself. */
+static bool is_confined(void)
+{
+	char line[128];
+	int mode = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "Seccomp: %d", &mode);
+	if (file)
+		fclose(file);
+	return mode != 0;
+}
+
+static void check(pid_t pid, bool force, int code, const char *format, ...)
+{
+	struct uft_err err = { 0 };
+	char expected[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(expected, sizeof(expected), format, args);
+	va_end(args);
+	assert_int_equal(target_check(pid, force, &err), code);
+	assert_memory_equal(err.text, expected, strlen(expected));
+}
+
+static void test_good(void **state)
+{
+	char name[16];
+	pid_t pid = start(make_name(name), SLEEPS);
+
+	assert_int_equal(target_check(pid, is_confined(), NULL), 0);
+	end(pid);
+}
+
+static void test_ourselves(void **state)
+{
+	check(getpid(), false, -EINVAL,
+	      "cannot attach to process %d: it is utrail itself, or its parent", getpid());
+	check(getppid(), false, -EINVAL,
+	      "cannot attach to process %d: it is utrail itself, or its parent", getppid());
+	check(INT32_MAX, false, -ESRCH, "there is no process %d", INT32_MAX);
+}
+
+static void test_stopped(void **state)
+{
+	char name[16];
+	pid_t pid = start(make_name(name), SLEEPS);
+
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	check(pid, true, -EAGAIN, "cannot attach to process %d: it is stopped; 'kill -CONT %d'",
+	      pid, pid);
+	end(pid);
+}
+
+static void test_ended(void **state)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	check(pid, true, -ESRCH, "cannot attach to process %d: it has ended (a zombie)", pid);
+	waitpid(pid, NULL, 0);
+}
+
+/* Who traces it is named. */
+static void test_traced(void **state)
+{
+	char name[16];
+	char comm[32] = "";
+	pid_t pid = start(make_name(name), SLEEPS);
+	FILE *file = fopen("/proc/self/comm", "re");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%31s", comm), 1);
+	fclose(file);
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	check(pid, true, -EBUSY, "cannot attach to process %d: process %d (%s) traces it, and only",
+	      pid, getpid(), comm);
+	end(pid);
+}
+
+static int ends[2];
+
+static void *tell_tid(void *arg)
+{
+	char byte;
+
+	atomic_store((_Atomic int *)arg, (int)syscall(SYS_gettid));
+	return read(ends[0], &byte, 1) < 0 ? arg : NULL;
+}
+
+static void test_thread(void **state)
+{
+	_Atomic int tid = 0;
+	pthread_t thread;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, tell_tid, (void *)&tid), 0);
+	while (!atomic_load(&tid))
+		sched_yield();
+	check(tid, true, -EINVAL,
+	      "cannot attach to %d: it is a thread of process %d, which can be attached to", tid,
+	      getpid());
+	close(ends[1]);
+	pthread_join(thread, NULL);
+	close(ends[0]);
+}
+
+/* Until end(). */
+static int stays[2];
+
+/* A process that may do less than others; -1 where nobody can be confined. */
+static pid_t start_confined(bool is_strict)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(stays), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct sock_filter all[] = { { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW } };
+		const struct sock_fprog filter = { 1, all };
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		if (is_strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+			      : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+			_exit(write(ready[1], "n", 1) != 1);
+		/* read(2) and write(2) are what is left. */
+		if (write(ready[1], "y", 1) == 1)
+			while (read(stays[0], &byte, 1) == 1)
+				;
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (byte == 'y')
+		return pid;
+	waitpid(pid, NULL, 0);
+	return -1;
+}
+
+static void end_confined(pid_t pid)
+{
+	if (pid > 0)
+		end(pid);
+	close(stays[0]);
+	close(stays[1]);
+}
+
+static void test_confined(void **state)
+{
+	pid_t pid = start_confined(false);
+
+	if (pid > 0) {
+		check(pid, false, -EPERM,
+		      "cannot attach to process %d: it is confined by seccomp, and its", pid);
+		assert_int_equal(target_check(pid, true, NULL), 0);
+	}
+	end_confined(pid);
+}
+
+static void test_strictly_confined(void **state)
+{
+	pid_t pid = start_confined(true);
+
+	if (pid > 0)
+		check(pid, true, -EPERM,
+		      "cannot attach to process %d: it is confined by strict seccomp", pid);
+	end_confined(pid);
+}
+
+/* Where our socket is not. */
+static void test_another_network(void **state)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		byte = unshare(CLONE_NEWNET) == 0 ? 'y' : 'n';
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	if (byte == 'y')
+		check(pid, true, -ENETUNREACH,
+		      "cannot attach to process %d: it is in a network namespace of its own, where "
+		      "it does not reach the recorder; 'nsenter -t %d -n' runs utrail there",
+		      pid, pid);
+	end(pid);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void explained(int ret, int code, const char *text)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(target_explain(17, ret, &err), code);
+	assert_int_equal(err.code, code);
+	assert_non_null(strstr(err.text, text));
+}
+
+static void test_explained(void **state)
+{
+	explained(-ESRCH, -ESRCH, "cannot attach to process 17: it has ended");
+	explained(-ENOENT, -ESRCH, "cannot attach to process 17: it has ended");
+	explained(-ENOMEM, -ENOMEM, "cannot attach to process 17: Cannot allocate memory");
+	/* Which of its reasons it is depends on the machine. */
+	explained(-EPERM, -EPERM, "cannot attach to process 17: ");
+	explained(-EACCES, -EPERM, "cannot attach to process 17: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +387,16 @@ int main(void)
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_zombie),
 		cmocka_unit_test(test_number),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_ourselves),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_strictly_confined),
+		cmocka_unit_test(test_another_network),
+		cmocka_unit_test(test_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

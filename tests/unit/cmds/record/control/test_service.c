@@ -114,6 +114,203 @@ static void what_nobody_knows(void **state)
 	assert_int_equal(answer.error, -EPROTO);
 }
 
+/* An answer with the text behind it. */
+static int words(struct test_recorder *t, const char *text, size_t bytes, char out[4096])
+{
+	struct packet p = asks_for(REQUEST_CONTROL, text, bytes);
+	int fd = connect_to(t);
+	char packet[8192];
+	struct request_answer answer;
+	ssize_t n = -1;
+
+	assert_int_equal(send(fd, &p, whole(&p), MSG_NOSIGNAL), whole(&p));
+	for (int i = 0; n < 0 && i < 10; i++) {
+		loop_serve(&t->rec.loop, 0);
+		n = recv(fd, packet, sizeof(packet), 0);
+	}
+	close(fd);
+	assert_true(n >= (ssize_t)sizeof(answer) && n < (ssize_t)(sizeof(answer) + 4096));
+	memcpy(&answer, packet, sizeof(answer));
+	memcpy(out, packet + sizeof(answer), n - sizeof(answer));
+	out[n - sizeof(answer)] = '\0';
+	assert_int_equal(answer.magic, REQUEST_MAGIC);
+	return answer.error;
+}
+
+#define WORDS(text) text, sizeof(text)
+
+static void words_are_obeyed(void **state)
+{
+	struct test_recorder *t = *state;
+	char text[4096];
+
+	t->settings.has_agent = t->settings.is_steerable = true;
+	atomic_store(&t->rec.store->taken, 77);
+	atomic_store(&t->rec.writers.records_lost, 5);
+	assert_int_equal(words(t, WORDS("status"), text), 0);
+	assert_non_null(strstr(text, "steerable: yes\n"));
+	assert_non_null(strstr(text, "written: 77 bytes of records\nlost: 5 records\n"));
+	assert_int_equal(words(t, WORDS("off"), text), 0);
+	assert_false(t->rec.steering.is_on);
+	assert_string_equal(text, "");
+	assert_int_equal(words(t, WORDS("on\0status"), text), 0);
+	assert_non_null(strstr(text, "changes: 2\n"));
+	assert_true(t->rec.steering.is_on);
+}
+
+/* All of it or nothing; and why. */
+static void words_are_refused(void **state)
+{
+	struct test_recorder *t = *state;
+	char text[4096];
+
+	assert_int_equal(words(t, WORDS("off"), text), -EOPNOTSUPP);
+	assert_non_null(strstr(text, "without --agent (-g)"));
+	t->settings.has_agent = t->settings.is_steerable = true;
+	assert_int_equal(words(t, WORDS("off\0snapshot"), text), -EOPNOTSUPP);
+	assert_string_equal(text, "'snapshot': it is recorded without --flight, so everything is "
+				  "saved as it comes");
+	assert_true(t->rec.steering.is_on);
+	assert_true(words(t, WORDS("off\0nonsense"), text) < 0);
+	assert_non_null(strstr(text, "nonsense"));
+	assert_true(t->rec.steering.is_on);
+}
+
+/* Of a flight recording what the rings hold is saved; of another there is nothing to save. */
+static void saving(void **state)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_SAVE, "", 0);
+	struct request_answer answer = { 0 };
+	unsigned nr_tasks = 99;
+	char text[4096];
+
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, -EOPNOTSUPP);
+	assert_int_equal(service_save(&t->rec.service, &nr_tasks), -EOPNOTSUPP);
+	assert_int_equal(nr_tasks, 99);
+	t->settings.flight_bytes = RING_PAGE;
+	t->settings.has_agent = t->settings.is_steerable = true;
+	assert_int_equal(service_save(&t->rec.service, &nr_tasks), 0);
+	assert_int_equal(nr_tasks, 0);
+	assert_int_equal(words(t, WORDS("snapshot"), text), 0);
+	assert_string_equal(text, "saved what 0 tasks did last\n");
+	/* What cannot be written is said. */
+	store_note_error(t->rec.store, -ENOSPC);
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, -ENOSPC);
+	t->settings.flight_bytes = 0;
+}
+
+static void progress(void **state)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_PROGRESS, "", 0);
+	struct request_answer answer = { 0 };
+
+	t->settings.flight_bytes = RING_PAGE;
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, -EOPNOTSUPP);
+	assert_false(atomic_load(&t->rec.writers.is_followed));
+	t->settings.flight_bytes = 0;
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(answer.holds_back, 0);
+	assert_true(atomic_load(&t->rec.writers.is_followed));
+	t->rec.steering.now.threshold_ns = 1;
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.holds_back, 1);
+}
+
+/* Answered while the program runs; after that who asks waits for our end. */
+static void whether_it_runs(void **state)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_IS_RUNNING, "", 0);
+	struct request_answer answer = { 0 };
+	int ends[2];
+	int before = t->rec.program_fd;
+	int fd;
+
+	/* A descriptor that says by POLLIN that it is over, as a pidfd does. */
+	assert_int_equal(pipe(ends), 0);
+	t->rec.program_fd = ends[0];
+	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(write(ends[1], "", 1), 1);
+	fd = connect_to(t);
+	assert_int_equal(send(fd, &p, whole(&p), MSG_NOSIGNAL), whole(&p));
+	for (int i = 0; i < 10; i++)
+		loop_serve(&t->rec.loop, 0);
+	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
+	assert_int_equal(errno, EAGAIN);
+	/* Others have their answers meanwhile. */
+	assert_int_equal(has_pid(t, getpid()), 0);
+	service_close(&t->rec.service);
+	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), 0);
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+	t->rec.program_fd = before;
+}
+
+static void who_is_recorded(void **state)
+{
+	struct test_recorder *t = *state;
+	struct process one = { .os_pid = 4200001 };
+	struct process other = { .os_pid = 4200002, .next_live = &one };
+
+	t->rec.processes.live = &other;
+	assert_int_equal(has_pid(t, 4200001), 0);
+	assert_int_equal(has_pid(t, 4200002), 0);
+	assert_int_equal(has_pid(t, 4200003), -ESRCH);
+	t->rec.processes.live = NULL;
+}
+
+/* While somebody changes what is recorded others wait, and then they have their answers. */
+static void one_at_a_time(void **state)
+{
+	struct test_recorder *t = *state;
+	struct packet p = asks_for(REQUEST_HAS_PID, "1\0", 2);
+	struct request_answer answer;
+	int fd = connect_to(t);
+
+	assert_true(service_hold(&t->rec.service));
+	assert_false(service_hold(&t->rec.service));
+	assert_int_equal(send(fd, &p, whole(&p), MSG_NOSIGNAL), whole(&p));
+	for (int i = 0; i < 10; i++)
+		loop_serve(&t->rec.loop, 0);
+	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
+	service_release(&t->rec.service);
+	for (int i = 0; i < 10; i++)
+		loop_serve(&t->rec.loop, 0);
+	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), sizeof(answer));
+	assert_true(service_hold(&t->rec.service));
+	service_release(&t->rec.service);
+	close(fd);
+}
+
+/* More than anybody needs are turned away; when one goes another may come. */
+static void so_many(void **state)
+{
+	struct test_recorder *t = *state;
+	struct request_answer answer;
+	int fds[65];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_to(t);
+		for (int k = 0; k < 3; k++)
+			loop_serve(&t->rec.loop, 0);
+	}
+	assert_int_equal(recv(fds[63], &answer, sizeof(answer), 0), -1);
+	assert_int_equal(recv(fds[64], &answer, sizeof(answer), 0), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	for (int k = 0; k < 10; k++)
+		loop_serve(&t->rec.loop, 0);
+	assert_int_equal(has_pid(t, getpid()), 0);
+}
+
 #define each(test) \
 	cmocka_unit_test_setup_teardown(test, test_recorder_setup, test_recorder_teardown)
 
@@ -123,6 +320,14 @@ int main(void)
 		each(one_after_the_other),
 		each(what_is_no_request),
 		each(what_nobody_knows),
+		each(words_are_obeyed),
+		each(words_are_refused),
+		each(saving),
+		each(progress),
+		each(whether_it_runs),
+		each(who_is_recorded),
+		each(one_at_a_time),
+		each(so_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "cmds/record/plan/patches.h"
+#include "utils/spec/steer.h"
 
 static int setup(void **state)
 {
@@ -407,6 +408,182 @@ static void what_is_in_force(void **state)
 
 #define each(test) cmocka_unit_test_setup_teardown(test, setup, test_recorder_teardown)
 
+/* --- filters that are taken --- */
+
+/* As other commands say it: words, each with its NUL behind it. */
+static int say(struct recorder *rec, struct traced *traced, const char *words, struct strbuf *said,
+	       struct uft_err *err)
+{
+	struct steer_change change cleanup_steer_change = { 0 };
+	struct strbuf list cleanup_strbuf = { 0 };
+	char *copy = strdup(words);
+	char *left = copy;
+
+	for (char *word; (word = strsep(&left, " "));)
+		strbuf_list_add(&list, word);
+	free(copy);
+	err_clear(err);
+	assert_int_equal(steer_parse(&list, &change, NULL), 0);
+	return change_with(rec, traced, &change, said, err);
+}
+
+static const char *status(struct recorder *rec)
+{
+	static char text[2048];
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	steering_status(&rec->steering, &out);
+	assert_true(out.len < sizeof(text));
+	return strcpy(text, strbuf_str(&out));
+}
+
+static void begin_filters(struct recorder *rec, struct traced *traced)
+{
+	struct known_module *known;
+
+	begin_traced(rec, traced);
+	known = known_module_get(&rec->planner.modules, traced->packet.m.path);
+	assert_non_null(known);
+	known->has_functions = true;
+}
+
+/* Those of a change come behind those that there are, or instead of them. */
+static void filters_are_added(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct steering *steer = &rec->steering;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_filters(rec, &traced);
+	assert_int_equal(say(rec, &traced, "filter main", &said, &err), 0);
+	assert_int_equal(steer->generation, 1);
+	assert_int_equal(steer->now.filters->nr, 1);
+	assert_int_equal(steer->plan->flags & PLAN_OPT_IN_FILTER, PLAN_OPT_IN_FILTER);
+	assert_non_null(strstr(status(rec), "\nfilter: main\n"));
+	assert_non_null(strstr(status(rec), "\nchanges: 1\n"));
+	assert_int_equal(say(rec, &traced, "filter setup", &said, &err), 0);
+	assert_int_equal(steer->now.filters->nr, 2);
+	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
+	assert_null(strstr(status(rec), "trigger:"));
+	assert_int_equal(say(rec, &traced, "trigger main@depth=2", &said, &err), 0);
+	assert_non_null(strstr(status(rec), "\ntrigger: main@depth=2\n"));
+	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
+	assert_int_equal(steer->now.filters->nr, 3);
+
+	/* A new one that matches nothing refuses all; the old ones are not asked again. */
+	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), -ENOENT);
+	assert_int_equal(steer->generation, 3);
+	assert_int_equal(steer->now.filters->nr, 3);
+	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
+
+	assert_int_equal(say(rec, &traced, "clear filter teardown_that_is_no", &said, &err),
+			 -ENOENT);
+	assert_int_equal(say(rec, &traced, "clear filter main", &said, &err), 0);
+	assert_int_equal(steer->now.filters->nr, 1);
+	assert_non_null(strstr(status(rec), "\nfilter: main\n"));
+	assert_null(strstr(status(rec), "trigger:"));
+	assert_int_equal(say(rec, &traced, "clear", &said, &err), 0);
+	assert_int_equal(steer->now.filters->nr, 0);
+	assert_int_equal(steer->plan->flags & PLAN_OPT_IN_FILTER, 0);
+	assert_null(strstr(status(rec), "filter:"));
+	end_traced(rec, &traced);
+}
+
+/* What they were at the start counts as what there is. */
+static void filters_of_the_start(void **state)
+{
+	struct test_recorder *t = *state;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	char *specs[SPEC_OPTIONS] = { [SPEC_FILTER] = "no_such_function" };
+	struct traced traced;
+
+	begin_filters(&t->rec, &traced);
+	t->settings.specs = specs;
+	assert_int_equal(
+		filters_add(&t->filters, SPEC_FILTER, MATCH_SIMPLE, specs[SPEC_FILTER], NULL), 0);
+	assert_non_null(strstr(status(&t->rec), "\nfilter: no_such_function\n"));
+	assert_int_equal(say(&t->rec, &traced, "filter main", &said, &err), 0);
+	assert_non_null(strstr(status(&t->rec), "\nfilter: no_such_function;main\n"));
+	assert_int_equal(t->rec.steering.now.filters->nr, 2);
+	t->settings.specs = NULL;
+	filters_deinit(&t->filters);
+	t->filters = (struct filters){ 0 };
+	end_traced(&t->rec, &traced);
+}
+
+/* What is chosen as the recording begins stays so. */
+static void what_cannot_change(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+	struct traced traced;
+
+	begin_filters(rec, &traced);
+	assert_int_equal(say(rec, &traced, "trigger main@arg1", &said, &err), -ERR_USAGE);
+	assert_string_equal(err.text, "'main@arg1': what is recorded of arguments and results "
+				      "cannot change while the program runs");
+	assert_int_equal(say(rec, &traced, "trigger main@retval", &said, &err), -ERR_USAGE);
+	assert_int_equal(say(rec, &traced, "trigger main@auto-args", &said, &err), -ERR_USAGE);
+	assert_int_equal(say(rec, &traced, "trigger main@read=context-switches", &said, &err),
+			 -ERR_USAGE);
+	assert_string_equal(err.text,
+			    "'read=context-switches': which counters are read by name is chosen "
+			    "as the recording begins");
+	assert_int_equal(rec->steering.generation, 0);
+	assert_int_equal(rec->steering.now.filters->nr, 0);
+	end_traced(rec, &traced);
+}
+
+/* Without --agent nothing can; and who asks for nothing has nothing changed. */
+static void without_agent(void **state)
+{
+	struct test_recorder *t = *state;
+	const struct steer_change nothing = { .flags = STEER_STATUS };
+	const struct steer_change off = { .flags = STEER_OFF };
+	struct strbuf said cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	t->settings.has_agent = false;
+	assert_int_equal(steering_change(&t->rec.steering, &nothing, &said, &err), 0);
+	assert_int_equal(steering_change(&t->rec.steering, &off, &said, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "without --agent (-g)"));
+	assert_true(t->rec.steering.is_on);
+	assert_int_equal(t->rec.steering.generation, 0);
+	assert_non_null(strstr(status(&t->rec), "steerable: no (record --agent)\n"));
+}
+
+static void told_as_it_is(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct steering *steer = &rec->steering;
+	struct image image = { .exe = "/bin/it" };
+	struct process one = { .os_pid = 11, .session = &image, .plan_generation = 1 };
+	struct process other = { .os_pid = 12, .next_live = &one };
+
+	steer->now.depth = 5;
+	assert_string_equal(status(rec),
+			    "recording: off, until a trigger or signal\nsteerable: yes\n"
+			    "depth: 5\nchanges: 0\n");
+	steer->now.trace_on = true;
+	steer->now.threshold_ns = 2000;
+	steer->now.size_filter = 64;
+	steer->generation = 1;
+	rec->processes.live = &other;
+	assert_string_equal(status(rec),
+			    "recording: on\nsteerable: yes\ndepth: 5\ntime: 2us\nsize: 64\n"
+			    "changes: 1\nprocess: 12 (has not asked for the last change yet)\n"
+			    "process: 11 /bin/it\n");
+	rec->processes.live = NULL;
+	steer->is_on = false;
+	assert_non_null(strstr(status(rec), "recording: off\n"));
+	atomic_store(&rec->control->finished, 1);
+	assert_non_null(strstr(status(rec), "recording: stopped\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +594,11 @@ int main(void)
 		each(as_the_program_says),
 		each(hooks),
 		each(what_is_in_force),
+		each(filters_are_added),
+		each(filters_of_the_start),
+		each(what_cannot_change),
+		each(without_agent),
+		each(told_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/record/store/dir.h"
+#include "utils/base/compiler.h"
 #include "utils/base/err.h"
 #include "utils/format/datadir.h"
+
+/* Nobody has to wait here. */
+static unsigned nr_sleeps;
+
+int __wrap_usleep(unsigned us);
+int __wrap_usleep(unsigned us)
+{
+	nr_sleeps++;
+	return 0;
+}
 
 static char home[] = "/tmp/utrail-dir-make-XXXXXX";
 
@@ -109,12 +121,140 @@ static void the_oldest_has_more(void **state)
 	remove_recording("data");
 }
 
+/* What is said when @path cannot be made. */
+static const char *refused(const char *path, int code)
+{
+	static struct uft_err err;
+	struct store_dir dir = STORE_DIR_CLOSED;
+
+	err_clear(&err);
+	errno = 0;
+	assert_int_equal(store_dir_make(&dir, path, &err), code);
+	assert_int_equal(dir.fd, -1);
+	return err.text;
+}
+
+/* What is in the way is named, and stays. */
+static void in_the_way(void **state)
+{
+	make_file("data");
+	assert_string_equal(refused("data", -EEXIST),
+			    "cannot record into 'data': it exists and is not a recording; use -d");
+	assert_int_equal(unlink("data"), 0);
+	assert_int_equal(make("data"), 0);
+	make_file("data.old");
+	assert_string_equal(refused("data", -EEXIST),
+			    "cannot replace 'data.old': it is not a directory but a file or a "
+			    "link; remove it or use -d");
+	assert_int_equal(unlink("data.old"), 0);
+	assert_int_equal(symlink("data", "data.old"), 0);
+	assert_string_equal(refused("data", -EEXIST),
+			    "cannot replace 'data.old': it is not a directory but a file or a "
+			    "link; remove it or use -d");
+	assert_int_equal(unlink("data.old"), 0);
+	assert_int_equal(mkdir("data.old", 0755), 0);
+	make_file("data.old/letter");
+	assert_string_equal(
+		refused("data", -EEXIST),
+		"cannot replace 'data.old': it is not a recording; remove it or use -d");
+	assert_true(is_there("data.old/letter"));
+	assert_int_equal(unlink("data.old/letter"), 0);
+	/* A recording with something else in it; a directory with the name of a file of one is such. */
+	assert_int_equal(make("data.old"), 0);
+	remove_recording("data.old");
+	assert_int_equal(rmdir("data.old.old"), 0);
+	assert_int_equal(make("data.old"), 0);
+	assert_int_equal(mkdir("data.old/1.dat", 0755), 0);
+	assert_string_equal(refused("data", -EEXIST),
+			    "cannot replace 'data.old': '1.dat' in it is not a file of a "
+			    "recording; remove or rename that directory, or use -d");
+	assert_int_equal(rmdir("data.old/1.dat"), 0);
+	remove_recording("data.old");
+	remove_recording("data");
+}
+
+/* uftrace's recordings, however they ended: tasks tell, or info does, and nothing that only begins so. */
+static void recordings_of_others(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		size_t len;
+		bool is_one;
+	} files[] = {
+		{ "task.txt", "TASK timestamp=1.000000002 tid=3 pid=3\n", 39, true },
+		{ "task.txt", "TASK nonsense\n", 14, false },
+		{ "task.txt", "", 0, false },
+		{ "info", "not a header at all, though long enough for one......", 53, false },
+		{ "info", "", 0, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[64];
+		int fd;
+
+		assert_int_equal(mkdir("data", 0755), 0);
+		snprintf(path, sizeof(path), "data/%s", files[i].name);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, files[i].text, files[i].len), files[i].len);
+		close(fd);
+		assert_int_equal(make("data"), files[i].is_one ? 0 : -EEXIST);
+		if (files[i].is_one) {
+			remove_recording("data");
+			assert_int_equal(rename("data.old", "data"), 0);
+		}
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(rmdir("data"), 0);
+	}
+}
+
+/* Slashes at the end are none of the name; names may be too long for the other one beside it. */
+static void names(void **state)
+{
+	char path[PATH_MAX + 8];
+
+	assert_int_equal(make("data///"), 0);
+	assert_int_equal(make("data/"), 0);
+	assert_true(is_there("data.old"));
+	remove_recording("data.old");
+	remove_recording("data");
+	memset(path, 'x', sizeof(path));
+	path[PATH_MAX - 1] = '\0';
+	assert_non_null(strstr(refused(path, -ENAMETOOLONG), "cannot record into 'xxx"));
+	path[PATH_MAX - 1] = 'x';
+	path[PATH_MAX + 3] = '\0';
+	assert_non_null(strstr(refused(path, -ENAMETOOLONG), "cannot record into 'xxx"));
+	assert_string_equal(refused("no/such/place", -ENOENT),
+			    "cannot create directory 'no/such/place': No such file or directory");
+}
+
+/* Somebody still records into the oldest: he is waited for a moment, and not for ever. */
+static void somebody_records_there(void **state)
+{
+	struct store_dir dir = STORE_DIR_CLOSED;
+
+	assert_int_equal(store_dir_make(&dir, "data", NULL), 0);
+	/* It goes on under the other name. */
+	assert_int_equal(make("data"), 0);
+	nr_sleeps = 0;
+	assert_string_equal(refused("data", -EBUSY),
+			    "cannot replace 'data.old': a recorder is still writing into it; wait "
+			    "for its end or use -d");
+	assert_true(nr_sleeps >= 50 && nr_sleeps <= 200);
+	store_dir_close(&dir);
+	assert_int_equal(make("data"), 0);
+	remove_recording("data.old");
+	remove_recording("data");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(somebody_elses),
-		cmocka_unit_test(the_oldest_goes),
-		cmocka_unit_test(the_oldest_has_more),
+		cmocka_unit_test(somebody_elses),	  cmocka_unit_test(the_oldest_goes),
+		cmocka_unit_test(the_oldest_has_more),	  cmocka_unit_test(in_the_way),
+		cmocka_unit_test(recordings_of_others),	  cmocka_unit_test(names),
+		cmocka_unit_test(somebody_records_there),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

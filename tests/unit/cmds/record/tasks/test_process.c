@@ -239,12 +239,85 @@ static void test_retiring_takes_all(void **unused)
 	pair_close(&pair);
 }
 
+static struct control_module *module(uint64_t start, uint64_t end)
+{
+	struct control_module *m = calloc(1, sizeof(*m) + 2);
+
+	assert_non_null(m);
+	m->h.len = sizeof(*m) + 2;
+	m->start = start;
+	m->end = end;
+	strcpy(m->path, "m");
+	return m;
+}
+
+/* Keep one more; it is the test's when that does not happen. */
+static void keep(struct pair *pair, struct process *proc, uint64_t start, uint64_t end)
+{
+	struct control_module *one = module(start, end);
+
+	process_keep_modules(&pair->rec.processes, proc, &one, 1);
+	assert_null(one);
+}
+
+static void check_kept(const struct pair *pair, const struct process *proc, size_t nr,
+		       const uint64_t *starts)
+{
+	assert_int_equal(proc->nr_kept_modules, nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(proc->modules[i]->start, starts[i]);
+}
+
+/* What is loaded where another module was takes its place; the program, the first one, stays for ever. */
+static void test_modules(void **unused)
+{
+	const size_t bytes = sizeof(struct control_module) + 2;
+	struct process *proc, *child;
+	struct pair pair;
+	uint64_t before;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	before = pair.rec.processes.kept_bytes;
+	proc = make(&pair, 4200001, 4200001, CONTROL_EXEC);
+	keep(&pair, proc, 0x1000, 0x2000);
+	keep(&pair, proc, 0x2000, 0x3000);
+	keep(&pair, proc, 0x3000, 0x4000);
+	check_kept(&pair, proc, 3, (const uint64_t[]){ 0x1000, 0x2000, 0x3000 });
+	assert_int_equal(pair.rec.processes.kept_bytes, before + 3 * bytes);
+	/* By its last byte only, or by its first. */
+	keep(&pair, proc, 0x2fff, 0x3000);
+	check_kept(&pair, proc, 3, (const uint64_t[]){ 0x1000, 0x3000, 0x2fff });
+	keep(&pair, proc, 0x3fff, 0x5000);
+	check_kept(&pair, proc, 3, (const uint64_t[]){ 0x1000, 0x2fff, 0x3fff });
+	keep(&pair, proc, 0x1000, 0x2000);
+	check_kept(&pair, proc, 4, (const uint64_t[]){ 0x1000, 0x2fff, 0x3fff, 0x1000 });
+	assert_int_equal(pair.rec.processes.kept_bytes, before + 4 * bytes);
+
+	/* A forked child has them, too, as copies of its own. */
+	child = make(&pair, 4200002, 4200002, CONTROL_FORK);
+	proc->has_declared = true;
+	process_inherit_modules(&pair.rec.processes, child, proc);
+	assert_true(child->has_declared);
+	check_kept(&pair, child, 4, (const uint64_t[]){ 0x1000, 0x2fff, 0x3fff, 0x1000 });
+	assert_ptr_not_equal(child->modules[0], proc->modules[0]);
+	assert_string_equal(child->modules[0]->path, "m");
+	assert_int_equal(pair.rec.processes.kept_bytes, before + 8 * bytes);
+	process_publish(&pair.rec.processes, proc);
+	process_publish(&pair.rec.processes, child);
+	process_retire(&pair.rec.processes, proc);
+	process_retire(&pair.rec.processes, child);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_arenas),
 		cmocka_unit_test(test_finding),	 cmocka_unit_test(test_no_descriptors),
 		cmocka_unit_test(test_counting), cmocka_unit_test(test_retiring_takes_all),
+		cmocka_unit_test(test_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

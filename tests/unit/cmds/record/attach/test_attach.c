@@ -1,0 +1,472 @@
+/* Putting the probe into a process that is played: what comes after what, and how it ends when something fails. */
+#include "tests/unit/lib/played.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/hand_over.h"
+
+#define CALLS_BEGIN "open maps gadgets quiet make-room "
+/* The probe's file is not where the process sees it, which there is none of: it is given a descriptor. */
+#define LOADED	    "write syscall write dlopen syscall maps "
+#define CALLS_END   " drop-room let-go close"
+#define TAKEN_OUT                                                                        \
+	"DOORS_CLOSE HANDLE WITHDRAW read CHANGES text-read stop maps take-out() COUNT " \
+	"let-others-go GIVE_BACK dlclose maps"
+
+static struct msg msg;
+static char printed[4096];
+static char library[64];
+static struct attach_how how;
+static struct uft_err err;
+
+/* --- what is played beyond played.c --- */
+
+static int unwinder_fails;
+static int hand_over_result;
+static unsigned nr_handed;
+static unsigned nr_unwinders;
+
+struct unwinder *__wrap_unwinder_open(const struct world *w, const struct maps *maps,
+				      struct uft_err *why);
+struct unwinder *__wrap_unwinder_open(const struct world *w, const struct maps *maps,
+				      struct uft_err *why)
+{
+	if (unwinder_fails) {
+		err_set(why, -ENOMEM, "no unwinder");
+		return NULL;
+	}
+	nr_unwinders++;
+	return (struct unwinder *)&nr_unwinders;
+}
+
+void __wrap_unwinder_close(struct unwinder *u);
+void __wrap_unwinder_close(struct unwinder *u)
+{
+	if (u)
+		nr_unwinders--;
+}
+
+int __wrap_hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+			   uint64_t leave_fn, const struct msg *to, struct uft_err *why);
+int __wrap_hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+			   uint64_t leave_fn, const struct msg *to, struct uft_err *why)
+{
+	assert_int_equal(leave_fn, PLAYED_LEAVE);
+	assert_ptr_equal(thread, &played.threads[0]);
+	nr_handed++;
+	return hand_over_result < 0 ? err_set(why, hand_over_result, "not handed over") : 0;
+}
+
+/* The process' /proc/PID/fd/7 is a file of ours. */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+static char copy[64];
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+	if (strcmp(path, "/proc/4711/fd/7") == 0)
+		return __real_open64(copy, flags);
+	return __real_open64(path, flags);
+}
+
+/* What the process sees at @library. */
+int __real_stat64(const char *path, struct stat *st);
+int __wrap_stat64(const char *path, struct stat *st);
+static const char *seen_at;
+
+int __wrap_stat64(const char *path, struct stat *st)
+{
+	char theirs[128];
+
+	snprintf(theirs, sizeof(theirs), "/proc/4711/root%s", library);
+	if (strcmp(path, theirs) != 0)
+		return __real_stat64(path, st);
+	if (seen_at)
+		return __real_stat64(seen_at, st);
+	errno = ENOENT;
+	return -1;
+}
+
+static int setup(void **state)
+{
+	int fd;
+
+	played_begin();
+	err_clear(&err);
+	unwinder_fails = hand_over_result = 0;
+	nr_handed = nr_unwinders = 0;
+	seen_at = library;
+	strcpy(library, "/tmp/utrail-attach.XXXXXX");
+	strcpy(copy, "/tmp/utrail-copied.XXXXXX");
+	fd = mkstemp(library);
+	assert_true(fd >= 0 && write(fd, "the probe", 9) == 9);
+	close(fd);
+	fd = mkstemp(copy);
+	assert_true(fd >= 0);
+	close(fd);
+	memset(printed, 0, sizeof(printed));
+	msg = (struct msg){ .file = fmemopen(printed, sizeof(printed), "w"), .level = 1 };
+	how = (struct attach_how){
+		.address = "the address",
+		.library = library,
+		.msg = &msg,
+		.wait = played_wait,
+		.wait_arg = &played,
+	};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(msg.file);
+	unlink(library);
+	unlink(copy);
+	assert_int_equal(nr_unwinders, 0);
+	return 0;
+}
+
+static int attach(void)
+{
+	return attach_begin(PLAYED_PID, &how, &err);
+}
+
+static const char *said(void)
+{
+	fflush(msg.file);
+	return printed;
+}
+
+#define SEEN_LOADED "write dlopen maps "
+
+static void the_whole_way(void **state)
+{
+	played_answer("dlopen", 0, 0, 0x77);
+	assert_int_equal(attach(), 0);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED stop BEGIN let-others-go "
+			    "DOORS_OPEN" CALLS_END);
+	assert_int_equal(nr_handed, 1);
+	assert_string_equal((char *)played.room, "the address");
+	assert_string_equal(said(), "");
+	played_check_over();
+}
+
+/* Its text is written while all stand, and again where a thread was in the way; in the end what is not there counts as failed. */
+static void text_is_put_in(void **state)
+{
+	played.nr_changes = 2;
+	played.changes[0].site = 0xa;
+	played.changes[1].site = 0xb;
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("CHANGES", 0, 0, 2);
+	played_answer("put-in(a,b)", 0, 0, 1);
+	assert_int_equal(attach(), 0);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES read text-read "
+			    "stop maps put-in(a,b) let-others-go sleep-1000 "
+			    "stop maps put-in(a,b) let-others-go "
+			    "CHANGED stop BEGIN let-others-go DOORS_OPEN" CALLS_END);
+	assert_int_equal(played.in, 3);
+	assert_int_equal(played.waits, 1);
+	played_check_over();
+}
+
+static void text_that_somebody_stays_in(void **state)
+{
+	played.nr_changes = 1;
+	played.changes[0].site = 0xa;
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("CHANGES", 0, 0, 1);
+	played_answer_always("put-in(a)", 0, 1);
+	assert_int_equal(attach(), 0);
+	assert_int_equal(played.waits, 50);
+}
+
+/* It sees another file there, or none: it is given ours by a descriptor, which is closed again. */
+static void another_file_is_seen(void **state)
+{
+	char word[32];
+	int fd;
+	char bytes[16];
+
+	snprintf(word, sizeof(word), "syscall");
+	/* None, one of another file system, another one of the same. */
+	for (int round = 0; round < 3; round++) {
+		seen_at = (const char *const[]){ NULL, "/dev/null", copy }[round];
+		played.has_probe = false;
+		played_answer(word, 0, 0, 7);
+		played_answer("dlopen", 0, 0, 1);
+		assert_int_equal(attach(), 0);
+		assert_string_equal(played_log(), CALLS_BEGIN LOADED
+				    "write ATTACH CHANGES text-read CHANGED stop BEGIN "
+				    "let-others-go DOORS_OPEN" CALLS_END);
+		fd = open(copy, O_RDONLY);
+		assert_int_equal(read(fd, bytes, sizeof(bytes)), 9);
+		assert_memory_equal(bytes, "the probe", 9);
+		close(fd);
+	}
+	played_check_over();
+}
+
+static void no_descriptor_for_it(void **state)
+{
+	seen_at = NULL;
+	played_answer("syscall", 0, 0, -EMFILE);
+	assert_int_equal(attach(), -EMFILE);
+	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is not "
+				      "where it sees it, and it cannot be given another one");
+	assert_string_equal(played_log(), CALLS_BEGIN "write syscall" CALLS_END);
+	err_clear(&err);
+	/* There is no such descriptor. */
+	played_answer("syscall", 0, 0, 8);
+	assert_int_equal(attach(), -ENOENT);
+	assert_string_equal(err.text,
+			    "cannot give process 4711 the probe: No such file or directory");
+	played_log();
+	played_answer("syscall", 0, -EFAULT, 0);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(played_log(), CALLS_BEGIN "write syscall" CALLS_END);
+}
+
+/* In the words of its dynamic linker. */
+static void it_is_not_loaded(void **state)
+{
+	static const char why[] = "no such thing";
+
+	played_answer("dlerror", 0, 0, PLAYED_ROOM + 4096);
+	memcpy(played.room + 4096, why, sizeof(why));
+	assert_int_equal(attach(), -ENOEXEC);
+	assert_string_equal(err.text, "cannot attach to process 4711: its dynamic linker does not "
+				      "load the probe: no such thing");
+	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen dlerror read" CALLS_END);
+	err_clear(&err);
+	assert_int_equal(attach(), -ENOEXEC);
+	assert_non_null(strstr(err.text, "load the probe: no reason was given"));
+	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen dlerror" CALLS_END);
+	err_clear(&err);
+	played_answer("dlerror", 0, -EFAULT, 0);
+	assert_int_equal(attach(), -EIO);
+	played_log();
+	played_answer("dlopen", 0, -ETIMEDOUT, 0);
+	assert_int_equal(attach(), -ETIMEDOUT);
+	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen let-go close");
+	played_answer("write", 0, -EIO, 0);
+	err_clear(&err);
+	assert_int_equal(attach(), -EIO);
+	assert_string_equal(err.text,
+			    "cannot write to the memory of process 4711: Input/output error");
+}
+
+/* One that lacks utrail_leave() cannot be asked to leave. */
+static void another_version(void **state)
+{
+	played_answer("dlopen", 0, 0, 1);
+	played.missing = LEAVE_FUNCTION;
+	assert_int_equal(attach(), -ENOEXEC);
+	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is of "
+				      "another version");
+	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
+	/* And one that lacks the other can. */
+	err_clear(&err);
+	played.has_probe = false;
+	played.missing = ATTACH_FUNCTION;
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("HANDLE", 0, 0, 1);
+	assert_int_equal(attach(), -ENOEXEC);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED TAKEN_OUT CALLS_END);
+}
+
+/* It says no, and why; what was loaded is taken out again. */
+static void refusals(void **state)
+{
+	static const struct {
+		enum attach_result result;
+		const char *why;
+	} results[] = {
+		{ ATTACH_NO_MEMORY, "it has no memory for the probe" },
+		{ ATTACH_SHADOW_STACK, "its return addresses are protected by a shadow stack" },
+		{ ATTACH_OTHER_LIBC, "its C library is not glibc, which the probe needs" },
+		{ ATTACH_NO_ADDRESS_SPACE, "its address space is limited (ulimit -v)" },
+		{ ATTACH_BUSY, "the probe in it could not speak with the recorder" },
+		{ ATTACH_REFUSED, "the probe in it could not speak with the recorder" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
+		char text[256];
+
+		err_clear(&err);
+		played_answer("dlopen", 0, 0, 1);
+		played_answer("ATTACH", 0, 0, results[i].result);
+		played_answer("HANDLE", 0, 0, 1);
+		assert_int_equal(attach(), -ECONNREFUSED);
+		snprintf(text, sizeof(text), "cannot attach to process 4711: %s", results[i].why);
+		assert_string_equal(err.text, text);
+		assert_string_equal(played_log(),
+				    CALLS_BEGIN SEEN_LOADED "write ATTACH " TAKEN_OUT CALLS_END);
+		assert_false(played.has_probe);
+	}
+	played_check_over();
+}
+
+/* A probe that did not come back from it cannot be taken out by that thread. */
+static void it_does_not_come_back(void **state)
+{
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("ATTACH", 0, -ETIMEDOUT, 0);
+	assert_int_equal(attach(), -ETIMEDOUT);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED "write ATTACH let-go close");
+	played.has_probe = false;
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("CHANGED", 0, -EFAULT, 0);
+	played_answer("HANDLE", 0, 0, 1);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED " TAKEN_OUT CALLS_END);
+}
+
+/* --- a probe that is there already --- */
+
+static void check_stays(uint64_t is, const char *why)
+{
+	err_clear(&err);
+	played.has_probe = true;
+	played_answer("STATE", 0, 0, is);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(err.text, why);
+	assert_string_equal(played_log(), CALLS_BEGIN "maps STATE" CALLS_END);
+	assert_true(played.has_probe);
+}
+
+static void recorded_by_others(void **state)
+{
+	check_stays(ATTACH_STATE_RECORDED,
+		    "cannot attach to process 4711: it is being recorded already");
+	check_stays(ATTACH_STATE_PRELOADED,
+		    "cannot attach to process 4711: it was started by 'utrail record', whose "
+		    "probe it keeps until it ends");
+	err_clear(&err);
+	played.missing = ATTACH_FUNCTION;
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(err.text,
+			    "cannot attach to process 4711: there is a probe of another version in "
+			    "it");
+	played_log();
+	played.missing = NULL;
+	played_answer("STATE", 0, -EFAULT, 0);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(played_log(), CALLS_BEGIN "maps STATE" CALLS_END);
+}
+
+/* Its recorder is dead: it goes, and a new one comes. */
+static void left_by_others(void **state)
+{
+	static const uint64_t states[] = { ATTACH_STATE_NONE, ATTACH_STATE_LEFT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		played.has_probe = true;
+		played_answer("STATE", 0, 0, states[i]);
+		played_answer("HANDLE", 0, 0, 1);
+		played_answer("dlopen", 0, 0, 1);
+		assert_int_equal(attach(), 0);
+		assert_string_equal(played_log(),
+				    CALLS_BEGIN "maps STATE " TAKEN_OUT " " SEEN_LOADED
+						"write ATTACH CHANGES text-read CHANGED stop BEGIN "
+						"let-others-go DOORS_OPEN" CALLS_END);
+	}
+	played_answer("STATE", 0, 0, ATTACH_STATE_LEFT);
+	played_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
+	assert_int_equal(attach(), -E2BIG);
+	assert_string_equal(err.text, "cannot attach to process 4711: the probe stays loaded in "
+				      "process 4711");
+}
+
+/* --- calls that are open --- */
+
+/* Not known: recording begins all the same, and -v says it. */
+static void open_calls_are_not_known(void **state)
+{
+	unwinder_fails = true;
+	played_answer("dlopen", 0, 0, 1);
+	assert_int_equal(attach(), 0);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED BEGIN let-others-go "
+			    "DOORS_OPEN" CALLS_END);
+	assert_int_equal(nr_handed, 0);
+	assert_non_null(strstr(said(), "process 4711: which calls are open in it is not known, "
+				       "its threads begin at depth 0: no unwinder\n"));
+}
+
+/* A thread that does not stop: all were let go, and another one makes the calls. */
+static void not_all_stop(void **state)
+{
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("stop", 0, -EBUSY, 0);
+	assert_int_equal(attach(), 0);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED stop quiet BEGIN "
+			    "let-others-go DOORS_OPEN" CALLS_END);
+	assert_int_equal(nr_handed, 0);
+	assert_non_null(strstr(said(), "begin at depth 0: 'stop' failed\n"));
+	played_check_over();
+}
+
+static void they_are_not_handed_over(void **state)
+{
+	hand_over_result = -EFAULT;
+	played_answer("dlopen", 0, 0, 1);
+	played_answer("HANDLE", 0, 0, 1);
+	assert_int_equal(attach(), -EFAULT);
+	assert_string_equal(err.text, "not handed over");
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED stop " TAKEN_OUT CALLS_END);
+	/* And where the thread did not come back, it is lost. */
+	hand_over_result = -ETIMEDOUT;
+	played_answer("dlopen", 0, 0, 1);
+	assert_int_equal(attach(), -ETIMEDOUT);
+	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+			    "write ATTACH CHANGES text-read CHANGED stop let-go close");
+}
+
+static void nothing_to_attach_to(void **state)
+{
+	played_answer("open", 0, -EPERM, 0);
+	assert_int_equal(attach(), -EPERM);
+	assert_string_equal(played_log(), "open close");
+	played.has_libc = false;
+	err_clear(&err);
+	assert_int_equal(attach(), -ENOEXEC);
+	assert_string_equal(played_log(), "open maps close");
+	played.has_libc = true;
+	err_clear(&err);
+	played_answer("quiet", 0, -EBUSY, 0);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(played_log(), "open maps gadgets quiet let-go close");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(the_whole_way),
+		each(text_is_put_in),
+		each(text_that_somebody_stays_in),
+		each(another_file_is_seen),
+		each(no_descriptor_for_it),
+		each(it_is_not_loaded),
+		each(another_version),
+		each(refusals),
+		each(it_does_not_come_back),
+		each(recorded_by_others),
+		each(left_by_others),
+		each(open_calls_are_not_known),
+		each(not_all_stop),
+		each(they_are_not_handed_over),
+		each(nothing_to_attach_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

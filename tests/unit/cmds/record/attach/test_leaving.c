@@ -1,0 +1,289 @@
+/* Taking the probe out of a process that is played: what comes after what, and who is in the way. */
+#include "tests/unit/lib/played.h"
+
+#include <errno.h>
+
+#define EMPTY	 "stop maps take-out(a) COUNT let-others-go"
+#define NOT_YET	 "stop maps take-out(a) let-others-go sleep-2000"
+#define BEGIN	 "open maps gadgets maps quiet make-room DOORS_CLOSE HANDLE"
+#define WITHDRAW " WITHDRAW read CHANGES read text-read "
+#define END	 " drop-room let-go close"
+
+static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+static struct uft_err err;
+
+static int setup(void **state)
+{
+	played_begin();
+	played.has_probe = true;
+	played.nr_changes = 1;
+	played.changes[0].site = 0xa;
+	played.in = 1;
+	err_clear(&err);
+	return 0;
+}
+
+static void answer_well(void)
+{
+	played_answer("HANDLE", 0, 0, 0x77);
+	played_answer("CHANGES", 0, 0, 1);
+}
+
+static int leave(void)
+{
+	return attach_end(PLAYED_PID, &how, &err);
+}
+
+static void the_whole_way(void **state)
+{
+	answer_well();
+	assert_int_equal(leave(), 0);
+	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK dlclose maps" END);
+	assert_int_equal(played.in, 0);
+	assert_false(played.has_probe);
+	assert_int_equal(played.waits, 0);
+	played_check_over();
+}
+
+static void nothing_to_leave(void **state)
+{
+	played.has_probe = false;
+	assert_int_equal(leave(), -ESRCH);
+	assert_string_equal(err.text, "there is no probe in process 4711 any more");
+	assert_string_equal(played_log(), "open maps gadgets maps close");
+	played_answer("open", 0, -ESRCH, 0);
+	assert_int_equal(leave(), -ESRCH);
+}
+
+/* The recorder was killed before it could tell the probe: the dynamic linker knows. */
+static void a_handle_that_nobody_was_told(void **state)
+{
+	uint64_t map = 0x99;
+	const size_t info_bytes = 4 * sizeof(void *);
+
+	memcpy(played.room + info_bytes, &map, sizeof(map));
+	played_answer("dladdr1", 0, 0, 1);
+	played_answer("CHANGES", 0, 0, 1);
+	assert_int_equal(leave(), 0);
+	assert_string_equal(played_log(),
+			    BEGIN " dladdr1 read" WITHDRAW EMPTY " GIVE_BACK dlclose maps" END);
+	played_check_over();
+}
+
+/* Nobody knows it: all is withdrawn, and the probe stays. */
+static void no_handle(void **state)
+{
+	assert_int_equal(leave(), -ESRCH);
+	assert_string_equal(err.text, "the probe stays loaded in process 4711");
+	assert_string_equal(played_log(), BEGIN " dladdr1 WITHDRAW read" END);
+	err_clear(&err);
+	played_answer("dladdr1", 0, 0, 1);
+	assert_int_equal(leave(), -ESRCH);
+	err_clear(&err);
+	played.missing = "dladdr1";
+	assert_int_equal(leave(), -ESRCH);
+	played.missing = NULL;
+	played_answer("dladdr1", 0, -ETIMEDOUT, 0);
+	played_log();
+	assert_int_equal(leave(), -ETIMEDOUT);
+	assert_string_equal(played_log(), BEGIN " dladdr1 let-go close");
+}
+
+/* Somebody is within: all go on, and it is looked again. After four times another thread makes the calls, for this one may be it. */
+static void somebody_is_within(void **state)
+{
+	answer_well();
+	for (int i = 0; i < 5; i++)
+		played_answer("COUNT", 0, 0, 1);
+	assert_int_equal(leave(), 0);
+	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY
+			    " sleep-2000 " EMPTY " sleep-2000 " EMPTY " sleep-2000 " EMPTY
+			    " sleep-2000 let-go quiet " EMPTY " sleep-2000 let-go quiet " EMPTY
+			    " GIVE_BACK dlclose maps" END);
+	assert_int_equal(played.waits, 5);
+	played_check_over();
+}
+
+/* A handler that never ends. */
+static void somebody_stays_within(void **state)
+{
+	answer_well();
+	played_answer_always("COUNT", 0, 1);
+	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(err.text,
+			    "the probe stays loaded in process 4711, and does nothing there: a "
+			    "thread is within it (a handler of a signal has interrupted it and "
+			    "does not end?)");
+	assert_int_equal(played.waits, 2000);
+	assert_true(played.has_probe);
+}
+
+/* Text that is still there leads to the probe. */
+static void text_that_stays(void **state)
+{
+	answer_well();
+	played_answer("take-out(a)", 0, 0, 1);
+	assert_int_equal(leave(), 0);
+	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " sleep-2000 " EMPTY
+							       " GIVE_BACK dlclose maps" END);
+	played_check_over();
+}
+
+static void failures_on_the_way(void **state)
+{
+	answer_well();
+	played_answer("stop", 0, -EBUSY, 0);
+	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(played_log(), BEGIN WITHDRAW "stop let-go close");
+
+	answer_well();
+	played_answer("COUNT", 0, -EFAULT, 0);
+	assert_int_equal(leave(), -EFAULT);
+	assert_string_equal(played_log(), BEGIN WITHDRAW "stop maps take-out(a) COUNT" END);
+
+	answer_well();
+	played_answer("GIVE_BACK", 0, -EFAULT, 0);
+	assert_int_equal(leave(), -EFAULT);
+	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK" END);
+
+	played_answer("DOORS_CLOSE", 0, -EFAULT, 0);
+	assert_int_equal(leave(), -EFAULT);
+	played_log();
+	played_answer("HANDLE", 0, -EFAULT, 0);
+	assert_int_equal(leave(), -EFAULT);
+	assert_string_equal(played_log(), BEGIN END);
+
+	answer_well();
+	played_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
+	assert_int_equal(leave(), -E2BIG);
+	played_log();
+	played_answer("quiet", 0, -EBUSY, 0);
+	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(played_log(), "open maps gadgets maps quiet let-go close");
+}
+
+static void it_is_not_unloaded(void **state)
+{
+	answer_well();
+	played.keeps_probe = true;
+	assert_int_equal(leave(), -EBUSY);
+	assert_string_equal(err.text, "the C library of process 4711 has not unloaded the probe, "
+				      "which does nothing there");
+}
+
+/* --- who is within --- */
+
+static struct attaching *look;
+
+static bool is_within_at(uint64_t pc)
+{
+	arch_remote_set_pc(&played.threads[1].regs, pc);
+	return attaching_is_anybody_within(look);
+}
+
+/* The probe's code, the linker's, and what the probe has made: from the first byte to the last. */
+static void program_counters(void **state)
+{
+	look = played_make();
+	look->nr_codes = 2;
+	look->codes[0] = 0x70000;
+	look->codes[1] = 0x70010;
+	look->codes[2] = 0x80000;
+	look->codes[3] = 0x80001;
+	assert_false(is_within_at(PLAYED_NOWHERE));
+	assert_true(is_within_at(PLAYED_PROBE_CODE));
+	assert_true(is_within_at(PLAYED_PROBE_END - 1));
+	assert_false(is_within_at(PLAYED_PROBE_END));
+	assert_false(is_within_at(PLAYED_PROBE_CODE - 1));
+	assert_true(is_within_at(PLAYED_LINKER_CODE));
+	assert_true(is_within_at(PLAYED_LINKER_END - 1));
+	assert_false(is_within_at(PLAYED_LINKER_CODE - 1));
+	assert_false(is_within_at(0x70000 - 1));
+	assert_true(is_within_at(0x70000));
+	assert_true(is_within_at(0x7000f));
+	assert_false(is_within_at(0x70010));
+	assert_true(is_within_at(0x80000));
+	assert_false(is_within_at(0x80001));
+	/* Who has ended is nowhere. */
+	assert_true(is_within_at(PLAYED_PROBE_CODE));
+	played.threads[1].is_gone = true;
+	assert_false(is_within_at(PLAYED_PROBE_CODE));
+	attaching_done(&look);
+}
+
+/* The same where a signal has interrupted them. */
+static void interrupted(void **state)
+{
+	static const struct {
+		uint64_t pc;
+		bool is_within;
+	} places[] = {
+		{ PLAYED_PROBE_CODE, true },
+		{ PLAYED_PROBE_END - 1, true },
+		{ PLAYED_LINKER_CODE, true },
+		{ PLAYED_LINKER_CODE - 1, false },
+		{ 0x70000, true },
+		{ 0x70010, false },
+		{ 0x80000, true },
+		{ PLAYED_NOWHERE, false },
+	};
+
+	look = played_make();
+	look->nr_codes = 2;
+	look->codes[0] = 0x70000;
+	look->codes[1] = 0x70010;
+	look->codes[2] = 0x80000;
+	look->codes[3] = 0x80001;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		played.pc = places[i].pc;
+		assert_int_equal(attaching_is_anybody_within(look), places[i].is_within);
+	}
+	attaching_done(&look);
+}
+
+static void without_a_linker(void **state)
+{
+	played.has_linker = false;
+	look = played_make();
+	assert_false(is_within_at(PLAYED_LINKER_CODE));
+	assert_true(is_within_at(PLAYED_PROBE_CODE));
+	attaching_done(&look);
+}
+
+/* Who is within by his program counter is not counted by the probe. */
+static void within_by_program_counter(void **state)
+{
+	struct attaching *a = played_make();
+
+	assert_int_equal(attaching_begin_calls(a, NULL), 0);
+	played_log();
+	answer_well();
+	arch_remote_set_pc(&played.threads[1].regs, PLAYED_PROBE_CODE);
+	played_answer("stop", 2, -ESRCH, 0);
+	assert_int_equal(attaching_take_out(a, NULL), -ESRCH);
+	assert_string_equal(played_log(),
+			    "DOORS_CLOSE HANDLE" WITHDRAW NOT_YET " " NOT_YET " stop");
+	attaching_done(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup(f, setup)
+		each(the_whole_way),
+		each(nothing_to_leave),
+		each(a_handle_that_nobody_was_told),
+		each(no_handle),
+		each(somebody_is_within),
+		each(somebody_stays_within),
+		each(text_that_stays),
+		each(failures_on_the_way),
+		each(it_is_not_unloaded),
+		each(program_counters),
+		each(interrupted),
+		each(without_a_linker),
+		each(within_by_program_counter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

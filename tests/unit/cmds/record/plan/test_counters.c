@@ -1,0 +1,132 @@
+/* Counters by name: in the plan, in events.txt, and what is said of those that nobody read. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "cmds/record/plan/counters.h"
+#include "utils/format/event_ids.h"
+#include "utils/spec/filters.h"
+
+/* What perf_event_open(2) fails with; 0: it gives a descriptor. */
+static int refusal;
+static uint64_t asked_for;
+
+long __wrap_syscall(long number, ...);
+long __real_syscall(long number, ...);
+
+/* Only the first argument is looked at: a struct perf_event_attr, whose third word is the config. */
+long __wrap_syscall(long number, ...)
+{
+	const uint64_t *attr;
+	va_list args;
+
+	assert_int_equal(number, SYS_perf_event_open);
+	va_start(args, number);
+	attr = va_arg(args, const uint64_t *);
+	va_end(args);
+	asked_for = attr[1];
+	if (refusal) {
+		errno = refusal;
+		return -1;
+	}
+	return __real_syscall(SYS_dup, 0);
+}
+
+static const struct counters two = {
+	.list = { { .name = "one", .type = 1, .config = 11 },
+		  { .name = "two", .type = 2, .config = 22 } },
+	.nr = 2,
+};
+
+static void in_the_plan(void **state)
+{
+	struct filters filters = { .counters = two };
+	const struct record_settings settings = { .filters = &filters };
+	struct plan_entries plan cleanup_plan_entries = { 0 };
+	const struct plan_counter *list;
+
+	counters_bind(&settings, &plan);
+	assert_int_equal(plan_entries_nr(&plan, PLAN_COUNTERS), 2);
+	list = (const struct plan_counter *)plan.lists[PLAN_COUNTERS].data;
+	assert_int_equal(list[0].type, 1);
+	assert_int_equal(list[0].config, 11);
+	assert_int_equal(list[1].type, 2);
+	assert_int_equal(list[1].config, 22);
+}
+
+/* Two ids each: what was read, and the difference. */
+static void in_events_txt(void **state)
+{
+	struct strbuf lines cleanup_strbuf = { 0 };
+	char expected[256];
+	unsigned id = EVENT_ID_COUNTER;
+
+	counters_put_events(&two, &lines);
+	snprintf(expected, sizeof(expected),
+		 "EVENT: %u read:one\nEVENT: %u diff:one\nEVENT: %u read:two\nEVENT: %u diff:two\n",
+		 id, id + 1, id + 2, id + 3);
+	assert_string_equal(strbuf_str(&lines), expected);
+}
+
+/* All that was printed for counters @failed. */
+static const char *warned(uint32_t failed)
+{
+	static char text[2048];
+	struct msg msg = { .file = fmemopen(text, sizeof(text), "w") };
+
+	assert_non_null(msg.file);
+	text[0] = '\0';
+	counters_warn(&two, failed, &msg);
+	fclose(msg.file);
+	return text;
+}
+
+static void what_was_not_read(void **state)
+{
+	assert_string_equal(warned(0), "");
+	assert_string_equal(warned(PLAN_READ_STATM),
+			    "WARN: 'read=proc/statm': this machine does not let us read it\n");
+	assert_string_equal(warned(PLAN_READ_PAGE_FAULT | PLAN_READ_PMU_BRANCH),
+			    "WARN: 'read=page-fault': this machine does not let us read it\n"
+			    "WARN: 'read=pmu-branch': this machine does not let us read it\n");
+	assert_non_null(strstr(warned(PLAN_READ_PMU_CYCLE), "'read=pmu-cycle'"));
+	assert_non_null(strstr(warned(PLAN_READ_PMU_CACHE), "'read=pmu-cache'"));
+}
+
+/* The kernel is asked why: what it says to us it has said to the program. */
+static void why_it_was_not_read(void **state)
+{
+	static const char denied[] =
+		"WARN: 'read=two': not read: it takes CAP_PERFMON, or a lower number in "
+		"/proc/sys/kernel/perf_event_paranoid\n";
+
+	refusal = EACCES;
+	assert_string_equal(warned(PLAN_READ_COUNTER << 1), denied);
+	assert_int_equal(asked_for, 22);
+	refusal = EPERM;
+	assert_string_equal(warned(PLAN_READ_COUNTER << 1), denied);
+	refusal = ENOENT;
+	assert_string_equal(warned(PLAN_READ_COUNTER),
+			    "WARN: 'read=one': not read: this machine has no such counter (No "
+			    "such file or directory)\n");
+	assert_int_equal(asked_for, 11);
+	refusal = 0;
+	assert_string_equal(
+		warned(PLAN_READ_COUNTER),
+		"WARN: 'read=one': not read in some threads: the kernel refused it there\n");
+	/* One that nobody asked for. */
+	assert_string_equal(warned((uint32_t)PLAN_READ_COUNTER << 2), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_the_plan),
+		cmocka_unit_test(in_events_txt),
+		cmocka_unit_test(what_was_not_read),
+		cmocka_unit_test(why_it_was_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/* Triggers as rules of a plan: what of each counts, and that nothing is there twice. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/record/plan/rules.h"
+#include "utils/spec/regex_plan.h"
+
+struct made {
+	struct strbuf rules;
+	struct strbuf conds;
+	struct rule_set set;
+};
+
+static int setup(void **state)
+{
+	struct made *made = calloc(1, sizeof(*made));
+
+	assert_non_null(made);
+	made->set.rules = &made->rules;
+	made->set.conds = &made->conds;
+	*state = made;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct made *made = *state;
+
+	rule_set_deinit(&made->set);
+	strbuf_deinit(&made->rules);
+	strbuf_deinit(&made->conds);
+	free(made);
+	return 0;
+}
+
+static const struct plan_rule *rule_at(const struct made *made, uint32_t index)
+{
+	assert_true(index < made->rules.len / sizeof(struct plan_rule));
+	return (const struct plan_rule *)made->rules.data + index;
+}
+
+static const struct plan_cond *conds_of(const struct made *made, uint32_t index)
+{
+	return (const struct plan_cond *)made->conds.data + rule_at(made, index)->cond;
+}
+
+static void each_flag_is_another(void **state)
+{
+	static const struct {
+		uint32_t trigger;
+		uint32_t rule;
+	} flags[] = {
+		{ TRIGGER_FILTER, PLAN_FILTER },
+		{ TRIGGER_NOTRACE, PLAN_NOTRACE },
+		{ TRIGGER_DEPTH, PLAN_DEPTH },
+		{ TRIGGER_TIME, PLAN_TIME },
+		{ TRIGGER_SIZE, PLAN_SIZE },
+		{ TRIGGER_CALLER, PLAN_CALLER },
+		{ TRIGGER_TRACE, PLAN_TRACE },
+		{ TRIGGER_TRACE_ON, PLAN_TRACE_ON },
+		{ TRIGGER_TRACE_OFF, PLAN_TRACE_OFF_AT },
+		{ TRIGGER_FINISH, PLAN_FINISH },
+		{ TRIGGER_CALLSITE, PLAN_CALLSITE },
+		{ TRIGGER_RECOVER, PLAN_RECOVER },
+		{ TRIGGER_READ, PLAN_READ },
+		{ TRIGGER_LOCATION, PLAN_LOCATION },
+		{ TRIGGER_LOCATION_OUT, PLAN_LOCATION_OUT },
+	};
+	struct made *made = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		const struct trigger trigger = { .flags = flags[i].trigger };
+		uint32_t index = rule_set_add(&made->set, &trigger);
+
+		assert_int_equal(index, i);
+		assert_int_equal(rule_at(made, index)->flags, flags[i].rule);
+	}
+}
+
+/* What is there without its flag counts for nothing, and makes no second rule. */
+static void values_count_with_their_flags(void **state)
+{
+	struct made *made = *state;
+	struct trigger trigger = {
+		.flags = TRIGGER_DEPTH | TRIGGER_TIME | TRIGGER_SIZE | TRIGGER_READ,
+		.read = READ_STATM,
+		.depth = 7,
+		.time_ns = 8000,
+		.size = 90,
+	};
+	const struct plan_rule *rule;
+
+	assert_int_equal(rule_set_add(&made->set, &trigger), 0);
+	rule = rule_at(made, 0);
+	assert_int_equal(rule->read, PLAN_READ_STATM);
+	assert_int_equal(rule->depth, 7);
+	assert_int_equal(rule->time_ns, 8000);
+	assert_int_equal(rule->size, 90);
+	assert_int_equal(rule->nr_conds, 0);
+
+	trigger.flags = TRIGGER_FILTER;
+	assert_int_equal(rule_set_add(&made->set, &trigger), 1);
+	rule = rule_at(made, 1);
+	assert_int_equal(rule->read | rule->depth | rule->size | rule->time_ns, 0);
+	trigger.depth = 1;
+	trigger.read = 0;
+	assert_int_equal(rule_set_add(&made->set, &trigger), 1);
+	assert_int_equal(made->rules.len, 2 * sizeof(*rule));
+
+	trigger.flags = TRIGGER_SIZE;
+	trigger.size = UINT32_MAX;
+	assert_int_equal(rule_set_add(&made->set, &trigger), 2);
+	assert_int_equal(rule_at(made, 2)->size, UINT32_MAX);
+	trigger.size = 1ULL << 40;
+	assert_int_equal(rule_set_add(&made->set, &trigger), 2);
+}
+
+static void for_readers_only(void **state)
+{
+	struct made *made = *state;
+	const struct trigger trigger = { .flags = TRIGGER_COLOR };
+
+	assert_int_equal(rule_set_add(&made->set, &trigger), PLAN_NO_RULE);
+	assert_int_equal(made->rules.len, 0);
+}
+
+/* Many different rules are all found again: the table grows, and nothing is lost. */
+static void many_rules(void **state)
+{
+	struct made *made = *state;
+	struct trigger trigger = { .flags = TRIGGER_DEPTH };
+
+	for (int round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 300; i++) {
+			trigger.depth = i;
+			assert_int_equal(rule_set_add(&made->set, &trigger), i);
+		}
+	}
+	assert_int_equal(made->rules.len, 300 * sizeof(struct plan_rule));
+	assert_true(made->set.nr_slots >= 600);
+}
+
+static void parse(const char *text, struct cond *cond)
+{
+	size_t wrong_at;
+
+	assert_int_equal(cond_parse(text, strlen(text), cond, &wrong_at, NULL), 0);
+}
+
+static uint32_t add(struct made *made, uint32_t flags, const struct cond *cond)
+{
+	const struct trigger trigger = { .flags = flags | TRIGGER_IF, .cond = cond };
+
+	return rule_set_add(&made->set, &trigger);
+}
+
+static void numbers(void **state)
+{
+	struct made *made = *state;
+	struct cond cond = { 0 };
+	const struct plan_cond *conds;
+	uint32_t index;
+	double real;
+
+	parse("arg1 == 5 && arg2/i16 < -3 || fparg3 >= 2.5", &cond);
+	index = add(made, TRIGGER_FILTER, &cond);
+	assert_int_equal(rule_at(made, index)->flags, PLAN_FILTER | PLAN_COND);
+	assert_int_equal(rule_at(made, index)->nr_conds, 3);
+	assert_int_equal(made->conds.len, 3 * sizeof(*conds));
+	conds = conds_of(made, index);
+	assert_int_equal(conds[0].kind, PLAN_COND_INT);
+	assert_int_equal(conds[0].index, 1);
+	assert_int_equal(conds[0].compare, PLAN_EQ);
+	assert_int_equal(conds[0].value, 5);
+	assert_int_equal(conds[0].starts_alternative, 0);
+	assert_int_equal(conds[1].index, 2);
+	assert_int_equal(conds[1].bytes, 2);
+	assert_int_equal(conds[1].is_signed, 1);
+	assert_int_equal(conds[1].compare, PLAN_LT);
+	assert_int_equal(conds[1].value, -3);
+	assert_int_equal(conds[1].starts_alternative, 0);
+	assert_int_equal(conds[2].kind, PLAN_COND_FLOAT);
+	assert_int_equal(conds[2].index, 3);
+	assert_int_equal(conds[2].compare, PLAN_GE);
+	assert_int_equal(conds[2].starts_alternative, 1);
+	memcpy(&real, &conds[2].value, sizeof(real));
+	assert_true(real == 2.5);
+	cond_deinit(&cond);
+}
+
+/* Functions with the same condition share it. Where it says nothing about filters it is none. */
+static void shared(void **state)
+{
+	struct made *made = *state;
+	struct cond one = { 0 };
+	struct cond other = { 0 };
+	uint32_t index;
+
+	parse("arg1 == 5", &one);
+	parse("arg1 == 6", &other);
+	index = add(made, TRIGGER_FILTER, &one);
+	assert_int_equal(add(made, TRIGGER_FILTER, &one), index);
+	assert_int_equal(made->conds.len, sizeof(struct plan_cond));
+	index = add(made, TRIGGER_NOTRACE, &one);
+	assert_int_equal(rule_at(made, index)->cond, 0);
+	assert_int_equal(rule_at(made, index)->flags, PLAN_NOTRACE | PLAN_COND);
+	index = add(made, TRIGGER_NOTRACE, &other);
+	assert_int_equal(rule_at(made, index)->cond, 1);
+	assert_int_equal(made->conds.len, 2 * sizeof(struct plan_cond));
+
+	index = add(made, TRIGGER_TRACE_ON, &other);
+	assert_int_equal(rule_at(made, index)->flags, PLAN_TRACE_ON);
+	assert_int_equal(rule_at(made, index)->nr_conds, 0);
+	assert_int_equal(made->conds.len, 2 * sizeof(struct plan_cond));
+	cond_deinit(&one);
+	cond_deinit(&other);
+}
+
+/* Texts stand behind all terms of their condition, from there on in whole places of 16 bytes. */
+static void texts(void **state)
+{
+	struct made *made = *state;
+	struct cond cond = { 0 };
+	const struct plan_cond *conds;
+	uint32_t index;
+
+	parse("arg1 == \"0123456789abcdef\" && arg2/S ^= \"be\" && retval/s != \"x\"", &cond);
+	index = add(made, TRIGGER_NOTRACE, &cond);
+	conds = conds_of(made, index);
+	assert_int_equal(rule_at(made, index)->nr_conds, 3);
+	assert_int_equal(made->conds.len, 6 * sizeof(*conds));
+	assert_int_equal(conds[0].kind, PLAN_COND_TEXT);
+	assert_int_equal(conds[0].string, CAPTURE_STRING);
+	assert_int_equal(conds[0].len, 16);
+	assert_int_equal(conds[0].value, 0);
+	assert_memory_equal(conds + 3, "0123456789abcdef", 16);
+	assert_int_equal(conds[1].kind, PLAN_COND_PREFIX);
+	assert_int_equal(conds[1].string, CAPTURE_STD_STRING);
+	assert_int_equal(conds[1].len, 2);
+	assert_int_equal(conds[1].value, 16);
+	assert_memory_equal(conds + 4, "be\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	assert_int_equal(conds[2].compare, PLAN_NE);
+	assert_int_equal(conds[2].index, 0);
+	assert_int_equal(conds[2].value, 32);
+	assert_memory_equal(conds + 5, "x\0\0", 4);
+
+	made->set.has_llvm_strings = true;
+	index = add(made, TRIGGER_NOTRACE, &cond);
+	conds = conds_of(made, index);
+	assert_int_equal(conds[0].string, CAPTURE_STRING);
+	assert_int_equal(conds[1].string, CAPTURE_STD_STRING_LLVM);
+	assert_int_equal(rule_at(made, index)->cond, 6);
+	cond_deinit(&cond);
+}
+
+static void expressions(void **state)
+{
+	struct made *made = *state;
+	struct automaton automaton;
+	struct cond cond = { 0 };
+	const struct plan_cond *conds;
+	uint32_t index;
+
+	parse("arg1 =~ \"^a+b$\"", &cond);
+	index = add(made, TRIGGER_FILTER, &cond);
+	conds = conds_of(made, index);
+	assert_int_equal(conds[0].kind, PLAN_COND_AUTOMATON);
+	assert_int_equal(conds[0].value, 0);
+	assert_int_equal(made->conds.len, sizeof(*conds) + sizeof(automaton));
+	assert_int_equal(regex_plan("^a+b$", &automaton, NULL), 0);
+	assert_memory_equal(conds + 1, &automaton, sizeof(automaton));
+	cond_deinit(&cond);
+}
+
+/* A text that is longer than what is recorded of any is cut to what fits its length. */
+static void long_text(void **state)
+{
+	struct made *made = *state;
+	struct cond cond = { 0 };
+	char text[400];
+	uint32_t index;
+
+	strcpy(text, "arg1 == \"");
+	memset(text + strlen(text), 'y', 256);
+	strcpy(text + strlen("arg1 == \"") + 256, "\"");
+	parse(text, &cond);
+	index = add(made, TRIGGER_FILTER, &cond);
+	assert_int_equal(conds_of(made, index)->len, 255);
+	assert_int_equal(made->conds.len, sizeof(struct plan_cond) + 256);
+	cond_deinit(&cond);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define RULES_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		RULES_TEST(each_flag_is_another),
+		RULES_TEST(values_count_with_their_flags),
+		RULES_TEST(for_readers_only),
+		RULES_TEST(many_rules),
+		RULES_TEST(numbers),
+		RULES_TEST(shared),
+		RULES_TEST(texts),
+		RULES_TEST(expressions),
+		RULES_TEST(long_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,412 @@
+/* `record -p`: whom it is about, until when, and that all are left again. The processes are played. */
+#include "tests/unit/lib/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "cmds/record/attach/attach.h"
+#include "cmds/record/attach/target.h"
+#include "cmds/record/run/attached.h"
+
+/* --- what is played --- */
+
+static char done[512];
+static struct {
+	int (*begin)(const struct attach_how *how);
+	int end_ret;
+	bool has_ended;
+	pid_t refused;
+} play;
+
+static void note(const char *what, int pid)
+{
+	size_t at = strlen(done);
+
+	snprintf(done + at, sizeof(done) - at, "%s%s %d", at ? ", " : "", what, pid);
+}
+
+int __wrap_attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
+int __wrap_attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err)
+{
+	int ret = play.begin ? play.begin(how) : 0;
+
+	assert_string_equal(how->library, "/the/probe");
+	note("begin", pid);
+	return ret < 0 ? err_set(err, ret, "it did not begin") : 0;
+}
+
+int __wrap_attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
+int __wrap_attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
+{
+	note("end", pid);
+	return play.end_ret < 0 ? err_set(err, play.end_ret, "it did not end") : 0;
+}
+
+bool __wrap_peer_has_ended(int pidfd, int ms);
+bool __wrap_peer_has_ended(int pidfd, int ms)
+{
+	return play.has_ended;
+}
+
+pid_t __wrap_target_find(const char *text, struct uft_err *err);
+pid_t __wrap_target_find(const char *text, struct uft_err *err)
+{
+	if (strcmp(text, "unknown") == 0)
+		return err_set(err, -ESRCH, "nobody is called so");
+	return strcmp(text, "self") == 0 ? getpid() : atoi(text);
+}
+
+int __wrap_target_check(pid_t pid, bool force, struct uft_err *err);
+int __wrap_target_check(pid_t pid, bool force, struct uft_err *err)
+{
+	note(force ? "force" : "check", pid);
+	return pid == play.refused ? err_set(err, -EPERM, "refused") : 0;
+}
+
+struct place {
+	struct test_recorder *t;
+	struct opts opts;
+	struct run run;
+	struct process processes[3];
+	char printed[1024];
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+	sigset_t set;
+
+	assert_non_null(p);
+	assert_int_equal(test_recorder_setup((void **)&p->t), 0);
+	recorder_signals(&p->t->settings, &set);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+	strcpy(p->run.library, "/the/probe");
+	p->run.opts = &p->opts;
+	p->opts.msg.file = fmemopen(p->printed, sizeof(p->printed), "w");
+	done[0] = '\0';
+	memset(&play, 0, sizeof(play));
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	p->t->rec.processes.first = NULL;
+	test_recorder_teardown((void **)&p->t);
+	attached_deinit(&p->run);
+	assert_int_equal(p->run.nr_pids, 0);
+	fclose(p->opts.msg.file);
+	free(p);
+	return 0;
+}
+
+/* Processes with these numbers have reported themselves, and run. */
+static void add_processes(struct place *p, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		p->processes[i].os_pid = 101 + i;
+		p->processes[i].pidfd = 0;
+		p->processes[i].next = i + 1 < nr ? &p->processes[i + 1] : NULL;
+	}
+	p->t->rec.processes.first = nr ? p->processes : NULL;
+}
+
+static void attach_to(struct place *p, size_t nr)
+{
+	p->run.pids = calloc(nr, sizeof(*p->run.pids));
+	p->run.nr_pids = nr;
+	for (size_t i = 0; i < nr; i++)
+		p->run.pids[i] = 101 + i;
+}
+
+/* --- whom --- */
+
+static int find(struct place *p, const char *pids, struct uft_err *err)
+{
+	char text[64];
+
+	attached_deinit(&p->run);
+	err_clear(err);
+	done[0] = '\0';
+	p->opts.pids = strcpy(text, pids);
+	return attached_find(&p->run, err);
+}
+
+static void the_processes(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+	char expected[128];
+	char path[PATH_MAX] = "";
+
+	assert_int_equal(find(p, "self,102,102,self", &err), 0);
+	assert_int_equal(p->run.nr_pids, 2);
+	assert_int_equal(p->run.pids[0], getpid());
+	assert_int_equal(p->run.pids[1], 102);
+	snprintf(expected, sizeof(expected), "check %d, check 102, check 102, check %d", getpid(),
+		 getpid());
+	assert_string_equal(done, expected);
+	/* The first one's program is that of the recording. */
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_string_equal(p->run.program.path, path);
+	assert_int_equal(p->run.program.facts.kind, OBJECT_ELF);
+	p->opts.force = true;
+	assert_int_equal(find(p, "self", &err), 0);
+	snprintf(expected, sizeof(expected), "force %d", getpid());
+	assert_string_equal(done, expected);
+}
+
+static void no_processes(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	assert_int_equal(find(p, ",", &err), -ERR_USAGE);
+	assert_string_equal(err.text, "option '--pid' needs the number or the name of a process");
+	assert_int_equal(find(p, "self,unknown,103", &err), -ESRCH);
+	assert_string_equal(err.text, "nobody is called so");
+	play.refused = 102;
+	assert_int_equal(find(p, "self,102,103", &err), -EPERM);
+	assert_string_equal(err.text, "refused");
+	assert_null(strstr(done, "103"));
+}
+
+/* What is done before a program begins cannot be done to one that runs. */
+static void options_that_come_too_late(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+	const struct {
+		bool *option;
+		const char *name;
+	} options[] = {
+		{ &p->opts.keep_pid, "'--keep-pid' says how a program is started" },
+		{ &p->opts.nop, "'--nop' says how a program is started" },
+		{ &p->opts.no_pltbind, "'--no-pltbind' says how a program is started" },
+		{ &p->opts.no_randomize_addr,
+		  "'--no-randomize-addr' says how a program is started" },
+		{ &p->opts.crash_report, "'--crash-report' needs handlers of signals" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		*options[i].option = true;
+		assert_int_equal(find(p, "self", &err), -ERR_USAGE);
+		assert_non_null(strstr(err.text, options[i].name));
+		assert_string_equal(done, "");
+		*options[i].option = false;
+	}
+	p->opts.signal_specs = "SIGUSR2@finish";
+	assert_int_equal(find(p, "self", &err), -ERR_USAGE);
+	assert_non_null(strstr(err.text, "'--signal' needs handlers of signals in the process"));
+	p->opts.signal_specs = NULL;
+	p->opts.args = (char *[]){ "ls", NULL };
+	p->opts.nr_args = 1;
+	assert_int_equal(find(p, "self", &err), -ERR_USAGE);
+	assert_string_equal(err.text,
+			    "option '--pid' records what runs already: 'ls' cannot be run, too");
+	p->opts.nr_args = 0;
+	assert_int_equal(event_rules_parse("a:b", MATCH_GLOB, &p->opts.events, NULL), 0);
+	assert_int_equal(find(p, "self", &err), 0);
+	event_rules_deinit(&p->opts.events);
+	p->opts.events = (struct event_rules){ 0 };
+	assert_int_equal(event_rules_parse("a:b@kernel", MATCH_GLOB, &p->opts.events, NULL), 0);
+	assert_int_equal(find(p, "self", &err), -ERR_USAGE);
+	assert_non_null(strstr(err.text, "events of the kernel are for programs that are started"));
+	event_rules_deinit(&p->opts.events);
+}
+
+/* --- until when --- */
+
+static int run(struct place *p, struct uft_err *err)
+{
+	err_clear(err);
+	done[0] = '\0';
+	return attached_run(&p->run, &p->t->rec, err);
+}
+
+static const char *said(struct place *p)
+{
+	fflush(p->opts.msg.file);
+	return p->printed;
+}
+
+/* The time is over. Whoever was forked meanwhile is left as well; who has ended needs no leaving. */
+static void so_long(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	attach_to(p, 2);
+	add_processes(p, 3);
+	p->processes[1].pidfd = -1;
+	p->opts.for_ns = 1;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101, begin 102, end 101, end 103");
+	assert_int_equal(p->run.end.status, RECORDER_STATUS_UNKNOWN);
+	assert_string_equal(said(p), "");
+}
+
+/* Or all have ended, or the recording is full, or a trigger has ended it. */
+static void other_ends(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	attach_to(p, 1);
+	add_processes(p, 2);
+	p->processes[0].pidfd = p->processes[1].pidfd = -1;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101");
+	add_processes(p, 1);
+	atomic_store(&p->t->rec.store->is_full, true);
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101, end 101");
+	atomic_store(&p->t->rec.store->is_full, false);
+	atomic_store(&p->t->rec.control->finished, 1);
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101, end 101");
+}
+
+static int signal_to_us;
+
+static int send_signal(const struct attach_how *how)
+{
+	raise(signal_to_us);
+	how->wait(how->wait_arg);
+	return 0;
+}
+
+/* Somebody asks for the end: who has not begun does not begin. */
+static void asked_for(void **state)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	attach_to(p, 2);
+	add_processes(p, 1);
+	play.begin = send_signal;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		signal_to_us = signals[i];
+		assert_int_equal(run(p, &err), 0);
+		assert_string_equal(done, "begin 101, end 101");
+	}
+	/* A child of ours that has something to say is no such thing. */
+	signal_to_us = SIGCHLD;
+	p->opts.for_ns = 1;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(done, "begin 101, begin 102, end 101");
+}
+
+static int fail_to_begin(const struct attach_how *how)
+{
+	return -EBUSY;
+}
+
+/* Those that did begin are left; and nobody waits. */
+static void one_does_not_begin(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	attach_to(p, 2);
+	add_processes(p, 1);
+	play.begin = fail_to_begin;
+	assert_int_equal(run(p, &err), -EBUSY);
+	assert_string_equal(err.text, "it did not begin");
+	assert_string_equal(done, "begin 101, end 101");
+}
+
+/* It is said, unless the process ends, or has ended. */
+static void one_is_not_left(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+
+	attach_to(p, 1);
+	add_processes(p, 1);
+	p->opts.for_ns = 1;
+	play.end_ret = -ESRCH;
+	assert_int_equal(run(p, &err), 0);
+	play.end_ret = -EBUSY;
+	play.has_ended = true;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(said(p), "");
+	play.has_ended = false;
+	assert_int_equal(run(p, &err), 0);
+	assert_string_equal(said(p), "WARN: it did not end\n");
+}
+
+static unsigned count_fds(void)
+{
+	unsigned nr = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void nothing_stays_open(void **state)
+{
+	struct place *p = *state;
+	struct uft_err err = { 0 };
+	unsigned before = count_fds();
+
+	attach_to(p, 1);
+	add_processes(p, 1);
+	p->opts.for_ns = 1;
+	assert_int_equal(run(p, &err), 0);
+	assert_int_equal(count_fds(), before);
+}
+
+/* --- what is patched --- */
+
+/* The files that the process executes are looked at before it is attached to. */
+static void files_are_looked_at(void **state)
+{
+	struct place *p = *state;
+	char path[PATH_MAX] = "";
+	const struct known_module *known;
+	size_t nr = 0;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	p->run.settings = p->t->settings;
+	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &p->t->patches, NULL), 0);
+	attach_to(p, 1);
+	p->run.pids[0] = getpid();
+	attached_find_patches(&p->run, &p->t->rec);
+	for (known = p->t->rec.planner.modules.first; known; known = known->next) {
+		bool is_program = strcmp(known->path, path) == 0;
+
+		nr += is_program;
+		/* Known as what it is: the program or a library. */
+		assert_int_equal(known->patches[true].is_known, is_program);
+		assert_false(is_program && known->patches[false].is_known);
+	}
+	assert_int_equal(nr, 1);
+	patch_rules_deinit(&p->t->patches);
+	/* One that has ended has none. */
+	p->run.pids[0] = INT_MAX;
+	attached_find_patches(&p->run, &p->t->rec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(the_processes),
+		each(no_processes),
+		each(options_that_come_too_late),
+		each(so_long),
+		each(other_ends),
+		each(asked_for),
+		each(one_does_not_begin),
+		each(one_is_not_left),
+		each(nothing_stays_open),
+		each(files_are_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

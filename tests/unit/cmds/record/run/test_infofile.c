@@ -1,0 +1,339 @@
+/* `info` and `default.opts`: what is said of a recording. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "cmds/record/run/infofile.h"
+#include "tests/unit/lib/store_memory.h"
+#include "utils/format/header.h"
+#include "utils/format/info.h"
+#include "utils/spec/filters.h"
+
+#define ALWAYS	 (FEAT_TASK_SESSION | FEAT_SYM_REL_ADDR | FEAT_MAX_STACK | FEAT_AUTO_ARGS)
+#define AT_LEAST (INFO_EXE_NAME | INFO_CMDLINE | INFO_VERSION | INFO_PATTERN_TYPE)
+
+struct place {
+	struct store_memory memory;
+	struct filters filters;
+	struct watch_spec watch;
+	struct event_rules events;
+	struct opts opts;
+	struct run run;
+	struct recorder rec;
+};
+
+static int setup(void **state)
+{
+	static char *argv[] = { "/usr/bin/utrail", "record", "a b", "it's", NULL };
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	store_memory_init(&p->memory);
+	p->opts.argc = 4;
+	p->opts.argv = argv;
+	p->opts.match = MATCH_GLOB;
+	p->run.opts = &p->opts;
+	p->run.store = &p->memory.store;
+	p->run.settings = (struct record_settings){
+		.filters = &p->filters,
+		.watch = &p->watch,
+		.events = &p->events,
+		.clock_id = CLOCK_MONOTONIC,
+		.max_stack = 77,
+	};
+	p->rec.settings = &p->run.settings;
+	strcpy(p->run.program.path, "/proc/self/exe");
+	p->run.program.facts.endian = 1;
+	p->run.program.facts.elf_class = 2;
+	p->run.end.status = RECORDER_STATUS_UNKNOWN;
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	store_memory_deinit(&p->memory);
+	filters_deinit(&p->filters);
+	argrules_deinit(&p->run.args);
+	event_rules_deinit(&p->events);
+	free(p);
+	return 0;
+}
+
+static void read_back(struct place *p, struct data_header *header, struct info *info)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	assert_int_equal(store_read(p->run.store, "info", SIZE_MAX, &text), 0);
+	assert_true(text.len > HEADER_SIZE);
+	assert_int_equal(header_decode((const uint8_t *)text.data, text.len, header, NULL), 0);
+	assert_int_equal(info_decode(text.data + HEADER_SIZE, text.len - HEADER_SIZE, info, NULL),
+			 0);
+	assert_int_equal(header->info_mask, info->mask);
+}
+
+static void command_lines(void **state)
+{
+	struct place *p = *state;
+	char *text = infofile_command_line(&p->opts);
+
+	assert_string_equal(text, "utrail record \"a b\" \"it's\"");
+	free(text);
+	p->opts.argc = 1;
+	text = infofile_command_line(&p->opts);
+	assert_string_equal(text, "utrail");
+	free(text);
+	p->opts.argc = 0;
+	text = infofile_command_line(&p->opts);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+/* What a reader needs at least. */
+static void at_the_beginning(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+	char *exe = realpath("/proc/self/exe", NULL);
+
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(header.version, HEADER_VERSION);
+	assert_int_equal(header.header_size, HEADER_SIZE);
+	assert_int_equal(header.endian, 1);
+	assert_int_equal(header.elf_class, 2);
+	assert_int_equal(header.max_stack, 77);
+	assert_int_equal(header.feat_mask, ALWAYS);
+	assert_int_equal(info.mask & ~INFO_EXE_BUILD_ID, AT_LEAST);
+	assert_string_equal(info.exename, exe);
+	assert_string_equal(info.cmdline, "utrail record \"a b\" \"it's\"");
+	assert_string_equal(info.pattern_type, "glob");
+	free(exe);
+}
+
+/* A program that is gone keeps the name that it was called by. */
+static void without_a_file(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	strcpy(p->run.program.path, "/nothing/here");
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_string_equal(info.exename, "/nothing/here");
+	assert_int_equal(info.mask, AT_LEAST);
+}
+
+static uint64_t features(struct place *p)
+{
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	return header.feat_mask & ~(uint64_t)ALWAYS;
+}
+
+/* Each says so by its own bit. */
+static void bits_of_features(void **state)
+{
+	struct place *p = *state;
+
+	p->run.has_perf = true;
+	assert_int_equal(features(p), FEAT_PERF_EVENT);
+	p->run.has_perf = false;
+	p->run.has_kernel = true;
+	assert_int_equal(features(p), FEAT_KERNEL);
+	p->run.has_kernel = false;
+	p->run.has_debug = true;
+	assert_int_equal(features(p), FEAT_DEBUG_INFO);
+	p->run.has_debug = false;
+	p->run.has_events = true;
+	assert_int_equal(features(p), FEAT_EVENT);
+	p->run.has_events = false;
+	p->run.settings.use_libcalls = true;
+	assert_int_equal(features(p), FEAT_PLTHOOK);
+	p->run.settings.use_libcalls = false;
+	p->run.settings.estimates_return = true;
+	assert_int_equal(features(p), FEAT_ESTIMATE_RETURN);
+	p->run.settings.estimates_return = false;
+	p->opts.auto_args = true;
+	assert_int_equal(features(p), FEAT_ARGUMENT | FEAT_RETVAL);
+	p->opts.auto_args = false;
+	/* events.txt is there for events of the program, and for counters. */
+	assert_int_equal(event_rules_parse("a:b", MATCH_GLOB, &p->events, NULL), 0);
+	assert_int_equal(features(p), FEAT_EVENT);
+	event_rules_deinit(&p->events);
+	p->events = (struct event_rules){ 0 };
+	assert_int_equal(
+		filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@depth=3;g@trace", NULL), 0);
+	assert_int_equal(features(p), 0);
+	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@callsite", NULL), 0);
+	assert_int_equal(features(p), FEAT_CALLSITE);
+}
+
+static void add_rules(struct place *p, const char *text, enum argrules_about about)
+{
+	const struct argrules_source source = { MATCH_GLOB, about, 8, false, false };
+
+	assert_int_equal(argrules_parse(&p->run.args, text, &source, NULL), 0);
+	p->run.settings.captures.rules = &p->run.args;
+}
+
+/* What readers take payloads apart by. */
+static void arguments(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	add_rules(p, "f@arg1", ARGRULES_ARGS);
+	assert_int_equal(features(p), FEAT_ARGUMENT);
+	add_rules(p, "g@retval", ARGRULES_RETVAL);
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(header.feat_mask, ALWAYS | FEAT_ARGUMENT | FEAT_RETVAL);
+	assert_true(info.mask & INFO_ARG_SPEC);
+	assert_string_equal(info.argspec, "f@arg1");
+	assert_string_equal(info.retspec, "g@retval");
+	assert_non_null(info.argauto);
+	assert_non_null(info.retauto);
+	assert_non_null(info.enumauto);
+	assert_false(info.auto_args);
+}
+
+static void results_alone(void **state)
+{
+	struct place *p = *state;
+
+	add_rules(p, "g@retval", ARGRULES_RETVAL);
+	assert_int_equal(features(p), FEAT_RETVAL);
+}
+
+static void all_that_is_known(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	p->opts.auto_args = true;
+	p->run.settings.captures.is_auto = true;
+	assert_int_equal(infofile_begin(&p->run, NULL), 0);
+	read_back(p, &header, &info);
+	assert_true(info.auto_args);
+	assert_null(info.argspec);
+	assert_null(info.retspec);
+}
+
+/* At the end: how it ended, and who there was, each once. */
+static void at_the_end(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+	int32_t tids[] = { 30, 10, 30, 20, 10 };
+
+	p->run.end.status = 0x300;
+	p->run.end.usage.ru_maxrss = 99;
+	p->run.elapsed_ns = 5000;
+	p->rec.tasks.tids = tids;
+	p->rec.tasks.nr_tids = 5;
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(info.exit_status, 0x300);
+	assert_int_equal(info.nr_tids, 3);
+	assert_int_equal(info.tids[0], 10);
+	assert_int_equal(info.tids[1], 20);
+	assert_int_equal(info.tids[2], 30);
+	assert_true(info.mask & INFO_TASKINFO);
+	assert_true(info.mask & INFO_EXIT_STATUS);
+	assert_true(info.mask & INFO_USAGEINFO);
+	assert_int_equal(info.maxrss_kb, 99);
+	assert_true(info.mask & INFO_RECORD_DATE);
+	assert_true(info.mask & INFO_UTC_OFFSET);
+	assert_true(info.mask & INFO_OSINFO);
+	assert_int_equal(info.mask & AT_LEAST, AT_LEAST);
+	assert_null(strchr(info.record_date, '\n'));
+
+	/* The clock's time and the offset make the time of day, but for what was rounded. */
+	int64_t off = time(NULL) - info.utc_offset_s -
+		      (int64_t)(settings_now_ns(&p->run.settings) / 1000000000ULL);
+
+	assert_true(off >= -2 && off <= 2);
+}
+
+/* Nobody knows how it ended, so nobody knows what it used either. */
+static void an_end_that_is_not_known(void **state)
+{
+	struct place *p = *state;
+	struct info info cleanup_info = { 0 };
+	struct data_header header;
+
+	assert_int_equal(infofile_finish(&p->run, &p->rec, NULL), 0);
+	read_back(p, &header, &info);
+	assert_int_equal(info.exit_status, RECORDER_STATUS_UNKNOWN);
+	assert_false(info.mask & INFO_USAGEINFO);
+	assert_false(info.mask & INFO_TASKINFO);
+}
+
+static const char *default_opts(struct place *p)
+{
+	static char text[256];
+	struct strbuf content cleanup_strbuf = { 0 };
+
+	assert_int_equal(infofile_default_opts(&p->run, NULL), 0);
+	assert_int_equal(store_read(p->run.store, "default.opts", sizeof(text) - 1, &content), 0);
+	return strcpy(text, strbuf_str(&content));
+}
+
+/* Readers would drop calls that were kept in spite of the threshold. */
+static void options_for_readers(void **state)
+{
+	struct place *p = *state;
+
+	assert_string_equal(default_opts(p), "");
+	p->run.settings.traces_processes = true;
+	assert_string_equal(default_opts(p), "--event-full\n");
+	p->run.settings.threshold_ns = 5000;
+	assert_string_equal(default_opts(p), "--event-full\n-t 5us\n");
+	p->run.settings.traces_processes = false;
+	assert_string_equal(default_opts(p), "-t 5us\n");
+	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@depth=3", NULL), 0);
+	assert_string_equal(default_opts(p), "-t 5us\n");
+	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@time=1us", NULL), 0);
+	assert_string_equal(default_opts(p), "");
+}
+
+static void short_calls_that_are_kept(void **state)
+{
+	struct place *p = *state;
+
+	p->run.settings.threshold_ns = 5000;
+	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@trace", NULL), 0);
+	assert_string_equal(default_opts(p), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(command_lines),
+		each(at_the_beginning),
+		each(without_a_file),
+		each(bits_of_features),
+		each(arguments),
+		each(results_alone),
+		each(all_that_is_known),
+		each(at_the_end),
+		each(an_end_that_is_not_known),
+		each(options_for_readers),
+		each(short_calls_that_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

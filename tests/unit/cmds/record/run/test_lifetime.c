@@ -1,0 +1,200 @@
+/* A recording from its program's first step to the end: whose status it has, and what becomes of signals. */
+#include "tests/unit/lib/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static sigset_t before;
+
+static int setup(void **state)
+{
+	int ret = test_recorder_setup(state);
+	struct test_recorder *t = *state;
+	sigset_t set;
+
+	recorder_signals(&t->settings, &set);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &before), 0);
+	return ret;
+}
+
+static int teardown(void **state)
+{
+	const struct timespec now = { 0 };
+	sigset_t chld;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigtimedwait(&chld, NULL, &now);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+	return test_recorder_teardown(state);
+}
+
+static unsigned count_fds(void)
+{
+	unsigned nr = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/* A program that does @what: a number to exit with, or a signal to wait for, below 0. */
+static pid_t begin(int what)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		const struct rlimit no_core = { 0 };
+
+		setrlimit(RLIMIT_CORE, &no_core);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		if (what >= 0)
+			_exit(what);
+		signal(-what, SIG_DFL);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* The descriptor of the program stays: others ask by it. */
+static void run(struct test_recorder *t, pid_t pid, struct recorder_end *end)
+{
+	unsigned nr = count_fds();
+
+	assert_int_equal(recorder_run(&t->rec, pid, end, NULL), 0);
+	assert_int_equal(count_fds(), nr + (t->rec.program_fd >= 0));
+}
+
+static void its_status(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	pid_t pid = begin(7);
+
+	run(t, pid, &end);
+	assert_true(WIFEXITED(end.status));
+	assert_int_equal(WEXITSTATUS(end.status), 7);
+	assert_int_equal(end.given_up, 0);
+	assert_false(end.has_left_rest);
+	assert_true(end.usage.ru_maxrss > 0);
+	/* It is nobody's child any more. */
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void that_of_a_signal(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	pid_t pid = begin(-SIGTERM);
+
+	kill(pid, SIGKILL);
+	run(t, pid, &end);
+	assert_true(WIFSIGNALED(end.status));
+	assert_int_equal(WTERMSIG(end.status), SIGKILL);
+	assert_int_equal(end.given_up, 0);
+}
+
+/* What somebody sends to us is meant for the program. */
+static void passed_on(void **state)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		t->rec.alive = (struct alive){ 0 };
+		if (t->rec.program_fd >= 0)
+			close(t->rec.program_fd);
+		t->rec.program_fd = -1;
+		pid_t pid = begin(-signals[i]);
+
+		raise(signals[i]);
+		run(t, pid, &end);
+		assert_true(WIFSIGNALED(end.status));
+		assert_int_equal(WTERMSIG(end.status), signals[i]);
+		assert_int_equal(end.given_up, 0);
+	}
+}
+
+/* No child of ours, as with --keep-pid: its end is seen, and its status is its parent's. */
+static void not_ours(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	int fds[2];
+	pid_t middle;
+	pid_t pid = 0;
+	int status;
+	char byte;
+	int go[2];
+
+	assert_true(pipe(fds) == 0 && pipe(go) == 0);
+	middle = fork();
+	if (middle == 0) {
+		pid = fork();
+		if (pid == 0) {
+			close(go[1]);
+			_exit(read(go[0], &byte, 1) == 1 ? 5 : 6);
+		}
+		if (write(fds[1], &pid, sizeof(pid)) != sizeof(pid))
+			_exit(1);
+		_exit(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 5 ? 0 : 2);
+	}
+	assert_int_equal(read(fds[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(write(go[1], "", 1), 1);
+	run(t, pid, &end);
+	assert_int_equal(end.status, RECORDER_STATUS_UNKNOWN);
+	assert_int_equal(end.given_up, 0);
+	assert_int_equal(waitpid(middle, &status, 0), middle);
+	assert_int_equal(status, 0);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(go[i]);
+	}
+}
+
+static void has(const sigset_t *set, int sig, bool is_in)
+{
+	assert_int_equal(sigismember(set, sig), is_in);
+}
+
+/* SIGHUP stays ignored where it was (nohup), and SIGUSR1 is the program's matter but in flight recordings. */
+static void which_signals(void **state)
+{
+	struct test_recorder *t = *state;
+	void (*hangup)(int) = signal(SIGHUP, SIG_DFL);
+	sigset_t set;
+
+	recorder_signals(&t->settings, &set);
+	has(&set, SIGINT, true);
+	has(&set, SIGTERM, true);
+	has(&set, SIGQUIT, true);
+	has(&set, SIGCHLD, true);
+	has(&set, SIGHUP, true);
+	has(&set, SIGUSR1, false);
+	has(&set, SIGUSR2, false);
+	signal(SIGHUP, SIG_IGN);
+	t->settings.flight_bytes = 1;
+	recorder_signals(&t->settings, &set);
+	has(&set, SIGHUP, false);
+	has(&set, SIGUSR1, true);
+	t->settings.flight_bytes = 0;
+	signal(SIGHUP, hangup);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(its_status), each(that_of_a_signal), each(passed_on),
+		each(not_ours),	  each(which_signals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Which programs can be recorded, and what is said of others. */
+#include "tests/unit/lib/elf_image.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "arch/arch.h"
+#include "cmds/record/run/program.h"
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	strcpy(dir, "/tmp/utrail-program.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	return chdir(dir);
+}
+
+static int teardown(void **state)
+{
+	assert_int_equal(chdir("/"), 0);
+	return rmdir(dir);
+}
+
+static void write_file(const char *name, const void *data, size_t len)
+{
+	int fd = open(name, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0755);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), len);
+	close(fd);
+}
+
+/* The program ./it, whose header says so, and which refers to the function @symbol. */
+static void make(const char *symbol, uint16_t type, uint16_t machine, bool is_static)
+{
+	struct elf_image img cleanup_image = { .has_interp = !is_static, .machine = machine };
+	struct image_symbols s = { 0 };
+
+	image_symbol(&s, symbol, 0, 0, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF);
+	image_symbol_sections(&img, &s, SHT_DYNSYM);
+	image_finish(&img);
+	((Elf64_Ehdr *)img.data.data)->e_type = type;
+	write_file("it", img.data.data, img.data.len);
+}
+
+static struct record_program program;
+static struct uft_err error;
+
+static int find(const char *name, const struct opts *options)
+{
+	char *args[] = { (char *)name, "first", "second", NULL };
+	struct opts opts = *options;
+
+	err_clear(&error);
+	opts.args = args;
+	opts.nr_args = 3;
+	program = (struct record_program){ 0 };
+	int ret = record_program_find(&program, &opts, &error);
+
+	assert_int_equal(program.argv != NULL, ret == 0);
+	if (ret == 0) {
+		assert_string_equal(program.argv[0], name);
+		assert_string_equal(program.argv[1], "first");
+		assert_string_equal(program.argv[2], "second");
+		assert_null(program.argv[3]);
+		record_program_deinit(&(struct record_program *){ &program });
+		assert_null(program.argv);
+	}
+	return ret;
+}
+
+static struct patch_rules no_patches;
+static const struct opts plain = { .patches = &no_patches };
+
+static void check_refused(const struct opts *opts, const char *text)
+{
+	assert_int_equal(find("./it", opts), -ENOEXEC);
+	assert_non_null(strstr(error.text, text));
+}
+
+static void programs_with_hooks(void **state)
+{
+	make("mcount", ET_EXEC, arch_elf_machine, false);
+	assert_int_equal(find("./it", &plain), 0);
+	assert_string_equal(program.path, "./it");
+	assert_true(program.facts.has_mcount);
+	make("__fentry__", ET_DYN, arch_elf_machine, false);
+	assert_int_equal(find("./it", &plain), 0);
+	make("__cyg_profile_func_enter", ET_EXEC, arch_elf_machine, false);
+	assert_int_equal(find("./it", &plain), 0);
+	unlink("it");
+	assert_int_equal(find("./it", &plain), -ENOENT);
+}
+
+/* Without hooks somebody must have said where records are to come from. */
+static void programs_without_hooks(void **state)
+{
+	struct patch_rules patches = { 0 };
+	struct opts opts = plain;
+
+	make("puts", ET_EXEC, arch_elf_machine, false);
+	check_refused(&plain, "cannot trace './it': it has no calls of 'mcount'; compile it with");
+	opts.force = true;
+	assert_int_equal(find("./it", &opts), 0);
+	opts = plain;
+	opts.nest_libcalls = true;
+	assert_int_equal(find("./it", &opts), 0);
+	opts = plain;
+	opts.proc = true;
+	assert_int_equal(find("./it", &opts), 0);
+	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &patches, NULL), 0);
+	opts = plain;
+	opts.patches = &patches;
+	assert_int_equal(find("./it", &opts), 0);
+	patch_rules_deinit(&patches);
+	unlink("it");
+}
+
+/* Functions that are to be taken out give no records. */
+static void only_taken_out(void **state)
+{
+	struct patch_rules patches = { 0 };
+	struct opts opts = { .patches = &patches };
+
+	make("puts", ET_EXEC, arch_elf_machine, false);
+	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &patches, NULL), 0);
+	for (size_t i = 0; i < patches.nr; i++)
+		patches.rules[i].takes_out = true;
+	check_refused(&opts, "it has no calls of 'mcount'");
+	patch_rules_deinit(&patches);
+	unlink("it");
+}
+
+static void other_kinds(void **state)
+{
+	struct opts opts = plain;
+
+	opts.force = true;
+	make("mcount", ET_REL, arch_elf_machine, false);
+	check_refused(&opts, "cannot trace './it': ELF type 1 is not a program");
+	make("mcount", ET_CORE, arch_elf_machine, false);
+	check_refused(&opts, "ELF type 4 is not a program");
+	make("mcount", ET_EXEC, arch_elf_machine, true);
+	check_refused(&opts, "cannot trace './it': it is statically linked");
+	make("mcount", ET_EXEC, EM_S390, false);
+	check_refused(&opts, "cannot trace './it': it is for machine 22 with 64-bit words, this "
+			     "utrail is for machine");
+	write_file("it", "neither", 7);
+	check_refused(&opts, "cannot trace './it': not a program for Linux (ELF)");
+	opts.proc = true;
+	check_refused(&opts, "not a program for Linux (ELF)");
+	make("mcount", ET_REL, arch_elf_machine, false);
+	check_refused(&opts, "ELF type 1 is not a program");
+	unlink("it");
+}
+
+/* What processes do needs no probe; the recording is then one of this machine. */
+static void processes_of_any_machine(void **state)
+{
+	struct opts opts = plain;
+
+	opts.proc = true;
+	make("puts", ET_EXEC, EM_S390, true);
+	assert_int_equal(find("./it", &opts), 0);
+	assert_int_equal(program.facts.machine, EM_S390);
+	assert_int_equal(program.facts.elf_class, arch_elf_class);
+	assert_int_equal(program.facts.endian,
+			 __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB);
+	unlink("it");
+}
+
+/* The interpreter's facts, and the script's name. */
+static void scripts(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct opts opts = plain;
+
+	make("mcount", ET_EXEC, arch_elf_machine, false);
+	strbuf_addf(&text, "#!%s/it\n", dir);
+	write_file("script", text.data, text.len);
+	assert_int_equal(find("./script", &plain), -ENOEXEC);
+	assert_string_equal(error.text, "cannot trace './script': it is a script; use --force to "
+					"trace the programs that it starts");
+	opts.force = true;
+	assert_int_equal(find("./script", &opts), 0);
+	assert_string_equal(program.path, "./script");
+	assert_int_equal(program.facts.kind, OBJECT_ELF);
+	assert_true(program.facts.has_mcount);
+	opts = plain;
+	opts.proc = true;
+	assert_int_equal(find("./script", &opts), 0);
+
+	/* What is wrong with the interpreter is wrong with the script. */
+	make("mcount", ET_EXEC, arch_elf_machine, true);
+	opts = plain;
+	opts.force = true;
+	assert_int_equal(find("./script", &opts), -ENOEXEC);
+	assert_non_null(strstr(error.text, "cannot trace './script': it is statically linked"));
+	unlink("it");
+	assert_int_equal(find("./script", &opts), -ENOENT);
+	assert_non_null(strstr(error.text, "/it'"));
+	unlink("script");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_with_hooks),
+		cmocka_unit_test(programs_without_hooks),
+		cmocka_unit_test(only_taken_out),
+		cmocka_unit_test(other_kinds),
+		cmocka_unit_test(processes_of_any_machine),
+		cmocka_unit_test(scripts),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

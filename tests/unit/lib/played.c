@@ -1,0 +1,435 @@
+/* A process that is played (see played.h). */
+#include "tests/unit/lib/played.h"
+
+#include <errno.h>
+
+#include "cmds/record/attach/hand_over.h"
+#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/target.h"
+#include "cmds/record/attach/unwind.h"
+#include "utils/base/compiler.h"
+#include "utils/base/strbuf.h"
+
+struct played played;
+
+static struct {
+	char word[32];
+	unsigned later;
+	int ret;
+	uint64_t result;
+	bool is_used;
+	bool is_for_ever;
+} answers[32];
+static size_t nr_answers;
+static char words[1 << 15];
+static size_t words_len;
+static struct world_thread *thread_list[2];
+
+/* Functions of the modules, in the order of their addresses. */
+static const char *const libc_functions[] = { "dlopen", "dlclose", "dlerror", "dladdr1",
+					      "syscall" };
+
+static const char *const steps[] = {
+	[ATTACH_STATE] = "STATE",	    [ATTACH_WITHDRAW] = "WITHDRAW",
+	[ATTACH_COUNT] = "COUNT",	    [ATTACH_GIVE_BACK] = "GIVE_BACK",
+	[ATTACH_HANDLE] = "HANDLE",	    [ATTACH_CHANGES] = "CHANGES",
+	[ATTACH_CHANGED] = "CHANGED",	    [ATTACH_OPEN_CALLS] = "OPEN_CALLS",
+	[ATTACH_BEGIN] = "BEGIN",	    [ATTACH_ADOPT] = "ADOPT",
+	[ATTACH_CODES] = "CODES",	    [ATTACH_OPEN_ANNOUNCED] = "OPEN_ANNOUNCED",
+	[ATTACH_CHOOSE] = "CHOOSE",	    [ATTACH_CHOSEN] = "CHOSEN",
+	[ATTACH_DOORS_OPEN] = "DOORS_OPEN", [ATTACH_DOORS_CLOSE] = "DOORS_CLOSE",
+};
+
+void played_begin(void)
+{
+	played = (struct played){ .has_libc = true, .has_linker = true, .has_leave = true };
+	for (size_t i = 0; i < ARRAY_SIZE(played.threads); i++) {
+		played.threads[i].tid = PLAYED_PID + i;
+		thread_list[i] = &played.threads[i];
+		arch_remote_set_pc(&played.threads[i].regs, PLAYED_NOWHERE);
+	}
+	nr_answers = 0;
+	words_len = 0;
+}
+
+void played_answer(const char *word, unsigned later, int ret, uint64_t result)
+{
+	assert_true(nr_answers < ARRAY_SIZE(answers));
+	snprintf(answers[nr_answers].word, sizeof(answers[0].word), "%s", word);
+	answers[nr_answers].later = later;
+	answers[nr_answers].ret = ret;
+	answers[nr_answers].result = result;
+	answers[nr_answers].is_for_ever = false;
+	answers[nr_answers++].is_used = false;
+}
+
+void played_answer_always(const char *word, int ret, uint64_t result)
+{
+	played_answer(word, 0, ret, result);
+	answers[nr_answers - 1].is_for_ever = true;
+}
+
+const char *played_log(void)
+{
+	static char log[sizeof(words)];
+
+	memcpy(log, words, words_len);
+	log[words_len] = '\0';
+	words_len = 0;
+	return log;
+}
+
+void played_check_over(void)
+{
+	for (size_t i = 0; i < nr_answers; i++) {
+		if (!answers[i].is_used && !answers[i].is_for_ever)
+			fail_msg("nobody asked for '%s'", answers[i].word);
+	}
+}
+
+void played_wait(void *arg)
+{
+	assert_ptr_equal(arg, &played);
+	played.waits++;
+}
+
+/* Write a word down; what was said of it. */
+static int act(const char *word, uint64_t *result)
+{
+	/* Of what is done a thousand times nobody reads each word. */
+	if (words_len + strlen(word) + 2 < sizeof(words))
+		words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
+	*result = 0;
+	for (size_t i = 0; i < nr_answers; i++) {
+		if (answers[i].is_used || strcmp(answers[i].word, word) != 0)
+			continue;
+		if (answers[i].later) {
+			answers[i].later--;
+			return 0;
+		}
+		answers[i].is_used = !answers[i].is_for_ever;
+		*result = answers[i].result;
+		return answers[i].ret;
+	}
+	return 0;
+}
+
+static int act_err(const char *word, struct uft_err *err)
+{
+	uint64_t unused;
+	int ret = act(word, &unused);
+
+	return ret < 0 ? err_set(err, ret, "'%s' failed", word) : 0;
+}
+
+/* --- world.h --- */
+
+int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err);
+int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err)
+{
+	*w = (struct world)WORLD_CLOSED;
+	w->pid = pid;
+	w->threads = thread_list;
+	w->nr = ARRAY_SIZE(thread_list);
+	return act_err("open", err);
+}
+
+void __wrap_world_close(struct world *w);
+void __wrap_world_close(struct world *w)
+{
+	act_err("close", NULL);
+}
+
+int __wrap_world_stop(struct world *w, struct uft_err *err);
+int __wrap_world_stop(struct world *w, struct uft_err *err)
+{
+	return act_err("stop", err);
+}
+
+void __wrap_world_let_go(struct world *w);
+void __wrap_world_let_go(struct world *w)
+{
+	act_err("let-go", NULL);
+}
+
+void __wrap_world_let_others_go(struct world *w, const struct world_thread *thread);
+void __wrap_world_let_others_go(struct world *w, const struct world_thread *thread)
+{
+	assert_ptr_equal(thread, &played.threads[0]);
+	act_err("let-others-go", NULL);
+}
+
+size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len);
+size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len)
+{
+	if (act_err("read", NULL) < 0 || address < PLAYED_ROOM ||
+	    address + len > PLAYED_ROOM + sizeof(played.room))
+		return 0;
+	memcpy(to, &played.room[address - PLAYED_ROOM], len);
+	return len;
+}
+
+size_t __wrap_world_write(const struct world *w, uint64_t address, const void *from, size_t len);
+size_t __wrap_world_write(const struct world *w, uint64_t address, const void *from, size_t len)
+{
+	if (act_err("write", NULL) < 0 || address < PLAYED_ROOM ||
+	    address + len > PLAYED_ROOM + sizeof(played.room))
+		return 0;
+	memcpy(&played.room[address - PLAYED_ROOM], from, len);
+	return len;
+}
+
+uint64_t __wrap_world_args(const struct world *w);
+uint64_t __wrap_world_args(const struct world *w)
+{
+	return PLAYED_ROOM;
+}
+
+int __wrap_world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err);
+int __wrap_world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err)
+{
+	assert_int_equal(start, PLAYED_LIBC + 0x1000);
+	assert_int_equal(end, PLAYED_LIBC_END);
+	return act_err("gadgets", err);
+}
+
+int __wrap_world_syscall(struct world *w, struct world_thread *thread, long nr,
+			 const uint64_t args[6], int64_t *result, struct uft_err *err);
+int __wrap_world_syscall(struct world *w, struct world_thread *thread, long nr,
+			 const uint64_t args[6], int64_t *result, struct uft_err *err)
+{
+	char word[32];
+	uint64_t value;
+	int ret;
+
+	assert_ptr_equal(thread, &played.threads[0]);
+	snprintf(word, sizeof(word), "syscall-%ld", nr);
+	ret = act(word, &value);
+	*result = value;
+	return ret < 0 ? err_set(err, ret, "'%s' failed", word) : 0;
+}
+
+int __wrap_world_make_room(struct world *w, struct world_thread *thread, struct uft_err *err);
+int __wrap_world_make_room(struct world *w, struct world_thread *thread, struct uft_err *err)
+{
+	assert_ptr_equal(thread, &played.threads[0]);
+	return act_err("make-room", err);
+}
+
+int __wrap_world_drop_room(struct world *w, struct world_thread *thread, struct uft_err *err);
+int __wrap_world_drop_room(struct world *w, struct world_thread *thread, struct uft_err *err)
+{
+	assert_ptr_equal(thread, &played.threads[0]);
+	return act_err("drop-room", err);
+}
+
+static void name_of(uint64_t fn, const uint64_t args[6], char word[32])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(libc_functions); i++) {
+		if (fn == PLAYED_LIBC + i + 1)
+			strcpy(word, libc_functions[i]);
+	}
+	if (fn == PLAYED_ATTACH)
+		strcpy(word, "ATTACH");
+	if (fn == PLAYED_LEAVE)
+		strcpy(word, steps[args[0]]);
+}
+
+int __wrap_world_call(struct world *w, struct world_thread *thread, uint64_t fn,
+		      const uint64_t args[6], int patience_ms, uint64_t *result,
+		      struct uft_err *err);
+int __wrap_world_call(struct world *w, struct world_thread *thread, uint64_t fn,
+		      const uint64_t args[6], int patience_ms, uint64_t *result,
+		      struct uft_err *err)
+{
+	char word[32] = "wild";
+	int ret;
+
+	assert_ptr_equal(thread, &played.threads[0]);
+	assert_true(patience_ms >= LOAD_MS);
+	name_of(fn, args, word);
+	ret = act(word, result);
+	if (ret < 0)
+		return err_set(err, ret, "'%s' failed", word);
+	if (fn == PLAYED_LIBC + 1 && !played.keeps_probe && *result)
+		played.has_probe = true;
+	if (fn == PLAYED_LIBC + 2 && !played.keeps_probe)
+		played.has_probe = false;
+	return 0;
+}
+
+/* --- maps.h --- */
+
+static void map(struct maps *maps, uint64_t start, uint64_t end, bool is_code, const char *path)
+{
+	maps->lines = realloc(maps->lines, (maps->nr + 1) * sizeof(*maps->lines));
+	assert_non_null(maps->lines);
+	maps->lines[maps->nr++] = (struct mapping){ start, end, is_code, strdup(path) };
+}
+
+static void map_all(struct maps *maps)
+{
+	static const char libc[] = "/lib/libc.so.6";
+	static const char linker[] = "/lib/ld-linux.so.2";
+	static const char probe[] = "/lib/libmcount.so";
+
+	if (played.has_libc) {
+		map(maps, PLAYED_LIBC, PLAYED_LIBC + 0x1000, false, libc);
+		map(maps, PLAYED_LIBC + 0x1000, PLAYED_LIBC_END, true, libc);
+	}
+	if (played.has_musl)
+		map(maps, PLAYED_LIBC, PLAYED_LIBC_END, true, "/lib/ld-musl.so.1");
+	if (played.has_linker) {
+		map(maps, PLAYED_LINKER, PLAYED_LINKER_CODE, false, linker);
+		map(maps, PLAYED_LINKER_CODE, PLAYED_LINKER_END, true, linker);
+	}
+	if (played.has_probe) {
+		map(maps, PLAYED_PROBE, PLAYED_PROBE_CODE, false, probe);
+		map(maps, PLAYED_PROBE_CODE, PLAYED_PROBE_END, true, probe);
+	}
+}
+
+int __wrap_maps_read(struct maps *maps, pid_t pid);
+int __wrap_maps_read(struct maps *maps, pid_t pid)
+{
+	uint64_t unused;
+	int ret = act("maps", &unused);
+
+	assert_int_equal(pid, PLAYED_PID);
+	maps_deinit(maps);
+	if (ret == 0)
+		map_all(maps);
+	return ret;
+}
+
+uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name);
+uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name)
+{
+	if (played.missing && strcmp(name, played.missing) == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(libc_functions); i++) {
+		if (base == PLAYED_LIBC && strcmp(name, libc_functions[i]) == 0)
+			return PLAYED_LIBC + i + 1;
+	}
+	if (base == PLAYED_PROBE && strcmp(name, ATTACH_FUNCTION) == 0)
+		return PLAYED_ATTACH;
+	if (base == PLAYED_PROBE && strcmp(name, LEAVE_FUNCTION) == 0)
+		return PLAYED_LEAVE;
+	return 0;
+}
+
+/* --- quiet.h, target.h --- */
+
+int __wrap_quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
+		      struct uft_err *err);
+int __wrap_quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
+		      struct uft_err *err)
+{
+	int ret = act_err("quiet", err);
+
+	*thread = ret < 0 ? NULL : &played.threads[0];
+	return ret;
+}
+
+bool __wrap_quiet_has_interrupted(const struct world *w, const struct maps *maps,
+				  const struct world_thread *t, uint64_t start, uint64_t end);
+bool __wrap_quiet_has_interrupted(const struct world *w, const struct maps *maps,
+				  const struct world_thread *t, uint64_t start, uint64_t end)
+{
+	return played.pc >= start && played.pc < end;
+}
+
+int __wrap_target_explain(pid_t pid, int ret, struct uft_err *err);
+int __wrap_target_explain(pid_t pid, int ret, struct uft_err *err)
+{
+	assert_int_equal(pid, PLAYED_PID);
+	return err_set(err, ret, "explained");
+}
+
+/* --- text.h --- */
+
+int __wrap_text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+		     struct uft_err *err);
+int __wrap_text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+		     struct uft_err *err)
+{
+	int ret = act_err("text-read", err);
+
+	text_deinit(text);
+	if (ret == 0 && nr) {
+		assert_int_equal(nr, played.nr_changes);
+		text->changes = exact_copy(played.changes, nr * sizeof(*text->changes));
+		text->nr = nr;
+	}
+	return ret;
+}
+
+/* "put-in(SITE,SITE)". What is not left is in, or out. */
+static size_t change(const char *word, const struct text *text, bool is_in)
+{
+	char whole[512];
+	int at = snprintf(whole, sizeof(whole), "%s(", word);
+	uint64_t left;
+
+	for (size_t i = 0; i < text->nr; i++)
+		at += snprintf(whole + at, sizeof(whole) - at, "%s%llx", i ? "," : "",
+			       (unsigned long long)text->changes[i].site);
+	snprintf(whole + at, sizeof(whole) - at, ")");
+	act(whole, &left);
+	for (size_t i = 0; i < text->nr && !left; i++) {
+		for (size_t k = 0; k < played.nr_changes; k++) {
+			if (played.changes[k].site != text->changes[i].site)
+				continue;
+			played.in &= ~(1ULL << k);
+			played.in |= (uint64_t)is_in << k;
+		}
+	}
+	return left;
+}
+
+size_t __wrap_text_put_in(struct text *text, struct world *w, const struct maps *maps);
+size_t __wrap_text_put_in(struct text *text, struct world *w, const struct maps *maps)
+{
+	return change("put-in", text, true);
+}
+
+size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps);
+size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps)
+{
+	return change("take-out", text, false);
+}
+
+bool __wrap_text_is_in(const struct world *w, const struct attach_change *change);
+bool __wrap_text_is_in(const struct world *w, const struct attach_change *change)
+{
+	for (size_t k = 0; k < played.nr_changes; k++) {
+		if (played.changes[k].site == change->site)
+			return played.in >> k & 1;
+	}
+	return false;
+}
+
+/* --- time --- */
+
+int __wrap_usleep(unsigned us);
+int __wrap_usleep(unsigned us)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), "sleep-%u", us);
+	return act_err(word, NULL);
+}
+
+static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+
+struct attaching *played_make(void)
+{
+	struct attaching *a = attaching_make(PLAYED_PID, &how, NULL);
+
+	assert_non_null(a);
+	assert_int_equal(attaching_find_libc(a, NULL), 0);
+	if (played.has_probe)
+		assert_true(attaching_find_probe(a));
+	played_log();
+	return a;
+}

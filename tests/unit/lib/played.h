@@ -1,0 +1,78 @@
+/*
+ * A process that is attached to, played: what cmds/record/attach/ does with it is written down word by word, and what comes of it is what the test has
+ * said. Linked with --wrap for what world.h, quiet.h, maps.h, text.h and unwind.h have.
+ */
+#ifndef UTRAIL_TESTS_UNIT_PLAYED_H
+#define UTRAIL_TESTS_UNIT_PLAYED_H
+
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/record/attach/attaching.h"
+
+#define PLAYED_PID 4711
+
+/* Where things are in it. */
+#define PLAYED_LIBC	   0x10000ULL
+#define PLAYED_LIBC_END	   0x20000ULL
+#define PLAYED_LINKER	   0x20000ULL
+#define PLAYED_LINKER_CODE 0x22000ULL
+#define PLAYED_LINKER_END  0x30000ULL
+#define PLAYED_PROBE	   0x30000ULL
+#define PLAYED_PROBE_CODE  0x32000ULL
+#define PLAYED_PROBE_END   0x40000ULL
+#define PLAYED_ROOM	   0x50000ULL
+#define PLAYED_ATTACH	   (PLAYED_PROBE_CODE + 1)
+#define PLAYED_LEAVE	   (PLAYED_PROBE_CODE + 2)
+#define PLAYED_NOWHERE	   0xdead000ULL
+
+/*
+ * From now on the next time that @word is written down, or the next but @later times, it returns @ret, and gives @result; else everything goes well and
+ * gives 0. What begins with "put-in" or "take-out" has @result left.
+ */
+void played_answer(const char *word, unsigned later, int ret, uint64_t result);
+
+/* Likewise, each time. */
+void played_answer_always(const char *word, int ret, uint64_t result);
+
+/* What was done since the last time, with blanks between. */
+const char *played_log(void);
+
+/* All answers were asked for. */
+void played_check_over(void);
+
+/*
+ * @has_probe: it is mapped, from the next look at the maps on. dlopen(3) and dlclose(3) change it, unless @keeps_probe
+ * @has_libc, @has_musl, @has_linker: likewise
+ * @room: the memory at PLAYED_ROOM
+ * @in: changes that are in the text, a bit for each by its place among text->changes, as text_is_in() says
+ * @waits: how often it was let be
+ * @nr_changes: what text_read() gives, @changes
+ * @pc: where handlers of signals have interrupted the code of its threads; 0: nowhere
+ */
+struct played {
+	bool has_probe;
+	bool keeps_probe;
+	bool has_libc;
+	bool has_musl;
+	bool has_linker;
+	bool has_leave;
+	const char *missing; /* a function that no module exports */
+	_Alignas(64) uint8_t room[WORLD_ARGS_BYTES];
+	struct attach_change changes[16];
+	size_t nr_changes;
+	uint64_t in;
+	unsigned waits;
+	uint64_t pc;
+	struct world_thread threads[2];
+};
+extern struct played played;
+
+/* A process that has everything but the probe, in which nothing has happened. */
+void played_begin(void);
+
+/* One that is at work. For attaching_done(). */
+struct attaching *played_make(void);
+
+void played_wait(void *arg);
+
+#endif
