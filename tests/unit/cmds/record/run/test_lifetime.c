@@ -40,9 +40,13 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* A program that does @what: a number to exit with, or a signal to wait for, below 0. */
+/*
+ * A program that does @what: a number to exit with, or a signal to wait for, below 0. That one is blocked and not ignored (as SIGINT and SIGQUIT are
+ * in jobs that a shell has in the background) when the child begins: one that comes at once waits.
+ */
 static pid_t begin(int what)
 {
+	void (*was)(int) = what < 0 ? signal(-what, SIG_DFL) : NULL;
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -53,11 +57,12 @@ static pid_t begin(int what)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		if (what >= 0)
 			_exit(what);
-		signal(-what, SIG_DFL);
 		for (;;)
 			pause();
 	}
 	assert_true(pid > 0);
+	if (what < 0)
+		signal(-what, was);
 	return pid;
 }
 
