@@ -8,6 +8,10 @@
 
 #include <unistd.h>
 
+#ifndef NAP_US
+#define NAP_US 2000
+#endif
+
 LEAF(fifth)
 
 FN void fourth(void)
@@ -54,7 +58,7 @@ FN int again(int levels)
 
 int main(void)
 {
-	first(2000);
+	first(NAP_US);
 	second(0);
 	again(3);
 	puts("done");
