@@ -24,6 +24,12 @@ static inline struct text text_of(const char *data, size_t len)
 	return len ? (struct text){ data, data + len } : (struct text){ "", "" };
 }
 
+/* All of @buf, as long as that stays as it is. */
+static inline struct text text_of_buf(const struct strbuf *buf)
+{
+	return text_of(buf->data, buf->len);
+}
+
 static inline size_t text_left(const struct text *t)
 {
 	return t->end - t->at;

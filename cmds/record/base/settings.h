@@ -90,13 +90,18 @@ struct record_settings {
 	bool use_switches;
 };
 
-/* The recording's clock. */
-static inline uint64_t settings_now_ns(const struct record_settings *settings)
+static inline uint64_t clock_now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(settings->clock_id, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* The recording's clock. */
+static inline uint64_t settings_now_ns(const struct record_settings *settings)
+{
+	return clock_now_ns(settings->clock_id);
 }
 
 #endif

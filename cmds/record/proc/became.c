@@ -16,11 +16,6 @@
 #define AUXV_WORDS_MAX 512
 #define AUXV_TYPE_MAX  4096 /* the kernel's are below 100: larger ones are words of another size */
 
-static struct text text_of_buf(const struct strbuf *buf)
-{
-	return text_of(buf->data, buf->len);
-}
-
 static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];

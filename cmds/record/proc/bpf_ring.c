@@ -52,11 +52,6 @@ static uint64_t time_of(const struct bpf_ring *ring, const struct wire_record *r
 	return record->time_ns + ring->to_clock_ns;
 }
 
-static struct text text_of_buf(const struct strbuf *buf)
-{
-	return text_of(buf->data, buf->len);
-}
-
 /* --- tasks --- */
 
 static struct bpf_leader *leader_get(struct bpf_ring *ring, pid_t pid)

@@ -244,20 +244,13 @@ static struct wire_counts read_counts(const struct following *f)
 	return counts;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static void drain(struct following *f)
 {
 	clockid_t clock = f->settings->clock_id;
 
-	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC ? 0
-						       : now_ns(clock) - now_ns(CLOCK_MONOTONIC);
+	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC
+				      ? 0
+				      : clock_now_ns(clock) - clock_now_ns(CLOCK_MONOTONIC);
 	ring_buffer__consume(f->queue);
 }
 

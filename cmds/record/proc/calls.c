@@ -50,11 +50,6 @@ static uint32_t flags_of(const struct call_facts *facts)
 	return arg >= 0 ? facts->args[arg] : 0;
 }
 
-static struct text text_of_buf(const struct strbuf *buf)
-{
-	return text_of(buf->data, buf->len);
-}
-
 static struct text text_of_string(const char *string)
 {
 	return text_of(string, string ? strlen(string) : 0);

@@ -24,7 +24,7 @@ struct near {
 	unsigned nr_elsewhere;
 };
 
-/* How sure of its place a tracee is: { 0 } at first. */
+/* Where a tracee was when somebody asked, and how often it has stopped: { 0 } at first. */
 struct near_place {
 	int cpu;
 	unsigned nr_stops;

@@ -237,14 +237,6 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
 	return taken;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Look at all rings, and tell what is in the files by then. */
 static uint64_t flush_all(struct writers *writers, unsigned index)
 {
@@ -272,12 +264,12 @@ static void *writer_main(void *arg)
 	unsigned index = w->index;
 	_Atomic uint32_t *wake = &writers->control->writers[index].wake;
 	_Atomic uint32_t *sleeping = &writers->control->writers[index].sleeping;
-	uint64_t last_flush = now_ns();
+	uint64_t last_flush = clock_now_ns(CLOCK_MONOTONIC);
 
 	free(w);
 	while (!atomic_load(&writers->stopping)) {
 		uint32_t seen = atomic_load(wake);
-		uint64_t now = now_ns();
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 		bool is_followed = atomic_load_explicit(&writers->is_followed,
 							memory_order_relaxed);
 		long interval_ns = is_followed ? FOLLOWED_INTERVAL_NS : FLUSH_INTERVAL_NS;
