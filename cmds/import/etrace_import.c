@@ -113,6 +113,9 @@ static void know(struct importing *im, const struct proc_record *rec)
 {
 	struct proc_exec exec;
 
+	/* Where a task is is no event. */
+	if (rec->kind == PROC_CPU)
+		return;
 	if (!im->nr_events++)
 		im->first_ns = rec->time_ns;
 	if (!im->program.len && rec->kind == PROC_EXEC &&

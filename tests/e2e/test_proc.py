@@ -244,6 +244,9 @@ def test_long_arguments_are_whole(workdir):
     record("--no-proc-files", "true", *map(os.fsdecode, words)).must()
     data = (workdir / "uftrace.data" / "proc.dat").read_bytes()
     # doc/formats/events.md: the head, and in front of the texts their lengths.
+    kind, length = struct.unpack_from("=II", data, 16)
+    if kind == 64:  # on which CPU the task is
+        data = data[24 + (length + 7) // 8 * 8 :]
     kind, length, *lengths = struct.unpack_from("=II4x4I", data, 16)
     assert kind == 2
     assert data[44 + sum(lengths[:3]) :][: lengths[3]] == b"".join(word + b"\0" for word in [b"true", *words])
@@ -305,3 +308,18 @@ def test_times_are_of_the_recordings_clock(workdir, clock):
     end = time.clock_gettime_ns(name)
     times = [event["ts"] for event in events()]
     assert begin < times[0] and times[-1] < end and times == sorted(set(times))
+
+
+def test_where_they_ran(tmp_path):
+    """Who may run on one CPU only was there; and what clone(2) was told, where it was."""
+    cpu = max(os.sched_getaffinity(0))
+    utrail("record", proc(), "--no-libcall", "taskset", "-c", str(cpu), "sh", "-c", "(exec /bin/true); /bin/echo x; true").must()
+    text = utrail("events", "export", "--as=etrace", "--bare").must().out.splitlines()[1:]
+    begins = next(i for i, line in enumerate(text) if "!PP|" in line and not line.endswith("taskset"))
+    assert {line.split(",")[1] for line in text[begins:]} == {str(cpu)}
+    executions = json.loads(utrail("build", "--as=json", "-d", "uftrace.data").must().out)
+    shells = [e for e in executions if e["x"] and os.path.basename(e["v"][0]) != "taskset"]
+    assert len(shells) == 3
+    for execution in shells:
+        assert execution["u"] == [{"c": cpu, "t": execution["s"]}]
+    assert [child["f"] & 0xff for e in executions for child in e["c"]] == [signal.SIGCHLD] * 2

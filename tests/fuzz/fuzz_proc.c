@@ -51,6 +51,8 @@ static void check_executions(const struct executions *got)
 		FUZZ_CHECK(one->parent == EXECUTION_NONE || one->parent < i);
 		FUZZ_CHECK(one->previous == EXECUTION_NONE || one->previous < i);
 		FUZZ_CHECK(one->next_child == EXECUTION_NONE || one->next_child > i);
+		for (size_t k = one->first_place; k != EXECUTION_NONE; k = got->places[k].next)
+			FUZZ_CHECK(k < got->nr_places && got->places[k].cpu >= 0);
 	}
 }
 

@@ -75,6 +75,11 @@ void proc_exit_encode(int status, struct strbuf *out)
 	add_u32(out, status);
 }
 
+void proc_cpu_encode(int cpu, struct strbuf *out)
+{
+	add_u32(out, cpu);
+}
+
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err)
 {
@@ -159,6 +164,14 @@ bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status)
 		return false;
 	*status = (int32_t)get_u32(data, big);
 	return true;
+}
+
+bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu)
+{
+	if (len < PROC_CPU_BYTES)
+		return false;
+	*cpu = (int32_t)get_u32(data, big);
+	return *cpu >= 0;
 }
 
 bool proc_next_arg(struct text *args, struct text *arg)

@@ -31,6 +31,8 @@ enum proc_kind {
 	PROC_NAME,
 	PROC_ENV,
 	PROC_BEYOND,
+	/* Of no event: on which CPU the task is. */
+	PROC_CPU = 64,
 };
 
 #define PROC_HEAD_BYTES	 24
@@ -38,6 +40,7 @@ enum proc_kind {
 #define PROC_FORK_BYTES	 12 /* and 8 for flags, which earlier versions did not write */
 #define PROC_EXEC_BYTES	 20 /* in front of the texts */
 #define PROC_EXIT_BYTES	 4
+#define PROC_CPU_BYTES	 4
 #define PROC_ACT_NUMBERS 3
 #define PROC_ACT_TEXTS	 3
 #define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
@@ -111,6 +114,7 @@ void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 void proc_fork_encode(const struct proc_fork *made, struct strbuf *out);
 void proc_exec_encode(const struct proc_exec *exec, struct strbuf *out);
 void proc_exit_encode(int status, struct strbuf *out);
+void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
@@ -130,6 +134,9 @@ bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act 
 
 /* @status: of wait(2) */
 bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
+
+/* @cpu: as the kernel counts them, from 0 on */
+bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
 /* The next of @args; false at the end. One that is cut is one, too. */
 bool proc_next_arg(struct text *args, struct text *arg);

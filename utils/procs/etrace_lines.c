@@ -6,16 +6,17 @@
 
 #define NS_PER_SECOND 1000000000ULL
 
-void etrace_begin(struct etrace_lines *lines, uint64_t upid, uint64_t time_ns)
+void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns)
 {
 	lines->upid = upid;
+	lines->cpu = cpu;
 	lines->next_ns = MAX(lines->next_ns, time_ns);
 }
 
 static void put_head(struct etrace_lines *lines)
 {
-	strbuf_addf(lines->out, "%s%llu,0,%llu,%llu!",
-		    lines->is_bare ? "" : "0: ", (unsigned long long)lines->upid,
+	strbuf_addf(lines->out, "%s%llu,%d,%llu,%llu!",
+		    lines->is_bare ? "" : "0: ", (unsigned long long)lines->upid, lines->cpu,
 		    (unsigned long long)(lines->next_ns / NS_PER_SECOND),
 		    (unsigned long long)(lines->next_ns % NS_PER_SECOND));
 	lines->next_ns++;

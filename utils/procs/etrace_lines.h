@@ -17,18 +17,19 @@
  * Where lines are appended. Starts as { .out = ... }.
  *
  * @is_bare: no "0: " in front
- * @upid: whose lines they are
+ * @upid: whose lines they are, and @cpu: where it was
  * @next_ns: the time of the next line: no two have the same, since readers sort them
  */
 struct etrace_lines {
 	struct strbuf *out;
 	bool is_bare;
 	uint64_t upid;
+	int cpu;
 	uint64_t next_ns;
 };
 
-/* The lines that follow are of @upid, and of @time_ns or as little later as it takes. */
-void etrace_begin(struct etrace_lines *lines, uint64_t upid, uint64_t time_ns);
+/* The lines that follow are of @upid on @cpu, and of @time_ns or as little later as it takes. */
+void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns);
 
 /* A line of that text. */
 void etrace_put(struct etrace_lines *lines, const char *fmt, ...) PRINTF_FORMAT(2, 3);

@@ -69,6 +69,7 @@ void etrace_reader_deinit(struct etrace_reader *reader)
 	strbuf_deinit(&reader->variables);
 	intmap_deinit(&reader->by_upid);
 	intmap_deinit(&reader->by_tid);
+	proc_cpus_deinit(&reader->cpus);
 }
 
 /* --- parts of a line --- */
@@ -78,6 +79,7 @@ struct line {
 	const char *start;
 	struct text left;
 	uint64_t upid;
+	int cpu;
 	uint64_t time_ns;
 };
 
@@ -90,7 +92,8 @@ static const char *parse_head(struct line *line)
 	text_word(left, "0: ");
 	if (!text_dec(left, &line->upid) || line->upid > INT64_MAX)
 		return "there should be the number of a task";
-	if (!text_word(left, ",") || !text_dec(left, &cpu) || !text_word(left, ","))
+	if (!text_word(left, ",") || !text_dec(left, &cpu) || cpu > INT32_MAX ||
+	    !text_word(left, ","))
 		return "there should be the number of a CPU, with a comma on both sides";
 	if (!text_dec(left, &seconds) || seconds > SECONDS_MAX)
 		return "there should be a time in seconds";
@@ -98,6 +101,7 @@ static const char *parse_head(struct line *line)
 		return "there should be a comma, and nanoseconds";
 	if (!text_word(left, "!"))
 		return "there should be '!'";
+	line->cpu = (int)cpu;
 	line->time_ns = seconds * NS_PER_SECOND + ns;
 	return NULL;
 }
@@ -172,6 +176,7 @@ static void begin_event(struct etrace_reader *reader, struct etrace_task *task, 
 	memset(event->has_value, 0, sizeof(event->has_value));
 	event->row = row;
 	event->line = reader->line;
+	event->cpu = line->cpu;
 	event->time_ns = line->time_ns;
 	event->nr_args = 0;
 	event->open = ETRACE_NO_TEXT;

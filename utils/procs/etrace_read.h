@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
-#include "utils/format/proc_dat.h"
+#include "utils/format/proc_cpus.h"
 #include "utils/procs/etrace_grammar.h"
 
 /* No text is being read; it is an argument. Others are numbers of texts of the event. */
@@ -20,7 +20,7 @@
  * An event whose lines have not all come.
  *
  * @row: NULL: there is none
- * @line: of its beginning
+ * @line, @cpu: of its beginning
  * @texts: and behind them the arguments, @nr_args of them, with NULs between them
  * @open: what Cont lines are added to, with @nr_parts parts up to now
  * @is_wrong: that was told: the rest of it is not looked at
@@ -28,6 +28,7 @@
 struct etrace_event {
 	const struct etrace_row *row;
 	uint64_t line;
+	int cpu;
 	uint64_t time_ns;
 	int64_t values[ETRACE_KEYS];
 	bool has_value[ETRACE_KEYS];
@@ -62,12 +63,13 @@ struct etrace_task {
 	int32_t pid;
 };
 
-/* @at, @len: its payload in etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among those of one time */
+/* @cpu: where its task was, PROC_CPU_UNKNOWN: nothing tells; @at, @len: its payload in etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among those of one time */
 struct etrace_record {
 	uint64_t time_ns;
 	size_t nr;
 	uint32_t kind;
 	bool goes_first;
+	int cpu;
 	struct etrace_task *task;
 	struct etrace_task *child;
 	size_t at;
@@ -80,7 +82,7 @@ struct etrace_record {
  * @note: is told what is wrong with a line: its number from 1 on, the byte from 0 on
  * @line: how many lines there were
  * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has come, which begins at @variable
- * @next, @last_ns, @by_tid, @next_made: of etrace_reader_next()
+ * @next, @last_ns, @by_tid, @cpus, @next_made: of etrace_reader_next()
  */
 struct etrace_reader {
 	void (*note)(void *self, uint64_t line, size_t at, const char *wrong);
@@ -100,6 +102,7 @@ struct etrace_reader {
 	size_t next;
 	uint64_t last_ns;
 	struct intmap by_tid;
+	struct proc_cpus cpus;
 	int32_t next_made;
 };
 

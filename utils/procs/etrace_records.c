@@ -25,6 +25,8 @@ size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task,
 		.time_ns = time_ns,
 		.nr = reader->nr_records,
 		.kind = kind,
+		/* Environments are told of at the end, of nowhere. */
+		.cpu = kind == PROC_ENV ? PROC_CPU_UNKNOWN : task->event.cpu,
 		.task = task,
 		.at = reader->payloads.len,
 		.len = payload->len,
@@ -143,10 +145,37 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 	return 0;
 }
 
+/* In front of @record: where its task is, if that is not what the records say. 1, 0, or -ENOMEM. */
+static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
+		   struct strbuf *payload)
+{
+	int ret = record->cpu == PROC_CPU_UNKNOWN
+			  ? 0
+			  : proc_cpus_set(&reader->cpus, record->task->tid, record->cpu);
+
+	if (ret > 0)
+		proc_cpu_encode(record->cpu, payload);
+	return ret;
+}
+
+/* The numbers of @record's task, and what it says. 1: it is not its turn, what is in @payload tells of a CPU; 0; -ENOMEM */
+static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
+		    struct strbuf *payload)
+{
+	int ret = number_task(reader, record->task, 0);
+
+	if (ret == 0 && record->kind == PROC_EXEC)
+		ret = become_leader(reader, record->task);
+	if (ret == 0)
+		ret = put_cpu(reader, record, payload);
+	return ret ? ret : put_payload(reader, record, payload);
+}
+
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload)
 {
 	const struct etrace_record *record;
+	int ret;
 
 	do {
 		if (reader->next == reader->nr_records)
@@ -155,20 +184,23 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 	} while (!record->kind);
 
 	strbuf_reset(payload);
-	if (number_task(reader, record->task, 0) < 0)
+	ret = put_next(reader, record, payload);
+	if (ret < 0 || strbuf_oom(payload))
 		return -ENOMEM;
-	if (record->kind == PROC_EXEC && become_leader(reader, record->task) < 0)
-		return -ENOMEM;
-	if (put_payload(reader, record, payload) < 0 || strbuf_oom(payload))
-		return -ENOMEM;
-	reader->last_ns = MAX(record->time_ns, reader->last_ns + 1);
 	*rec = (struct proc_record){
-		.time_ns = reader->last_ns,
+		.time_ns = MAX(record->time_ns, reader->last_ns + 1),
 		.tid = record->task->tid,
 		.pid = record->task->pid,
-		.kind = record->kind,
+		.kind = ret > 0 ? PROC_CPU : record->kind,
 		.data = (const uint8_t *)strbuf_str(payload),
 		.len = payload->len,
 	};
-	return 1;
+	if (ret > 0) {
+		/* It has the time of the one behind it. */
+		reader->next--;
+		return 1;
+	}
+	reader->last_ns = rec->time_ns;
+	ret = proc_cpus_see(&reader->cpus, rec, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	return ret < 0 ? ret : 1;
 }

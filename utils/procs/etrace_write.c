@@ -386,7 +386,7 @@ static void put_environments(struct etrace_writer *writer)
 
 	if (nr)
 		qsort(writer->variables, nr, sizeof(*all), by_text);
-	etrace_begin(&writer->lines, 0, 0);
+	etrace_begin(&writer->lines, 0, 0, 0);
 	for (size_t i = 0; i < nr; i++) {
 		if (!i || !are_same(&all[i], &all[i - 1]))
 			etrace_put(&writer->lines, "UPID|%llu", (unsigned long long)all[i].upid);
@@ -399,14 +399,17 @@ static void put_environments(struct etrace_writer *writer)
 
 /* --- all --- */
 
-static int put_record(struct etrace_writer *writer, const struct proc_record *rec)
+static int put_lines(struct etrace_writer *writer, const struct proc_record *rec)
 {
 	uint64_t upid = upid_of(writer, rec->tid);
+	int cpu = proc_cpus_of(&writer->cpus, rec->tid);
 
 	if (!upid)
 		return -ENOMEM;
-	etrace_begin(&writer->lines, upid, rec->time_ns);
+	etrace_begin(&writer->lines, upid, cpu == PROC_CPU_UNKNOWN ? 0 : cpu, rec->time_ns);
 	switch (rec->kind) {
+	case PROC_CPU:
+		return 0;
 	case PROC_FORK:
 		return put_fork(writer, rec);
 	case PROC_EXEC:
@@ -416,6 +419,13 @@ static int put_record(struct etrace_writer *writer, const struct proc_record *re
 	default:
 		return put_act(writer, rec);
 	}
+}
+
+static int put_record(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	int ret = put_lines(writer, rec);
+
+	return ret < 0 ? ret : proc_cpus_see(&writer->cpus, rec, writer->file.is_big_endian);
 }
 
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out)
@@ -451,6 +461,7 @@ void etrace_writer_close(struct etrace_writer *writer)
 	proc_file_close(&writer->file);
 	strbuf_deinit(&writer->cwd);
 	intmap_deinit(&writer->upids);
+	proc_cpus_deinit(&writer->cpus);
 	free(writer->tasks);
 	etrace_fds_deinit(&writer->fds);
 	etrace_fds_deinit(&writer->hidden);

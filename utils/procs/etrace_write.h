@@ -10,6 +10,7 @@
 #include "utils/base/err.h"
 #include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/proc_cpus.h"
 #include "utils/procs/etrace_fds.h"
 #include "utils/procs/etrace_lines.h"
 #include "utils/trace/proc_file.h"
@@ -39,6 +40,7 @@ struct etrace_variable {
  *
  * @cwd: the directory of the first program
  * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
+ * @cpus: where each of them is
  * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of opens that are left out
  * @variables: of all programs, for the end
  * @has_files: what was done to files was recorded
@@ -50,6 +52,7 @@ struct etrace_writer {
 	struct etrace_lines lines;
 	struct strbuf cwd;
 	struct intmap upids;
+	struct proc_cpus cpus;
 	uint64_t *tasks;
 	size_t nr_tasks;
 	struct etrace_fds fds;

@@ -28,7 +28,17 @@ static void put_parent(struct strbuf *out, const struct executions *executions,
 		    parent->index);
 }
 
-/* "c": which processes it has made. What clone(2) was told is not known. */
+/* 0: they are not known. */
+static unsigned long long flags_of(const struct execution *made)
+{
+	if (made->flags)
+		return made->flags;
+	if (made->how == PROC_BY_FORK)
+		return FORK_FLAGS;
+	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
+}
+
+/* "c": which processes it has made, and what clone(2) was told, or would have been. */
 static void put_children(struct strbuf *out, const struct executions *executions,
 			 const struct execution *execution)
 {
@@ -40,12 +50,28 @@ static void put_children(struct strbuf *out, const struct executions *executions
 
 		strbuf_addf(out, "%s{\"p\":%llu", next == execution->first_child ? "" : ",",
 			    tree_process_number(child));
-		if (child->how == PROC_BY_FORK)
-			strbuf_addf(out, ",\"f\":%d", FORK_FLAGS);
-		if (child->how == PROC_BY_VFORK)
-			strbuf_addf(out, ",\"f\":%d", VFORK_FLAGS);
+		if (flags_of(child))
+			strbuf_addf(out, ",\"f\":%llu", flags_of(child));
 		strbuf_addch(out, '}');
 		next = child->next_child;
+	}
+	strbuf_addch(out, ']');
+}
+
+/* "u": on which CPUs it was seen, and from when on. */
+static void put_places(struct strbuf *out, const struct executions *executions,
+		       const struct execution *execution)
+{
+	size_t next = execution->first_place;
+
+	strbuf_addstr(out, ",\"u\":[");
+	while (next != EXECUTION_NONE) {
+		const struct execution_place *place = &executions->places[next];
+
+		strbuf_addf(out, "%s{\"c\":%d,\"t\":%llu}",
+			    next == execution->first_place ? "" : ",", place->cpu,
+			    (unsigned long long)(place->time_ns - executions->all[0].start_ns));
+		next = place->next;
 	}
 	strbuf_addch(out, ']');
 }
@@ -86,6 +112,7 @@ static bool put_execution(struct strbuf *out, const struct executions *execution
 	is_exact &= put_arguments(out, execution);
 	put_children(out, executions, execution);
 	put_parent(out, executions, execution);
+	put_places(out, executions, execution);
 	if (execution->is_over)
 		strbuf_addf(out, ",\"!\":%d",
 			    WIFEXITED(execution->status) ? WEXITSTATUS(execution->status) : 0);

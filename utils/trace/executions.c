@@ -8,15 +8,17 @@
 #include "utils/base/compiler.h"
 #include "utils/base/intmap.h"
 #include "utils/base/vec.h"
-#include "utils/format/proc_dat.h"
+#include "utils/format/proc_cpus.h"
 #include "utils/trace/proc_file.h"
 
 /*
  * @running: by pid, the index of its newest execution plus one
+ * @cpus: where each task is
  */
 struct loading {
 	struct executions *out;
 	struct intmap running;
+	struct proc_cpus cpus;
 	struct executions_watcher *watcher;
 	bool is_big_endian;
 	uint64_t last_ns;
@@ -47,6 +49,8 @@ static size_t add(struct loading *load, const struct execution *made)
 	all[out->nr].first_child = EXECUTION_NONE;
 	all[out->nr].last_child = EXECUTION_NONE;
 	all[out->nr].next_child = EXECUTION_NONE;
+	all[out->nr].first_place = EXECUTION_NONE;
+	all[out->nr].last_place = EXECUTION_NONE;
 	return out->nr++;
 }
 
@@ -107,6 +111,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 	child.process = ++load->out->nr_processes;
 	child.index = 0;
 	child.how = made.how;
+	child.flags = made.flags;
 	child.parent = parent;
 	child.previous = EXECUTION_NONE;
 
@@ -202,15 +207,50 @@ static int take(struct loading *load, const struct proc_record *rec)
 	}
 }
 
+/* The record's task is somewhere, and so is the execution @at. */
+static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
+{
+	struct executions *out = load->out;
+	int cpu = proc_cpus_of(&load->cpus, rec->tid);
+	size_t last = at == EXECUTION_NONE ? EXECUTION_NONE : out->all[at].last_place;
+	struct execution_place *places;
+
+	if (at == EXECUTION_NONE || cpu == PROC_CPU_UNKNOWN ||
+	    (last != EXECUTION_NONE && out->places[last].cpu == cpu))
+		return 0;
+	places = vec_grow(out->places, out->nr_places, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	out->places = places;
+	places[out->nr_places] = (struct execution_place){ load->last_ns, cpu, EXECUTION_NONE };
+	if (last == EXECUTION_NONE)
+		out->all[at].first_place = out->nr_places;
+	else
+		places[last].next = out->nr_places;
+	out->all[at].last_place = out->nr_places++;
+	return 0;
+}
+
+/* A record that tells of a CPU is about the one behind it. */
+static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
+{
+	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);
+
+	return ret < 0 ? ret : proc_cpus_see(&load->cpus, rec, load->is_big_endian);
+}
+
 static int take_and_tell(struct loading *load, const struct proc_record *rec)
 {
 	size_t at = find(load, rec->pid);
 	int ret = take(load, rec);
 
-	if (ret < 0 || !load->watcher)
+	if (ret < 0)
 		return ret;
 	if (rec->kind != PROC_EXIT)
 		at = find(load, rec->pid);
+	ret = take_place(load, rec, at);
+	if (ret < 0 || !load->watcher)
+		return ret;
 	return load->watcher->see(load->watcher, load->out, rec, at);
 }
 
@@ -247,6 +287,7 @@ int executions_load_watched(struct executions *executions, const char *dir, bool
 	if (ret == 0)
 		ret = load_all(&load, &file, broken, err);
 	intmap_deinit(&load.running);
+	proc_cpus_deinit(&load.cpus);
 	return ret;
 }
 
@@ -263,6 +304,7 @@ void executions_deinit(struct executions *executions)
 			free((char *)executions->all[i].program);
 	}
 	free(executions->all);
+	free(executions->places);
 	*executions = (struct executions){ 0 };
 }
 

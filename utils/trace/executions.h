@@ -18,12 +18,13 @@
  * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells of one
  * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from 1
  * @index: 0 for what was in front of the first execve(2), then 1, 2, ...
- * @how: how the process was made (enum proc_fork_how), 0: nothing tells
+ * @how: how the process was made (enum proc_fork_how), 0: nothing tells; @flags: of clone(2), 0: they are not known, or it was another call
  * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same in all executions of a process
  * @previous: the execution of the same process in front of this one
  * @first_child, @next_child: the first executions of the processes that it has forked, by time; of these the next one. EXECUTION_NONE: no more
  * @program: what was to be executed; of a script the script. @interpreter: the file that runs, the same one but for scripts
  * @cwd: the working directory
+ * @first_place, @last_place: where it ran, by time: in executions.places. EXECUTION_NONE: that is not known
  * @args, @args_len: the arguments, each with a NUL behind it
  * @is_over: the process has ended with it, and @status is of wait(2)
  *
@@ -36,6 +37,7 @@ struct execution {
 	uint32_t process;
 	uint32_t index;
 	uint32_t how;
+	uint64_t flags;
 	size_t parent;
 	size_t previous;
 	size_t first_child;
@@ -46,14 +48,30 @@ struct execution {
 	const char *cwd;
 	const char *args;
 	size_t args_len;
+	size_t first_place;
+	size_t last_place;
 	bool is_over;
 	int status;
 };
 
-/* @all: in the order of their beginnings, so that parents and previous ones are in front. Starts as { 0 }, ends with executions_deinit(). */
+/* From @time_ns on the threads of an execution were seen on @cpu. @next: the next one of the same execution, EXECUTION_NONE: no more */
+struct execution_place {
+	uint64_t time_ns;
+	int cpu;
+	size_t next;
+};
+
+/*
+ * @all: in the order of their beginnings, so that parents and previous ones are in front
+ * @places: of all of them
+ *
+ * Starts as { 0 }, ends with executions_deinit().
+ */
 struct executions {
 	struct execution *all;
 	size_t nr;
+	struct execution_place *places;
+	size_t nr_places;
 	uint32_t nr_processes;
 };
 

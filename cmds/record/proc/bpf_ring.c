@@ -122,6 +122,9 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->ended |= is_early;
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
+		/* It may have ended elsewhere than the last one. */
+		if (record->tid != record->pid)
+			ring->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(ring, record, record->pid, leader->status);
 		*leader = (struct bpf_leader){ 0 };
 	}
@@ -390,6 +393,7 @@ void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size)
 		ring->nr_broken++;
 		return;
 	}
+	ring->log->cpu = (int)MIN(record->cpu, (uint32_t)INT32_MAX);
 	switch (record->kind) {
 	case WIRE_FORK:
 		see_fork(ring, record);
@@ -416,6 +420,7 @@ void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size)
 
 void bpf_ring_finish(struct bpf_ring *ring)
 {
+	ring->log->cpu = PROC_CPU_UNKNOWN;
 	while (ring->becoming) {
 		write_exec(ring, ring->becoming);
 		spare(ring, &ring->becoming);

@@ -45,6 +45,7 @@ enum wire_text {
  * @time_ns: CLOCK_MONOTONIC
  * @tid, @pid: as the recorder sees them
  * @kind: enum wire_kind
+ * @cpu: where the task was then
  * @id: of a call: enum syscall_id
  * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended (wait(2)); a descriptor; where a part belongs
  * @more: the child's process; how a descriptor may be used (enum wire_access)
@@ -61,6 +62,8 @@ struct wire_record {
 	uint32_t flags;
 	int32_t value;
 	uint32_t more;
+	uint32_t cpu;
+	uint32_t unused;
 	uint64_t args[6];
 	uint64_t out[2];
 	uint16_t lens[WIRE_TEXTS + 1];

@@ -85,6 +85,7 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 	s->record.tid = mark->tid;
 	s->record.pid = mark->pid;
 	s->record.kind = kind;
+	s->record.cpu = bpf_get_smp_processor_id();
 	return s;
 }
 

@@ -7,9 +7,26 @@
 
 int proc_log_open(struct proc_log *log, const struct record_settings *settings, struct store *store)
 {
-	*log = (struct proc_log){ .settings = settings, .store = store };
+	*log = (struct proc_log){ .settings = settings, .store = store, .cpu = PROC_CPU_UNKNOWN };
 	log->stream = store_open(store, DATADIR_PROCESSES);
 	return log->stream < 0 ? log->stream : 0;
+}
+
+/* In front of a record: where its task is, if that is not what the file says. */
+static int add_cpu(struct proc_log *log, const struct proc_record *rec)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct proc_record where = *rec;
+	int ret = log->cpu < 0 ? 0 : proc_cpus_set(&log->cpus, rec->tid, log->cpu);
+
+	if (ret <= 0)
+		return ret;
+	proc_cpu_encode(log->cpu, &payload);
+	where.kind = PROC_CPU;
+	where.data = (const uint8_t *)strbuf_str(&payload);
+	where.len = payload.len;
+	proc_record_encode(&where, &log->record);
+	return strbuf_oom(&payload) ? -ENOMEM : 0;
 }
 
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
@@ -17,24 +34,22 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 {
 	struct strbuf *payload = &log->payload;
 	struct strbuf *record = &log->record;
-	int ret = 0;
+	struct proc_record rec = { .tid = tid, .pid = pid, .kind = kind };
+	int ret;
 
 	/* Times of the file rise, each by at least one. */
 	log->last_ns = MAX(time_ns, log->last_ns + 1);
+	rec.time_ns = log->last_ns;
+	rec.data = (const uint8_t *)strbuf_str(payload);
+	rec.len = payload->len;
 	strbuf_reset(record);
-	proc_record_encode(
-		&(struct proc_record){
-			.time_ns = log->last_ns,
-			.tid = tid,
-			.pid = pid,
-			.kind = kind,
-			.data = (const uint8_t *)strbuf_str(payload),
-			.len = payload->len,
-		},
-		record);
+	ret = add_cpu(log, &rec);
+	if (ret == 0)
+		ret = proc_cpus_see(&log->cpus, &rec, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	proc_record_encode(&rec, record);
 	if (strbuf_oom(payload) || strbuf_oom(record))
 		ret = -ENOMEM;
-	else if (store_may_take(log->store, record->len))
+	if (ret == 0 && store_may_take(log->store, record->len))
 		ret = store_append(log->store, log->stream, record->data, record->len);
 	store_note_error(log->store, ret);
 	if (strbuf_oom(payload))
@@ -55,6 +70,7 @@ void proc_log_close(struct proc_log *log)
 		store_close(log->store, log->stream);
 	strbuf_deinit(&log->payload);
 	strbuf_deinit(&log->record);
+	proc_cpus_deinit(&log->cpus);
 	*log = (struct proc_log){ 0 };
 }
 

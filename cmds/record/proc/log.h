@@ -8,14 +8,23 @@
 #include "cmds/record/base/settings.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/proc_cpus.h"
 #include "utils/format/proc_dat.h"
 
-/* @payload: of the next record. One thread at a time has all of it. */
+/*
+ * One thread at a time has all of it.
+ *
+ * @payload: of the next record
+ * @cpu: where the task of the next records is; PROC_CPU_UNKNOWN: nobody has looked
+ * @cpus: what the file tells of that
+ */
 struct proc_log {
 	const struct record_settings *settings;
 	struct store *store;
 	int stream;
 	uint64_t last_ns;
+	int cpu;
+	struct proc_cpus cpus;
 	struct strbuf payload;
 	struct strbuf record;
 };

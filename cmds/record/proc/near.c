@@ -64,11 +64,10 @@ static void keep_to(struct near *near, int cpu)
 
 void near_stop(struct near *near, pid_t tid, struct near_place *place)
 {
-	if (near->is_off)
-		return;
 	if (place->nr_stops++ % STOPS_PER_QUESTION == 0)
 		place->cpu = cpu_of(tid);
-	if (place->cpu < 0 || place->cpu >= CPU_SETSIZE || !CPU_ISSET(place->cpu, &near->allowed))
+	if (near->is_off || place->cpu < 0 || place->cpu >= CPU_SETSIZE ||
+	    !CPU_ISSET(place->cpu, &near->allowed))
 		return;
 	near->nr_last = place->cpu == near->last ? near->nr_last + 1 : 1;
 	near->last = place->cpu;
@@ -81,4 +80,14 @@ void near_stop(struct near *near, pid_t tid, struct near_place *place)
 		keep_to(near, place->cpu);
 	else if (near->cpu >= 0 && near->nr_elsewhere >= STOPS_TO_LEAVE)
 		keep_to(near, -1);
+}
+
+void near_forget(struct near_place *place)
+{
+	place->nr_stops = 0;
+}
+
+int near_cpu(const struct near_place *place)
+{
+	return place->nr_stops ? place->cpu : -1;
 }

@@ -36,4 +36,10 @@ void near_init(struct near *near);
 /* The task @tid, whose @place is known from its earlier stops, has stopped. Moves the calling thread, perhaps. */
 void near_stop(struct near *near, pid_t tid, struct near_place *place);
 
+/* The kernel has put the task elsewhere, as it does with each execve(2): the next stop asks anew. */
+void near_forget(struct near_place *place);
+
+/* Where the task was when somebody asked; negative: nobody has, or it is not known. */
+int near_cpu(const struct near_place *place);
+
 #endif

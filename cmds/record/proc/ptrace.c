@@ -90,8 +90,10 @@ static void see_fork(struct tracing *t, const struct tracee *parent, pid_t tid,
 		&(struct proc_fork){ tid, child->pid, how, stopped_clone_flags(parent->tid) },
 		&t->log->payload);
 	proc_log_write(t->log, PROC_FORK, parent->tid, parent->pid);
-	if (before == TRACEE_ENDED)
+	if (before == TRACEE_ENDED) {
+		t->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(t, child);
+	}
 	tracees_set(&t->tracees, child, before == TRACEE_ENDED ? TRACEE_NONE : TRACEE_LIVE);
 	if (before == TRACEE_HELD)
 		go_on(tid, 0);
@@ -213,6 +215,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
 
 	if (tracee) {
+		t->log->cpu = near_cpu(&tracee->place);
 		tracee->status = status;
 		if (tracee->state == TRACEE_LIVE)
 			write_exit(t, tracee);
@@ -252,8 +255,12 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 	struct tracee *tracee = tracees_find(&t->tracees, tid);
 	int sig = WSTOPSIG(status);
 
-	if (tracee)
+	if (tracee && status >> 16 == PTRACE_EVENT_EXEC)
+		near_forget(&tracee->place);
+	if (tracee) {
 		near_stop(&t->near, tid, &tracee->place);
+		t->log->cpu = near_cpu(&tracee->place);
+	}
 	if (!tracee || tracee->state == TRACEE_ENDED) {
 		hold(t, tid);
 		return;

@@ -174,6 +174,25 @@ static void other_byte_order(void **state)
 	assert_false(proc_fork_decode(rec.data, rec.len, true, &made));
 }
 
+static void a_cpu_is_a_number_from_0_on(void **state)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+	const uint8_t *bytes;
+	int cpu;
+
+	proc_cpu_encode(258, &payload);
+	assert_int_equal(payload.len, PROC_CPU_BYTES);
+	bytes = (const uint8_t *)payload.data;
+	assert_true(proc_cpu_decode(bytes, payload.len, is_big, &cpu));
+	assert_int_equal(cpu, 258);
+	assert_true(proc_cpu_decode(bytes, payload.len, !is_big, &cpu));
+	assert_int_equal(cpu, 0x02010000);
+	assert_false(proc_cpu_decode(bytes, payload.len - 1, is_big, &cpu));
+	strbuf_reset(&payload);
+	proc_cpu_encode(-1, &payload);
+	assert_false(proc_cpu_decode(bytes, payload.len, is_big, &cpu));
+}
+
 static void wrong_ones(void **state)
 {
 	uint8_t bytes[PROC_HEAD_BYTES] = { 0 };
@@ -194,9 +213,13 @@ static void wrong_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),   cmocka_unit_test(cut_payloads),
-		cmocka_unit_test(cut_acts),	    cmocka_unit_test(flags_of_forks),
-		cmocka_unit_test(other_byte_order), cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(cut_payloads),
+		cmocka_unit_test(cut_acts),
+		cmocka_unit_test(flags_of_forks),
+		cmocka_unit_test(other_byte_order),
+		cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(a_cpu_is_a_number_from_0_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void check(const struct row *row, bool is_arg)
 	struct strbuf said cleanup_strbuf = { 0 };
 	struct etrace_lines lines = { .out = &out };
 
-	etrace_begin(&lines, 17, 5000000007);
+	etrace_begin(&lines, 17, 0, 5000000007);
 	if (is_arg)
 		etrace_put_arg(&lines, 7, text);
 	else
@@ -139,7 +139,7 @@ static void test_edges(void **state)
 			struct strbuf said cleanup_strbuf = { 0 };
 			struct etrace_lines lines = { .out = &out };
 
-			etrace_begin(&lines, 17, 5000000007);
+			etrace_begin(&lines, 17, 0, 5000000007);
 			etrace_put_text(&lines, "FN", text);
 			describe(&out, &text, &said);
 		}
@@ -152,16 +152,16 @@ static void test_times(void **state)
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct etrace_lines lines = { .out = &out, .is_bare = true };
 
-	etrace_begin(&lines, 1, 3999999999);
+	etrace_begin(&lines, 1, 0, 3999999999);
 	etrace_put(&lines, "Close|fd=%d", 3);
 	etrace_put(&lines, "Close|fd=%d", 4);
-	etrace_begin(&lines, (uint64_t)INT64_MAX, 3999999999);
+	etrace_begin(&lines, (uint64_t)INT64_MAX, 12, 3999999999);
 	etrace_put(&lines, "Close|fd=%d", -100);
-	etrace_begin(&lines, 1, 5000000000);
+	etrace_begin(&lines, 1, 0, 5000000000);
 	etrace_put_text(&lines, "FN", text_of("\xff\x80 \xc3\xa9", 5));
 	assert_string_equal(strbuf_str(&out), "1,0,3,999999999!Close|fd=3\n"
 					      "1,0,4,0!Close|fd=4\n"
-					      "9223372036854775807,0,4,1!Close|fd=-100\n"
+					      "9223372036854775807,12,4,1!Close|fd=-100\n"
 					      "1,0,5,0!FN|\xff\x80 \xc3\xa9\n");
 }
 

@@ -37,7 +37,7 @@ static void read_all(struct etrace_reader *reader, struct told *told, const char
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* "tid/pid kind", with what tells most of each. */
+/* "tid/pid kind", with what tells most of each, and "tid/pid@cpu" of CPUs but the first. */
 static void describe(struct etrace_reader *reader, struct strbuf *out)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -46,10 +46,23 @@ static void describe(struct etrace_reader *reader, struct strbuf *out)
 	struct proc_exec exec;
 	struct proc_act act;
 	uint64_t last_ns = 0;
+	uint64_t cpu_ns = 0;
 	int status;
+	int cpu;
 
 	while (etrace_reader_next(reader, &rec, &payload) > 0) {
 		assert_true(rec.time_ns > last_ns);
+		if (rec.kind == PROC_CPU) {
+			assert_true(proc_cpu_decode(rec.data, rec.len, is_big, &cpu));
+			if (cpu)
+				strbuf_addf(out, "%s%d/%d@%d", out->len ? " " : "", rec.tid,
+					    rec.pid, cpu);
+			cpu_ns = rec.time_ns;
+			continue;
+		}
+		/* What tells of a CPU has the time of what is behind it. */
+		assert_true(!cpu_ns || cpu_ns == rec.time_ns);
+		cpu_ns = 0;
 		last_ns = rec.time_ns;
 		strbuf_addf(out, "%s%d/%d:%u", out->len ? " " : "", rec.tid, rec.pid, rec.kind);
 		if (rec.kind == PROC_FORK && proc_fork_decode(rec.data, rec.len, is_big, &made))
@@ -76,7 +89,17 @@ struct row {
 
 static const struct row rows[] = {
 	{ "INITCWD=/x\n0: 5,0,1,0!Exit|status=3\n", "5/5:3=3", "" },
-	{ "5,7,1,0!Exit|status=3\n", "5/5:3=3", "" },
+	/* CPUs: those that change are told. Who comes after the end of another with the same number is somewhere else. */
+	{ "5,7,1,0!Exit|status=3\n", "5/5@7 5/5:3=3", "" },
+	{ "5,2,1,0!Close|fd=1\n5,2,1,1!Close|fd=2\n5,3,1,2!Close|fd=3\n5,0,1,3!Exit|status=0\n",
+	  "5/5@2 5/5:5=1,, 5/5:5=2,, 5/5@3 5/5:5=3,, 5/5:3=0", "" },
+	{ "5,2,1,0!Exit|status=0\n4194309,2,2,0!Exit|status=1\n", "5/5@2 5/5:3=0 5/5@2 5/5:3=1",
+	  "" },
+	{ "5,2147483647,1,0!Exit|status=0\n5,2147483648,1,0!Exit|status=1\n5,,1,0!\n",
+	  "5/5@2147483647 5/5:3=0", "2:12 3:2" },
+	/* An event is where its first line is. An environment is nowhere. */
+	{ "5,1,1,0!Comm|size=1\n5,4,1,1!CN|a\n0,0,2,0!UPID|5\n0,9,2,1!Env|A=1\n",
+	  "5/5@1 5/5:15=0,a, 5/5:16=0,A=1,", "" },
 	/* Heads. */
 	{ "x\n0: ,0,1,0!Exit|status=0\n-1,0,1,0!Exit|status=0\n"
 	  "9223372036854775808,0,1,0!Exit|status=0\n5,0,1,1000000000!Exit|status=0\n"
@@ -127,6 +150,11 @@ static const struct row rows[] = {
 	{ "5,0,1,0!Mount|targetnamesize=1,typenamesize=5,flags=1\n5,0,1,1!MT|m\n"
 	  "5,0,1,2!Mount|targetnamesize=1,flags=1\n5,0,1,3!MT|n\n5,0,1,4!MountFailed|\n",
 	  "5/5:12=1,,m", "" },
+	/* A fork is where its parent is, an execve of a thread where the thread is. */
+	{ "5,1,1,0!SysClone|flags=65536\n5,2,1,1!SchedFork|pid=6\n"
+	  "6,3,1,2!New_proc|argsize=0,prognameisize=0,prognamepsize=0,cwdsize=0\n"
+	  "6,3,1,3!End_of_args|\n6,3,1,4!Exit|status=0\n",
+	  "5/5@2 5/5:1>6/5 5/5@3 5/5:2=5,0 5/5:3=0", "" },
 	/* A thread, a process, and one that nobody was told of. */
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SchedFork|pid=6\n5,0,1,2!SchedFork|pid=7\n"
 	  "6,0,1,3!Exit|status=0\n7,0,1,4!Exit|status=1\n8,0,1,5!Exit|status=2\n",
@@ -183,7 +211,7 @@ static void check_edge(size_t len, size_t at)
 		bytes[at] = '\n';
 	if (at + 1 < len && at % 2)
 		bytes[at + 1] = '\n';
-	etrace_begin(&lines, 4194309, 5000000000);
+	etrace_begin(&lines, 4194309, 0, 5000000000);
 	etrace_put(&lines, "New_proc|argsize=%zu,prognameisize=%zu,prognamepsize=%zu,cwdsize=%zu",
 		   2 * len + 4, len, len, len);
 	etrace_put_text(&lines, "PI", text_of(bytes, len));
@@ -194,6 +222,8 @@ static void check_edge(size_t len, size_t at)
 	etrace_put(&lines, "End_of_args|");
 	read_all(&reader, &told, out.data, out.len);
 	assert_string_equal(strbuf_str(&told.all), "");
+	assert_int_equal(etrace_reader_next(&reader, &rec, &payload), 1);
+	assert_int_equal(rec.kind, PROC_CPU);
 	assert_int_equal(etrace_reader_next(&reader, &rec, &payload), 1);
 	assert_int_equal(rec.time_ns, 5000000000);
 	assert_true(proc_exec_decode(rec.data, rec.len, is_big, &exec));

@@ -9,18 +9,30 @@
 #define NONE EXECUTION_NONE
 
 /* make forks a child that becomes a script, and one that is killed before it becomes anything. */
+#define MAKE	      .program = "/bin/make", .interpreter = "/bin/make", .args = "make\0-j", .args_len = 8
+#define FROM_1(child) .parent = 0, .first_child = NONE, .last_child = NONE, .next_child = (child)
+
 static struct execution all[] = {
-	{ 1000, 9000, 50, 1, 1, 0, NONE, NONE, 1, 3, NONE, "/bin/make", "/bin/make", "/src",
-	  "make\0-j", 8, true, 2 << 8 },
-	{ 2000, 3000, 51, 2, 0, PROC_BY_VFORK, 0, NONE, NONE, NONE, 3, "/bin/make", "/bin/make",
-	  "/src", "make\0-j", 8, false, 0 },
-	{ 3000, 4000, 51, 2, 1, PROC_BY_VFORK, 0, 1, NONE, NONE, NONE, "/x/run", "/bin/dash",
-	  "/src", "sh\0/x/run\0\"\n", 13, true, 0 },
-	{ 5000, 6000, 52, 3, 0, PROC_BY_FORK, 0, NONE, NONE, NONE, NONE, "/bin/make", "/bin/make",
-	  "/src", "make\0-j", 8, true, SIGKILL },
+	{ 1000, 9000, 50, .process = 1, .index = 1, .parent = NONE, .previous = NONE,
+	  .first_child = 1, .last_child = 3, .next_child = NONE, MAKE, .cwd = "/src",
+	  .first_place = 0, .last_place = 2, .is_over = true, .status = 2 << 8 },
+	{ 2000, 3000, 51, .process = 2, .how = PROC_BY_VFORK, FROM_1(3), .previous = NONE, MAKE,
+	  .cwd = "/src", .first_place = 1, .last_place = 1 },
+	{ 3000, 4000, 51, .process = 2, .index = 1, .how = PROC_BY_VFORK, FROM_1(NONE),
+	  .previous = 1, .program = "/x/run", .interpreter = "/bin/dash", .cwd = "/src",
+	  .args = "sh\0/x/run\0\"\n", .args_len = 13, .first_place = NONE, .is_over = true },
+	{ 5000, 6000, 52, .process = 3, .how = PROC_BY_FORK, FROM_1(4), .previous = NONE, MAKE,
+	  .cwd = "/src", .first_place = NONE, .is_over = true, .status = SIGKILL },
+	/* By clone(2), with flags of its own and without any that are known. */
+	{ 7000, 8000, 53, .process = 4, .how = PROC_BY_CLONE, .flags = 0x4111, FROM_1(5),
+	  .previous = NONE, MAKE, .cwd = "/src", .first_place = NONE },
+	{ 7000, 8000, 54, .process = 5, .how = PROC_BY_CLONE, FROM_1(NONE), .previous = NONE, MAKE,
+	  .cwd = "/src", .first_place = NONE },
 };
 
-static const struct executions tree = { all, 4, 3 };
+static struct execution_place places[] = { { 1000, 1, 2 }, { 2000, 0, NONE }, { 4000, 0, NONE } };
+
+static const struct executions tree = { all, ARRAY_SIZE(all), places, ARRAY_SIZE(places), 5 };
 
 static void json(void **state)
 {
@@ -32,18 +44,25 @@ static void json(void **state)
 		"[\n"
 		"{\"p\":4194354,\"x\":1,\"s\":0,\"e\":8000,\"b\":\"/bin/make\",\"w\":\"/"
 		"src\",\"v\":[\"make\",\"-j\"],"
-		"\"c\":[{\"p\":8388659,\"f\":16657},{\"p\":12582964,\"f\":17}],\"r\":{\"p\":-1,"
-		"\"x\":-1},\"!\":2,\"pid\":50},\n"
+		"\"c\":[{\"p\":8388659,\"f\":16657},{\"p\":12582964,\"f\":17},"
+		"{\"p\":16777269,\"f\":16657},{\"p\":20971574}],\"r\":{\"p\":-1,"
+		"\"x\":-1},\"u\":[{\"c\":1,\"t\":0},{\"c\":0,\"t\":3000}],\"!\":2,\"pid\":50},\n"
 		"{\"p\":8388659,\"x\":0,\"s\":1000,\"e\":1000,\"b\":\"/bin/make\",\"w\":\"/"
 		"src\",\"v\":[\"make\",\"-j\"],"
-		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"pid\":51},\n"
+		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"u\":[{\"c\":0,\"t\":1000}],\"pid\":51},\n"
 		"{\"p\":8388659,\"x\":1,\"s\":2000,\"e\":1000,\"b\":\"/x/run\",\"w\":\"/"
 		"src\",\"v\":[\"sh\",\"/x/run\",\"\\\"\\n\"],"
-		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"!\":0,\"pid\":51,\"interpreter\":\"/bin/"
+		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"u\":[],\"!\":0,\"pid\":51,\"interpreter\":\"/bin/"
 		"dash\"},\n"
 		"{\"p\":12582964,\"x\":0,\"s\":4000,\"e\":1000,\"b\":\"/bin/make\",\"w\":\"/"
 		"src\",\"v\":[\"make\",\"-j\"],"
-		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"!\":0,\"signal\":9,\"pid\":52}\n"
+		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"u\":[],\"!\":0,\"signal\":9,\"pid\":52},\n"
+		"{\"p\":16777269,\"x\":0,\"s\":6000,\"e\":1000,\"b\":\"/bin/make\",\"w\":\"/"
+		"src\",\"v\":[\"make\",\"-j\"],"
+		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"u\":[],\"pid\":53},\n"
+		"{\"p\":20971574,\"x\":0,\"s\":6000,\"e\":1000,\"b\":\"/bin/make\",\"w\":\"/"
+		"src\",\"v\":[\"make\",\"-j\"],"
+		"\"c\":[],\"r\":{\"p\":4194354,\"x\":1},\"u\":[],\"pid\":54}\n"
 		"]\n");
 }
 

@@ -50,6 +50,12 @@ static void put_exec(struct file *file, int32_t pid, const char *program, struct
 	put(file, pid, pid, PROC_EXEC);
 }
 
+static void put_cpu(struct file *file, int32_t tid, int32_t pid, int cpu)
+{
+	proc_cpu_encode(cpu, &file->payload);
+	put(file, tid, pid, PROC_CPU);
+}
+
 static void put_exit(struct file *file, int32_t tid, int32_t pid, int status)
 {
 	proc_exit_encode(status, &file->payload);
@@ -186,6 +192,74 @@ static void a_record_that_is_cut_is_left_out(void **state)
 	assert_false(broken.code);
 }
 
+static void assert_places(const struct executions *got, size_t at, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = got->all[at].first_place; i != EXECUTION_NONE; i = got->places[i].next) {
+		strbuf_addf(&text, "%d:%llu ", got->places[i].cpu,
+			    (unsigned long long)got->places[i].time_ns);
+		if (got->places[i].next == EXECUTION_NONE)
+			assert_int_equal(got->all[at].last_place, i);
+	}
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static void where_they_are_is_told_when_it_changes(void **state)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_cpu(&file, 100, 100, 1);
+	put_exec(&file, 100, "/bin/make", WORDS("make")); /* 20 */
+	put_fork(&file, 100, 101, 101);
+	put_cpu(&file, 101, 101, 0);
+	put_exec(&file, 101, "/bin/sh", WORDS("sh")); /* 50 */
+	put_cpu(&file, 100, 100, 1);
+	put_fork(&file, 100, 102, 100); /* a thread, of which nothing is known at first */
+	proc_fork_encode(&(struct proc_fork){ 103, 103, PROC_BY_FORK }, &file.payload);
+	put(&file, 102, 100, PROC_FORK);
+	put_cpu(&file, 102, 100, 3);
+	put_exit(&file, 102, 100, 0); /* 100 */
+	put_cpu(&file, 100, 100, 2);
+	put_exec(&file, 100, "/bin/ls", WORDS("ls")); /* 120 */
+	put_exit(&file, 101, 101, 0);
+	put_fork(&file, 100, 101,
+		 101); /* that number again, which is not where the first one was */
+	put_exit(&file, 101, 101, 0);
+	load(&file, 0, &got, &broken);
+
+	assert_int_equal(got.nr, 6);
+	assert_places(&got, 0, "1:20 3:100 ");
+	assert_places(&got, 1, "");
+	assert_places(&got, 2, "0:50 ");
+	assert_places(&got, 3, "");
+	assert_places(&got, 4, "2:120 ");
+	assert_places(&got, 5, "");
+	assert_int_equal(got.nr_places, 4);
+}
+
+static void flags_of_clone_are_kept(void **state)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 1, "/bin/a", WORDS("a"));
+	proc_fork_encode(&(struct proc_fork){ 2, 2, PROC_BY_CLONE, 0x4111 }, &file.payload);
+	put(&file, 1, 1, PROC_FORK);
+	put_exec(&file, 2, "/bin/b", WORDS("b"));
+	proc_fork_encode(&(struct proc_fork){ 3, 3, PROC_BY_FORK, 0 }, &file.payload);
+	put(&file, 2, 2, PROC_FORK);
+	load(&file, 0, &got, &broken);
+	assert_int_equal(got.nr, 4);
+	assert_int_equal(got.all[0].flags, 0);
+	assert_int_equal(got.all[1].flags, 0x4111);
+	assert_int_equal(got.all[2].flags, 0x4111);
+	assert_int_equal(got.all[3].flags, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +267,8 @@ int main(void)
 		cmocka_unit_test(strangers_are_processes_without_a_parent),
 		cmocka_unit_test(what_is_in_front_of_damage_counts),
 		cmocka_unit_test(a_record_that_is_cut_is_left_out),
+		cmocka_unit_test(where_they_are_is_told_when_it_changes),
+		cmocka_unit_test(flags_of_clone_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,17 +109,26 @@ static void asks(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(cpus[1], &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(near_cpu(&place), -1);
 	near_stop(&near, getpid(), &place);
-	assert_int_equal(place.cpu, cpus[1]);
+	assert_int_equal(near_cpu(&place), cpus[1]);
 	place.cpu = 77;
 	near_stop(&near, getpid(), &place);
 	assert_int_equal(place.cpu, 77);
 	for (int i = 0; i < 15; i++)
 		near_stop(&near, getpid(), &place);
 	assert_int_equal(place.cpu, cpus[1]);
+	place.cpu = 77;
+	near_forget(&place);
+	assert_int_equal(near_cpu(&place), -1);
+	near.is_off = true;
+	near_stop(&near, getpid(), &place);
+	assert_int_equal(near_cpu(&place), cpus[1]);
+	near.is_off = false;
 	place = (struct near_place){ 0 };
 	near_stop(&near, 0x7ffffffe, &place);
 	assert_int_equal(place.cpu, -1);
+	assert_int_equal(near_cpu(&place), -1);
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 

@@ -1,0 +1,111 @@
+/* Where tasks are: what the records tell, and what they end. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/format/proc_cpus.h"
+
+static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+static void see(struct proc_cpus *cpus, int32_t tid, enum proc_kind kind,
+		const struct strbuf *payload)
+{
+	const struct proc_record rec = { .tid = tid,
+					 .pid = 1,
+					 .kind = kind,
+					 .data = (const uint8_t *)strbuf_str(payload),
+					 .len = payload->len };
+
+	assert_int_equal(proc_cpus_see(cpus, &rec, is_big), 0);
+}
+
+static void what_is_new_has_to_be_told(void **state)
+{
+	struct proc_cpus cpus = { 0 };
+
+	assert_int_equal(proc_cpus_of(&cpus, 7), PROC_CPU_UNKNOWN);
+	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 0);
+	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 0);
+	assert_int_equal(proc_cpus_set(&cpus, 7, INT32_MAX), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 7), INT32_MAX);
+	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
+	proc_cpus_deinit(&cpus);
+}
+
+static void a_record_tells(void **state)
+{
+	struct proc_cpus cpus = { 0 };
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_cpu_encode(5, &payload);
+	see(&cpus, 7, PROC_CPU, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 5);
+	/* One that is too short, or is of another kind, tells nothing. */
+	payload.len--;
+	see(&cpus, 8, PROC_CPU, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
+	see(&cpus, 7, PROC_NAME, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 5);
+	proc_cpus_deinit(&cpus);
+}
+
+static void an_end_ends_it(void **state)
+{
+	struct proc_cpus cpus = { 0 };
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_cpus_set(&cpus, 7, 1);
+	proc_cpus_set(&cpus, 8, 1);
+	proc_exit_encode(0, &payload);
+	see(&cpus, 7, PROC_EXIT, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), PROC_CPU_UNKNOWN);
+	assert_int_equal(proc_cpus_of(&cpus, 8), 1);
+	assert_int_equal(proc_cpus_set(&cpus, 7, 1), 1);
+	proc_cpus_deinit(&cpus);
+}
+
+static void a_new_task_is_nowhere(void **state)
+{
+	struct proc_cpus cpus = { 0 };
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_cpus_set(&cpus, 7, 1);
+	proc_cpus_set(&cpus, 8, 1);
+	proc_fork_encode(&(struct proc_fork){ .child = 8, .child_pid = 7 }, &payload);
+	see(&cpus, 7, PROC_FORK, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
+	proc_cpus_deinit(&cpus);
+}
+
+static void a_thread_that_becomes_a_program_gives_its_number_up(void **state)
+{
+	struct proc_cpus cpus = { 0 };
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct text none = text_of("", 0);
+
+	proc_cpus_set(&cpus, 7, 1);
+	proc_cpus_set(&cpus, 8, 2);
+	proc_exec_encode(&(struct proc_exec){ 7, none, none, none, none }, &payload);
+	see(&cpus, 7, PROC_EXEC, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 8), 2);
+	strbuf_reset(&payload);
+	proc_exec_encode(&(struct proc_exec){ 8, none, none, none, none }, &payload);
+	see(&cpus, 7, PROC_EXEC, &payload);
+	assert_int_equal(proc_cpus_of(&cpus, 7), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
+	proc_cpus_deinit(&cpus);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_new_has_to_be_told),
+		cmocka_unit_test(a_record_tells),
+		cmocka_unit_test(an_end_ends_it),
+		cmocka_unit_test(a_new_task_is_nowhere),
+		cmocka_unit_test(a_thread_that_becomes_a_program_gives_its_number_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+/* On which CPU each task is (see proc_cpus.h). */
+#include "utils/format/proc_cpus.h"
+
+/* Values of the map: nothing can be taken out of it. CPU 0 is KNOWN, and so on. */
+#define FORGOTTEN 1
+#define KNOWN	  2
+
+void proc_cpus_deinit(struct proc_cpus *cpus)
+{
+	intmap_deinit(&cpus->by_tid);
+}
+
+int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid)
+{
+	intptr_t value = (intptr_t)intmap_get(&cpus->by_tid, (uint32_t)tid);
+
+	return value < KNOWN ? PROC_CPU_UNKNOWN : (int)(value - KNOWN);
+}
+
+int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu)
+{
+	int ret;
+
+	if (proc_cpus_of(cpus, tid) == cpu)
+		return 0;
+	ret = intmap_put(&cpus->by_tid, (uint32_t)tid, (void *)((intptr_t)cpu + KNOWN));
+	return ret < 0 ? ret : 1;
+}
+
+static int forget(struct proc_cpus *cpus, int32_t tid)
+{
+	if (proc_cpus_of(cpus, tid) == PROC_CPU_UNKNOWN)
+		return 0;
+	return intmap_put(&cpus->by_tid, (uint32_t)tid, (void *)(intptr_t)FORGOTTEN);
+}
+
+int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big)
+{
+	struct proc_fork made;
+	struct proc_exec exec;
+	int ret = 0;
+	int cpu;
+
+	switch (rec->kind) {
+	case PROC_CPU:
+		if (proc_cpu_decode(rec->data, rec->len, big, &cpu))
+			ret = proc_cpus_set(cpus, rec->tid, cpu);
+		break;
+	case PROC_FORK:
+		/* The number may have been that of somebody whose end nobody has told. */
+		if (proc_fork_decode(rec->data, rec->len, big, &made))
+			ret = forget(cpus, made.child);
+		break;
+	case PROC_EXEC:
+		if (proc_exec_decode(rec->data, rec->len, big, &exec) && exec.old_tid != rec->tid)
+			ret = forget(cpus, exec.old_tid);
+		break;
+	case PROC_EXIT:
+		ret = forget(cpus, rec->tid);
+		break;
+	default:
+		break;
+	}
+	return ret < 0 ? ret : 0;
+}
