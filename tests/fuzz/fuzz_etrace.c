@@ -21,13 +21,17 @@ static void check_record(const struct proc_record *rec)
 	struct proc_record again;
 	struct proc_fork made;
 	size_t wanted;
+	int cpu;
 
-	FUZZ_CHECK(rec->tid > 0 && rec->pid > 0 && rec->kind > 0 && rec->kind < PROC_BEYOND);
+	FUZZ_CHECK(rec->tid > 0 && rec->pid > 0 && rec->kind > 0);
+	FUZZ_CHECK(rec->kind < PROC_BEYOND || rec->kind == PROC_CPU);
 	proc_record_encode(rec, &bytes);
 	FUZZ_CHECK(proc_record_decode((const uint8_t *)bytes.data, bytes.len, is_big, &again,
 				      &wanted, &err) == (ssize_t)bytes.len);
 	if (rec->kind == PROC_FORK)
 		FUZZ_CHECK(proc_fork_decode(rec->data, rec->len, is_big, &made));
+	if (rec->kind == PROC_CPU)
+		FUZZ_CHECK(proc_cpu_decode(rec->data, rec->len, is_big, &cpu));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct text line;
 	struct proc_record rec;
 	uint64_t last_ns = 0;
+	uint64_t cpu_ns = 0;
 	size_t nr = 0;
 	bool is_whole;
 
@@ -48,9 +53,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	FUZZ_CHECK(etrace_reader_end(&reader) == 0);
 	while (etrace_reader_next(&reader, &rec, &payload) > 0) {
-		FUZZ_CHECK(++nr <= reader.nr_records && (nr == 1 || rec.time_ns > last_ns));
-		last_ns = rec.time_ns;
 		check_record(&rec);
+		FUZZ_CHECK(nr == 0 || rec.time_ns > last_ns);
+		/* It is told again where a task is only when that is another CPU, and has the time of what is behind it. */
+		if (rec.kind == PROC_CPU) {
+			FUZZ_CHECK(!cpu_ns);
+			cpu_ns = rec.time_ns;
+			continue;
+		}
+		FUZZ_CHECK(++nr <= reader.nr_records && (!cpu_ns || cpu_ns == rec.time_ns));
+		cpu_ns = 0;
+		last_ns = rec.time_ns;
 	}
+	FUZZ_CHECK(!cpu_ns);
 	return 0;
 }

@@ -364,7 +364,7 @@ def make_files(found):
         acts += struct.pack("<Q4I", kind, 1, 1, kind, len(payload)) + payload + bytes(-len(payload) % 8)
     save("proc", "acts", b"\0" + acts)
     cpu = struct.pack("<Q6I", 4, 1, 1, 64, 4, 3, 0)
-    save("proc", "cpus", b"\0" + cpu + acts[:72])
+    save("proc", "cpus", b"\0" + cpu + acts[:56])
     save("header", "big", header_with(found["ours-plain"]["info"], endian=2)[:40])
     save("header", "version3", header_with(found["ours-plain"]["info"], version=3, cls=1)[:40])
     save("sym", "sizes", b"# symbols: 2\n# path name: /bin/x\n# build-id: 1234abcd\n"
