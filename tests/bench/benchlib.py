@@ -9,9 +9,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / room) for room in ("lib", "real")]
 
-from tools import PEER, UTRAIL, environment  # noqa: E402  (the path is set above)
+import sources  # noqa: E402  (the path is set above)
+from tools import BUILD, PEER, UTRAIL, environment  # noqa: E402
 
 SOURCES = Path(__file__).resolve().parent / "src"
 
@@ -23,11 +24,27 @@ METHODS = {
 
 SKIP = 77  # meson's word for a test that could not be done
 
+# Where programs of others are kept.
+WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "bench"
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIP)
+
 
 def need_peer():
     if not PEER:
-        print("skipped: Debian's uftrace is not installed (apt-get install uftrace)")
-        sys.exit(SKIP)
+        skip("Debian's uftrace is not installed (apt-get install uftrace)")
+
+
+def unpack_source(package, place):
+    """The source of Debian's @package, in @place, which must not be there."""
+    try:
+        archive = sources.fetch(package, WORK / "sources")
+    except sources.Unavailable as reason:
+        skip(reason)
+    sources.unpack(archive, place)
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """What --proc adds to a build, against strace and bear in the same run: `make -j2` of C files that include what many programs do, by gcc.
 
-usage: proc.py [RUNS [FILES]]
+usage: proc.py [--only=WORD]... [RUNS [FILES|lua]]
+
+WORD is in the names of the ways that are measured, as they are printed. FILES: how many; lua: Lua's own sources (Debian's), for which a compiler has more to do.
 """
 
+import argparse
 import shutil
 import statistics
-import sys
 
-from benchlib import UTRAIL, Cost, clean, scratch
+from benchlib import UTRAIL, WORK, Cost, clean, scratch, unpack_source
 from proc_ways import lacking
 
 SOURCE = """
@@ -51,16 +53,21 @@ def make_project(files):
         f.write("int main(void)\n{\n\treturn 0;\n}\n")
     with open("Makefile", "w") as f:
         objects = " ".join(f"f{i}.o" for i in range(files)) + " main.o"
-        f.write(f"CC = gcc\nCFLAGS = -O2\nall: {objects}\n\t$(CC) -o all {objects}\n")
+        f.write(f"CC = gcc\nCFLAGS = -O2\nall: {objects}\n\t$(CC) -o all {objects}\nclean:\n\trm -f *.o all\n")
 
 
-def main():
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    files = int(sys.argv[2]) if len(sys.argv) > 2 else 16
-    make = ["make", "-s", "-j2"]
+def make_lua():
+    place = WORK / "lua-build"
+    if not place.is_dir():
+        unpack_source("lua5.4", place)
+    shutil.copytree(place / "src", "src")
+    with open("Makefile", "w") as f:
+        f.write("all clean:\n\t@$(MAKE) -s -C src MYCFLAGS=-DLUA_USE_POSIX $@\n")
+
+
+def ways_of(make):
     record = [UTRAIL, "record", "--no-libcall", "-d", "data"]
     ways = {
-        "alone": make,
         "record --proc=ptrace --no-proc-files": [*record, "--proc=ptrace", "--no-proc-files", *make],
         "record --proc=ptrace": [*record, "--proc=ptrace", *make],
         "record --proc=bpf --no-proc-files": [*record, "--proc=bpf", "--no-proc-files", *make],
@@ -75,27 +82,48 @@ def main():
     if why := lacking("bpf"):
         print(why)
         ways = {name: command for name, command in ways.items() if "bpf" not in name or "strace" in name}
-    taken = {name: [] for name, command in ways.items() if name == "alone" or shutil.which(str(command[0]))}
+    return {name: command for name, command in ways.items() if shutil.which(str(command[0]))}
+
+
+def measure(make, ways, runs):
+    """What each way costs, and what the build alone does, in turns."""
+    alone, taken = [], {name: [] for name in ways}
+    for _ in range(runs):
+        for name, command in [(None, make), *ways.items()]:
+            clean("data")
+            Cost([*make, "clean"])
+            (taken[name] if name else alone).append(Cost(command))
+    return alone, taken
+
+
+def ratio(costs, alone, what):
+    """@costs as many times as those alone, one behind the other: a machine that is busy for a while is so for both."""
+    return statistics.median(getattr(cost, what) / getattr(other, what) for cost, other in zip(costs, alone))
+
+
+def best(costs):
+    return min(cost.elapsed for cost in costs)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("runs", nargs="?", type=int, default=7)
+    parser.add_argument("what", nargs="?", default="16")
+    args = parser.parse_args()
+    make = ["make", "-s", "-j2"]
+    ways = {name: command for name, command in ways_of(make).items() if not args.only or any(word in name for word in args.only)}
     with scratch():
-        make_project(files)
+        if args.what == "lua":
+            make_lua()
+        else:
+            make_project(int(args.what))
         Cost(make)
-        for _ in range(runs):
-            for name in taken:
-                clean("data")
-                Cost([*make, "clean", "-f", "/dev/null", "--eval=clean:; rm -f *.o all"])
-                taken[name].append(Cost(ways[name]))
-    alone = taken.pop("alone")
-
-    def ratio(costs, what):
-        """@costs as many times as those alone, one behind the other: a machine that is busy for a while is so for both."""
-        return statistics.median(getattr(cost, what) / getattr(other, what) for cost, other in zip(costs, alone))
-
-    def best(costs):
-        return min(cost.elapsed for cost in costs)
-
-    print(f"\nmake -j2 of {files} files, {runs} times: alone {best(alone):.2f} s at best; times as long, median; at best; processor time, median")
+        alone, taken = measure(make, ways, args.runs)
+    what = "Lua" if args.what == "lua" else f"{args.what} files"
+    print(f"\nmake -j2 of {what}, {args.runs} times: alone {best(alone):.2f} s at best; times as long, median; at best; processor time, median")
     for name, costs in taken.items():
-        print(f"{name:38} {ratio(costs, 'elapsed'):6.2f} {best(costs) / best(alone):6.2f} {ratio(costs, 'cpu'):6.2f}")
+        print(f"{name:38} {ratio(costs, alone, 'elapsed'):6.2f} {best(costs) / best(alone):6.2f} {ratio(costs, alone, 'cpu'):6.2f}")
 
 
 if __name__ == "__main__":

@@ -17,16 +17,10 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-from benchlib import METHODS, PEER, SKIP, SOURCES, UTRAIL, clean, need_peer, scratch
+from benchlib import METHODS, PEER, SOURCES, UTRAIL, WORK, clean, need_peer, scratch, skip, unpack_source
+from tools import environment
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "real"))
-
-import sources  # noqa: E402  (the path is set above)
-from tools import BUILD, environment  # noqa: E402
-
-WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "bench"
 PLAIN = "plain"
 TARGET = 0.40  # time over untraced, of the peer's
 
@@ -77,11 +71,6 @@ def variants(program):
     }
 
 
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(SKIP)
-
-
 def shell(command, where):
     done = subprocess.run(["sh", "-c", command], cwd=where, capture_output=True, text=True)
     if done.returncode != 0:
@@ -96,13 +85,9 @@ def source_of(name):
         return place
     if program.needs and not shutil.which(program.needs):
         skip(f"{name} cannot be built without {program.needs}")
-    try:
-        archive = sources.fetch(program.package, WORK / "sources")
-    except sources.Unavailable as reason:
-        skip(reason)
     unready = WORK / f"{name}.unready"
     shutil.rmtree(unready, ignore_errors=True)
-    sources.unpack(archive, unready)
+    unpack_source(program.package, unready)
     shell(program.prepare, unready)
     unready.rename(place)
     return place
