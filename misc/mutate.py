@@ -509,7 +509,7 @@ class Runner:
         by = self.first_to_fail(tests[max(nr_near, 1) :], changed, work)
         if by:
             return "noticed", by
-        if not is_traced:
+        if not home:
             return "survived", None
         return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
 
