@@ -114,6 +114,14 @@ void keeping_choose(struct keeping *k, struct keeping_plan *plan)
 		plan->settings.flags |= PLAN_LEAVES_OUT;
 }
 
+void keeping_plain(struct keeping_plan *plan)
+{
+	*plan = (struct keeping_plan){ .settings = probe.plan };
+	plan->settings.flags = (plan->settings.flags & PLANS_FIXED_FLAGS) | PLAN_SELECTIVE;
+	for (unsigned i = 0; i < KEEPING_FUNCS; i++)
+		plan->funcs[i] = (struct keeping_func){ .is_listed = true, .bytes = 16 };
+}
+
 static uint32_t capture_of(const struct keeping_func *f)
 {
 	if (f->has_args)
@@ -147,6 +155,8 @@ int keeping_image(const struct keeping_plan *plan)
 	view.lists[PLAN_RULES] = plan_list(PLAN_RULES, rules, nr_rules);
 	view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, &cond, 1);
 	view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, steps, ARRAY_SIZE(steps));
+
+	view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, &plan->watch, plan->watch.bytes != 0);
 
 	uint64_t len = plan_image_bytes(&view);
 	void *image = malloc(len);

@@ -25,6 +25,7 @@ struct keeping_func {
 
 struct keeping_plan {
 	struct plan settings;
+	struct plan_watch watch; /* none when it has no bytes */
 	struct keeping_func funcs[KEEPING_FUNCS];
 };
 
@@ -62,6 +63,9 @@ uint64_t keeping_random(struct keeping *k, uint64_t below);
 /* A plan by chance to @plan; and a memfd with its image, the caller's to close. */
 void keeping_choose(struct keeping *k, struct keeping_plan *plan);
 int keeping_image(const struct keeping_plan *plan);
+
+/* All functions are listed, and that is all. */
+void keeping_plain(struct keeping_plan *plan);
 
 /* The first plan; another one in its place. */
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
