@@ -44,14 +44,13 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Calls that filters leave alone have no frame, so that most calls of most filters cost next to nothing. Their exits are told
- * from that of the innermost frame by where the stack is, and where that does not tell, by counting: no frame comes while
- * something is opted out.
+ * from that of the innermost frame by the function, and where that does not tell, by counting: no frame comes while
+ * something is opted out. The stack pointer does not tell: compilers make a function's last call a jump, and that may be the exit hook's; then it is
+ * as high as at the call of the function, which is that of the frame.
  */
-static inline void note_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
+static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
-	if (t->top->slot == sp)
-		t->cyg_beside++;
-	else if (is_of(t->top, fn))
+	if (is_of(t->top, fn))
 		t->cyg_again++;
 }
 
@@ -61,16 +60,12 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 	return !t->low || (sp >= t->low && sp <= t->high);
 }
 
-/* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)). */
+/* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)), or a higher one. */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (!planned_skips(t) || !is_on_stack(t, sp) || sp > t->top->slot)
 		return false;
-	if (sp == t->top->slot)
-		return t->cyg_beside && t->cyg_beside--;
-	if (!is_of(t->top, fn))
-		return true;
-	return t->cyg_again && t->cyg_again--;
+	return !is_of(t->top, fn) || (t->cyg_again && t->cyg_again--);
 }
 
 /* Whether the innermost call is the one that has begun there. */
@@ -112,7 +107,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (likely(t->planned) && planned_is_unwanted(t, fn)) {
-		note_unwanted(t, sp, fn);
+		note_unwanted(t, fn);
 		return true;
 	}
 	if (likely(t->planned) &&
@@ -120,6 +115,30 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 	     (planned_is_too_deep(t, fn) && planned_push_too_deep(t, sp, caller, fn))))
 		return true;
 	return planned_enter_explicit(t, sp, caller, fn);
+}
+
+/* A call has no frame though it would have one, were there room. */
+static void note_skipped(struct thread *t, uint64_t fn)
+{
+	if (planned_skips(t)) {
+		note_unwanted(t, fn);
+		return;
+	}
+	t->cyg_skipped++;
+	t->cyg_deep += is_of(t->top, fn);
+}
+
+/* Whether that is the exit of such a call; as was_unwanted(). */
+static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	bool is_alike = is_of(t->top, fn);
+
+	if (!t->cyg_skipped || sp > t->top->slot || is_unseen_top(t, sp, fn) ||
+	    (is_alike && !t->cyg_deep))
+		return false;
+	t->cyg_skipped--;
+	t->cyg_deep -= is_alike;
+	return true;
 }
 
 /* What is not the common case; the guard is set. */
@@ -137,7 +156,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	else
 		has_frame = likely(t->top < t->limit) && likely(frame_push(t, sp, caller, fn));
 	if (unlikely(!has_frame))
-		t->cyg_skipped++;
+		note_skipped(t, fn);
 	guard_leave(t);
 }
 
@@ -156,10 +175,8 @@ NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 		guard_leave(t);
 		return;
 	}
-	if (unlikely(t->cyg_skipped) && !is_top(t, sp, fn) && !is_unseen_top(t, sp, fn)) {
-		t->cyg_skipped--;
-	} else {
-		/* After a longjmp the count may be stale; the frame that is at home on this stack pointer knows better. */
+	if (!was_skipped(t, sp, fn)) {
+		/* After a longjmp the counts may be stale. */
 		cyg_forget(t);
 		if (likely(is_of(t->top, fn)))
 			frames_leave_top(t, NULL);
@@ -233,7 +250,7 @@ static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uin
 		}
 	} else if (planned_leaves_out(t, fn)) {
 		if (!planned_is_open(t))
-			note_unwanted(t, sp, fn);
+			note_unwanted(t, fn);
 	} else if (planned_admits(t, fn)) {
 		if (unlikely(!planned_push_admitted(t, sp, caller, fn))) {
 			enter_guarded(t, sp, fn, caller);

@@ -47,28 +47,26 @@ static void go_through(struct doors *doors, const struct dl_phdr_info *info,
 	doors->is_busy |= ret == -EAGAIN;
 }
 
-/* gABI, "Note Section". */
+/*
+ * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own alignment then does not say where each ends. So
+ * all places are looked at where one may begin. That of a door is aligned to 4.
+ */
 static void look_at_notes(struct doors *doors, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)
 {
-	const uint64_t align = ph->p_align == 8 ? 8 : 4;
+	const uint64_t to_text = ALIGN_UP(sizeof(ElfW(Nhdr)) + sizeof(UTRAIL_DOOR_NAME), 4UL);
 	const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr);
 	const char *end = at + ph->p_memsz;
 
-	while ((uint64_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+	for (; end - at >= (int64_t)(to_text + sizeof(struct utrail_trace_door)); at += 4) {
 		const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-		const char *name = at + sizeof(*note);
-		uint64_t to_text = ALIGN_UP(sizeof(*note) + (uint64_t)note->n_namesz, align);
-		uint64_t bytes = ALIGN_UP(to_text + note->n_descsz, align);
 
-		if (to_text + note->n_descsz > (uint64_t)(end - at))
-			return;
 		if (note->n_type == UTRAIL_DOOR_TYPE &&
 		    note->n_namesz == sizeof(UTRAIL_DOOR_NAME) &&
 		    note->n_descsz >= sizeof(struct utrail_trace_door) &&
-		    memcmp(name, UTRAIL_DOOR_NAME, sizeof(UTRAIL_DOOR_NAME)) == 0)
+		    note->n_descsz <= (uint64_t)(end - at) - to_text &&
+		    memcmp(note + 1, UTRAIL_DOOR_NAME, sizeof(UTRAIL_DOOR_NAME)) == 0)
 			go_through(doors, info, (const void *)(at + to_text));
-		at += MIN(bytes, (uint64_t)(end - at));
 	}
 }
 

@@ -233,7 +233,7 @@ static void finish(struct thread *t)
 }
 
 /* PLAN_ESTIMATE: a frame whose slot holds something else is over, though the new one lies deeper in the stack. */
-static void leave_gone(struct thread *t)
+NOINLINE static void leave_gone(struct thread *t)
 {
 	uint64_t now;
 
@@ -291,8 +291,6 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 	struct decision d;
 	uint32_t replaced = 0;
 
-	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
-		leave_gone(t);
 	decide(t, addr, slot, regs, &d);
 	if (((d.flags & PLANNED_RECORD) || d.has_change) && t->top < t->limit)
 		replaced = enter(t, slot, addr, regs, &d);
@@ -307,6 +305,9 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
+	/* Before the clock is read for anything else: it counts since when nothing was recorded. */
+	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
+		leave_gone(t);
 	planned_prepare(t);
 	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
 		return 0;

@@ -109,8 +109,8 @@ struct thread {
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
-	uint32_t cyg_beside; /* at the stack pointer of @top */
-	uint32_t cyg_again;  /* deeper, of the function of @top */
+	uint32_t cyg_again; /* of the function of @top, by filters */
+	uint32_t cyg_deep;  /* the same, for want of room: of @cyg_skipped */
 	struct thread
 		*payloads; /* writes what events say: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
@@ -120,7 +120,7 @@ struct thread {
 /* All open -finstrument-functions calls of @t have frames, as far as is known. */
 static inline void cyg_forget(struct thread *t)
 {
-	t->cyg_skipped = t->cyg_beside = t->cyg_again = 0;
+	t->cyg_skipped = t->cyg_again = t->cyg_deep = 0;
 }
 
 /* The stubs, and the trampoline's call frame information, get at both structs by the numbers that offsets.c makes. */

@@ -179,6 +179,7 @@ FUNCTION __fentry__
  * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so that the
  * return slot is one higher. The pop is looked for only when the word could be the chain.
  */
+	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
 	cmpw	$0x5a41, (%rsi)
 	jne	.Lslot_known
