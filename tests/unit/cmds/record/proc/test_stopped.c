@@ -321,6 +321,18 @@ static void in_other_calls_there_are_no_flags(void **state)
 	assert_int_equal(stopped_clone_flags(-1), 0);
 }
 
+static void nothing_stays_open(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_PRCTL };
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	stopped_clone_flags(getpid());
+	encode(&call, 0);
+	assert_int_equal(dup(STDERR_FILENO), fd);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +350,7 @@ int main(void)
 		cmocka_unit_test(the_environment_is_that_of_the_beginning),
 		cmocka_unit_test(flags_of_clone_are_those_of_the_call),
 		cmocka_unit_test(in_other_calls_there_are_no_flags),
+		cmocka_unit_test(nothing_stays_open),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
