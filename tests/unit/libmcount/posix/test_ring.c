@@ -2,12 +2,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "libmcount/posix/posix.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/trace_stream.h"
 
-#define NR_CELLS 64
-#define OWN_PID	 4711
-#define OFFSET	 1000000000000ULL
+#define NR_CELLS STREAM_CELLS
+#define OWN_PID	 STREAM_PID
+#define OFFSET	 STREAM_OFFSET
 
 /* Of a cell's word: the round, the state, how many cells, the pid. */
 #define STATE_BIT  36
@@ -18,11 +17,8 @@
 #define COUNT(nr)  ((uint64_t)(nr) << 22)
 #define ROUND(nr)  ((uint64_t)(nr) << 38)
 
-static struct scene {
-	struct pxt_stream stream;
-	struct pxt_view view;
-	struct pxt_cell cells[NR_CELLS];
-} scene;
+static struct test_stream scene;
+static struct pxt_view view;
 
 static bool is_dead;
 static unsigned nr_asked;
@@ -42,16 +38,7 @@ bool __wrap_pxt_process_is_dead(pid_t pid)
 
 static int begin(void **state)
 {
-	memset(&scene, 0, sizeof(scene));
-	atomic_store(&scene.view.stream, &scene.stream);
-	scene.view.cells = scene.cells;
-	scene.view.nr_cells = NR_CELLS;
-	scene.view.shift = (uint32_t)__builtin_ctz(NR_CELLS);
-	scene.view.max_data = 512;
-	scene.view.offset_ns = OFFSET;
-	/* Fresh cells are of round 0: the first round is 1. */
-	atomic_store(&scene.stream.head, NR_CELLS);
-	atomic_store(&scene.stream.tail, NR_CELLS);
+	test_stream_begin(&scene, &view, POSIX_TRACE_LOOP);
 	is_dead = true;
 	nr_asked = 0;
 	meanwhile = 0;
@@ -87,13 +74,13 @@ static int put(uint32_t len, uint64_t time_ns)
 
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7 + len);
-	return pxt_ring_put(&scene.view, &event, data);
+	return pxt_ring_put(&view, &event, data);
 }
 
 static int peek(uint64_t at, struct pxt_event *event, uint32_t *count)
 {
 	*count = 0;
-	return pxt_ring_peek(&scene.view, at, event, NULL, count);
+	return pxt_ring_peek(&view, at, event, NULL, count);
 }
 
 static void small_data_is_in_the_first_cell(void **state)
@@ -123,11 +110,11 @@ static void all_of_an_event_comes_back(void **state)
 	char data[512];
 	uint32_t count = 0;
 
-	assert_int_equal(pxt_ring_put(&scene.view, &event, "abcde"), 0);
+	assert_int_equal(pxt_ring_put(&view, &event, "abcde"), 0);
 	assert_int_equal(head(), NR_CELLS + 1);
 	assert_int_equal(tail(), NR_CELLS);
 	assert_int_equal(word(0), ROUND(1) | COMMITTED | COUNT(1) | OWN_PID);
-	assert_int_equal(pxt_ring_peek(&scene.view, NR_CELLS, &found, data, &count), 1);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &found, data, &count), 1);
 	assert_int_equal(count, 1);
 	assert_int_equal(found.time_ns, 0x1122334455667788);
 	assert_int_equal(found.address, 0x99aabbccddeeff00);
@@ -157,16 +144,16 @@ static void data_of_each_length_comes_back_and_no_byte_more(void **state)
 		memset(back, 0xee, sizeof(back));
 		unsigned char *exact = exact_copy(data, len);
 
-		assert_int_equal(pxt_ring_put(&scene.view, &event, exact), 0);
+		assert_int_equal(pxt_ring_put(&view, &event, exact), 0);
 		assert_int_equal(head(), at + pxt_cells_of(len));
-		assert_int_equal(pxt_ring_peek(&scene.view, at, &event, back, &count), 1);
+		assert_int_equal(pxt_ring_peek(&view, at, &event, back, &count), 1);
 		assert_int_equal(event.len, len);
 		assert_int_equal(event.time_ns, len);
 		assert_int_equal(count, pxt_cells_of(len));
 		assert_memory_equal(back, data, len);
 		for (uint32_t i = len; i < sizeof(back); i++)
 			assert_int_equal(back[i], 0xee);
-		assert_true(pxt_ring_take(&scene.view, at, count));
+		assert_true(pxt_ring_take(&view, at, count));
 		free(exact);
 		free(data);
 	}
@@ -202,10 +189,10 @@ static void only_the_low_bits_of_a_pid_have_room(void **state)
 	struct pxt_event event = { .pid = 0xffc00000 | 5, .id = PT_UNNAMED };
 	uint32_t count;
 
-	assert_int_equal(pxt_ring_put(&scene.view, &event, NULL), 0);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
 	assert_int_equal(word(0), ROUND(1) | COMMITTED | COUNT(1) | 5);
 	event.pid = 0x3fffff;
-	assert_int_equal(pxt_ring_put(&scene.view, &event, NULL), 0);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
 	assert_int_equal(peek(NR_CELLS + 1, &event, &count), 1);
 	assert_int_equal(event.pid, 0x3fffff);
 }
@@ -216,7 +203,7 @@ static void a_full_ring_has_no_room(void **state)
 		assert_int_equal(put(0, nr), 0);
 	assert_int_equal(put(0, 0), -ENOSPC);
 	assert_int_equal(head(), 2 * NR_CELLS);
-	assert_true(pxt_ring_take(&scene.view, NR_CELLS, 1));
+	assert_true(pxt_ring_take(&view, NR_CELLS, 1));
 	assert_int_equal(put(0, 99), 0);
 	assert_int_equal(put(0, 0), -ENOSPC);
 	assert_int_equal(word(0), ROUND(2) | COMMITTED | COUNT(1) | OWN_PID);
@@ -292,22 +279,22 @@ static void a_length_that_cannot_be_is_cut(void **state)
 	assert_int_equal(event.len, 136);
 	/* What all cells have is more than the buffer for it has. */
 	set_word(0, ROUND(1) | COMMITTED | COUNT(NR_CELLS) | OWN_PID);
-	assert_int_equal(pxt_ring_peek(&scene.view, NR_CELLS, &event, data, &count), 1);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &event, data, &count), 1);
 	assert_int_equal(event.len, 512);
-	scene.view.max_data = 256;
+	view.max_data = 256;
 	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
 	assert_int_equal(event.len, 256);
-	scene.view.max_data = 8; /* system events have room all the same */
+	view.max_data = 8; /* system events have room all the same */
 	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
 	assert_int_equal(event.len, 256);
 }
 
 static void only_the_oldest_is_taken(void **state)
 {
-	assert_false(pxt_ring_take(&scene.view, NR_CELLS - 1, 1));
-	assert_false(pxt_ring_take(&scene.view, NR_CELLS + 1, 1));
+	assert_false(pxt_ring_take(&view, NR_CELLS - 1, 1));
+	assert_false(pxt_ring_take(&view, NR_CELLS + 1, 1));
 	assert_int_equal(tail(), NR_CELLS);
-	assert_true(pxt_ring_take(&scene.view, NR_CELLS, 5));
+	assert_true(pxt_ring_take(&view, NR_CELLS, 5));
 	assert_int_equal(tail(), NR_CELLS + 5);
 }
 
@@ -318,7 +305,7 @@ static void the_head_is_moved_for_others_and_the_event_comes_later(void **state)
 	uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC), after;
 
 	set_word(0, ROUND(1) | RESERVED | COUNT(2) | 1);
-	assert_int_equal(pxt_ring_put(&scene.view, &event, NULL), 0);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
 	after = pxt_clock_ns(CLOCK_MONOTONIC);
 	assert_int_equal(head(), NR_CELLS + 3);
 	assert_int_equal(word(0), ROUND(1) | RESERVED | COUNT(2) | 1);
@@ -334,7 +321,7 @@ static void way_is_given_once(void **state)
 	/* The first look finds a place that was claimed, the next ones find another and another. */
 	for (unsigned nr = 0; nr < NR_CELLS - 1; nr++)
 		set_word(nr, ROUND(1) | COMMITTED | COUNT(1) | 1);
-	assert_int_equal(pxt_ring_put(&scene.view, &event, NULL), 0);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
 	assert_int_equal(head(), 2 * NR_CELLS);
 }
 
@@ -365,7 +352,7 @@ static void a_dead_ones_is_skipped(void **state)
 
 	set_word(0, ROUND(1) | RESERVED | COUNT(2) | OWN_PID);
 	assert_int_equal(peek(NR_CELLS, &event, &count), -EAGAIN);
-	assert_true(pxt_ring_skip_dead(&scene.view, NR_CELLS));
+	assert_true(pxt_ring_skip_dead(&view, NR_CELLS));
 	assert_int_equal(tail(), NR_CELLS + 2);
 	assert_int_equal(nr_asked, 1);
 }
@@ -374,7 +361,7 @@ static void a_living_ones_is_not_skipped(void **state)
 {
 	is_dead = false;
 	set_word(0, ROUND(1) | RESERVED | COUNT(2) | OWN_PID);
-	assert_false(pxt_ring_skip_dead(&scene.view, NR_CELLS));
+	assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
 	assert_int_equal(tail(), NR_CELLS);
 	assert_int_equal(nr_asked, 1);
 }
@@ -393,7 +380,7 @@ static void only_what_is_reserved_there_is_skipped(void **state)
 
 	for (unsigned nr = 0; nr < sizeof(others) / sizeof(others[0]); nr++) {
 		set_word(0, others[nr]);
-		assert_false(pxt_ring_skip_dead(&scene.view, NR_CELLS));
+		assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
 	}
 	assert_int_equal(nr_asked, 0);
 	assert_int_equal(tail(), NR_CELLS);
@@ -409,9 +396,9 @@ static void one_that_was_finished_stays(void **state)
 	assert_int_equal(put(4, 0), 0);
 	meanwhile = word(0);
 	set_word(0, (meanwhile & ~STATE_MASK) | RESERVED);
-	assert_false(pxt_ring_skip_dead(&scene.view, NR_CELLS));
+	assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
 	assert_int_equal(tail(), NR_CELLS);
-	assert_int_equal(pxt_ring_peek(&scene.view, NR_CELLS, &event, data, &count), 1);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &event, data, &count), 1);
 	assert_int_equal(event.len, 4);
 	assert_int_equal(data[1], 7 + 4);
 }
@@ -433,7 +420,7 @@ static void the_oldest_goes_and_is_lost(void **state)
 {
 	assert_int_equal(put(25, 4000), 0);
 	assert_int_equal(put(0, 4001), 0);
-	assert_true(pxt_ring_evict(&scene.view));
+	assert_true(pxt_ring_evict(&view));
 	assert_int_equal(tail(), NR_CELLS + 2);
 	assert_int_equal(atomic_load(&scene.stream.lost), 1);
 	assert_int_equal(atomic_load(&scene.stream.gap), NR_CELLS + 2 + 1);
@@ -445,17 +432,17 @@ static void what_was_cleared_goes_and_is_not_lost(void **state)
 	assert_int_equal(put(0, 4000), 0);
 	assert_int_equal(put(0, 4001), 0);
 	atomic_store(&scene.stream.clear_at, NR_CELLS + 1);
-	assert_true(pxt_ring_evict(&scene.view));
+	assert_true(pxt_ring_evict(&view));
 	assert_int_equal(atomic_load(&scene.stream.lost), 0);
 	assert_int_equal(atomic_load(&scene.stream.gap), 0);
-	assert_true(pxt_ring_evict(&scene.view));
+	assert_true(pxt_ring_evict(&view));
 	assert_int_equal(atomic_load(&scene.stream.lost), 1);
 	assert_int_equal(atomic_load(&scene.stream.gap_ns), 4001);
 }
 
 static void where_nothing_is_nothing_goes(void **state)
 {
-	assert_false(pxt_ring_evict(&scene.view));
+	assert_false(pxt_ring_evict(&view));
 	assert_int_equal(tail(), NR_CELLS);
 }
 
@@ -464,17 +451,17 @@ static void whether_one_died_is_asked_seldom(void **state)
 	set_word(0, ROUND(1) | RESERVED | COUNT(1) | OWN_PID);
 	for (uint64_t lost = 1; lost < 1024; lost++) {
 		atomic_store(&scene.stream.lost, lost);
-		assert_false(pxt_ring_evict(&scene.view));
+		assert_false(pxt_ring_evict(&view));
 	}
 	assert_int_equal(nr_asked, 0);
 	atomic_store(&scene.stream.lost, 1024);
-	assert_true(pxt_ring_evict(&scene.view));
+	assert_true(pxt_ring_evict(&view));
 	assert_int_equal(nr_asked, 1);
 	assert_int_equal(tail(), NR_CELLS + 1);
 	atomic_store(&scene.stream.tail, NR_CELLS);
 	atomic_store(&scene.stream.lost, 0);
 	is_dead = false;
-	assert_false(pxt_ring_evict(&scene.view));
+	assert_false(pxt_ring_evict(&view));
 	assert_int_equal(nr_asked, 2);
 	assert_int_equal(tail(), NR_CELLS);
 }
