@@ -89,12 +89,18 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	return 0;
 }
 
+/* Whether it does not get it or does, no signal waits afterwards. */
 static void *try_it(void *arg)
 {
 	struct fst_held held;
+	sigset_t none, now;
 
-	if (!fst_try_lock_threads(&held))
-		return NULL;
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	if (!fst_try_lock_threads(&held)) {
+		pthread_sigmask(SIG_SETMASK, NULL, &now);
+		return sigismember(&now, SIGUSR1) ? arg : NULL;
+	}
 	fst_unlock_threads(&held);
 	return arg;
 }
@@ -133,6 +139,33 @@ IN_A_CHILD(one_thread_has_it_at_a_time)
 	fst_unlock_threads(&held);
 	sigprocmask(SIG_SETMASK, NULL, &now);
 	CHILD_CHECK(!sigismember(&now, SIGUSR1));
+	return 0;
+}
+
+static _Atomic bool has_it;
+
+static void *wait_for_it(void *arg)
+{
+	struct fst_held held;
+
+	fst_lock_threads(&held);
+	atomic_store(&has_it, true);
+	fst_unlock_threads(&held);
+	return NULL;
+}
+
+IN_A_CHILD(another_thread_waits_for_it)
+{
+	struct fst_held held;
+	pthread_t thread;
+
+	fst_lock_threads(&held);
+	CHILD_CHECK(pthread_create(&thread, NULL, wait_for_it, NULL) == 0);
+	usleep(20000);
+	CHILD_CHECK(!atomic_load(&has_it));
+	fst_unlock_threads(&held);
+	pthread_join(thread, NULL);
+	CHILD_CHECK(atomic_load(&has_it));
 	return 0;
 }
 
@@ -422,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(signals_wait_but_for_those_of_faults),
 		TEST(one_thread_has_it_at_a_time),
+		TEST(another_thread_waits_for_it),
 		TEST(in_a_child_nobody_has_it),
 		TEST(other_processes_wait_for_it),
 		TEST(its_file_goes_with_who_has_made_it),
