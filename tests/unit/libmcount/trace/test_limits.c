@@ -226,7 +226,7 @@ static void a_prefix_without_a_folder_is_of_this_one(void **state)
 
 static void a_name_that_is_too_long_has_no_files(void **state)
 {
-	char base[NAME_MAX + 1], old[NAME_MAX + 1], path[5000];
+	char base[NAME_MAX + 1], old[NAME_MAX + 64], path[5000];
 
 	atomic_store(&limits.files, 0);
 	/* The longest that can be. */
