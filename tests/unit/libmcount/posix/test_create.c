@@ -266,6 +266,21 @@ static void without_a_folder_there_are_no_streams(void **state)
 	close(fd);
 }
 
+/* More often than there are numbers for. */
+static void what_has_ended_or_failed_leaves_no_number(void **state)
+{
+	trace_id_t trid;
+
+	posix_trace_attr_setstreamsize(&attr, 1);
+	for (int nr = 0; nr < 2 * TRACE_SYS_MAX + 1; nr++)
+		assert_int_equal(posix_trace_shutdown(make()), 0);
+	setenv("UTRAIL_TRACE_DIR", "/dev/null", 1);
+	for (int nr = 0; nr < 2 * TRACE_SYS_MAX + 1; nr++)
+		assert_int_equal(posix_trace_create(0, &attr, &trid), ENOMEM);
+	setenv("UTRAIL_TRACE_DIR", trace_place_path, 1);
+	assert_int_equal(posix_trace_shutdown(make()), 0);
+}
+
 static int pipes[2][2];
 
 static int writes_when_asked(void *arg)
@@ -337,6 +352,7 @@ int main(void)
 		TEST(a_log_is_a_file_that_can_be_written_anywhere),
 		TEST(without_memory_nothing_is_left),
 		TEST(without_a_folder_there_are_no_streams),
+		TEST(what_has_ended_or_failed_leaves_no_number),
 		TEST(a_stream_may_be_another_processs),
 	};
 
