@@ -283,8 +283,8 @@ void fst_file_reopen(fstrace_t *trace)
 	if (fd >= 0) {
 		struct stat of_old, of_new;
 
-		/* The program's own file may have this number now; our own one is exchanged for the same. */
-		if (fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
+		/* The program's own file may have this number now, or nobody, and then it is the new one's; our own one is exchanged for the same. */
+		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {
 			close(fd);
 			fd = old;

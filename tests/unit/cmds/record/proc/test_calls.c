@@ -1,0 +1,424 @@
+/* What is told of each system call: its numbers, its names as they were given, and the places that they lead to. */
+#include "tests/unit/lib/unit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/calls.h"
+
+/* A folder with a file "file", a folder "dir", and "link", which leads to it. */
+static char top[PATH_MAX];
+
+static const char *below(const char *name)
+{
+	static char paths[4][PATH_MAX + 64];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	char template[] = "/tmp/utrail-unit-XXXXXX";
+	int fd;
+
+	if (!mkdtemp(template) || !realpath(template, top))
+		return -1;
+	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
+	if (fd < 0 || close(fd) < 0)
+		return -1;
+	return mkdir(below("/dir"), 0700) || symlink("dir", below("/link")) ||
+	       symlink("file", below("/file-link"));
+}
+
+static int end(void **state)
+{
+	unlink(below("/file-link"));
+	unlink(below("/link"));
+	unlink(below("/file"));
+	rmdir(below("/dir"));
+	return rmdir(top);
+}
+
+static struct given_name given(const char *name)
+{
+	return (struct given_name){ name, { getpid(), AT_FDCWD, top, "/", false } };
+}
+
+static struct strbuf encoded;
+static struct proc_act act;
+
+/* The act is decoded into @act. */
+static enum proc_kind encode(const struct call_facts *facts)
+{
+	enum proc_kind kind;
+
+	strbuf_reset(&encoded);
+	act = (struct proc_act){ 0 };
+	kind = call_encode(facts, &encoded);
+	if (kind)
+		assert_true(proc_act_decode((const uint8_t *)strbuf_str(&encoded), encoded.len,
+					    __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &act));
+	else
+		assert_int_equal(encoded.len, 0);
+	return kind;
+}
+
+static void check_numbers(uint32_t first, uint32_t second, uint32_t third)
+{
+	assert_int_equal(act.numbers[0], first);
+	assert_int_equal(act.numbers[1], second);
+	assert_int_equal(act.numbers[2], third);
+}
+
+static void check_text(int nr, const char *wanted)
+{
+	size_t len = act.texts[nr].end - act.texts[nr].at;
+
+	assert_int_equal(len, strlen(wanted));
+	assert_memory_equal(act.texts[nr].at, wanted, len);
+}
+
+static void a_directory_is_an_argument_or_the_working_directory(void **state)
+{
+	const uint64_t args[6] = { 7, 0xfffffff600000008, 9 };
+
+	assert_int_equal(call_directory(args, 0), 7);
+	assert_int_equal(call_directory(args, 1), 8);
+	assert_int_equal(call_directory(args, -1), AT_FDCWD);
+}
+
+static void what_moves_or_removes_has_a_source(void **state)
+{
+	static const enum syscall_id moving[] = {
+		SYSCALL_RENAME, SYSCALL_RENAMEAT, SYSCALL_RENAMEAT2, SYSCALL_LINK,
+		SYSCALL_LINKAT, SYSCALL_UNLINK,	  SYSCALL_UNLINKAT,  SYSCALL_RMDIR,
+		SYSCALL_MOUNT,	SYSCALL_UMOUNT,	  SYSCALL_UMOUNT2,
+	};
+
+	for (enum syscall_id id = 0; id < SYSCALL_NOT_WATCHED; id++) {
+		bool moves = false;
+
+		for (size_t i = 0; i < sizeof(moving) / sizeof(moving[0]); i++)
+			moves |= moving[i] == id;
+		assert_int_equal(call_moves_source(id), moves);
+	}
+}
+
+static void check_source(enum syscall_id id, uint64_t flags, const char *name, const char *wanted)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct call_facts facts = { .id = id, .from = given(name) };
+
+	if (call_shapes[id].flags >= 0)
+		facts.args[call_shapes[id].flags] = flags;
+	strbuf_addstr(&out, "what was there");
+	call_source(&facts, &out);
+	assert_string_equal(strbuf_str(&out), wanted);
+}
+
+static void a_link_is_followed_where_the_call_follows_it(void **state)
+{
+	check_source(SYSCALL_RENAME, 0, "link", below("/link"));
+	check_source(SYSCALL_UNLINKAT, 0, "link", below("/link"));
+	check_source(SYSCALL_MOUNT, 0, "link", below("/dir"));
+	check_source(SYSCALL_UMOUNT, 0, "link", below("/dir"));
+	check_source(SYSCALL_UMOUNT2, 0, "link", below("/dir"));
+	check_source(SYSCALL_UMOUNT2, 8, "link", below("/link"));
+	check_source(SYSCALL_UMOUNT2, 4, "link", below("/dir"));
+	check_source(SYSCALL_LINKAT, 0, "link", below("/link"));
+	check_source(SYSCALL_LINKAT, AT_SYMLINK_FOLLOW, "link", below("/dir"));
+	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "link", below("/link"));
+	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "", top);
+	check_source(SYSCALL_RENAMEAT2, AT_EMPTY_PATH, "dir", below("/dir"));
+	/* What is nowhere has a place all the same. */
+	check_source(SYSCALL_MOUNT, 0, "none", below("/none"));
+	check_source(SYSCALL_RENAME, 0, NULL, "");
+}
+
+static void close_tells_of_one_descriptor(void **state)
+{
+	assert_int_equal(encode(&(struct call_facts){ .id = SYSCALL_CLOSE, .args = { 7, 8, 9 } }),
+			 PROC_CLOSE);
+	check_numbers(7, 7, 0);
+}
+
+static void close_range_tells_of_what_is_closed_now(void **state)
+{
+	assert_int_equal(
+		encode(&(struct call_facts){ .id = SYSCALL_CLOSE_RANGE, .args = { 3, 9, 2 } }),
+		PROC_CLOSE);
+	check_numbers(3, 9, 2);
+	assert_int_equal(
+		encode(&(struct call_facts){ .id = SYSCALL_CLOSE_RANGE, .args = { 3, 9, 4 } }), 0);
+	assert_int_equal(
+		encode(&(struct call_facts){ .id = SYSCALL_CLOSE_RANGE, .args = { 3, 9, 6 } }), 0);
+}
+
+static void open_tells_of_descriptor_flags_and_mode(void **state)
+{
+	struct call_facts facts = {
+		.id = SYSCALL_OPEN,
+		.args = { 1, O_CREAT | O_RDWR, 0640, 0777 },
+		.result = 5,
+		.file = below("/file"),
+		.from = given(below("/file")),
+	};
+
+	assert_int_equal(encode(&facts), PROC_OPEN);
+	check_numbers(5, O_CREAT | O_RDWR, 0640);
+	check_text(0, below("/file"));
+	check_text(1, "");
+	/* The kernel looks at the mode only when it makes a file. */
+	facts.args[1] = O_RDWR;
+	encode(&facts);
+	check_numbers(5, O_RDWR, 0);
+	facts.args[1] = O_DIRECTORY;
+	encode(&facts);
+	check_numbers(5, O_DIRECTORY, 0);
+	facts.args[1] = O_TMPFILE | O_RDWR;
+	encode(&facts);
+	check_numbers(5, O_TMPFILE | O_RDWR, 0640);
+}
+
+static void each_way_to_open_has_its_arguments(void **state)
+{
+	struct call_facts facts = {
+		.id = SYSCALL_OPENAT,
+		.args = { 1, 2, O_CREAT | O_WRONLY, 0604, 0777 },
+		.result = 6,
+		.out = { O_CREAT | O_APPEND, 0602 },
+		.file = "/x",
+	};
+
+	assert_int_equal(encode(&facts), PROC_OPEN);
+	check_numbers(6, O_CREAT | O_WRONLY, 0604);
+	facts.id = SYSCALL_OPENAT2;
+	assert_int_equal(encode(&facts), PROC_OPEN);
+	check_numbers(6, O_CREAT | O_APPEND, 0602);
+	facts.id = SYSCALL_CREAT;
+	facts.args[1] = 0601;
+	assert_int_equal(encode(&facts), PROC_OPEN);
+	check_numbers(6, O_CREAT | O_WRONLY | O_TRUNC, 0601);
+	facts.id = SYSCALL_OPEN_BY_HANDLE_AT;
+	facts.args[2] = O_RDWR;
+	assert_int_equal(encode(&facts), PROC_OPEN);
+	check_numbers(6, O_RDWR, 0);
+	check_text(0, "/x");
+}
+
+static void a_name_is_told_when_it_is_another_than_the_files(void **state)
+{
+	struct call_facts facts = {
+		.id = SYSCALL_OPENAT,
+		.file = below("/dir"),
+		.from = given("link"),
+	};
+
+	encode(&facts);
+	check_text(0, below("/dir"));
+	check_text(1, below("/link"));
+	facts.from = given("dir");
+	encode(&facts);
+	check_text(1, "");
+	/* What was opened is not known: then the name is all that there is. */
+	facts.file = NULL;
+	encode(&facts);
+	check_text(0, "");
+	check_text(1, below("/dir"));
+	facts.from = given(NULL);
+	encode(&facts);
+	check_text(1, "");
+}
+
+static void dup_tells_of_both_descriptors(void **state)
+{
+	struct call_facts facts = { .id = SYSCALL_DUP, .args = { 3, 99, O_CLOEXEC }, .result = 8 };
+
+	assert_int_equal(encode(&facts), PROC_DUP);
+	check_numbers(3, 8, 0);
+	facts.id = SYSCALL_DUP2;
+	assert_int_equal(encode(&facts), PROC_DUP);
+	check_numbers(3, 8, 0);
+	facts.id = SYSCALL_DUP3;
+	assert_int_equal(encode(&facts), PROC_DUP);
+	check_numbers(3, 8, O_CLOEXEC);
+	for (int nr = 0; nr < 2; nr++) {
+		facts.id = nr ? SYSCALL_FCNTL64 : SYSCALL_FCNTL;
+		facts.args[1] = F_DUPFD;
+		assert_int_equal(encode(&facts), PROC_DUP);
+		check_numbers(3, 8, 0);
+		facts.args[1] = F_DUPFD_CLOEXEC | 1ULL << 32;
+		assert_int_equal(encode(&facts), PROC_DUP);
+		check_numbers(3, 8, O_CLOEXEC);
+	}
+}
+
+static void pipe_tells_of_both_ends(void **state)
+{
+	struct call_facts facts = { .args = { 0, O_CLOEXEC } };
+
+	memcpy(facts.out, (int[]){ 3, 4 }, 8);
+	facts.id = SYSCALL_PIPE;
+	assert_int_equal(encode(&facts), PROC_PIPE);
+	check_numbers(3, 4, 0);
+	facts.id = SYSCALL_PIPE2;
+	assert_int_equal(encode(&facts), PROC_PIPE);
+	check_numbers(3, 4, O_CLOEXEC);
+}
+
+static void rename_and_link_tell_of_both_places(void **state)
+{
+	static const struct {
+		enum syscall_id id;
+		enum proc_kind kind;
+		uint32_t flags;
+	} calls[] = {
+		{ SYSCALL_RENAME, PROC_RENAME, 0 },    { SYSCALL_RENAMEAT, PROC_RENAME, 0 },
+		{ SYSCALL_RENAMEAT2, PROC_RENAME, 2 }, { SYSCALL_LINK, PROC_LINK, 0 },
+		{ SYSCALL_LINKAT, PROC_LINK, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct call_facts facts = {
+			.id = calls[i].id,
+			.args = { 9, 9, 9, 9, 2 },
+			.from = given("link/x"),
+			.to = given("link"),
+		};
+
+		assert_int_equal(encode(&facts), calls[i].kind);
+		check_numbers(calls[i].flags, 0, 0);
+		check_text(0, below("/dir/x"));
+		check_text(1, below("/link"));
+		facts.place = "/where/it/was";
+		facts.to = given(NULL);
+		assert_int_equal(encode(&facts), calls[i].kind);
+		check_text(0, "/where/it/was");
+		check_text(1, "");
+	}
+}
+
+static void symlink_tells_of_its_text_and_where_it_leads(void **state)
+{
+	for (int nr = 0; nr < 2; nr++) {
+		struct call_facts facts = {
+			.id = nr ? SYSCALL_SYMLINKAT : SYSCALL_SYMLINK,
+			.text = "dir",
+			.to = given("link"),
+		};
+
+		assert_int_equal(encode(&facts), PROC_SYMLINK);
+		check_numbers(0, 0, 0);
+		check_text(0, "dir");
+		check_text(1, below("/link"));
+		check_text(2, below("/dir"));
+		facts.to = given(NULL);
+		facts.text = NULL;
+		assert_int_equal(encode(&facts), PROC_SYMLINK);
+		check_text(0, "");
+		check_text(1, "");
+		check_text(2, "");
+	}
+}
+
+static void removals_tell_of_the_place(void **state)
+{
+	struct call_facts facts = { .id = SYSCALL_UNLINK,
+				    .args = { 1, 5, 6 },
+				    .from = given("link") };
+
+	assert_int_equal(encode(&facts), PROC_UNLINK);
+	check_numbers(0, 0, 0);
+	check_text(0, below("/link"));
+	facts.id = SYSCALL_UNLINKAT;
+	assert_int_equal(encode(&facts), PROC_UNLINK);
+	check_numbers(6, 0, 0);
+	facts.id = SYSCALL_RMDIR;
+	assert_int_equal(encode(&facts), PROC_UNLINK);
+	check_numbers(AT_REMOVEDIR, 0, 0);
+	facts.place = "/gone";
+	facts.id = SYSCALL_UMOUNT;
+	assert_int_equal(encode(&facts), PROC_UMOUNT);
+	check_numbers(0, 0, 0);
+	check_text(0, "/gone");
+	facts.id = SYSCALL_UMOUNT2;
+	assert_int_equal(encode(&facts), PROC_UMOUNT);
+	check_numbers(5, 0, 0);
+}
+
+static void mount_tells_of_source_place_and_type(void **state)
+{
+	struct call_facts facts = {
+		.id = SYSCALL_MOUNT,
+		.args = { 1, 2, 3, 4096 },
+		.from = given("link"),
+		.to = given("tmpfs"),
+		.text = "none",
+	};
+
+	assert_int_equal(encode(&facts), PROC_MOUNT);
+	check_numbers(4096, 0, 0);
+	check_text(0, "none");
+	check_text(1, below("/dir"));
+	check_text(2, "tmpfs");
+}
+
+static void a_name_of_a_task_is_told_if_it_is_known(void **state)
+{
+	struct call_facts facts = { .id = SYSCALL_PRCTL, .text = "worker" };
+
+	assert_int_equal(encode(&facts), PROC_NAME);
+	check_numbers(0, 0, 0);
+	check_text(0, "worker");
+	facts.text = NULL;
+	assert_int_equal(encode(&facts), 0);
+	assert_int_equal(encode(&(struct call_facts){ .id = SYSCALL_NONE }), 0);
+}
+
+static void a_descriptor_that_was_open_is_told(void **state)
+{
+	const char *file = "/a/file";
+
+	strbuf_reset(&encoded);
+	call_encode_inherited(4, O_RDWR, &(struct text){ file, file + strlen(file) }, &encoded);
+	assert_true(proc_act_decode((const uint8_t *)strbuf_str(&encoded), encoded.len,
+				    __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &act));
+	check_numbers(4, O_RDWR, 0);
+	check_text(0, file);
+	check_text(1, "");
+}
+
+static int finish(void **state)
+{
+	strbuf_deinit(&encoded);
+	return end(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_directory_is_an_argument_or_the_working_directory),
+		cmocka_unit_test(what_moves_or_removes_has_a_source),
+		cmocka_unit_test(a_link_is_followed_where_the_call_follows_it),
+		cmocka_unit_test(close_tells_of_one_descriptor),
+		cmocka_unit_test(close_range_tells_of_what_is_closed_now),
+		cmocka_unit_test(open_tells_of_descriptor_flags_and_mode),
+		cmocka_unit_test(each_way_to_open_has_its_arguments),
+		cmocka_unit_test(a_name_is_told_when_it_is_another_than_the_files),
+		cmocka_unit_test(dup_tells_of_both_descriptors),
+		cmocka_unit_test(pipe_tells_of_both_ends),
+		cmocka_unit_test(rename_and_link_tell_of_both_places),
+		cmocka_unit_test(symlink_tells_of_its_text_and_where_it_leads),
+		cmocka_unit_test(removals_tell_of_the_place),
+		cmocka_unit_test(mount_tells_of_source_place_and_type),
+		cmocka_unit_test(a_name_of_a_task_is_told_if_it_is_known),
+		cmocka_unit_test(a_descriptor_that_was_open_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, begin, finish);
+}

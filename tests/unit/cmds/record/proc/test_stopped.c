@@ -1,0 +1,357 @@
+/* What is read of a task that stands in a system call. Here the task is this process itself, which stands still as well as any. */
+#include "tests/unit/lib/unit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/stopped.h"
+#include "utils/base/fd.h"
+
+static char top[PATH_MAX];
+static int top_fd;
+
+static const char *below(const char *name)
+{
+	static char paths[4][PATH_MAX + 64];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	char template[] = "/tmp/utrail-unit-XXXXXX";
+	int fd;
+
+	if (!mkdtemp(template) || !realpath(template, top))
+		return -1;
+	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
+	if (fd < 0 || close(fd) < 0 || symlink("file", below("/link")))
+		return -1;
+	top_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return top_fd < 0;
+}
+
+static struct strbuf encoded;
+static struct proc_act act;
+
+static int end(void **state)
+{
+	strbuf_deinit(&encoded);
+	close(top_fd);
+	unlink(below("/link"));
+	unlink(below("/file"));
+	return rmdir(top);
+}
+
+static void decode(void)
+{
+	assert_true(proc_act_decode((const uint8_t *)strbuf_str(&encoded), encoded.len,
+				    __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &act));
+}
+
+static enum proc_kind encode(struct traced_call *call, int64_t result)
+{
+	enum proc_kind kind;
+
+	strbuf_reset(&encoded);
+	kind = stopped_encode(getpid(), call, result, &encoded);
+	if (kind)
+		decode();
+	else
+		assert_int_equal(encoded.len, 0);
+	strbuf_deinit(&call->path);
+	return kind;
+}
+
+static void check_text(int nr, const char *wanted)
+{
+	size_t len = act.texts[nr].end - act.texts[nr].at;
+
+	assert_int_equal(len, strlen(wanted));
+	assert_memory_equal(act.texts[nr].at, wanted, len);
+}
+
+#define AT(pointer) ((uint64_t)(uintptr_t)(pointer))
+
+static void in_front_of_a_move_the_place_is_known(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_RENAMEAT,
+				    .args = { top_fd, AT("link"), top_fd, AT("new") } };
+
+	assert_true(stopped_begin(getpid(), &call));
+	assert_string_equal(strbuf_str(&call.path), below("/link"));
+	/* It is elsewhere when the call is over. */
+	call.args[1] = AT("another");
+	assert_int_equal(encode(&call, 0), PROC_RENAME);
+	check_text(0, below("/link"));
+	check_text(1, below("/new"));
+}
+
+static void what_moves_nothing_has_no_place(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_OPENAT, .args = { top_fd, AT("link") } };
+
+	assert_true(stopped_begin(getpid(), &call));
+	assert_int_equal(call.path.len, 0);
+	call.id = SYSCALL_DUP;
+	assert_true(stopped_begin(getpid(), &call));
+	/* These are told of in front. */
+	call.id = SYSCALL_CLOSE;
+	assert_false(stopped_begin(getpid(), &call));
+	call.id = SYSCALL_NONE;
+	assert_false(stopped_begin(getpid(), &call));
+}
+
+static void a_call_that_is_over_is_forgotten(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_UNLINK };
+
+	strbuf_addstr(&call.path, "something");
+	stopped_reset(&call);
+	assert_int_equal(call.id, SYSCALL_NONE);
+	assert_int_equal(call.path.len, 0);
+	strbuf_deinit(&call.path);
+}
+
+static void what_was_opened_is_the_descriptors_file(void **state)
+{
+	int fd = openat(top_fd, "link", O_RDWR | O_CLOEXEC);
+	struct traced_call call = { .id = SYSCALL_OPENAT,
+				    .args = { top_fd, AT("link"), O_RDWR, 0 } };
+
+	assert_int_equal(encode(&call, fd), PROC_OPEN);
+	assert_int_equal(act.numbers[0], fd);
+	assert_int_equal(act.numbers[1], O_RDWR);
+	check_text(0, below("/file"));
+	check_text(1, below("/link"));
+	call = (struct traced_call){ .id = SYSCALL_OPEN_BY_HANDLE_AT, .args = { 0, 0, O_RDONLY } };
+	assert_int_equal(encode(&call, fd), PROC_OPEN);
+	check_text(0, below("/file"));
+	close(fd);
+}
+
+static void a_relative_name_begins_at_the_working_directory(void **state)
+{
+	char cwd[PATH_MAX];
+	struct traced_call call = { .id = SYSCALL_UNLINK, .args = { AT("link") } };
+
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	assert_int_equal(fchdir(top_fd), 0);
+	assert_true(stopped_begin(getpid(), &call));
+	assert_int_equal(chdir(cwd), 0);
+	assert_string_equal(strbuf_str(&call.path), below("/link"));
+	assert_int_equal(encode(&call, 0), PROC_UNLINK);
+	check_text(0, below("/link"));
+}
+
+static void flags_of_openat2_are_in_memory(void **state)
+{
+	struct open_how how = { .flags = O_CREAT | O_APPEND, .mode = 0604 };
+	struct traced_call call = { .id = SYSCALL_OPENAT2,
+				    .args = { top_fd, AT("none"), AT(&how) } };
+
+	assert_int_equal(encode(&call, 1000), PROC_OPEN);
+	assert_int_equal(act.numbers[1], O_CREAT | O_APPEND);
+	assert_int_equal(act.numbers[2], 0604);
+	/* That they are gone is no reason not to tell. */
+	call.args[2] = 8;
+	assert_int_equal(encode(&call, 1000), PROC_OPEN);
+	assert_int_equal(act.numbers[1], 0);
+}
+
+static void ends_of_a_pipe_are_in_memory(void **state)
+{
+	int ends[2] = { 11, 12 };
+	struct traced_call call = { .id = SYSCALL_PIPE, .args = { AT(ends), O_CLOEXEC } };
+
+	assert_int_equal(encode(&call, 0), PROC_PIPE);
+	assert_int_equal(act.numbers[0], 11);
+	assert_int_equal(act.numbers[1], 12);
+	assert_int_equal(act.numbers[2], 0);
+	call.id = SYSCALL_PIPE2;
+	assert_int_equal(encode(&call, 0), PROC_PIPE);
+	assert_int_equal(act.numbers[1], 12);
+	assert_int_equal(act.numbers[2], O_CLOEXEC);
+	call.args[0] = 8;
+	assert_int_equal(encode(&call, 0), 0);
+}
+
+static void only_what_is_open_is_closed(void **state)
+{
+	int fd = dup(top_fd);
+	struct traced_call call = { .id = SYSCALL_CLOSE, .args = { fd } };
+
+	assert_int_equal(encode(&call, 0), PROC_CLOSE);
+	assert_int_equal(act.numbers[0], fd);
+	close(fd);
+	assert_int_equal(encode(&call, 0), 0);
+	/* No descriptor of the same number is asked for with other calls. */
+	call.id = SYSCALL_DUP;
+	assert_int_equal(encode(&call, 20), PROC_DUP);
+	assert_int_equal(act.numbers[1], 20);
+}
+
+static void what_a_result_means_depends_on_the_call(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_SYMLINKAT,
+				    .args = { AT("file"), top_fd, AT("link") } };
+
+	assert_int_equal(encode(&call, top_fd), PROC_SYMLINK);
+	check_text(0, "file");
+	check_text(1, below("/link"));
+	check_text(2, below("/file"));
+}
+
+static void a_name_of_a_task_is_what_the_kernel_has_made_of_it(void **state)
+{
+	char before[17] = "";
+	struct traced_call call = { .id = SYSCALL_PRCTL, .args = { PR_SET_NAME, AT("not this") } };
+
+	prctl(PR_GET_NAME, before);
+	prctl(PR_SET_NAME, "fifteen letters and more");
+	assert_int_equal(encode(&call, 0), PROC_NAME);
+	check_text(0, "fifteen letters");
+	prctl(PR_SET_NAME, "x");
+	assert_int_equal(encode(&call, 0), PROC_NAME);
+	check_text(0, "x");
+	prctl(PR_SET_NAME, before);
+}
+
+static void check_inherited(int flags, uint32_t access)
+{
+	int fd = openat(top_fd, "link", flags | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	strbuf_reset(&encoded);
+	assert_true(stopped_encode_inherited(getpid(), fd, &encoded));
+	decode();
+	assert_int_equal(act.numbers[0], fd);
+	assert_int_equal(act.numbers[1], access);
+	check_text(0, below("/file"));
+	close(fd);
+	strbuf_reset(&encoded);
+	assert_false(stopped_encode_inherited(getpid(), fd, &encoded));
+	assert_int_equal(encoded.len, 0);
+}
+
+static void how_an_inherited_descriptor_is_used_is_known(void **state)
+{
+	check_inherited(O_RDONLY, O_RDONLY);
+	check_inherited(O_WRONLY, O_WRONLY);
+	check_inherited(O_RDWR, O_RDWR);
+	check_inherited(O_PATH, O_PATH);
+}
+
+static void the_environment_is_that_of_the_beginning(void **state)
+{
+	struct strbuf wanted cleanup_strbuf = { 0 };
+
+	assert_int_equal(file_read_all("/proc/self/environ", PROC_TEXT_MAX, &wanted, NULL), 0);
+	strbuf_reset(&encoded);
+	stopped_encode_environment(getpid(), &encoded);
+	decode();
+	assert_int_equal(act.texts[0].end - act.texts[0].at, wanted.len);
+	assert_memory_equal(act.texts[0].at, strbuf_str(&wanted), wanted.len);
+	strbuf_reset(&encoded);
+	stopped_encode_environment(-1, &encoded);
+	decode();
+	check_text(0, "");
+}
+
+/* A child that stays in the call that makes a child of its own, since that one does not end. Its end is a signal. */
+static pid_t make_parent(long number, void *arg, size_t size)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (syscall(number, arg, size, 0, 0, 0) == 0)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* Once it is in the call; 0 when it is never seen there. */
+static uint64_t flags_in(pid_t pid, bool is_seen)
+{
+	uint64_t flags = 0;
+
+	for (int nr = 0; !flags && nr < (is_seen ? 5000 : 50); nr++) {
+		flags = stopped_clone_flags(pid);
+		usleep(1000);
+	}
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return flags;
+}
+
+static void flags_of_clone_are_those_of_the_call(void **state)
+{
+	struct clone_args args = { .flags = CLONE_VFORK | CLONE_FS, .exit_signal = SIGUSR1 };
+
+#if __SIZEOF_LONG__ == 8
+	assert_int_equal(
+		flags_in(make_parent(SYS_clone, (void *)(1UL << 40 | CLONE_VFORK | SIGCHLD), 0),
+			 true),
+		CLONE_VFORK | SIGCHLD);
+#endif
+	assert_int_equal(flags_in(make_parent(SYS_clone3, &args, sizeof(args)), true),
+			 CLONE_VFORK | CLONE_FS | SIGUSR1);
+}
+
+static void in_other_calls_there_are_no_flags(void **state)
+{
+	assert_int_equal(flags_in(make_parent(SYS_pause, NULL, 0), false), 0);
+	assert_int_equal(stopped_clone_flags(-1), 0);
+}
+
+static void nothing_stays_open(void **state)
+{
+	struct traced_call call = { .id = SYSCALL_PRCTL };
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	stopped_clone_flags(getpid());
+	encode(&call, 0);
+	assert_int_equal(dup(STDERR_FILENO), fd);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_front_of_a_move_the_place_is_known),
+		cmocka_unit_test(what_moves_nothing_has_no_place),
+		cmocka_unit_test(a_call_that_is_over_is_forgotten),
+		cmocka_unit_test(what_was_opened_is_the_descriptors_file),
+		cmocka_unit_test(a_relative_name_begins_at_the_working_directory),
+		cmocka_unit_test(flags_of_openat2_are_in_memory),
+		cmocka_unit_test(ends_of_a_pipe_are_in_memory),
+		cmocka_unit_test(only_what_is_open_is_closed),
+		cmocka_unit_test(what_a_result_means_depends_on_the_call),
+		cmocka_unit_test(a_name_of_a_task_is_what_the_kernel_has_made_of_it),
+		cmocka_unit_test(how_an_inherited_descriptor_is_used_is_known),
+		cmocka_unit_test(the_environment_is_that_of_the_beginning),
+		cmocka_unit_test(flags_of_clone_are_those_of_the_call),
+		cmocka_unit_test(in_other_calls_there_are_no_flags),
+		cmocka_unit_test(nothing_stays_open),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

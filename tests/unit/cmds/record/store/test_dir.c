@@ -1,0 +1,365 @@
+/* The store that is a directory: what is written there, what is left when that fails, and whose it is. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/store/dir.h"
+#include "utils/format/datadir.h"
+
+static char home[] = "/tmp/utrail-unit-XXXXXX";
+static struct store_dir dir;
+#define STORE (&dir.store)
+
+/* What the next calls of write() are to do: negative errno, how many bytes at most, or 0: all of them. */
+static ssize_t writes[4];
+static unsigned nr_writes;
+#define WRITES_NOTHING 1000000
+
+ssize_t __real_write(int fd, const void *data, size_t len);
+ssize_t __wrap_write(int fd, const void *data, size_t len);
+
+ssize_t __wrap_write(int fd, const void *data, size_t len)
+{
+	ssize_t what = nr_writes < 4 ? writes[nr_writes] : 0;
+
+	nr_writes++;
+	if (what == WRITES_NOTHING)
+		return 0;
+	if (what < 0) {
+		errno = (int)-what;
+		return -1;
+	}
+	return __real_write(fd, data, what && (size_t)what < len ? (size_t)what : len);
+}
+
+static int begin_all(void **state)
+{
+	umask(022);
+	signal(SIGXFSZ, SIG_IGN);
+	return mkdtemp(home) && chdir(home) == 0 ? 0 : -1;
+}
+
+static int end_all(void **state)
+{
+	return chdir("/") == 0 && rmdir(home) == 0 ? 0 : -1;
+}
+
+static int begin(void **state)
+{
+	memset(writes, 0, sizeof(writes));
+	nr_writes = 0;
+	store_dir_use(&dir, open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	return dir.fd < 0;
+}
+
+static int end(void **state)
+{
+	unlink("info");
+	unlink("task.txt");
+	store_dir_close(&dir);
+	return dir.fd != -1;
+}
+
+static void check_file(const char *name, const char *wanted)
+{
+	char text[256];
+	FILE *f = fopen(name, "r");
+	size_t len;
+
+	assert_non_null(f);
+	len = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	assert_int_equal(len, strlen(wanted));
+	assert_memory_equal(text, wanted, len);
+}
+
+static int next_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+static bool is_there(const char *name)
+{
+	return access(name, F_OK) == 0;
+}
+
+static void a_stream_goes_on_where_the_file_ends(void **state)
+{
+	int free_fd = next_fd();
+	int stream = store_open(STORE, "info");
+	struct stat st;
+
+	assert_int_equal(stream, free_fd);
+	assert_true(fcntl(stream, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(fstat(stream, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	assert_int_equal(store_append(STORE, stream, "one", 3), 0);
+	store_close(STORE, stream);
+	assert_int_equal(next_fd(), free_fd);
+	stream = store_open(STORE, "info");
+	assert_int_equal(store_append(STORE, stream, "two", 3), 0);
+	assert_int_equal(store_append(STORE, stream, "", 0), 0);
+	store_close(STORE, stream);
+	check_file("info", "onetwo");
+	assert_int_equal(store_open(STORE, "none/x"), -ENOENT);
+}
+
+static void all_is_written_however_little_at_a_time(void **state)
+{
+	int stream = store_open(STORE, "info");
+
+	writes[0] = 1;
+	writes[1] = -EINTR;
+	writes[2] = 2;
+	assert_int_equal(store_append(STORE, stream, "abcdef", 6), 0);
+	assert_int_equal(nr_writes, 4);
+	store_close(STORE, stream);
+	check_file("info", "abcdef");
+}
+
+static void what_is_written_of_something_is_cut_off(void **state)
+{
+	int stream = store_open(STORE, "info");
+
+	assert_int_equal(store_append(STORE, stream, "before", 6), 0);
+	nr_writes = 0;
+	writes[0] = 4;
+	writes[1] = -ENOSPC;
+	assert_int_equal(store_append(STORE, stream, "abcdef", 6), -ENOSPC);
+	assert_int_equal(nr_writes, 2);
+	check_file("info", "before");
+	/* A device that takes nothing and does not say why. */
+	nr_writes = 0;
+	writes[1] = WRITES_NOTHING;
+	errno = 0;
+	assert_int_equal(store_append(STORE, stream, "abcdef", 6), -EIO);
+	check_file("info", "before");
+	nr_writes = 0;
+	writes[0] = -EDQUOT;
+	assert_int_equal(store_append(STORE, stream, "abcdef", 6), -EDQUOT);
+	check_file("info", "before");
+	store_close(STORE, stream);
+}
+
+static void half_of_all_descriptors_may_stay_open(void **state)
+{
+	struct rlimit before, now;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	now = (struct rlimit){ 100, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &now);
+	assert_true(store_may_stay_open(STORE, 49));
+	assert_false(store_may_stay_open(STORE, 50));
+	setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static int publish(const char *name, const char *one, const char *two, int *stream,
+		   struct uft_err *err)
+{
+	const struct iovec parts[] = { { (char *)one, strlen(one) }, { (char *)two, strlen(two) } };
+
+	return STORE->ops->publish(STORE, name, parts, 2, stream, err);
+}
+
+static void a_whole_file_takes_the_place_of_another(void **state)
+{
+	struct uft_err err = { 0 };
+	int free_fd = next_fd();
+	struct stat st;
+
+	assert_int_equal(publish("info", "one", "two", NULL, &err), 0);
+	check_file("info", "onetwo");
+	assert_int_equal(stat("info", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	assert_int_equal(publish("info", "x", "", NULL, &err), 0);
+	check_file("info", "x");
+	assert_false(is_there(DATADIR_TMP("info")));
+	assert_int_equal(next_fd(), free_fd);
+}
+
+static void a_stream_goes_with_its_file(void **state)
+{
+	struct uft_err err = { 0 };
+	int free_fd = next_fd();
+	int stream = store_open(STORE, "info");
+
+	assert_int_equal(store_append(STORE, stream, "before", 6), 0);
+	assert_int_equal(publish("info", "one", "two", &stream, &err), 0);
+	assert_int_equal(store_append(STORE, stream, "more", 4), 0);
+	assert_true(fcntl(stream, F_GETFD) & FD_CLOEXEC);
+	store_close(STORE, stream);
+	check_file("info", "onetwomore");
+	assert_int_equal(next_fd(), free_fd);
+}
+
+static void what_is_no_name_of_a_recording_is_not_made(void **state)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(publish("letter", "one", "two", NULL, &err), -EINVAL);
+	assert_int_equal(err.code, -EINVAL);
+	assert_string_equal(err.text, "cannot create 'letter': Invalid argument");
+	assert_false(is_there("letter"));
+}
+
+static void where_there_is_no_room_the_former_file_stays(void **state)
+{
+	struct uft_err err = { 0 };
+	int free_fd = next_fd();
+
+	assert_int_equal(publish("info", "the former", " one", NULL, &err), 0);
+	nr_writes = 0;
+	writes[1] = -ENOSPC;
+	assert_int_equal(publish("info", "one", "two", NULL, &err), -ENOSPC);
+	assert_string_equal(err.text, "cannot write 'info': No space left on device");
+	check_file("info", "the former one");
+	assert_false(is_there(DATADIR_TMP("info")));
+	assert_int_equal(next_fd(), free_fd);
+	/* The first part's error is what counts. */
+	nr_writes = 0;
+	writes[0] = -EDQUOT;
+	assert_int_equal(publish("info", "one", "two", NULL, &err), -EDQUOT);
+	assert_int_equal(nr_writes, 1);
+}
+
+static void what_is_in_the_way_is_said(void **state)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(mkdir("info", 0700), 0);
+	assert_int_equal(publish("info", "one", "two", NULL, &err), -EISDIR);
+	assert_string_equal(err.text, "cannot write 'info': Is a directory");
+	assert_false(is_there(DATADIR_TMP("info")));
+	assert_int_equal(rmdir("info"), 0);
+	assert_int_equal(mkdir(DATADIR_TMP("info"), 0700), 0);
+	err = (struct uft_err){ 0 };
+	assert_int_equal(publish("info", "one", "two", NULL, &err), -EISDIR);
+	assert_string_equal(err.text, "cannot create 'info': Is a directory");
+	assert_int_equal(rmdir(DATADIR_TMP("info")), 0);
+	assert_false(is_there("info"));
+}
+
+static void a_file_is_read_behind_what_is_there(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	int free_fd = next_fd();
+
+	assert_int_equal(store_read(STORE, "info", 100, &out), -ENOENT);
+	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
+	strbuf_addstr(&out, "x");
+	assert_int_equal(store_read(STORE, "info", 100, &out), 0);
+	assert_string_equal(strbuf_str(&out), "xabcdef");
+	assert_int_equal(out.len, 7);
+	assert_int_equal(store_read(STORE, "info", 2, &out), 0);
+	assert_string_equal(strbuf_str(&out), "xabcdefab");
+	assert_int_equal(out.len, 9);
+	assert_int_equal(mkdir("task.txt", 0700), 0);
+	assert_int_equal(store_read(STORE, "task.txt", 100, &out), -EISDIR);
+	assert_int_equal(out.len, 9);
+	assert_int_equal(rmdir("task.txt"), 0);
+	assert_int_equal(next_fd(), free_fd);
+}
+
+static void what_is_removed_is_gone(void **state)
+{
+	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
+	store_remove(STORE, "info");
+	assert_false(is_there("info"));
+	store_remove(STORE, "info");
+}
+
+static void its_place_is_that_of_the_directory(void **state)
+{
+	struct stat place, wanted;
+	struct store_dir nothing;
+
+	assert_int_equal(store_place(STORE, &place), 0);
+	assert_int_equal(stat(home, &wanted), 0);
+	assert_int_equal(place.st_ino, wanted.st_ino);
+	assert_int_equal(place.st_dev, wanted.st_dev);
+	store_dir_use(&nothing, -1);
+	assert_int_equal(store_place(&nothing.store, &place), -EBADF);
+}
+
+static void check_owner(const char *name, uid_t user, gid_t group)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(name, &st), 0);
+	assert_int_equal(st.st_uid, user);
+	assert_int_equal(st.st_gid, group);
+}
+
+static void of_sudo_all_is_given_to_the_user(void **state)
+{
+	uid_t above;
+	struct stat st;
+
+	if (geteuid() != 0) {
+		print_message("skipped: only root can give files away\n");
+		skip();
+	}
+	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
+	assert_int_equal(symlink("info", "task.txt"), 0);
+	assert_int_equal(stat("..", &st), 0);
+	above = st.st_uid;
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	store_dir_give_to_user(&dir);
+	check_owner("info", 0, 0);
+	setenv("SUDO_UID", "4711", 1);
+	store_dir_give_to_user(&dir);
+	check_owner("info", 0, 0);
+	unsetenv("SUDO_UID");
+	setenv("SUDO_GID", "4712", 1);
+	store_dir_give_to_user(&dir);
+	check_owner("info", 0, 0);
+	setenv("SUDO_UID", "4711", 1);
+	store_dir_give_to_user(&dir);
+	check_owner("info", 4711, 4712);
+	check_owner("task.txt", 4711, 4712);
+	check_owner(".", 4711, 4712);
+	assert_int_equal(stat("..", &st), 0);
+	assert_int_equal(st.st_uid, above);
+	/* The directory is still open. */
+	assert_int_equal(fcntl(dir.fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(seteuid(4713), 0);
+	setenv("SUDO_UID", "4713", 1);
+	store_dir_give_to_user(&dir);
+	assert_int_equal(seteuid(0), 0);
+	check_owner("info", 4711, 4712);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	assert_int_equal(chown(".", 0, 0), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_stream_goes_on_where_the_file_ends),
+		TEST(all_is_written_however_little_at_a_time),
+		TEST(what_is_written_of_something_is_cut_off),
+		TEST(half_of_all_descriptors_may_stay_open),
+		TEST(a_whole_file_takes_the_place_of_another),
+		TEST(a_stream_goes_with_its_file),
+		TEST(what_is_no_name_of_a_recording_is_not_made),
+		TEST(where_there_is_no_room_the_former_file_stays),
+		TEST(what_is_in_the_way_is_said),
+		TEST(a_file_is_read_behind_what_is_there),
+		TEST(what_is_removed_is_gone),
+		TEST(its_place_is_that_of_the_directory),
+		TEST(of_sudo_all_is_given_to_the_user),
+	};
+
+	return cmocka_run_group_tests(tests, begin_all, end_all);
+}

@@ -1,0 +1,503 @@
+/* Records in the cells of a stream: where they go, what comes back, and what becomes of those whose process died. */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/lib/trace_stream.h"
+
+#define NR_CELLS STREAM_CELLS
+#define OWN_PID	 STREAM_PID
+#define OFFSET	 STREAM_OFFSET
+
+/* Of a cell's word: the round, the state, how many cells, the pid. */
+#define STATE_BIT  36
+#define STATE_MASK (3ULL << STATE_BIT)
+#define RESERVED   (1ULL << STATE_BIT)
+#define COMMITTED  (2ULL << STATE_BIT)
+#define CONTINUED  (3ULL << STATE_BIT)
+#define COUNT(nr)  ((uint64_t)(nr) << 22)
+#define ROUND(nr)  ((uint64_t)(nr) << 38)
+
+static struct test_stream scene;
+static struct pxt_view view;
+
+static bool is_dead;
+static unsigned nr_asked;
+/* What the cell's word becomes while its process is looked at; 0: nothing. */
+static uint64_t meanwhile;
+
+bool __wrap_pxt_process_is_dead(pid_t pid);
+
+bool __wrap_pxt_process_is_dead(pid_t pid)
+{
+	assert_int_equal(pid, OWN_PID);
+	nr_asked++;
+	if (meanwhile)
+		atomic_store(&scene.cells[0].word, meanwhile);
+	return is_dead;
+}
+
+static int begin(void **state)
+{
+	test_stream_begin(&scene, &view, POSIX_TRACE_LOOP);
+	is_dead = true;
+	nr_asked = 0;
+	meanwhile = 0;
+	return 0;
+}
+
+static uint64_t head(void)
+{
+	return atomic_load(&scene.stream.head);
+}
+
+static uint64_t tail(void)
+{
+	return atomic_load(&scene.stream.tail);
+}
+
+static uint64_t word(unsigned nr)
+{
+	return atomic_load(&scene.cells[nr].word);
+}
+
+static void set_word(unsigned nr, uint64_t to)
+{
+	atomic_store(&scene.cells[nr].word, to);
+}
+
+static int put(uint32_t len, uint64_t time_ns)
+{
+	static unsigned char data[8192];
+	struct pxt_event event = {
+		.time_ns = time_ns, .pid = OWN_PID, .id = PT_UNNAMED, .len = len
+	};
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7 + len);
+	return pxt_ring_put(&view, &event, data);
+}
+
+static int peek(uint64_t at, struct pxt_event *event, uint32_t *count)
+{
+	*count = 0;
+	return pxt_ring_peek(&view, at, event, NULL, count);
+}
+
+static void small_data_is_in_the_first_cell(void **state)
+{
+	assert_int_equal(pxt_cells_of(0), 1);
+	assert_int_equal(pxt_cells_of(1), 1);
+	assert_int_equal(pxt_cells_of(24), 1);
+	assert_int_equal(pxt_cells_of(25), 2);
+	assert_int_equal(pxt_cells_of(80), 2);
+	assert_int_equal(pxt_cells_of(81), 3);
+	assert_int_equal(pxt_cells_of(136), 3);
+	assert_int_equal(pxt_cells_of(137), 4);
+}
+
+static void all_of_an_event_comes_back(void **state)
+{
+	struct pxt_event event = {
+		.time_ns = 0x1122334455667788,
+		.address = 0x99aabbccddeeff00,
+		.thread = 0x0123456789abcdef,
+		.pid = OWN_PID,
+		.id = 300,
+		.len = 5,
+		.flags = PT_TRUNCATED,
+	};
+	struct pxt_event found;
+	char data[512];
+	uint32_t count = 0;
+
+	assert_int_equal(pxt_ring_put(&view, &event, "abcde"), 0);
+	assert_int_equal(head(), NR_CELLS + 1);
+	assert_int_equal(tail(), NR_CELLS);
+	assert_int_equal(word(0), ROUND(1) | COMMITTED | COUNT(1) | OWN_PID);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &found, data, &count), 1);
+	assert_int_equal(count, 1);
+	assert_int_equal(found.time_ns, 0x1122334455667788);
+	assert_int_equal(found.address, 0x99aabbccddeeff00);
+	assert_int_equal(found.thread, 0x0123456789abcdef);
+	assert_int_equal(found.pid, OWN_PID);
+	assert_int_equal(found.id, 300);
+	assert_int_equal(found.len, 5);
+	assert_int_equal(found.flags, PT_TRUNCATED);
+	assert_memory_equal(data, "abcde", 5);
+	/* Nobody came in between, and nobody waits. */
+	assert_int_equal(atomic_load(&scene.stream.fence), 0);
+	assert_int_equal(atomic_load(&scene.stream.wake), 0);
+}
+
+static void data_of_each_length_comes_back_and_no_byte_more(void **state)
+{
+	for (uint32_t len = 0; len <= 300; len++) {
+		struct pxt_event event = {
+			.time_ns = len, .pid = OWN_PID, .id = PT_UNNAMED, .len = len
+		};
+		unsigned char *data = malloc(len + 1), back[512];
+		uint64_t at = head();
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < len; i++)
+			data[i] = (unsigned char)(i * 3 + len + 1);
+		memset(back, 0xee, sizeof(back));
+		unsigned char *exact = exact_copy(data, len);
+
+		assert_int_equal(pxt_ring_put(&view, &event, exact), 0);
+		assert_int_equal(head(), at + pxt_cells_of(len));
+		assert_int_equal(pxt_ring_peek(&view, at, &event, back, &count), 1);
+		assert_int_equal(event.len, len);
+		assert_int_equal(event.time_ns, len);
+		assert_int_equal(count, pxt_cells_of(len));
+		assert_memory_equal(back, data, len);
+		for (uint32_t i = len; i < sizeof(back); i++)
+			assert_int_equal(back[i], 0xee);
+		assert_true(pxt_ring_take(&view, at, count));
+		free(exact);
+		free(data);
+	}
+	assert_true(head() > 2 * NR_CELLS);
+}
+
+static void what_is_behind_the_last_byte_is_zero(void **state)
+{
+	unsigned char *cell = (unsigned char *)scene.cells[0].data;
+
+	memset(cell, 0xff, PT_CELL_DATA);
+	assert_int_equal(put(3, 0), 0);
+	for (int i = 35; i < 40; i++)
+		assert_int_equal(cell[i], 0);
+}
+
+static void cells_that_go_on_are_no_records(void **state)
+{
+	struct pxt_event event;
+	uint32_t count;
+
+	assert_int_equal(put(100, 0), 0);
+	assert_int_equal(word(0), ROUND(1) | COMMITTED | COUNT(3) | OWN_PID);
+	assert_int_equal(word(1), ROUND(1) | CONTINUED);
+	assert_int_equal(word(2), ROUND(1) | CONTINUED);
+	assert_int_equal(word(3), 0);
+	assert_int_equal(peek(NR_CELLS + 1, &event, &count), -ESTALE);
+	assert_int_equal(peek(NR_CELLS + 3, &event, &count), 0);
+}
+
+static void only_the_low_bits_of_a_pid_have_room(void **state)
+{
+	struct pxt_event event = { .pid = 0xffc00000 | 5, .id = PT_UNNAMED };
+	uint32_t count;
+
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
+	assert_int_equal(word(0), ROUND(1) | COMMITTED | COUNT(1) | 5);
+	event.pid = 0x3fffff;
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
+	assert_int_equal(peek(NR_CELLS + 1, &event, &count), 1);
+	assert_int_equal(event.pid, 0x3fffff);
+}
+
+static void a_full_ring_has_no_room(void **state)
+{
+	for (int nr = 0; nr < NR_CELLS; nr++)
+		assert_int_equal(put(0, nr), 0);
+	assert_int_equal(put(0, 0), -ENOSPC);
+	assert_int_equal(head(), 2 * NR_CELLS);
+	assert_true(pxt_ring_take(&view, NR_CELLS, 1));
+	assert_int_equal(put(0, 99), 0);
+	assert_int_equal(put(0, 0), -ENOSPC);
+	assert_int_equal(word(0), ROUND(2) | COMMITTED | COUNT(1) | OWN_PID);
+}
+
+static void a_record_needs_all_its_cells_free(void **state)
+{
+	atomic_store(&scene.stream.tail, NR_CELLS + 3);
+	atomic_store(&scene.stream.head, 2 * NR_CELLS + 1);
+	assert_int_equal(put(81, 0), -ENOSPC); /* 3 cells; 2 are free */
+	assert_int_equal(put(80, 0), 0);
+	assert_int_equal(head(), 2 * NR_CELLS + 3);
+}
+
+static void one_of_the_round_before_is_stale(void **state)
+{
+	struct pxt_event event;
+	uint32_t count;
+
+	atomic_store(&scene.stream.head, 3 * NR_CELLS);
+	atomic_store(&scene.stream.tail, 3 * NR_CELLS);
+	assert_int_equal(put(0, 77), 0);
+	assert_int_equal(peek(2 * NR_CELLS, &event, &count), -ESTALE);
+	assert_int_equal(peek(NR_CELLS, &event, &count), -ESTALE);
+	assert_int_equal(peek(3 * NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.time_ns, 77);
+	assert_int_equal(peek(4 * NR_CELLS, &event, &count), 0);
+	assert_int_equal(peek(5 * NR_CELLS, &event, &count), 0);
+}
+
+static void one_that_is_not_finished_says_how_many_cells_it_will_have(void **state)
+{
+	struct pxt_event event;
+	uint32_t count;
+
+	set_word(0, ROUND(1) | RESERVED | COUNT(7) | OWN_PID);
+	assert_int_equal(peek(NR_CELLS, &event, &count), -EAGAIN);
+	assert_int_equal(count, 7);
+}
+
+static void a_count_that_cannot_be_is_stale(void **state)
+{
+	struct pxt_event event;
+	uint32_t count;
+
+	set_word(0, ROUND(1) | COMMITTED | COUNT(0) | OWN_PID);
+	assert_int_equal(peek(NR_CELLS, &event, &count), -ESTALE);
+	set_word(0, ROUND(1) | COMMITTED | COUNT(NR_CELLS + 1) | OWN_PID);
+	assert_int_equal(peek(NR_CELLS, &event, &count), -ESTALE);
+	set_word(0, ROUND(1) | COMMITTED | COUNT(NR_CELLS) | OWN_PID);
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(count, NR_CELLS);
+}
+
+/* Anybody may have written that. */
+static void a_length_that_cannot_be_is_cut(void **state)
+{
+	struct pxt_head *first = (struct pxt_head *)scene.cells[0].data;
+	struct pxt_event event;
+	unsigned char data[512];
+	uint32_t count;
+
+	set_word(0, ROUND(1) | COMMITTED | COUNT(1) | OWN_PID);
+	first->len = 24;
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.len, 24);
+	first->len = 25;
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.len, 24);
+	set_word(0, ROUND(1) | COMMITTED | COUNT(3) | OWN_PID);
+	first->len = 1u << 31;
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.len, 136);
+	/* What all cells have is more than the buffer for it has. */
+	set_word(0, ROUND(1) | COMMITTED | COUNT(NR_CELLS) | OWN_PID);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &event, data, &count), 1);
+	assert_int_equal(event.len, 512);
+	view.max_data = 256;
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.len, 256);
+	view.max_data = 8; /* system events have room all the same */
+	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
+	assert_int_equal(event.len, 256);
+}
+
+static void only_the_oldest_is_taken(void **state)
+{
+	assert_false(pxt_ring_take(&view, NR_CELLS - 1, 1));
+	assert_false(pxt_ring_take(&view, NR_CELLS + 1, 1));
+	assert_int_equal(tail(), NR_CELLS);
+	assert_true(pxt_ring_take(&view, NR_CELLS, 5));
+	assert_int_equal(tail(), NR_CELLS + 5);
+}
+
+/* Somebody has claimed the place at the head and did not come further yet. */
+static void the_head_is_moved_for_others_and_the_event_comes_later(void **state)
+{
+	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
+	uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC), after;
+
+	set_word(0, ROUND(1) | RESERVED | COUNT(2) | 1);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
+	after = pxt_clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(head(), NR_CELLS + 3);
+	assert_int_equal(word(0), ROUND(1) | RESERVED | COUNT(2) | 1);
+	assert_int_equal(word(2), ROUND(1) | COMMITTED | COUNT(1) | OWN_PID);
+	assert_true(event.time_ns >= before + 2500 + OFFSET);
+	assert_true(event.time_ns <= after + 2500 + OFFSET);
+}
+
+static void way_is_given_once(void **state)
+{
+	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
+
+	/* The first look finds a place that was claimed, the next ones find another and another. */
+	for (unsigned nr = 0; nr < NR_CELLS - 1; nr++)
+		set_word(nr, ROUND(1) | COMMITTED | COUNT(1) | 1);
+	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
+	assert_int_equal(head(), 2 * NR_CELLS);
+}
+
+static void nobody_tries_for_ever(void **state)
+{
+	set_word(0, ROUND(1) | RESERVED | COUNT(0) | 1);
+	assert_int_equal(put(0, 0), -EBUSY);
+	set_word(0, ROUND(1) | RESERVED | COUNT(NR_CELLS + 1) | 1);
+	assert_int_equal(put(0, 0), -EBUSY);
+	set_word(0, ROUND(2) | COMMITTED | COUNT(1) | 1);
+	assert_int_equal(put(0, 0), -EBUSY);
+	assert_int_equal(head(), NR_CELLS);
+}
+
+static void who_waits_is_woken(void **state)
+{
+	atomic_store(&scene.stream.nr_waiting, 1);
+	assert_int_equal(put(0, 0), 0);
+	assert_int_equal(atomic_load(&scene.stream.wake), 1);
+	assert_int_equal(put(0, 0), 0);
+	assert_int_equal(atomic_load(&scene.stream.wake), 2);
+}
+
+static void a_dead_ones_is_skipped(void **state)
+{
+	struct pxt_event event;
+	uint32_t count;
+
+	set_word(0, ROUND(1) | RESERVED | COUNT(2) | OWN_PID);
+	assert_int_equal(peek(NR_CELLS, &event, &count), -EAGAIN);
+	assert_true(pxt_ring_skip_dead(&view, NR_CELLS));
+	assert_int_equal(tail(), NR_CELLS + 2);
+	assert_int_equal(nr_asked, 1);
+}
+
+static void a_living_ones_is_not_skipped(void **state)
+{
+	is_dead = false;
+	set_word(0, ROUND(1) | RESERVED | COUNT(2) | OWN_PID);
+	assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
+	assert_int_equal(tail(), NR_CELLS);
+	assert_int_equal(nr_asked, 1);
+}
+
+static void only_what_is_reserved_there_is_skipped(void **state)
+{
+	static const uint64_t others[] = {
+		ROUND(1) | COMMITTED | COUNT(1) | OWN_PID,
+		ROUND(1) | CONTINUED | COUNT(1) | OWN_PID,
+		ROUND(1) | COUNT(1) | OWN_PID,
+		ROUND(1) | RESERVED | COUNT(0) | OWN_PID,
+		ROUND(1) | RESERVED | COUNT(NR_CELLS + 1) | OWN_PID,
+		ROUND(0) | RESERVED | COUNT(1) | OWN_PID,
+		ROUND(2) | RESERVED | COUNT(1) | OWN_PID,
+	};
+
+	for (unsigned nr = 0; nr < sizeof(others) / sizeof(others[0]); nr++) {
+		set_word(0, others[nr]);
+		assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
+	}
+	assert_int_equal(nr_asked, 0);
+	assert_int_equal(tail(), NR_CELLS);
+}
+
+/* Between the look at the record and the question whether its process lives there is time for both to end. */
+static void one_that_was_finished_stays(void **state)
+{
+	struct pxt_event event;
+	unsigned char data[512];
+	uint32_t count;
+
+	assert_int_equal(put(4, 0), 0);
+	meanwhile = word(0);
+	set_word(0, (meanwhile & ~STATE_MASK) | RESERVED);
+	assert_false(pxt_ring_skip_dead(&view, NR_CELLS));
+	assert_int_equal(tail(), NR_CELLS);
+	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &event, data, &count), 1);
+	assert_int_equal(event.len, 4);
+	assert_int_equal(data[1], 7 + 4);
+}
+
+static void the_first_place_and_time_of_a_loss_are_kept(void **state)
+{
+	pxt_note_lost(&scene.stream, 100, 5000);
+	assert_int_equal(atomic_load(&scene.stream.lost), 1);
+	assert_int_equal(atomic_load(&scene.stream.is_overrun), 1);
+	assert_int_equal(atomic_load(&scene.stream.gap), 101);
+	assert_int_equal(atomic_load(&scene.stream.gap_ns), 5000);
+	pxt_note_lost(&scene.stream, 200, 6000);
+	assert_int_equal(atomic_load(&scene.stream.lost), 2);
+	assert_int_equal(atomic_load(&scene.stream.gap), 101);
+	assert_int_equal(atomic_load(&scene.stream.gap_ns), 5000);
+}
+
+static void the_oldest_goes_and_is_lost(void **state)
+{
+	assert_int_equal(put(25, 4000), 0);
+	assert_int_equal(put(0, 4001), 0);
+	assert_true(pxt_ring_evict(&view));
+	assert_int_equal(tail(), NR_CELLS + 2);
+	assert_int_equal(atomic_load(&scene.stream.lost), 1);
+	assert_int_equal(atomic_load(&scene.stream.gap), NR_CELLS + 2 + 1);
+	assert_int_equal(atomic_load(&scene.stream.gap_ns), 4000);
+}
+
+static void what_was_cleared_goes_and_is_not_lost(void **state)
+{
+	assert_int_equal(put(0, 4000), 0);
+	assert_int_equal(put(0, 4001), 0);
+	atomic_store(&scene.stream.clear_at, NR_CELLS + 1);
+	assert_true(pxt_ring_evict(&view));
+	assert_int_equal(atomic_load(&scene.stream.lost), 0);
+	assert_int_equal(atomic_load(&scene.stream.gap), 0);
+	assert_true(pxt_ring_evict(&view));
+	assert_int_equal(atomic_load(&scene.stream.lost), 1);
+	assert_int_equal(atomic_load(&scene.stream.gap_ns), 4001);
+}
+
+static void where_nothing_is_nothing_goes(void **state)
+{
+	assert_false(pxt_ring_evict(&view));
+	assert_int_equal(tail(), NR_CELLS);
+}
+
+static void whether_one_died_is_asked_seldom(void **state)
+{
+	set_word(0, ROUND(1) | RESERVED | COUNT(1) | OWN_PID);
+	for (uint64_t lost = 1; lost < 1024; lost++) {
+		atomic_store(&scene.stream.lost, lost);
+		assert_false(pxt_ring_evict(&view));
+	}
+	assert_int_equal(nr_asked, 0);
+	atomic_store(&scene.stream.lost, 1024);
+	assert_true(pxt_ring_evict(&view));
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(tail(), NR_CELLS + 1);
+	atomic_store(&scene.stream.tail, NR_CELLS);
+	atomic_store(&scene.stream.lost, 0);
+	is_dead = false;
+	assert_false(pxt_ring_evict(&view));
+	assert_int_equal(nr_asked, 2);
+	assert_int_equal(tail(), NR_CELLS);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(small_data_is_in_the_first_cell),
+		TEST(all_of_an_event_comes_back),
+		TEST(data_of_each_length_comes_back_and_no_byte_more),
+		TEST(what_is_behind_the_last_byte_is_zero),
+		TEST(cells_that_go_on_are_no_records),
+		TEST(only_the_low_bits_of_a_pid_have_room),
+		TEST(a_full_ring_has_no_room),
+		TEST(a_record_needs_all_its_cells_free),
+		TEST(one_of_the_round_before_is_stale),
+		TEST(one_that_is_not_finished_says_how_many_cells_it_will_have),
+		TEST(a_count_that_cannot_be_is_stale),
+		TEST(a_length_that_cannot_be_is_cut),
+		TEST(only_the_oldest_is_taken),
+		TEST(the_head_is_moved_for_others_and_the_event_comes_later),
+		TEST(way_is_given_once),
+		TEST(nobody_tries_for_ever),
+		TEST(who_waits_is_woken),
+		TEST(a_dead_ones_is_skipped),
+		TEST(a_living_ones_is_not_skipped),
+		TEST(only_what_is_reserved_there_is_skipped),
+		TEST(one_that_was_finished_stays),
+		TEST(the_first_place_and_time_of_a_loss_are_kept),
+		TEST(the_oldest_goes_and_is_lost),
+		TEST(what_was_cleared_goes_and_is_not_lost),
+		TEST(where_nothing_is_nothing_goes),
+		TEST(whether_one_died_is_asked_seldom),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
