@@ -1,9 +1,8 @@
 /* Unit tests of cmds/record/attach/world.c and call.c: a child with threads is stopped, made to call, moved, and let go. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/worlds.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/attach/world.h"
 #include "utils/base/compiler.h"
 
 #define THREADS 6
@@ -167,42 +165,6 @@ static void stop(pid_t pid)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, __WALL);
 	assert_int_equal(atomic_load(&shared->bad), 0);
-}
-
-/* Where our own C library is, and so the child's. */
-static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uint64_t *range = arg;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X) &&
-		    strstr(info->dlpi_name, "/libc.so")) {
-			range[0] = start;
-			range[1] = start + info->dlpi_phdr[i].p_memsz;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static void open_world(struct world *w, pid_t pid)
-{
-	uint64_t range[2] = { 0 };
-
-	assert_int_equal(world_open(w, pid, NULL), 0);
-	assert_int_equal(dl_iterate_phdr(find_libc, range), 1);
-	assert_int_equal(world_find_gadgets(w, range[0], range[1], NULL), 0);
-}
-
-static struct world_thread *main_thread(struct world *w)
-{
-	for (size_t i = 0; i < w->nr; i++) {
-		if (w->threads[i]->tid == w->pid)
-			return w->threads[i];
-	}
-	return NULL;
 }
 
 static void test_stops_all(void **state)
