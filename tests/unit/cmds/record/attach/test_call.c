@@ -167,9 +167,11 @@ static void a_system_call_leaves_all_as_it_was(void **state)
 	struct world_thread *t = stop_it(&w, pid);
 	const struct arch_remote before = t->regs;
 	const uint64_t signal_args[6] = { SIG_SETMASK, 0, 0, 8 };
+	struct uft_err err = { 0 };
 	int64_t result = 0;
 
-	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, NULL), 0);
+	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), 0);
+	assert_string_equal(err.text, "");
 	assert_int_equal(result, pid);
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
