@@ -172,6 +172,24 @@ static void a_program_that_switches_stacks_is_told_so(void **state)
 	assert_int_equal(a.settings.flags & PLAN_STACKS, 0);
 }
 
+/* For -W: a variable of the program, which is the first module. */
+extern int variable_of_the_test;
+int variable_of_the_test = 1;
+
+static void variables_that_are_watched_are_found_in_the_program(void **state)
+{
+	struct test_recorder *t = *state;
+	char *names[] = { "variable_of_the_test" };
+
+	report(&t->rec, CONTROL_EXEC, NULL, 4096, self());
+	assert_int_equal(t->rec.processes.first->planned[PLAN_WATCHES], 0);
+	t->watch.vars = names;
+	t->watch.nr_vars = 1;
+	report(&t->rec, CONTROL_EXEC, NULL, 4096, self());
+	assert_int_equal(t->rec.processes.first->planned[PLAN_WATCHES], 1);
+	t->watch.nr_vars = 0;
+}
+
 static void modules_are_kept_where_plans_may_change(void **state)
 {
 	struct test_recorder *t = *state;
@@ -350,6 +368,7 @@ int main(void)
 		each(a_fresh_image_gets_a_session_and_a_plan),
 		each(an_image_without_modules_is_nameless),
 		each(a_program_that_switches_stacks_is_told_so),
+		each(variables_that_are_watched_are_found_in_the_program),
 		each(modules_are_kept_where_plans_may_change),
 		each(late_modules_are_logged),
 		each(the_image_that_was_replaced_is_over),

@@ -329,6 +329,13 @@ static void patches_are_told_with_the_ways(void **state)
 		 with_room, with_room, unprepared_way_text(UNPREPARED_LOOP), with_room,
 		 unprepared_way_text(UNPREPARED_WAYS - 1));
 	assert_string_equal(after(p, MSG_DYNAMIC, 1), expected);
+	/* As a library it comes first. */
+	known->patches[0].nr_chosen = 9;
+	snprintf(expected, sizeof(expected), "dynamic: '%s': functions chosen: 9, patched: 9\n",
+		 with_room);
+	after(p, MSG_DYNAMIC, 1);
+	assert_memory_equal(p->said, expected, strlen(expected));
+	assert_non_null(strstr(p->said, "functions chosen: 4, patched: 3\n"));
 }
 
 static void what_overhead_has_said_is_told(void **state)

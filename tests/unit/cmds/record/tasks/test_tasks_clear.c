@@ -62,7 +62,7 @@ static void nothing_kept_leaves_what_is_no_thread_and_no_child(void **state)
 
 	write_log(p, SESSION(4200001) TASK(4200001, 4200001) TASK(4200002, 4200001)
 			     FORK(4200003, 4200001) DLOP(4200002) SESSION(4200004));
-	tasks_clear(&p->tasks, NULL, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
 	check_log(p, SESSION(4200001) TASK(4200001, 4200001) DLOP(4200002) SESSION(4200004));
 	assert_int_equal(p->memory.store.error, 0);
 }
@@ -71,7 +71,7 @@ static void an_empty_log_stays_empty(void **state)
 {
 	struct place *p = *state;
 
-	tasks_clear(&p->tasks, NULL, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
 	check_log(p, "");
 	assert_int_equal(p->memory.store.error, 0);
 }
@@ -94,7 +94,7 @@ static void children_that_live_stay_with_their_parents(void **state)
 			 FORK(4200006, 4200005) "FORK timestamp=4.000000000 pid=%d ppid=4200006\n",
 		 self);
 	write_log(p, before);
-	tasks_clear(&p->tasks, NULL, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
 	check_log(p, after);
 }
 
@@ -129,12 +129,26 @@ static void parents_stay_wherever_their_lines_are(void **state)
 	check_log(p, FORK(4200004, 4200005) FORK(4200005, 4200006));
 }
 
+/* In whatever order. */
+static void parents_of_many_stay(void **state)
+{
+	static const char text[] = FORK(4200016, 4200009) FORK(4200015, 4200001)
+		FORK(4200014, 4200007) FORK(4200013, 4200002) FORK(4200009, 4200000)
+			FORK(4200007, 4200000) FORK(4200002, 4200000) FORK(4200001, 4200000);
+	struct place *p = *state;
+	int32_t kept[] = { 4200013, 4200016, 4200014, 4200015 };
+
+	write_log(p, text);
+	tasks_clear(&p->tasks, kept, ARRAY_SIZE(kept));
+	check_log(p, text);
+}
+
 static void blank_lines_and_half_a_line_are_left_behind(void **state)
 {
 	struct place *p = *state;
 
 	write_log(p, SESSION(4200001) TASK(4200002, 4200001) "FORK timest");
-	tasks_clear(&p->tasks, NULL, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
 	check_log(p, SESSION(4200001));
 	assert_int_equal(p->memory.store.error, 0);
 }
@@ -149,7 +163,7 @@ static void a_log_that_cannot_be_read_stays_as_it_is(void **state)
 	p->tasks.tids[0] = 4200002;
 	p->tasks.nr_tids = p->tasks.cap_tids = 1;
 	intmap_put(&p->tasks.owners, 4200002, &process);
-	tasks_clear(&p->tasks, NULL, 0);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
 	check_log(p, TASK(4200002, 4200001) "nonsense\n" TASK(4200003, 4200001));
 	assert_int_equal(p->memory.store.error, -EINVAL);
 	assert_int_equal(p->tasks.nr_tids, 1);
@@ -194,6 +208,7 @@ int main(void)
 		CLEAR_TEST(children_that_live_stay_with_their_parents),
 		CLEAR_TEST(a_file_keeps_its_own_line_alone),
 		CLEAR_TEST(parents_stay_wherever_their_lines_are),
+		CLEAR_TEST(parents_of_many_stay),
 		CLEAR_TEST(blank_lines_and_half_a_line_are_left_behind),
 		CLEAR_TEST(a_log_that_cannot_be_read_stays_as_it_is),
 		CLEAR_TEST(tasks_without_a_line_are_forgotten),
