@@ -184,7 +184,7 @@ static void look(struct test_recorder *t, struct traced *traced, uint64_t cpu_ns
 	sample->entries = CALLS / 2 * 10 / 9;
 	add_call(sample, traced, OFTEN, CALLER, CALLS / 4);
 	add_call(sample, traced, OFTEN, NULL, CALLS / 4);
-	add_call(sample, traced, RARE, CALLER, 2);
+	add_call(sample, traced, RARE, "_assert_true", 2);
 	rec->overhead.time.cpu_ns = cpu_ns;
 	rec->processes.live = &traced->proc;
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
