@@ -141,8 +141,8 @@ static void an_event_gets_a_number_a_definition_and_a_name(void **state)
 	assert_int_equal(p->declared.events[0].number, EVENT_ID_USER);
 	assert_string_equal(p->declared.events[1].id, "other");
 	assert_int_equal(p->declared.events[1].number, EVENT_ID_USER + 1);
-	assert_int_equal(p->declared.bytes, strlen(" fstrace my+id %00 %25d") +
-						    strlen(" fstrace other %25u+ %25s"));
+	assert_int_equal(p->declared.bytes,
+			 strlen(" fstrace my+id %00 %25d") + strlen(" fstrace other %25u+ %25s"));
 	assert_int_equal(p->declared.nr_refused, 0);
 	assert_string_equal(warned(&p->declared, 0, true), "");
 }
