@@ -326,7 +326,6 @@ int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint6
 	uint64_t until_ms = world_now_ms() + patience_ms;
 	struct arch_remote *regs cleanup_free = malloc(sizeof(*regs));
 	int told_by = choose_signal(w);
-	uint64_t blocked = all_signals & ~(1ULL << (told_by - 1));
 	uint64_t mask = 0;
 	int ret = regs ? world_get_vectors(t) : -ENOMEM;
 
@@ -336,6 +335,9 @@ int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint6
 			"process %d handles all signals that others ignore: there is none to be "
 			"told by that a call is over",
 			w->pid);
+
+	uint64_t blocked = all_signals & ~(1ULL << (told_by - 1));
+
 	if (ret == 0)
 		ret = get_mask(t, &mask);
 	if (ret == 0 && arch_remote_context_bytes(&t->regs) > CONTEXT_BYTES)

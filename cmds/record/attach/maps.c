@@ -102,16 +102,25 @@ const struct mapping *maps_code(const struct maps *maps, const struct mapping *f
 #define SYMBOLS_MAX 65536
 #define STRINGS_MAX (4UL << 20)
 
+/* @bias: what is added to the file's own addresses */
 struct dynamic {
+	uint64_t bias;
 	uint64_t symbols;
 	uint64_t strings;
 	uint64_t strings_len;
 };
 
-/* The dynamic linker has made addresses of what is in the file an offset; not in all modules. */
-static uint64_t place(uint64_t base, uint64_t value)
+/* Where a module is: @bytes from @base on. */
+struct extent {
+	uint64_t base;
+	uint64_t bytes;
+	uint64_t bias;
+};
+
+/* The dynamic linker has made addresses in memory of those of the file; not in all modules. */
+static uint64_t place(const struct extent *e, uint64_t value)
 {
-	return value < base ? base + value : value;
+	return value - e->base < e->bytes ? value : e->bias + value;
 }
 
 static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *out)
@@ -120,6 +129,7 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	Elf64_Phdr phdrs[PHDRS_MAX];
 	Elf64_Dyn dyns[DYNS_MAX];
 	uint64_t lowest = UINT64_MAX;
+	uint64_t highest = 0;
 	const Elf64_Phdr *dynamic = NULL;
 
 	if (world_read(w, base, &head, sizeof(head)) != sizeof(head) ||
@@ -133,38 +143,33 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	    nr * sizeof(phdrs[0]))
 		return false;
 	for (size_t i = 0; i < nr; i++) {
-		if (phdrs[i].p_type == PT_LOAD)
+		if (phdrs[i].p_type == PT_LOAD) {
 			lowest = MIN(lowest, (uint64_t)phdrs[i].p_vaddr);
+			highest = MAX(highest, (uint64_t)phdrs[i].p_vaddr + phdrs[i].p_memsz);
+		}
 		if (phdrs[i].p_type == PT_DYNAMIC)
 			dynamic = &phdrs[i];
 	}
 	if (!dynamic)
 		return false;
 
-	uint64_t bias = base - (lowest & ~(uint64_t)4095);
-	size_t len = world_read(w, bias + dynamic->p_vaddr, dyns,
+	lowest &= ~(uint64_t)4095;
+
+	const struct extent module = { base, highest - lowest, base - lowest };
+	size_t len = world_read(w, module.bias + dynamic->p_vaddr, dyns,
 				MIN((size_t)dynamic->p_memsz, sizeof(dyns)));
 
-	*out = (struct dynamic){ 0 };
+	*out = (struct dynamic){ .bias = module.bias };
 	for (size_t i = 0; i < len / sizeof(dyns[0]) && dyns[i].d_tag != DT_NULL; i++) {
 		if (dyns[i].d_tag == DT_SYMTAB)
-			out->symbols = place(bias, dyns[i].d_un.d_ptr);
+			out->symbols = place(&module, dyns[i].d_un.d_ptr);
 		if (dyns[i].d_tag == DT_STRTAB)
-			out->strings = place(bias, dyns[i].d_un.d_ptr);
+			out->strings = place(&module, dyns[i].d_un.d_ptr);
 		if (dyns[i].d_tag == DT_STRSZ)
 			out->strings_len = dyns[i].d_un.d_val;
 	}
 	out->strings_len = MIN(out->strings_len, (uint64_t)STRINGS_MAX);
 	return out->symbols && out->strings > out->symbols;
-}
-
-static uint64_t find_bias(const struct world *w, uint64_t base)
-{
-	Elf64_Ehdr head;
-
-	if (world_read(w, base, &head, sizeof(head)) != sizeof(head))
-		return 0;
-	return head.e_type == ET_DYN ? base : 0;
 }
 
 uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
@@ -191,7 +196,7 @@ uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
 
 		if (s->st_shndx != SHN_UNDEF && s->st_value && s->st_name < len &&
 		    strcmp(strings + s->st_name, name) == 0)
-			return find_bias(w, base) + s->st_value;
+			return dynamic.bias + s->st_value;
 	}
 	return 0;
 }

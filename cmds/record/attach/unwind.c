@@ -137,11 +137,15 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 {
 	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
 	GElf_Addr bias = 0;
+	Dwarf_Addr start, end;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 
 	if (!elf)
 		return false;
-	out->path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	out->path = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
+	/* libdwfl gives what is between two modules to the first. */
+	if (pc < start || pc >= end)
+		return false;
 	out->bias = bias;
 	out->file = (struct elf_file){ .fd = -1, .elf = elf };
 	return out->path && gelf_getehdr(elf, &out->file.head);

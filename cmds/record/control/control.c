@@ -2,6 +2,7 @@
 #include "cmds/record/control/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -325,6 +326,14 @@ static void pause_accepting(struct control *ctl)
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
+/* Without a descriptor accept4(2) fails whether or not anybody waits. */
+static bool is_anybody_waiting(const struct control *ctl)
+{
+	struct pollfd listening = { .fd = ctl->listen_fd, .events = POLLIN };
+
+	return poll(&listening, 1, 0) > 0;
+}
+
 static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct control *ctl = watcher->owner;
@@ -338,7 +347,7 @@ static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
 		}
 		if (errno == ECONNABORTED || errno == EINTR)
 			continue;
-		if (errno == EAGAIN)
+		if (errno == EAGAIN || !is_anybody_waiting(ctl))
 			return;
 		if (!ctl->talks.strangers.oldest) {
 			pause_accepting(ctl);

@@ -1,9 +1,8 @@
 /* Unit tests of cmds/record/attach/world.c and call.c: a child with threads is stopped, made to call, moved, and let go. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/worlds.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/attach/world.h"
 #include "utils/base/compiler.h"
 
 #define THREADS 6
@@ -37,6 +35,7 @@ struct shared {
 	_Atomic int stays;
 	_Atomic uint64_t called_with;
 	_Atomic int never;
+	_Atomic int handled;
 };
 
 static struct shared *shared;
@@ -167,42 +166,6 @@ static void stop(pid_t pid)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, __WALL);
 	assert_int_equal(atomic_load(&shared->bad), 0);
-}
-
-/* Where our own C library is, and so the child's. */
-static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uint64_t *range = arg;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X) &&
-		    strstr(info->dlpi_name, "/libc.so")) {
-			range[0] = start;
-			range[1] = start + info->dlpi_phdr[i].p_memsz;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static void open_world(struct world *w, pid_t pid)
-{
-	uint64_t range[2] = { 0 };
-
-	assert_int_equal(world_open(w, pid, NULL), 0);
-	assert_int_equal(dl_iterate_phdr(find_libc, range), 1);
-	assert_int_equal(world_find_gadgets(w, range[0], range[1], NULL), 0);
-}
-
-static struct world_thread *main_thread(struct world *w)
-{
-	for (size_t i = 0; i < w->nr; i++) {
-		if (w->threads[i]->tid == w->pid)
-			return w->threads[i];
-	}
-	return NULL;
 }
 
 static void test_stops_all(void **state)
@@ -470,6 +433,11 @@ static void test_call_that_stays(void **state)
 /* Who is in a few of its instructions walks out of them. */
 static uint8_t *loops;
 
+static void handle(int sig)
+{
+	atomic_fetch_add(&shared->handled, 1);
+}
+
 static void *loop(void *arg)
 {
 	((void (*)(_Atomic uint64_t *, _Atomic int *))loops)(&shared->turns[0], &shared->stays);
@@ -494,6 +462,7 @@ static void test_steps_out(void **state)
 		pthread_t thread;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGUSR1, handle);
 		pthread_create(&thread, NULL, loop, NULL);
 		for (;;)
 			pause();
@@ -512,11 +481,16 @@ static void test_steps_out(void **state)
 		assert_int_equal(world_step_out(&w, t, at + 3, at + 6), 0);
 		assert_false(arch_remote_pc(&t->regs) - at - 3 < 3);
 		assert_int_equal(world_step_out(&w, t, at, at + sizeof(code)), -EBUSY);
+		/* But for a handler, which is elsewhere. */
+		assert_int_equal(syscall(SYS_tgkill, pid, t->tid, SIGUSR1), 0);
+		assert_int_equal(world_step_out(&w, t, at, at + sizeof(code)), 0);
+		assert_true(t->is_stopped);
 		nr_within++;
 	}
 	assert_int_equal(nr_within, 1);
 	world_let_go(&w);
 	await(&shared->turns[0], atomic_load(&shared->turns[0]) + 100);
+	assert_int_equal(atomic_load(&shared->handled), 1);
 	atomic_store(&shared->stays, 1);
 	for (int i = 0; i < 10000 && atomic_load(&shared->stays) != 2; i++)
 		usleep(1000);
@@ -524,6 +498,72 @@ static void test_steps_out(void **state)
 	world_close(&w);
 	stop(pid);
 	munmap(loops, 4096);
+}
+
+/* Each signal that comes while it is to stop is delivered, once. */
+static void test_signals_are_delivered(void **state)
+{
+	struct world w = WORLD_CLOSED;
+	pid_t pid;
+
+	memset(shared, 0, sizeof(*shared));
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGUSR1, handle);
+		atomic_store(&shared->is_ready, 1);
+		for (;;)
+			pause();
+	}
+	while (!atomic_load(&shared->is_ready))
+		usleep(1000);
+	open_world(&w, pid);
+	for (int round = 1; round <= 20; round++) {
+		kill(pid, SIGUSR1);
+		assert_int_equal(world_stop(&w, NULL), 0);
+		world_let_go(&w);
+		for (int i = 0; i < 10000 && atomic_load(&shared->handled) < round; i++)
+			usleep(1000);
+		assert_int_equal(atomic_load(&shared->handled), round);
+	}
+	world_close(&w);
+	stop(pid);
+}
+
+/* What is said of it; and whose child it was has its status. */
+static void test_who_is_not_there(void **state)
+{
+	pid_t pid = start(0);
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t;
+	struct uft_err err = { 0 };
+	char expected[128];
+	siginfo_t info;
+	int status;
+
+	assert_int_equal(world_open(&w, 0x7fffffff, &err), -ENOENT);
+	assert_string_equal(err.text, "cannot open the memory of process 2147483647: No such file "
+				      "or directory");
+	assert_int_equal(w.memory_fd, -1);
+	assert_int_equal(world_read(&w, (uintptr_t)expected, expected, 1), 0);
+	world_close(&w);
+
+	assert_int_equal(world_open(&w, pid, NULL), 0);
+	assert_int_equal(world_read(&w, 8, expected, 1), 0);
+	assert_int_equal(world_write(&w, 8, expected, 1), 0);
+	err = (struct uft_err){ 0 };
+	assert_int_equal(world_stop_thread(&w, 0x7fffffff, &t, &err), -ESRCH);
+	snprintf(expected, sizeof(expected), "cannot stop process %d: No such process", pid);
+	assert_string_equal(err.text, expected);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	err = (struct uft_err){ 0 };
+	assert_int_equal(world_stop(&w, &err), -ESRCH);
+	assert_string_equal(err.text, expected);
+	assert_int_equal(w.nr, 0);
+	world_close(&w);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
 int main(void)
@@ -537,6 +577,8 @@ int main(void)
 		cmocka_unit_test(test_tracer_dies_at_second_stop),
 		cmocka_unit_test(test_tracer_dies_at_system_call),
 		cmocka_unit_test(test_steps_out),
+		cmocka_unit_test(test_signals_are_delivered),
+		cmocka_unit_test(test_who_is_not_there),
 	};
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,

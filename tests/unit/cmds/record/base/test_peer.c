@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/record/base/peer.h"
+#include "utils/base/compiler.h"
 
 static void pids_are_looked_up(void **state)
 {
@@ -120,6 +122,191 @@ static void the_own_user_changes_nothing(void **state)
 	rights_leave(&before);
 }
 
+static void of_a_task_it_is_known_whose_it_is(void **state)
+{
+	pid_t pid = getpid();
+
+	assert_int_equal(peer_task(pid, pid, pid), PEER_TASK_OWN);
+	assert_int_equal(peer_task(pid, pid, getppid()), PEER_TASK_OTHERS);
+	assert_int_equal(peer_task(pid, pid, INT_MAX), PEER_TASK_GONE);
+	assert_int_equal(peer_task(INT_MAX, INT_MAX, pid), PEER_TASK_OTHERS);
+	/* He has other numbers than we. */
+	assert_int_equal(peer_task(pid, pid + 1, pid), PEER_TASK_GONE);
+}
+
+static void an_end_is_seen_by_the_descriptor(void **state)
+{
+	int pipes[2];
+	pid_t pid;
+	int pidfd;
+	char byte;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	assert_true(pidfd >= 0);
+	assert_false(peer_has_ended(pidfd, 0));
+	assert_false(peer_has_ended(pidfd, 1));
+	close(pipes[1]);
+	assert_true(peer_has_ended(pidfd, 60000));
+	assert_true(peer_has_ended(pidfd, 0));
+	assert_true(peer_has_ended(-1, 0));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(pidfd);
+	close(pipes[0]);
+}
+
+/* A child of that user, whose groups are given to it; it ends when @end is closed. */
+static pid_t start_as(uid_t uid, gid_t gid, const gid_t *groups, int nr, int *end)
+{
+	int ready[2];
+	int stay[2];
+	char byte;
+	pid_t pid;
+
+	assert_true(pipe(ready) == 0 && pipe(stay) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(stay[1]);
+		if (setgroups(nr, groups) || setgid(gid) || setuid(uid))
+			_exit(1);
+		_exit(write(ready[1], "", 1) == 1 && read(stay[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(ready[1]);
+	close(stay[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	*end = stay[1];
+	return pid;
+}
+
+static uid_t file_uid(void)
+{
+	return syscall(SYS_setfsuid, -1);
+}
+
+static gid_t file_gid(void)
+{
+	return syscall(SYS_setfsgid, -1);
+}
+
+/* However many there are; and ours are ours again. */
+static void all_groups_of_the_peer_count(void **state)
+{
+	const gid_t groups[] = { 1001, 1002, 1003, 1004, 1005, 1006, 1007 };
+	gid_t before[256], now[256];
+	int nr_before;
+	struct peer peer = { 0 };
+	struct rights rights;
+	int end;
+
+	if (geteuid() != 0) {
+		print_message("needs root, to look with somebody else's eyes\n");
+		skip();
+	}
+	nr_before = getgroups(ARRAY_SIZE(before), before);
+	assert_true(nr_before >= 0);
+	peer.pid = start_as(65533, 65532, groups, ARRAY_SIZE(groups), &end);
+	assert_true(rights_enter(&peer, &rights));
+	assert_true(rights.is_changed);
+	assert_int_equal(file_uid(), 65533);
+	assert_int_equal(file_gid(), 65532);
+	assert_int_equal(getgroups(ARRAY_SIZE(now), now), ARRAY_SIZE(groups));
+	assert_memory_equal(now, groups, sizeof(groups));
+
+	struct rights paused = rights_pause();
+
+	assert_true(paused.is_changed);
+	assert_int_equal(file_uid(), geteuid());
+	assert_int_equal(file_gid(), getegid());
+	rights_resume(&paused);
+	assert_int_equal(file_uid(), 65533);
+	assert_int_equal(file_gid(), 65532);
+	rights_leave(&rights);
+	assert_int_equal(file_uid(), geteuid());
+	assert_int_equal(file_gid(), getegid());
+	assert_int_equal(getgroups(ARRAY_SIZE(now), now), nr_before);
+	assert_memory_equal(now, before, nr_before * sizeof(before[0]));
+	assert_false(rights.is_changed);
+	assert_null(rights.groups);
+	/* Twice does no harm. */
+	rights_leave(&rights);
+	close(end);
+	assert_int_equal(waitpid(peer.pid, NULL, 0), peer.pid);
+	paused = rights_pause();
+	assert_false(paused.is_changed);
+	rights_resume(&paused);
+}
+
+/* He is who he was when he connected. */
+static void a_peer_that_has_gone_has_the_rights_that_he_had(void **state)
+{
+	const struct peer peer = { .pid = INT_MAX, .uid = 65533, .gid = 65532 };
+	const struct peer root = { .pid = INT_MAX, .uid = 0, .gid = 65532 };
+	struct rights rights;
+	gid_t group;
+
+	if (geteuid() != 0) {
+		print_message("needs root, to look with somebody else's eyes\n");
+		skip();
+	}
+	assert_true(rights_enter(&peer, &rights));
+	assert_int_equal(file_uid(), 65533);
+	assert_int_equal(file_gid(), 65532);
+	assert_int_equal(getgroups(1, &group), 0);
+	rights_leave(&rights);
+	assert_int_equal(file_uid(), 0);
+	assert_true(rights_enter(&root, &rights));
+	assert_false(rights.is_changed);
+	assert_int_equal(file_gid(), getegid());
+	rights_leave(&rights);
+}
+
+/* In a pid namespace of its own a process has the number 1. */
+static void a_peer_in_another_namespace_has_another_number(void **state)
+{
+	int ready[2];
+	int stay[2];
+	pid_t middle, inner = 0;
+	char byte;
+
+	assert_true(pipe(ready) == 0 && pipe(stay) == 0);
+	middle = fork();
+	if (middle == 0) {
+		close(stay[1]);
+		if (unshare(CLONE_NEWPID) == 0)
+			inner = fork();
+		if (inner == 0) {
+			if (getpid() != 1)
+				_exit(write(ready[1], &inner, sizeof(inner)) == sizeof(inner) ? 0
+											      : 1);
+			_exit(read(stay[0], &byte, 1) == 0 ? 0 : 1);
+		}
+		if (write(ready[1], &inner, sizeof(inner)) != sizeof(inner))
+			_exit(1);
+		_exit(waitpid(inner, NULL, 0) == inner ? 0 : 1);
+	}
+	close(stay[0]);
+	assert_int_equal(read(ready[0], &inner, sizeof(inner)), sizeof(inner));
+	if (inner > 0) {
+		assert_true(peer_is_elsewhere(inner));
+		assert_true(peer_is_pid(inner, 1));
+		assert_false(peer_is_pid(inner, inner));
+	}
+	close(stay[1]);
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(waitpid(middle, NULL, 0), middle);
+	if (inner <= 0) {
+		print_message("needs the right to make pid namespaces\n");
+		skip();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +314,11 @@ int main(void)
 		cmocka_unit_test(who_connects_is_known),
 		cmocka_unit_test(files_are_opened_as_the_peer),
 		cmocka_unit_test(the_own_user_changes_nothing),
+		cmocka_unit_test(of_a_task_it_is_known_whose_it_is),
+		cmocka_unit_test(an_end_is_seen_by_the_descriptor),
+		cmocka_unit_test(all_groups_of_the_peer_count),
+		cmocka_unit_test(a_peer_that_has_gone_has_the_rights_that_he_had),
+		cmocka_unit_test(a_peer_in_another_namespace_has_another_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
+#include "utils/base/compiler.h"
 #include "utils/base/fd.h"
+#include "utils/format/left_out.h"
 
 static unsigned count_fds(void)
 {
@@ -181,7 +184,7 @@ static void look(struct test_recorder *t, struct traced *traced, uint64_t cpu_ns
 	sample->entries = CALLS / 2 * 10 / 9;
 	add_call(sample, traced, OFTEN, CALLER, CALLS / 4);
 	add_call(sample, traced, OFTEN, NULL, CALLS / 4);
-	add_call(sample, traced, RARE, CALLER, 2);
+	add_call(sample, traced, RARE, "_assert_true", 2);
 	rec->overhead.time.cpu_ns = cpu_ns;
 	rec->processes.live = &traced->proc;
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
@@ -375,15 +378,152 @@ static void who_is_asked_how_often(void **state)
 	end_traced(t, &traced);
 }
 
+/* Who replays is told when it was, and how much of the calls each had. */
+static void what_readers_are_told(void **state)
+{
+	struct test_recorder *t = *state;
+	struct traced traced;
+	uint64_t before = settings_now_ns(&t->settings);
+	unsigned long long seconds, rest;
+	char *text;
+
+	begin_traced(t, &traced);
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	text = test_recorder_file(t, "extern.dat");
+	assert_int_equal(sscanf(text, "%llu.%9llu", &seconds, &rest), 2);
+	assert_true(seconds * 1000000000ULL + rest >= before);
+	assert_true(seconds * 1000000000ULL + rest <= settings_now_ns(&t->settings));
+	assert_string_equal(strchr(text, ' '),
+			    " utrail: not recorded from here on, by --overhead: " OFTEN
+			    " (90 % of calls)\n");
+	free(text);
+	text = test_recorder_file(t, LEFT_OUT_NAME);
+	assert_non_null(strstr(text, traced.packet.m.path));
+	free(text);
+	end_traced(t, &traced);
+}
+
+/* One is not enough: both cost too much. */
+static void two_that_cost_too_much(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder *rec = &t->rec;
+	struct sample *sample;
+	struct traced traced;
+	char *text;
+
+	begin_traced(t, &traced);
+	sample = rec->overhead.writers->sample;
+	add_call(sample, &traced, CALLER, NULL, CALLS / 4);
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 2);
+	text = test_recorder_file(t, "extern.dat");
+	assert_non_null(strstr(text, " by --overhead: "));
+	assert_non_null(strstr(text, CALLER " (45 % of calls), " OFTEN " (90 % of calls)\n"));
+	free(text);
+	end_traced(t, &traced);
+}
+
+/* By a rule of a filter, or maybe so. */
+static void what_the_user_has_named_stays(void **state)
+{
+	struct test_recorder *t = *state;
+	struct traced traced;
+	struct plan_func func = { .rule = 3 };
+
+	begin_traced(t, &traced);
+	func.start = symbol(&traced, OFTEN)->addr;
+	func.end = func.start + 1;
+	strbuf_add(&traced.known->funcs, &func, sizeof(func));
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 0);
+	strbuf_reset(&traced.known->funcs);
+	/* A library that came late, of which it is not known what the options say. */
+	t->rec.steering.now.size_filter = 1;
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 0);
+	traced.known->is_bound = true;
+	/* It is listed without a rule. */
+	func.rule = PLAN_NO_RULE;
+	strbuf_add(&traced.known->funcs, &func, sizeof(func));
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 1);
+	t->rec.steering.now.size_filter = 0;
+	end_traced(t, &traced);
+}
+
+static void calls_from_nowhere_do_not_matter(void **state)
+{
+	struct test_recorder *t = *state;
+	struct traced traced;
+	const uint64_t places[] = { 0, START - 1, 1 << 30, (1 << 30) + 5 };
+
+	begin_traced(t, &traced);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		struct sample *sample = t->rec.overhead.writers->sample;
+
+		sample->calls[sample->nr++] = (struct sampled_call){ .proc = &traced.proc,
+								     .addr = places[i],
+								     .calls = CALLS };
+	}
+	look(t, &traced, BUDGET_CPU_MIN_NS);
+	assert_int_equal(nr_left_out(&traced), 1);
+	end_traced(t, &traced);
+}
+
+/* What it has had since it was asked last. */
+static void cpu_time_is_that_since_the_last_look(void **state)
+{
+	struct test_recorder *t = *state;
+	struct overhead *o = &t->rec.overhead;
+	struct traced traced;
+	uint64_t first;
+
+	begin_traced(t, &traced);
+	traced.proc.cpu_ns = 0;
+	look(t, &traced, 0);
+	first = traced.proc.cpu_ns;
+	assert_true(first > 0);
+	/* More than a look is for, of a process that has done so much, begins anew. */
+	assert_int_equal(o->time.cpu_ns, first < BUDGET_CPU_MIN_NS ? first : 0);
+	traced.proc.cpu_ns = first - 1000;
+	o->time.cpu_ns = 0;
+	traced.proc.next_live = NULL;
+	look(t, &traced, 5);
+	assert_true(traced.proc.cpu_ns >= first);
+	if (o->time.cpu_ns)
+		assert_int_equal(o->time.cpu_ns, 5 + traced.proc.cpu_ns - (first - 1000));
+	/* Who is gone takes nothing. */
+	traced.proc.os_pid = fork();
+	if (traced.proc.os_pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(traced.proc.os_pid, NULL, 0), traced.proc.os_pid);
+	first = traced.proc.cpu_ns;
+	look(t, &traced, 5);
+	assert_int_equal(traced.proc.cpu_ns, first);
+	assert_int_equal(o->time.cpu_ns, 5);
+	traced.proc.os_pid = getpid();
+	end_traced(t, &traced);
+}
+
 #define each(test) \
 	cmocka_unit_test_setup_teardown(test, test_recorder_setup, test_recorder_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		each(without_a_limit),	      each(with_a_limit),	 each(what_costs_too_much),
-		each(not_at_once_again),      each(hooks_are_taken_out), each(hooks_that_stay),
+		each(without_a_limit),
+		each(with_a_limit),
+		each(what_costs_too_much),
+		each(not_at_once_again),
+		each(hooks_are_taken_out),
+		each(hooks_that_stay),
 		each(who_is_asked_how_often),
+		each(what_readers_are_told),
+		each(two_that_cost_too_much),
+		each(what_the_user_has_named_stays),
+		each(calls_from_nowhere_do_not_matter),
+		each(cpu_time_is_that_since_the_last_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
+#include "arch/insn.h"
+#include "arch/isa.h"
 #include "cmds/record/plan/patches.h"
+#include "utils/base/cleanup.h"
 #include "utils/spec/steer.h"
 
 static int setup(void **state)
@@ -251,9 +255,9 @@ static void declared_events(void **state)
 	assert_string_equal(steer->now.trace_exclude->text, "_two");
 
 	/* What is refused changes nothing. */
-	assert_int_equal(choose(rec, &traced, "gamma", NULL, &said, &err), -ENOENT);
-	assert_non_null(strstr(err.text, "'trace-include': no declared event matches 'gamma'; the "
-					 "nearest: "));
+	assert_int_equal(choose(rec, &traced, "betaa", NULL, &said, &err), -ENOENT);
+	assert_string_equal(err.text, "'trace-include': no declared event matches 'betaa'; the "
+				      "nearest: beta");
 	assert_int_equal(choose(rec, &traced, "beta", "gamma", &said, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "'trace-exclude': no declared event matches 'gamma'"));
 	assert_int_equal(choose(rec, &traced, "(", NULL, &said, &err), -ERR_USAGE);
@@ -320,14 +324,18 @@ static void hooks(void **state)
 	struct strbuf said cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
 	struct traced traced;
+	struct insns *insns cleanup_insns = NULL;
 	Dl_info library;
 
 	begin_traced(rec, &traced);
 	/* A program that knows OCaml's texts, as this one does, is taken for one of that language. */
 	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
 	assert_non_null(realpath(library.dli_fname, traced.packet.m.path));
-	if (patch(rec, &traced, "_cmocka_run_group_tests", &said, &err) == -ENOENT)
-		skip(); /* this build reads no machine code */
+	if (insns_open(&insns, isa_of(arch_elf_machine, 0), &err) < 0) {
+		print_message("SKIP: %s\n", err.text);
+		skip();
+	}
+	assert_int_equal(patch(rec, &traced, "_cmocka_run_group_tests", &said, &err), 0);
 	assert_string_equal(strbuf_str(&said), "patched: 1 functions\nunpatched: 0 functions\n");
 	assert_int_equal(traced.nr_told, 1);
 	assert_true(traced.nr_sites > 1);

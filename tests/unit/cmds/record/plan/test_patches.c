@@ -1,113 +1,16 @@
 /* Which functions of a file get hooks: at first, when rules change, and when they are left out. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/patching.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-
-#include "cmds/record/plan/found_patch.h"
-#include "cmds/record/plan/modules.h"
 #include "utils/base/compiler.h"
-#include "utils/base/order.h"
-
-#define LIBRARY false
-#define BIAS	0x10000
 
 /* The same functions, with room for hooks and without. */
 static const char *with_room;
 static const char *without;
 
-struct place {
-	struct patch_rules rules;
-	struct filters filters;
-	struct record_settings settings;
-	struct known_modules modules;
-	struct patches patches;
-	struct known_module *known;
-};
-
-static int setup(void **state)
+static void use_victims(struct place *p, const char *path, const char *rules)
 {
-	struct place *p = calloc(1, sizeof(*p));
-
-	assert_non_null(p);
-	p->settings = (struct record_settings){ .patches = &p->rules, .filters = &p->filters };
-	*state = p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct place *p = *state;
-
-	patch_rules_deinit(&p->rules);
-	patches_deinit(&p->patches);
-	known_modules_deinit(&p->modules);
-	free(p);
-	return 0;
-}
-
-static void use(struct place *p, const char *path, const char *rules)
-{
-	if (rules)
-		assert_int_equal(patch_rules_parse(rules, MATCH_GLOB, &p->rules, NULL), 0);
-	p->known = known_module_get(&p->modules, path);
-	assert_non_null(p->known);
-	assert_ptr_equal(known_module_get(&p->modules, path), p->known);
+	use(p, path, rules);
 	assert_int_equal(p->known->is_instrumented, path == with_room);
-}
-
-static void find(struct place *p)
-{
-	patches_find(&p->patches, &p->settings, p->known, LIBRARY);
-}
-
-/* The user says more. */
-static void add(struct place *p, const char *text)
-{
-	struct patch_rules more = { 0 };
-	struct patch_rules_change change = { 0 };
-
-	assert_int_equal(patch_rules_parse(text, MATCH_GLOB, &more, NULL), 0);
-	assert_int_equal(patch_rules_add(&p->rules, &more, &change), 0);
-	patch_rules_keep(&p->rules, &change);
-	patch_rules_deinit(&more);
-}
-
-static void turn(struct place *p, size_t nr_in, size_t nr_out)
-{
-	struct patches_turned turned = { 0 };
-
-	assert_int_equal(patches_turn(&p->settings, p->known, LIBRARY, &turned), 0);
-	assert_int_equal(turned.nr_in, nr_in);
-	assert_int_equal(turned.nr_out, nr_out);
-}
-
-static struct symtab symbols_of(const struct place *p)
-{
-	struct symtab symbols = { 0 };
-
-	assert_int_equal(known_symbols_load(&p->settings, p->known, &symbols), 0);
-	return symbols;
-}
-
-static const struct symbol *victim(const struct symtab *symbols, const char *name)
-{
-	for (size_t i = 0; i < symbols->nr; i++) {
-		if (strcmp(symbols->syms[i].name, name) == 0)
-			return &symbols->syms[i];
-	}
-	fail_msg("there is no %s", name);
-	return NULL;
-}
-
-static size_t nr_found(const struct place *p)
-{
-	return p->known->patches[LIBRARY].found.len / sizeof(struct found_patch);
-}
-
-static struct found_patch *found_at(const struct place *p, size_t i)
-{
-	return (struct found_patch *)p->known->patches[LIBRARY].found.data + i;
 }
 
 /* The victims that are patched, in the order of their addresses: their first letters behind "victim_". */
@@ -142,7 +45,7 @@ static void all_that_have_room(void **state)
 	const struct control_module module = { .load_bias = BIAS };
 	struct strbuf plan cleanup_strbuf = { 0 };
 
-	use(p, with_room, NULL);
+	use_victims(p, with_room, NULL);
 	find(p);
 	check(p, "Ll=+");
 	assert_true(p->known->has_functions);
@@ -169,7 +72,7 @@ static void those_that_are_chosen(void **state)
 {
 	struct place *p = *state;
 
-	use(p, with_room, "victim_l*@victims");
+	use_victims(p, with_room, "victim_l*@victims");
 	find(p);
 	check(p, "Ll");
 	assert_false(patches_have_unmatched(&p->rules));
@@ -179,7 +82,7 @@ static void all_but_one(void **state)
 {
 	struct place *p = *state;
 
-	use(p, with_room, "!victim_large@victims");
+	use_victims(p, with_room, "!victim_large@victims");
 	find(p);
 	check(p, "l=+");
 }
@@ -190,7 +93,7 @@ static void none_that_is_small(void **state)
 	struct place *p = *state;
 	struct symtab symbols cleanup_symtab = { 0 };
 
-	use(p, with_room, "victim_*@victims");
+	use_victims(p, with_room, "victim_*@victims");
 	symbols = symbols_of(p);
 	p->settings.size_filter = victim(&symbols, "victim_large")->size;
 	find(p);
@@ -205,7 +108,7 @@ static void what_has_no_room_is_asked_for(void **state)
 {
 	struct place *p = *state;
 
-	use(p, without, "victim_*@other");
+	use_victims(p, without, "victim_*@other");
 	find(p);
 	assert_false(p->known->patches[LIBRARY].is_known);
 	assert_false(p->known->has_functions);
@@ -220,7 +123,7 @@ static void functions_as_they_were_shipped(void **state)
 	size_t nr_ways = 0;
 	size_t nr_verdicts = 0;
 
-	use(p, without, "victim_l*@victims;no_such@victims");
+	use_victims(p, without, "victim_l*@victims;no_such@victims");
 	p->patches.wants_verdicts = true;
 	find(p);
 	found = &p->known->patches[LIBRARY];
@@ -250,7 +153,7 @@ static void they_come_and_go(void **state)
 	struct place *p = *state;
 
 	for (unsigned k = 0; k < 2; k++) {
-		use(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
+		use_victims(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
 		find(p);
 		check(p, "l");
 		/* Nothing has been said since. */
@@ -281,7 +184,7 @@ static void later_than_ever(void **state)
 {
 	struct place *p = *state;
 
-	use(p, without, NULL);
+	use_victims(p, without, NULL);
 	find(p);
 	assert_false(p->known->patches[LIBRARY].is_known);
 	add(p, "victim_large@victims");
@@ -296,7 +199,7 @@ static void another_has_its_room(void **state)
 	struct place *p = *state;
 	struct found_patch other;
 
-	use(p, without, "victim_sum@victims");
+	use_victims(p, without, "victim_sum@victims");
 	find(p);
 	assert_int_equal(nr_found(p), 1);
 	/* As if something else had been found there. */
@@ -322,7 +225,7 @@ static void what_a_process_is_told(void **state)
 	const uint64_t *sites;
 	const uint64_t *wanted;
 
-	use(p, with_room, "victim_leaf@victims");
+	use_victims(p, with_room, "victim_leaf@victims");
 	find(p);
 	/* It is not known what else could be. */
 	process_patches_add(&patches, p->known, &module, LIBRARY);
@@ -391,7 +294,7 @@ static void left_out_and_back(void **state)
 	struct symtab symbols cleanup_symtab = { 0 };
 	const struct symbol *leaf;
 
-	use(p, with_room, "victim_l*@victims");
+	use_victims(p, with_room, "victim_l*@victims");
 	find(p);
 	symbols = symbols_of(p);
 	leaf = victim(&symbols, "victim_leaf");

@@ -3,9 +3,14 @@
 
 #include <errno.h>
 
+#include "cmds/record/plan/declared.h"
+#include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/points.h"
 #include "tests/unit/lib/store_memory.h"
+#include "utils/base/compiler.h"
+#include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
+#include "utils/object/sdt.h"
 #include "utils/spec/filters.h"
 
 struct place {
@@ -209,16 +214,371 @@ static void complaints_come_first(void **state)
 			       "WARN: second\nWARN: 1 functions or probes of the program"));
 }
 
-int main(void)
+/* --- probes of a file --- */
+
+#define BIAS 0x70000
+
+/* lib/probed.c, compiled. */
+static const char *probed;
+
+/* A file that is loaded somewhere. */
+struct loaded {
+	struct place *p;
+	struct record_settings settings;
+	struct declared declared;
+	struct known_modules modules;
+	struct known_module *known;
+	struct sdt_probes probes;
+	struct strbuf patches;
+	struct strbuf operands;
+};
+
+static struct loaded *load(struct place *p, const char *rules)
+{
+	static struct loaded l;
+
+	l = (struct loaded){ .p = p, .settings = { .events = &p->rules } };
+	if (rules)
+		ask_for(p, rules);
+	declared_init(&l.declared, &l.settings, &p->points);
+	l.known = known_module_get(&l.modules, probed);
+	assert_non_null(l.known);
+	assert_int_equal(object_sdt_load(probed, &l.probes, NULL), 0);
+	return &l;
+}
+
+static void unload(struct loaded *l)
+{
+	strbuf_deinit(&l->patches);
+	strbuf_deinit(&l->operands);
+	sdt_probes_deinit(&l->probes);
+	known_modules_deinit(&l->modules);
+	declared_deinit(&l->declared);
+}
+
+static void bind(struct loaded *l, uint64_t bias)
+{
+	const struct control_module module = { .load_bias = bias };
+
+	points_bind(&l->p->points, l->known, &module, &l->patches, &l->operands);
+}
+
+static size_t nr_patches(const struct loaded *l)
+{
+	return l->patches.len / sizeof(struct plan_patch);
+}
+
+static const struct plan_patch *patch_at(const struct loaded *l, size_t i)
+{
+	assert_true(i < nr_patches(l));
+	return (const struct plan_patch *)l->patches.data + i;
+}
+
+static const struct plan_operand *operand_at(const struct loaded *l, size_t i)
+{
+	assert_true(i < l->operands.len / sizeof(struct plan_operand));
+	return (const struct plan_operand *)l->operands.data + i;
+}
+
+/* Where probe @nr of that name is, in the order of the notes. */
+static const struct sdt_probe *probe(const struct loaded *l, const char *name, unsigned nr)
+{
+	for (size_t i = 0; i < l->probes.nr; i++) {
+		if (strcmp(l->probes.probes[i].name, name) == 0 && nr-- == 0)
+			return &l->probes.probes[i];
+	}
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static const char *complaints(const struct place *p)
+{
+	static char text[2048];
+
+	text[0] = '\0';
+	strbuf_list_each (&p->points.complaints, line) {
+		strcat(text, line);
+		strcat(text, "\n");
+	}
+	return text;
+}
+
+static void check_patch(const struct loaded *l, size_t i, const struct sdt_probe *at, uint64_t bias)
+{
+	const struct plan_patch *patch = patch_at(l, i);
+	static const uint8_t original[] = { 0x90, 0x69, 0xc0, 0x87, 0xd6 };
+
+	assert_int_equal(patch->site, at->pc + bias);
+	assert_int_equal(patch->load_bias, bias);
+	assert_int_equal(patch->what, PATCH_EVENT);
+	assert_int_equal(patch->semaphore, at->semaphore ? at->semaphore + bias : 0);
+	assert_int_equal(patch->addr, 0);
+	assert_int_equal(patch->flags, 0);
+	assert_int_equal(patch->bytes, sizeof(original));
+	assert_memory_equal(patch->original, original, sizeof(original));
+	assert_true(patch->len > 0);
+}
+
+static void probes_of_one_name_are_one_event(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:begin");
+
+	bind(l, BIAS);
+	assert_true(l->known->points.is_known);
+	assert_int_equal(nr_patches(l), 2);
+	check_patch(l, 0, probe(l, "begin", 0), BIAS);
+	check_patch(l, 1, probe(l, "begin", 1), BIAS);
+	assert_true(patch_at(l, 0)->site < patch_at(l, 1)->site);
+	assert_int_equal(patch_at(l, 0)->semaphore, 0);
+	assert_true(patch_at(l, 1)->semaphore > BIAS);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(patch_at(l, i)->event, EVENT_ID_USER);
+		assert_int_equal(patch_at(l, i)->operands, 0);
+	}
+	assert_string_equal(events_txt(p), "EVENT: 1000000 app:begin\n");
+	assert_int_equal(l->operands.len, 0);
+	assert_string_equal(complaints(p), "");
+	/* Another process has it elsewhere. */
+	bind(l, 2 * BIAS);
+	assert_int_equal(nr_patches(l), 4);
+	check_patch(l, 2, probe(l, "begin", 0), 2 * BIAS);
+	check_patch(l, 3, probe(l, "begin", 1), 2 * BIAS);
+	assert_int_equal(patch_at(l, 3)->event, EVENT_ID_USER);
+	assert_string_equal(events_txt(p), "EVENT: 1000000 app:begin\n");
+	unload(l);
+}
+
+static void all_names_are_known_and_each_once(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "other:*");
+	struct strbuf names cleanup_strbuf = { 0 };
+
+	bind(l, BIAS);
+	strbuf_list_each (&p->points.names, name)
+		strbuf_addf(&names, "%s ", name);
+	assert_string_equal(strbuf_str(&names), "app:begin app:args app:many app:most app:wrong "
+						"app:behind other:one ");
+	assert_int_equal(nr_patches(l), 1);
+	check_patch(l, 0, probe(l, "one", 0), BIAS);
+	unload(l);
+}
+
+static void what_is_not_wanted_is_not_looked_for(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, NULL);
+
+	bind(l, BIAS);
+	assert_false(l->known->points.is_known);
+	assert_int_equal(p->points.names.len, 0);
+	ask_for(p, "no:such");
+	bind(l, BIAS);
+	assert_true(l->known->points.is_known);
+	assert_true(p->points.names.len > 0);
+	assert_int_equal(nr_patches(l), 0);
+	assert_int_equal(p->points.nr_events, 0);
+	unload(l);
+}
+
+static void check_operand(const struct plan_operand *o, unsigned kind, unsigned flags,
+			  unsigned bytes, uint64_t value)
+{
+	assert_int_equal(o->kind, kind);
+	assert_int_equal(o->flags, flags);
+	assert_int_equal(o->bytes, bytes);
+	assert_int_equal(o->value, value);
+}
+
+/* With other types it is another event of that name. */
+static void arguments_are_where_the_notes_say(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:args");
+	struct strbuf definitions cleanup_strbuf = { 0 };
+	uint64_t counter = 0;
+
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 2);
+	check_patch(l, 0, probe(l, "args", 0), BIAS);
+	assert_int_equal(patch_at(l, 0)->event, EVENT_ID_USER);
+	assert_int_equal(patch_at(l, 0)->operands, 1);
+	assert_int_equal(patch_at(l, 1)->event, EVENT_ID_USER + 1);
+	assert_int_equal(patch_at(l, 1)->operands, 4);
+	check_operand(operand_at(l, 0), PLAN_OPERAND_REGISTER, PLAN_OPERAND_SIGNED, 4, 0);
+	assert_int_equal(operand_at(l, 0)->base, 5);
+	check_operand(operand_at(l, 1), PLAN_OPERAND_CONSTANT, 0, 8, 7);
+	counter = operand_at(l, 2)->value;
+	check_operand(operand_at(l, 2), PLAN_OPERAND_MEMORY, PLAN_OPERAND_LAST, 4, counter);
+	assert_int_equal(operand_at(l, 2)->base, PLAN_NO_REGISTER);
+	assert_int_equal(operand_at(l, 2)->index, PLAN_NO_REGISTER);
+	check_operand(operand_at(l, 3), PLAN_OPERAND_REGISTER, PLAN_OPERAND_LAST, 8, 0);
+	assert_int_equal(operand_at(l, 3)->base, 4);
+	assert_int_equal(l->operands.len, 4 * sizeof(struct plan_operand));
+	assert_string_equal(events_txt(p), "EVENT: 1000000 app:args\nEVENT: 1000001 app:args\n");
+	assert_int_equal(store_read(&p->memory.store, EVENT_DEFS_FILE, SIZE_MAX, &definitions), 0);
+	assert_non_null(strstr(strbuf_str(&definitions),
+			       "\nDECLARED: 1000000 sdt app%3Aargs -4+8+4\n"
+			       "DECLARED: 1000001 sdt app%3Aargs 8\n"));
+	/* In another process the variable is elsewhere, and all come behind those that there are. */
+	bind(l, 2 * BIAS);
+	assert_int_equal(patch_at(l, 2)->operands, 5);
+	assert_int_equal(patch_at(l, 3)->operands, 8);
+	assert_int_equal(patch_at(l, 3)->event, EVENT_ID_USER + 1);
+	check_operand(operand_at(l, 5), PLAN_OPERAND_CONSTANT, 0, 8, 7);
+	assert_int_equal(operand_at(l, 6)->value, counter + BIAS);
+	unload(l);
+}
+
+static void the_first_16_arguments_are_recorded(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:m*");
+
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 2);
+	assert_int_equal(l->operands.len, 32 * sizeof(struct plan_operand));
+	for (size_t i = 0; i < 32; i++)
+		assert_int_equal(operand_at(l, i)->flags, i % 16 == 15 ? PLAN_OPERAND_LAST : 0);
+	assert_string_equal(complaints(p),
+			    "event 'app:many' has 18 arguments: the first 16 are recorded\n");
+	unload(l);
+}
+
+/* Once for each event, whatever becomes of others. */
+static void a_probe_that_is_no_nop_is_left_out(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:wrong;app:behind");
+	char expected[1024];
+
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 1);
+	check_patch(l, 0, probe(l, "behind", 0), BIAS);
+	snprintf(expected, sizeof(expected),
+		 "event 'app:wrong' is not recorded at %#llx in probed_wrong() of '%s': there is "
+		 "no nop\n",
+		 (unsigned long long)probe(l, "wrong", 0)->pc, probed);
+	assert_string_equal(complaints(p), expected);
+	assert_true(strbuf_list_has(&p->points.left_out, "app:wrong"));
+	assert_string_equal(events_txt(p), "EVENT: 1000000 app:behind\n");
+	unload(l);
+}
+
+static void an_event_without_a_number_is_left_out(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:many;app:most");
+	size_t nr = p->points.nr_events;
+
+	p->points.nr_events = EVENT_USER_MAX;
+	bind(l, BIAS);
+	p->points.nr_events = nr;
+	assert_int_equal(nr_patches(l), 0);
+	assert_non_null(strstr(complaints(p), "event 'app:many' is not recorded at 0x"));
+	assert_non_null(strstr(complaints(p), "event 'app:most' is not recorded at 0x"));
+	assert_non_null(strstr(complaints(p), ": there are no numbers left for events\n"));
+	assert_null(strstr(complaints(p), "arguments"));
+	unload(l);
+}
+
+static void add_patch(struct loaded *l, uint64_t bias, uint64_t site, unsigned bytes,
+		      unsigned clear)
+{
+	const struct plan_patch patch = {
+		.load_bias = bias, .site = site, .bytes = bytes, .clear = clear
+	};
+
+	strbuf_add(&l->patches, &patch, sizeof(patch));
+}
+
+/* One byte of it is enough; what other modules have does not matter. */
+static void a_probe_in_a_functions_patch_is_left_out(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:begin");
+	char expected[1024];
+	uint64_t first;
+	uint64_t second;
+
+	/* How far they reach, the bytes that are moved included. */
+	bind(l, BIAS);
+	first = patch_at(l, 0)->site;
+	second = patch_at(l, 1)->site;
+
+	uint64_t reach = MAX(patch_at(l, 0)->bytes, patch_at(l, 0)->clear);
+
+	strbuf_reset(&l->patches);
+	add_patch(l, BIAS, first + reach, 5, 0);
+	add_patch(l, BIAS, first - 5, 5, 3);
+	add_patch(l, BIAS, second - 5, 3, 5);
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 5);
+	assert_string_equal(complaints(p), "");
+
+	strbuf_reset(&l->patches);
+	add_patch(l, BIAS, first + reach - 1, 5, 0);
+	add_patch(l, BIAS, second - 5, 5, 6);
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 2);
+	snprintf(expected, sizeof(expected),
+		 "some events of '%s' are not recorded, where they lie in the first bytes of a "
+		 "function that is patched: option '--unpatch' leaves such a function alone\n",
+		 probed);
+	assert_string_equal(complaints(p), expected);
+
+	strbuf_reset(&l->patches);
+	add_patch(l, 0, first, 5, 0);
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 3);
+	assert_string_equal(complaints(p), expected);
+	unload(l);
+}
+
+static void a_file_that_cannot_be_read_is_told(void **state)
+{
+	struct place *p = *state;
+	struct loaded *l = load(p, "app:begin");
+
+	free(l->known->path);
+	l->known->path = strdup("/dev/null/none");
+	bind(l, BIAS);
+	bind(l, BIAS);
+	assert_int_equal(nr_patches(l), 0);
+	assert_non_null(strstr(complaints(p), "'/dev/null/none'"));
+	/* Once. */
+	assert_ptr_equal(strchr(complaints(p), '\n'), strrchr(complaints(p), '\n'));
+	unload(l);
+}
+
+int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 #define POINTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		POINTS_TEST(who_is_asked_for),	     POINTS_TEST(everything_is_asked_for),
-		POINTS_TEST(the_kernels_alone),	     POINTS_TEST(numbers_and_lines),
-		POINTS_TEST(numbers_come_to_an_end), POINTS_TEST(lines_that_cannot_be_written),
-		POINTS_TEST(rules_about_nothing),    POINTS_TEST(rules_of_others),
+		POINTS_TEST(who_is_asked_for),
+		POINTS_TEST(everything_is_asked_for),
+		POINTS_TEST(the_kernels_alone),
+		POINTS_TEST(numbers_and_lines),
+		POINTS_TEST(numbers_come_to_an_end),
+		POINTS_TEST(lines_that_cannot_be_written),
+		POINTS_TEST(rules_about_nothing),
+		POINTS_TEST(rules_of_others),
 		POINTS_TEST(complaints_come_first),
+		POINTS_TEST(probes_of_one_name_are_one_event),
+		POINTS_TEST(all_names_are_known_and_each_once),
+		POINTS_TEST(what_is_not_wanted_is_not_looked_for),
+		POINTS_TEST(arguments_are_where_the_notes_say),
+		POINTS_TEST(the_first_16_arguments_are_recorded),
+		POINTS_TEST(a_probe_that_is_no_nop_is_left_out),
+		POINTS_TEST(an_event_without_a_number_is_left_out),
+		POINTS_TEST(a_probe_in_a_functions_patch_is_left_out),
+		POINTS_TEST(a_file_that_cannot_be_read_is_told),
 	};
+
+	if (argc != 2)
+		return 2;
+	probed = argv[1];
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,6 +267,37 @@ static void no_program(void **state)
 	close(report[0]);
 }
 
+/* There is room for no pipe, or for one. */
+static void without_descriptors(void **state)
+{
+	struct rlimit before;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	launch.argv = (char *[]){ "sh", "-c", "exit 5", NULL };
+	for (int room = 0; room <= 2; room++) {
+		struct uft_err errs[2] = { 0 };
+		struct launched child = { 0 };
+		unsigned nr = count_fds();
+		int first = dup(0);
+		struct rlimit few = { first + room, before.rlim_max };
+		int ret[2];
+
+		close(first);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		ret[0] = launch_prepare(&launch, &child, &errs[0]);
+		ret[1] = launch_change_places(&launch, &child, &errs[1]);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(ret[i], -EMFILE);
+			assert_string_equal(errs[i].text,
+					    "cannot run '/bin/sh': Too many open files");
+		}
+		assert_int_equal(count_fds(), nr);
+		assert_true(fcntl(0, F_GETFD) >= 0 && fcntl(1, F_GETFD) >= 0);
+	}
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* --- the probe's file --- */
 
 static void libraries(void **state)
@@ -309,7 +340,7 @@ int main(void)
 		each(children),	   each(cannot_be_executed),
 		each(forked_away), each(places_are_changed),
 		each(no_recorder), each(no_program),
-		each(libraries),
+		each(libraries),   each(without_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

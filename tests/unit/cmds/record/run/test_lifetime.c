@@ -193,12 +193,81 @@ static void which_signals(void **state)
 	signal(SIGHUP, hangup);
 }
 
+/* One that does not care for interrupts is waited for a while after the third one; here most of that is over. */
+static void one_that_goes_on_is_given_up(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	void (*was[3])(int) = { signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN),
+				signal(SIGTERM, SIG_IGN) };
+	pid_t pid = begin(-SIGUSR2);
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	t->rec.alive = (struct alive){ .final_ticks = ALIVE_FINAL_TICKS - 2 };
+	raise(SIGINT);
+	raise(SIGQUIT);
+	raise(SIGTERM);
+	run(t, pid, &end);
+	signal(SIGINT, was[0]);
+	signal(SIGQUIT, was[1]);
+	signal(SIGTERM, was[2]);
+	assert_int_equal(end.given_up, SIGTERM);
+	assert_int_equal(end.status, RECORDER_STATUS_UNKNOWN);
+	assert_int_equal(t->rec.alive.final_ticks, ALIVE_FINAL_TICKS);
+	/* It is still there, and its end is still its parent's. */
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Whom the program leaves behind. */
+static void what_is_left_behind_is_left_alone_after_a_while(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+
+	t->settings.leaves_rest = true;
+	t->rec.alive = (struct alive){ .rest_ticks = ALIVE_REST_TICKS - 2 };
+	alive_add(&t->rec.alive);
+	run(t, begin(3), &end);
+	assert_int_equal(WEXITSTATUS(end.status), 3);
+	assert_true(end.has_left_rest);
+	assert_int_equal(end.given_up, 0);
+	assert_int_equal(t->rec.alive.rest_ticks, ALIVE_REST_TICKS);
+}
+
+/* It asks for the end of the recording then, and nobody is there to be told. */
+static void an_interrupt_behind_the_program_ends_it_at_once(void **state)
+{
+	struct test_recorder *t = *state;
+	struct recorder_end end;
+	pid_t pid = begin(4);
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	alive_add(&t->rec.alive);
+	raise(SIGTERM);
+	run(t, pid, &end);
+	assert_int_equal(WEXITSTATUS(end.status), 4);
+	assert_int_equal(end.given_up, 0);
+	assert_false(end.has_left_rest);
+	assert_false(alive_program_runs(&t->rec.alive));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(its_status), each(that_of_a_signal), each(passed_on),
-		each(not_ours),	  each(which_signals),
+		each(its_status),
+		each(that_of_a_signal),
+		each(passed_on),
+		each(not_ours),
+		each(which_signals),
+		each(one_that_goes_on_is_given_up),
+		each(what_is_left_behind_is_left_alone_after_a_while),
+		each(an_interrupt_behind_the_program_ends_it_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

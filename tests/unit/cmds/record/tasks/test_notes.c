@@ -2,6 +2,7 @@
 #include "tests/unit/lib/recorder.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct process *begin(struct recorder *rec, pid_t pid)
@@ -69,6 +70,63 @@ static void a_page_stays_while_a_child_may_write(void **state)
 		process_retire(&rec->processes, begin(rec, getpid()));
 	assert_null(proc->notes);
 	assert_true(rec->processes.notes.nr_ended <= 257);
+}
+
+/* Looked at when there are many. */
+static void have_them_looked_at(struct recorder *rec)
+{
+	for (int i = 0; i < 1200; i++)
+		process_retire(&rec->processes, begin(rec, getpid()));
+}
+
+/* In between nobody knows yet whether there is a child. */
+static void a_fork_that_has_begun_keeps_the_page(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct process *open = begin(rec, getpid());
+	struct process *over = begin(rec, getpid());
+
+	open->notes->forks.begun = over->notes->forks.begun = 1;
+	over->notes->forks.noted = 1;
+	process_retire(&rec->processes, open);
+	process_retire(&rec->processes, over);
+	have_them_looked_at(rec);
+	assert_non_null(open->notes);
+	assert_null(over->notes);
+	open->notes->forks.noted = 1;
+	have_them_looked_at(rec);
+	assert_null(open->notes);
+}
+
+/* Nobody writes about one that has reported itself, or about none; elsewhere a child has another number than it says. */
+static void a_child_that_is_known_keeps_no_page(void **state)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct process *parent = begin(rec, getpid());
+	struct process *none = begin(rec, getpid());
+	struct process *elsewhere = begin(rec, getpid());
+	int end[2];
+	pid_t child = begin_child(end);
+	struct process *known;
+
+	note(parent, child);
+	note(none, 0);
+	elsewhere->pid = 1;
+	note(elsewhere, 0x7fffffff);
+	process_retire(&rec->processes, parent);
+	process_retire(&rec->processes, none);
+	process_retire(&rec->processes, elsewhere);
+	have_them_looked_at(rec);
+	assert_non_null(parent->notes);
+	assert_null(none->notes);
+	assert_non_null(elsewhere->notes);
+	known = begin(rec, child);
+	known->pidfd = syscall(SYS_pidfd_open, child, 0);
+	have_them_looked_at(rec);
+	assert_null(parent->notes);
+	assert_non_null(elsewhere->notes);
+	close(end[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 /* Whatever stands there: it does not keep pages for ever. */
@@ -147,6 +205,8 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_page_stays_while_a_child_may_write),
+		TEST(a_fork_that_has_begun_keeps_the_page),
+		TEST(a_child_that_is_known_keeps_no_page),
 		TEST(pages_have_a_limit),
 		TEST(what_failed_is_summed_up),
 		TEST(the_end_is_for_those_who_may_ask),

@@ -1,0 +1,508 @@
+/* Unit tests of cmds/record/attach/call.c: what a child is made to do, what it finds afterwards, and what cannot be had of it. */
+#include "tests/unit/lib/worlds.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/maps.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+#define CODE_BYTES  4096
+#define STACK_BYTES (256 << 10)
+#define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + WORLD_ARGS_BYTES)
+
+/* What child and test share. */
+static struct shared {
+	_Atomic int is_ready;
+	_Atomic uint64_t turns;
+	_Atomic unsigned handled[64]; /* by signal */
+	_Atomic int runs;
+	_Atomic uintptr_t sp;
+	_Atomic uint64_t args[6];
+} * shared;
+
+/* --- what the child is made to call --- */
+
+NOINLINE static uint64_t sum(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	const uint64_t args[] = { a, b, c, d, e, f };
+
+	for (size_t i = 0; i < 6; i++)
+		atomic_store(&shared->args[i], args[i]);
+	atomic_store(&shared->sp, (uintptr_t)__builtin_frame_address(0));
+	return a + b + c + d + e + f;
+}
+
+/* Signals that come meanwhile wait. */
+NOINLINE static uint64_t signal_itself(uint64_t sig)
+{
+	kill(getpid(), sig);
+	return atomic_load(&shared->handled[sig]);
+}
+
+NOINLINE static uint64_t meet_fault(void)
+{
+	volatile uint64_t *volatile nowhere = (void *)8;
+
+	return *nowhere;
+}
+
+NOINLINE static uint64_t stay(void)
+{
+	while (atomic_load(&shared->runs))
+		usleep(1000);
+	return 0;
+}
+
+/* --- the child --- */
+
+static void handle(int sig)
+{
+	atomic_fetch_add(&shared->handled[sig], 1);
+}
+
+static void handle_all(const int *signals)
+{
+	for (; *signals; signals++) {
+		struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+
+		sigaction(*signals, &action, NULL);
+	}
+}
+
+/* A child with handlers for @signals (ends with 0), SIGUSR2 blocked, and no more memory than it has if it @is_poor. */
+static pid_t start_with(const int *signals, bool is_poor)
+{
+	pid_t pid;
+
+	memset(shared, 0, sizeof(*shared));
+	pid = fork();
+	if (pid == 0) {
+		const struct rlimit none = { 0 };
+		sigset_t set;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR2);
+		sigprocmask(SIG_SETMASK, &set, NULL);
+		handle_all(signals);
+		if (is_poor)
+			setrlimit(RLIMIT_AS, &none);
+		atomic_store(&shared->is_ready, 1);
+		for (;;)
+			atomic_fetch_add(&shared->turns, 1);
+	}
+	while (!atomic_load(&shared->is_ready))
+		usleep(1000);
+	return pid;
+}
+
+static pid_t start(void)
+{
+	return start_with((const int[]){ 0 }, false);
+}
+
+/* It computes again. */
+static void await_turn(void)
+{
+	uint64_t before = atomic_load(&shared->turns);
+
+	for (int i = 0; i < 10000 && atomic_load(&shared->turns) == before; i++)
+		usleep(1000);
+	assert_true(atomic_load(&shared->turns) > before);
+}
+
+static void end(struct world *w, pid_t pid)
+{
+	int status;
+
+	world_close(w);
+	await_turn();
+	assert_int_equal(waitpid(pid, &status, WNOHANG | __WALL), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, __WALL);
+}
+
+static uint64_t blocked_by(pid_t pid)
+{
+	char path[64], line[256];
+	unsigned long long mask = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SigBlk: %llx", &mask) == 1)
+			break;
+	}
+	fclose(file);
+	return mask;
+}
+
+static struct world_thread *stop_it(struct world *w, pid_t pid)
+{
+	open_world(w, pid);
+	assert_int_equal(world_stop(w, NULL), 0);
+	assert_non_null(main_thread(w));
+	return main_thread(w);
+}
+
+static const uint64_t none[6];
+
+/* --- system calls --- */
+
+static void a_system_call_leaves_all_as_it_was(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	const struct arch_remote before = t->regs;
+	const uint64_t signal_args[6] = { SIG_SETMASK, 0, 0, 8 };
+	struct uft_err err = { 0 };
+	int64_t result = 0;
+
+	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), 0);
+	assert_string_equal(err.text, "");
+	assert_int_equal(result, pid);
+	assert_memory_equal(t->regs.words, before.words, before.bytes);
+	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
+	assert_true(t->is_stopped);
+	/* One that fails is none of our failures. */
+	assert_int_equal(world_syscall(&w, t, SYS_close, (uint64_t[6]){ 4000 }, &result, NULL), 0);
+	assert_int_equal(result, -EBADF);
+	assert_int_equal(world_syscall(&w, t, SYS_rt_sigprocmask, signal_args, &result, NULL), 0);
+	assert_int_equal(result, 0);
+	end(&w, pid);
+}
+
+static void each_argument_reaches_the_system_call(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	/* Anonymous memory at a place of our choice, and somewhere else. */
+	uint64_t map[6] = { 0x10000000,
+			    8192,
+			    PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			    UINT64_MAX,
+			    0 };
+	struct maps maps cleanup_maps = { 0 };
+	const struct mapping *m;
+	int64_t result;
+
+	assert_int_equal(world_syscall(&w, t, SYS_mmap, map, &result, NULL), 0);
+	assert_int_equal(result, 0x10000000);
+	assert_int_equal(maps_read(&maps, pid), 0);
+	m = maps_find(&maps, 0x10000000);
+	assert_non_null(m);
+	assert_int_equal(m->end - m->start, 8192);
+	assert_int_equal(world_write(&w, 0x10000000, "abc", 3), 3);
+	end(&w, pid);
+}
+
+static void a_thread_without_a_stack_is_left_alone(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	const struct arch_remote before = t->regs;
+	struct uft_err err = { 0 };
+	char expected[128];
+	int64_t result;
+
+	/* The stack pointer; nothing is mapped there. */
+	t->regs.words[19] = 0x10000;
+	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), -EAGAIN);
+	snprintf(expected, sizeof(expected),
+		 "cannot have thread %d make a system call: Resource temporarily unavailable", pid);
+	assert_string_equal(err.text, expected);
+	t->regs = before;
+	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, NULL), 0);
+	end(&w, pid);
+}
+
+static void who_has_ended_makes_no_calls(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	struct uft_err err = { 0 };
+	char expected[128];
+	siginfo_t info;
+	int64_t result;
+	int status;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), -ESRCH);
+	snprintf(expected, sizeof(expected),
+		 "cannot have thread %d make a system call: No such process", pid);
+	assert_string_equal(err.text, expected);
+	world_close(&w);
+	/* Its status is its parent's. */
+	assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+static void a_library_that_is_not_known_is_told(void **state)
+{
+	static uint8_t nothing[4096];
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct uft_err err = { 0 };
+	char expected[128];
+	uint64_t call, back;
+
+	open_world(&w, pid);
+	call = w.call_gadget;
+	back = w.return_gadget;
+	assert_true(call && back && call != back);
+	assert_int_equal(world_find_gadgets(&w, (uintptr_t)nothing,
+					    (uintptr_t)nothing + sizeof(nothing), &err),
+			 -ENOEXEC);
+	snprintf(expected, sizeof(expected),
+		 "the C library of process %d is none that is known here", pid);
+	assert_string_equal(err.text, expected);
+	assert_int_equal(world_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
+	/* What was found before stays. */
+	assert_int_equal(w.call_gadget, call);
+	assert_int_equal(w.return_gadget, back);
+	end(&w, pid);
+}
+
+/* --- memory for calls --- */
+
+static void room_is_made_and_unmade(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	struct maps maps cleanup_maps = { 0 };
+	uint8_t args[WORLD_ARGS_BYTES] = { 0 };
+	const struct mapping *m;
+	uint64_t room;
+
+	/* There is none. */
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	room = w.room;
+	assert_true(room && room % 4096 == 0);
+	assert_int_equal(w.context, room + CODE_BYTES + STACK_BYTES);
+	assert_int_equal(world_args(&w) + WORLD_ARGS_BYTES, room + ROOM_BYTES);
+	assert_int_equal(world_write(&w, world_args(&w), args, sizeof(args)), sizeof(args));
+	assert_int_equal(maps_read(&maps, pid), 0);
+	m = maps_find(&maps, room);
+	assert_true(m && m->is_code);
+	assert_int_equal(m->end, room + CODE_BYTES);
+	m = maps_find(&maps, room + CODE_BYTES);
+	assert_true(m && !m->is_code);
+	m = maps_find(&maps, room + ROOM_BYTES - 1);
+	assert_true(m && !m->is_code);
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(w.room, 0);
+	assert_int_equal(maps_read(&maps, pid), 0);
+	assert_null(maps_find(&maps, room));
+	assert_null(maps_find(&maps, room + ROOM_BYTES - 1));
+	end(&w, pid);
+}
+
+static void a_process_that_may_have_no_more_memory_is_told(void **state)
+{
+	pid_t pid = start_with((const int[]){ 0 }, true);
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	struct uft_err err = { 0 };
+	char expected[128];
+
+	assert_int_equal(world_make_room(&w, t, &err), -ENOMEM);
+	snprintf(expected, sizeof(expected),
+		 "process %d cannot have more memory: Cannot allocate memory", pid);
+	assert_string_equal(err.text, expected);
+	assert_int_equal(w.room, 0);
+	end(&w, pid);
+}
+
+/* --- calls --- */
+
+static void a_call_has_its_arguments_and_the_room_for_a_stack(void **state)
+{
+	const uint64_t args[6] = { 1ULL << 40, 20, 300, 4000, 50000, 600000 };
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	const struct arch_remote before = t->regs;
+	uint64_t result = 0;
+
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(world_call(&w, t, (uintptr_t)sum, args, 5000, &result, NULL), 0);
+	assert_int_equal(result, (1ULL << 40) + 654320);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(atomic_load(&shared->args[i]), args[i]);
+	assert_true(atomic_load(&shared->sp) > w.room + CODE_BYTES);
+	assert_true(atomic_load(&shared->sp) < w.context);
+	assert_memory_equal(t->regs.words, before.words, before.bytes);
+	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
+	assert_true(t->is_stopped);
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	end(&w, pid);
+}
+
+static void signals_wait_until_a_call_is_over(void **state)
+{
+	static const int signals[] = { SIGUSR1, SIGTERM, 0 };
+	pid_t pid = start_with(signals, false);
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	uint64_t result = 1;
+
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	for (const int *sig = signals; *sig; sig++) {
+		assert_int_equal(world_call(&w, t, (uintptr_t)signal_itself, (uint64_t[6]){ *sig },
+					    5000, &result, NULL),
+				 0);
+		assert_int_equal(result, 0);
+	}
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	world_let_go(&w);
+	await_turn();
+	for (int i = 0; i < 10000 && !atomic_load(&shared->handled[SIGTERM]); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&shared->handled[SIGUSR1]), 1);
+	assert_int_equal(atomic_load(&shared->handled[SIGTERM]), 1);
+	end(&w, pid);
+}
+
+/* The end of a call is told by a signal that the program has no handler for: it sees none. */
+static void a_call_is_told_by_a_signal_that_nobody_handles(void **state)
+{
+	static const int handled[][4] = {
+		{ 0 },
+		{ SIGURG },
+		{ SIGURG, SIGWINCH },
+		{ SIGURG, SIGWINCH, SIGCONT },
+		{ SIGWINCH, SIGCONT, SIGCHLD },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++) {
+		const int signals[5] = { handled[i][0], handled[i][1], handled[i][2],
+					 handled[i][3] };
+		pid_t pid = start_with(signals, false);
+		struct world w = WORLD_CLOSED;
+		struct world_thread *t = stop_it(&w, pid);
+		uint64_t result = 0;
+
+		assert_int_equal(world_make_room(&w, t, NULL), 0);
+		assert_int_equal(
+			world_call(&w, t, (uintptr_t)sum, (uint64_t[6]){ 7 }, 5000, &result, NULL),
+			0);
+		assert_int_equal(result, 7);
+		assert_int_equal(world_drop_room(&w, t, NULL), 0);
+		end(&w, pid);
+		for (int sig = 1; sig < 64; sig++)
+			assert_int_equal(atomic_load(&shared->handled[sig]), 0);
+	}
+}
+
+static void who_handles_all_of_them_cannot_be_called(void **state)
+{
+	static const int signals[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD, 0 };
+	pid_t pid = start_with(signals, false);
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	struct uft_err err = { 0 };
+	char expected[256];
+	uint64_t result;
+
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(world_call(&w, t, (uintptr_t)sum, none, 5000, &result, &err), -EBUSY);
+	snprintf(expected, sizeof(expected),
+		 "process %d handles all signals that others ignore: there is none to be told by "
+		 "that a call is over",
+		 pid);
+	assert_string_equal(err.text, expected);
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	end(&w, pid);
+}
+
+static void a_fault_in_a_call_is_told_and_the_thread_goes_on(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	const struct arch_remote before = t->regs;
+	struct uft_err err = { 0 };
+	char expected[128];
+	uint64_t result;
+
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(world_call(&w, t, (uintptr_t)meet_fault, none, 5000, &result, &err),
+			 -EFAULT);
+	snprintf(expected, sizeof(expected),
+		 "process %d met a fault in a call that it was made to do", pid);
+	assert_string_equal(err.text, expected);
+	assert_memory_equal(t->regs.words, before.words, before.bytes);
+	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
+	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	end(&w, pid);
+}
+
+/* Then it goes on alone, and comes back by itself. */
+static void a_call_that_does_not_come_back_is_let_go(void **state)
+{
+	pid_t pid = start();
+	struct world w = WORLD_CLOSED;
+	struct world_thread *t = stop_it(&w, pid);
+	struct uft_err err = { 0 };
+	char expected[256];
+	uint64_t result;
+	uint64_t turns;
+
+	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	atomic_store(&shared->runs, 1);
+	turns = atomic_load(&shared->turns);
+	assert_int_equal(world_call(&w, t, (uintptr_t)stay, none, 20, &result, &err), -ETIMEDOUT);
+	snprintf(expected, sizeof(expected),
+		 "process %d did not come back from a call in time: a lock of its C library is "
+		 "held, or it is very slow",
+		 pid);
+	assert_string_equal(err.text, expected);
+	assert_int_equal(w.nr, 0);
+	assert_int_equal(atomic_load(&shared->turns), turns);
+	atomic_store(&shared->runs, 0);
+	await_turn();
+	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
+	end(&w, pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_system_call_leaves_all_as_it_was),
+		cmocka_unit_test(each_argument_reaches_the_system_call),
+		cmocka_unit_test(a_thread_without_a_stack_is_left_alone),
+		cmocka_unit_test(who_has_ended_makes_no_calls),
+		cmocka_unit_test(a_library_that_is_not_known_is_told),
+		cmocka_unit_test(room_is_made_and_unmade),
+		cmocka_unit_test(a_process_that_may_have_no_more_memory_is_told),
+		cmocka_unit_test(a_call_has_its_arguments_and_the_room_for_a_stack),
+		cmocka_unit_test(signals_wait_until_a_call_is_over),
+		cmocka_unit_test(a_call_is_told_by_a_signal_that_nobody_handles),
+		cmocka_unit_test(who_handles_all_of_them_cannot_be_called),
+		cmocka_unit_test(a_fault_in_a_call_is_told_and_the_thread_goes_on),
+		cmocka_unit_test(a_call_that_does_not_come_back_is_let_go),
+	};
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,463 @@
+/* Unit tests of cmds/record/attach/unwind.c: calls that are open in this thread, which walks its own stack as another process would. */
+#include "tests/unit/lib/unit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/unwind.h"
+#include "utils/base/compiler.h"
+
+#define FRAMES_MAX 65536
+
+/* As /proc/self/maps has it. */
+static const char *path_of_self(void)
+{
+	static char path[PATH_MAX];
+
+	assert_non_null(realpath("/proc/self/exe", path));
+	return path;
+}
+
+struct place {
+	struct world w;
+	struct maps maps;
+	struct unwinder *u;
+	struct uft_err err;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	p->w = (struct world){ .pid = getpid(),
+			       .memory_fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC) };
+	assert_true(p->w.memory_fd >= 0);
+	assert_int_equal(maps_read(&p->maps, getpid()), 0);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	unwinder_close(p->u);
+	maps_deinit(&p->maps);
+	close(p->w.memory_fd);
+	free(p);
+	return 0;
+}
+
+static void begin(struct place *p)
+{
+	p->u = unwinder_open(&p->w, &p->maps, &p->err);
+	if (!p->u)
+		fail_msg("%s", p->err.text);
+}
+
+/* The registers that getcontext(3) has, where the kernel has them. */
+static struct world_thread thread_at(const ucontext_t *at)
+{
+	static const int from[] = { REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX };
+	struct world_thread t = { .tid = getpid(), .is_stopped = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
+		t.regs.words[i] = at->uc_mcontext.gregs[from[i]];
+	t.regs.words[16] = at->uc_mcontext.gregs[REG_RIP];
+	t.regs.words[19] = at->uc_mcontext.gregs[REG_RSP];
+	assert_int_equal(arch_remote_pc(&t.regs), at->uc_mcontext.gregs[REG_RIP]);
+	assert_int_equal(arch_remote_sp(&t.regs), at->uc_mcontext.gregs[REG_RSP]);
+	return t;
+}
+
+/*
+ * A walk, as it was told.
+ *
+ * @returns, @cfa: what the innermost function knows of its caller
+ */
+struct walk {
+	struct place *p;
+	int nr;
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t returns;
+	uint64_t cfa;
+	const struct unwind_frame *frames;
+};
+
+NOINLINE static int walk(struct walk *walk)
+{
+	ucontext_t at;
+
+	getcontext(&at);
+
+	struct world_thread thread = thread_at(&at);
+
+	walk->returns = (uintptr_t)__builtin_return_address(0);
+	walk->cfa = (uintptr_t)__builtin_dwarf_cfa();
+	walk->pc = arch_remote_pc(&thread.regs);
+	walk->sp = arch_remote_sp(&thread.regs);
+	walk->nr = unwind_thread(walk->p->u, &thread, &walk->frames, &walk->p->err);
+	return walk->nr;
+}
+
+/* So many calls deep. */
+NOINLINE static int walk_deep(struct walk *to, unsigned depth);
+NOINLINE static int walk_deep(struct walk *to, unsigned depth)
+{
+	int ret = depth ? walk_deep(to, depth - 1) : walk(to);
+
+	__asm__ volatile("" : "+r"(ret));
+	return ret;
+}
+
+/* Each has more than a page of the stack. */
+NOINLINE static int walk_large(struct walk *to, unsigned depth);
+NOINLINE static int walk_large(struct walk *to, unsigned depth)
+{
+	volatile char room[5000];
+	int ret;
+
+	room[depth] = 1;
+	ret = depth ? walk_large(to, depth - 1) : walk(to);
+	return ret + room[depth] - 1;
+}
+
+static void calls_are_told_innermost_first(void **state)
+{
+	struct place *p = *state;
+	struct walk w = { .p = p };
+	int nr;
+
+	begin(p);
+	walk(&w);
+	nr = w.nr;
+	assert_true(nr >= 3);
+	assert_int_equal(w.frames[0].pc, w.pc);
+	assert_int_equal(w.frames[0].sp, w.sp);
+	assert_true(w.frames[0].is_interrupted);
+	assert_int_equal(w.frames[1].pc, w.returns);
+	assert_int_equal(w.frames[1].sp, w.cfa);
+	for (int i = 1; i < nr; i++) {
+		assert_false(w.frames[i].is_interrupted);
+		assert_true(w.frames[i].sp > w.frames[i - 1].sp);
+	}
+	/* Again, from deeper: what was there before is not there twice. */
+	assert_int_equal(walk_deep(&w, 9), nr + 10);
+	assert_int_equal(w.frames[1].pc, w.returns);
+	for (int i = 3; i <= 10; i++)
+		assert_int_equal(w.frames[i].pc, w.frames[2].pc);
+	walk(&w);
+	assert_int_equal(w.nr, nr);
+	assert_int_equal(w.frames[1].pc, w.returns);
+}
+
+static void a_stack_of_many_pages_is_walked(void **state)
+{
+	struct place *p = *state;
+	struct walk w = { .p = p };
+	int nr;
+
+	begin(p);
+	walk(&w);
+	nr = w.nr;
+	assert_int_equal(walk_large(&w, 40), nr + 41);
+	for (int i = 3; i <= 41; i++) {
+		assert_int_equal(w.frames[i].pc, w.frames[2].pc);
+		assert_int_equal(w.frames[i].sp - w.frames[i - 1].sp,
+				 w.frames[3].sp - w.frames[2].sp);
+	}
+}
+
+static void *walk_at_the_limit(void *arg)
+{
+	struct walk *w = arg;
+	unsigned deep;
+
+	walk_deep(w, 0);
+	if (w->nr < 2 || w->nr > 100)
+		return "no walk";
+	deep = FRAMES_MAX - w->nr;
+	if (walk_deep(w, deep) != FRAMES_MAX)
+		return "fewer than there may be";
+	if (walk_deep(w, deep + 1) != -ENOENT)
+		return "more than there may be";
+	return NULL;
+}
+
+static void there_are_no_more_than_65536_calls(void **state)
+{
+	struct place *p = *state;
+	struct walk w = { .p = p };
+	pthread_attr_t attr;
+	pthread_t thread;
+	void *wrong = "no thread";
+
+	/* With room for frames as sanitizers make them. */
+	pthread_attr_init(&attr);
+	assert_int_equal(pthread_attr_setstacksize(&attr, 64 << 20), 0);
+	maps_read(&p->maps, getpid());
+	begin(p);
+	assert_int_equal(pthread_create(&thread, &attr, walk_at_the_limit, &w), 0);
+	pthread_join(thread, &wrong);
+	pthread_attr_destroy(&attr);
+	if (wrong)
+		fail_msg("%s", (char *)wrong);
+	assert_null(w.frames);
+	assert_memory_equal(p->err.text, "there are too many (at 0x", 25);
+	assert_null(strstr(p->err.text, "'?'"));
+}
+
+/* --- where it ends early --- */
+
+static int walk_from(struct place *p, uint64_t pc, uint64_t sp, const struct unwind_frame **frames)
+{
+	struct world_thread thread = { .tid = getpid() };
+
+	thread.regs.words[16] = pc;
+	thread.regs.words[19] = sp;
+	p->err = (struct uft_err){ 0 };
+	return unwind_thread(p->u, &thread, frames, &p->err);
+}
+
+static void code_that_nobody_knows_ends_it(void **state)
+{
+	static const struct unwind_frame none;
+	struct place *p = *state;
+	const struct unwind_frame *frames = &none;
+	uint64_t word = 0;
+
+	begin(p);
+	assert_int_equal(walk_from(p, 0x1234, (uintptr_t)&word, &frames), -ENOENT);
+	assert_null(frames);
+	assert_int_equal(p->err.code, -ENOENT);
+	assert_non_null(strstr(p->err.text, " (at 0x1234 in '?')"));
+}
+
+/* The return address is on the stack, and is what was written there: at the end of a page, across it, at its beginning. */
+static void a_word_is_read_wherever_it_lies(void **state)
+{
+	static _Alignas(4096) uint8_t stack[3 * 4096];
+	static const unsigned places[] = { 4096 - 8, 4096 - 4, 4096, 4096 + 8, 8192 - 7, 64 };
+	struct place *p = *state;
+	const struct unwind_frame *frames;
+	char where[64];
+
+	begin(p);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const uint64_t nowhere = 0x5000 + i;
+
+		memset(stack, 0xee, sizeof(stack));
+		memcpy(stack + places[i], &nowhere, sizeof(nowhere));
+		/* Where a function begins, its return address is what the stack pointer points to. */
+		assert_int_equal(
+			walk_from(p, (uintptr_t)walk, (uintptr_t)stack + places[i], &frames),
+			-ENOENT);
+		snprintf(where, sizeof(where), " (at %#llx in '?')", (unsigned long long)nowhere);
+		if (!strstr(p->err.text, where))
+			fail_msg("at %u: %s", places[i], p->err.text);
+	}
+}
+
+static void without_modules_nothing_can_be_walked(void **state)
+{
+	struct place *p = *state;
+
+	maps_deinit(&p->maps);
+	p->u = unwinder_open(&p->w, &p->maps, &p->err);
+	assert_null(p->u);
+	assert_int_equal(p->err.code, -ENOENT);
+	assert_true(p->err.text[0]);
+	unwinder_close(NULL);
+}
+
+/* --- modules --- */
+
+static int bias_of(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct unwind_module *m = arg;
+	uint64_t at = m->bias;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && at - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz) {
+			m->bias = info->dlpi_addr;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* What the dynamic linker says. */
+static uint64_t real_bias(const void *at)
+{
+	struct unwind_module m = { .bias = (uintptr_t)at };
+
+	assert_int_equal(dl_iterate_phdr(bias_of, &m), 1);
+	return m.bias;
+}
+
+static void set_path(struct place *p, const void *at, const char *path)
+{
+	char *former = strdup(maps_find(&p->maps, (uintptr_t)at)->path);
+
+	assert_non_null(former);
+	for (size_t i = 0; i < p->maps.nr; i++) {
+		if (strcmp(p->maps.lines[i].path, former) == 0) {
+			free(p->maps.lines[i].path);
+			p->maps.lines[i].path = strdup(path);
+		}
+	}
+	free(former);
+}
+
+static const void *in_libc(void)
+{
+	return dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+}
+
+static void the_module_of_an_address_is_told(void **state)
+{
+	struct place *p = *state;
+	const struct mapping *libc = maps_find(&p->maps, (uintptr_t)in_libc());
+	struct unwind_module m = { 0 };
+
+	begin(p);
+	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
+	assert_string_equal(m.path, path_of_self());
+	assert_int_equal(m.bias, real_bias((void *)(uintptr_t)walk));
+	assert_int_equal(m.file.fd, -1);
+	assert_non_null(m.file.elf);
+	assert_int_equal(m.file.head.e_machine, EM_X86_64);
+	assert_true(m.file.head.e_shnum > 0);
+	assert_true(unwind_module(p->u, (uintptr_t)in_libc(), &m));
+	assert_string_equal(m.path, libc->path);
+	assert_int_equal(m.bias, real_bias(in_libc()));
+}
+
+static void what_is_no_module_is_none(void **state)
+{
+	struct place *p = *state;
+	struct unwind_module m;
+	int local = 0;
+
+	begin(p);
+	assert_false(unwind_module(p->u, 0x1000, &m));
+	assert_false(unwind_module(p->u, (uintptr_t)&local, &m));
+	assert_false(unwind_module(p->u, UINT64_MAX, &m));
+}
+
+/* Behind it there may be anything, as code that was made meanwhile. */
+static void a_module_ends_where_its_last_line_does(void **state)
+{
+	struct place *p = *state;
+	const struct mapping *end = maps_find(&p->maps, (uintptr_t)walk);
+	const struct mapping *last = p->maps.lines + p->maps.nr - 1;
+	struct unwind_module m;
+
+	while (end < last && strcmp(end[1].path, end->path) == 0)
+		end++;
+	begin(p);
+	assert_true(unwind_module(p->u, end->end - 1, &m));
+	assert_string_equal(m.path, path_of_self());
+	assert_false(unwind_module(p->u, end->end, &m));
+}
+
+static void the_kernels_own_code_is_a_module(void **state)
+{
+	struct place *p = *state;
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+	struct unwind_module m = { 0 };
+
+	if (!vdso || !maps_find(&p->maps, vdso) || !maps_find(&p->maps, vdso)->is_code) {
+		print_message("SKIP: there is no vdso here\n");
+		skip();
+	}
+	begin(p);
+	assert_true(unwind_module(p->u, vdso + 16, &m));
+	assert_string_equal(m.path, "[vdso]");
+	assert_int_equal(m.bias, vdso);
+	assert_int_equal(m.file.head.e_type, ET_DYN);
+	/* And a second time. */
+	assert_true(unwind_module(p->u, vdso + 32, &m));
+}
+
+/* A program that was deleted is still there as /proc/PID/exe; a library is not. */
+static void a_file_that_is_gone_is_found_if_it_is_the_program(void **state)
+{
+	struct place *p = *state;
+	struct unwind_module m = { 0 };
+
+	set_path(p, (void *)(uintptr_t)walk, "/no/such/program (deleted)");
+	set_path(p, in_libc(), "/no/such/libc.so.6");
+	begin(p);
+	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
+	assert_string_equal(m.path, "/no/such/program (deleted)");
+	assert_int_equal(m.bias, real_bias((void *)(uintptr_t)walk));
+	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
+}
+
+/* Of that name there is another file now. */
+static void a_file_that_is_not_what_was_mapped_is_not_taken(void **state)
+{
+	struct place *p = *state;
+	struct unwind_module m;
+
+	set_path(p, in_libc(), path_of_self());
+	begin(p);
+	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
+	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
+}
+
+static void what_has_no_file_or_no_code_is_no_module(void **state)
+{
+	struct place *p = *state;
+	const char *libc = maps_find(&p->maps, (uintptr_t)in_libc())->path;
+	struct unwind_module m;
+
+	for (size_t i = 0; i < p->maps.nr; i++) {
+		if (strcmp(p->maps.lines[i].path, libc) == 0)
+			p->maps.lines[i].is_code = false;
+	}
+	begin(p);
+	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
+	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
+	unwinder_close(p->u);
+	p->u = NULL;
+	for (size_t i = 0; i < p->maps.nr; i++)
+		p->maps.lines[i].is_code = true;
+	set_path(p, in_libc(), "libc.so.6");
+	begin(p);
+	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define UNWIND_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		UNWIND_TEST(calls_are_told_innermost_first),
+		UNWIND_TEST(a_stack_of_many_pages_is_walked),
+		UNWIND_TEST(there_are_no_more_than_65536_calls),
+		UNWIND_TEST(code_that_nobody_knows_ends_it),
+		UNWIND_TEST(a_word_is_read_wherever_it_lies),
+		UNWIND_TEST(without_modules_nothing_can_be_walked),
+		UNWIND_TEST(the_module_of_an_address_is_told),
+		UNWIND_TEST(what_is_no_module_is_none),
+		UNWIND_TEST(a_module_ends_where_its_last_line_does),
+		UNWIND_TEST(the_kernels_own_code_is_a_module),
+		UNWIND_TEST(a_file_that_is_gone_is_found_if_it_is_the_program),
+		UNWIND_TEST(a_file_that_is_not_what_was_mapped_is_not_taken),
+		UNWIND_TEST(what_has_no_file_or_no_code_is_no_module),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* Unit tests of cmds/record/plan/patches_turn.c: what of a file can be patched, where rules change, where functions are left out. */
+#include "tests/unit/lib/patching.h"
+
+#include <unistd.h>
+
+#include "utils/base/compiler.h"
+
+/* Functions that call a hook, and of all shapes (lib/victims.c, lib/shapes.c). */
+static const char *with_calls;
+static const char *shapes;
+
+static struct plan_func func(const struct place *p, const char *name)
+{
+	struct symtab symbols cleanup_symtab = symbols_of(p);
+	const struct symbol *sym = victim(&symbols, name);
+
+	return (struct plan_func){ sym->addr, sym->addr + sym->size };
+}
+
+/* The place that stands for the function, or NULL. */
+static struct found_patch *place_of(const struct place *p, const char *name)
+{
+	uint64_t start = func(p, name).start + p->known->patches[LIBRARY].base;
+
+	for (size_t i = 0; i < nr_found(p); i++) {
+		if (found_at(p, i)->func == start && found_patch_is_function(found_at(p, i)))
+			return found_at(p, i);
+	}
+	return NULL;
+}
+
+/* --- shapes --- */
+
+/* Whichever way they are patched: all of a function's places come and go together. */
+static void all_places_of_a_function_turn_together(void **state)
+{
+	struct place *p = *state;
+	size_t nr_in = 0;
+
+	use(p, shapes, "shape_short@shapes");
+	find(p);
+	add(p, "shape_p*@shapes;shape_loop@shapes");
+	turn(p, 3, 0);
+	for (size_t i = 0; i < nr_found(p); i++) {
+		bool is_ours = found_at(p, i)->func == place_of(p, "shape_short")->func ||
+			       found_at(p, i)->func == place_of(p, "shape_plain")->func ||
+			       found_at(p, i)->func == place_of(p, "shape_pad")->func ||
+			       found_at(p, i)->func == place_of(p, "shape_loop")->func;
+
+		assert_int_equal(found_at(p, i)->is_out, !is_ours);
+		nr_in += is_ours;
+	}
+	/* The short one has an island. */
+	assert_int_equal(nr_in, 5);
+	assert_true(p->known->has_functions);
+	add(p, "!shape_short@shapes");
+	turn(p, 0, 1);
+	for (size_t i = 0; i < nr_found(p); i++)
+		nr_in -= !found_at(p, i)->is_out;
+	assert_int_equal(nr_in, 2);
+	/* Each function is there once, though it was looked for twice. */
+	for (size_t i = 0; i < nr_found(p); i++) {
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(found_at(p, i)->patch.site,
+					     found_at(p, k)->patch.site);
+	}
+}
+
+static void a_rule_learns_why_its_function_cannot_be_patched(void **state)
+{
+	struct place *p = *state;
+
+	use(p, shapes, NULL);
+	add(p, "shape_chosen@shapes;shape_byte@shapes;shape_plain@shapes;no_such@shapes");
+	turn(p, 1, 0);
+	assert_false(p->rules.rules[0].has_match);
+	assert_true(p->rules.rules[0].has_name);
+	assert_string_equal(p->rules.rules[0].why_not, "the loader calls it to choose a function");
+	assert_false(p->rules.rules[1].has_match);
+	assert_true(p->rules.rules[1].why_not && p->rules.rules[1].why_not[0]);
+	assert_true(p->rules.rules[2].has_match);
+	assert_null(p->rules.rules[2].why_not);
+	assert_false(p->rules.rules[3].has_match);
+	assert_false(p->rules.rules[3].has_name);
+}
+
+static void of_a_file_that_cannot_be_patched_each_function_says_so(void **state)
+{
+	struct place *p = *state;
+	char dir[] = "/tmp/utrail-unit-XXXXXX";
+	char path[64];
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/ld-linux-test.so", dir);
+	assert_int_equal(symlink(shapes, path), 0);
+	use(p, path, NULL);
+	add(p, "shape_plain@ld-linux-test;memcpy@other");
+	turn(p, 0, 0);
+	assert_int_equal(nr_found(p), 0);
+	assert_string_equal(p->known->patches[LIBRARY].why_not,
+			    "it is needed before anything can be recorded");
+	assert_false(p->rules.rules[0].has_match);
+	assert_string_equal(p->rules.rules[0].why_not,
+			    "it is needed before anything can be recorded");
+	assert_null(p->rules.rules[1].why_not);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void a_file_that_is_gone_has_nothing(void **state)
+{
+	struct place *p = *state;
+
+	use(p, shapes, NULL);
+	free(p->known->path);
+	p->known->path = strdup("/dev/null/shapes");
+	add(p, "shape_plain@shapes");
+	turn(p, 0, 0);
+	assert_true(p->known->patches[LIBRARY].has_all);
+	assert_int_equal(nr_found(p), 0);
+	assert_false(p->known->has_functions);
+}
+
+/* Something else reaches, or not, into the place of shape_pad from @delta bytes beside it. */
+static void with_another(void **state, bool is_ahead, int delta, bool is_free)
+{
+	struct place *p = *state;
+	struct found_patch other, pad;
+
+	use(p, shapes, "shape_pad@shapes");
+	find(p);
+	assert_int_equal(nr_found(p), 1);
+	pad = *found_at(p, 0);
+	other = pad;
+	other.func = 1;
+	other.patch.site = is_ahead ? pad.patch.site - found_patch_reach(&pad) + delta
+				    : pad.patch.site + found_patch_reach(&pad) - delta;
+	*found_at(p, 0) = other;
+	add(p, "shape_p*d@shapes");
+	turn(p, is_free, 1);
+	assert_int_equal(place_of(p, "shape_pad") != NULL, is_free);
+	assert_int_equal(p->rules.rules[1].has_match, is_free);
+	if (!is_free)
+		assert_string_equal(p->rules.rules[1].why_not, "another patch has its room");
+}
+
+static void bytes_in_front_of_it_are_no_matter(void **state)
+{
+	with_another(state, true, 0, true);
+}
+
+static void one_byte_at_its_beginning_is(void **state)
+{
+	with_another(state, true, 1, false);
+}
+
+static void bytes_behind_it_are_no_matter(void **state)
+{
+	with_another(state, false, 0, true);
+}
+
+static void one_byte_at_its_end_is(void **state)
+{
+	with_another(state, false, 1, false);
+}
+
+/* --- calls of hooks --- */
+
+/* They are there, and can be taken out. */
+static void calls_of_hooks_are_found_when_they_are_needed(void **state)
+{
+	struct place *p = *state;
+	const struct module_patches *found;
+	struct plan_func leaf;
+	struct module_left_out left;
+	size_t nr;
+
+	use(p, with_calls, NULL);
+	assert_true(p->known->calls_hooks);
+	found = &p->known->patches[LIBRARY];
+	/* Nobody has looked at it. */
+	patches_find_calls(p->known);
+	assert_int_equal(nr_found(p), 0);
+	find(p);
+	assert_int_equal(nr_found(p), 0);
+	patches_find_calls(p->known);
+	nr = nr_found(p);
+	assert_true(nr >= 4);
+	assert_true(found->has_calls);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(found_at(p, i)->patch.what, PATCH_NOP);
+		assert_true(found_at(p, i)->is_out);
+	}
+	/* Once; as a program it was not looked at. */
+	patches_find_calls(p->known);
+	assert_int_equal(nr_found(p), nr);
+	assert_int_equal(p->known->patches[!LIBRARY].found.len, 0);
+
+	leaf = func(p, "victim_leaf");
+	assert_true(patches_can_go(p->known, LIBRARY, leaf.start, leaf.end));
+	assert_false(patches_can_go(p->known, !LIBRARY, leaf.start, leaf.end));
+	left = (struct module_left_out){ .func = leaf };
+	strbuf_add(&p->known->left_out, &left, sizeof(left));
+	patches_leave_out(p->known);
+	assert_false(patches_can_go(p->known, LIBRARY, leaf.start, leaf.end));
+	assert_false(place_of(p, "victim_leaf")->is_out);
+	assert_true(place_of(p, "victim_sum")->is_out);
+}
+
+static void calls_that_rules_take_out_count_as_functions_without_hooks(void **state)
+{
+	struct place *p = *state;
+
+	use(p, with_calls, "!victim_leaf@victims_calls");
+	find(p);
+	assert_false(place_of(p, "victim_leaf")->is_out);
+	assert_null(place_of(p, "victim_sum"));
+	add(p, "!victim_s*@victims_calls;victim_leaf@victims_calls");
+	turn(p, 1, 2);
+	assert_true(place_of(p, "victim_leaf")->is_out);
+	assert_false(place_of(p, "victim_sum")->is_out);
+	assert_false(place_of(p, "victim_same")->is_out);
+	assert_true(place_of(p, "victim_large")->is_out);
+	/* All are known now. */
+	size_t nr = nr_found(p);
+
+	patches_find_calls(p->known);
+	assert_int_equal(nr_found(p), nr);
+	assert_false(p->known->patches[LIBRARY].has_calls);
+}
+
+/* --- lists that are made by hand --- */
+
+#define BASE 0x400000
+
+struct by_hand {
+	struct known_module known;
+	struct process_patches patches;
+};
+
+static void put(struct by_hand *h, struct found_patch one)
+{
+	one.patch.site += BASE;
+	one.func += BASE;
+	strbuf_add(&h->known.patches[LIBRARY].found, &one, sizeof(one));
+}
+
+static struct found_patch *get(const struct by_hand *h, size_t i)
+{
+	return (struct found_patch *)h->known.patches[LIBRARY].found.data + i;
+}
+
+static struct by_hand by_hand(void)
+{
+	return (struct by_hand){ .known.patches[LIBRARY] = { .base = BASE, .has_all = true } };
+}
+
+static void drop(struct by_hand *h)
+{
+	process_patches_deinit(&h->patches);
+	module_patches_deinit(&h->known.patches[LIBRARY]);
+	strbuf_deinit(&h->known.left_out);
+}
+
+static void what_can_go_is_what_is_there(void **state)
+{
+	static const struct {
+		unsigned what;
+		bool is_out;
+		bool can_go;
+	} cases[] = {
+		{ PATCH_ENTRY, false, true },
+		{ PATCH_ENTRY, true, false },
+		{ PATCH_NOP, false, false },
+		{ PATCH_NOP, true, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct by_hand h = by_hand();
+		bool can_go = cases[i].can_go;
+
+		put(&h, (struct found_patch){ .patch = { .site = 0x110, .what = cases[i].what },
+					      .func = 0x100,
+					      .is_out = cases[i].is_out });
+		assert_int_equal(patches_can_go(&h.known, LIBRARY, 0x100, 0x101), can_go);
+		assert_int_equal(patches_can_go(&h.known, LIBRARY, 0xf0, 0x120), can_go);
+		assert_false(patches_can_go(&h.known, LIBRARY, 0xf0, 0x100));
+		assert_false(patches_can_go(&h.known, LIBRARY, 0x101, 0x120));
+		assert_false(patches_can_go(&h.known, !LIBRARY, 0xf0, 0x120));
+		drop(&h);
+	}
+}
+
+static void leave_out(struct by_hand *h, uint64_t start, uint64_t end, bool is_back)
+{
+	const struct module_left_out left = { .func = { start, end }, .is_back = is_back };
+
+	strbuf_add(&h->known.left_out, &left, sizeof(left));
+}
+
+static void what_is_left_out_has_no_hooks_whoever_comes(void **state)
+{
+	static const struct control_module module = { .load_bias = BIAS };
+	struct by_hand h = by_hand();
+
+	put(&h,
+	    (struct found_patch){ .patch = { .site = 0x100, .what = PATCH_ENTRY }, .func = 0x100 });
+	put(&h, (struct found_patch){ .patch = { .site = 0x200, .what = PATCH_NOP },
+				      .func = 0x200,
+				      .is_out = true });
+	put(&h,
+	    (struct found_patch){ .patch = { .site = 0x300, .what = PATCH_ENTRY }, .func = 0x300 });
+	put(&h,
+	    (struct found_patch){ .patch = { .site = 0x400, .what = PATCH_ENTRY }, .func = 0x400 });
+	process_patches_add_left_out(&h.patches, &h.known, &module, LIBRARY);
+	assert_int_equal(h.patches.all.len, 0);
+	leave_out(&h, 0x100, 0x110, false);
+	leave_out(&h, 0x200, 0x210, false);
+	leave_out(&h, 0x300, 0x310, true);
+	patches_leave_out(&h.known);
+	assert_true(get(&h, 0)->is_out);
+	assert_false(get(&h, 1)->is_out);
+	assert_false(get(&h, 2)->is_out);
+	assert_false(get(&h, 3)->is_out);
+	process_patches_add_left_out(&h.patches, &h.known, &module, LIBRARY);
+	assert_int_equal(h.patches.all.len, 2 * sizeof(struct plan_patch));
+	assert_int_equal(h.patches.sites.len, 2 * sizeof(uint64_t));
+	assert_int_equal(h.patches.wanted.len, sizeof(uint64_t));
+	assert_int_equal(*(const uint64_t *)h.patches.wanted.data, BASE + BIAS + 0x200);
+	drop(&h);
+}
+
+/* What others run into has no text of its own; one that is only reached by a short jump has. */
+static void what_has_no_text_is_no_place(void **state)
+{
+	static const struct control_module module = { .load_bias = BIAS };
+	struct by_hand h = by_hand();
+	const uint64_t *sites;
+
+	put(&h, (struct found_patch){ .patch = { .site = 0x300, .flags = PLAN_PATCH_INNER } });
+	put(&h, (struct found_patch){
+			.patch = { .site = 0x200, .flags = PLAN_PATCH_INNER | PLAN_PATCH_SHORT } });
+	put(&h, (struct found_patch){ .patch = { .site = 0x100 }, .is_out = true });
+	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
+	process_patches_sort(&h.patches);
+	assert_int_equal(h.patches.all.len, 3 * sizeof(struct plan_patch));
+	assert_int_equal(h.patches.sites.len, 2 * sizeof(uint64_t));
+	sites = (const uint64_t *)h.patches.sites.data;
+	assert_int_equal(sites[0], BASE + BIAS + 0x100);
+	assert_int_equal(sites[1], BASE + BIAS + 0x200);
+	assert_int_equal(h.patches.wanted.len, sizeof(uint64_t));
+	assert_int_equal(h.patches.ends.len, 0);
+	drop(&h);
+}
+
+static void ends_are_those_of_xray_and_are_found_by_their_place(void **state)
+{
+	static const unsigned kinds[] = { PATCH_XRAY_TAIL, PATCH_XRAY_EXIT, PATCH_XRAY_ENTRY,
+					  PATCH_ENTRY };
+	static const struct control_module module = { .load_bias = BIAS };
+	struct by_hand h = by_hand();
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		put(&h,
+		    (struct found_patch){ .patch = { .site = 0x900 - 0x100 * i, .what = kinds[i] },
+					  .func = 0x10 * i });
+	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
+	process_patches_sort(&h.patches);
+	assert_int_equal(h.patches.ends.len, 2 * sizeof(struct patch_end));
+	assert_int_equal(process_patches_end(&h.patches, BASE + BIAS + 0x900)->func, BASE + BIAS);
+	assert_int_equal(process_patches_end(&h.patches, BASE + BIAS + 0x800)->func,
+			 BASE + BIAS + 0x10);
+	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x700));
+	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x600));
+	/* Nobody has said what else there is. */
+	h.known.patches[LIBRARY].has_all = false;
+	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
+	assert_int_equal(h.patches.all.len, 4 * sizeof(struct plan_patch));
+	drop(&h);
+}
+
+#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		each(all_places_of_a_function_turn_together),
+		each(a_rule_learns_why_its_function_cannot_be_patched),
+		each(of_a_file_that_cannot_be_patched_each_function_says_so),
+		each(a_file_that_is_gone_has_nothing),
+		each(bytes_in_front_of_it_are_no_matter),
+		each(one_byte_at_its_beginning_is),
+		each(bytes_behind_it_are_no_matter),
+		each(one_byte_at_its_end_is),
+		each(calls_of_hooks_are_found_when_they_are_needed),
+		each(calls_that_rules_take_out_count_as_functions_without_hooks),
+		cmocka_unit_test(what_can_go_is_what_is_there),
+		cmocka_unit_test(what_is_left_out_has_no_hooks_whoever_comes),
+		cmocka_unit_test(what_has_no_text_is_no_place),
+		cmocka_unit_test(ends_are_those_of_xray_and_are_found_by_their_place),
+	};
+
+	if (argc != 3)
+		return 2;
+	with_calls = argv[1];
+	shapes = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Unit tests of cmds/record/tasks/tasks_clear.c: what stays of task.txt and of what the recorder remembers, in a recording that is in memory. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "cmds/record/tasks/tasks.h"
+#include "tests/unit/lib/store_memory.h"
+#include "utils/base/compiler.h"
+
+struct place {
+	struct store_memory memory;
+	struct tasks tasks;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	store_memory_init(&p->memory);
+	assert_int_equal(tasks_open(&p->tasks, &p->memory.store, NULL), 0);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	tasks_close(&p->tasks);
+	store_memory_deinit(&p->memory);
+	free(p);
+	return 0;
+}
+
+static void write_log(struct place *p, const char *text)
+{
+	store_publish(&p->memory.store, "task.txt", text, strlen(text), NULL);
+}
+
+static void check_log(struct place *p, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	assert_int_equal(store_read(&p->memory.store, "task.txt", SIZE_MAX, &text), 0);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+/* No threads have numbers of 4200000 and more, so none of them is alive. */
+#define SESSION(pid) \
+	"SESS timestamp=1.000000001 pid=" #pid " sid=0123456789abcdef exename=\"/bin/a\"\n"
+#define TASK(tid, pid)	"TASK timestamp=4.000000000 tid=" #tid " pid=" #pid "\n"
+#define FORK(pid, ppid) "FORK timestamp=4.000000000 pid=" #pid " ppid=" #ppid "\n"
+#define DLOP(tid)                                                                   \
+	"DLOP timestamp=1.500000000 tid=" #tid " sid=0123456789abcdef base=7f0000 " \
+	"libname=\"/lib/x.so\"\n"
+
+static void nothing_kept_leaves_what_is_no_thread_and_no_child(void **state)
+{
+	struct place *p = *state;
+
+	write_log(p, SESSION(4200001) TASK(4200001, 4200001) TASK(4200002, 4200001)
+			     FORK(4200003, 4200001) DLOP(4200002) SESSION(4200004));
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, SESSION(4200001) TASK(4200001, 4200001) DLOP(4200002) SESSION(4200004));
+	assert_int_equal(p->memory.store.error, 0);
+}
+
+static void an_empty_log_stays_empty(void **state)
+{
+	struct place *p = *state;
+
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, "");
+	assert_int_equal(p->memory.store.error, 0);
+}
+
+static void children_that_live_stay_with_their_parents(void **state)
+{
+	struct place *p = *state;
+	char before[1024];
+	char after[1024];
+	int self = getpid();
+
+	snprintf(before, sizeof(before),
+		 SESSION(4200001) FORK(4200005, 4200001) FORK(4200006, 4200005) FORK(
+			 4200007,
+			 4200005) "FORK timestamp=4.000000000 pid=%d ppid=4200006\n" TASK(4200008,
+											  4200005),
+		 self);
+	snprintf(after, sizeof(after),
+		 SESSION(4200001) FORK(4200005, 4200001)
+			 FORK(4200006, 4200005) "FORK timestamp=4.000000000 pid=%d ppid=4200006\n",
+		 self);
+	write_log(p, before);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, after);
+}
+
+/* A child's line is kept by its own number, a thread's by its own: not by that of its process. */
+static void a_file_keeps_its_own_line_alone(void **state)
+{
+	struct place *p = *state;
+	int32_t kept[] = { 4200009, 4200003, 4200006 };
+
+	write_log(p, TASK(4200002, 4200003) TASK(4200003, 4200001) FORK(4200004, 4200003)
+			     FORK(4200006, 4200001) FORK(4200007, 4200006) TASK(4200009, 4200010));
+	tasks_clear(&p->tasks, kept, ARRAY_SIZE(kept));
+	check_log(p, TASK(4200003, 4200001) FORK(4200006, 4200001) TASK(4200009, 4200010));
+	assert_int_equal(kept[0], 4200003);
+	assert_int_equal(kept[1], 4200006);
+	assert_int_equal(kept[2], 4200009);
+}
+
+/* Children in front of their parents: as far back as it goes. */
+static void parents_stay_wherever_their_lines_are(void **state)
+{
+	static const char text[] = FORK(4200001, 4200002) FORK(4200002, 4200003)
+		FORK(4200003, 4200004) FORK(4200004, 4200005) FORK(4200005, 4200006);
+	struct place *p = *state;
+	int32_t kept[] = { 4200001 };
+
+	write_log(p, text);
+	tasks_clear(&p->tasks, kept, 1);
+	check_log(p, text);
+	kept[0] = 4200004;
+	tasks_clear(&p->tasks, kept, 1);
+	check_log(p, FORK(4200004, 4200005) FORK(4200005, 4200006));
+}
+
+/* In whatever order. */
+static void parents_of_many_stay(void **state)
+{
+	static const char text[] = FORK(4200016, 4200009) FORK(4200015, 4200001)
+		FORK(4200014, 4200007) FORK(4200013, 4200002) FORK(4200009, 4200000)
+			FORK(4200007, 4200000) FORK(4200002, 4200000) FORK(4200001, 4200000);
+	struct place *p = *state;
+	int32_t kept[] = { 4200013, 4200016, 4200014, 4200015 };
+
+	write_log(p, text);
+	tasks_clear(&p->tasks, kept, ARRAY_SIZE(kept));
+	check_log(p, text);
+}
+
+static void blank_lines_and_half_a_line_are_left_behind(void **state)
+{
+	struct place *p = *state;
+
+	write_log(p, SESSION(4200001) TASK(4200002, 4200001) "FORK timest");
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, SESSION(4200001));
+	assert_int_equal(p->memory.store.error, 0);
+}
+
+static void a_log_that_cannot_be_read_stays_as_it_is(void **state)
+{
+	struct place *p = *state;
+	struct process process = { 0 };
+
+	write_log(p, TASK(4200002, 4200001) "nonsense\n" TASK(4200003, 4200001));
+	p->tasks.tids = calloc(1, sizeof(int32_t));
+	p->tasks.tids[0] = 4200002;
+	p->tasks.nr_tids = p->tasks.cap_tids = 1;
+	intmap_put(&p->tasks.owners, 4200002, &process);
+	tasks_clear(&p->tasks, (int32_t[1]){ 0 }, 0);
+	check_log(p, TASK(4200002, 4200001) "nonsense\n" TASK(4200003, 4200001));
+	assert_int_equal(p->memory.store.error, -EINVAL);
+	assert_int_equal(p->tasks.nr_tids, 1);
+	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200002), &process);
+	/* The lock is free again. */
+	assert_int_equal(pthread_mutex_trylock(&p->tasks.lock), 0);
+	pthread_mutex_unlock(&p->tasks.lock);
+}
+
+static void tasks_without_a_line_are_forgotten(void **state)
+{
+	struct place *p = *state;
+	const int32_t tids[] = { 4200001, 4200002, getpid(), 4200003, 4200002, 4200004 };
+	int32_t kept[] = { 4200004, 4200002 };
+	struct process processes[ARRAY_SIZE(tids)] = { 0 };
+
+	p->tasks.tids = calloc(ARRAY_SIZE(tids), sizeof(*tids));
+	memcpy(p->tasks.tids, tids, sizeof(tids));
+	p->tasks.nr_tids = p->tasks.cap_tids = ARRAY_SIZE(tids);
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++)
+		assert_int_equal(intmap_put(&p->tasks.owners, tids[i], &processes[i]), 0);
+	tasks_clear(&p->tasks, kept, ARRAY_SIZE(kept));
+	assert_int_equal(p->tasks.nr_tids, 4);
+	assert_int_equal(p->tasks.tids[0], 4200002);
+	assert_int_equal(p->tasks.tids[1], getpid());
+	assert_int_equal(p->tasks.tids[2], 4200002);
+	assert_int_equal(p->tasks.tids[3], 4200004);
+	assert_int_equal(p->tasks.owners.nr, 3);
+	assert_null(intmap_get(&p->tasks.owners, 4200001));
+	assert_null(intmap_get(&p->tasks.owners, 4200003));
+	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200002), &processes[4]);
+	assert_ptr_equal(intmap_get(&p->tasks.owners, getpid()), &processes[2]);
+	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200004), &processes[5]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define CLEAR_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		CLEAR_TEST(nothing_kept_leaves_what_is_no_thread_and_no_child),
+		CLEAR_TEST(an_empty_log_stays_empty),
+		CLEAR_TEST(children_that_live_stay_with_their_parents),
+		CLEAR_TEST(a_file_keeps_its_own_line_alone),
+		CLEAR_TEST(parents_stay_wherever_their_lines_are),
+		CLEAR_TEST(parents_of_many_stay),
+		CLEAR_TEST(blank_lines_and_half_a_line_are_left_behind),
+		CLEAR_TEST(a_log_that_cannot_be_read_stays_as_it_is),
+		CLEAR_TEST(tasks_without_a_line_are_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/* Children of a test, as processes that are attached to. */
+#ifndef UTRAIL_TESTS_UNIT_WORLDS_H
+#define UTRAIL_TESTS_UNIT_WORLDS_H
+
+#include "tests/unit/lib/unit.h"
+
+#include <link.h>
+
+#include "cmds/record/attach/world.h"
+
+/* Where our own C library is, and so the child's. */
+static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uint64_t *range = arg;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X) &&
+		    strstr(info->dlpi_name, "/libc.so")) {
+			range[0] = start;
+			range[1] = start + info->dlpi_phdr[i].p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static inline void open_world(struct world *w, pid_t pid)
+{
+	uint64_t range[2] = { 0 };
+
+	assert_int_equal(world_open(w, pid, NULL), 0);
+	assert_int_equal(dl_iterate_phdr(find_libc, range), 1);
+	assert_int_equal(world_find_gadgets(w, range[0], range[1], NULL), 0);
+}
+
+static inline struct world_thread *main_thread(struct world *w)
+{
+	for (size_t i = 0; i < w->nr; i++) {
+		if (w->threads[i]->tid == w->pid)
+			return w->threads[i];
+	}
+	return NULL;
+}
+
+#endif
