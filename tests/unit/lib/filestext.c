@@ -34,11 +34,11 @@ void files_put_contents(const struct files *files, struct strbuf *out)
 		const struct file_content *it = &files->contents[i];
 		uint32_t last = FILES_NONE;
 
-		strbuf_addf(out, "#%zu %c %u %s%s", i, "fpo"[it->kind], it->nr_names,
-			    path_of(files, it->name), it->is_outside ? " outside" : "");
+		strbuf_addf(out, "#%zu %c %u %s%s", i, "fpo"[it->kind], it -> nr_names,
+			    path_of(files, it->name), it -> is_outside ? " outside" : "");
 		/* By whom it is used, in their order. */
-		for (uint32_t at = it->first_use; at != FILES_NONE; last = at,
-			      at = files->uses[at].next_of_content)
+		for (uint32_t at = it->first_use; at != FILES_NONE;
+		     last = at, at = files->uses[at].next_of_content)
 			strbuf_addf(out, " %u", files->uses[at].execution);
 		assert_int_equal(last, it->last_use);
 		put_end(out);

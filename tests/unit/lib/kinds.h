@@ -48,10 +48,9 @@ static inline void kind_check_data(uint64_t id, const void *data, size_t len, bo
 	const struct trace_data trace = { .header.elf_class = HEADER_CLASS_64,
 					  .is_big_endian = big };
 	void *copy = data ? exact_copy(data, len) : NULL;
-	const struct event event = { .id = id,
-				     .type = EVENT_POINT,
-				     .data = (const uint8_t *)copy,
-				     .data_len = len };
+	const struct event event = {
+		.id = id, .type = EVENT_POINT, .data = (const uint8_t *)copy, .data_len = len
+	};
 	const struct event_context context = { &trace, NULL, &event, false };
 
 	kind_check(&context, text, fields);
