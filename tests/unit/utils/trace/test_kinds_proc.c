@@ -53,7 +53,6 @@ static void programs(void **state)
 {
 	struct proc_exec exec = { 5, TEXT("/bin/ls"), TEXT("/bin/ls"), TEXT("/src"),
 				  TEXT("ls\0-l\0a b\0") };
-	struct strbuf out cleanup_strbuf = { 0 };
 
 	check_exec(&exec, 5, "/bin/ls: ls -l \"a b\" cwd=/src",
 		   "program:t=/bin/ls cwd:t=/src args:t=ls");

@@ -191,7 +191,6 @@ static void damage_is_told_once(void **state)
 
 static void what_cannot_be_read_is_told(void **state)
 {
-	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
 	struct proc_record rec;
