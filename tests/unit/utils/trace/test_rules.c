@@ -13,6 +13,9 @@ struct scene {
 	struct func_rules rules;
 };
 
+static const char debug[] = "# path name: /x/prog\nF: 1000 a\nL: 7 /src/one.c\n"
+			    "F: 1040 b\nL: 9 /src/two.c\n";
+
 /* Specs by option, as users give them; @actions that count. */
 static void begin_with(struct scene *s, enum spec_option option, const char *specs,
 		       uint32_t actions)
@@ -21,10 +24,7 @@ static void begin_with(struct scene *s, enum spec_option option, const char *spe
 	recording_init(&s->rec);
 	recording_add_task(&s->rec, 100, "a{}", 1000);
 	recording_finish(&s->rec);
-	recording_add_file(&s->rec, "prog.dbg",
-			   "# path name: /x/prog\nF: 1000 a\nL: 7 /src/one.c\n"
-			   "F: 1040 b\nL: 9 /src/two.c\n",
-			   75);
+	recording_add_file(&s->rec, "prog.dbg", debug, strlen(debug));
 	assert_int_equal(data_open(&s->data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	if (specs)
 		assert_int_equal(filters_add(&s->filters, option, MATCH_GLOB, specs, NULL), 0);
@@ -200,13 +200,14 @@ static void functions_without_symbols(void **state)
 
 static void symbols_that_cannot_be_read(void **state)
 {
+	static const char bad[] = "# path name: /x/prog\nnonsense\n";
 	struct uft_err err = { 0 };
 	struct scene s;
 
 	begin(&s, NULL);
 	func_rules_deinit(&s.rules);
 	data_close(&s.data);
-	recording_add_file(&s.rec, "prog.sym", "# path name: /x/prog\nnonsense\n", 30);
+	recording_add_file(&s.rec, "prog.sym", bad, strlen(bad));
 	assert_int_equal(data_open(&s.data, s.rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(filters_add(&s.filters, SPEC_TRIGGER, MATCH_GLOB, "a@trace", NULL), 0);
 	assert_int_equal(filters_prepare(&s.filters, NULL), 0);
