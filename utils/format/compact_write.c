@@ -320,6 +320,8 @@ static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *ra
 	coder->top = top;
 	coder->last = last;
 	*at = out;
+	if (done && !w->head.first_ns)
+		w->head.first_ns = load_word(raw);
 	w->head.nr_records += done / sizeof(struct record);
 	return done;
 }

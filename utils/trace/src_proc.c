@@ -65,7 +65,8 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	if (!task->pid)
+	/* As long as nobody has told who made it. */
+	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;
 }

@@ -72,11 +72,13 @@ void recording_deinit(struct recording *rec)
 	strbuf_deinit(&rec->task_txt);
 }
 
-static uint64_t addr_of(char name)
+uint64_t recording_addr(const char *name)
 {
-	if (name >= 'A' && name <= 'Z')
-		return BASE_ADDR + 0x800 + (name - 'A') * 0x10;
-	return BASE_ADDR + 0x1000 + (name - 'a') * 0x40 + 4;
+	if (*name == '\'')
+		return KERNEL_ADDR_BIT + 0x1000 + (name[1] - 'a') * 0x40;
+	if (*name >= 'A' && *name <= 'Z')
+		return BASE_ADDR + 0x800 + (*name - 'A') * 0x10;
+	return BASE_ADDR + 0x1000 + (*name - 'a') * 0x40 + 4;
 }
 
 void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns, uint64_t data)
@@ -117,13 +119,13 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 			data = record_data(RECORD_EVENT, 0, EVENT_ID_USER + 1);
 		} else if (*p == '}') {
 			depth--;
-			data = record_data(RECORD_EXIT, depth, addr_of(open[depth]));
+			data = record_data(RECORD_EXIT, depth, recording_addr(&open[depth]));
 		} else if (*p == ')') {
 			depth -= depth > 0;
-			data = record_data(RECORD_EXIT, depth, addr_of(*++p));
+			data = record_data(RECORD_EXIT, depth, recording_addr(++p));
 		} else {
 			open[depth] = *p;
-			data = record_data(RECORD_ENTRY, depth++, addr_of(*p));
+			data = record_data(RECORD_ENTRY, depth++, recording_addr(p));
 		}
 		recording_put(rec, &out, time_ns, data);
 		time_ns += 10;

@@ -45,6 +45,9 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns,
 		   uint64_t data);
 
+/* The address that records have of a call of that function; with "'" before it the kernel's, of which there are no symbols. */
+uint64_t recording_addr(const char *name);
+
 /* Any file, in the recording's directory. */
 void recording_add_file(struct recording *rec, const char *name, const void *data, size_t len);
 

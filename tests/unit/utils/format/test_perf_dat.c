@@ -95,6 +95,9 @@ static void names(void **state)
 	len = make(bytes, 3, 0, body, sizeof(body), false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
 	assert_int_equal(strlen(rec.comm), PERF_COMM_MAX - 1);
+	assert_false(rec.is_exec);
+	assert_int_equal(rec.pid, 100);
+	assert_int_equal(rec.tid, 101);
 }
 
 static void cut_and_wrong(void **state)

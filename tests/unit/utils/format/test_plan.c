@@ -291,6 +291,48 @@ static void all_patches_are_looked_at(void **state)
 	assert_string_equal(open_view(&s.view), "a patch has none before it");
 }
 
+/* Lists begin at places of their own, with zeros between them, whatever was in the memory. */
+static void an_image_has_nothing_but_its_lists(void **state)
+{
+	struct sample s;
+
+	make_sample(&s);
+	for (uint32_t nr = 1; nr <= 2; nr++) {
+		uint8_t *image;
+		uint64_t len;
+		uint64_t at;
+
+		s.view.lists[PLAN_FUNCS].nr = nr;
+		len = plan_image_bytes(&s.view);
+		image = malloc(len);
+		memset(image, 0xff, len);
+		plan_image_put(&s.view, image);
+
+		const struct plan_header *header = (const struct plan_header *)image;
+		const struct plan_section *sections = (const struct plan_section *)(header + 1);
+
+		assert_int_equal(header->magic, PLAN_MAGIC);
+		assert_int_equal(header->nr_sections, 7);
+		assert_int_equal(header->pad, 0);
+		at = sizeof(*header) + 7 * sizeof(*sections);
+		for (unsigned i = 0; i < 7; i++) {
+			const struct plan_list *list = &s.view.lists[sections[i].kind];
+			uint64_t bytes = sections[i].nr * sections[i].entry_bytes;
+
+			for (; at < sections[i].offset; at++)
+				assert_int_equal(image[at], 0);
+			assert_int_equal(at % PLAN_ALIGN, 0);
+			assert_int_equal(sections[i].nr, list->nr);
+			assert_int_equal(sections[i].entry_bytes, list->entry_bytes);
+			assert_memory_equal(image + at, list->entries, bytes);
+			at += bytes;
+		}
+		for (; at < len; at++)
+			assert_int_equal(image[at], 0);
+		free(image);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +342,7 @@ int main(void)
 		cmocka_unit_test(entries_lead_nowhere_else),
 		cmocka_unit_test(operands),
 		cmocka_unit_test(all_patches_are_looked_at),
+		cmocka_unit_test(an_image_has_nothing_but_its_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "tests/unit/lib/recording.h"
-#include "utils/trace/src_extern.h"
 #include "utils/trace/src_perf.h"
 
 #define WINDOW_BYTES (100 * sizeof(struct queued))
@@ -271,56 +270,295 @@ static void without_calls(void **state)
 	recording_deinit(&rec);
 }
 
-/* Few lines of extern.dat may stand in any order; of more, those that are near each other. A line may be of any length. */
-static void external_lines(void **state)
+/* --- sources that are made up --- */
+
+#define MADE_MAX 3
+
+struct made_event {
+	uint64_t time_ns;
+	int32_t tid;
+	uint8_t type;
+	uint64_t id;
+	const char *text; /* payload */
+};
+
+/* @code: what read() says behind the last one */
+static struct made {
+	const struct made_event *events;
+	size_t nr;
+	int code;
+} made[MADE_MAX];
+static size_t nr_made;
+
+struct made_source {
+	struct source source;
+	const struct trace_data *data;
+	const struct made *made;
+	size_t at;
+	bool is_told;
+};
+
+static uint64_t made_next_ns(struct source *source)
 {
-	struct trace_data data = { 0 };
-	struct strbuf text cleanup_strbuf = { 0 };
-	struct source *src;
-	struct event event;
-	uint64_t last_ns = 0;
+	const struct made_source *src = (const struct made_source *)source;
+
+	if (src->at < src->made->nr)
+		return src->made->events[src->at].time_ns;
+	return src->made->code && !src->is_told ? 0 : UINT64_MAX;
+}
+
+static ssize_t made_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
+			 struct uft_err *err)
+{
+	struct made_source *src = (struct made_source *)source;
+	const struct made_event *first = &src->made->events[src->at];
 	size_t nr = 0;
 
-	recording_init(&rec);
-	data.dir = rec.dir;
-	for (size_t i = 0; i < 3 * EXTERN_HELD_MAX; i++)
-		strbuf_addf(&text, "1.%09zu line\n", (i ^ 1023) * 1000);
-	strbuf_addstr(&text, "2.000000000 ");
-	strbuf_addchars(&text, 'x', 200000);
-	strbuf_addstr(&text, "\n3.000000000 last");
-	recording_add_file(&rec, "extern.dat", text.data, text.len);
-	assert_int_equal(src_extern_open(&data, &src, NULL), 0);
-	assert_int_equal(source_read(src, &event, 1, 5, NULL), 0);
-	while (source_next_ns(src) != UINT64_MAX) {
-		assert_int_equal(source_next_ns(src) > last_ns, true);
-		last_ns = source_next_ns(src);
-		assert_int_equal(source_read(src, &event, 1, UINT64_MAX, NULL), 1);
-		assert_int_equal(event.time_ns, last_ns);
-		assert_int_equal(event.data_len, last_ns == 2000000000 ? 1023 : 4);
-		nr++;
+	if (src->at == src->made->nr) {
+		src->is_told = true;
+		return err_set(err, src->made->code, "made up");
 	}
-	assert_int_equal(nr, 3 * EXTERN_HELD_MAX + 2);
-	source_close(src);
+	source->tid = first->tid;
+	source->task = data_task(src->data, first->tid);
+	for (; nr < max && src->at < src->made->nr; src->at++) {
+		const struct made_event *it = &src->made->events[src->at];
 
-	/* What cannot be read is told when the lines before it were shown. */
-	strbuf_addstr(&text, "\nno time\n");
-	recording_add_file(&rec, "extern.dat", text.data, text.len);
-	assert_int_equal(src_extern_open(&data, &src, NULL), 0);
-	while (source_read(src, &event, 1, UINT64_MAX, NULL) == 1)
-		nr--;
-	assert_int_equal(nr, 0);
-	assert_int_equal(source_read(src, &event, 1, UINT64_MAX, NULL), -EINVAL);
-	source_close(src);
+		if (it->tid != first->tid || it->time_ns > until_ns)
+			break;
+		events[nr++] = (struct event){ .time_ns = it->time_ns,
+					       .type = it->type,
+					       .id = it->id,
+					       .data = (const uint8_t *)it->text,
+					       .data_len = it->text ? strlen(it->text) : 0 };
+	}
+	return nr;
+}
+
+static void made_close(struct source *source)
+{
+	free(source);
+}
+
+static int made_open(const struct source_context *context, struct source_list *list,
+		     struct uft_err *err)
+{
+	static const struct source_ops ops = { made_next_ns, made_read, NULL, made_close };
+
+	for (size_t i = 0; i < nr_made; i++) {
+		struct made_source *src = calloc(1, sizeof(*src));
+
+		*src = (struct made_source){ { .ops = &ops }, context->data, &made[i] };
+		assert_int_equal(source_list_add(list, &src->source), 0);
+	}
+	return 0;
+}
+
+struct made_feed {
+	struct trace_data data;
+	struct feed feed;
+	struct uft_err broken;
+};
+
+/* Tasks 100 and 101, and the sources in @made. */
+static void made_begin(struct made_feed *f)
+{
+	static const struct source_kind kind = { .name = "made", .open = made_open };
+	const struct source_kind *const kinds[] = { &kind, NULL };
+
+	*f = (struct made_feed){ 0 };
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_finish(&rec);
+	assert_int_equal(data_open(&f->data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+
+	const struct source_context context = { .data = &f->data, .broken = &f->broken };
+
+	assert_int_equal(feed_open(&f->feed, &context, kinds, NULL), 0);
+	assert_true(feed_is_open(&f->feed));
+	assert_int_equal(f->feed.nr_queues, 2);
+	assert_false(f->feed.queues[0].is_wanted);
+}
+
+static void made_end(struct made_feed *f)
+{
+	feed_close(&f->feed);
+	assert_false(feed_is_open(&f->feed));
+	data_close(&f->data);
 	recording_deinit(&rec);
+	nr_made = 0;
+	memset(made, 0, sizeof(made));
+}
+
+static void check_queue(const struct queue *queue, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < queue->nr; i++)
+		strbuf_addf(&out, "%llu/%u%s%.*s ", (unsigned long long)queue->events[i].time_ns,
+			    queue->events[i].source, queue->events[i].data ? ":" : "",
+			    queue->events[i].data ? queue->events[i].data_len : 0,
+			    (const char *)queue->events[i].data);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void events_of_all_sources_come_to_their_tasks(void **state)
+{
+	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7, "x" },
+						 { 20, 100, EVENT_POINT, 7 },
+						 { 30, 101, EVENT_POINT, 7, "" } };
+	static const struct made_event two[] = { { 10, 100, EVENT_POINT, 7, "yz" },
+						 { 15, 101, EVENT_POINT, 7 },
+						 { 40, 100, EVENT_POINT, 7 },
+						 { 50, 999, EVENT_POINT, 7 } };
+	struct made_feed f;
+
+	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
+	made[1] = (struct made){ two, ARRAY_SIZE(two), 0 };
+	nr_made = 2;
+	made_begin(&f);
+	f.feed.queues[0].is_wanted = f.feed.queues[1].is_wanted = true;
+	assert_int_equal(feed_fill(&f.feed, SIZE_MAX, NULL), 0);
+	check_queue(&f.feed.queues[0], "10/0:x 10/1:yz 20/0 40/1 ");
+	check_queue(&f.feed.queues[1], "15/1 30/0: ");
+	assert_true(f.feed.complete_ns == UINT64_MAX);
+	assert_int_equal(feed_fill(&f.feed, SIZE_MAX, NULL), 0);
+	made_end(&f);
+	/* Of who is not wanted nothing is kept. */
+	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
+	nr_made = 1;
+	made_begin(&f);
+	f.feed.queues[1].is_wanted = true;
+	assert_int_equal(feed_fill(&f.feed, SIZE_MAX, NULL), 0);
+	check_queue(&f.feed.queues[0], "");
+	check_queue(&f.feed.queues[1], "30/0: ");
+	made_end(&f);
+}
+
+/* Bit by bit: what is later than @complete_ns may still get company. */
+static void a_part_at_a_time(void **state)
+{
+	static const struct made_event one[] = { { 1000, 100, EVENT_POINT, 7 },
+						 { 1100, 101, EVENT_POINT, 7 },
+						 { 9000000, 100, EVENT_POINT, 7 } };
+	static const struct made_event two[] = { { 1050, 100, EVENT_POINT, 7 },
+						 { 1150, 100, EVENT_POINT, 7 } };
+	struct made_feed f;
+
+	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
+	made[1] = (struct made){ two, ARRAY_SIZE(two), 0 };
+	nr_made = 2;
+	made_begin(&f);
+	f.feed.queues[0].is_wanted = f.feed.queues[1].is_wanted = true;
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(feed_fill(&f.feed, 1, NULL), 1);
+		assert_int_equal(f.feed.queues[0].nr + f.feed.queues[1].nr, i + 1);
+		/* It never goes back. */
+		assert_true(f.feed.complete_ns <= f.feed.last_ns);
+	}
+	assert_int_equal(feed_fill(&f.feed, 1, NULL), 1);
+	assert_int_equal(f.feed.complete_ns, 9000000 - FEED_LATE_NS);
+	assert_int_equal(feed_fill(&f.feed, 1, NULL), 0);
+	made_end(&f);
+}
+
+static void without_sources_all_is_complete(void **state)
+{
+	struct made_feed f;
+
+	made_begin(&f);
+	assert_true(f.feed.complete_ns == UINT64_MAX);
+	assert_int_equal(feed_fill(&f.feed, 1, NULL), 0);
+	made_end(&f);
+}
+
+/* Damage is told, and the others are read on; all else ends it. */
+static void sources_that_fail(void **state)
+{
+	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7 } };
+	static const struct made_event two[] = { { 20, 100, EVENT_POINT, 7 } };
+	struct uft_err err = { 0 };
+	struct made_feed f;
+
+	made[0] = (struct made){ one, 1, -EBADMSG };
+	made[1] = (struct made){ two, 1, 0 };
+	nr_made = 2;
+	made_begin(&f);
+	f.feed.queues[0].is_wanted = true;
+	assert_int_equal(feed_fill(&f.feed, SIZE_MAX, &err), 0);
+	check_queue(&f.feed.queues[0], "10/0 20/1 ");
+	assert_int_equal(f.broken.code, -EBADMSG);
+	assert_string_equal(f.broken.text, "made up");
+	assert_int_equal(err.code, 0);
+	made_end(&f);
+	made[0] = (struct made){ one, 1, -EIO };
+	nr_made = 1;
+	made_begin(&f);
+	assert_int_equal(feed_fill(&f.feed, SIZE_MAX, &err), -EIO);
+	assert_string_equal(err.text, "made up");
+	made_end(&f);
+}
+
+static void what_there_is_of_each_task(void **state)
+{
+	static const struct made_event one[] = {
+		{ 10, 100, EVENT_SCHED_IN },
+		{ 20, 100, EVENT_SCHED_OUT },
+		{ 25, 100, EVENT_POINT, 7, "abc" },
+		{ 26, 100, EVENT_ENTRY },
+		{ 27, 100, EVENT_LOST },
+		{ 30, 100, EVENT_SCHED_IN },
+		{ 40, 100, EVENT_POINT, EVENT_ID_TASK_NAME },
+		{ 50, 100, EVENT_POINT, EVENT_ID_TASK_NEW },
+		{ 55, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
+		{ 60, 101, EVENT_SCHED_OUT },
+		/* Who tells something else is on the CPU. */
+		{ 61, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
+		{ 62, 101, EVENT_SCHED_IN },
+		{ 70, 101, EVENT_EXIT },
+		{ 71, 101, EVENT_ENTRY },
+	};
+	struct survey surveys[2];
+	struct made_feed f;
+
+	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
+	nr_made = 1;
+	made_begin(&f);
+	assert_int_equal(feed_survey(&f.feed, surveys, NULL), 0);
+	assert_int_equal(surveys[0].nr, 8);
+	assert_int_equal(surveys[0].nr_calls, 1);
+	assert_true(surveys[0].bytes > 8 * sizeof(struct queued) + 3);
+	assert_true(surveys[0].bytes < 10 * sizeof(struct queued));
+	assert_int_equal(surveys[0].first_ns, 10);
+	assert_int_equal(surveys[0].first_call_ns, 26);
+	assert_int_equal(surveys[0].first_sign_ns, 40);
+	assert_int_equal(surveys[0].first_back_ns, 30);
+	assert_false(surveys[0].is_out);
+	assert_int_equal(surveys[1].nr, 6);
+	assert_int_equal(surveys[1].nr_calls, 2);
+	assert_int_equal(surveys[1].bytes, 6 * sizeof(struct queued));
+	assert_int_equal(surveys[1].first_ns, 55);
+	assert_int_equal(surveys[1].first_call_ns, 70);
+	assert_true(surveys[1].first_sign_ns == UINT64_MAX);
+	assert_true(surveys[1].first_back_ns == UINT64_MAX);
+	check_queue(&f.feed.queues[0], "");
+	made_end(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(windows),	  cmocka_unit_test(groups),
-		cmocka_unit_test(streams),	  cmocka_unit_test(without_calls),
-		cmocka_unit_test(little_room),	  cmocka_unit_test(files_that_cannot_be_read),
-		cmocka_unit_test(external_lines),
+		cmocka_unit_test(windows),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(streams),
+		cmocka_unit_test(without_calls),
+		cmocka_unit_test(little_room),
+		cmocka_unit_test(files_that_cannot_be_read),
+		cmocka_unit_test(events_of_all_sources_come_to_their_tasks),
+		cmocka_unit_test(a_part_at_a_time),
+		cmocka_unit_test(without_sources_all_is_complete),
+		cmocka_unit_test(sources_that_fail),
+		cmocka_unit_test(what_there_is_of_each_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

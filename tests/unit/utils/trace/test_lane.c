@@ -1,6 +1,7 @@
 /* What a lane says of each event beside what it is: when, how deep, and how much of the file was read by then. */
 #include "tests/unit/lib/unit.h"
 
+#include "tests/unit/lib/events.h"
 #include "tests/unit/lib/recording.h"
 #include "utils/format/bytes.h"
 
@@ -184,6 +185,147 @@ static void progress(void **state)
 	end(&s, EVENT_LOST, "");
 }
 
+/* --- all that events say --- */
+
+static int write_all(void *self, const struct event_span *span, struct uft_err *err)
+{
+	for (size_t i = 0; i < span->nr; i++) {
+		struct event event = span->events[i];
+
+		/* How long it took nobody knows yet. */
+		if (event.type == EVENT_ENTRY)
+			event.total_ns = event.self_ns = 0;
+		events_put(&event, 1, self);
+	}
+	return 0;
+}
+
+static void dump(const struct recording *rec, const struct pipeline_config *config,
+		 struct strbuf *out)
+{
+	struct trace_data data;
+	struct pipeline pipe;
+
+	assert_int_equal(data_open(&data, rec->dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, config, NULL), 0);
+	assert_int_equal(
+		pipeline_run(&pipe, &(struct view){ .events = write_all, .self = out }, NULL), 0);
+	pipeline_close(&pipe);
+	data_close(&data);
+}
+
+/* One task with @tree, and times off the CPU from 1505 to 1525 and from 2035 on; merged by time it is the same as by itself. */
+static void check_all(const char *tree, struct pipeline_config *config, const char *expected)
+{
+	struct strbuf by_time cleanup_strbuf = { 0 };
+	struct strbuf by_task cleanup_strbuf = { 0 };
+	struct strbuf perf cleanup_strbuf = { 0 };
+	struct recording rec;
+
+	recording_init(&rec);
+	recording_add_task(&rec, 100, tree, 1000);
+	recording_finish(&rec);
+	perf_add_sched(&perf, 'o', 100, 1505);
+	perf_add_sched(&perf, 'i', 100, 1525);
+	perf_add_sched(&perf, 'p', 100, 2035);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	config->order = PIPELINE_BY_TIME;
+	dump(&rec, config, &by_time);
+	config->order = PIPELINE_BY_TASK;
+	dump(&rec, config, &by_task);
+	assert_string_equal(strbuf_str(&by_time), expected);
+	assert_string_equal(strbuf_str(&by_time), strbuf_str(&by_task));
+	recording_deinit(&rec);
+}
+
+/* a{ at 1000, b{ at 1010, b} at 2020, c{ at 2030, c} at 2040, a} at 2050 */
+#define TREE "a{b{ }c{}}"
+
+static struct pipeline_config range_of(uint64_t start_ns, uint64_t stop_ns)
+{
+	struct pipeline_config config;
+
+	pipeline_config_init(&config);
+	config.stages.wants = STAGE_WANTS_DEPTHS;
+	config.range.start = (struct range_edge){ .time_ns = start_ns, .is_set = start_ns };
+	config.range.stop = (struct range_edge){ .time_ns = stop_ns, .is_set = stop_ns };
+	return config;
+}
+
+static void a_task_as_it_is(void **state)
+{
+	struct pipeline_config config = range_of(0, 0);
+
+	check_all(TREE, &config,
+		  "a{@1000.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
+		  "c}@2040.1=10/10 a}@2050.0=1050/30");
+	config.stages.closes_open_calls = true;
+	check_all("a{b{ }c{", &config,
+		  "a{@1000.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
+		  "c}@2035.1=5/5F a}@2035.0=1035/20F");
+	config.stages.wants = STAGE_WANTS_ENDS;
+	check_all("a{b{ }c{", &config,
+		  "a{@1000.0 b{@1010.1 ~@1505.2:0(linux:schedule) ^@1525.2:0=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2:0(linux:schedule (pre-empted))P "
+		  "c}@2035.1=5/5F a}@2035.0=1035/20F");
+	config.stages.time_filter_ns = 20;
+	check_all("a{b{ }c{", &config,
+		  "a{@1000.0 b{@1010.1 ~@1505.2:0(linux:schedule) ^@1525.2:0=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2:0(linux:schedule (pre-empted))P "
+		  "c}@2035.1=5/5F a}@2035.0=1035/25F");
+	config.stages.wants = STAGE_WANTS_DEPTHS;
+	check_all("a{b{ }c{", &config,
+		  "a{@1000.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
+		  "c}@2035.1=5/5F a}@2035.0=1035/25F");
+}
+
+static void a_range_cuts_both_ends(void **state)
+{
+	struct pipeline_config config = range_of(1505, 2035);
+
+	check_all(TREE, &config,
+		  "b}@2020.0:1=20/20UI c{@2030.0:1 ~@2035.1:2(linux:schedule (pre-empted))P");
+	config = range_of(1506, 2034);
+	check_all(TREE, &config, "b}@2020.0:1UI c{@2030.0:1");
+	config = range_of(2020, 2030);
+	check_all(TREE, &config, "b}@2020.0:1URI c{@2030.0:1");
+	config = range_of(5000, 6000);
+	check_all(TREE, &config, "");
+}
+
+/* What is open at the edges begins and ends there. */
+static void calls_that_are_open_at_the_edges(void **state)
+{
+	struct pipeline_config config = range_of(1505, 2035);
+
+	config.stages.opens_at_start = true;
+	config.stages.closes_open_calls = true;
+	check_all(TREE, &config,
+		  "a{@1505.0 b{@1505.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
+		  "b}@2020.1=515/495 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
+		  "^@2035.2(linux:schedule (pre-empted))P c}@2035.1=5/5F a}@2035.0=530/10F");
+	config = range_of(1515, 2034);
+	config.stages.opens_at_start = true;
+	config.stages.closes_open_calls = true;
+	check_all(TREE, &config,
+		  "a{@1515.0 b{@1515.1 ~@1515.2(linux:schedule) ^@1525.2=10/10(linux:schedule) "
+		  "b}@2020.1=505/495 c{@2030.1 c}@2034.1=4/4F a}@2034.0=519/10F");
+	config.stages.time_filter_ns = 15;
+	check_all(
+		TREE, &config,
+		"a{@1515.0 b{@1515.1 b}@2020.1=505/505 c{@2030.1 c}@2034.1=4/4F a}@2034.0=519/14F");
+	config = range_of(1010, 2040);
+	config.stages.opens_at_start = true;
+	config.stages.closes_open_calls = true;
+	check_all(TREE, &config,
+		  "a{@1010.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
+		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
+		  "c}@2040.1=10/10 ^@2040.1=5/5(linux:schedule (pre-empted))P a}@2040.0=1030/5F");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +333,9 @@ int main(void)
 		cmocka_unit_test(depths_of_the_scheduler),
 		cmocka_unit_test(surveys),
 		cmocka_unit_test(progress),
+		cmocka_unit_test(a_task_as_it_is),
+		cmocka_unit_test(a_range_cuts_both_ends),
+		cmocka_unit_test(calls_that_are_open_at_the_edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

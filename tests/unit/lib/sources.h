@@ -1,0 +1,40 @@
+/* Sources of all tasks that are read by themselves: of a recording made of strings, event by event. */
+#ifndef UTRAIL_TESTS_SOURCES_H
+#define UTRAIL_TESTS_SOURCES_H
+
+#include "tests/unit/lib/recording.h"
+#include "utils/trace/source.h"
+
+/*
+ * @rec: with task 100; files are added between sources_begin() and sources_open()
+ * @context: with all of its pointers; may be changed before sources_open()
+ */
+struct sources {
+	struct recording rec;
+	struct trace_data data;
+	struct uft_err broken;
+	struct kernel_losses losses;
+	struct task_list newcomers;
+	struct source_context context;
+	struct source_list list;
+};
+
+void sources_begin(struct sources *s);
+/* Open the recording, and its sources of @kind; how many there are, or what open() has returned. */
+int sources_open(struct sources *s, const struct source_kind *kind, struct uft_err *err);
+/* Open the recording as one that grows, with all tasks that it has by now. */
+void sources_open_data(struct sources *s, bool grows);
+/* The sources alone are closed. */
+void sources_close(struct sources *s);
+void sources_end(struct sources *s);
+
+/*
+ * One read(): "TID/OTHER[!]: EVENTS" as events_put() has them; "!" where that is no task of the recording. Then what next_ns() says is no
+ * earlier than it was, but for damage.
+ */
+void sources_read(struct source *src, size_t max, uint64_t until_ns, struct strbuf *out);
+
+/* Reads of up to @max until there is no more, one behind the other with "; " between. */
+void sources_check(struct source *src, size_t max, uint64_t until_ns, const char *expected);
+
+#endif

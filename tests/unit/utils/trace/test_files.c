@@ -1,0 +1,283 @@
+/* Names, contents and uses of files: what each step leaves behind. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/filestext.h"
+
+static struct files files;
+
+static int setup(void **state)
+{
+	files = (struct files){ 0 };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	files_deinit(&files);
+	assert_null(files.names);
+	assert_int_equal(files.nr_uses, 0);
+	return 0;
+}
+
+static uint32_t name(const char *path)
+{
+	uint32_t at = files_name(&files, path);
+
+	assert_int_not_equal(at, FILES_NONE);
+	return at;
+}
+
+static uint32_t content(const char *path)
+{
+	return files_content(&files, name(path));
+}
+
+static void a_name_has_its_directories(void **state)
+{
+	uint32_t c = name("/a/b/c");
+
+	assert_int_equal(c, 0);
+	files_check(&files, "/a/b/c -\n/a/b -\n/a -\n", "", "");
+	assert_int_equal(files.names[c].directory, 1);
+	assert_int_equal(files.names[1].first_child, 0);
+	assert_int_equal(files.names[1].directory, 2);
+	assert_int_equal(files.names[2].first_child, 1);
+	assert_int_equal(files.names[2].directory, FILES_NONE);
+	assert_int_equal(files.names[0].first_child, FILES_NONE);
+	/* Known ones are found, at any place. */
+	assert_int_equal(name("/a/b/c"), 0);
+	assert_int_equal(name("/a/b"), 1);
+	assert_int_equal(name("/a"), 2);
+	/* The next one in there stands in front of it. */
+	assert_int_equal(name("/a/b/d"), 3);
+	assert_int_equal(files.names[3].directory, 1);
+	assert_int_equal(files.names[1].first_child, 3);
+	assert_int_equal(files.names[3].next_child, 0);
+	assert_int_equal(files.names[0].next_child, FILES_NONE);
+	assert_int_equal(name("/a/x/y"), 4);
+	assert_int_equal(files.names[5].directory, 2);
+	assert_int_equal(files.names[5].next_child, 1);
+	assert_int_equal(files.names[4].directory, 5);
+	/* The root is nobody's directory, and what is no path has none. */
+	assert_int_equal(name("/z"), 6);
+	assert_int_equal(files.names[6].directory, FILES_NONE);
+	assert_int_equal(name("x/y"), 7);
+	assert_int_equal(files.names[7].directory, FILES_NONE);
+	assert_int_equal(files.nr_names, 8);
+}
+
+/* A damaged file may have a path of slashes only. */
+static void not_all_directories_are_known(void **state)
+{
+	char path[300];
+
+	for (size_t i = 0; i < 140; i++)
+		memcpy(path + 2 * i, "/a", 3);
+	name(path);
+	assert_int_equal(files.nr_names, 65);
+	assert_int_equal(files.names[64].directory, FILES_NONE);
+	assert_int_equal(strlen(files.names[64].path), 2 * (140 - 64));
+}
+
+static void what_kind_of_content_a_path_says(void **state)
+{
+	static const struct {
+		const char *path;
+		enum content_kind kind;
+	} rows[] = {
+		{ "/a/b", CONTENT_FILE },	   { "pipe:[4711]", CONTENT_PIPE },
+		{ "/pipe:[4711]", CONTENT_FILE },  { "socket:[3]", CONTENT_OTHER },
+		{ "a/b", CONTENT_OTHER },	   { "/dev/null", CONTENT_OTHER },
+		{ "/dev", CONTENT_FILE },	   { "/developer", CONTENT_FILE },
+		{ "/proc/1/maps", CONTENT_OTHER }, { "/sys/x", CONTENT_OTHER },
+		{ "/dev/shm/x", CONTENT_FILE },	   { "/tmp/GMfifo123", CONTENT_OTHER },
+		{ "/GMfifo/x", CONTENT_FILE },	   { "/dev/shm/GMfifo1", CONTENT_OTHER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t at = content(rows[i].path);
+
+		assert_int_equal(files.contents[at].kind, rows[i].kind);
+	}
+}
+
+static void a_content_comes_from_outside_unless_its_name_was_removed(void **state)
+{
+	uint32_t a = name("/a");
+
+	assert_int_equal(files_content(&files, a), 0);
+	assert_int_equal(files_content(&files, a), 0);
+	files_unlink(&files, a);
+	files_check(&files, "/a - removed\n", "#0 f 0 /a outside\n", "");
+	assert_int_equal(files_find(&files, "/a"), FILES_NONE);
+	assert_int_equal(files_content(&files, a), 1);
+	files_check(&files, "/a 1 removed\n", "#0 f 0 /a outside\n#1 f 1 /a\n", "");
+	assert_int_equal(files_find(&files, "/a"), 1);
+	assert_int_equal(files_find(&files, "/b"), FILES_NONE);
+	/* Nothing is there to be removed. */
+	files_unlink(&files, name("/b"));
+	assert_int_equal(files.nr_contents, 2);
+}
+
+static void a_new_content_takes_the_name_away_from_the_old(void **state)
+{
+	uint32_t a = name("/a");
+
+	assert_int_equal(files_content(&files, a), 0);
+	assert_int_equal(files_new_content(&files, a, CONTENT_FILE), 1);
+	assert_int_equal(files_new_content(&files, FILES_NONE, CONTENT_PIPE), 2);
+	files_check(&files, "/a 1\n", "#0 f 0 /a outside\n#1 f 1 /a\n#2 p 0 -\n", "");
+}
+
+static void a_use_is_one_by_name_and_content(void **state)
+{
+	uint32_t a = name("/a");
+	uint32_t b = name("/b");
+	uint32_t one = content("/a");
+	uint32_t other = content("/b");
+
+	assert_int_equal(files_first_use(&files, 0), FILES_NONE);
+	assert_int_equal(files_use(&files, 2, a, one, 10), 0);
+	assert_int_equal(files_use(&files, 2, a, one, 20), 0);
+	assert_int_equal(files_use(&files, 2, b, one, 30), 1);
+	assert_int_equal(files_use(&files, 0, a, one, 40), 2);
+	assert_int_equal(files_use(&files, 0, a, other, 50), 3);
+	assert_int_equal(files_use(&files, 0, a, other, 55), 3);
+	/* Without a name it is one by content. */
+	assert_int_equal(files_use(&files, 2, FILES_NONE, one, 60), 4);
+	assert_int_equal(files_use(&files, 2, FILES_NONE, other, 60), 5);
+	assert_int_equal(files_use(&files, 2, FILES_NONE, one, 70), 4);
+	assert_int_equal(files_first_use(&files, 0), 2);
+	assert_int_equal(files_first_use(&files, 1), FILES_NONE);
+	assert_int_equal(files_first_use(&files, 2), 0);
+	assert_int_equal(files_first_use(&files, 3), FILES_NONE);
+	files_check(&files, "/a 0\n/b 1\n", "#0 f 1 /a outside 2 2 0 2\n#1 f 1 /b outside 0 2\n",
+		    "0 /a #0 40-40\n0 /a #1 50-50\n2 /a #0 10-10\n2 /b #0 30-30\n2 - #0 60-60\n2 - "
+		    "#1 60-60\n");
+	assert_int_equal(files_use(&files, FILES_NONE, a, one, 1), FILES_NONE);
+}
+
+static void a_link_is_another_name(void **state)
+{
+	uint32_t a = name("/a");
+	uint32_t b = name("/b");
+
+	assert_int_equal(files_link(&files, a, b), 0);
+	files_check(&files, "/a 0\n/b 0\n", "#0 f 2 /b outside\n", "");
+	assert_int_equal(files_link(&files, a, b), 0);
+	assert_int_equal(files_link(&files, a, a), 0);
+	files_check(&files, "/a 0\n/b 0\n", "#0 f 2 /b outside\n", "");
+	files_unlink(&files, a);
+	files_check(&files, "/a - removed\n/b 0\n", "#0 f 1 /b outside\n", "");
+	/* What the new name had is gone. */
+	assert_int_equal(files_link(&files, name("/c"), b), 0);
+	files_check(&files, "/a - removed\n/b 1\n/c 1\n", "#0 f 0 /b outside\n#1 f 2 /b outside\n",
+		    "");
+}
+
+static void a_file_is_renamed(void **state)
+{
+	uint32_t a = name("/a");
+	uint32_t b = name("/b");
+
+	assert_int_equal(files_content(&files, b), 0);
+	assert_int_equal(files_rename(&files, a, b), 0);
+	files_check(&files, "/a - removed\n/b 1\n", "#0 f 0 /b outside\n#1 f 1 /b outside\n", "");
+	assert_int_equal(files_rename(&files, b, b), 0);
+	files_check(&files, "/a - removed\n/b 1\n", "#0 f 0 /b outside\n#1 f 1 /b outside\n", "");
+	/* rename(2) of two names of one file does nothing. */
+	assert_int_equal(files_link(&files, b, a), 0);
+	assert_int_equal(files_rename(&files, a, b), 0);
+	files_check(&files, "/a 1 removed\n/b 1\n", "#0 f 0 /b outside\n#1 f 2 /a outside\n", "");
+}
+
+static void a_directory_is_renamed_with_all_that_is_in_it(void **state)
+{
+	content("/d/x");
+	name("/d/unused");
+	content("/d/e/y");
+	content("/d/e/z");
+	content("/other");
+	content("/d2");
+	assert_int_equal(files_rename(&files, name("/d"), name("/new/d")), 0);
+	files_check(&files,
+		    "/d/x - removed\n/d - removed\n/d/unused -\n/d/e/y - removed\n/d/e -\n/d/e/z - "
+		    "removed\n/other 3\n/d2 4\n/new/d - removed\n/new -\n/new/d/e/z 2\n/new/d/e "
+		    "-\n/new/d/e/y 1\n/new/d/x 0\n",
+		    "#0 f 1 /new/d/x outside\n#1 f 1 /new/d/e/y outside\n#2 f 1 /new/d/e/z "
+		    "outside\n#3 f 1 /other outside\n#4 f 1 /d2 outside\n",
+		    "");
+	assert_int_equal(files_find(&files, "/new/d/x"), 0);
+	assert_int_equal(files_find(&files, "/new/d/e/y"), 1);
+	assert_int_equal(files_find(&files, "/new/d/e/z"), 2);
+	assert_int_equal(files_find(&files, "/d2"), 4);
+	/* Into itself, which a damaged file may say. */
+	assert_int_equal(files_rename(&files, name("/new"), name("/new/d/in")), 0);
+	assert_int_equal(files_find(&files, "/new/d/in/d/x"), 0);
+}
+
+/* Nothing has happened to the directory itself: what was in the place of its new name is gone. */
+static void a_directory_without_content_hides_what_had_its_name(void **state)
+{
+	content("/d/x");
+	content("/e");
+	assert_int_equal(files_rename(&files, name("/d"), name("/e")), 0);
+	files_check(&files, "/d/x - removed\n/d - removed\n/e - removed\n/e/x 0\n",
+		    "#0 f 1 /e/x outside\n#1 f 0 /e outside\n", "");
+}
+
+static void two_names_change_places(void **state)
+{
+	uint32_t a = name("/a");
+	uint32_t b = name("/b");
+
+	assert_int_equal(files_exchange(&files, a, b), 0);
+	files_check(&files, "/a 1\n/b 0\n", "#0 f 1 /b outside\n#1 f 1 /a outside\n", "");
+	assert_int_equal(files_exchange(&files, a, a), 0);
+	assert_int_equal(files_link(&files, a, name("/c")), 0);
+	assert_int_equal(files_exchange(&files, a, name("/c")), 0);
+	files_check(&files, "/a 1\n/b 0\n/c 1\n", "#0 f 1 /b outside\n#1 f 2 /c outside\n", "");
+}
+
+static void what_is_left_at_the_end(void **state)
+{
+	uint32_t a = content("/a");
+
+	assert_true(files_is_left(&files, a));
+	assert_false(files_is_left(&files, content("/dev/null")));
+	assert_false(files_is_left(&files, content("(deleted)")));
+	assert_false(files_is_left(&files, content("/x (deleted)")));
+	assert_true(files_is_left(&files, content("/x (deleted).")));
+	assert_true(files_is_left(&files, content("/(deleted)")));
+	assert_false(files_is_left(&files, content("/ (deleted)")));
+	/* In which there is something: a directory. */
+	name("/a/b");
+	assert_false(files_is_left(&files, a));
+	a = content("/c");
+	files_unlink(&files, name("/c"));
+	assert_false(files_is_left(&files, a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_name_has_its_directories, setup, teardown),
+		cmocka_unit_test_setup_teardown(not_all_directories_are_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_kind_of_content_a_path_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_content_comes_from_outside_unless_its_name_was_removed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_content_takes_the_name_away_from_the_old,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_use_is_one_by_name_and_content, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_link_is_another_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_is_renamed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_directory_is_renamed_with_all_that_is_in_it,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_directory_without_content_hides_what_had_its_name,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(two_names_change_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_left_at_the_end, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
