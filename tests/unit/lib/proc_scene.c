@@ -133,8 +133,20 @@ static void wait_for(int fd)
 	assert_int_equal(poll(&pollfd, 1, LIMIT_MS), 1);
 }
 
+/* Where a task is, is told in front of a record of it, at the same time, and is not kept. */
+static void check_place(const struct proc_record *place, const struct proc_record *record)
+{
+	int cpu;
+
+	assert_true(proc_cpu_decode(place->data, place->len, BIG, &cpu));
+	assert_true(cpu < (int)sysconf(_SC_NPROCESSORS_CONF));
+	assert_int_equal(place->tid, record->tid);
+	assert_int_equal(place->time_ns, record->time_ns);
+}
+
 static void read_records(void)
 {
+	struct proc_record place = { 0 };
 	struct strbuf *content = &proc_scene.memory.files[proc_scene.proc.log.stream].content;
 	size_t at = 0, wanted;
 	ssize_t len;
@@ -142,14 +154,24 @@ static void read_records(void)
 	assert_string_equal(proc_scene.memory.files[proc_scene.proc.log.stream].name,
 			    DATADIR_PROCESSES);
 	while (at < content->len) {
-		struct proc_record *record = &proc_scene.records[proc_scene.nr++];
+		struct proc_record *record = &proc_scene.records[proc_scene.nr];
 
-		assert_true(proc_scene.nr < 4096);
+		assert_true(proc_scene.nr + 1 < 4096);
 		len = proc_record_decode((const uint8_t *)content->data + at, content->len - at,
 					 BIG, record, &wanted, NULL);
 		assert_true(len > 0);
 		at += len;
+		if (record->kind == PROC_CPU) {
+			assert_int_equal(place.kind, 0);
+			place = *record;
+			continue;
+		}
+		if (place.kind)
+			check_place(&place, record);
+		place.kind = 0;
+		proc_scene.nr++;
 	}
+	assert_int_equal(place.kind, 0);
 	for (size_t i = 1; i < proc_scene.nr; i++)
 		assert_true(proc_scene.records[i].time_ns > proc_scene.records[i - 1].time_ns);
 }
