@@ -12,6 +12,14 @@
 
 #include <cmocka.h>
 
+/* Ends the test, which cannot be done here; the reason as for printf(3). */
+#define skip_because(...)                               \
+	do {                                            \
+		print_message("skipped: " __VA_ARGS__); \
+		print_message("\n");                    \
+		skip();                                 \
+	} while (0)
+
 /*
  * The first @len bytes of @data in a heap block of exactly that size, so that a sanitizer or
  * valgrind sees a read of one byte too many. The caller frees it.

@@ -119,8 +119,9 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 
 	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
 	STEPPED(nr_bad = 0);
-	if (!nr_steps) /* another machine, or one that is emulated */
-		skip();
+	if (!nr_steps)
+		skip_because(
+			"this machine does not go on step by step: it is another one, or emulated");
 	self = pair_thread();
 	assert_non_null(self);
 

@@ -226,10 +226,8 @@ static void the_linker_stores_where_we_look(void **state)
 	uint32_t reloc = 0;
 	bool was_protected;
 
-	if (!dynamic(DT_JMPREL) || !size || size->d_un.d_val < 2 * sizeof(*before)) {
-		print_message("this program has no relocations of that kind\n");
-		skip();
-	}
+	if (!dynamic(DT_JMPREL) || !size || size->d_un.d_val < 2 * sizeof(*before))
+		skip_because("this program has no relocations of that kind");
 	before = table();
 	nr = size->d_un.d_val / sizeof(*before);
 	/* One that nothing here calls. */

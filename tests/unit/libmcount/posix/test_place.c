@@ -150,10 +150,8 @@ static void one_that_others_may_write_to_is_none(void **state)
 
 static void one_of_somebody_else_is_none(void **state)
 {
-	if (geteuid() != 0) {
-		print_message("only root can give a folder away\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("only root can give a folder away");
 	assert_int_equal(chown(trace_place_path, 4711, 0), 0);
 	assert_int_equal(pxt_place_open(), -EACCES);
 	assert_int_equal(chown(trace_place_path, 0, 4711), 0);

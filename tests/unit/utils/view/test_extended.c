@@ -38,10 +38,8 @@ static void as_printf(void **state)
 {
 	uint64_t seed = 88172645463325252ULL;
 
-	if (LDBL_MANT_DIG != 64) {
-		print_message("long double is not the x87's here: nothing to compare with\n");
-		skip();
-	}
+	if (LDBL_MANT_DIG != 64)
+		skip_because("long double is not the x87's here: nothing to compare with");
 	for (unsigned i = 0; i < 20000; i++) {
 		struct strbuf expected cleanup_strbuf = { 0 };
 		long double value = 0;

@@ -378,10 +378,8 @@ static void the_kernels_own_code_is_a_module(void **state)
 	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
 	struct unwind_module m = { 0 };
 
-	if (!vdso || !maps_find(&p->maps, vdso) || !maps_find(&p->maps, vdso)->is_code) {
-		print_message("SKIP: there is no vdso here\n");
-		skip();
-	}
+	if (!vdso || !maps_find(&p->maps, vdso) || !maps_find(&p->maps, vdso)->is_code)
+		skip_because("there is no vdso here");
 	begin(p);
 	assert_true(unwind_module(p->u, vdso + 16, &m));
 	assert_string_equal(m.path, "[vdso]");

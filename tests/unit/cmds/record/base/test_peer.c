@@ -61,10 +61,8 @@ static void files_are_opened_as_the_peer(void **state)
 	int end[2];
 	char byte;
 
-	if (geteuid() != 0) {
-		print_message("needs root, to look with somebody else's eyes\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root, to look with somebody else's eyes");
 	close(mkstemp(path));
 	assert_true(pipe(ready) == 0 && pipe(end) == 0);
 	peer = (struct peer){ .pid = fork() };
@@ -204,10 +202,8 @@ static void all_groups_of_the_peer_count(void **state)
 	struct rights rights;
 	int end;
 
-	if (geteuid() != 0) {
-		print_message("needs root, to look with somebody else's eyes\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root, to look with somebody else's eyes");
 	nr_before = getgroups(ARRAY_SIZE(before), before);
 	assert_true(nr_before >= 0);
 	peer.pid = start_as(65533, 65532, groups, ARRAY_SIZE(groups), &end);
@@ -250,10 +246,8 @@ static void a_peer_that_has_gone_has_the_rights_that_he_had(void **state)
 	struct rights rights;
 	gid_t group;
 
-	if (geteuid() != 0) {
-		print_message("needs root, to look with somebody else's eyes\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("needs root, to look with somebody else's eyes");
 	assert_true(rights_enter(&peer, &rights));
 	assert_int_equal(file_uid(), 65533);
 	assert_int_equal(file_gid(), 65532);
@@ -301,10 +295,8 @@ static void a_peer_in_another_namespace_has_another_number(void **state)
 	close(ready[0]);
 	close(ready[1]);
 	assert_int_equal(waitpid(middle, NULL, 0), middle);
-	if (inner <= 0) {
-		print_message("needs the right to make pid namespaces\n");
-		skip();
-	}
+	if (inner <= 0)
+		skip_because("needs the right to make pid namespaces");
 }
 
 int main(void)

@@ -331,10 +331,8 @@ static void hooks(void **state)
 	/* A program that knows OCaml's texts, as this one does, is taken for one of that language. */
 	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
 	assert_non_null(realpath(library.dli_fname, traced.packet.m.path));
-	if (insns_open(&insns, isa_of(arch_elf_machine, 0), &err) < 0) {
-		print_message("SKIP: %s\n", err.text);
-		skip();
-	}
+	if (insns_open(&insns, isa_of(arch_elf_machine, 0), &err) < 0)
+		skip_because("%s", err.text);
 	assert_int_equal(patch(rec, &traced, "_cmocka_run_group_tests", &said, &err), 0);
 	assert_string_equal(strbuf_str(&said), "patched: 1 functions\nunpatched: 0 functions\n");
 	assert_int_equal(traced.nr_told, 1);

@@ -16,10 +16,8 @@ static void two_cpus(int cpus[2])
 		if (CPU_ISSET(cpu, &set))
 			cpus[nr++] = cpu;
 	}
-	if (nr < 2) {
-		print_message("skipped: this process may run on one CPU only\n");
-		skip();
-	}
+	if (nr < 2)
+		skip_because("this process may run on one CPU only");
 }
 
 /* Where this thread may run: a CPU, or -1 for several. */

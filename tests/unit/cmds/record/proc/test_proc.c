@@ -125,10 +125,8 @@ static void ebpf_comes_first_where_it_can_be(void **state)
 	struct proc probe = { 0 };
 
 	setenv("UTRAIL_PROC_RING", "1048576", 1);
-	if (proc_by_bpf.prepare(&probe, &scene.settings, &scene.note) < 0) {
-		print_message("skipped: %s\n", scene.note.text);
-		skip();
-	}
+	if (proc_by_bpf.prepare(&probe, &scene.settings, &scene.note) < 0)
+		skip_because("%s", scene.note.text);
 	proc_by_bpf.release(&probe);
 	assert_int_equal(choose(PROC_WAY_AUTO), 0);
 	assert_ptr_equal(scene.proc.way, &proc_by_bpf);

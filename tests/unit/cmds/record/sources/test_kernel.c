@@ -290,7 +290,7 @@ static void when_it_is_to_wake_us(void **state)
 	struct place *p = *state;
 
 	if (page != 4096)
-		skip();
+		skip_because("the sizes are those of pages of 4096 bytes");
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		p->t->settings.kernel_buffer_bytes = sizes[i].pages * page;
 		begin(p);

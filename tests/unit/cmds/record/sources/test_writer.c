@@ -284,10 +284,8 @@ static void test_priority(void **unused)
 	struct sched_param param = { .sched_priority = 1 };
 	struct pair pair;
 
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
-		print_message("may not have a real-time priority: %s\n", strerror(errno));
-		skip();
-	}
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
+		skip_because("may not have a real-time priority: %s", strerror(errno));
 	param.sched_priority = 0;
 	sched_setscheduler(0, SCHED_OTHER, &param);
 	for (unsigned prio = 0; prio <= 2; prio += 2) {

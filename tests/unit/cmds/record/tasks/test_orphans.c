@@ -136,10 +136,8 @@ static void test_in_a_pid_namespace(void **state)
 		for (;;)
 			pause();
 	}
-	if (pid < 0) {
-		print_message("no namespaces: %s\n", strerror(errno));
-		skip();
-	}
+	if (pid < 0)
+		skip_because("no namespaces: %s", strerror(errno));
 	while (atomic_load(&p->page->forks.nr) == 0 || !atomic_load(&p->page->forks.pids[0]))
 		sched_yield();
 	look(p);

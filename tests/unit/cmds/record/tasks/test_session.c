@@ -319,10 +319,8 @@ static void debug_information_is_saved_beside_the_symbols(void **state)
 	assert_int_equal(unlinkat(t->pair.dir_fd, file, 0), 0);
 	save(t);
 	assert_non_null(debuginfo_of(&t->debug, t->self));
-	if (!debuginfo_of(&t->debug, t->self)->nr_funcs) {
-		print_message("SKIP: this build has no debug information, or cannot read it\n");
-		skip();
-	}
+	if (!debuginfo_of(&t->debug, t->self)->nr_funcs)
+		skip_because("this build has no debug information, or cannot read it");
 	assert_true(has(t, t->self, ".dbg"));
 	assert_true(t->sessions->has_debug);
 }
