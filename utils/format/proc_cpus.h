@@ -19,7 +19,7 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 /* Where the task @tid is, or PROC_CPU_UNKNOWN. */
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
-/* The task is on @cpu, which is not negative. 1: it was elsewhere, or nobody knew, so that a record has to tell; 0: it was there; -ENOMEM. */
+/* The task is on @cpu, from 0 to PROC_CPU_MAX. 1: it was elsewhere, or nobody knew, so that a record has to tell; 0: it was there; -ENOMEM. */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*

@@ -171,7 +171,7 @@ bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu)
 	if (len < PROC_CPU_BYTES)
 		return false;
 	*cpu = (int32_t)get_u32(data, big);
-	return *cpu >= 0;
+	return *cpu >= 0 && *cpu <= PROC_CPU_MAX;
 }
 
 bool proc_next_arg(struct text *args, struct text *arg)

@@ -44,6 +44,7 @@ enum proc_kind {
 #define PROC_ACT_NUMBERS 3
 #define PROC_ACT_TEXTS	 3
 #define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
+#define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* Linux has 8192 at most */
 #define PROC_TEXT_MAX \
 	(8U << 20) /* each of its texts; Linux has no longer ones (execve(2), "Limits") */
 
@@ -135,7 +136,7 @@ bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act 
 /* @status: of wait(2) */
 bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 
-/* @cpu: as the kernel counts them, from 0 on */
+/* @cpu: as the kernel counts them, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
 /* The next of @args; false at the end. One that is cut is one, too. */

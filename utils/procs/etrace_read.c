@@ -92,7 +92,7 @@ static const char *parse_head(struct line *line)
 	text_word(left, "0: ");
 	if (!text_dec(left, &line->upid) || line->upid > INT64_MAX)
 		return "there should be the number of a task";
-	if (!text_word(left, ",") || !text_dec(left, &cpu) || cpu > INT32_MAX ||
+	if (!text_word(left, ",") || !text_dec(left, &cpu) || cpu > PROC_CPU_MAX ||
 	    !text_word(left, ","))
 		return "there should be the number of a CPU, with a comma on both sides";
 	if (!text_dec(left, &seconds) || seconds > SECONDS_MAX)

@@ -393,7 +393,7 @@ void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size)
 		ring->nr_broken++;
 		return;
 	}
-	ring->log->cpu = (int)MIN(record->cpu, (uint32_t)INT32_MAX);
+	ring->log->cpu = record->cpu <= PROC_CPU_MAX ? (int)record->cpu : PROC_CPU_UNKNOWN;
 	switch (record->kind) {
 	case WIRE_FORK:
 		see_fork(ring, record);

@@ -9,6 +9,7 @@
 
 #include "cmds/record/proc/paths.h"
 #include "utils/base/fd.h"
+#include "utils/format/proc_dat.h"
 
 /* To ask for a CPU costs as much as half a stop, and tasks stay for a while. */
 #define STOPS_PER_QUESTION 16
@@ -25,6 +26,7 @@ static int cpu_of(pid_t tid)
 	char name[64];
 	char *at;
 	ssize_t len;
+	int cpu;
 	int fd;
 
 	snprintf(name, sizeof(name), "task/%d/stat", tid);
@@ -38,7 +40,8 @@ static int cpu_of(pid_t tid)
 	at = strrchr(text, ')');
 	for (int i = 0; at && i < FIELDS_BEHIND_NAME; i++)
 		at = strchr(at + 1, ' ');
-	return at ? atoi(at + 1) : -1;
+	cpu = at ? atoi(at + 1) : -1;
+	return cpu <= PROC_CPU_MAX ? cpu : -1;
 }
 
 void near_init(struct near *near)

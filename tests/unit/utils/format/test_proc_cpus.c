@@ -25,8 +25,8 @@ static void what_is_new_has_to_be_told(void **state)
 	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 1);
 	assert_int_equal(proc_cpus_of(&cpus, 7), 0);
 	assert_int_equal(proc_cpus_set(&cpus, 7, 0), 0);
-	assert_int_equal(proc_cpus_set(&cpus, 7, INT32_MAX), 1);
-	assert_int_equal(proc_cpus_of(&cpus, 7), INT32_MAX);
+	assert_int_equal(proc_cpus_set(&cpus, 7, PROC_CPU_MAX), 1);
+	assert_int_equal(proc_cpus_of(&cpus, 7), PROC_CPU_MAX);
 	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
 	proc_cpus_deinit(&cpus);
 }

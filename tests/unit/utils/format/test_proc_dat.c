@@ -180,17 +180,24 @@ static void a_cpu_is_a_number_from_0_on(void **state)
 	const uint8_t *bytes;
 	int cpu;
 
-	proc_cpu_encode(258, &payload);
+	proc_cpu_encode(0x10200, &payload);
 	assert_int_equal(payload.len, PROC_CPU_BYTES);
 	bytes = (const uint8_t *)payload.data;
 	assert_true(proc_cpu_decode(bytes, payload.len, is_big, &cpu));
-	assert_int_equal(cpu, 258);
+	assert_int_equal(cpu, 0x10200);
 	assert_true(proc_cpu_decode(bytes, payload.len, !is_big, &cpu));
-	assert_int_equal(cpu, 0x02010000);
+	assert_int_equal(cpu, 0x20100);
 	assert_false(proc_cpu_decode(bytes, payload.len - 1, is_big, &cpu));
 	strbuf_reset(&payload);
 	proc_cpu_encode(-1, &payload);
-	assert_false(proc_cpu_decode(bytes, payload.len, is_big, &cpu));
+	assert_false(proc_cpu_decode((const uint8_t *)payload.data, payload.len, is_big, &cpu));
+	strbuf_reset(&payload);
+	proc_cpu_encode(PROC_CPU_MAX, &payload);
+	assert_true(proc_cpu_decode((const uint8_t *)payload.data, payload.len, is_big, &cpu));
+	assert_int_equal(cpu, PROC_CPU_MAX);
+	strbuf_reset(&payload);
+	proc_cpu_encode(PROC_CPU_MAX + 1, &payload);
+	assert_false(proc_cpu_decode((const uint8_t *)payload.data, payload.len, is_big, &cpu));
 }
 
 static void wrong_ones(void **state)

@@ -178,7 +178,7 @@ static void long_lines(void **state)
 	open_text(s, text.data, text.len);
 	for (size_t i = 0; i < ARRAY_SIZE(lens); i++) {
 		assert_int_equal(source_read(s->src, &event, 1, UINT64_MAX, NULL), 1);
-		assert_int_equal(event.time_ns, (i + 1) * 1000000000);
+		assert_int_equal(event.time_ns, (i + 1) * UINT64_C(1000000000));
 		assert_int_equal(event.data_len, lens[i] < 1023 ? lens[i] : 1023);
 		for (size_t k = 0; k < event.data_len; k++)
 			assert_int_equal(event.data[k], 'a' + i);
