@@ -119,7 +119,7 @@ static void know(struct importing *im, const struct proc_record *rec)
 	if (!im->nr_events++)
 		im->first_ns = rec->time_ns;
 	if (!im->program.len && rec->kind == PROC_EXEC &&
-	    proc_exec_decode(rec->data, rec->len, BYTE_ORDER == BIG_ENDIAN, &exec))
+	    proc_exec_decode(rec->data, rec->len, PROC_IS_BIG, &exec))
 		strbuf_add(&im->program, exec.program.at, text_left(&exec.program));
 }
 

@@ -6,9 +6,6 @@
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 
-/* Recorders write the byte order of their machine. */
-static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
 static void add_u32(struct strbuf *out, uint32_t v)
 {
 	strbuf_add(out, &v, sizeof(v));
@@ -23,11 +20,11 @@ void proc_record_encode(const struct proc_record *rec, struct strbuf *out)
 {
 	uint8_t head[PROC_HEAD_BYTES];
 
-	put_u64(head, rec->time_ns, is_big);
-	put_u32(head + 8, rec->tid, is_big);
-	put_u32(head + 12, rec->pid, is_big);
-	put_u32(head + 16, rec->kind, is_big);
-	put_u32(head + 20, rec->len, is_big);
+	put_u64(head, rec->time_ns, PROC_IS_BIG);
+	put_u32(head + 8, rec->tid, PROC_IS_BIG);
+	put_u32(head + 12, rec->pid, PROC_IS_BIG);
+	put_u32(head + 16, rec->kind, PROC_IS_BIG);
+	put_u32(head + 20, rec->len, PROC_IS_BIG);
 	strbuf_add(out, head, sizeof(head));
 	strbuf_add(out, rec->data, rec->len);
 	strbuf_addchars(out, '\0', padded(rec->len) - rec->len);

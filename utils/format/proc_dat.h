@@ -35,6 +35,9 @@ enum proc_kind {
 	PROC_CPU = 64,
 };
 
+/* The byte order in which records are encoded: that of this machine. */
+#define PROC_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 #define PROC_HEAD_BYTES	 24
 #define PROC_PAYLOAD_MAX (32U << 20)
 #define PROC_FORK_BYTES	 12 /* and 8 for flags, which earlier versions did not write */

@@ -201,6 +201,6 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		return 1;
 	}
 	reader->last_ns = rec->time_ns;
-	ret = proc_cpus_see(&reader->cpus, rec, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ret = proc_cpus_see(&reader->cpus, rec, PROC_IS_BIG);
 	return ret < 0 ? ret : 1;
 }

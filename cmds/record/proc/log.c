@@ -45,7 +45,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	strbuf_reset(record);
 	ret = add_cpu(log, &rec);
 	if (ret == 0)
-		ret = proc_cpus_see(&log->cpus, &rec, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		ret = proc_cpus_see(&log->cpus, &rec, PROC_IS_BIG);
 	proc_record_encode(&rec, record);
 	if (strbuf_oom(payload) || strbuf_oom(record))
 		ret = -ENOMEM;

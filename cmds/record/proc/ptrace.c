@@ -255,9 +255,9 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 	struct tracee *tracee = tracees_find(&t->tracees, tid);
 	int sig = WSTOPSIG(status);
 
-	if (tracee && status >> 16 == PTRACE_EVENT_EXEC)
-		near_forget(&tracee->place);
 	if (tracee) {
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			near_forget(&tracee->place);
 		near_stop(&t->near, tid, &tracee->place);
 		t->log->cpu = near_cpu(&tracee->place);
 	}

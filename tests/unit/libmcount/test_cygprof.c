@@ -9,6 +9,7 @@
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/walks.h"
 #include "utils/base/compiler.h"
 
 #define MAX_LEVEL 12
@@ -30,15 +31,6 @@ struct walk {
 	unsigned funcs;	      /* so many of them are called */
 };
 
-static int obey(int (*how)(int fd), const struct keeping_plan *plan)
-{
-	int fd = keeping_image(plan);
-	int ret = how(fd);
-
-	close(fd);
-	return ret;
-}
-
 static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 {
 	*w = (struct walk){ .funcs = KEEPING_FUNCS };
@@ -46,28 +38,15 @@ static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 	pair_open(&w->pair);
 	keeping_begin(&w->k, seed, allowed);
 	w->k.has_no_regs = true;
-	assert_int_equal(obey(plans_begin, &w->k.plan), 0);
+	assert_int_equal(walks_obey(plans_begin, &w->k.plan), 0);
 	w->t = self = pair_thread();
 	assert_non_null(w->t);
 }
 
 static void end(struct walk *w)
 {
-	int32_t tid = w->t->ring->tid;
-
-	pair_look(&w->pair, true);
-
-	struct strbuf file cleanup_strbuf = pair_data(&w->pair, tid);
-
-	assert_int_equal(w->t->busy, 0);
-	assert_int_equal(w->t->ring->lost, 0);
 	assert_ptr_equal(w->t->top, w->t->frames);
-	keeping_check(&w->k, &file);
-	strbuf_deinit(&w->k.expected);
-	pair_stop(&w->pair);
-	pair_close(&w->pair);
-	atomic_store(&probe_threads, NULL);
-	assert_int_equal(plans_reclaim(), 0);
+	walks_end(&w->pair, &w->k, w->t);
 }
 
 /* What happens between the hooks. */
@@ -79,7 +58,7 @@ static void go_on(struct walk *w)
 		keeping_pass(&w->k, w->t, 1 + keeping_random(&w->k, 2));
 	if (w->replaced_at && w->nr_calls % w->replaced_at == 0) {
 		keeping_replace(&w->k);
-		assert_int_equal(obey(plans_replace, &w->k.next), 0);
+		assert_int_equal(walks_obey(plans_replace, &w->k.next), 0);
 	}
 }
 

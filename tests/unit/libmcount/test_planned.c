@@ -7,6 +7,7 @@
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/walks.h"
 
 #define TRAMPOLINE  ((uint64_t)arch_return_trampoline)
 #define STACK_WORDS 2048
@@ -29,15 +30,6 @@ struct walk {
 	uint64_t next_value;
 };
 
-static int obey(int (*how)(int fd), const struct keeping_plan *plan)
-{
-	int fd = keeping_image(plan);
-	int ret = how(fd);
-
-	close(fd);
-	return ret;
-}
-
 static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 {
 	*w = (struct walk){ .next_value = 1000 };
@@ -45,28 +37,14 @@ static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 	w->pair.settings.max_stack = MAX_STACK;
 	pair_open(&w->pair);
 	keeping_begin(&w->k, seed, allowed);
-	assert_int_equal(obey(plans_begin, &w->k.plan), 0);
+	assert_int_equal(walks_obey(plans_begin, &w->k.plan), 0);
 	w->t = self = pair_thread();
 	assert_non_null(w->t);
 }
 
 static void end(struct walk *w)
 {
-	int32_t tid = w->t->ring->tid;
-
-	pair_look(&w->pair, true);
-
-	struct strbuf file cleanup_strbuf = pair_data(&w->pair, tid);
-
-	assert_int_equal(w->t->busy, 0);
-	assert_int_equal(w->t->ring->lost, 0);
-	keeping_check(&w->k, &file);
-	strbuf_deinit(&w->k.expected);
-	pair_stop(&w->pair);
-	pair_close(&w->pair);
-	/* Others begin without what this one has left. */
-	atomic_store(&probe_threads, NULL);
-	assert_int_equal(plans_reclaim(), 0);
+	walks_end(&w->pair, &w->k, w->t);
 }
 
 /* A value that no other call has. */
@@ -210,7 +188,7 @@ static void go(uint64_t seed, uint32_t allowed, unsigned turns, bool is_announce
 		}
 		if (turn + 1 < turns) {
 			keeping_replace(&w.k);
-			assert_int_equal(obey(plans_replace, &w.k.next), 0);
+			assert_int_equal(walks_obey(plans_replace, &w.k.next), 0);
 		}
 	}
 	while (w.k.nr)

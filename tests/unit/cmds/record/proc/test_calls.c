@@ -7,29 +7,12 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/calls.h"
+#include "tests/unit/lib/below.h"
 
-/* A folder with a file "file", a folder "dir", and "link", which leads to it. */
-static char top[PATH_MAX];
-
-static const char *below(const char *name)
-{
-	static char paths[4][PATH_MAX + 64];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
-	return path;
-}
-
+/* With a file "file", a folder "dir", and "link", which leads to it. */
 static int begin(void **state)
 {
-	char template[] = "/tmp/utrail-unit-XXXXXX";
-	int fd;
-
-	if (!mkdtemp(template) || !realpath(template, top))
-		return -1;
-	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
-	if (fd < 0 || close(fd) < 0)
+	if (below_begin() < 0)
 		return -1;
 	return mkdir(below("/dir"), 0700) || symlink("dir", below("/link")) ||
 	       symlink("file", below("/file-link"));

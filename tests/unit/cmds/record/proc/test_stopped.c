@@ -14,30 +14,14 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/stopped.h"
+#include "tests/unit/lib/below.h"
 #include "utils/base/fd.h"
 
-static char top[PATH_MAX];
 static int top_fd;
-
-static const char *below(const char *name)
-{
-	static char paths[4][PATH_MAX + 64];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
-	return path;
-}
 
 static int begin(void **state)
 {
-	char template[] = "/tmp/utrail-unit-XXXXXX";
-	int fd;
-
-	if (!mkdtemp(template) || !realpath(template, top))
-		return -1;
-	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
-	if (fd < 0 || close(fd) < 0 || symlink("file", below("/link")))
+	if (below_begin() < 0 || symlink("file", below("/link")))
 		return -1;
 	top_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return top_fd < 0;

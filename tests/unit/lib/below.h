@@ -1,0 +1,36 @@
+/* A folder of the test's own, with a file in it, by its real path. */
+#ifndef UTRAIL_TESTS_BELOW_H
+#define UTRAIL_TESTS_BELOW_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char top[PATH_MAX];
+
+/* The path of @name, which begins with a slash, in the folder; good for three more of them. */
+static inline const char *below(const char *name)
+{
+	static char paths[4][PATH_MAX + 64];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
+	return path;
+}
+
+/* Make it, and "/file" in it. 0 or -1. */
+static inline int below_begin(void)
+{
+	char template[] = "/tmp/utrail-unit-XXXXXX";
+	int fd;
+
+	if (!mkdtemp(template) || !realpath(template, top))
+		return -1;
+	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
+	return fd < 0 ? -1 : close(fd);
+}
+
+#endif
