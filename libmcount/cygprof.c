@@ -70,13 +70,12 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: whether that is a call, or the exit, of a function that filters leave alone, where nothing has to be noted or ended for it: nearly all calls of most filters. It needs
- * no guard, for nothing changes that a signal handler could see half done.
+ * HOT: whether that is a call, or the exit, of a function that is left alone, be it by filters or because it is left out, and nothing has to be noted or ended for it: nearly all of
+ * those. It needs no guard, for nothing changes that a signal handler could see half done.
  */
 static inline bool is_left_alone(const struct thread *t, uint64_t sp, uint64_t fn)
 {
-	return planned_leaves_out(t, fn) && !planned_is_open(t) && sp <= t->top->slot &&
-	       !is_of(t->top, fn);
+	return planned_leaves_out(t, fn) && sp <= t->top->slot && !is_of(t->top, fn);
 }
 
 /* Whether the innermost call is the one that has begun there. */
