@@ -14,7 +14,7 @@ struct sample {
 	struct plan_rule rules[1];
 	struct plan_cond conds[2]; /* the second is text */
 	struct capture_step steps[6];
-	struct plan_watch watches[2];
+	struct plan_watch watches[PLAN_WATCHES_MAX + 1];
 	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
 	struct plan_view view;
 };
@@ -191,6 +191,8 @@ static void entries_lead_nowhere_else(void **state)
 		s.conds[0].index = 0, "what a condition compares with is not there");
 	REFUSED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX + 1,
 		"there are too many counters");
+	REFUSED(s.view.lists[PLAN_WATCHES].nr = PLAN_WATCHES_MAX + 1,
+		"there are too many variables to watch");
 	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
 	REFUSED(s.watches[1].bytes = 0, "a variable to watch has a size that cannot be");
 #define PATCH_REFUSED(why, ...)                                                                \

@@ -282,6 +282,7 @@ static void test_calls(void **state)
 		"", "gone", "/no/such/place", "", "", "", "/", NULL
 	};
 	static const char *const unread[] = { "", NULL };
+	static const char *const itself[] = { "", "", "/no/such/place", "", "", "", "/", NULL };
 	struct world *w = *state;
 	struct wire_record call = {
 		.time_ns = 1, .tid = 8, .pid = 7, .kind = WIRE_CALL, .id = SYSCALL_OPEN, .value = 3
@@ -294,13 +295,16 @@ static void test_calls(void **state)
 	take(w, call, unlinked, 0);
 	/* Its name could not be read. */
 	take(w, call, unread, 0);
+	/* It is empty: what it begins at is meant. */
+	take(w, call, itself, 0);
 	call.id = SYSCALL_PIPE2;
 	call.out[0] = 4 | 5ULL << 32;
 	take(w, call, NULL, 0);
 	check(w, "1 8/7 4: 3 65 384 /dir/real /dir/../dir/real \n"
 		 "2 8/7 11: 0 0 0 /no/such/place/gone  \n"
 		 "3 8/7 11: 0 0 0   \n"
-		 "4 8/7 7: 4 5 65   \n");
+		 "4 8/7 11: 0 0 0 /no/such/place  \n"
+		 "5 8/7 7: 4 5 65   \n");
 }
 
 static void test_what_is_broken_is_counted(void **state)

@@ -66,6 +66,21 @@ static void test_places(void **state)
 	check_place(&view, "link/none/x", below("/link/none/x"));
 }
 
+/* What a name leads to takes the place of what was asked for before; nothing, if it leads nowhere. */
+static void test_targets(void **state)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	places_target(&view, "link/b", &out);
+	assert_string_equal(strbuf_str(&out), below("/a/b"));
+	places_target(&view, "none", &out);
+	assert_string_equal(strbuf_str(&out), "");
+	strbuf_addstr(&out, "before");
+	places_target(&view, "link", &out);
+	assert_string_equal(strbuf_str(&out), below("/a"));
+}
+
 static void test_a_root_of_its_own(void **state)
 {
 	char root[PATH_MAX];
@@ -108,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_a_root_of_its_own),
 		cmocka_unit_test(test_too_late),
 	};
