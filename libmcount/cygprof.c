@@ -11,17 +11,18 @@
  * calls for the compiler (gcc manual, "Program Instrumentation Options").
  */
 /*
- * The stack pointer of the function that calls a hook, from the hook's own frame: return address and saved frame
- * pointer lie between. All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
+ * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5, section 6.4), which is right above its return
+ * address. The hook needs no frame pointer for it. All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
  */
-#define CALLER_SP() ((uint64_t)__builtin_frame_address(0) + 16 + FRAME_EXPLICIT)
+#define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	return record_addr(f->data) == (fn & RECORD_ADDR_MASK);
+	/* record_addr() is all above this shift, and as wide as what is left of @fn. */
+	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
 /*
@@ -66,6 +67,15 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!planned_skips(t) || !is_on_stack(t, sp) || sp > t->top->slot)
 		return false;
 	return !is_of(t->top, fn) || (t->cyg_again && t->cyg_again--);
+}
+
+/*
+ * HOT: whether that is a call, or the exit, of a function that is left alone, be it by filters or because it is left out, and nothing has to be noted or ended for it: nearly all of
+ * those. It needs no guard, for nothing changes that a signal handler could see half done.
+ */
+static inline bool is_left_alone(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return planned_leaves_out(t, fn) && sp <= t->top->slot && !is_of(t->top, fn);
 }
 
 /* Whether the innermost call is the one that has begun there. */
@@ -240,53 +250,78 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: the same under a plan. */
-static inline void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+/*
+ * The hooks themselves only find out which of these goes on, so that calls that are left alone need none of their registers. They set
+ * the guard: the hook has seen that it is not set.
+ */
+static inline void guard_take(struct thread *t)
 {
-	if (planned_passes(t, fn)) {
-		if (unlikely(!fast_push_alike(t, sp, caller, fn))) {
-			enter_beyond(t, sp, fn, caller);
-			return;
-		}
-	} else if (planned_leaves_out(t, fn)) {
+	t->busy = 1;
+	guard_barrier();
+}
+
+/* HOT: there is no plan. */
+NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) || unlikely(!probe.plain) ||
+	    (!fast_push_alike(t, sp, caller, fn) && !fast_push(t, sp, caller, fn)))
+		enter_guarded(t, sp, fn, caller);
+	else
+		guard_leave_fast(t);
+}
+
+/* HOT: under a plan, all but what follows. */
+NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		enter_guarded(t, sp, fn, caller);
+	else if (planned_leaves_out(t, fn)) {
 		if (!planned_is_open(t))
 			note_unwanted(t, fn);
+		guard_leave_fast(t);
 	} else if (planned_admits(t, fn)) {
-		if (unlikely(!planned_push_admitted(t, sp, caller, fn))) {
+		if (unlikely(!planned_push_admitted(t, sp, caller, fn)))
 			enter_guarded(t, sp, fn, caller);
-			return;
-		}
-	} else {
-		if (planned_is_open(t))
-			enter_rule_open(t, sp, fn, caller);
-		else if (t->planned->open_base)
-			enter_rule_ready(t, sp, fn, caller);
-		else if (t->calls == t->planned->skip_outside)
-			enter_rule_outside(t, sp, fn, caller);
 		else
-			enter_rule(t, sp, fn, caller);
-		return;
-	}
-	guard_leave_fast(t);
+			guard_leave_fast(t);
+	} else if (planned_is_open(t))
+		enter_rule_open(t, sp, fn, caller);
+	else if (t->planned->open_base)
+		enter_rule_ready(t, sp, fn, caller);
+	else if (t->calls == t->planned->skip_outside)
+		enter_rule_outside(t, sp, fn, caller);
+	else
+		enter_rule(t, sp, fn, caller);
+}
+
+/* HOT: the thread is open, and the function has no rule. */
+NOINLINE static void enter_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) ||
+	    unlikely(!probe_is_recording()) || unlikely(!probe_skips))
+		enter_by_plan(t, sp, fn, caller);
+	else if (unlikely(!fast_push_alike(t, sp, caller, fn)))
+		enter_beyond(t, sp, fn, caller);
+	else
+		guard_leave_fast(t);
 }
 
 void __cyg_profile_func_enter(void *fn, void *caller)
 {
-	struct thread *t = fast_guard();
+	struct thread *t = self;
 	uint64_t sp = CALLER_SP();
 
-	if (unlikely(!t))
+	if (unlikely(!t) || unlikely(t->busy))
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
-	else if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
-		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (t->planned)
+	else if (!t->planned)
+		enter_alike(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else if (planned_knows(t, (uint64_t)fn))
+		enter_open(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else if (!is_left_alone(t, sp, (uint64_t)fn) || unlikely(sp < t->low))
 		enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (unlikely(!probe.plain) ||
-		 (!fast_push_alike(t, sp, (uint64_t)caller, (uint64_t)fn) &&
-		  !fast_push(t, sp, (uint64_t)caller, (uint64_t)fn)))
-		enter_guarded(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else
-		guard_leave_fast(t);
 }
 
 /* HOT: whether the exit hook is called far away from where the innermost call was entered: it may be on another stack. */
@@ -311,27 +346,49 @@ NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-void __cyg_profile_func_exit(void *fn, void *caller)
+/* HOT: the exit of a call that has a frame, most likely; the guard is set. */
+static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	struct thread *t = fast_guard();
-	uint64_t sp = CALLER_SP();
-
-	if (unlikely(!t))
-		exit_unguarded(sp, (uint64_t)fn);
-	else if (t->planned &&
-		 (was_unwanted(t, sp, (uint64_t)fn) || was_left_out(t, sp, (uint64_t)fn)))
-		guard_leave_fast(t);
-	else if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) ||
-		 unlikely(!is_of(t->top, (uint64_t)fn)))
-		exit_guarded(t, sp, (uint64_t)fn);
+	if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) || unlikely(!is_of(t->top, fn)))
+		exit_guarded(t, sp, fn);
 	else if (likely(fast_pop_alike(t)))
 		guard_leave_fast(t);
 	else if (t->planned)
-		exit_rule(t, sp, (uint64_t)fn);
+		exit_rule(t, sp, fn);
 	else if (likely(fast_pop(t)))
 		guard_leave_fast(t);
 	else
-		exit_guarded(t, sp, (uint64_t)fn);
+		exit_guarded(t, sp, fn);
+}
+
+/* HOT: there is no plan, or none that leaves out anything of a thread that is open. */
+NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	guard_take(t);
+	exit_seen(t, sp, fn);
+}
+
+/* HOT: all others. */
+NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	guard_take(t);
+	if (was_unwanted(t, sp, fn) || was_left_out(t, sp, fn))
+		guard_leave_fast(t);
+	else
+		exit_seen(t, sp, fn);
+}
+
+void __cyg_profile_func_exit(void *fn, void *caller)
+{
+	struct thread *t = self;
+	uint64_t sp = CALLER_SP();
+
+	if (unlikely(!t) || unlikely(t->busy))
+		exit_unguarded(sp, (uint64_t)fn);
+	else if (!t->planned || (planned_is_open(t) && !t->planned->has_left_out))
+		exit_alike(t, sp, (uint64_t)fn);
+	else if (!is_left_alone(t, sp, (uint64_t)fn) || unlikely(!is_on_stack(t, sp)))
+		exit_by_plan(t, sp, (uint64_t)fn);
 }
 
 OWN_NAME(__cyg_profile_func_enter);

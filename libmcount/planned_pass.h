@@ -61,10 +61,16 @@ static inline bool planned_skips(const struct thread *t)
 	return p && (t->calls == p->skip_outside || t->calls == p->skip_out);
 }
 
+/* Whether @t is open, and @addr has no rule: its calls are recorded by the fast paths, unless nothing is recorded at present, or there are news. */
+static inline bool planned_knows(const struct thread *t, uint64_t addr)
+{
+	return t->calls[planned_place_of(addr)].call == addr;
+}
+
 /* Whether the fast paths may record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == addr && probe_is_recording() && probe_skips;
+	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
 }
 
 /* Whether a call of @addr is to be left alone: what the entry stubs find, too. */

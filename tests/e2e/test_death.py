@@ -11,7 +11,7 @@ import pytest
 import trees
 from data import ENTRY, EXIT, Recording
 from programs import METHODS, Variant, build, program
-from tools import TOP, UTRAIL, environment, run, utrail
+from tools import TOP, UTRAIL, environment, is_alive, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -33,22 +33,15 @@ class Running:
         )
         self.pid = int(self.proc.stdout.readline())
 
-    def is_alive(self):
-        try:
-            with open(f"/proc/{self.pid}/stat") as f:
-                return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-        except FileNotFoundError:
-            return False
-
     def rounds(self):
         """The number in the next line of the program."""
         return int(self.proc.stdout.readline())
 
     def wait_for_the_program(self, limit_s=20):
         end = time.monotonic() + limit_s
-        while self.is_alive() and time.monotonic() < end:
+        while is_alive(self.pid) and time.monotonic() < end:
             time.sleep(0.02)
-        return not self.is_alive()
+        return not is_alive(self.pid)
 
     def finish(self):
         out, err = self.proc.communicate(timeout=60)
@@ -144,7 +137,7 @@ def test_recorder_is_killed(start, variant):
     os.waitid(os.P_PID, r.proc.pid, os.WEXITED | os.WNOWAIT)
     first = r.rounds()
     later = [r.rounds() for _ in range(5)][-1]
-    assert later > first and r.is_alive()
+    assert later > first and is_alive(r.pid)
     os.kill(r.pid, signal.SIGTERM)  # its own handler ends it in order
     assert r.wait_for_the_program()
     assert r.proc.stdout.read().endswith("ended by itself\n")

@@ -21,7 +21,7 @@ import time
 
 import pytest
 from data import EXIT, Recording
-from tools import LIMIT_S, TOP, UTRAIL, environment, has_sanitizer, run, wait_until
+from tools import LIMIT_S, TOP, UTRAIL, environment, has_sanitizer, is_alive, run, wait_until
 
 # FLUSH_INTERVAL_NS of the writer, which the overview promises, and what waking up takes.
 DOCUMENTED_NS = 100_000_000
@@ -57,14 +57,6 @@ def begin(exe, top):
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True, text=True)
     witness, program = map(int, proc.stdout.readline().split())
     return proc, witness, program
-
-
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def hear(witness, top):

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 from proc_ways import only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
-from tools import UTRAIL, environment, run, utrail, wait_until
+from tools import UTRAIL, environment, run, state_of, utrail, wait_until
 
 THREADS = """
 #include <pthread.h>
@@ -141,11 +141,6 @@ def test_a_script_is_a_program_with_an_interpreter(workdir):
 def test_directory_is_the_users_own(workdir):
     record("true").must()
     assert (workdir / "uftrace.data").stat().st_mode & 0o777 == 0o700
-
-
-def state_of(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rpartition(")")[2].split()[0]
 
 
 def start(*command):

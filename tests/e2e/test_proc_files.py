@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way, what_matters  # noqa: F401  (a fixture)
 from test_proc import compile_here, events, of_kind, record
-from tools import UTRAIL, environment, run, utrail, wait_until
+from tools import UTRAIL, environment, is_alive, run, utrail, wait_until
 
 # Each call in each way in which it may succeed, and some that fail. Static: there is no probe that opens files of its own.
 PROGRAM = r"""
@@ -465,7 +465,7 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
     recorder.kill()
     recorder.wait(30)
     for process in (pid, sleeper):
-        wait_until(lambda: not os.path.exists(f"/proc/{process}") or "Z" in open(f"/proc/{process}/stat").read().split(")")[-1])
+        wait_until(lambda: not is_alive(process))
     assert not (workdir / "out").exists()
 
 
@@ -481,7 +481,7 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # n
     if options or way == "bpf":
         os.kill(pid, signal.SIGKILL)
     else:
-        wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split(")")[-1])
+        wait_until(lambda: not is_alive(pid))
 
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):

@@ -116,6 +116,19 @@ def peer(*args, preempted=False, **kw):
     return run_tool(PEER, args, preempted, kw)
 
 
+def state_of(pid):
+    """Its letter, see proc_pid_stat(5). "X" as well for one that nobody knows any more: it may end while it is asked for."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
+def is_alive(pid):
+    return state_of(pid) not in "ZX"
+
+
 def wait_until(condition):
     """What @condition returns when it is true at last."""
     end = time.monotonic() + LIMIT_S

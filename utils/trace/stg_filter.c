@@ -149,22 +149,45 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 	stage->nr_inherited = depth;
 }
 
-/* trace_on and trace_off count for all tasks, from the moment on at which they are reached in any of them. */
+/*
+ * trace_on and trace_off count for all tasks, from the moment on at which they are reached in any of them. In that task itself they count from the call on that says so: what
+ * is before it may have the same time.
+ */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
 	const struct call_filter *filter = stage->filter;
 
-	while (stage->switch_at < filter->nr_switches && !filter->collects &&
-	       filter->switches[stage->switch_at].time_ns <= now_ns)
-		stage->is_on = filter->switches[stage->switch_at++].is_on;
+	while (stage->switch_at < filter->nr_switches && !filter->collects) {
+		const struct filter_switch *next = &filter->switches[stage->switch_at];
+
+		if (next->time_ns + (next->task == stage->task) > now_ns)
+			break;
+		stage->is_on = next->is_on;
+		stage->switch_at++;
+	}
+}
+
+static void reach_switch(struct stg_filter *stage, uint64_t time_ns)
+{
+	const struct filter_switch *next = stage->filter->switches + stage->switch_at;
+
+	if (stage->switch_at >= stage->filter->nr_switches || next->task != stage->task ||
+	    next->time_ns != time_ns)
+		return;
+	stage->is_on = next->is_on;
+	stage->switch_at++;
 }
 
 static int note_switch(struct stg_filter *stage, const struct trigger *trigger, uint64_t time_ns)
 {
 	struct call_filter *filter = stage->filter;
 
-	if (!filter->collects || !(trigger->flags & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)))
+	if (!(trigger->flags & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)))
 		return 0;
+	if (!filter->collects) {
+		reach_switch(stage, time_ns);
+		return 0;
+	}
 
 	struct filter_switch *switches = vec_grow(filter->switches, filter->nr_switches,
 						  sizeof(*switches));
@@ -172,10 +195,13 @@ static int note_switch(struct stg_filter *stage, const struct trigger *trigger, 
 	if (!switches)
 		return -ENOMEM;
 	filter->switches = switches;
-	switches[filter->nr_switches++] = (struct filter_switch){
+	switches[filter->nr_switches] = (struct filter_switch){
 		.time_ns = time_ns,
+		.task = stage->task,
+		.nth = filter->nr_switches,
 		.is_on = (trigger->flags & TRIGGER_TRACE_ON) != 0,
 	};
+	filter->nr_switches++;
 	return 0;
 }
 
@@ -491,19 +517,21 @@ ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
 
 /* --- what all tasks share --- */
 
-static int compare_time(const void *a, const void *b)
+static int compare_switches(const void *a, const void *b)
 {
 	const struct filter_switch *x = a;
 	const struct filter_switch *y = b;
 
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? 1 : -1;
+	return (x->nth > y->nth) - (x->nth < y->nth);
 }
 
 void call_filter_sort_switches(struct call_filter *filter)
 {
 	if (filter->nr_switches)
 		qsort(filter->switches, filter->nr_switches, sizeof(*filter->switches),
-		      compare_time);
+		      compare_switches);
 	filter->collects = false;
 }
 

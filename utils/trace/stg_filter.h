@@ -25,8 +25,11 @@ struct selection {
 	uint32_t depth;
 };
 
+/* @task: where it was reached, task->index. @nth: as they were found, those of a task in their order */
 struct filter_switch {
 	uint64_t time_ns;
+	size_t task;
+	size_t nth;
 	bool is_on;
 };
 

@@ -44,7 +44,7 @@ struct budget_func {
 };
 
 /* Below that nothing is decided: sums of so little say nothing. */
-#define BUDGET_CPU_MIN_NS 30000000ULL
+#define BUDGET_CPU_MIN_NS 25000000ULL
 
 /* What recording takes, as a part of the program's own time. */
 double budget_overhead(const struct budget *b, const struct budget_time *t);

@@ -17,10 +17,10 @@
 #include "utils/object/demangle.h"
 
 /* How often it is looked at. The first time comes soon, since a program that calls a lot does so from its start. */
-#define LOOK_MS 50
+#define LOOK_MS 30
 
 /* After a change rings still have what was called before it. */
-#define SETTLE_NS (100 * NSEC_PER_MSEC)
+#define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
  * What calls cost, in reads of the clock with their records, of which a recorded call has two: what else there is to a call makes it more, and a real
