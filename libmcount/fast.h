@@ -68,17 +68,12 @@ static inline uint64_t fast_depth_inside(const struct frame *f)
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/* What the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come from them. */
-static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+/* A frame and its ENTRY, with room for both. */
+static inline void fast_put_entry(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
+				  uint64_t now_ns)
 {
-	struct frame *top = t->top;
-	struct frame *f = top + 1;
-	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(top);
-	uint64_t now_ns;
+	struct frame *f = t->top + 1;
 
-	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||
-	    unlikely(!fast_clock(t, &now_ns)))
-		return false;
 	t->last_ns = now_ns;
 	f->slot = slot;
 	f->ret = ret;
@@ -89,22 +84,42 @@ static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret
 	t->top = f;
 	t->written = f;
 	hot_commit(t, put_record(t->at, now_ns, data));
+}
+
+/* The EXIT of the innermost frame, which is gone then. */
+static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
+{
+	struct frame *f = t->top;
+
+	t->last_ns = now_ns;
+	t->top = f - 1;
+	t->written = f - 1;
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+}
+
+/* What the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come from them. */
+static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *top = t->top;
+	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(top);
+	uint64_t now_ns;
+
+	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	fast_put_entry(t, slot, ret, data, now_ns);
 	return true;
 }
 
 /* The same for a return. */
 static inline bool fast_pop_alike(struct thread *t)
 {
-	struct frame *f = t->top;
 	uint64_t now_ns;
 
-	if (f <= t->fast_base || unlikely(!probe.is_on) || unlikely(!fast_has_room(t)) ||
+	if (t->top <= t->fast_base || unlikely(!probe.is_on) || unlikely(!fast_has_room(t)) ||
 	    unlikely(!fast_clock(t, &now_ns)))
 		return false;
-	t->last_ns = now_ns;
-	t->top = f - 1;
-	t->written = f - 1;
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+	fast_put_exit(t, now_ns);
 	return true;
 }
 
@@ -156,10 +171,7 @@ static inline bool fast_pop(struct thread *t)
 	}
 	if (unlikely(!fast_has_room(t)))
 		return false;
-	t->last_ns = now_ns;
-	t->top = f - 1;
-	t->written = f - 1;
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+	fast_put_exit(t, now_ns);
 	return true;
 }
 

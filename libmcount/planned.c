@@ -419,11 +419,36 @@ NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t a
 	return enter_known(t, slot, addr, regs);
 }
 
+/*
+ * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows such calls, but not the first one of a function, nor those of two whose places are
+ * the same; and it leaves to this what is called by a jump (its frame has the slot of the one around it), and where the segment has no room or the clock needs a new fit.
+ */
+static bool enter_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	bool is_known = planned_knows(t, addr);
+
+	if (!planned_is_open(t) || !probe_is_recording() || !probe_skips ||
+	    (!is_known && find_func(t->planned, addr)))
+		return false;
+	/* That may end it: there is a fork to be reported, or the end of the recording. */
+	if (!hot_reserve(t, sizeof(struct record)) || t->top >= t->fast_limit)
+		return false;
+	fast_put_entry(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
+		       hot_clock(t));
+	if (!is_known)
+		planned_note_pass(t->planned, addr, addr);
+	return true;
+}
+
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
+	if (enter_passing(t, (uint64_t)slot, *slot, addr)) {
+		*slot = (uint64_t)arch_return_trampoline;
+		return 1;
+	}
 	if (enter_simple(t, slot, addr, regs))
 		return 1;
 	return enter_known(t, slot, addr, regs);
@@ -435,6 +460,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return false;
+	if (enter_passing(t, sp, ret, addr))
+		return true;
 	planned_settle(t);
 	/* Whether there is another plan was seen to by planned_is_unwanted(). */
 	if (likely(planned_fast_enter_known(t, sp, ret, addr, NULL)))
@@ -456,6 +483,8 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
 	    planned_is_unwanted(t, addr))
+		return;
+	if (enter_passing(t, id, *slot, addr))
 		return;
 	if (planned_is_open(t) ? planned_is_too_deep(t, addr) ||
 					 planned_fast_enter_open(t, id, *slot, addr, regs)

@@ -149,10 +149,20 @@ void planned_leave_unseen(struct thread *t)
 	planned_open(t, planned_frame_of(t, t->top));
 }
 
+/* The end of a call that the fast paths have pushed, of a thread that is open and stays so: it was jumped out of, or there was no room, or no fit of the clock. */
+static bool leave_passing(struct thread *t)
+{
+	if (t->top <= t->fast_base || !probe_is_recording() ||
+	    !hot_reserve(t, sizeof(struct record)) || t->top <= t->fast_base)
+		return false;
+	fast_put_exit(t, hot_clock(t));
+	return true;
+}
+
 void planned_leave_top(struct thread *t, const struct arch_regs *regs)
 {
 	if (t->planned->open_base) {
-		if (planned_leave_open(t, regs))
+		if (planned_leave_open(t, regs) || leave_passing(t))
 			return;
 		planned_close(t);
 	}

@@ -146,6 +146,68 @@ static void left_out(void **state)
 	end(&s, "0(2()3()3(2())2()2())");
 }
 
+/* A thread stays open where the stub does not go on by itself: each of its frames would return by the long way else. */
+static void stays_open(void **state)
+{
+	const struct arch_regs regs = arch_regs_of(0, 0, 0);
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--n-----", 0, 4, PLAN_SELECTIVE });
+	sketch_call(place(0), 0);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+
+	struct frame *base = s.t->planned->open_base;
+
+	/* A function that has no call yet. */
+	sketch_call(place(1), 3);
+	assert_true(planned_is_open(s.t));
+	/* Another one had its place. */
+	s.t->planned->pass[planned_place_of(SKETCH_ADDR(1))].call = 1;
+	one(2, 1);
+	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, SKETCH_ADDR(1));
+	/* Called by a jump from the end of another: both have one slot. */
+	sketch_call(place(2), 4);
+	assert_int_equal(probe_entry(place(2), SKETCH_ADDR(1), &regs), 1);
+	assert_true(planned_is_open(s.t));
+	assert_int_equal(probe_exit((uint64_t)place(2), &regs), (uint64_t)arch_return_trampoline);
+	sketch_leave(place(2), 4);
+	/* The segment is full, at a call and at its end; and the clock needs a new fit. */
+	s.t->end = s.t->at;
+	sketch_call(place(2), 5);
+	s.t->end = s.t->at;
+	sketch_leave(place(2), 5);
+	s.t->refit_ticks = 0;
+	sketch_call(place(2), 6);
+	s.t->refit_ticks = 0;
+	sketch_leave(place(2), 6);
+	assert_true(planned_is_open(s.t));
+	/* Left by a longjmp. */
+	sketch_call(place(2), 1);
+	sketch_call(place(3), 6);
+	one(1, 1);
+	assert_true(planned_is_open(s.t));
+	assert_ptr_equal(s.t->planned->open_base, base);
+	/* But not where it may not: deeper than the limit, with a rule, or while nothing is recorded. */
+	sketch_call(place(1), 1);
+	sketch_call(place(2), 1);
+	sketch_call(place(3), 1);
+	one(4, 3);
+	one(4, 7);
+	for (unsigned i = 4; --i > 0;)
+		sketch_leave(place(i), 1);
+	sketch_call(place(1), 2);
+	one(2, 3);
+	sketch_leave(place(1), 2);
+	probe.is_on = false;
+	one(1, 5);
+	probe.is_on = true;
+	one(1, 5);
+	sketch_leave(place(0), 0);
+	assert_int_equal(s.t->top - s.t->frames, 0);
+	end(&s, "0(1()3(1()4(1())5()6()1(6()))1()1(1(1()))5())");
+}
+
 /* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
 static void opted_out(void **state)
 {
@@ -490,21 +552,14 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_were_alike),
-		cmocka_unit_test(held_back),
-		cmocka_unit_test(open_filters),
-		cmocka_unit_test(opted_in),
-		cmocka_unit_test(opted_in_by_half),
-		cmocka_unit_test(opted_in_settled),
-		cmocka_unit_test(in_a_handler),
-		cmocka_unit_test(what_is_needed),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(extended),
-		cmocka_unit_test(left_out),
-		cmocka_unit_test(opted_out),
-		cmocka_unit_test(opted_out_at_the_limit),
-		cmocka_unit_test(captured),
-		cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
+		cmocka_unit_test(open_filters),	    cmocka_unit_test(opted_in),
+		cmocka_unit_test(opted_in_by_half), cmocka_unit_test(opted_in_settled),
+		cmocka_unit_test(in_a_handler),	    cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(refused),	    cmocka_unit_test(extended),
+		cmocka_unit_test(left_out),	    cmocka_unit_test(stays_open),
+		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
 		cmocka_unit_test(captured_by_half),
 	};
 
