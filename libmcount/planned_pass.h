@@ -13,7 +13,8 @@
  *
  * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
  * than that around it. planned.now is what holds inside of planned.open_base, the innermost frame that is not one of them. Before anybody
- * else looks, planned_settle() makes them what others are, and the thread is not open any more.
+ * else looks, planned_settle() makes them what others are, and the thread is not open any more. That costs each of their returns the long way, so nothing that is common does it: what
+ * the stubs do not do themselves (a call by a jump, a full segment, a new fit of the clock, a function that is not in the table) C does without that.
  *
  * A function of which no more is said than that something is captured ends nothing of that: planned_fast_capture() pushes its frame as the fast paths
  * would. If it is the return value, the frame has a struct open_frame, and is thread->fast_base, so that its return comes to planned_leave_open().
