@@ -427,7 +427,7 @@ static bool enter_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 {
 	bool is_known = planned_knows(t, addr);
 
-	if (!planned_is_open(t) || !probe_is_recording() || !probe_skips ||
+	if (!planned_is_open(t) || !probe_is_recording() || !probe_skips || steer_has_news() ||
 	    (!is_known && find_func(t->planned, addr)))
 		return false;
 	/* That may end it: there is a fork to be reported, or the end of the recording. */
