@@ -306,6 +306,8 @@ def test_chosen_at_the_start(workdir, recording):
         assert wrong.status != 0
         assert "'read=task-clock': which counters are read by name is chosen as the recording begins" in wrong.err
         utrail("control", "data", "trigger", "main@read=context-switches").must()
+        # On a busy machine the program may not have come to a leaf yet.
+        wait_until(lambda: "diff:context-switches" in utrail("replay", "-d", "data").out)
     finally:
         recorder.terminate()
         recorder.wait()
