@@ -236,8 +236,7 @@ void aside_give_up(struct thread *t)
 		aside->busy = 0;
 		return;
 	}
-	aside->busy = 1;
-	guard_barrier();
+	guard_take(aside);
 	frames_leave_inside(aside, INT64_MAX);
 	guard_barrier();
 	aside->busy = 0;

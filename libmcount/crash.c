@@ -52,8 +52,7 @@ void crash_note(int sig, const siginfo_t *info)
 	/* In a hook of ours: the frames are not to be relied on. */
 	if (t->busy)
 		return;
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	if (t->planned)
 		planned_write_entries(t, t->top);
 	else if (t->top > t->written)

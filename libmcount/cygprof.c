@@ -254,11 +254,6 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
  * The hooks themselves only find out which of these goes on, so that calls that are left alone need none of their registers. They set
  * the guard: the hook has seen that it is not set.
  */
-static inline void guard_take(struct thread *t)
-{
-	t->busy = 1;
-	guard_barrier();
-}
 
 /* HOT: there is no plan. */
 NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
@@ -271,7 +266,19 @@ NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uin
 		guard_leave_fast(t);
 }
 
-/* HOT: under a plan, all but what follows. */
+/* HOT: the fast paths may record it as if there were no plan. */
+NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		enter_guarded(t, sp, fn, caller);
+	else if (unlikely(!fast_push_alike(t, sp, caller, fn)))
+		enter_beyond(t, sp, fn, caller);
+	else
+		guard_leave_fast(t);
+}
+
+/* HOT: all others. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -296,19 +303,6 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 		enter_rule(t, sp, fn, caller);
 }
 
-/* HOT: the thread is open, and the function has no rule. */
-NOINLINE static void enter_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
-{
-	guard_take(t);
-	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) ||
-	    unlikely(!probe_is_recording()) || unlikely(!probe_skips))
-		enter_by_plan(t, sp, fn, caller);
-	else if (unlikely(!fast_push_alike(t, sp, caller, fn)))
-		enter_beyond(t, sp, fn, caller);
-	else
-		guard_leave_fast(t);
-}
-
 void __cyg_profile_func_enter(void *fn, void *caller)
 {
 	struct thread *t = self;
@@ -318,8 +312,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
 	else if (!t->planned)
 		enter_alike(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (planned_knows(t, (uint64_t)fn))
-		enter_open(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else if (planned_passes(t, (uint64_t)fn))
+		enter_passing(t, sp, (uint64_t)fn, (uint64_t)caller);
 	else if (!is_left_alone(t, sp, (uint64_t)fn) || unlikely(sp < t->low))
 		enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
 }

@@ -42,8 +42,7 @@ static inline struct thread *fast_guard(void)
 
 	if (unlikely(!t) || unlikely(t->busy))
 		return NULL;
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	return t;
 }
 

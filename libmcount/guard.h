@@ -20,8 +20,7 @@ static inline struct thread *guard_enter(void)
 	}
 	if (unlikely(t->busy))
 		return aside_enter(t);
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	return t;
 }
 
@@ -58,8 +57,7 @@ static inline struct thread *guard_return(void)
 		if (!t || t->busy)
 			return NULL;
 	}
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	return t;
 }
 

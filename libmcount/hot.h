@@ -7,6 +7,13 @@
 /* Keep the compiler from moving work out of the guarded region; a signal handler is the only other party. */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
+/* HOT: set the guard of @t, which is not set. */
+static inline void guard_take(struct thread *t)
+{
+	t->busy = 1;
+	guard_barrier();
+}
+
 /*
  * HOT: the recording's clock.
  *   cost            one counter read, a multiplication and two compares

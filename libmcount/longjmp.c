@@ -35,8 +35,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 	if (!t || t == &probe_idle_thread || t->busy || target % 8 ||
 	    target - (uint64_t)__builtin_frame_address(0) > MAX_JUMP_BYTES)
 		return;
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	if (t->top->slot < target)
 		frames_leave_inside(t, target);
 	entry_setjmp_returns(t, (uint64_t)env, target, value ? value : 1);

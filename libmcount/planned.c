@@ -328,12 +328,35 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 	return true;
 }
 
+/*
+ * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows such calls, but not the first one of a function, nor those of two whose places are
+ * the same; and it leaves to this what is called by a jump (its frame has the slot of the one around it), and where the segment has no room or the clock needs a new fit.
+ */
+static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	bool is_known = planned_knows(t, addr);
+
+	if (!probe_is_recording() || !probe_skips || steer_has_news() ||
+	    (!is_known && find_func(t->planned, addr)))
+		return false;
+	/* Room may end that the thread is open: there is a fork to be reported, or the end of the recording. A call that is too deep asks for none. */
+	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
+	    t->top >= t->fast_limit)
+		return false;
+	fast_put_entry(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
+		       hot_clock(t));
+	if (!is_known)
+		planned_note_pass(t->planned, addr, addr);
+	return true;
+}
+
 /* What may be of interest, by a function that nothing depends on but the selection. */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)
 {
 	if (planned_is_open(t))
-		return planned_fast_enter_open(t, slot, ret, addr, regs);
+		return push_passing(t, slot, ret, addr) ||
+		       planned_fast_enter_open(t, slot, ret, addr, regs);
 	if (t->planned->open_base)
 		return planned_fast_admit(t, slot, ret, addr);
 	return (t->calls == t->planned->skip_outside && planned_fast_opt_in(t, slot, ret, addr)) ||
@@ -419,36 +442,11 @@ NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t a
 	return enter_known(t, slot, addr, regs);
 }
 
-/*
- * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows such calls, but not the first one of a function, nor those of two whose places are
- * the same; and it leaves to this what is called by a jump (its frame has the slot of the one around it), and where the segment has no room or the clock needs a new fit.
- */
-static bool enter_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
-{
-	bool is_known = planned_knows(t, addr);
-
-	if (!planned_is_open(t) || !probe_is_recording() || !probe_skips || steer_has_news() ||
-	    (!is_known && find_func(t->planned, addr)))
-		return false;
-	/* That may end it: there is a fork to be reported, or the end of the recording. */
-	if (!hot_reserve(t, sizeof(struct record)) || t->top >= t->fast_limit)
-		return false;
-	fast_put_entry(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
-		       hot_clock(t));
-	if (!is_known)
-		planned_note_pass(t->planned, addr, addr);
-	return true;
-}
-
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
-	if (enter_passing(t, (uint64_t)slot, *slot, addr)) {
-		*slot = (uint64_t)arch_return_trampoline;
-		return 1;
-	}
 	if (enter_simple(t, slot, addr, regs))
 		return 1;
 	return enter_known(t, slot, addr, regs);
@@ -460,7 +458,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
 		return false;
-	if (enter_passing(t, sp, ret, addr))
+	if (planned_is_open(t) && push_passing(t, sp, ret, addr))
 		return true;
 	planned_settle(t);
 	/* Whether there is another plan was seen to by planned_is_unwanted(). */
@@ -484,9 +482,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
 	    planned_is_unwanted(t, addr))
 		return;
-	if (enter_passing(t, id, *slot, addr))
-		return;
-	if (planned_is_open(t) ? planned_is_too_deep(t, addr) ||
+	if (planned_is_open(t) ? push_passing(t, id, *slot, addr) || planned_is_too_deep(t, addr) ||
 					 planned_fast_enter_open(t, id, *slot, addr, regs)
 			       : t->planned->open_base && planned_fast_admit(t, id, *slot, addr))
 		return;

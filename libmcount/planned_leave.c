@@ -123,16 +123,12 @@ NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *re
 
 bool planned_leave_admitted(struct thread *t)
 {
-	struct frame *f = t->top;
 	uint64_t now_ns;
 
 	if (!probe_is_recording() || !fast_has_room(t) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
-	t->last_ns = now_ns;
 	planned_admit_over(t);
-	t->top = f - 1;
-	t->written = f - 1;
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+	fast_put_exit(t, now_ns);
 	return true;
 }
 

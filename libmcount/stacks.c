@@ -185,8 +185,7 @@ static void switch_to(struct thread *from, struct thread *to)
 	if (from->has_aside_records)
 		aside_flush(from);
 	to->home = from->is_made ? from->home : from;
-	to->busy = 1;
-	guard_barrier();
+	guard_take(to);
 	self = to;
 	guard_barrier();
 	from->busy = 0;

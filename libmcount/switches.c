@@ -34,8 +34,7 @@ static void show_open_calls(void)
 
 	if (!t || t->busy || !t->planned || !probe.is_on || !probe.tracing)
 		return;
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	planned_write_entries(t, t->top);
 	guard_barrier();
 	t->busy = 0;

@@ -215,8 +215,7 @@ void thread_leave_alone(void)
 
 	if (!t || t == &probe_idle_thread)
 		return;
-	t->busy = 1;
-	guard_barrier();
+	guard_take(t);
 	frames_unhook(t);
 	self = &probe_idle_thread;
 	thread_give_back(t);

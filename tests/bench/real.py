@@ -139,6 +139,11 @@ def run(tool, exe, arguments):
     return Took(elapsed, sum(60 * float(m) + float(s) for m, s in parts))
 
 
+def recording(tool, options):
+    """The command in front of the program: a shell runs it, which has no calls itself."""
+    return [tool, "record", "--force", "--no-libcall", "--no-event", *options, "-d", "data"]
+
+
 def calls_of_data():
     """How many calls the recording has."""
     done = subprocess.run([UTRAIL, "report", "-d", "data", "--no-event", "-f", "call", "--format=csv"], env=environment(), capture_output=True, text=True)
@@ -152,7 +157,7 @@ def measure(name, method, words, runs):
     jobs = {"untraced": ([], bare)}
     for variant, (options, has_peer) in chosen.items():
         for who, tool in [("ours", UTRAIL)] + [("peer", PEER)] * has_peer:
-            jobs[who, variant] = ([tool, "record", "--force", "--no-libcall", "--no-event", *options, "-d", "data"], exe)
+            jobs[who, variant] = (recording(tool, options), exe)
     took = {job: [] for job in jobs}
     calls = {}
     for _ in range(runs):
@@ -171,8 +176,7 @@ def measure(name, method, words, runs):
 def measure_budget(name, method, runs):
     """What a budget is kept to once it is known what to leave out."""
     program = PROGRAMS[name]
-    record = [UTRAIL, "record", "--force", "--no-libcall", "--no-event", BUDGET, "-d", "data"]
-    jobs = {"untraced": ([], build(name, None)), "ours": (record, build(name, method))}
+    jobs = {"untraced": ([], build(name, None)), "ours": (recording(UTRAIL, [BUDGET]), build(name, method))}
     took = {job: [] for job in jobs}
     for _ in range(runs):
         for job, (tool, what) in jobs.items():
