@@ -84,5 +84,5 @@ bool compact_head_decode(const uint8_t *data, struct compact_head *head)
 	};
 	return head->raw_len > 0 && head->raw_len <= COMPACT_RAW_MAX &&
 	       head->body_len <= compact_bound(head->raw_len) &&
-	       head->tokens_len <= head->body_len && head->nr_funcs <= FUNCS_MAX;
+	       head->tokens_len <= head->body_len && head->nr_funcs <= COMPACT_FUNCS_MAX;
 }

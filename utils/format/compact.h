@@ -15,6 +15,8 @@
 /* Of <tid>.dat, in one block at most. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
+/* That a block numbers. */
+#define COMPACT_FUNCS_MAX  4000
 /* So many bytes behind a body must be readable. */
 #define COMPACT_SLACK	   16
 
@@ -77,5 +79,28 @@ uint64_t compact_sum(const uint8_t *data, size_t len);
  */
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw);
+
+/*
+ * A block that is read call by call, for who does not need the bytes of records, but what they say: see utils/format/compact_step.h. Bytes can
+ * be had of what is left of it at any time.
+ *
+ * @coder: borrowed; who has opened a block with it opens no other one meanwhile
+ * @in: the next token, in the body, which has COMPACT_SLACK bytes behind it; @end: behind the last one
+ */
+struct compact_block {
+	struct compact_coder *coder;
+	const uint8_t *in;
+	const uint8_t *end;
+};
+
+/* Begin with a block: arguments as for compact_decode(). False when it is damaged. */
+bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
+			const struct compact_head *head, const uint8_t *body);
+
+/* Write what is left of it, which must be @len bytes, to @raw. False when it is damaged; then @raw may have anything in it. */
+bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
+
+/* When the next record is, if it is a call without payload; 0: it is something else. */
+uint64_t compact_block_next_ns(struct compact_block *block);
 
 #endif

@@ -1,6 +1,6 @@
 /* Unpacking trace records from compact blocks (see compact.h, and doc/internals/compact.md for the layout). */
 #include "utils/format/bytes.h"
-#include "utils/format/compact_tokens.h"
+#include "utils/format/compact_step.h"
 
 /* A varint that ends before @end. NULL: it does not, or is too long. */
 static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
@@ -34,14 +34,11 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
 }
 
 /*
- * @in: where the next token begins; nothing of it is before @end, but COMPACT_SLACK bytes behind that may be read
  * @out: where the next record goes, up to @out_end
  * @words: with @more: of the payload behind the next record
  */
 struct reading {
-	struct compact_coder *coder;
-	const uint8_t *in;
-	const uint8_t *end;
+	struct compact_block block;
 	uint8_t *out;
 	uint8_t *out_end;
 	uint64_t words;
@@ -50,176 +47,142 @@ struct reading {
 
 static bool copy_bytes(struct reading *r, uint64_t len)
 {
-	if (len > (uint64_t)(r->end - r->in) || len > (uint64_t)(r->out_end - r->out))
+	if (len > (uint64_t)(r->block.end - r->block.in) || len > (uint64_t)(r->out_end - r->out))
 		return false;
-	memcpy(r->out, r->in, len);
-	r->in += len;
+	memcpy(r->out, r->block.in, len);
+	r->block.in += len;
 	r->out += len;
 	return true;
 }
 
 /* The number of a function that there is; 0 for none. */
-static bool get_number(struct reading *r, uint32_t *number)
+static bool get_number(struct compact_block *block, uint32_t *number)
 {
-	*number = *r->in++;
+	*number = *block->in++;
 	if (*number >= NUMBER_SHORT)
-		*number = ((*number - NUMBER_SHORT) << 8) + *r->in++ + NUMBER_SHORT;
-	return *number <= r->coder->nr_funcs;
+		*number = ((*number - NUMBER_SHORT) << 8) + *block->in++ + NUMBER_SHORT;
+	return *number <= block->coder->nr_funcs;
 }
 
-static bool obey(struct reading *r, enum escape kind)
+/* Behind the token: an escape without bytes of records. */
+static bool obey(struct compact_block *block, enum escape kind)
 {
-	struct compact_coder *coder = r->coder;
-	uint64_t value;
+	struct compact_coder *coder = block->coder;
 	uint32_t number;
 
 	switch (kind) {
-	case ESCAPE_WORDS:
-	case ESCAPE_BYTES:
-		r->in = get_varint(r->in, r->end, &value);
-		if (!r->in || value > COMPACT_RAW_MAX)
-			return false;
-		return copy_bytes(r, kind == ESCAPE_WORDS ? value * 8 : value);
-	case ESCAPE_PAYLOAD:
-		r->in = get_varint(r->in, r->end, &r->words);
-		r->more = RECORD_MORE;
-		return r->in && r->words <= COMPACT_RAW_MAX;
 	case ESCAPE_TOP:
-		if (!get_number(r, &number) || coder->depth == 0)
+		if (!get_number(block, &number) || coder->depth == 0)
 			return false;
 		set_top(coder, number);
 		return true;
 	case ESCAPE_DEPTH:
-		set_depth(coder, get_u16(r->in, false));
-		r->in += 2;
+		set_depth(coder, get_u16(block->in, false));
+		block->in += 2;
 		return true;
 	case ESCAPE_TIME:
-		coder->last_ns = get_u64(r->in, false);
-		r->in += 8;
+		coder->last_ns = get_u64(block->in, false);
+		block->in += 8;
 		return true;
+	default:
+		return false;
 	}
-	return false;
+}
+
+/* The same of all of them. */
+static bool obey_any(struct reading *r, enum escape kind)
+{
+	struct compact_block *block = &r->block;
+	uint64_t value;
+
+	switch (kind) {
+	case ESCAPE_WORDS:
+	case ESCAPE_BYTES:
+		block->in = get_varint(block->in, block->end, &value);
+		if (!block->in || value > COMPACT_RAW_MAX)
+			return false;
+		return copy_bytes(r, kind == ESCAPE_WORDS ? value * 8 : value);
+	case ESCAPE_PAYLOAD:
+		block->in = get_varint(block->in, block->end, &r->words);
+		r->more = RECORD_MORE;
+		return block->in && r->words <= COMPACT_RAW_MAX;
+	default:
+		return obey(block, kind);
+	}
+}
+
+static void store_call(struct reading *r, const struct compact_call *call)
+{
+	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
+
+	store_word(r->out, call->time_ns);
+	store_word(r->out + 8, compact_call_word(r->block.coder, call) | r->more |
+				       depth << RECORD_DEPTH_SHIFT);
+	r->out += sizeof(struct record);
 }
 
 /*
  * HOT: calls without payload, with the state in registers, up to the first token that is an escape or has a long delta, or to where one
- * may reach behind the end. False: a token is wrong.
+ * may reach behind the end.
  */
-static bool get_plain_calls(struct reading *r)
+static void get_plain_calls(struct reading *r)
 {
-	struct compact_coder *coder = r->coder;
-	const uint64_t *funcs = coder->funcs;
-	const uint8_t *in = r->in;
-	uint8_t *out = r->out;
+	struct compact_state state = compact_state_of(&r->block);
 	const uint8_t *out_last = r->out_end - sizeof(struct record);
-	uint64_t last_ns = coder->last_ns;
-	uint32_t nr_funcs = coder->nr_funcs;
-	uint32_t depth = coder->depth;
-	uint32_t top = coder->top;
-	uint32_t last = coder->last;
-	bool is_good = true;
+	struct reading to = *r;
+	struct compact_call call;
 
-	while (in < r->end && out <= out_last) {
-		const uint8_t *at = in;
-		unsigned first = *at++;
-		enum token token = first & ((1U << TOKEN_BITS) - 1);
-
-		first >>= TOKEN_BITS;
-		if (unlikely(token == TOKEN_ESCAPE || first == DELTA_VARINT))
-			break;
-
-		/* No branch: which of both it is nobody can guess. */
-		uint64_t is_long = first >= DELTA_SHORT;
-		uint64_t more = ((first - DELTA_SHORT) << 8 | *at) + DELTA_SHORT;
-
-		last_ns += is_long ? more : first;
-		at += is_long;
-
-		uint32_t *learned = &coder->contexts[context(top, last)];
-		uint32_t both = *learned;
-		uint32_t symbol = both & 0xffff;
-
-		if (token != TOKEN_LIKELY) {
-			symbol = both >> 16;
-			if (token == TOKEN_NUMBER) {
-				symbol = *at++;
-				if (unlikely(symbol >= NUMBER_SHORT))
-					symbol = NUMBER_SHORT + ((symbol - NUMBER_SHORT) << 8) +
-						 *at++;
-				if (unlikely(symbol > nr_funcs)) {
-					is_good = false;
-					break;
-				}
-			}
-			*learned = both << 16 | symbol;
-		}
-
-		uint32_t is_exit = symbol == SYMBOL_EXIT;
-
-		if (unlikely(depth < is_exit)) {
-			is_good = false;
-			break;
-		}
-		in = at;
-		if (is_exit) {
-			depth--;
-			last = top;
-			symbol = top;
-			top = depth ? *frame(coder, depth - 1) : 0;
-		} else {
-			top = symbol;
-			last = 0;
-			*frame(coder, depth) = symbol;
-		}
-		store_word(out, last_ns);
-		store_word(out + 8, funcs[symbol] | is_exit |
-					    (uint64_t)MIN(depth, (uint32_t)RECORD_DEPTH_MAX)
-						    << RECORD_DEPTH_SHIFT);
-		out += sizeof(struct record);
-		depth += !is_exit;
-	}
-	coder->last_ns = last_ns;
-	coder->depth = depth;
-	coder->top = top;
-	coder->last = last;
-	r->in = in;
-	r->out = out;
-	return is_good;
+	while (to.out <= out_last && compact_step(to.block.coder, to.block.end, &state, UINT64_MAX,
+						  &call) == COMPACT_CALL)
+		store_call(&to, &call);
+	r->out = to.out;
+	compact_state_put(&state, &r->block);
 }
 
-/* One token of a call, whatever is in it. */
-static bool get_call(struct reading *r, enum token token, unsigned first)
+/* One token of a call, whatever is in it; its first byte was read. */
+static bool get_call(struct compact_block *block, enum token token, unsigned first,
+		     struct compact_call *call)
 {
-	struct compact_coder *coder = r->coder;
+	struct compact_coder *coder = block->coder;
 	uint32_t *learned = &coder->contexts[context(coder->top, coder->last)];
 	uint64_t delta = first;
 	uint32_t symbol = token == TOKEN_UNLIKELY ? *learned >> 16 : *learned & 0xffff;
 
 	if (first == DELTA_VARINT)
-		r->in = get_varint(r->in, r->end, &delta);
+		block->in = get_varint(block->in, block->end, &delta);
 	else if (first >= DELTA_SHORT)
-		delta = DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *r->in++);
-	if (!r->in || (token == TOKEN_NUMBER && !get_number(r, &symbol)))
+		delta = DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *block->in++);
+	if (!block->in || (token == TOKEN_NUMBER && !get_number(block, &symbol)))
 		return false;
 	if (token != TOKEN_LIKELY)
 		*learned = *learned << 16 | symbol;
 	coder->last_ns += delta;
-
-	uint32_t is_exit = symbol == SYMBOL_EXIT;
-
-	if (coder->depth < is_exit || r->out_end - r->out < (ptrdiff_t)sizeof(struct record))
+	*call = (struct compact_call){
+		.time_ns = coder->last_ns,
+		.number = symbol,
+		.depth = coder->depth,
+		.is_exit = symbol == SYMBOL_EXIT,
+	};
+	if (coder->depth < call->is_exit)
 		return false;
-
-	uint64_t depth = MIN(coder->depth - is_exit, (uint32_t)RECORD_DEPTH_MAX);
-
-	store_word(r->out, coder->last_ns);
-	store_word(r->out + 8, coder->funcs[is_exit ? coder->top : symbol] | r->more | is_exit |
-				       depth << RECORD_DEPTH_SHIFT);
-	r->out += sizeof(struct record);
-	if (is_exit)
+	if (call->is_exit) {
+		call->number = coder->top;
+		call->depth--;
 		leave(coder);
-	else
+	} else {
 		enter(coder, symbol);
+	}
+	return true;
+}
+
+static bool get_any_call(struct reading *r, enum token token, unsigned first)
+{
+	struct compact_call call;
+
+	if (r->out_end - r->out < (ptrdiff_t)sizeof(struct record) ||
+	    !get_call(&r->block, token, first, &call))
+		return false;
+	store_call(r, &call);
 	if (!r->more)
 		return true;
 	r->more = 0;
@@ -228,35 +191,117 @@ static bool get_call(struct reading *r, enum token token, unsigned first)
 
 static bool get_records(struct reading *r)
 {
-	while (r->in < r->end) {
-		if (!r->more && !get_plain_calls(r))
-			return false;
-		if (r->in >= r->end)
+	struct compact_block *block = &r->block;
+
+	while (block->in < block->end) {
+		if (!r->more)
+			get_plain_calls(r);
+		if (block->in >= block->end)
 			break;
 
-		unsigned first = *r->in++;
+		unsigned first = *block->in++;
 		enum token token = first & ((1U << TOKEN_BITS) - 1);
 
 		first >>= TOKEN_BITS;
-		if (!(token == TOKEN_ESCAPE ? obey(r, first) : get_call(r, token, first)))
+		if (!(token == TOKEN_ESCAPE ? obey_any(r, first) : get_any_call(r, token, first)))
 			return false;
 	}
-	return r->in == r->end && r->out == r->out_end && !r->more;
+	return block->in == block->end && r->out == r->out_end && !r->more;
+}
+
+bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
+			const struct compact_head *head, const uint8_t *body)
+{
+	*block = (struct compact_block){
+		.coder = coder,
+		.in = body,
+		.end = body + head->tokens_len,
+	};
+	if (compact_sum(body, head->body_len) != head->sum)
+		return false;
+	begin(coder);
+	return get_funcs(coder, head->nr_funcs, block->end, body + head->body_len);
+}
+
+bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len)
+{
+	struct reading r = { .block = *block, .out = raw, .out_end = raw + len };
+	bool is_good = get_records(&r);
+
+	block->in = r.block.in;
+	return is_good;
 }
 
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw)
 {
-	struct reading r = {
-		.coder = coder,
-		.in = body,
-		.end = body + head->tokens_len,
-		.out = raw,
-		.out_end = raw + head->raw_len,
-	};
+	struct compact_block block;
 
-	if (compact_sum(body, head->body_len) != head->sum)
-		return false;
-	begin(coder);
-	return get_funcs(coder, head->nr_funcs, r.end, body + head->body_len) && get_records(&r);
+	return compact_block_open(&block, coder, head, body) &&
+	       compact_block_rest(&block, raw, head->raw_len);
+}
+
+/* How much later than the record before it a call is, of which the token begins there; false: damage. */
+static bool get_delta(const struct compact_block *block, uint64_t *delta)
+{
+	const uint8_t *in = block->in;
+	unsigned first = *in++ >> TOKEN_BITS;
+
+	if (first == DELTA_VARINT)
+		return get_varint(in, block->end, delta);
+	*delta = first < DELTA_SHORT ? first : DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *in);
+	return true;
+}
+
+/* It is damaged: nobody gets anything more of it. */
+static enum compact_found spoil(struct compact_block *block)
+{
+	block->in = block->end + 1;
+	return COMPACT_WRONG;
+}
+
+/* Escapes that are no records, up to a token of another kind: COMPACT_CALL, of which nothing was read yet, COMPACT_BYTES, COMPACT_END or COMPACT_WRONG. */
+static enum compact_found obey_all(struct compact_block *block)
+{
+	while (block->in < block->end) {
+		unsigned first = *block->in >> TOKEN_BITS;
+
+		if ((*block->in & ((1U << TOKEN_BITS) - 1)) != TOKEN_ESCAPE)
+			return COMPACT_CALL;
+		if (first == ESCAPE_WORDS || first == ESCAPE_PAYLOAD || first == ESCAPE_BYTES)
+			return COMPACT_BYTES;
+		block->in++;
+		if (!obey(block, first))
+			return spoil(block);
+	}
+	return block->in == block->end ? COMPACT_END : spoil(block);
+}
+
+enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
+				       struct compact_call *call)
+{
+	enum compact_found found = obey_all(block);
+	uint64_t delta;
+
+	if (found != COMPACT_CALL)
+		return found;
+	if (!get_delta(block, &delta))
+		return spoil(block);
+	if (block->coder->last_ns + delta > until_ns)
+		return COMPACT_LATER;
+
+	unsigned first = *block->in++;
+
+	return get_call(block, first & ((1U << TOKEN_BITS) - 1), first >> TOKEN_BITS, call)
+		       ? COMPACT_CALL
+		       : spoil(block);
+}
+
+uint64_t compact_block_next_ns(struct compact_block *block)
+{
+	uint64_t delta;
+
+	if (obey_all(block) != COMPACT_CALL || !get_delta(block, &delta))
+		return 0;
+	return block->coder->last_ns + delta;
 }

@@ -9,7 +9,6 @@
 #include "utils/format/compact.h"
 #include "utils/format/record.h"
 
-#define FUNCS_MAX     4000
 #define SLOTS	      8192 /* of the hash table, a power of two: at most half of them are used */
 #define CONTEXTS_BITS 12
 #define STACK \
@@ -56,7 +55,7 @@ enum escape {
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];
-	uint64_t funcs[FUNCS_MAX + 1];
+	uint64_t funcs[COMPACT_FUNCS_MAX + 1];
 	uint16_t stack[STACK];
 	uint16_t slots[SLOTS];
 	uint32_t nr_funcs;

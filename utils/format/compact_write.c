@@ -38,7 +38,7 @@ static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 		if (coder->funcs[coder->slots[at]] == word)
 			return coder->slots[at];
 	}
-	if (coder->nr_funcs == FUNCS_MAX)
+	if (coder->nr_funcs == COMPACT_FUNCS_MAX)
 		return 0;
 	coder->slots[at] = ++coder->nr_funcs;
 	coder->funcs[coder->nr_funcs] = word;

@@ -9,7 +9,6 @@
 #include "utils/base/fd.h"
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
-#include "utils/format/compact.h"
 #include "utils/format/record.h"
 
 #define SEARCH_BYTES (64U << 10)
@@ -105,11 +104,33 @@ int compact_file_look(struct compact_file *file, int fd)
 
 _Static_assert(offsetof(struct compact_place, raw) == 0, "searched by order_count_until()");
 
-static const struct compact_place *place_of(const struct compact_file *file, uint64_t offset)
+const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw)
 {
-	size_t nr = order_count_until(file->places, file->nr, sizeof(*file->places), offset);
+	size_t nr = order_count_until(file->places, file->nr, sizeof(*file->places), raw);
 
-	return nr && offset < file->raw_bytes ? &file->places[nr - 1] : NULL;
+	return nr && raw < file->raw_bytes ? &file->places[nr - 1] : NULL;
+}
+
+int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
+		      struct compact_head *head)
+{
+	ssize_t got = fd_pread_full(fd, bytes, place->len, place->at);
+
+	if (got < 0)
+		return got;
+	memset(bytes + got, 0, place->len - got + COMPACT_SLACK);
+	/* A file that is changed while it is read. */
+	return (uint32_t)got == place->len && compact_head_decode(bytes, head) &&
+	       head->raw_len == place->raw_len &&
+	       head->body_len == place->len - COMPACT_HEAD_BYTES;
+}
+
+size_t compact_file_put_lost(uint32_t nr, uint8_t *out)
+{
+	const uint64_t words[2] = { 0, htole64(record_data(RECORD_LOST, 0, nr ? nr : 1)) };
+
+	memcpy(out, words, sizeof(words));
+	return sizeof(words);
 }
 
 /*
@@ -138,30 +159,24 @@ static void reader_close(struct reader *reader)
 static ssize_t put_lost(struct reader *reader, const struct compact_place *place, uint32_t nr,
 			uint8_t *out)
 {
-	const uint64_t words[2] = { 0, htole64(record_data(RECORD_LOST, 0, nr ? nr : 1)) };
-
-	memcpy(out, words, sizeof(words));
 	reader->read->damaged_at = MIN(reader->read->damaged_at, place->at);
 	reader->read->is_whole = true;
-	return sizeof(words);
+	return compact_file_put_lost(nr, out);
 }
 
 /* All that @place stands for, to @out: its length, which is less for a damaged one; or negative errno. */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
 {
 	struct compact_head head = { 0 };
-	ssize_t got;
+	int got;
 
 	if (!place->has_head)
 		return put_lost(reader, place, 0, out);
-	got = fd_pread_full(reader->fd, reader->bytes, place->len, place->at);
+	got = compact_file_load(place, reader->fd, reader->bytes, &head);
 	if (got < 0)
 		return got;
-	/* A file that is changed while it is read. */
-	if ((uint32_t)got < place->len || !compact_head_decode(reader->bytes, &head) ||
-	    head.raw_len != place->raw_len || head.body_len != place->len - COMPACT_HEAD_BYTES)
+	if (got == 0)
 		return put_lost(reader, place, 0, out);
-	memset(reader->bytes + place->len, 0, COMPACT_SLACK);
 	if (!compact_decode(reader->coder, &head, reader->bytes + COMPACT_HEAD_BYTES, out))
 		return put_lost(reader, place, head.nr_records, out);
 	reader->read->is_whole = !head.is_cut;
@@ -230,7 +245,7 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read)
 {
-	const struct compact_place *place = place_of(file, read->offset);
+	const struct compact_place *place = compact_file_place(file, read->offset);
 	struct reader reader cleanup(reader_close) = { .file = file, .fd = fd, .read = read };
 
 	read->skip = 0;

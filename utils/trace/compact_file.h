@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
+#include "utils/format/compact.h"
 
 /*
  * One block (utils/format/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat, and is @len bytes at @at of the file.
@@ -42,6 +43,19 @@ struct compact_file {
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
+
+/* The block in which the byte at @raw of <tid>.dat is; NULL: in none. */
+const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
+
+/*
+ * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK behind it. 1 with its @head, 0: it is not there any more, or
+ * negative errno.
+ */
+int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
+		      struct compact_head *head);
+
+/* Write a LOST record for @nr records, at least one, in the place of damaged ones to @out. Its length. */
+size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
  * Where reading goes on, and what came of it.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/trace/compact_calls.h"
 #include "utils/trace/pipeline.h"
 
 /* Of many lanes. */
@@ -145,7 +146,47 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
+		if (nr && src_user_is_by_calls(&lane->user))
+			break;
 	}
+	return nr;
+}
+
+static bool has_range(const struct pipeline *pipe)
+{
+	return pipe->start_ns || pipe->stop_ns != UINT64_MAX;
+}
+
+/* May the next records of a compact file go to their calls the short way? Not where the records themselves are asked for. */
+static bool takes_calls(const struct lane *lane)
+{
+	const struct pipeline *pipe = lane->pipe;
+	const struct stage_config *config = &pipe->config.stages;
+
+	return lane->user.compact && !lane->has_kernel_calls && lane_limit_ns(lane) == UINT64_MAX &&
+	       (!config->opens_inherited || lane->has_begun) &&
+	       (!has_range(pipe) || (lane->user.last_ns >= pipe->start_ns &&
+				     (!config->opens_at_start || lane->opened.is_done)));
+}
+
+/*
+ * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. They have no payloads, and nothing comes before
+ * or among them.
+ */
+static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
+{
+	struct src_user *user = &lane->user;
+	size_t max = lane->batch;
+	struct compact_cursor *cursor = takes_calls(lane) ? src_user_calls(user, &max) : NULL;
+
+	if (!cursor)
+		return 0;
+
+	uint64_t until_ns = MIN(find_other(lane).time_ns, lane->pipe->stop_ns);
+	ssize_t nr = compact_calls(&lane->calls, cursor, user->last_ns, events, max, until_ns, err);
+
+	if (nr > 0)
+		src_user_took(user, nr, events[nr - 1].time_ns);
 	return nr;
 }
 
@@ -407,15 +448,14 @@ static ssize_t finish(struct lane *lane)
 	return nr;
 }
 
-static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, struct uft_err *err)
+/* Behind stg_calls(); @depth: that many calls were open before. */
+static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
+			  struct uft_err *err)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
 	bool may_drop = lane->pipe->is_filtered || lane->holds_back || stg_select_is_needed(config);
-	size_t depth = lane->calls.nr;
-	int ret = stg_calls(&lane->calls, events, nr, err);
+	int ret;
 
-	if (ret < 0)
-		return ret;
 	if (lane->has_kernel_calls) {
 		if (stg_kernel_is_needed(&lane->in_kernel, &lane->calls))
 			nr = stg_kernel(&lane->in_kernel, events, nr);
@@ -461,34 +501,48 @@ static void note_progress(struct lane *lane)
 	lane->told_offset = offset;
 }
 
+/* What is left of what lane_read() has, behind stg_calls() and the edges of the range. */
+static ssize_t read_events(struct lane *lane, struct uft_err *err)
+{
+	const struct pipeline *pipe = lane->pipe;
+	struct event *events = lane->holds_back ? lane->raw : lane->events;
+	ssize_t nr = lane_read(lane, events, lane->batch);
+	bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
+
+	if (nr == 0 && lane_limit_ns(lane) != UINT64_MAX && !is_stopped)
+		lane->state = LANE_DRY;
+	else
+		lane->state = nr == 0 || is_stopped ? LANE_AT_END : LANE_READS;
+	if (pipe->config.stages.opens_inherited && !lane->has_begun)
+		nr = begin_task(lane, events, nr);
+	if (has_range(pipe) && nr > 0)
+		nr = take_range(lane, nr);
+	if (nr < 0)
+		return err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
+
+	int ret = stg_calls(&lane->calls, lane->holds_back ? lane->raw : lane->events, nr, err);
+
+	return ret < 0 ? ret : nr;
+}
+
 /* What is left of the next batch; 0 is nothing left of it, nothing there yet, or the end. */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
-	bool has_range = pipe->start_ns || pipe->stop_ns != UINT64_MAX;
-	struct event *events = lane->holds_back ? lane->raw : lane->events;
-	ssize_t nr = 0;
+	size_t depth = lane->calls.nr;
+	ssize_t nr;
 
 	if (lane->state < LANE_AT_END) {
-		nr = lane_read(lane, events, lane->batch);
+		nr = read_calls(lane, lane->holds_back ? lane->raw : lane->events, err);
+		if (nr == 0)
+			nr = read_events(lane, err);
+		else if (atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed))
+			lane->state = LANE_AT_END;
 		note_progress(lane);
-
-		bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
-
-		if (nr == 0 && lane_limit_ns(lane) != UINT64_MAX && !is_stopped)
-			lane->state = LANE_DRY;
-		else
-			lane->state = nr == 0 || is_stopped ? LANE_AT_END : LANE_READS;
-		if (pipe->config.stages.opens_inherited && !lane->has_begun)
-			nr = begin_task(lane, events, nr);
-		if (has_range && nr > 0)
-			nr = take_range(lane, nr);
-		events = lane->holds_back ? lane->raw : lane->events;
-		if (nr < 0)
-			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
-		else if (nr)
-			nr = run_stages(lane, events, nr, err);
-		else if (lane->state == LANE_DRY && lane->holds_back)
+		if (nr > 0)
+			nr = run_stages(lane, lane->holds_back ? lane->raw : lane->events, nr,
+					depth, err);
+		else if (nr == 0 && lane->state == LANE_DRY && lane->holds_back)
 			nr = release_due(lane, err);
 	} else {
 		lane->state = LANE_FINISHED;

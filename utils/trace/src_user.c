@@ -74,6 +74,8 @@ static uint64_t next_ns(struct source *source)
 		if (record_magic_is_good(rec.data) && record_type(rec.data) != RECORD_LOST)
 			return rec.time_ns;
 	}
+	if (src_user_is_by_calls(src))
+		return MAX(compact_block_next_ns(&src->cursor->block), src->last_ns);
 	return src->next_offset == 0 && source->task ? source->task->first_ns : src->last_ns;
 }
 
@@ -137,6 +139,8 @@ void src_user_release(struct src_user *src)
 	src->buf = NULL;
 	src->at = 0;
 	src->len = 0;
+	compact_cursor_destroy(src->cursor);
+	src->cursor = NULL;
 	event_data_release(&src->beside);
 }
 
@@ -183,6 +187,39 @@ static bool get_buffer(struct src_user *src)
 	return src->buf;
 }
 
+/* Some of the records are not there. */
+static void note_damaged_block(struct src_user *src, uint64_t at)
+{
+	char path[PATH_MAX];
+
+	file_name(src, path);
+	err_set(&src->damage, -EBADMSG,
+		"'%s' is damaged at offset %llu: the records of one block are lost, the "
+		"others are there",
+		path, (unsigned long long)at);
+}
+
+/* Behind the calls that were read one by one: the bytes of the rest of the block, for which the empty buffer has room. */
+static ssize_t read_rest(struct src_user *src)
+{
+	struct compact_cursor *cursor = src->cursor;
+	uint64_t end = MIN(cursor->raw_end, src->end_offset);
+	size_t len = cursor->raw_end - src->next_offset;
+	size_t nr = len / sizeof(struct record);
+
+	src->is_whole = true;
+	src->file_ended = end >= MIN(src->end_offset, src->compact->raw_bytes);
+	if (compact_block_rest(&cursor->block, src->buf, len)) {
+		src->len = end - src->next_offset;
+	} else {
+		note_damaged_block(src, cursor->at);
+		src->len = compact_file_put_lost(nr, src->buf);
+	}
+	src->next_offset = end;
+	cursor->raw_end = 0;
+	return src->len;
+}
+
 /* What the blocks of a compact file stand for, as if they were it. How many bytes, or negative errno. */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
@@ -197,15 +234,8 @@ static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 	src->next_offset = read.offset;
 	src->is_whole = read.is_whole;
 	src->file_ended = read.offset >= MIN(src->end_offset, src->compact->raw_bytes);
-	if (read.damaged_at != UINT64_MAX) {
-		char path[PATH_MAX];
-
-		file_name(src, path);
-		err_set(&src->damage, -EBADMSG,
-			"'%s' is damaged at offset %llu: the records of one block are lost, the "
-			"others are there",
-			path, (unsigned long long)read.damaged_at);
-	}
+	if (read.damaged_at != UINT64_MAX)
+		note_damaged_block(src, read.damaged_at);
 	return n;
 }
 
@@ -239,6 +269,8 @@ static int refill(struct src_user *src, struct uft_err *err)
 	memmove(src->buf, src->buf + src->at, left);
 	src->at = 0;
 	src->len = left;
+	if (src_user_is_by_calls(src))
+		return read_rest(src) > 0;
 
 	size_t room = src->cap - left;
 	ssize_t n = src->compact
@@ -543,6 +575,34 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 	return nr;
 }
 
+/* Opens the next block, if one begins there. A buffer must have room for the rest of it, if it comes to that. */
+static bool open_block(struct src_user *src)
+{
+	if (src->fd < 0 || src->is_swapped || src->full_cap < COMPACT_RAW_MAX ||
+	    (src->blocks && src->cap < src->full_cap))
+		return false;
+	if (!src->cursor)
+		src->cursor = compact_cursor_create();
+	return src->cursor &&
+	       compact_cursor_open(src->cursor, src->compact, src->fd, src->next_offset);
+}
+
+struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
+{
+	const struct compact_cursor *cursor = src->cursor;
+
+	if (cursor && src->next_offset == cursor->raw_end && cursor->block.in != cursor->block.end)
+		note_damaged_block(src, cursor->at);
+	if (!src->compact || src->at < src->len || src->at_end || src->next_offset >= src->end_offset ||
+	    (!src_user_is_by_calls(src) && !open_block(src)))
+		return NULL;
+
+	uint64_t end = MIN(src->end_offset, src->cursor->raw_end);
+
+	*max = MIN(*max, (end - src->next_offset) / sizeof(struct record));
+	return *max ? src->cursor : NULL;
+}
+
 /* What it says is in another file. */
 static bool is_declared(const struct record *rec)
 {
@@ -567,6 +627,8 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 {
 	size_t nr = 0;
 
+	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
+		return 0;
 	/* Only once per call: the events decoded so far point into the buffer. */
 	if (src_user_wants_refill(src)) {
 		int ret = refill(src, err);

@@ -9,6 +9,7 @@
 #include "utils/base/blocks.h"
 #include "utils/base/err.h"
 #include "utils/format/record.h"
+#include "utils/trace/compact_cursor.h"
 #include "utils/trace/event_data.h"
 #include "utils/trace/source.h"
 
@@ -29,7 +30,7 @@
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
  * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in that. @is_whole: then: the buffer ends
- *           where a record does. @damage: some records are not there, the others are; code 0: nobody needs to be told
+ *           where a record does. @cursor: then: in a block that is read call by call; NULL: nobody has asked for that. @damage: some records are not there, the others are; code 0: nobody needs to be told
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
@@ -48,6 +49,7 @@ struct src_user {
 	bool file_ended;
 	bool is_whole;
 	const struct compact_file *compact;
+	struct compact_cursor *cursor;
 	struct uft_err damage;
 	bool at_end;
 	bool is_damaged;
@@ -103,6 +105,23 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
  * plain calls; who does so moves @at and @last_ns on. NULL: none may.
  */
 const uint8_t *src_user_plain_end(const struct src_user *src);
+
+/*
+ * Of a file of compact blocks: where the next records can be read call by call, without being made up first; at most *@max of them. NULL: they cannot,
+ * or the next one is no call without payload, or a trouble has to be told: src_user_read() has it. Who has read some says so with src_user_took().
+ */
+struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
+static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
+{
+	src->next_offset += nr * sizeof(struct record);
+	src->last_ns = last_ns;
+}
+
+/* Is the next record in a block that is read call by call? */
+static inline bool src_user_is_by_calls(const struct src_user *src)
+{
+	return src->cursor && src->at == src->len && src->next_offset < src->cursor->raw_end;
+}
 
 /* Where the next record begins. */
 static inline uint64_t src_user_offset(const struct src_user *src)

@@ -7,6 +7,7 @@
 
 #include "utils/base/vec.h"
 #include "utils/format/record.h"
+#include "utils/trace/stg_calls_fast.h"
 
 #define FIRST_FRAMES 16
 
@@ -392,32 +393,7 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 
 	if (unlikely(slot->addr != event->addr || !func || func->count_id >= calls->nr_open))
 		return false;
-	event->func = func;
-	frame->func = func;
-	frame->addr = event->addr;
-	frame->start_ns = event->time_ns;
-	frame->child_ns = 0;
-	calls->open[func->count_id]++;
-	return true;
-}
-
-/* The outermost call and recursions are left to handle(). */
-static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct event *event)
-{
-	const struct func *func = frame->func;
-
-	if (unlikely(frame->addr != event->addr || !func))
-		return false;
-
-	uint32_t *count = &open[func->count_id];
-
-	if (unlikely(*count != 1))
-		return false;
-	*count = 0;
-	event->func = func;
-	event->total_ns = event->time_ns - frame->start_ns;
-	event->self_ns = event->total_ns - frame->child_ns;
-	frame[-1].child_ns += event->total_ns;
+	enter_func(calls, func, frame, event);
 	return true;
 }
 
@@ -439,7 +415,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
 	uint64_t slow_ns;
-	bool has_filter = calls->config->time_filter_ns || calls->config->size_filter;
+	bool has_filter = has_end_filter(calls);
 
 	slow_ns = fast_until(calls);
 	calls->has_events = false;

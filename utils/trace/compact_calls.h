@@ -1,0 +1,20 @@
+/* Source and stage in one: calls of a compact block as stg_calls() would have made them of their records. */
+#ifndef UTRAIL_TRACE_COMPACT_CALLS_H
+#define UTRAIL_TRACE_COMPACT_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/compact_cursor.h"
+#include "utils/trace/stage.h"
+
+/*
+ * Write the next calls, at most @max and none later than @until_ns, to @events, as they are behind stg_calls(), which gets none of them.
+ * @last_ns: time of the record ahead of the first. How many; 0: the next one is later, or none comes that can be read so. Negative with @err.
+ */
+ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
+		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* Opening blocks to be read call by call (see compact_cursor.h). */
+#include "utils/trace/compact_cursor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/compact_step.h"
+
+struct compact_cursor *compact_cursor_create(void)
+{
+	struct compact_cursor *cursor = calloc(1, sizeof(*cursor));
+
+	if (!cursor)
+		return NULL;
+	cursor->coder = compact_coder_create();
+	if (!cursor->coder) {
+		free(cursor);
+		return NULL;
+	}
+	return cursor;
+}
+
+void compact_cursor_destroy(struct compact_cursor *cursor)
+{
+	if (!cursor)
+		return;
+	compact_coder_destroy(cursor->coder);
+	free(cursor->bytes);
+	free(cursor);
+}
+
+void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space)
+{
+	size_t nr = cursor->coder->nr_funcs + 1;
+
+	memset(cursor->named, 0, nr * sizeof(struct func *));
+	cursor->space = space;
+}
+
+static bool make_room(struct compact_cursor *cursor, size_t bytes)
+{
+	if (bytes <= cursor->cap)
+		return true;
+
+	uint8_t *more = realloc(cursor->bytes, bytes);
+
+	if (!more)
+		return false;
+	cursor->bytes = more;
+	cursor->cap = bytes;
+	return true;
+}
+
+bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
+			 uint64_t raw)
+{
+	const struct compact_place *place = compact_file_place(file, raw);
+	struct compact_head head;
+
+	cursor->raw_end = 0;
+	if (!place || place->raw != raw || !place->has_head ||
+	    !make_room(cursor, place->len + COMPACT_SLACK) ||
+	    compact_file_load(place, fd, cursor->bytes, &head) <= 0 || head.is_cut ||
+	    !compact_block_open(&cursor->block, cursor->coder, &head,
+				cursor->bytes + COMPACT_HEAD_BYTES))
+		return false;
+	cursor->at = place->at;
+	cursor->raw_end = place->raw + place->raw_len;
+	compact_cursor_forget_names(cursor, NULL);
+	return true;
+}

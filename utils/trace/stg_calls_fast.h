@@ -1,0 +1,46 @@
+/* HOT: what stg_calls() does for most calls, for who has them from elsewhere than from records. */
+#ifndef UTRAIL_TRACE_STG_CALLS_FAST_H
+#define UTRAIL_TRACE_STG_CALLS_FAST_H
+
+#include "utils/base/compiler.h"
+#include "utils/trace/stage.h"
+
+/* The ENTRY of @func, which has been seen before: calls->open has room for it. */
+static inline void enter_func(const struct stg_calls *calls, const struct func *func,
+			      struct pending_call *frame, struct event *event)
+{
+	event->func = func;
+	frame->func = func;
+	frame->addr = event->addr;
+	frame->start_ns = event->time_ns;
+	frame->child_ns = 0;
+	calls->open[func->count_id]++;
+}
+
+/* The EXIT that belongs to @frame. False: stg_calls() must do it. The outermost call and recursions are left to that. */
+static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct event *event)
+{
+	const struct func *func = frame->func;
+
+	if (unlikely(frame->addr != event->addr || !func))
+		return false;
+
+	uint32_t *count = &open[func->count_id];
+
+	if (unlikely(*count != 1))
+		return false;
+	*count = 0;
+	event->func = func;
+	event->total_ns = event->time_ns - frame->start_ns;
+	event->self_ns = event->total_ns - frame->child_ns;
+	frame[-1].child_ns += event->total_ns;
+	return true;
+}
+
+/* Whether the duration or the size of a call says how much of its time is its caller's own: then ends are not fast. */
+static inline bool has_end_filter(const struct stg_calls *calls)
+{
+	return calls->config->time_filter_ns || calls->config->size_filter;
+}
+
+#endif
