@@ -76,34 +76,37 @@ static inline enum compact_found compact_step(struct compact_coder *coder, const
 	if (unlikely(token == TOKEN_ESCAPE || first == DELTA_VARINT))
 		return COMPACT_OTHER;
 
-	/* No branch: which of both it is nobody can guess. */
+	/* No branches: whether that is so nobody can guess, nor which of the two that were learned it is. */
 	uint64_t is_long = first >= DELTA_SHORT;
-	uint64_t more = ((first - DELTA_SHORT) << 8 | *at) + DELTA_SHORT;
-	uint64_t time_ns = state->last_ns + (is_long ? more : first);
+	uint64_t more = ((uint64_t)(first - DELTA_SHORT) << 8 | *at) + DELTA_SHORT - first;
+	uint64_t time_ns = state->last_ns + first + (more & -is_long);
 
 	if (unlikely(time_ns > until_ns))
 		return COMPACT_LATER;
 	at += is_long;
 
 	uint32_t *learned = &coder->contexts[context(state->top, state->last)];
-	uint32_t both = *learned;
+	unsigned turn = (token & 1) * 16;
+	uint32_t both = *learned << turn | *learned >> (-turn & 31);
+
+	_Static_assert(TOKEN_LIKELY == 0 && TOKEN_UNLIKELY == 1 && TOKEN_NUMBER == 2,
+		       "the low bit tells which of the two");
+	if (unlikely(token == TOKEN_NUMBER)) {
+		uint32_t number = *at++;
+
+		if (unlikely(number >= NUMBER_SHORT))
+			number = NUMBER_SHORT + ((number - NUMBER_SHORT) << 8) + *at++;
+		if (unlikely(number > coder->nr_funcs))
+			return COMPACT_OTHER;
+		both = both << 16 | number;
+	}
+
 	uint32_t symbol = both & 0xffff;
 
-	if (token != TOKEN_LIKELY) {
-		symbol = both >> 16;
-		if (token == TOKEN_NUMBER) {
-			symbol = *at++;
-			if (unlikely(symbol >= NUMBER_SHORT))
-				symbol = NUMBER_SHORT + ((symbol - NUMBER_SHORT) << 8) + *at++;
-			if (unlikely(symbol > coder->nr_funcs))
-				return COMPACT_OTHER;
-		}
-	}
 	call->is_exit = symbol == SYMBOL_EXIT;
 	if (unlikely(state->depth < call->is_exit))
 		return COMPACT_OTHER;
-	if (token != TOKEN_LIKELY)
-		*learned = both << 16 | symbol;
+	*learned = both;
 	state->in = at;
 	state->last_ns = time_ns;
 	call->time_ns = time_ns;

@@ -393,7 +393,7 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 
 	if (unlikely(slot->addr != event->addr || !func || func->count_id >= calls->nr_open))
 		return false;
-	enter_func(calls, func, frame, event);
+	enter_func(frame, calls->open, func, event);
 	return true;
 }
 

@@ -5,16 +5,16 @@
 #include "utils/base/compiler.h"
 #include "utils/trace/stage.h"
 
-/* The ENTRY of @func, which has been seen before: calls->open has room for it. */
-static inline void enter_func(const struct stg_calls *calls, const struct func *func,
-			      struct pending_call *frame, struct event *event)
+/* The ENTRY of @func, for which there is room in @open, that of stg_calls. */
+static inline void enter_func(struct pending_call *frame, uint32_t *open, const struct func *func,
+			      struct event *event)
 {
 	event->func = func;
 	frame->func = func;
 	frame->addr = event->addr;
 	frame->start_ns = event->time_ns;
 	frame->child_ns = 0;
-	calls->open[func->count_id]++;
+	open[func->count_id]++;
 }
 
 /* The EXIT that belongs to @frame. False: stg_calls() must do it. The outermost call and recursions are left to that. */
