@@ -132,8 +132,8 @@ static void get_plain_calls(struct reading *r)
 	struct reading to = *r;
 	struct compact_call call;
 
-	while (to.out <= out_last && compact_step(to.block.coder, to.block.end, &state, UINT64_MAX,
-						  &call) == COMPACT_CALL)
+	while (to.out <= out_last &&
+	       compact_step(to.block.coder, to.block.end, &state, UINT64_MAX, &call))
 		store_call(&to, &call);
 	r->out = to.out;
 	compact_state_put(&state, &r->block);

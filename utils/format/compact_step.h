@@ -21,18 +21,21 @@ struct compact_call {
 enum compact_found {
 	COMPACT_CALL,  /* one that was read */
 	COMPACT_LATER, /* one that is later than was asked for: it was not read */
-	COMPACT_OTHER, /* compact_step() does not know: ask compact_block_other() */
 	COMPACT_BYTES, /* what is there as bytes only: ask compact_block_rest() */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged; nothing else will come of it */
 };
 
-/* What changes with each call: to be kept in registers. Between two of these functions one can have it from the block, and put it back. */
+/*
+ * What changes with each call: to be kept in registers. Between two of these functions one can have it from the block, and put it back.
+ *
+ * @context: of the next call, see context()
+ */
 struct compact_state {
 	const uint8_t *in;
 	uint64_t last_ns;
+	uint32_t context;
 	uint32_t depth;
-	uint32_t top;
 	uint32_t last;
 };
 
@@ -43,8 +46,8 @@ static inline struct compact_state compact_state_of(const struct compact_block *
 	return (struct compact_state){
 		.in = block->in,
 		.last_ns = coder->last_ns,
+		.context = context(coder->top, coder->last),
 		.depth = coder->depth,
-		.top = coder->top,
 		.last = coder->last,
 	};
 }
@@ -56,73 +59,78 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 	block->in = state->in;
 	coder->last_ns = state->last_ns;
 	coder->depth = state->depth;
-	coder->top = state->top;
+	coder->top = state->depth ? *frame(coder, state->depth - 1) : 0;
 	coder->last = state->last;
 }
 
-/* HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta; else nothing has changed. */
-static inline enum compact_found compact_step(struct compact_coder *coder, const uint8_t *end,
-					      struct compact_state *state, uint64_t until_ns,
-					      struct compact_call *call)
+/*
+ * HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta. False: it is not, and nothing has changed:
+ * ask compact_block_other(). @end: of the block
+ */
+static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
+				struct compact_state *state, uint64_t until_ns,
+				struct compact_call *call)
 {
 	if (unlikely(state->in >= end))
-		return COMPACT_OTHER;
+		return false;
 
 	const uint8_t *at = state->in;
 	unsigned first = *at++;
 	enum token token = first & ((1U << TOKEN_BITS) - 1);
+	uint64_t time_ns = state->last_ns;
 
 	first >>= TOKEN_BITS;
-	if (unlikely(token == TOKEN_ESCAPE || first == DELTA_VARINT))
-		return COMPACT_OTHER;
-
-	/* No branches: whether that is so nobody can guess, nor which of the two that were learned it is. */
-	uint64_t is_long = first >= DELTA_SHORT;
-	uint64_t more = ((uint64_t)(first - DELTA_SHORT) << 8 | *at) + DELTA_SHORT - first;
-	uint64_t time_ns = state->last_ns + first + (more & -is_long);
-
-	if (unlikely(time_ns > until_ns))
-		return COMPACT_LATER;
-	at += is_long;
-
-	uint32_t *learned = &coder->contexts[context(state->top, state->last)];
-	unsigned turn = (token & 1) * 16;
-	uint32_t both = *learned << turn | *learned >> (-turn & 31);
-
-	_Static_assert(TOKEN_LIKELY == 0 && TOKEN_UNLIKELY == 1 && TOKEN_NUMBER == 2,
-		       "the low bit tells which of the two");
-	if (unlikely(token == TOKEN_NUMBER)) {
-		uint32_t number = *at++;
-
-		if (unlikely(number >= NUMBER_SHORT))
-			number = NUMBER_SHORT + ((number - NUMBER_SHORT) << 8) + *at++;
-		if (unlikely(number > coder->nr_funcs))
-			return COMPACT_OTHER;
-		both = both << 16 | number;
+	if (likely(first < DELTA_SHORT)) {
+		time_ns += first;
+	} else {
+		if (unlikely(first == DELTA_VARINT))
+			return false;
+		time_ns += DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *at++);
 	}
+	if (unlikely(time_ns > until_ns))
+		return false;
 
+	uint32_t *learned = &coder->contexts[state->context];
+	uint32_t both = *learned;
 	uint32_t symbol = both & 0xffff;
 
+	if (unlikely(token != TOKEN_LIKELY)) {
+		symbol = both >> 16;
+		if (token != TOKEN_UNLIKELY) {
+			if (token == TOKEN_ESCAPE)
+				return false;
+			symbol = *at++;
+			if (unlikely(symbol >= NUMBER_SHORT))
+				symbol = NUMBER_SHORT + ((symbol - NUMBER_SHORT) << 8) + *at++;
+			if (unlikely(symbol > coder->nr_funcs))
+				return false;
+		}
+		both = both << 16 | symbol;
+	}
+
+	uint32_t depth = state->depth;
+
 	call->is_exit = symbol == SYMBOL_EXIT;
-	if (unlikely(state->depth < call->is_exit))
-		return COMPACT_OTHER;
+	if (call->is_exit) {
+		if (unlikely(depth == 0))
+			return false;
+		symbol = *frame(coder, --depth);
+		state->context = context(depth ? *frame(coder, depth - 1) : 0, symbol);
+		state->last = symbol;
+		state->depth = depth;
+	} else {
+		*frame(coder, depth) = symbol;
+		state->context = context(symbol, 0);
+		state->last = 0;
+		state->depth = depth + 1;
+	}
 	*learned = both;
 	state->in = at;
 	state->last_ns = time_ns;
 	call->time_ns = time_ns;
-	if (call->is_exit) {
-		call->number = state->top;
-		call->depth = --state->depth;
-		state->last = state->top;
-		state->top = state->depth ? *frame(coder, state->depth - 1) : 0;
-	} else {
-		call->number = symbol;
-		call->depth = state->depth++;
-		state->top = symbol;
-		state->last = 0;
-		*frame(coder, call->depth) = symbol;
-	}
-	return COMPACT_CALL;
+	call->number = symbol;
+	call->depth = depth;
+	return true;
 }
 
 /* The same for what it does not know. @block: with the state put back. */

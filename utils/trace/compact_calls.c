@@ -5,107 +5,140 @@
 #include "utils/format/compact_step.h"
 #include "utils/trace/stg_calls_fast.h"
 
-/* What event_of_record() would make of the call's record: what all calls have, and what only stg_calls() asks for. */
-static inline void put_call(const struct compact_coder *coder, const struct compact_call *call,
-			    struct event *event)
+void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
+			uint64_t last_ns, struct event *event)
 {
+	unsigned depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
+
 	event->time_ns = call->time_ns;
 	event->addr = record_addr(coder->funcs[call->number]);
 	event->data = NULL;
 	event->data_len = 0;
+	event->depth = depth;
+	event->indent = depth;
 	event->type = call->is_exit ? EVENT_EXIT : EVENT_ENTRY;
-	event->flags = 0;
-}
-
-static inline void put_record(const struct compact_call *call, uint64_t last_ns,
-			      struct event *event)
-{
-	event->depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
-	event->indent = event->depth;
 	event->flags = call->time_ns < last_ns ? EVENT_BACKWARDS : 0;
 }
 
-/* Up to when calls may be fast: not before the first record has told where the stack begins. */
-static uint64_t fast_until(const struct stg_calls *calls)
+/*
+ * Until when calls are fast: not before the first record has told where the stack begins, and not to where addresses begin to mean
+ * something else.
+ */
+static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
-	return calls->has_record && !calls->wants_depth && !calls->has_kernel ? calls->changes_ns
-									       : 0;
+	if (!calls->has_record || calls->wants_depth || calls->has_kernel || !calls->changes_ns)
+		return 0;
+	return MIN(until_ns, calls->changes_ns - 1);
+}
+
+/*
+ * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the EXIT that belongs to it. No
+ * recursions. How many; the next call is none of these, and was not read, unless *@is_read.
+ */
+static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
+			 struct compact_state *at, struct event *events, size_t max,
+			 uint64_t until_ns, struct compact_call *odd, bool *is_read)
+{
+	const bool has_filter = has_end_filter(calls);
+	struct pending_call *const last =
+		calls->frames + MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH);
+	struct compact_coder *const coder = cursor->block.coder;
+	const uint8_t *const end = cursor->block.end;
+	const uint16_t nr_seeded = calls->nr_seeded;
+	uint32_t *const open = calls->open;
+	struct pending_call *frame = calls->frames + calls->nr;
+	struct compact_state state = *at;
+	struct event *event = events;
+	uint16_t depth = calls->nr;
+	struct compact_call call;
+
+	*is_read = false;
+	for (; event < events + max; event++) {
+		if (unlikely(!compact_step(coder, end, &state, until_ns, &call)))
+			break;
+
+		const struct compact_name *name = &cursor->named[call.number];
+
+		event->time_ns = call.time_ns;
+		event->addr = name->addr;
+		event->data = NULL;
+		event->data_len = 0;
+		event->flags = 0;
+		if (call.is_exit) {
+			event->type = EVENT_EXIT;
+			if (unlikely(depth == 0 || has_filter ||
+				     !leave_fast(calls, frame - 1, depth, open, event))) {
+				*is_read = true;
+				break;
+			}
+			frame--;
+			event->indent = --depth;
+			event->depth = depth - nr_seeded;
+		} else {
+			event->type = EVENT_ENTRY;
+			if (unlikely(!name->func || frame >= last)) {
+				*is_read = true;
+				break;
+			}
+			enter_func(frame, open, name->func, event);
+			event->indent = depth;
+			event->depth = depth - nr_seeded;
+			depth++;
+			frame++;
+		}
+	}
+	calls->nr = frame - calls->frames;
+	*odd = call;
+	*at = state;
+	return event - events;
+}
+
+/* The next call, if it is none of these. */
+static enum compact_found odd_call(struct compact_block *block, struct compact_state *state,
+				   uint64_t until_ns, struct compact_call *call)
+{
+	enum compact_found found;
+
+	compact_state_put(state, block);
+	found = compact_block_other(block, until_ns, call);
+	*state = compact_state_of(block);
+	return found;
 }
 
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t before_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err)
 {
 	struct compact_block *block = &cursor->block;
-	struct compact_coder *coder = block->coder;
 	struct compact_state state = compact_state_of(block);
-	struct pending_call *frames = calls->frames;
-	const uint8_t *end = block->end;
-	uint64_t slow_ns = fast_until(calls);
-	size_t depth = calls->nr;
-	uint16_t nr_seeded = calls->nr_seeded;
-	uint32_t *open = calls->open;
-	size_t cap = calls->cap;
 	bool is_plain = calls->nr_seeded == 0;
-	bool has_filter = has_end_filter(calls);
 	size_t nr = 0;
 
-	if (cursor->space != calls->space)
-		compact_cursor_forget_names(cursor, calls->space);
-	for (; nr < max; nr++) {
-		struct event *event = &events[nr];
-		uint64_t last_ns = state.last_ns;
+	while (nr < max) {
 		struct compact_call call;
-		enum compact_found found = compact_step(coder, end, &state, until_ns, &call);
+		bool is_read;
 
-		if (unlikely(found == COMPACT_OTHER)) {
-			/* Not the one that is kept in registers. */
-			struct compact_call other;
-
-			compact_state_put(&state, block);
-			found = compact_block_other(block, until_ns, &other);
-			state = compact_state_of(block);
-			call = other;
-		}
-		if (unlikely(found != COMPACT_CALL))
+		if (cursor->space != calls->space)
+			compact_cursor_forget_names(cursor, calls->space);
+		nr += fast_calls(calls, cursor, &state, events + nr, max - nr,
+				 fast_until(calls, until_ns), &call, &is_read);
+		if (nr == max ||
+		    (!is_read && odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
-		put_call(coder, &call, event);
-		if (likely(call.time_ns < slow_ns)) {
-			const struct func *func = cursor->named[call.number];
+		compact_call_event(block->coder, &call, nr ? events[nr - 1].time_ns : before_ns,
+				   &events[nr]);
 
-			if (!call.is_exit && likely(func && depth < cap)) {
-				enter_func(&frames[depth], open, func, event);
-				event->indent = depth;
-				event->depth = depth++ - nr_seeded;
-				continue;
-			}
-			if (call.is_exit && depth > 1 && !has_filter &&
-			    leave_fast(&frames[depth - 1], open, event)) {
-				event->indent = --depth;
-				event->depth = depth - nr_seeded;
-				continue;
-			}
-		}
-		put_record(&call, nr ? last_ns : before_ns, event);
-		calls->nr = depth;
-
-		int ret = stg_calls(calls, event, 1, err);
+		int ret = stg_calls(calls, &events[nr], 1, err);
 
 		if (ret < 0)
 			return ret;
 		is_plain &= calls->is_plain;
-		frames = calls->frames;
-		open = calls->open;
-		depth = calls->nr;
-		nr_seeded = calls->nr_seeded;
-		cap = calls->cap;
-		slow_ns = fast_until(calls);
 		if (cursor->space != calls->space)
 			compact_cursor_forget_names(cursor, calls->space);
-		if (!call.is_exit)
-			cursor->named[call.number] = event->func;
+		cursor->named[call.number] =
+			(struct compact_name){ events[nr].addr, events[nr].func };
+		nr++;
 	}
 	compact_state_put(&state, block);
-	calls->nr = depth;
 	calls->is_plain = is_plain;
 	calls->has_events = false;
 	calls->has_outside = false;

@@ -34,7 +34,7 @@ void compact_cursor_forget_names(struct compact_cursor *cursor, const struct add
 {
 	size_t nr = cursor->coder->nr_funcs + 1;
 
-	memset(cursor->named, 0, nr * sizeof(struct func *));
+	memset(cursor->named, 0, nr * sizeof(cursor->named[0]));
 	cursor->space = space;
 }
 

@@ -18,7 +18,7 @@ struct func;
  *
  * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block is open
  * @bytes: its body
- * @named: functions by the block's numbers, in @space, as far as somebody has asked; NULL: nobody has
+ * @named: by the block's numbers, as far as they have been called: what that means in @space. @func: NULL: nobody has looked
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -28,10 +28,13 @@ struct compact_cursor {
 	uint8_t *bytes;
 	size_t cap;
 	const struct addr_space *space;
-	const struct func *named[COMPACT_FUNCS_MAX + 1];
+	struct compact_name {
+		uint64_t addr;
+		const struct func *func;
+	} named[COMPACT_FUNCS_MAX + 1];
 };
 
-/* Of the heap, about 120 kB and what a block has; NULL when memory is short. */
+/* Of the heap, about 150 kB and what a block has; NULL when memory is short. */
 struct compact_cursor *compact_cursor_create(void);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 

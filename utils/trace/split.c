@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/format/compact_step.h"
 #include "utils/format/record.h"
+#include "utils/trace/compact_calls.h"
 
 void piece_destroy(struct piece *piece)
 {
@@ -48,14 +50,42 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: calls and returns that belong to them, without names: what stg_calls() would make of its frames. Ends at
- * the first record that is anything else, or later than @until_ns, or begins at @offset of the file or behind it.
+ * HOT: a call, or a return that belongs to the innermost one, without names: what stg_calls() would make of its frames, of which @depth are
+ * open. False: it is something else.
  */
+static inline bool skim_call(struct stg_calls *calls, struct pending_call *frames, size_t cap,
+			     size_t *depth, uint64_t time_ns, uint64_t addr, uint64_t is_exit)
+{
+	size_t top = *depth - is_exit;
+
+	/* A return with no call open makes @top very large. */
+	if (unlikely(top >= cap))
+		return false;
+
+	struct pending_call *frame = &frames[top];
+
+	if (unlikely(is_exit & (frame->addr != addr)))
+		return false;
+
+	uint64_t total_ns = time_ns - frame->start_ns;
+
+	if (unlikely(top < is_exit)) {
+		calls->outermost_total_ns = total_ns;
+		calls->outermost_self_ns = total_ns - frame->child_ns;
+	}
+	/* No branches: of a call zero is added, of a return the frame is not used any more. */
+	frames[top - (top > 0)].child_ns += total_ns & -is_exit;
+	frame->func = NULL;
+	frame->addr = addr;
+	frame->start_ns = time_ns;
+	frame->child_ns = 0;
+	*depth = top + !is_exit;
+	return true;
+}
+
+/* HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset of the file or behind it. */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
-	/* Type ENTRY or EXIT, no payload, good magic. */
-	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
-	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 	struct src_user *src = &lane->user;
 	struct stg_calls *calls = &lane->calls;
 	struct pending_call *frames = calls->frames;
@@ -71,40 +101,64 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 		struct record rec;
 
 		memcpy(&rec, at, sizeof(rec));
-
-		uint64_t addr = record_addr(rec.data);
-		uint64_t is_exit = rec.data & 1;
-		size_t top = depth - is_exit;
-
-		/* A return with no call open makes @top very large; so a time that goes backwards. */
-		if (unlikely((rec.data & plain_mask) != plain ||
-			     rec.time_ns - last_ns > until_ns - last_ns || top >= cap))
+		/* A time that goes backwards is as one that is too late. */
+		if (unlikely(!record_is_plain_call(&rec) ||
+			     rec.time_ns - last_ns > until_ns - last_ns ||
+			     !skim_call(calls, frames, cap, &depth, rec.time_ns,
+					record_addr(rec.data), rec.data & 1)))
 			break;
-
-		struct pending_call *frame = &frames[top];
-
-		if (unlikely(is_exit & (frame->addr != addr)))
-			break;
-
-		uint64_t total_ns = rec.time_ns - frame->start_ns;
-
-		if (unlikely(top < is_exit)) {
-			calls->outermost_total_ns = total_ns;
-			calls->outermost_self_ns = total_ns - frame->child_ns;
-		}
-		/* No branches: of a call zero is added, of a return the frame is not used any more. */
-		frames[top - (top > 0)].child_ns += total_ns & -is_exit;
-		frame->func = NULL;
-		frame->addr = addr;
-		frame->start_ns = rec.time_ns;
-		frame->child_ns = 0;
-		depth = top + !is_exit;
 		last_ns = rec.time_ns;
 	}
 	calls->nr = depth;
 	calls->last_ns = MAX(calls->last_ns, last_ns);
 	src->at = at - src->buf;
 	src->last_ns = last_ns;
+}
+
+/*
+ * HOT: the same in blocks that are read call by call; @cursor is that of the source, which has @max calls at least to go to @offset. What is
+ * something else has been read then: true with it in *@odd.
+ */
+static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
+		       size_t max, struct event *odd)
+{
+	struct compact_block *block = &cursor->block;
+	struct compact_coder *coder = block->coder;
+	struct compact_state state = compact_state_of(block);
+	const uint8_t *end = block->end;
+	struct stg_calls *calls = &lane->calls;
+	struct pending_call *frames = calls->frames;
+	uint64_t last_ns = lane->user.last_ns;
+	size_t cap = calls->cap;
+	size_t depth = calls->nr;
+	bool is_odd = false;
+	size_t nr = 0;
+
+	for (; nr < max && !is_odd; nr++) {
+		struct compact_call call;
+
+		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
+			struct compact_call other;
+
+			compact_state_put(&state, block);
+			if (compact_block_other(block, until_ns, &other) != COMPACT_CALL)
+				goto out;
+			state = compact_state_of(block);
+			call = other;
+		}
+		is_odd = call.time_ns < last_ns ||
+			 !skim_call(calls, frames, cap, &depth, call.time_ns,
+				    record_addr(coder->funcs[call.number]), call.is_exit);
+		if (unlikely(is_odd))
+			compact_call_event(coder, &call, last_ns, odd);
+		last_ns = call.time_ns;
+	}
+	compact_state_put(&state, block);
+out:
+	calls->nr = depth;
+	calls->last_ns = MAX(calls->last_ns, last_ns);
+	src_user_took(&lane->user, nr, last_ns);
+	return is_odd;
 }
 
 /* Is what @event does to the open calls beyond doubt? */
@@ -123,16 +177,37 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 }
 
 /* One record, or one event of the scheduler: 1, or 0 where pieces end. */
+static int follow(struct lane *lane, struct event *event, struct uft_err *err)
+{
+	if (!is_clear(lane, event))
+		return 0;
+
+	int ret = stg_calls(&lane->calls, event, 1, err);
+
+	return ret < 0 ? ret : 1;
+}
+
+/* The next one of them. */
 static int step(struct lane *lane, struct uft_err *err)
 {
 	struct event event;
 
-	if (lane_read(lane, &event, 1) == 0 || !is_clear(lane, &event))
-		return 0;
+	return lane_read(lane, &event, 1) == 0 ? 0 : follow(lane, &event, err);
+}
 
-	int ret = stg_calls(&lane->calls, &event, 1, err);
+/* Many of them at once, if they are calls: 1, or 0 where pieces end. */
+static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
+{
+	struct src_user *src = &lane->user;
+	size_t max = (offset - src_user_offset(src)) / sizeof(struct record);
+	struct compact_cursor *cursor = max ? src_user_calls(src, &max) : NULL;
+	struct event odd;
 
-	return ret < 0 ? ret : 1;
+	if (cursor)
+		return skim_block(lane, cursor, until_ns, max, &odd) ? follow(lane, &odd, err) : 1;
+	if (src->len - src->at >= sizeof(struct record))
+		skim(lane, until_ns, offset);
+	return 1;
 }
 
 /* Up to a record that begins at @offset or later: 1, or 0 where pieces end. */
@@ -152,11 +227,12 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 			return 1;
 
 		uint64_t until_ns = MIN(lane_next_other_ns(lane), calls->changes_ns - 1);
+		uint64_t before = src_user_offset(src);
 
-		if (calls->has_record && !is_behind && until_ns >= src->last_ns &&
-		    src->len - src->at >= sizeof(struct record))
-			skim(lane, until_ns, offset);
-		if (is_behind || src_user_offset(src) < offset)
+		if (calls->has_record && !is_behind && until_ns >= src->last_ns)
+			ret = skim_some(lane, until_ns, offset, err);
+		/* Something is in the way, or the buffer is empty. */
+		if (ret > 0 && src_user_offset(src) == before)
 			ret = step(lane, err);
 	}
 	return ret;

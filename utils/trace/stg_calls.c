@@ -416,6 +416,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	size_t cap = calls->cap;
 	uint64_t slow_ns;
 	bool has_filter = has_end_filter(calls);
+	/* Behind the end of the outermost call fast_until() must be asked again. */
+	size_t least = calls->has_kernel ? 1 : 0;
 
 	slow_ns = fast_until(calls);
 	calls->has_events = false;
@@ -433,8 +435,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 				event->depth = depth++ - calls->nr_seeded;
 				continue;
 			}
-			if (event->type == EVENT_EXIT && depth > 1 && !has_filter &&
-			    leave_fast(&frames[depth - 1], calls->open, event)) {
+			if (event->type == EVENT_EXIT && depth > least && !has_filter &&
+			    leave_fast(calls, &frames[depth - 1], depth, calls->open, event)) {
 				event->indent = --depth;
 				event->depth = depth - calls->nr_seeded;
 				continue;

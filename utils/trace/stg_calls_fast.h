@@ -17,8 +17,9 @@ static inline void enter_func(struct pending_call *frame, uint32_t *open, const 
 	open[func->count_id]++;
 }
 
-/* The EXIT that belongs to @frame. False: stg_calls() must do it. The outermost call and recursions are left to that. */
-static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct event *event)
+/* The EXIT that belongs to the innermost one of @depth frames. False: stg_calls() must do it: it is that of another one, or of a recursion. */
+static inline bool leave_fast(struct stg_calls *calls, struct pending_call *frame, size_t depth,
+			      uint32_t *open, struct event *event)
 {
 	const struct func *func = frame->func;
 
@@ -33,7 +34,12 @@ static inline bool leave_fast(struct pending_call *frame, uint32_t *open, struct
 	event->func = func;
 	event->total_ns = event->time_ns - frame->start_ns;
 	event->self_ns = event->total_ns - frame->child_ns;
-	frame[-1].child_ns += event->total_ns;
+	if (likely(depth > 1)) {
+		frame[-1].child_ns += event->total_ns;
+	} else {
+		calls->outermost_total_ns = event->total_ns;
+		calls->outermost_self_ns = event->self_ns;
+	}
 	return true;
 }
 
