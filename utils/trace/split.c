@@ -116,46 +116,86 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: the same in blocks that are read call by call; @cursor is that of the source, which has @max calls at least to go to @offset. What is
- * something else has been read then: true with it in *@odd.
+ * HOT: the same in blocks that are read call by call, without those that end the outermost call. How many; the next call is none of these, and
+ * was not read, unless *@is_read.
+ */
+static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
+			 struct compact_state *at, size_t max, uint64_t until_ns,
+			 struct compact_call *odd, bool *is_read)
+{
+	struct compact_coder *const coder = cursor->block.coder;
+	const uint8_t *const end = cursor->block.end;
+	struct pending_call *const first = calls->frames + 1;
+	struct pending_call *const last = calls->frames + calls->cap;
+	struct pending_call *frame = calls->frames + calls->nr;
+	struct compact_state state = *at;
+	struct compact_call call;
+	size_t left = max;
+
+	*is_read = false;
+	for (; left; left--) {
+		if (unlikely(!compact_step(coder, end, &state, until_ns, &call)))
+			break;
+
+		uint64_t addr = record_addr(coder->funcs[call.number]);
+
+		if (call.is_exit) {
+			if (unlikely(frame <= first || frame[-1].addr != addr)) {
+				*is_read = true;
+				break;
+			}
+			frame--;
+			frame[-1].child_ns += call.time_ns - frame->start_ns;
+		} else {
+			if (unlikely(frame == last)) {
+				*is_read = true;
+				break;
+			}
+			*frame++ = (struct pending_call){ .addr = addr, .start_ns = call.time_ns };
+		}
+	}
+	calls->nr = frame - calls->frames;
+	*odd = call;
+	*at = state;
+	return max - left;
+}
+
+/*
+ * Go through a block, or on in it: @cursor is that of the source, which may read @max calls of it. What is something else has been read then:
+ * true with it in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
 {
-	struct compact_block *block = &cursor->block;
-	struct compact_coder *coder = block->coder;
-	struct compact_state state = compact_state_of(block);
-	const uint8_t *end = block->end;
 	struct stg_calls *calls = &lane->calls;
-	struct pending_call *frames = calls->frames;
+	struct compact_block *block = &cursor->block;
+	struct compact_state state = compact_state_of(block);
 	uint64_t last_ns = lane->user.last_ns;
-	size_t cap = calls->cap;
-	size_t depth = calls->nr;
 	bool is_odd = false;
 	size_t nr = 0;
 
-	for (; nr < max && !is_odd; nr++) {
+	while (!is_odd) {
+		size_t before = nr;
 		struct compact_call call;
+		bool is_read;
 
-		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
-			struct compact_call other;
-
-			compact_state_put(&state, block);
-			if (compact_block_other(block, until_ns, &other) != COMPACT_CALL)
-				goto out;
-			state = compact_state_of(block);
-			call = other;
-		}
+		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
+		compact_state_put(&state, block);
+		/* Of these none goes backwards. */
+		if (nr > before || is_read)
+			last_ns = state.last_ns;
+		if (nr == max ||
+		    (!is_read && compact_block_other(block, until_ns, &call) != COMPACT_CALL))
+			break;
+		nr++;
 		is_odd = call.time_ns < last_ns ||
-			 !skim_call(calls, frames, cap, &depth, call.time_ns,
-				    record_addr(coder->funcs[call.number]), call.is_exit);
-		if (unlikely(is_odd))
-			compact_call_event(coder, &call, last_ns, odd);
+			 !skim_call(calls, calls->frames, calls->cap, &calls->nr, call.time_ns,
+				    record_addr(block->coder->funcs[call.number]), call.is_exit);
+		if (is_odd)
+			compact_call_event(block->coder, &call, last_ns, odd);
 		last_ns = call.time_ns;
+		state = compact_state_of(block);
 	}
-	compact_state_put(&state, block);
-out:
-	calls->nr = depth;
 	calls->last_ns = MAX(calls->last_ns, last_ns);
 	src_user_took(&lane->user, nr, last_ns);
 	return is_odd;
