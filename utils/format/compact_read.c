@@ -111,30 +111,60 @@ static bool obey_any(struct reading *r, enum escape kind)
 	}
 }
 
-static void store_call(struct reading *r, const struct compact_call *call)
+/* @more: RECORD_MORE, or 0. */
+static inline void store_call(struct reading *r, const struct compact_call *call, uint64_t more)
 {
 	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
 
 	store_word(r->out, call->time_ns);
-	store_word(r->out + 8, compact_call_word(r->block.coder, call) | r->more |
+	store_word(r->out + 8, compact_call_word(r->block.coder, call) | more |
 				       depth << RECORD_DEPTH_SHIFT);
 	r->out += sizeof(struct record);
 }
 
 /*
- * HOT: calls without payload, with the state in registers, up to the first token that is an escape or has a long delta, or to where one
+ * HOT: a call with payload, if it is short and all of it is there for sure. False: it is not, and nothing has changed.
+ */
+static inline bool get_payload_call(struct reading *r, struct compact_state *state)
+{
+	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
+	struct compact_state next = *state;
+	struct compact_call call;
+	ptrdiff_t len = state->in[1] * sizeof(uint64_t);
+
+	if (state->in[0] != escape || state->in[1] & 0x80 ||
+	    r->block.end - state->in < 2 + COMPACT_STEP_BYTES + len ||
+	    r->out_end - r->out < (ptrdiff_t)sizeof(struct record) + len)
+		return false;
+	next.in += 2;
+	if (!compact_step(r->block.coder, r->block.end, &next, UINT64_MAX, &call))
+		return false;
+	store_call(r, &call, RECORD_MORE);
+	for (ptrdiff_t at = 0; at < len; at += sizeof(uint64_t))
+		memcpy(r->out + at, next.in + at, sizeof(uint64_t));
+	r->out += len;
+	next.in += len;
+	*state = next;
+	return true;
+}
+
+/*
+ * HOT: calls with the state in registers, up to the first token that is another escape, or has a long delta, or to where one
  * may reach behind the end.
  */
-static void get_plain_calls(struct reading *r)
+static void get_most_calls(struct reading *r)
 {
 	struct compact_state state = compact_state_of(&r->block);
 	const uint8_t *out_last = r->out_end - sizeof(struct record);
 	struct reading to = *r;
 	struct compact_call call;
 
-	while (to.out <= out_last &&
-	       compact_step(to.block.coder, to.block.end, &state, UINT64_MAX, &call))
-		store_call(&to, &call);
+	while (to.out <= out_last) {
+		if (likely(compact_step(to.block.coder, to.block.end, &state, UINT64_MAX, &call)))
+			store_call(&to, &call, 0);
+		else if (!get_payload_call(&to, &state))
+			break;
+	}
 	r->out = to.out;
 	compact_state_put(&state, &r->block);
 }
@@ -182,7 +212,7 @@ static bool get_any_call(struct reading *r, enum token token, unsigned first)
 	if (r->out_end - r->out < (ptrdiff_t)sizeof(struct record) ||
 	    !get_call(&r->block, token, first, &call))
 		return false;
-	store_call(r, &call);
+	store_call(r, &call, r->more);
 	if (!r->more)
 		return true;
 	r->more = 0;
@@ -195,7 +225,7 @@ static bool get_records(struct reading *r)
 
 	while (block->in < block->end) {
 		if (!r->more)
-			get_plain_calls(r);
+			get_most_calls(r);
 		if (block->in >= block->end)
 			break;
 

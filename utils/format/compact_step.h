@@ -133,6 +133,9 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 	return true;
 }
 
+/* The longest token that compact_step() reads. */
+#define COMPACT_STEP_BYTES 4
+
 /* The same for what it does not know. @block: with the state put back. */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
