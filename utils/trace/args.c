@@ -338,3 +338,18 @@ const struct struct_def *arg_book_struct(const struct func *func, const struct a
 		def = struct_defs_find(&func->module->structs, spec->name);
 	return def && (def->shape || def->bytes == spec->type.size) ? def : NULL;
 }
+
+size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
+			size_t left, bool big)
+{
+	const struct argspecs *specs = is_exit ? &known->retval : &known->args;
+	size_t nr = is_exit ? MIN(specs->nr, (size_t)1) : specs->nr;
+	ssize_t len = 0;
+
+	for (size_t i = 0; i < nr && len >= 0; i++) {
+		struct arg_value value;
+
+		len = argblob_next(payload, left, len, specs->specs[i].type, big, &value);
+	}
+	return MAX(len, 0);
+}

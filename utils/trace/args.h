@@ -53,6 +53,13 @@ void arg_book_close(struct arg_book *book);
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
+/*
+ * How long the payload of a call (@is_exit: of a return) is that @known says what carries, without padding, if it begins at @payload and ends in
+ * front of @payload + @left; 0: it is not all there, or carries nothing. @big: byte order of the recording.
+ */
+size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
+			size_t left, bool big);
+
 /* The definition of the struct of @spec as @func's module knows it; NULL without one of that size, or of a container. */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 

@@ -2,7 +2,9 @@
 #include "utils/trace/compact_calls.h"
 
 #include "utils/base/compiler.h"
+#include "utils/format/argblob.h"
 #include "utils/format/compact_step.h"
+#include "utils/trace/args.h"
 #include "utils/trace/stg_calls_fast.h"
 
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
@@ -12,8 +14,6 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 
 	event->time_ns = call->time_ns;
 	event->addr = record_addr(coder->funcs[call->number]);
-	event->data = NULL;
-	event->data_len = 0;
 	event->depth = depth;
 	event->indent = depth;
 	event->type = call->is_exit ? EVENT_EXIT : EVENT_ENTRY;
@@ -29,6 +29,68 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	if (!calls->has_record || calls->wants_depth || calls->has_kernel || !calls->changes_ns)
 		return 0;
 	return MIN(until_ns, calls->changes_ns - 1);
+}
+
+/* What calls of the function with that number carry; NULL when memory is short. */
+static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
+				       uint32_t number)
+{
+	static const struct func_args nothing;
+	struct compact_name *name = &cursor->named[number];
+	uint64_t addr = record_addr(cursor->block.coder->funcs[number]);
+
+	if (name->args)
+		return name->args;
+
+	const struct func *func = space_func(calls->space, addr, NULL);
+
+	if (!func)
+		return NULL;
+	name->args = arg_book_find(cursor->args, func);
+	if (!name->args)
+		name->args = &nothing;
+	return name->args;
+}
+
+/*
+ * HOT: a call with payload, if that is as long as is known of the function, so that it is known where the next record begins; @event gets the
+ * payload, which is in the block. False: it is not, and nothing has changed.
+ */
+static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
+			 struct compact_state *state, uint64_t until_ns, struct compact_call *call,
+			 struct event *event)
+{
+	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
+	struct compact_coder *coder = cursor->block.coder;
+	const uint8_t *end = cursor->block.end;
+	struct compact_state next = *state;
+	uint32_t *learned = &coder->contexts[state->context];
+	uint32_t before = *learned;
+
+	if (end - state->in < 2 + COMPACT_STEP_BYTES || state->in[0] != escape ||
+	    state->in[1] & 0x80)
+		return false;
+
+	size_t len = state->in[1] * sizeof(uint64_t);
+
+	next.in += 2;
+	if ((size_t)(end - next.in) < len + COMPACT_STEP_BYTES ||
+	    !compact_step(coder, end, &next, until_ns, call))
+		return false;
+
+	const struct func_args *args = args_of(calls, cursor, call->number);
+	size_t used = args ? func_args_length(args, call->is_exit, next.in, len, cursor->is_big) : 0;
+
+	if (used == 0 || ALIGN_UP(used, (size_t)ARGBLOB_TOTAL_ALIGN) != len) {
+		*learned = before;
+		return false;
+	}
+	event->data = next.in;
+	event->data_len = used;
+	next.in += len;
+	*state = next;
+	cursor->payload_bytes += len;
+	return true;
 }
 
 /*
@@ -54,15 +116,23 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 
 	*is_read = false;
 	for (; event < events + max; event++) {
-		if (unlikely(!compact_step(coder, end, &state, until_ns, &call)))
-			break;
+		event->data = NULL;
+		event->data_len = 0;
+		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
+			/* Not those that are kept in registers. */
+			struct compact_state there = state;
+			struct compact_call its;
+
+			if (!payload_step(calls, cursor, &there, until_ns, &its, event))
+				break;
+			state = there;
+			call = its;
+		}
 
 		const struct compact_name *name = &cursor->named[call.number];
 
 		event->time_ns = call.time_ns;
 		event->addr = name->addr;
-		event->data = NULL;
-		event->data_len = 0;
 		event->flags = 0;
 		if (call.is_exit) {
 			event->type = EVENT_EXIT;
@@ -134,8 +204,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		is_plain &= calls->is_plain;
 		if (cursor->space != calls->space)
 			compact_cursor_forget_names(cursor, calls->space);
-		cursor->named[call.number] =
-			(struct compact_name){ events[nr].addr, events[nr].func };
+		cursor->named[call.number].addr = events[nr].addr;
+		cursor->named[call.number].func = events[nr].func;
 		nr++;
 	}
 	compact_state_put(&state, block);

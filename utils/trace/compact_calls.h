@@ -17,7 +17,7 @@
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
-/* What event_of_record() would make of the call's record; @last_ns: of the record ahead of it. */
+/* What event_of_record() would make of the call's record, but for payload; @last_ns: of the record ahead of it. */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
 			uint64_t last_ns, struct event *event);

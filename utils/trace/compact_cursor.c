@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/compact_step.h"
 
-struct compact_cursor *compact_cursor_create(void)
+struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
 {
 	struct compact_cursor *cursor = calloc(1, sizeof(*cursor));
 
@@ -18,6 +18,8 @@ struct compact_cursor *compact_cursor_create(void)
 		free(cursor);
 		return NULL;
 	}
+	cursor->args = args;
+	cursor->is_big = is_big;
 	return cursor;
 }
 
@@ -27,6 +29,7 @@ void compact_cursor_destroy(struct compact_cursor *cursor)
 		return;
 	compact_coder_destroy(cursor->coder);
 	free(cursor->bytes);
+	free(cursor->named);
 	free(cursor);
 }
 
@@ -52,6 +55,19 @@ static bool make_room(struct compact_cursor *cursor, size_t bytes)
 	return true;
 }
 
+static bool make_names(struct compact_cursor *cursor, size_t nr)
+{
+	if (nr > cursor->nr_named) {
+		struct compact_name *more = reallocarray(cursor->named, nr, sizeof(*more));
+
+		if (!more)
+			return false;
+		cursor->named = more;
+		cursor->nr_named = nr;
+	}
+	return true;
+}
+
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw)
 {
@@ -63,7 +79,8 @@ bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_fil
 	    !make_room(cursor, place->len + COMPACT_SLACK) ||
 	    compact_file_load(place, fd, cursor->bytes, &head) <= 0 || head.is_cut ||
 	    !compact_block_open(&cursor->block, cursor->coder, &head,
-				cursor->bytes + COMPACT_HEAD_BYTES))
+				cursor->bytes + COMPACT_HEAD_BYTES) ||
+	    !make_names(cursor, head.nr_funcs + 1))
 		return false;
 	cursor->at = place->at;
 	cursor->raw_end = place->raw + place->raw_len;

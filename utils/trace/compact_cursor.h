@@ -10,32 +10,40 @@
 #include "utils/trace/compact_file.h"
 
 struct addr_space;
+struct arg_book;
 struct func;
+struct func_args;
 
 /*
- * One block is open at a time. What is in it as bytes only (payloads, LOST) ends that: the rest of the block must be had as bytes then, for where
- * records begin only who knows what is in payloads can tell.
+ * One block is open at a time. What is in it as bytes only (LOST, events, payloads that are not as long as is known of their function) ends that: the
+ * rest of the block must be had as bytes then, for where records begin only who knows what is in payloads can tell.
  *
  * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block is open
  * @bytes: its body
- * @named: by the block's numbers, as far as they have been called: what that means in @space. @func: NULL: nobody has looked
+ * @payload_bytes: of the calls that were read since somebody has asked
+ * @named, @nr_named: by the block's numbers, as far as they have been called: what that means in @space. NULL: nobody has looked
  */
 struct compact_cursor {
 	struct compact_block block;
 	struct compact_coder *coder;
 	uint64_t at;
 	uint64_t raw_end;
+	uint64_t payload_bytes;
 	uint8_t *bytes;
 	size_t cap;
+	struct arg_book *args;
+	bool is_big;
 	const struct addr_space *space;
 	struct compact_name {
 		uint64_t addr;
 		const struct func *func;
-	} named[COMPACT_FUNCS_MAX + 1];
+		const struct func_args *args;
+	} * named;
+	size_t nr_named;
 };
 
-/* Of the heap, about 150 kB and what a block has; NULL when memory is short. */
-struct compact_cursor *compact_cursor_create(void);
+/* Of the heap, about 80 kB and what a block has; NULL when memory is short. @args: borrowed; @is_big: byte order of payloads */
+struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*

@@ -191,8 +191,10 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		is_odd = call.time_ns < last_ns ||
 			 !skim_call(calls, calls->frames, calls->cap, &calls->nr, call.time_ns,
 				    record_addr(block->coder->funcs[call.number]), call.is_exit);
-		if (is_odd)
+		if (is_odd) {
+			*odd = (struct event){ 0 };
 			compact_call_event(block->coder, &call, last_ns, odd);
+		}
 		last_ns = call.time_ns;
 		state = compact_state_of(block);
 	}

@@ -335,7 +335,7 @@ static size_t guess_payload(const struct src_user *src, const struct record *rec
 	return MIN(left, (size_t)PAYLOAD_MAX_BYTES);
 }
 
-static const struct argspecs *specs_of(struct src_user *src, const struct record *rec)
+static const struct func_args *args_of(struct src_user *src, const struct record *rec)
 {
 	struct task_place *place = &src->place;
 
@@ -346,11 +346,8 @@ static const struct argspecs *specs_of(struct src_user *src, const struct record
 		return NULL;
 
 	const struct func *func = space_func(place->space, record_addr(rec->data), NULL);
-	const struct func_args *known = func ? arg_book_find(&src->data->args, func) : NULL;
 
-	if (!known)
-		return NULL;
-	return record_type(rec->data) == RECORD_ENTRY ? &known->args : &known->retval;
+	return func ? arg_book_find(&src->data->args, func) : NULL;
 }
 
 /* Nothing more of the last record in the buffer comes behind it. */
@@ -362,32 +359,24 @@ static bool ends_here(const struct src_user *src)
 /* The length that the function's specification gives; 0 when there is none, or when it cannot be right. */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
-	const struct argspecs *specs = specs_of(src, rec);
+	const struct func_args *known = args_of(src, rec);
+	bool is_exit = record_type(rec->data) != RECORD_ENTRY;
 	size_t left = src->len - at;
-	ssize_t len = 0;
+	size_t len = known ? func_args_length(known, is_exit, src->buf + at, left,
+					      src->data->is_big_endian)
+			   : 0;
 
-	if (!specs || specs->nr == 0)
+	if (len == 0)
 		return 0;
 
-	size_t nr = record_type(rec->data) == RECORD_ENTRY ? specs->nr : 1;
-
-	for (size_t i = 0; i < nr && len >= 0; i++) {
-		struct arg_value value;
-
-		len = argblob_next(src->buf + at, left, len, specs->specs[i].type,
-				   src->data->is_big_endian, &value);
-	}
-	if (len <= 0)
-		return 0;
-
-	size_t padded = ALIGN_UP((size_t)len, (size_t)ARGBLOB_TOTAL_ALIGN);
+	size_t padded = ALIGN_UP(len, (size_t)ARGBLOB_TOTAL_ALIGN);
 
 	if (padded + sizeof(*rec) > left)
-		return padded <= left && ends_here(src) ? (size_t)len : 0;
+		return padded <= left && ends_here(src) ? len : 0;
 
 	struct record next = load(src, at + padded);
 
-	return record_magic_is_good(next.data) ? (size_t)len : 0;
+	return record_magic_is_good(next.data) ? len : 0;
 }
 
 /* Is the payload of an EVENT, which has its length in front, there and of a sane size? */
@@ -582,7 +571,7 @@ static bool open_block(struct src_user *src)
 	    (src->blocks && src->cap < src->full_cap))
 		return false;
 	if (!src->cursor)
-		src->cursor = compact_cursor_create();
+		src->cursor = compact_cursor_create(&src->data->args, src->data->is_big_endian);
 	return src->cursor &&
 	       compact_cursor_open(src->cursor, src->compact, src->fd, src->next_offset);
 }

@@ -113,7 +113,8 @@ const uint8_t *src_user_plain_end(const struct src_user *src);
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
 {
-	src->next_offset += nr * sizeof(struct record);
+	src->next_offset += nr * sizeof(struct record) + src->cursor->payload_bytes;
+	src->cursor->payload_bytes = 0;
 	src->last_ns = last_ns;
 }
 
