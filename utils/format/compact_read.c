@@ -117,8 +117,8 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
 
 	store_word(r->out, call->time_ns);
-	store_word(r->out + 8, compact_call_word(r->block.coder, call) | more |
-				       depth << RECORD_DEPTH_SHIFT);
+	store_word(r->out + 8,
+		   compact_call_word(r->block.coder, call) | more | depth << RECORD_DEPTH_SHIFT);
 	r->out += sizeof(struct record);
 }
 

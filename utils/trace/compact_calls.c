@@ -37,12 +37,11 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 {
 	static const struct func_args nothing;
 	struct compact_name *name = &cursor->named[number];
-	uint64_t addr = record_addr(cursor->block.coder->funcs[number]);
 
 	if (name->args)
 		return name->args;
 
-	const struct func *func = space_func(calls->space, addr, NULL);
+	const struct func *func = space_func(calls->space, name->addr, NULL);
 
 	if (!func)
 		return NULL;
@@ -56,9 +55,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
  * HOT: a call with payload, if that is as long as is known of the function, so that it is known where the next record begins; @event gets the
  * payload, which is in the block. False: it is not, and nothing has changed.
  */
-static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
-			 struct compact_state *state, uint64_t until_ns, struct compact_call *call,
-			 struct event *event)
+NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
+				  struct compact_state *state, uint64_t until_ns,
+				  struct compact_call *call, struct event *event)
 {
 	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
 	struct compact_coder *coder = cursor->block.coder;
@@ -79,7 +78,8 @@ static bool payload_step(const struct stg_calls *calls, struct compact_cursor *c
 		return false;
 
 	const struct func_args *args = args_of(calls, cursor, call->number);
-	size_t used = args ? func_args_length(args, call->is_exit, next.in, len, cursor->is_big) : 0;
+	size_t used = args ? func_args_length(args, call->is_exit, next.in, len, cursor->is_big)
+			   : 0;
 
 	if (used == 0 || ALIGN_UP(used, (size_t)ARGBLOB_TOTAL_ALIGN) != len) {
 		*learned = before;
@@ -94,25 +94,25 @@ static bool payload_step(const struct stg_calls *calls, struct compact_cursor *c
 }
 
 /*
- * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the EXIT that belongs to it. No
- * recursions. How many; the next call is none of these, and was not read, unless *@is_read.
+ * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the EXIT that belongs to the innermost call. How
+ * many; the next call is none of these, and was not read, unless *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
 			 uint64_t until_ns, struct compact_call *odd, bool *is_read)
 {
-	const bool has_filter = has_end_filter(calls);
-	struct pending_call *const last =
-		calls->frames + MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH);
+	struct pending_call *const last = calls->frames +
+					  MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH);
 	struct compact_coder *const coder = cursor->block.coder;
 	const uint8_t *const end = cursor->block.end;
 	const uint16_t nr_seeded = calls->nr_seeded;
+	const struct compact_name *const names = cursor->named;
 	uint32_t *const open = calls->open;
 	struct pending_call *frame = calls->frames + calls->nr;
 	struct compact_state state = *at;
 	struct event *event = events;
 	uint16_t depth = calls->nr;
-	struct compact_call call;
+	struct compact_call call = { 0 };
 
 	*is_read = false;
 	for (; event < events + max; event++) {
@@ -129,14 +129,14 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			call = its;
 		}
 
-		const struct compact_name *name = &cursor->named[call.number];
+		const struct compact_name *name = &names[call.number];
 
 		event->time_ns = call.time_ns;
 		event->addr = name->addr;
 		event->flags = 0;
 		if (call.is_exit) {
 			event->type = EVENT_EXIT;
-			if (unlikely(depth == 0 || has_filter ||
+			if (unlikely(depth == 0 ||
 				     !leave_fast(calls, frame - 1, depth, open, event))) {
 				*is_read = true;
 				break;
@@ -194,6 +194,11 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		if (nr == max ||
 		    (!is_read && odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
+		if (unlikely(call.number == 0)) {
+			/* No encoder has made that: nothing more comes of the block. */
+			state.in = block->end + 1;
+			break;
+		}
 		compact_call_event(block->coder, &call, nr ? events[nr - 1].time_ns : before_ns,
 				   &events[nr]);
 
@@ -204,8 +209,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		is_plain &= calls->is_plain;
 		if (cursor->space != calls->space)
 			compact_cursor_forget_names(cursor, calls->space);
-		cursor->named[call.number].addr = events[nr].addr;
-		cursor->named[call.number].func = events[nr].func;
+		if (!call.is_exit)
+			cursor->named[call.number].func = events[nr].func;
 		nr++;
 	}
 	compact_state_put(&state, block);

@@ -2,7 +2,6 @@
 #include "utils/trace/compact_cursor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/base/compiler.h"
 #include "utils/format/compact_step.h"
@@ -35,9 +34,10 @@ void compact_cursor_destroy(struct compact_cursor *cursor)
 
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space)
 {
-	size_t nr = cursor->coder->nr_funcs + 1;
+	const struct compact_coder *coder = cursor->coder;
 
-	memset(cursor->named, 0, nr * sizeof(cursor->named[0]));
+	for (size_t i = 0; i <= coder->nr_funcs; i++)
+		cursor->named[i] = (struct compact_name){ .addr = record_addr(coder->funcs[i]) };
 	cursor->space = space;
 }
 

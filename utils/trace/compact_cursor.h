@@ -21,7 +21,7 @@ struct func_args;
  * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block is open
  * @bytes: its body
  * @payload_bytes: of the calls that were read since somebody has asked
- * @named, @nr_named: by the block's numbers, as far as they have been called: what that means in @space. NULL: nobody has looked
+ * @named, @nr_named: by the block's numbers, what they mean in @space. @func: NULL: nobody has called it; @args: NULL: nobody has looked
  */
 struct compact_cursor {
 	struct compact_block block;

@@ -121,8 +121,7 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 	memset(bytes + got, 0, place->len - got + COMPACT_SLACK);
 	/* A file that is changed while it is read. */
 	return (uint32_t)got == place->len && compact_head_decode(bytes, head) &&
-	       head->raw_len == place->raw_len &&
-	       head->body_len == place->len - COMPACT_HEAD_BYTES;
+	       head->raw_len == place->raw_len && head->body_len == place->len - COMPACT_HEAD_BYTES;
 }
 
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out)

@@ -582,8 +582,8 @@ struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
 
 	if (cursor && src->next_offset == cursor->raw_end && cursor->block.in != cursor->block.end)
 		note_damaged_block(src, cursor->at);
-	if (!src->compact || src->at < src->len || src->at_end || src->next_offset >= src->end_offset ||
-	    (!src_user_is_by_calls(src) && !open_block(src)))
+	if (!src->compact || src->at < src->len || src->at_end ||
+	    src->next_offset >= src->end_offset || (!src_user_is_by_calls(src) && !open_block(src)))
 		return NULL;
 
 	uint64_t end = MIN(src->end_offset, src->cursor->raw_end);

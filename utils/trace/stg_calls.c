@@ -201,18 +201,6 @@ static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uf
 	return event->func ? 0 : err->code;
 }
 
-/*
- * How much of a call's time is not its caller's own: all, unless it is left out for being short,
- * or small: then only what it called itself.
- */
-static uint64_t foreign_time(const struct stage_config *config, const struct func *func,
-			     uint64_t total_ns, uint64_t child_ns)
-{
-	if (func && func->sym && func->sym->size < config->size_filter)
-		return child_ns;
-	return time_abs(total_ns) < config->time_filter_ns ? 0 : total_ns;
-}
-
 static void credit_parent(struct stg_calls *calls, uint64_t foreign_ns)
 {
 	if (calls->nr)
@@ -415,7 +403,6 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
 	uint64_t slow_ns;
-	bool has_filter = has_end_filter(calls);
 	/* Behind the end of the outermost call fast_until() must be asked again. */
 	size_t least = calls->has_kernel ? 1 : 0;
 
@@ -435,7 +422,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 				event->depth = depth++ - calls->nr_seeded;
 				continue;
 			}
-			if (event->type == EVENT_EXIT && depth > least && !has_filter &&
+			if (event->type == EVENT_EXIT && depth > least &&
 			    leave_fast(calls, &frames[depth - 1], depth, calls->open, event)) {
 				event->indent = --depth;
 				event->depth = depth - calls->nr_seeded;

@@ -17,36 +17,39 @@ static inline void enter_func(struct pending_call *frame, uint32_t *open, const 
 	open[func->count_id]++;
 }
 
-/* The EXIT that belongs to the innermost one of @depth frames. False: stg_calls() must do it: it is that of another one, or of a recursion. */
+/*
+ * How much of a call's time is not its caller's own: all, unless it is left out for being short,
+ * or small: then only what it called itself.
+ */
+static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
+				    uint64_t total_ns, uint64_t child_ns)
+{
+	if (func && func->sym && func->sym->size < config->size_filter)
+		return child_ns;
+	return time_abs(total_ns) < config->time_filter_ns ? 0 : total_ns;
+}
+
+/* The EXIT that belongs to @frame, the innermost one of @depth. False: it is that of another one, and stg_calls() must do it. */
 static inline bool leave_fast(struct stg_calls *calls, struct pending_call *frame, size_t depth,
 			      uint32_t *open, struct event *event)
 {
+	const struct stage_config *config = calls->config;
 	const struct func *func = frame->func;
 
 	if (unlikely(frame->addr != event->addr || !func))
 		return false;
-
-	uint32_t *count = &open[func->count_id];
-
-	if (unlikely(*count != 1))
-		return false;
-	*count = 0;
+	if (unlikely(--open[func->count_id]))
+		event->flags |= EVENT_RECURSIVE;
 	event->func = func;
 	event->total_ns = event->time_ns - frame->start_ns;
 	event->self_ns = event->total_ns - frame->child_ns;
 	if (likely(depth > 1)) {
-		frame[-1].child_ns += event->total_ns;
-	} else {
+		frame[-1].child_ns += foreign_time(config, func, event->total_ns, frame->child_ns);
+	} else if (time_abs(event->total_ns) >= config->time_filter_ns) {
 		calls->outermost_total_ns = event->total_ns;
 		calls->outermost_self_ns = event->self_ns;
 	}
 	return true;
-}
-
-/* Whether the duration or the size of a call says how much of its time is its caller's own: then ends are not fast. */
-static inline bool has_end_filter(const struct stg_calls *calls)
-{
-	return calls->config->time_filter_ns || calls->config->size_filter;
 }
 
 #endif
