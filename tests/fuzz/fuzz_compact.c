@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/lib/by_calls.h"
 #include "utils/base/cleanup.h"
-#include "utils/format/compact_step.h"
 #include "utils/trace/compact_file.h"
 
 #define FILE_NAME "1.cdat"
@@ -57,41 +57,6 @@ static void read_file(const uint8_t *data, size_t size)
 	compact_file_deinit(&file);
 }
 
-/* Call by call, as far as that goes: whether it is as good as compact_decode() has said, and the same bytes. */
-static bool read_calls(struct compact_coder *coder, const struct compact_head *head,
-		       const uint8_t *body, uint8_t *raw)
-{
-	struct compact_state state;
-	struct compact_block block;
-	uint8_t *out = raw;
-	uint8_t *end = raw + head->raw_len;
-
-	if (!compact_block_open(&block, coder, head, body))
-		return false;
-	state = compact_state_of(&block);
-	for (;;) {
-		enum compact_found found = COMPACT_CALL;
-		struct compact_call call;
-
-		if (!compact_step(coder, block.end, &state, UINT64_MAX, &call)) {
-			compact_state_put(&state, &block);
-			found = compact_block_other(&block, UINT64_MAX, &call);
-			state = compact_state_of(&block);
-		}
-		if (found == COMPACT_BYTES)
-			return compact_block_rest(&block, out, end - out);
-		if (found != COMPACT_CALL)
-			return found == COMPACT_END && out == end;
-		if (end - out < (ptrdiff_t)sizeof(struct record))
-			return false;
-		store_word(out, call.time_ns);
-		store_word(out + 8, compact_call_word(coder, &call) |
-					    (uint64_t)MIN(call.depth, (uint32_t)RECORD_DEPTH_MAX)
-						    << RECORD_DEPTH_SHIFT);
-		out += sizeof(struct record);
-	}
-}
-
 /* Behind the sums, which bytes from a fuzzer never get right. */
 static void read_body(struct fuzz_input *in)
 {
@@ -113,7 +78,7 @@ static void read_body(struct fuzz_input *in)
 
 	bool is_good = compact_decode(coder, &head, body, raw);
 
-	FUZZ_CHECK(read_calls(coder, &head, body, same) == is_good);
+	FUZZ_CHECK(decode_by_calls(coder, &head, body, UINT64_MAX, same) == is_good);
 	FUZZ_CHECK(!is_good || memcmp(raw, same, head.raw_len) == 0);
 }
 
@@ -135,7 +100,8 @@ static void pack_and_unpack(const uint8_t *data, size_t size)
 		FUZZ_CHECK(compact_decode(coder, &head, out + COMPACT_HEAD_BYTES, raw));
 		FUZZ_CHECK(memcmp(raw, data + done, used) == 0);
 		memset(raw, 0, used);
-		FUZZ_CHECK(read_calls(coder, &head, out + COMPACT_HEAD_BYTES, raw));
+		FUZZ_CHECK(decode_by_calls(coder, &head, out + COMPACT_HEAD_BYTES, head.first_ns,
+					   raw));
 		FUZZ_CHECK(memcmp(raw, data + done, used) == 0);
 		done += used;
 	}

@@ -47,7 +47,11 @@ struct reading {
 
 static bool copy_bytes(struct reading *r, uint64_t len)
 {
-	if (len > (uint64_t)(r->block.end - r->block.in) || len > (uint64_t)(r->out_end - r->out))
+	const struct compact_block *block = &r->block;
+
+	/* What is damaged may have a token that goes on behind the end. */
+	if (block->in > block->end || len > (uint64_t)(block->end - block->in) ||
+	    len > (uint64_t)(r->out_end - r->out))
 		return false;
 	memcpy(r->out, r->block.in, len);
 	r->block.in += len;

@@ -7,7 +7,9 @@
 
 #include "tests/unit/lib/unit.h"
 #include "utils/base/fd.h"
+#include "utils/base/cleanup.h"
 #include "utils/format/bytes.h"
+#include "utils/format/compact.h"
 #include "utils/format/header.h"
 #include "utils/format/record.h"
 
@@ -133,6 +135,32 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 	snprintf(name, sizeof(name), "%d.dat", tid);
 	recording_add_file(rec, name, out.data, out.len);
 	strbuf_addf(&rec->task_txt, "TASK timestamp=0.000000200 tid=%d pid=100\n", tid);
+}
+
+void recording_pack(struct recording *rec, int32_t tid, size_t block_bytes)
+{
+	struct compact_coder *coder cleanup_compact_coder = compact_coder_create();
+	uint8_t *out cleanup_free = malloc(compact_bound(COMPACT_RAW_MAX));
+	struct strbuf raw cleanup_strbuf = { 0 };
+	struct strbuf packed cleanup_strbuf = { 0 };
+	char path[PATH_MAX];
+	char kept[PATH_MAX];
+	char name[32];
+
+	snprintf(path, sizeof(path), "%s/%d.dat", rec->dir, tid);
+	snprintf(kept, sizeof(kept), "%s/%d.kept", rec->dir, tid);
+	rename(path, kept);
+	assert_int_equal(file_read_all(kept, 1 << 24, &raw, NULL), 0);
+	assert_true(coder && out);
+	for (size_t at = 0; at < raw.len;) {
+		size_t left = MIN(raw.len - at, block_bytes);
+		size_t len;
+
+		at += compact_encode(coder, tid, (uint8_t *)raw.data + at, left, false, out, &len);
+		strbuf_add(&packed, out, len);
+	}
+	snprintf(name, sizeof(name), "%d.cdat", tid);
+	recording_add_file(rec, name, packed.data, packed.len);
 }
 
 void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns)

@@ -41,6 +41,9 @@ void recording_deinit(struct recording *rec);
  */
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
 
+/* Put <tid>.cdat in the place of <tid>.dat, or of what it was made of: with blocks that stand for @block_bytes. */
+void recording_pack(struct recording *rec, int32_t tid, size_t block_bytes);
+
 /* Append one record to @out, which may become a task's file instead: <tid>.dat. */
 void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns,
 		   uint64_t data);

@@ -1,10 +1,10 @@
 /* Compact blocks are read: each token, at each of its bounds, and what is damaged. */
 #include "tests/unit/lib/unit.h"
 
+#include "tests/unit/lib/by_calls.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/bytes.h"
 #include "utils/format/compact.h"
-#include "utils/format/compact_tokens.h"
 
 static struct compact_coder *coder;
 
@@ -82,6 +82,15 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	if (is_good)
 		put_records(raw, raw_len, &out);
 	assert_string_equal(is_good ? strbuf_str(&out) : "damaged", expected);
+	/* Call by call, and with a look at what is too late, it is the same. */
+	for (uint64_t until_ns = 0; until_ns < 100; until_ns += 7) {
+		uint8_t *same = malloc(raw_len + 1);
+
+		assert_true(decode_by_calls(coder, &head, copy, until_ns, same) == is_good);
+		if (is_good)
+			assert_memory_equal(same, raw, raw_len);
+		free(same);
+	}
 	free(copy);
 	free(raw);
 }
@@ -286,6 +295,48 @@ static void functions_by_their_distances(void **state)
 }
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+/* When the next call is: escapes that are no records are passed on the way, and nothing else changes. */
+static void the_next_time(void **state)
+{
+	static const struct {
+		const char *tokens;
+		uint64_t next_ns;
+	} rows[] = {
+		{ "16 01", 5 },				      /* a call */
+		{ "13 e8 03 00 00 00 00 00 00 16 01", 1005 }, /* behind a time */
+		{ "0f 03 00 16 01", 5 },		      /* behind a depth */
+		{ "fe c8 01 01", 200 },			      /* a long delta */
+		{ "03 01 00 00 00 00 00 00 00 00", 0 },	      /* words */
+		{ "07 00 16 01", 0 },			      /* a call with payload */
+		{ "17 00", 0 },				      /* bytes */
+		{ "1b", 0 },				      /* nothing that there is */
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t body[64 + COMPACT_SLACK] = { 0 };
+		struct compact_head head = { .raw_len = 16, .nr_funcs = 1 };
+		struct compact_block block;
+		struct compact_call call;
+
+		head.tokens_len = parse_hex(rows[i].tokens, body);
+		head.body_len = head.tokens_len + 1;
+		body[head.tokens_len] = 0x20;
+		head.sum = compact_sum(body, head.body_len);
+		assert_true(compact_block_open(&block, coder, &head, body));
+		assert_int_equal(compact_block_next_ns(&block), rows[i].next_ns);
+		assert_int_equal(compact_block_next_ns(&block), rows[i].next_ns);
+		if (!rows[i].next_ns)
+			continue;
+		assert_int_equal(compact_block_other(&block, rows[i].next_ns - 1, &call),
+				 COMPACT_LATER);
+		assert_int_equal(compact_block_other(&block, rows[i].next_ns, &call), COMPACT_CALL);
+		assert_int_equal(call.time_ns, rows[i].next_ns);
+		assert_int_equal(call.number, 1);
+		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), COMPACT_END);
+	}
+}
 
 int main(void)
 {

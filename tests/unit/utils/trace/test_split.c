@@ -3,6 +3,7 @@
 
 #include "tests/unit/lib/kernel_page.h"
 #include "tests/unit/lib/recording.h"
+#include "utils/format/compact.h"
 #include "utils/format/record.h"
 #include "utils/trace/split.h"
 
@@ -127,20 +128,46 @@ static size_t split_into(uint64_t piece_bytes)
 	return row.nr;
 }
 
+static void read_whole(struct strbuf *out)
+{
+	const struct view view = { write_events, out };
+
+	open_pipe();
+	strbuf_reset(out);
+	assert_int_equal(lane_run(&pipe_.lanes[0], &view, NULL), 0);
+	close_pipe();
+}
+
 /* Split the records that there are in every way: into how many pieces of a record each they go, and the end. */
+static size_t split_all(void)
+{
+	size_t nr = split_into(16);
+
+	for (uint64_t bytes = 24; bytes < 400; bytes += 8)
+		split_into(bytes);
+	return nr;
+}
+
+/* The same as they are, and in compact blocks of which each has a few records, or all. */
 static size_t check_records(void)
 {
-	const struct view view = { write_events, &whole };
+	static const size_t block_bytes[] = { 16, 48, 112, COMPACT_RAW_MAX };
 	size_t nr;
 
 	recording_finish(&rec);
-	open_pipe();
-	strbuf_reset(&whole);
-	assert_int_equal(lane_run(&pipe_.lanes[0], &view, NULL), 0);
-	close_pipe();
-	nr = split_into(16);
-	for (uint64_t bytes = 24; bytes < 400; bytes += 8)
-		split_into(bytes);
+	read_whole(&whole);
+	nr = split_all();
+	for (size_t i = 0; i < ARRAY_SIZE(block_bytes); i++) {
+		struct strbuf compact cleanup_strbuf = { 0 };
+
+		/* No block ends between a record and its payload. */
+		if (rec.features & FEAT_ARGUMENT && block_bytes[i] < COMPACT_RAW_MAX)
+			continue;
+		recording_pack(&rec, 100, block_bytes[i]);
+		read_whole(&compact);
+		assert_string_equal(strbuf_str(&compact), strbuf_str(&whole));
+		assert_int_equal(split_all(), nr);
+	}
 	return nr;
 }
 
