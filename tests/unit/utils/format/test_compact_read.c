@@ -342,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(numbers_of_functions),
+		WITH(the_next_time),
 		WITH(numbers_of_two_bytes),
 		WITH(times),
 		WITH(what_came_last_and_before_that),

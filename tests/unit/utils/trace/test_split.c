@@ -213,6 +213,21 @@ static void kernel_events(void **state)
 	assert_non_null(strstr(strbuf_str(&whole), "\n3 - at 1002"));
 }
 
+/* Addresses mean something else from then on, be it in the middle of a block. */
+static void another_program(void **state)
+{
+	static const char map[] = "400000-500000 r-xp 00000000 00:00 0 /x/other\n";
+	static const char syms[] = "# path name: /x/other\n1000 400 T other\n";
+
+	strbuf_addstr(&rec.task_txt, "SESS timestamp=0.000001065 pid=100 sid=fedcba9876543210 "
+				     "exename=\"/x/other\"\n");
+	recording_add_file(&rec, "sid-fedcba9876543210.map", map, strlen(map));
+	recording_add_file(&rec, "other.sym", syms, strlen(syms));
+	check("a{b{}b{}}e{}b{b{}b{}b{}}");
+	assert_non_null(strstr(strbuf_str(&whole), " e at 1060"));
+	assert_non_null(strstr(strbuf_str(&whole), " other at 1070"));
+}
+
 /* From there on nobody is sure. */
 static void lost_records(void **state)
 {
@@ -331,6 +346,7 @@ int main(void)
 		TEST(calls_that_do_not_return),
 		TEST(events),
 		TEST(kernel_events),
+		TEST(another_program),
 		TEST(lost_records),
 		TEST(a_task_that_begins_within_calls),
 		TEST(returns_that_belong_to_nothing),
