@@ -569,7 +569,7 @@ static void a_copy_has_the_same_calls_open(void **state)
 	stg_calls_deinit(&s.calls);
 	s.calls = copy;
 	run(&s, "b{@1030 b} a}@1060 b} a}",
-	    "b{@1030.3 b}@1040.3:0=10/10R a}@1060.2:0=40/30R b}@1070.1=60/20 a}@1080.0=80/20");
+	    "b{@1030.3 b}@1040.3=10/10R a}@1060.2=40/30R b}@1070.1=60/20 a}@1080.0=80/20");
 	for (size_t i = 0; i < s.calls.nr_open; i++)
 		assert_int_equal(s.calls.open[i], 0);
 	end(&s);
