@@ -146,6 +146,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
+		/* What follows may go the short way. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}
@@ -170,8 +171,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. They have no payloads, and nothing comes before
- * or among them.
+ * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. Nothing else comes among them; payloads are in the
+ * block, which stays until the next ones are asked for.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -542,8 +543,10 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 		if (nr > 0)
 			nr = run_stages(lane, lane->holds_back ? lane->raw : lane->events, nr,
 					depth, err);
-		else if (nr == 0 && lane->state == LANE_DRY && lane->holds_back)
+		if (nr == 0 && lane->state == LANE_DRY && lane->holds_back) {
+			lane->calls.is_plain = false;
 			nr = release_due(lane, err);
+		}
 	} else {
 		lane->state = LANE_FINISHED;
 		lane->calls.is_plain = false;

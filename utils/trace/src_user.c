@@ -74,8 +74,11 @@ static uint64_t next_ns(struct source *source)
 		if (record_magic_is_good(rec.data) && record_type(rec.data) != RECORD_LOST)
 			return rec.time_ns;
 	}
-	if (src_user_is_by_calls(src))
-		return MAX(compact_block_next_ns(&src->cursor->block), src->last_ns);
+
+	uint64_t ns = src_user_is_by_calls(src) ? compact_block_next_ns(&src->cursor->block) : 0;
+
+	if (ns)
+		return ns;
 	return src->next_offset == 0 && source->task ? source->task->first_ns : src->last_ns;
 }
 

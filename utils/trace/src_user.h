@@ -108,7 +108,7 @@ const uint8_t *src_user_plain_end(const struct src_user *src);
 
 /*
  * Of a file of compact blocks: where the next records can be read call by call, without being made up first; at most *@max of them. NULL: they cannot,
- * or the next one is no call without payload, or a trouble has to be told: src_user_read() has it. Who has read some says so with src_user_took().
+ * or a trouble has to be told: src_user_read() has them. Who has read some says so with src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
