@@ -91,7 +91,8 @@ struct planned_known {
  *
  * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or the address with its sign changed: it is
  * recorded, and its call opens the thread (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which most often begin at multiples of 16; so that
- * the stubs need one `and` to find the place, a place has that size. Functions whose places are the same go the long way by turns, so there are many.
+ * the stubs need one `and` to find the place, a place has that size. Functions whose places are the same go the long way by turns, so there are many. An empty place says all of that of the
+ * address 0, which no function has.
  */
 struct planned_place {
 	uint64_t call;
