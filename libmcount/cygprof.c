@@ -58,7 +58,7 @@ static inline void note_unwanted(struct thread *t, uint64_t fn)
 /* HOT: whether @t is known to run the stack of that call. */
 static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 {
-	return !t->low || (sp >= t->low && sp <= t->high);
+	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
 /* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)), or a higher one. */
@@ -69,13 +69,26 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 	return !is_of(t->top, fn) || (t->cyg_again && t->cyg_again--);
 }
 
-/*
- * HOT: whether that is a call, or the exit, of a function that is left alone, be it by filters or because it is left out, and nothing has to be noted or ended for it: nearly all of
- * those. It needs no guard, for nothing changes that a signal handler could see half done.
- */
-static inline bool is_left_alone(const struct thread *t, uint64_t sp, uint64_t fn)
+/* HOT: whether @f may be of that function, by the low half of its address: one compare, where is_of() is four instructions. */
+static inline bool may_be_of(const struct frame *f, uint64_t fn)
 {
-	return planned_leaves_out(t, fn) && sp <= t->top->slot && !is_of(t->top, fn);
+	uint32_t low;
+
+	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && RECORD_ADDR_SHIFT == 16,
+		       "where it is");
+	__builtin_memcpy(&low, (const char *)&f->data + RECORD_ADDR_SHIFT / 8, sizeof(low));
+	return low == (uint32_t)fn;
+}
+
+/*
+ * HOT: whether nothing has to be noted or ended for the call, or the exit, of a function that is left alone, be it by filters or because it is left out: nearly all of those. It needs no
+ * guard, for nothing changes that a signal handler could see half done.
+ */
+static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	const struct frame *top = t->top;
+
+	return likely(sp <= top->slot) && likely(!may_be_of(top, fn));
 }
 
 /* Whether the innermost call is the one that has begun there. */
@@ -312,16 +325,22 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
 	else if (!t->planned)
 		enter_alike(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (planned_passes(t, (uint64_t)fn))
+	else if (likely(planned_leaves_out(t, (uint64_t)fn))) {
+		if (unlikely(!goes_by(t, sp, (uint64_t)fn)) || unlikely(sp < t->low))
+			enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
+	} else if (planned_passes(t, (uint64_t)fn))
 		enter_passing(t, sp, (uint64_t)fn, (uint64_t)caller);
-	else if (!is_left_alone(t, sp, (uint64_t)fn) || unlikely(sp < t->low))
+	else
 		enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
 }
 
-/* HOT: whether the exit hook is called far away from where the innermost call was entered: it may be on another stack. */
+/*
+ * HOT: whether the exit hook is called elsewhere than in the innermost call: deeper in the stack that may be the end of another call of the same function, which is left out by now, or of the
+ * same one (alloca(3)); far above it is on another stack.
+ */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
-	return sp < t->low || sp > t->top->slot + 4096;
+	return sp - t->top->slot > 4096;
 }
 
 /* HOT: the innermost call, under a plan, ends; the guard is set. */
@@ -355,7 +374,7 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: there is no plan, or none that leaves out anything of a thread that is open. */
+/* HOT: there is no plan, or the thread is open and the function is not left out. */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);
@@ -379,9 +398,14 @@ void __cyg_profile_func_exit(void *fn, void *caller)
 
 	if (unlikely(!t) || unlikely(t->busy))
 		exit_unguarded(sp, (uint64_t)fn);
-	else if (!t->planned || (planned_is_open(t) && !t->planned->has_left_out))
+	else if (!t->planned)
 		exit_alike(t, sp, (uint64_t)fn);
-	else if (!is_left_alone(t, sp, (uint64_t)fn) || unlikely(!is_on_stack(t, sp)))
+	else if (likely(planned_leaves_out(t, (uint64_t)fn))) {
+		if (unlikely(!goes_by(t, sp, (uint64_t)fn)) || unlikely(!is_on_stack(t, sp)))
+			exit_by_plan(t, sp, (uint64_t)fn);
+	} else if (planned_is_open(t))
+		exit_alike(t, sp, (uint64_t)fn);
+	else
 		exit_by_plan(t, sp, (uint64_t)fn);
 }
 

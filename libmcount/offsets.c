@@ -37,6 +37,7 @@ void offsets(void)
 	OFFSET(THREAD_POSITION, __builtin_offsetof(struct thread, position));
 	OFFSET(THREAD_LOW, __builtin_offsetof(struct thread, low));
 	OFFSET(THREAD_CALLS, __builtin_offsetof(struct thread, calls));
+	OFFSET(PLACE_ALONE, __builtin_offsetof(struct planned_place, alone));
 	OFFSET(CALLS_MASK, (PLANNED_CALLS - 1) * PLANNED_PLACE_BYTES);
 	OFFSET(THREAD_TOP, __builtin_offsetof(struct thread, top));
 	OFFSET(THREAD_NEXT, __builtin_offsetof(struct thread, next));

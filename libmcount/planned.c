@@ -24,10 +24,10 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 {
 	struct planned *p = t->planned;
 	struct planned_place *table = p->now.out ? p->skip_out : p->skip_outside;
-	uint64_t *place = &table[planned_place_of(addr)].call;
+	uint64_t *place = &table[planned_place_of(addr)].alone;
 
 	p->has_noted = true;
-	*place = ~addr;
+	*place = addr;
 	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
 		steer_check_skip(p, place);
 }
@@ -324,7 +324,7 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 	    known->addr != addr || !func || !func->rule || func->rule->flags != PLAN_FILTER ||
 	    func->args || func->result || !planned_push_admitted(t, slot, ret, addr))
 		return false;
-	planned_note_call(p, p->skip_outside, addr, -addr);
+	planned_note(p, &p->skip_outside[planned_place_of(addr)].call, -addr);
 	return true;
 }
 
@@ -346,7 +346,7 @@ static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	fast_put_entry(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
 		       hot_clock(t));
 	if (!is_known)
-		planned_note_pass(t->planned, addr, addr);
+		planned_note_pass(t->planned, addr);
 	return true;
 }
 
@@ -390,7 +390,7 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr)
 	if (func && func->rule)
 		return false;
 	if (!func || (!func->args && !func->result))
-		planned_note_pass(t->planned, addr, addr);
+		planned_note_pass(t->planned, addr);
 	return true;
 }
 
@@ -405,7 +405,7 @@ bool planned_is_left_out(struct thread *t, uint64_t addr)
 	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
 		return false;
 	if (planned_is_open(t))
-		planned_note_pass(p, addr, ~addr);
+		planned_note(p, &p->pass[planned_place_of(addr)].alone, addr);
 	return true;
 }
 

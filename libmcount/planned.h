@@ -89,16 +89,17 @@ struct planned_known {
  *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or all bits of the address the other way round: it is
- * left alone; or the address with its sign changed, which is one more: it is recorded, and its call opens the thread (planned_pass.h). The addresses are in functions, which most often begin at multiples of 16; so that the stubs need one `and` to find the
- * place, a place has that size.
+ * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or the address with its sign changed: it is
+ * recorded, and its call opens the thread (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which most often begin at multiples of 16; so that
+ * the stubs need one `and` to find the place, a place has that size. Functions whose places are the same go the long way by turns, so there are many. An empty place says all of that of the
+ * address 0, which no function has.
  */
 struct planned_place {
 	uint64_t call;
-	uint64_t unused;
+	uint64_t alone;
 };
 #define PLANNED_PLACE_BYTES 16
-#define PLANNED_CALLS	    4096
+#define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
 /* Nobody writes to it; not `const`, for then its zeros would be in the file. */

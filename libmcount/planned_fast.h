@@ -209,7 +209,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 					 (uint8_t *)t->at + sizeof(struct record));
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 	if (!func || (!func->rule && !func->args && !func->result))
-		planned_note_pass(p, addr, addr);
+		planned_note_pass(p, addr);
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || !func->rule)
 		planned_open(t, pf);

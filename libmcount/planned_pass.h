@@ -77,29 +77,26 @@ static inline bool planned_passes(const struct thread *t, uint64_t addr)
 /* Whether a call of @addr is to be left alone: what the entry stubs find, too. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
-	return t->calls[planned_place_of(addr)].call == ~addr && probe_skips;
+	return t->calls[planned_place_of(addr)].alone == addr && probe_skips;
 }
 
 /*
  * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
- * of both sees what the other has done. @entry: as in struct planned_place
+ * of both sees what the other has done. @word, @entry: of a struct planned_place
  */
-static inline void planned_note_call(struct planned *p, struct planned_place *table, uint64_t addr,
-				     uint64_t entry)
+static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
-	uint64_t *place = &table[planned_place_of(addr)].call;
-
-	if (*place == entry)
+	if (*word == entry)
 		return;
 	p->has_noted = true;
-	__atomic_store_n(place, entry, __ATOMIC_SEQ_CST);
+	__atomic_store_n(word, entry, __ATOMIC_SEQ_CST);
 	if (p->plan != __atomic_load_n(&probe.live, __ATOMIC_SEQ_CST))
-		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(word, 0, __ATOMIC_RELAXED);
 }
 
-static inline void planned_note_pass(struct planned *p, uint64_t addr, uint64_t entry)
+static inline void planned_note_pass(struct planned *p, uint64_t addr)
 {
-	planned_note_call(p, p->pass, addr, entry);
+	planned_note(p, &p->pass[planned_place_of(addr)].call, addr);
 }
 
 /* A call has begun or ended, and @t is not open: it is from now on, or ready to be, if it can be. @pf: of the innermost frame */

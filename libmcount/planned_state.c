@@ -248,11 +248,17 @@ static void forget_known(struct planned *p)
 }
 
 /* Of what was never used the memory is not there. */
+static void forget_word(uint64_t *word)
+{
+	if (__atomic_load_n(word, __ATOMIC_RELAXED))
+		__atomic_store_n(word, 0, __ATOMIC_RELAXED);
+}
+
 static void forget_table(struct planned_place *table)
 {
 	for (unsigned i = 0; i < PLANNED_CALLS; i++) {
-		if (__atomic_load_n(&table[i].call, __ATOMIC_RELAXED))
-			__atomic_store_n(&table[i].call, 0, __ATOMIC_RELAXED);
+		forget_word(&table[i].call);
+		forget_word(&table[i].alone);
 	}
 }
 

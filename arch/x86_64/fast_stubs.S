@@ -124,8 +124,7 @@
 	addq	THREAD_CALLS(%rcx), %rdx
 	cmpq	%rax, (%rdx)
 	je	7f
-	notq	%rax
-	cmpq	%rax, (%rdx)
+	cmpq	%rax, PLACE_ALONE(%rdx)
 	jne	6f
 	movq	THREAD_TOP(%rcx), %rdx
 	leaq	\slot, %rax
@@ -138,7 +137,7 @@
 8:	RESTORE_FOR_LOOK_UP
 	jmp	\slow
 	.cfi_adjust_cfa_offset LOOK_UP_SAVED
-6:	incq	%rax
+6:	negq	%rax
 	cmpq	%rax, (%rdx)
 	jne	8b
 	FAST_BEGIN 8b

@@ -585,9 +585,7 @@ arch_entry:
 	movl	%esi, %edx
 	andl	$CALLS_MASK, %edx
 	addq	THREAD_CALLS(%r11), %rdx
-	movq	%rsi, %rax
-	notq	%rax
-	cmpq	%rax, (%rdx)
+	cmpq	%rsi, PLACE_ALONE(%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
 	.cfi_endproc

@@ -296,7 +296,7 @@ static void check_skipped(void (*fn)(void))
 	uint64_t addr = seen_addr;
 
 	thread = (struct thread){ .top = &outermost, .calls = table };
-	table[planned_place_of(addr)].call = ~addr;
+	table[planned_place_of(addr)].alone = addr;
 	self = &thread;
 	seen_addr = 0;
 	check(fn);
@@ -311,7 +311,7 @@ static void check_skipped(void (*fn)(void))
 	check(fn);
 	assert_int_equal(seen_addr, addr);
 	outermost.slot = INT64_MAX;
-	table[planned_place_of(addr)].call = ~addr - 1;
+	table[planned_place_of(addr)].alone = addr + 1;
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, addr);

@@ -73,7 +73,7 @@ void sketch_call(uint64_t *slot, unsigned func)
 	*slot = 0x500000;
 	/* FAST_LOOK_UP of the stubs. */
 	if (!self->busy &&
-	    self->calls[planned_place_of(SKETCH_ADDR(func))].call == ~SKETCH_ADDR(func))
+	    self->calls[planned_place_of(SKETCH_ADDR(func))].alone == SKETCH_ADDR(func))
 		return;
 	probe_entry(slot, SKETCH_ADDR(func), &regs);
 }

@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include "libmcount/aside.h"
+#include "libmcount/frames.h"
 #include "libmcount/planned_pass.h"
 #include "tests/unit/lib/sketch.h"
 #include "tests/unit/lib/unit.h"
+
+void __cyg_profile_func_enter(void *fn, void *caller);
+void __cyg_profile_func_exit(void *fn, void *caller);
 
 static uint64_t stack[256];
 
@@ -137,13 +141,63 @@ static void left_out(void **state)
 	assert_true(planned_is_open(s.t));
 	for (unsigned i = 0; i < 3; i++)
 		one(1, 3);
-	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(3))].call, ~SKETCH_ADDR(3));
+	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(3))].alone, SKETCH_ADDR(3));
 	sketch_call(place(1), 3);
 	one(2, 2);
 	sketch_leave(place(1), 3);
 	one(1, 2);
 	sketch_leave(place(0), 0);
 	end(&s, "0(2()3()3(2())2()2())");
+}
+
+/* A function that calls the hooks, as compilers have it. */
+NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct scene *s))
+{
+	__cyg_profile_func_enter((void *)SKETCH_ADDR(func), __builtin_return_address(0));
+	if (body)
+		body(s);
+	__cyg_profile_func_exit((void *)SKETCH_ADDR(func), __builtin_return_address(0));
+	/* No jump to the hook. */
+	__asm__ volatile("");
+}
+
+/* Another function has got its place meanwhile, whose that may be. */
+static void forget_place(struct scene *s)
+{
+	assert_int_equal(s->t->calls[planned_place_of(SKETCH_ADDR(3))].alone, SKETCH_ADDR(3));
+	s->t->planned->pass[planned_place_of(SKETCH_ADDR(3))].alone = 1;
+}
+
+static void leave_out_what_is_open(struct scene *s)
+{
+	const uint32_t flags = PLAN_SELECTIVE | PLAN_LEAVES_OUT;
+
+	assert_int_equal(obey(plans_replace, (struct sketch){ "---l----", 0, 64, flags }), 0);
+	hooked(s, 2, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		hooked(s, 3, NULL);
+	hooked(s, 3, forget_place);
+	assert_int_equal(frame_addr(s->t->top), SKETCH_ADDR(3));
+	hooked(s, 2, NULL);
+}
+
+static void call_what_is_left_out(struct scene *s)
+{
+	hooked(s, 2, NULL);
+	hooked(s, 3, leave_out_what_is_open);
+	hooked(s, 3, NULL);
+	hooked(s, 2, NULL);
+}
+
+/* The same with -finstrument-functions: the exit of a call that is left out is not that of an earlier one of the same function, in which it is. */
+static void left_out_inside_of_itself(void **state)
+{
+	struct scene s;
+
+	begin(&s, (struct sketch){ "--------", 0, 64, PLAN_SELECTIVE | PLAN_LEAVES_OUT });
+	hooked(&s, 0, call_what_is_left_out);
+	assert_int_equal(s.t->cyg_skipped + s.t->cyg_again, 0);
+	end(&s, "0(2()3(2()2())2())");
 }
 
 /* A thread stays open where the stub does not go on by itself: each of its frames would return by the long way else. */
@@ -552,14 +606,23 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_were_alike), cmocka_unit_test(held_back),
-		cmocka_unit_test(open_filters),	    cmocka_unit_test(opted_in),
-		cmocka_unit_test(opted_in_by_half), cmocka_unit_test(opted_in_settled),
-		cmocka_unit_test(in_a_handler),	    cmocka_unit_test(what_is_needed),
-		cmocka_unit_test(refused),	    cmocka_unit_test(extended),
-		cmocka_unit_test(left_out),	    cmocka_unit_test(stays_open),
-		cmocka_unit_test(opted_out),	    cmocka_unit_test(opted_out_at_the_limit),
-		cmocka_unit_test(captured),	    cmocka_unit_test(captured_at_the_limit),
+		cmocka_unit_test(calls_were_alike),
+		cmocka_unit_test(held_back),
+		cmocka_unit_test(open_filters),
+		cmocka_unit_test(opted_in),
+		cmocka_unit_test(opted_in_by_half),
+		cmocka_unit_test(opted_in_settled),
+		cmocka_unit_test(in_a_handler),
+		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(extended),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(left_out_inside_of_itself),
+		cmocka_unit_test(stays_open),
+		cmocka_unit_test(opted_out),
+		cmocka_unit_test(opted_out_at_the_limit),
+		cmocka_unit_test(captured),
+		cmocka_unit_test(captured_at_the_limit),
 		cmocka_unit_test(captured_by_half),
 	};
 
