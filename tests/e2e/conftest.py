@@ -1,9 +1,11 @@
 """What every end-to-end test has at hand: the tools of tests/lib and a working directory of its own."""
 
+import faulthandler
 import os
 import re
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -25,11 +27,17 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def is_main_thread():
+    """A worker of xdist runs its tests in another thread when execnet 1.9 finds the main one not waiting yet; there nobody may set a signal's handler."""
+    return threading.current_thread() is threading.main_thread()
+
+
 def pytest_configure(config):
-    # A shell that starts us in the background has these ignored, and so would be the programs under test.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for sig in (signal.SIGQUIT, signal.SIGHUP):
-        signal.signal(sig, signal.SIG_DFL)
+    # A shell that starts us in the background has these ignored, and so would be the programs under test. Workers get it from who starts them.
+    if is_main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for sig in (signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(sig, signal.SIG_DFL)
     config.addinivalue_line("markers", "needs_peer: compares with Debian's uftrace")
     config.addinivalue_line("markers", "is_long(times): it may take so many times as long as others")
 
@@ -46,6 +54,12 @@ def pytest_runtest_call(item):
     def hung(*_):
         pytest.fail(f"not done after {limit_s} s")
 
+    if not is_main_thread():
+        # Nobody else can end it: the worker goes, and says where it was.
+        faulthandler.dump_traceback_later(limit_s, exit=True)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+        return
     before = signal.signal(signal.SIGALRM, hung)
     signal.alarm(limit_s)
     yield
