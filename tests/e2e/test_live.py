@@ -163,7 +163,8 @@ def test_follow_of_what_is_complete():
 def test_follow_ends_with_a_killed_recorder():
     proc = start_recording("threads")
     viewer = subprocess.Popen([UTRAIL, "replay", "--follow", "--no-event"], env=environment(), stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
+    # Files are there before they have records, without which nothing can be shown.
+    wait_until(lambda: any(os.path.getsize(file) for file in glob.glob("uftrace.data/[0-9]*.dat")))
     proc.kill()
     out, _ = viewer.communicate(timeout=10)
     assert viewer.returncode == 0
