@@ -226,9 +226,12 @@ def compare_calls(program, exe):
         calls[bool(options)] = calls_of_data()
     out = left_out_of_data(exe)
     off = {f: 100 * abs(calls[True].get(f, 0) / n - 1) for f, n in calls[False].items() if n >= CALLED_OFTEN and f not in out}
-    worst = max(off, key=off.get, default=None)
+    if not off:
+        print(f"  no function with {CALLED_OFTEN} calls was not left out: nothing to compare ({len(out)} left out)", flush=True)
+        return
+    worst = max(off, key=off.get)
     what = f"calls of {len(off)} functions, with {len(out)} left out: off by"
-    print(f"  {what:50} {off.get(worst, 0):8.2f} {verdict(off.get(worst, 0), BUDGET_CALLS)} percent ({worst})", flush=True)
+    print(f"  {what:50} {off[worst]:8.2f} {verdict(off[worst], BUDGET_CALLS)} percent ({worst})", flush=True)
 
 
 def report(title, chosen, ratios):
