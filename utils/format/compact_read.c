@@ -118,11 +118,8 @@ static bool obey_any(struct reading *r, enum escape kind)
 /* @more: RECORD_MORE, or 0. */
 static inline void store_call(struct reading *r, const struct compact_call *call, uint64_t more)
 {
-	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
-
 	store_word(r->out, call->time_ns);
-	store_word(r->out + 8,
-		   compact_call_word(r->block.coder, call) | more | depth << RECORD_DEPTH_SHIFT);
+	store_word(r->out + 8, compact_call_word(r->block.coder, call) | more);
 	r->out += sizeof(struct record);
 }
 
@@ -131,20 +128,16 @@ static inline void store_call(struct reading *r, const struct compact_call *call
  */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
-	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
 	struct compact_state next = *state;
 	struct compact_call call;
-	ptrdiff_t len = state->in[1] * sizeof(uint64_t);
+	size_t len;
 
-	if (state->in[0] != escape || state->in[1] & 0x80 ||
-	    r->block.end - state->in < 2 + COMPACT_STEP_BYTES + len ||
-	    r->out_end - r->out < (ptrdiff_t)sizeof(struct record) + len)
-		return false;
-	next.in += 2;
-	if (!compact_step(r->block.coder, r->block.end, &next, UINT64_MAX, &call))
+	if (!compact_payload_next(&next, r->block.end, &len) ||
+	    (size_t)(r->out_end - r->out) < sizeof(struct record) + len ||
+	    !compact_step(r->block.coder, r->block.end, &next, UINT64_MAX, &call))
 		return false;
 	store_call(r, &call, RECORD_MORE);
-	for (ptrdiff_t at = 0; at < len; at += sizeof(uint64_t))
+	for (size_t at = 0; at < len; at += sizeof(uint64_t))
 		memcpy(r->out + at, next.in + at, sizeof(uint64_t));
 	r->out += len;
 	next.in += len;
@@ -173,19 +166,32 @@ static void get_most_calls(struct reading *r)
 	compact_state_put(&state, &r->block);
 }
 
+/*
+ * How much later than the record before it a call is: @first is its token's first byte, @in what is behind that. Returns where the time ends;
+ * NULL: it is damaged.
+ */
+static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
+				uint64_t *delta)
+{
+	first >>= TOKEN_BITS;
+	*delta = first;
+	if (first == DELTA_VARINT)
+		return get_varint(in, end, delta);
+	if (first >= DELTA_SHORT)
+		*delta = DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *in++);
+	return in;
+}
+
 /* One token of a call, whatever is in it; its first byte was read. */
-static bool get_call(struct compact_block *block, enum token token, unsigned first,
-		     struct compact_call *call)
+static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
 	uint32_t *learned = &coder->contexts[context(coder->top, coder->last)];
-	uint64_t delta = first;
+	enum token token = token_of(first);
 	uint32_t symbol = token == TOKEN_UNLIKELY ? *learned >> 16 : *learned & 0xffff;
+	uint64_t delta;
 
-	if (first == DELTA_VARINT)
-		block->in = get_varint(block->in, block->end, &delta);
-	else if (first >= DELTA_SHORT)
-		delta = DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *block->in++);
+	block->in = get_delta(block->in, block->end, first, &delta);
 	if (!block->in || (token == TOKEN_NUMBER && !get_number(block, &symbol)))
 		return false;
 	if (token != TOKEN_LIKELY)
@@ -209,12 +215,12 @@ static bool get_call(struct compact_block *block, enum token token, unsigned fir
 	return true;
 }
 
-static bool get_any_call(struct reading *r, enum token token, unsigned first)
+static bool get_any_call(struct reading *r, unsigned first)
 {
 	struct compact_call call;
 
 	if (r->out_end - r->out < (ptrdiff_t)sizeof(struct record) ||
-	    !get_call(&r->block, token, first, &call))
+	    !get_call(&r->block, first, &call))
 		return false;
 	store_call(r, &call, r->more);
 	if (!r->more)
@@ -234,10 +240,9 @@ static bool get_records(struct reading *r)
 			break;
 
 		unsigned first = *block->in++;
-		enum token token = first & ((1U << TOKEN_BITS) - 1);
 
-		first >>= TOKEN_BITS;
-		if (!(token == TOKEN_ESCAPE ? obey_any(r, first) : get_any_call(r, token, first)))
+		if (!(token_of(first) == TOKEN_ESCAPE ? obey_any(r, first >> TOKEN_BITS)
+						      : get_any_call(r, first)))
 			return false;
 	}
 	return block->in == block->end && r->out == r->out_end && !r->more;
@@ -260,10 +265,8 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len)
 {
 	struct reading r = { .block = *block, .out = raw, .out_end = raw + len };
-	bool is_good = get_records(&r);
 
-	block->in = r.block.in;
-	return is_good;
+	return get_records(&r);
 }
 
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
@@ -273,18 +276,6 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 
 	return compact_block_open(&block, coder, head, body) &&
 	       compact_block_rest(&block, raw, head->raw_len);
-}
-
-/* How much later than the record before it a call is, of which the token begins there; false: damage. */
-static bool get_delta(const struct compact_block *block, uint64_t *delta)
-{
-	const uint8_t *in = block->in;
-	unsigned first = *in++ >> TOKEN_BITS;
-
-	if (first == DELTA_VARINT)
-		return get_varint(in, block->end, delta);
-	*delta = first < DELTA_SHORT ? first : DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *in);
-	return true;
 }
 
 /* It is damaged: nobody gets anything more of it. */
@@ -298,14 +289,14 @@ static enum compact_found spoil(struct compact_block *block)
 static enum compact_found obey_all(struct compact_block *block)
 {
 	while (block->in < block->end) {
-		unsigned first = *block->in >> TOKEN_BITS;
+		enum escape kind = *block->in >> TOKEN_BITS;
 
-		if ((*block->in & ((1U << TOKEN_BITS) - 1)) != TOKEN_ESCAPE)
+		if (token_of(*block->in) != TOKEN_ESCAPE)
 			return COMPACT_CALL;
-		if (first == ESCAPE_WORDS || first == ESCAPE_PAYLOAD || first == ESCAPE_BYTES)
+		if (kind == ESCAPE_WORDS || kind == ESCAPE_PAYLOAD || kind == ESCAPE_BYTES)
 			return COMPACT_BYTES;
 		block->in++;
-		if (!obey(block, first))
+		if (!obey(block, kind))
 			return spoil(block);
 	}
 	return block->in == block->end ? COMPACT_END : spoil(block);
@@ -319,23 +310,22 @@ enum compact_found compact_block_other(struct compact_block *block, uint64_t unt
 
 	if (found != COMPACT_CALL)
 		return found;
-	if (!get_delta(block, &delta))
+	if (!get_delta(block->in + 1, block->end, *block->in, &delta))
 		return spoil(block);
 	if (block->coder->last_ns + delta > until_ns)
 		return COMPACT_LATER;
 
 	unsigned first = *block->in++;
 
-	return get_call(block, first & ((1U << TOKEN_BITS) - 1), first >> TOKEN_BITS, call)
-		       ? COMPACT_CALL
-		       : spoil(block);
+	return get_call(block, first, call) ? COMPACT_CALL : spoil(block);
 }
 
 uint64_t compact_block_next_ns(struct compact_block *block)
 {
 	uint64_t delta;
 
-	if (obey_all(block) != COMPACT_CALL || !get_delta(block, &delta))
+	if (obey_all(block) != COMPACT_CALL ||
+	    !get_delta(block->in + 1, block->end, *block->in, &delta))
 		return 0;
 	return block->coder->last_ns + delta;
 }

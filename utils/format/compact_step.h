@@ -76,7 +76,7 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 
 	const uint8_t *at = state->in;
 	unsigned first = *at++;
-	enum token token = first & ((1U << TOKEN_BITS) - 1);
+	enum token token = token_of(first);
 	uint64_t time_ns = state->last_ns;
 
 	first >>= TOKEN_BITS;
@@ -136,15 +136,35 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 /* The longest token that compact_step() reads. */
 #define COMPACT_STEP_BYTES 4
 
+/*
+ * HOT: whether a call with a short payload is next, of which all is in the block: then state->in is at the call's token, behind which @len bytes
+ * of payload are. Else nothing has changed.
+ */
+static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
+					size_t *len)
+{
+	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
+	const uint8_t *in = state->in;
+
+	*len = in[1] * sizeof(uint64_t);
+	if (in[0] != escape || in[1] & 0x80 ||
+	    end - in < (ptrdiff_t)(2 + COMPACT_STEP_BYTES + *len))
+		return false;
+	state->in = in + 2;
+	return true;
+}
+
 /* The same for what it does not know. @block: with the state put back. */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 
-/* The second word of the record of a call: as if it was outermost. */
+/* The second word of the record of a call. */
 static inline uint64_t compact_call_word(const struct compact_coder *coder,
 					 const struct compact_call *call)
 {
-	return coder->funcs[call->number] | call->is_exit;
+	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
+
+	return coder->funcs[call->number] | call->is_exit | depth << RECORD_DEPTH_SHIFT;
 }
 
 #endif

@@ -29,6 +29,12 @@ enum token {
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
 
+/* What a token is, by its first byte. */
+static inline enum token token_of(unsigned first)
+{
+	return first & ((1U << TOKEN_BITS) - 1);
+}
+
 /* Below: a number of one byte. */
 #define NUMBER_SHORT 224
 

@@ -59,21 +59,14 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 				  struct compact_state *state, uint64_t until_ns,
 				  struct compact_call *call, struct event *event)
 {
-	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
 	struct compact_coder *coder = cursor->block.coder;
 	const uint8_t *end = cursor->block.end;
 	struct compact_state next = *state;
 	uint32_t *learned = &coder->contexts[state->context];
 	uint32_t before = *learned;
+	size_t len;
 
-	if (end - state->in < 2 + COMPACT_STEP_BYTES || state->in[0] != escape ||
-	    state->in[1] & 0x80)
-		return false;
-
-	size_t len = state->in[1] * sizeof(uint64_t);
-
-	next.in += 2;
-	if ((size_t)(end - next.in) < len + COMPACT_STEP_BYTES ||
+	if (!compact_payload_next(&next, end, &len) ||
 	    !compact_step(coder, end, &next, until_ns, call))
 		return false;
 
@@ -207,9 +200,7 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		if (ret < 0)
 			return ret;
 		is_plain &= calls->is_plain;
-		if (cursor->space != calls->space)
-			compact_cursor_forget_names(cursor, calls->space);
-		if (!call.is_exit)
+		if (!call.is_exit && cursor->space == calls->space)
 			cursor->named[call.number].func = events[nr].func;
 		nr++;
 	}

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "utils/base/compiler.h"
+#include "utils/base/vec.h"
 #include "utils/format/compact_step.h"
 
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
@@ -43,29 +43,21 @@ void compact_cursor_forget_names(struct compact_cursor *cursor, const struct add
 
 static bool make_room(struct compact_cursor *cursor, size_t bytes)
 {
-	if (bytes <= cursor->cap)
-		return true;
+	uint8_t *more = vec_reach(cursor->bytes, &cursor->cap, bytes - 1, 1);
 
-	uint8_t *more = realloc(cursor->bytes, bytes);
-
-	if (!more)
-		return false;
-	cursor->bytes = more;
-	cursor->cap = bytes;
-	return true;
+	if (more)
+		cursor->bytes = more;
+	return more;
 }
 
 static bool make_names(struct compact_cursor *cursor, size_t nr)
 {
-	if (nr > cursor->nr_named) {
-		struct compact_name *more = reallocarray(cursor->named, nr, sizeof(*more));
+	struct compact_name *more = vec_reach(cursor->named, &cursor->nr_named, nr - 1,
+					      sizeof(*more));
 
-		if (!more)
-			return false;
+	if (more)
 		cursor->named = more;
-		cursor->nr_named = nr;
-	}
-	return true;
+	return more;
 }
 
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
@@ -84,6 +76,6 @@ bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_fil
 		return false;
 	cursor->at = place->at;
 	cursor->raw_end = place->raw + place->raw_len;
-	compact_cursor_forget_names(cursor, NULL);
+	compact_cursor_forget_names(cursor, cursor->space);
 	return true;
 }

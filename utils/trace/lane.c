@@ -237,6 +237,12 @@ void lane_release(struct lane *lane)
 	lane_release_events(lane);
 }
 
+/* Where events are that have not passed the stages yet. */
+static struct event *raw_events(const struct lane *lane)
+{
+	return lane->holds_back ? lane->raw : lane->events;
+}
+
 static int make_room(struct lane *lane, size_t nr)
 {
 	if (nr <= lane->cap)
@@ -299,7 +305,7 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
 	const struct pipeline *pipe = lane->pipe;
-	struct event *events = lane->holds_back ? lane->raw : lane->events;
+	struct event *events = raw_events(lane);
 	size_t i = 0;
 
 	for (; i < nr && events[i].time_ns < pipe->start_ns; i++) {
@@ -316,7 +322,7 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 
 	if (ret < 0)
 		return ret;
-	events = lane->holds_back ? lane->raw : lane->events;
+	events = raw_events(lane);
 	memmove(events + more, events + i, left * sizeof(*events));
 	opened_put(&lane->opened, pipe->start_ns, events);
 	return left + more;
@@ -382,7 +388,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	if (more > 0 && make_raw_room(lane, nr, MAX(nr + more, lane->batch)) < 0)
 		more = -ENOMEM;
 	if (more > 0) {
-		struct event *events = lane->holds_back ? lane->raw : lane->events;
+		struct event *events = raw_events(lane);
 		uint64_t start_ns = events[0].time_ns;
 
 		memmove(events + more, events, nr * sizeof(*events));
@@ -417,7 +423,7 @@ static ssize_t take_range(struct lane *lane, ssize_t nr)
 		nr = open_range(lane, nr);
 	if (nr < 0)
 		return nr;
-	return cut_range(lane, lane->holds_back ? lane->raw : lane->events, nr);
+	return cut_range(lane, raw_events(lane), nr);
 }
 
 /* What comes behind the last record: calls that are still open. */
@@ -506,7 +512,7 @@ static void note_progress(struct lane *lane)
 static ssize_t read_events(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
-	struct event *events = lane->holds_back ? lane->raw : lane->events;
+	struct event *events = raw_events(lane);
 	ssize_t nr = lane_read(lane, events, lane->batch);
 	bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 
@@ -521,7 +527,7 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 	if (nr < 0)
 		return err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 
-	int ret = stg_calls(&lane->calls, lane->holds_back ? lane->raw : lane->events, nr, err);
+	int ret = stg_calls(&lane->calls, raw_events(lane), nr, err);
 
 	return ret < 0 ? ret : nr;
 }
@@ -534,15 +540,14 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	ssize_t nr;
 
 	if (lane->state < LANE_AT_END) {
-		nr = read_calls(lane, lane->holds_back ? lane->raw : lane->events, err);
+		nr = read_calls(lane, raw_events(lane), err);
 		if (nr == 0)
 			nr = read_events(lane, err);
 		else if (atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed))
 			lane->state = LANE_AT_END;
 		note_progress(lane);
 		if (nr > 0)
-			nr = run_stages(lane, lane->holds_back ? lane->raw : lane->events, nr,
-					depth, err);
+			nr = run_stages(lane, raw_events(lane), nr, depth, err);
 		if (nr == 0 && lane->state == LANE_DRY && lane->holds_back) {
 			lane->calls.is_plain = false;
 			nr = release_due(lane, err);

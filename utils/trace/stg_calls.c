@@ -183,14 +183,8 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	if (unlikely(func->count_id >= calls->nr_open) && !grow_open(calls, func))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
-	event->func = func;
 	event->depth = calls->nr - calls->nr_seeded;
-	calls->open[func->count_id]++;
-	calls->frames[calls->nr++] = (struct pending_call){
-		.func = func,
-		.addr = event->addr,
-		.start_ns = event->time_ns,
-	};
+	enter_func(&calls->frames[calls->nr++], calls->open, func, event);
 	return 0;
 }
 

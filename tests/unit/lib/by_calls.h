@@ -7,10 +7,8 @@
 static inline void put_call_record(const struct compact_coder *coder,
 				   const struct compact_call *call, uint8_t *out)
 {
-	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
-
 	store_word(out, call->time_ns);
-	store_word(out + 8, compact_call_word(coder, call) | depth << RECORD_DEPTH_SHIFT);
+	store_word(out + 8, compact_call_word(coder, call));
 }
 
 /*

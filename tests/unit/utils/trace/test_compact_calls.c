@@ -72,56 +72,52 @@ static bool run(struct strbuf *out)
 	return is_broken;
 }
 
-/* Change the tokens of the @nr-th block, each of which has some records: @len bytes at @at, of which @put come in the place; the sums are right. */
-static void change_tokens(size_t nr, size_t at, size_t len, const char *put, size_t put_len)
+/* All of the file, and the head of its first block. */
+static void read_file(struct strbuf *file, struct compact_head *head)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
+	assert_int_equal(file_read_all(path, 1 << 20, file, NULL), 0);
+	assert_true(compact_head_decode((uint8_t *)file->data, head));
+}
+
+/* In the first block: put @put where @len bytes of tokens are at @at; the sums are right. */
+static void change_tokens(size_t at, size_t len, const char *put)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
 	struct strbuf body cleanup_strbuf = { 0 };
 	struct strbuf out cleanup_strbuf = { 0 };
-	struct compact_head head;
 	uint8_t bytes[COMPACT_HEAD_BYTES];
-	char path[128];
-	size_t block = 0;
+	struct compact_head head;
+	char name[32];
 
-	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
-	assert_int_equal(file_read_all(path, 1 << 20, &file, NULL), 0);
-	for (;; nr--) {
-		assert_true(compact_head_decode((uint8_t *)file.data + block, &head));
-		if (nr == 0)
-			break;
-		block += COMPACT_HEAD_BYTES + head.body_len;
-	}
+	read_file(&file, &head);
 
-	const char *old = file.data + block + COMPACT_HEAD_BYTES;
+	const char *old = file.data + COMPACT_HEAD_BYTES;
+	size_t end = COMPACT_HEAD_BYTES + head.body_len;
 
 	assert_true(at + len <= head.tokens_len);
 	strbuf_add(&body, old, at);
-	strbuf_add(&body, put, put_len);
+	strbuf_addstr(&body, put);
 	strbuf_add(&body, old + at + len, head.body_len - at - len);
-	strbuf_add(&out, file.data, block);
-
-	size_t end = block + COMPACT_HEAD_BYTES + head.body_len;
-
-	head.tokens_len = head.tokens_len - len + put_len;
+	head.tokens_len = head.tokens_len - len + strlen(put);
 	head.body_len = body.len;
 	head.sum = compact_sum((uint8_t *)body.data, body.len);
 	compact_head_encode(&head, bytes);
 	strbuf_add(&out, bytes, sizeof(bytes));
 	strbuf_add(&out, body.data, body.len);
 	strbuf_add(&out, file.data + end, file.len - end);
-	snprintf(path, sizeof(path), "%d.cdat", TID);
-	recording_add_file(&rec, path, out.data, out.len);
+	snprintf(name, sizeof(name), "%d.cdat", TID);
+	recording_add_file(&rec, name, out.data, out.len);
 }
 
 static uint32_t tokens_of_first(void)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
 	struct compact_head head;
-	char path[128];
 
-	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
-	assert_int_equal(file_read_all(path, 1 << 20, &file, NULL), 0);
-	assert_true(compact_head_decode((uint8_t *)file.data, &head));
+	read_file(&file, &head);
 	return head.tokens_len;
 }
 
@@ -139,21 +135,21 @@ static void damage_behind_good_sums(void **state)
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 	len = tokens_of_first();
 	/* One token fewer: the last one. */
-	change_tokens(0, len - 1, 1, "", 0);
+	change_tokens(len - 1, 1, "");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} !1 c{ d{ d} d{ d} d{ d} c} ");
 	recording_pack(&rec, TID, 128);
 	/* An escape that there is not, and a function. */
-	change_tokens(0, len - 2, 2, "\x1b", 1);
+	change_tokens(len - 2, 2, "\x1b");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
 	recording_pack(&rec, TID, 128);
-	change_tokens(0, len - 2, 2, "\x2a\x7f", 2);
+	change_tokens(len - 2, 2, "\x2a\x7f");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
 	/* One more than there are records: they are all there, and it is told. */
 	recording_pack(&rec, TID, 128);
-	change_tokens(0, len, 0, "\x28", 1);
+	change_tokens(len, 0, "\x28");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 }
