@@ -1,0 +1,151 @@
+/* Paths and the links on them: whose link is followed, and where to. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/base/place.h"
+
+#define STRANGER 65533
+
+static char top[] = "/tmp/utrail-test-place-XXXXXX";
+
+static int make_dir(void **state)
+{
+	return mkdtemp(top) && chdir(top) == 0 && mkdir("public", 0777) == 0 &&
+			       chmod("public", 01777) == 0 && mkdir("own", 0755) == 0
+		       ? 0
+		       : -1;
+}
+
+static int remove_dir(void **state)
+{
+	return chdir("/") == 0 && system("rm -rf /tmp/utrail-test-place-??????") == 0 ? 0 : -1;
+}
+
+/* The last name, "(none)" where the way ends before it, and the code. */
+static int find(const char *path, char name[NAME_MAX + 1])
+{
+	struct place place;
+	int ret = place_find(&place, path, NULL);
+
+	snprintf(name, NAME_MAX + 1, "%s", place.name);
+	place_deinit(&place);
+	return ret;
+}
+
+static void make_link(const char *to, const char *path, uid_t owner)
+{
+	assert_int_equal(symlink(to, path), 0);
+	assert_int_equal(lchown(path, owner, owner), 0);
+}
+
+static void names_and_slashes(void **state)
+{
+	static const struct {
+		const char *path;
+		int code;
+		const char *name;
+	} rows[] = {
+		{ "own/new", 0, "new" },
+		{ "./own//./new", 0, "new" },
+		{ "own/../own/new", 0, "new" },
+		{ "own", -EISDIR, "own" },
+		{ "own/", -EISDIR, "." },
+		{ "own/.", -EISDIR, "." },
+		{ "/", -EISDIR, "" },
+		{ "", -ENOENT, "" },
+		{ "absent/new", -ENOENT, "absent" },
+	};
+	char name[NAME_MAX + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(find(rows[i].path, name), rows[i].code);
+		if (*rows[i].name)
+			assert_string_equal(name, rows[i].name);
+	}
+}
+
+static void own_links_are_followed(void **state)
+{
+	char name[NAME_MAX + 1];
+
+	make_link("../own/far", "public/near", geteuid());
+	assert_int_equal(find("public/near", name), 0);
+	assert_string_equal(name, "far");
+	make_link("near", "public/nearer", geteuid());
+	assert_int_equal(find("public/nearer", name), 0);
+	assert_string_equal(name, "far");
+	make_link("round", "public/round", geteuid());
+	assert_int_equal(find("public/round", name), -ELOOP);
+}
+
+static void links_of_a_stranger(void **state)
+{
+	char name[NAME_MAX + 1];
+
+	if (geteuid() != 0)
+		skip();
+	make_link("../own/far", "public/his", STRANGER);
+	assert_int_equal(find("public/his", name), -EACCES);
+	make_link("../own", "public/his-dir", STRANGER);
+	assert_int_equal(find("public/his-dir/far", name), -EACCES);
+	/* A link of ours that leads to his. */
+	make_link("his", "public/ours", 0);
+	assert_int_equal(find("public/ours", name), -EACCES);
+	/* In a directory of his own: to his own things only. */
+	assert_int_equal(mkdir("his", 0755), 0);
+	assert_int_equal(chown("his", STRANGER, STRANGER), 0);
+	make_link("new", "his/to-own", STRANGER);
+	assert_int_equal(find("his/to-own", name), 0);
+	make_link("../own/far", "his/to-ours", STRANGER);
+	assert_int_equal(find("his/to-ours", name), -EACCES);
+	/* The sticky bit of his directory gives his links no right. */
+	assert_int_equal(chmod("his", 01777), 0);
+	assert_int_equal(find("his/to-own", name), -EACCES);
+}
+
+static void files_of_a_stranger(void **state)
+{
+	struct place place;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mknod("public/file", S_IFREG | 0666, 0), 0);
+	assert_int_equal(chown("public/file", STRANGER, STRANGER), 0);
+	assert_int_equal(place_find(&place, "public/file", NULL), 0);
+	assert_true(place.is_there && place.is_shared);
+	assert_int_equal(place_check_owner(&place, "public/file", NULL), -EACCES);
+	place_deinit(&place);
+	assert_int_equal(chown("public/file", 0, 0), 0);
+	assert_int_equal(place_find(&place, "public/file", NULL), 0);
+	assert_int_equal(place_check_owner(&place, "public/file", NULL), 0);
+	place_deinit(&place);
+}
+
+static void parents(void **state)
+{
+	struct place place;
+
+	make_link("nowhere", "own/last", geteuid());
+	assert_int_equal(place_find_parent(&place, "own/last//", NULL), 0);
+	assert_string_equal(place.name, "last");
+	place_deinit(&place);
+	assert_int_equal(place_find_parent(&place, "own/..", NULL), -EISDIR);
+	place_deinit(&place);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_and_slashes),
+		cmocka_unit_test(own_links_are_followed),
+		cmocka_unit_test(links_of_a_stranger),
+		cmocka_unit_test(files_of_a_stranger),
+		cmocka_unit_test(parents),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
