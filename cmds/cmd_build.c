@@ -1,7 +1,6 @@
 /* `utrail build`: what a build has compiled, and which processes it consisted of. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/base/path.h"
 #include "utils/procs/compdb.h"
 #include "utils/procs/tree.h"
@@ -114,40 +114,15 @@ static int check(const struct opts *opts, struct uft_err *err)
 /* A build may take hours: what cannot be written is said before. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
-	const char *base = path_base(name);
-	char *dir cleanup_free = base > name ? strndup(name, base - name) : strdup(".");
-	struct stat st;
-
-	if (!dir)
-		return err_set_errno(err, -ENOMEM, "cannot write '%s'", name);
-	if (is_stdout(opts) ||
-	    (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-		return 0;
-	if (!*base || (stat(name, &st) == 0 && S_ISDIR(st.st_mode)))
-		return err_set_errno(err, -EISDIR, "cannot write '%s'", name);
-	if (access(dir, W_OK | X_OK) < 0)
-		return err_set_errno(err, -errno, "cannot write '%s'", name);
-	return 0;
+	return is_stdout(opts) ? 0 : outfile_check(name, err);
 }
 
-/* What a link leads to is written, and a device or a pipe is not replaced by a file. */
 static int write_output(const struct opts *opts, const struct strbuf *text, struct uft_err *err)
 {
-	const char *name = output_name(opts);
-	char *real cleanup_free = realpath(name, NULL);
-	struct stat st;
-
-	if (is_stdout(opts)) {
-		fwrite(strbuf_str(text), 1, text->len, stdout);
-		return 0;
-	}
-	if (stat(name, &st) < 0 || S_ISREG(st.st_mode))
-		return file_publish(real ? real : name, strbuf_str(text), text->len, err);
-
-	int fd cleanup_fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	int ret = fd < 0 ? -errno : fd_write_all(fd, strbuf_str(text), text->len);
-
-	return ret < 0 ? err_set_errno(err, ret, "cannot write '%s'", name) : 0;
+	if (!is_stdout(opts))
+		return outfile_put(output_name(opts), strbuf_str(text), text->len, err);
+	fwrite(strbuf_str(text), 1, text->len, stdout);
+	return 0;
 }
 
 /* --append: what is there already. */

@@ -13,6 +13,7 @@
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/procs/etrace_write.h"
 
 /* Names may have any bytes: a file gets them as they are, a terminal does not. */
@@ -115,47 +116,22 @@ static int write_to(const struct opts *opts, const struct trace_data *data,
 }
 
 /* Of a recording that is damaged there is what comes before the damage. Whoever reads environments reads secrets. */
-static int write_file(const struct opts *opts, const struct trace_data *data,
-		      const struct etrace_choice *choice, const char *name, struct uft_err *err)
-{
-	struct strbuf tmp cleanup_strbuf = { 0 };
-	bool is_written;
-	int ret;
-
-	strbuf_addf(&tmp, "%s.tmp", name);
-	if (strbuf_oom(&tmp))
-		return err_set_errno(err, -ENOMEM, "cannot write '%s'", name);
-	unlink(strbuf_str(&tmp));
-
-	int fd cleanup_fd = open(strbuf_str(&tmp), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-				 choice->has_environment ? 0600 : 0644);
-
-	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot create '%s'", strbuf_str(&tmp));
-	ret = write_to(opts, data, choice, fd, &is_written, err);
-	if (is_written && rename(strbuf_str(&tmp), name) == 0)
-		return ret;
-	if (is_written)
-		ret = err_set_errno(err, -errno, "cannot write '%s'", name);
-	unlink(strbuf_str(&tmp));
-	return ret;
-}
-
-/* A device or a pipe is not replaced by a file, and what a link leads to is written. */
 static int write_named(const struct opts *opts, const struct trace_data *data,
 		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
 {
-	char *real cleanup_free = realpath(name, NULL);
-	bool unused;
-	struct stat st;
+	struct outfile out cleanup_outfile;
+	bool is_written;
+	int ret = outfile_open(&out, name, choice->has_environment ? 0600 : 0644, err);
 
-	if (stat(name, &st) < 0 || S_ISREG(st.st_mode))
-		return write_file(opts, data, choice, real ? real : name, err);
+	if (ret < 0)
+		return ret;
+	ret = write_to(opts, data, choice, out.fd, &is_written, err);
+	if (!is_written)
+		return ret;
 
-	int fd cleanup_fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int published = outfile_publish(&out, err);
 
-	return fd < 0 ? err_set_errno(err, -errno, "cannot write '%s'", name)
-		      : write_to(opts, data, choice, fd, &unused, err);
+	return published < 0 ? published : ret;
 }
 
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,

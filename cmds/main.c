@@ -16,6 +16,7 @@
 #include "cmds/pager.h"
 #include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/outfile.h"
 
 /* A variable by which users say something about all programs (no-color.org, bixense.com/clicolors): not empty, and not "0". */
 static bool is_set(const char *variable)
@@ -57,9 +58,15 @@ static int open_logfile(struct opts *opts, struct uft_err *err)
 {
 	if (!opts->logfile)
 		return 0;
-	opts->msg.file = fopen(opts->logfile, "ae");
+
+	int fd cleanup_fd = outfile_append(opts->logfile, 0644, err);
+
+	if (fd < 0)
+		return fd;
+	opts->msg.file = fdopen(fd, "a");
 	if (!opts->msg.file)
 		return err_set_errno(err, -errno, "cannot open log file '%s'", opts->logfile);
+	take_fd(&fd);
 	return 0;
 }
 

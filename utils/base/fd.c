@@ -97,26 +97,3 @@ int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct
 			return 0;
 	}
 }
-
-int file_publish(const char *path, const void *data, size_t len, struct uft_err *err)
-{
-	char tmp[PATH_MAX];
-
-	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
-		return err_set_errno(err, -ENAMETOOLONG, "cannot write '%s'", path);
-
-	int fd cleanup_fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot create '%s'", tmp);
-
-	int ret = fd_write_all(fd, data, len);
-
-	if (ret == 0 && rename(tmp, path) < 0)
-		ret = -errno;
-	if (ret < 0) {
-		unlink(tmp);
-		return err_set_errno(err, ret, "cannot write '%s'", path);
-	}
-	return 0;
-}

@@ -1,4 +1,4 @@
-/* Descriptors and whole files: reading and writing everything, publishing by rename. */
+/* Descriptors and whole files: reading and writing everything. */
 #ifndef UTRAIL_BASE_FD_H
 #define UTRAIL_BASE_FD_H
 
@@ -29,11 +29,5 @@ int file_open_regular(const char *path, struct uft_err *err);
  * fails with -EFBIG above @max_bytes.
  */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
-
-/*
- * Write a file so that a reader sees either the old content or the new one: a temporary file in
- * the same directory, then rename(2).
- */
-int file_publish(const char *path, const void *data, size_t len, struct uft_err *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "tests/unit/lib/unit.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/bytes.h"
 #include "utils/format/compact.h"
@@ -31,7 +32,7 @@ void recording_add_file(struct recording *rec, const char *name, const void *dat
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", rec->dir, name);
-	assert_int_equal(file_publish(path, data, len, NULL), 0);
+	assert_int_equal(outfile_put(path, data, len, NULL), 0);
 }
 
 void recording_finish(struct recording *rec)

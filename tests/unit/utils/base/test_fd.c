@@ -8,6 +8,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 
 static int make_dir(void **state)
 {
@@ -27,8 +28,8 @@ static void publish_and_read(void **state)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	assert_int_equal(file_publish("file", "one", 3, NULL), 0);
-	assert_int_equal(file_publish("file", "two\0x", 5, NULL), 0);
+	assert_int_equal(outfile_put("file", "one", 3, NULL), 0);
+	assert_int_equal(outfile_put("file", "two\0x", 5, NULL), 0);
 	assert_int_equal(file_read_all("file", 100, &text, NULL), 0);
 	assert_int_equal(text.len, 5);
 	assert_memory_equal(text.data, "two\0x", 5);
@@ -39,13 +40,13 @@ static void limits_and_errors(void **state)
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
 
-	assert_int_equal(file_publish("file", "12345", 5, NULL), 0);
+	assert_int_equal(outfile_put("file", "12345", 5, NULL), 0);
 	assert_int_equal(file_read_all("file", 5, &text, NULL), 0);
 	strbuf_reset(&text);
 	assert_int_equal(file_read_all("file", 4, &text, &err), -EFBIG);
 	assert_non_null(strstr(err.text, "file"));
 	assert_int_equal(file_read_all("absent", 4, &text, NULL), -ENOENT);
-	assert_int_equal(file_publish("absent/file", "x", 1, NULL), -ENOENT);
+	assert_int_equal(outfile_put("absent/file", "x", 1, NULL), -ENOENT);
 }
 
 /* None of these may keep a reader waiting. */
@@ -70,7 +71,7 @@ static void parts(void **state)
 {
 	char buf[8] = "";
 
-	assert_int_equal(file_publish("file", "abcdef", 6, NULL), 0);
+	assert_int_equal(outfile_put("file", "abcdef", 6, NULL), 0);
 
 	int fd cleanup_fd = open("file", O_RDONLY | O_CLOEXEC);
 

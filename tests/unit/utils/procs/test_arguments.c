@@ -5,6 +5,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/procs/arguments.h"
 
 static char dir[64];
@@ -32,7 +33,7 @@ static void put(const char *name, const char *text)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	assert_int_equal(file_publish(path, text, strlen(text), NULL), 0);
+	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 }
 
 /* The words of @line, which have a blank between them, become those of @right, which have a '|'. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 #include "utils/procs/deps.h"
@@ -151,7 +152,7 @@ static void load(struct story *story)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
-	assert_int_equal(file_publish(path, strbuf_str(&story->bytes), story->bytes.len, NULL), 0);
+	assert_int_equal(outfile_put(path, strbuf_str(&story->bytes), story->bytes.len, NULL), 0);
 	assert_int_equal(files_load(&story->files, &story->executions, dir, is_big, NULL, NULL), 0);
 	unlink(path);
 	rmdir(dir);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 #include "utils/trace/executions.h"
@@ -69,7 +70,7 @@ static void load(struct file *file, size_t cut, struct executions *out, struct u
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
-	assert_int_equal(file_publish(path, strbuf_str(&file->bytes), file->bytes.len - cut, NULL),
+	assert_int_equal(outfile_put(path, strbuf_str(&file->bytes), file->bytes.len - cut, NULL),
 			 0);
 	assert_int_equal(executions_load(out, dir, is_big, broken, NULL), 0);
 	unlink(path);

@@ -7,6 +7,7 @@
 
 #include "tests/unit/lib/filestext.h"
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 
@@ -100,7 +101,7 @@ static void check(const char *names, const char *contents, const char *uses)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
-	assert_int_equal(file_publish(path, strbuf_str(&bytes), bytes.len, NULL), 0);
+	assert_int_equal(outfile_put(path, strbuf_str(&bytes), bytes.len, NULL), 0);
 	assert_int_equal(files_load(&files, &executions, dir, is_big, &broken, NULL), 0);
 	unlink(path);
 	rmdir(dir);
@@ -159,7 +160,7 @@ static void whether_the_recording_tells_of_files(void **state)
 		put_act(1, rows[i].kind, 0, 0, "x", NULL);
 		assert_non_null(mkdtemp(dir));
 		snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
-		assert_int_equal(file_publish(path, strbuf_str(&bytes), bytes.len, NULL), 0);
+		assert_int_equal(outfile_put(path, strbuf_str(&bytes), bytes.len, NULL), 0);
 		assert_int_equal(files_load(&files, &executions, dir, is_big, NULL, NULL), 0);
 		unlink(path);
 		rmdir(dir);

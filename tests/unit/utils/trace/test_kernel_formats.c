@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/format/bytes.h"
 #include "utils/trace/kernel_formats.h"
 
@@ -114,7 +115,7 @@ static void a_file_is_read_once(void **state)
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_null(formats.types);
 	/* A damaged one is as if there were none, but for the message. */
-	assert_int_equal(file_publish(path, "nonsense\n", 9, NULL), 0);
+	assert_int_equal(outfile_put(path, "nonsense\n", 9, NULL), 0);
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_int_equal(broken.code, -EBADMSG);
 	assert_int_equal(err.code, 0);
@@ -123,7 +124,7 @@ static void a_file_is_read_once(void **state)
 	kernel_formats_deinit(&formats);
 	kernel_header_put_layout(&text, &layout);
 	put_type(&text, "events/a/b/format", 5, "");
-	assert_int_equal(file_publish(path, text.data, text.len, NULL), 0);
+	assert_int_equal(outfile_put(path, text.data, text.len, NULL), 0);
 	assert_int_equal(kernel_formats_load(&formats, dir, NULL, &err), 1);
 	assert_non_null(kernel_formats_find(&formats, 5));
 	unlink(path);

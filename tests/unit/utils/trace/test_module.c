@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/format/kernel_graph.h"
 #include "utils/trace/module.h"
 
@@ -51,7 +52,7 @@ static void add_file(struct scene *s, const char *name, const char *text)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
-	assert_int_equal(file_publish(path, text, strlen(text), NULL), 0);
+	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 }
 
 /* A module with these symbols, each of 16 bytes from 0x1000 on: "T main" ... */
@@ -162,8 +163,8 @@ static void symbols_of_another_folder_come_first(void **state)
 
 	assert_non_null(mkdtemp(other));
 	snprintf(path, sizeof(path), "%s/prog.sym", other);
-	assert_int_equal(
-		file_publish(path, "# path name: /other/prog\n1000 10 T there\n", 41, NULL), 0);
+	assert_int_equal(outfile_put(path, "# path name: /other/prog\n1000 10 T there\n", 41, NULL),
+			 0);
 	add_file(s, "prog.sym", "# path name: /x/prog\n1000 10 T here\n");
 	add_file(s, "lib.sym", "# path name: /x/lib\n1000 10 T lib\n");
 	s->set.syms_dir = other;

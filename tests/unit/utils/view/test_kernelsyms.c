@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
+#include "utils/base/outfile.h"
 #include "utils/view/kernelsyms.h"
 
 static char dir[] = "/tmp/utrail-unit-XXXXXX";
@@ -13,7 +14,7 @@ static struct kernelsyms *make(const char *text)
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/kallsyms", dir);
-	assert_int_equal(file_publish(path, text, strlen(text), NULL), 0);
+	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 	return kernelsyms_create(dir);
 }
 
