@@ -1,5 +1,6 @@
 /* Exporter: an SQLite database of calls, functions, tasks and events. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -102,22 +103,28 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
+/* In a directory of our own: SQLite opens files beside the database by names that can be guessed. */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
 	const char *top = getenv("TMPDIR");
-	char path[PATH_MAX];
+	char dir[PATH_MAX];
+	char path[PATH_MAX + 16];
 
-	if (snprintf(path, sizeof(path), "%s/utrail-sqlite-XXXXXX", top && *top ? top : "/tmp") >=
-	    (int)sizeof(path))
+	if (snprintf(dir, sizeof(dir), "%s/utrail-sqlite-XXXXXX", top && *top ? top : "/tmp") >=
+	    (int)sizeof(dir))
 		return err_set(err, -ENAMETOOLONG, "cannot make a temporary file");
-	s->fd = mkstemp(path);
-	if (s->fd < 0)
-		return err_set_errno(err, -errno, "cannot make a temporary file '%s'", path);
+	if (!mkdtemp(dir))
+		return err_set_errno(err, -errno, "cannot make a temporary directory '%s'", dir);
+	snprintf(path, sizeof(path), "%s/database", dir);
+	s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	int ret = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL);
+	int ret = s->fd < 0 ? -errno : 0;
 
+	if (ret == 0 && sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		ret = failed(s, err);
 	unlink(path);
-	return ret == SQLITE_OK ? 0 : failed(s, err);
+	rmdir(dir);
+	return ret < 0 ? err_set_errno(err, ret, "cannot make a temporary file '%s'", path) : 0;
 }
 
 static int open_database(struct sqlite_export *s, struct uft_err *err)

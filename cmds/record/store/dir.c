@@ -21,11 +21,23 @@ static int fd_of(struct store *store)
 	return container_of(store, struct store_dir, store)->fd;
 }
 
+/*
+ * A recording that is added to may be another user's: his link, second name of a file, or FIFO is not written to.
+ * -EINVAL for these.
+ */
 static int dir_open(struct store *store, const char *name)
 {
-	int fd = openat(fd_of(store), name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int fd cleanup_fd = openat(fd_of(store), name,
+				   O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
+					   O_NOCTTY | O_CLOEXEC,
+				   0644);
+	struct stat st;
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -EINVAL : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && st.st_nlink <= 1 ? take_fd(&fd) : -EINVAL;
 }
 
 /* What a full disk took of it is cut off again. */
@@ -86,8 +98,12 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
 
-	int fd cleanup_fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
-				   0644);
+	/* One that was left behind, or put there by somebody else. */
+	if (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT)
+		return err_set_errno(err, -errno, "cannot create '%s'", name);
+
+	int fd cleanup_fd = openat(
+		dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0644);
 
 	if (fd < 0)
 		return err_set_errno(err, -errno, "cannot create '%s'", name);

@@ -24,6 +24,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/place.h"
 #include "utils/format/datadir.h"
 #include "utils/format/header.h"
 #include "utils/format/task_txt.h"
@@ -41,6 +42,18 @@
 
 /* What may come to somebody who is not alone: begin again. */
 #define CHANGED_MEANWHILE 1
+
+/* A directory by its place: @name in @dir_fd. @path is what it is called in messages. */
+struct spot {
+	int dir_fd;
+	const char *name;
+	const char *path;
+};
+
+static int open_spot(const struct spot *spot, int flags)
+{
+	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+}
 
 /* A stream of its own from the start; NULL with errno. */
 static DIR *list_dir(int dir_fd)
@@ -169,7 +182,7 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 	return 0;
 }
 
-static int remove_all(int dir_fd, const char *path, struct uft_err *err)
+static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
 	/* Not every recording has `info`. On a full disk it has to go without. */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -177,22 +190,22 @@ static int remove_all(int dir_fd, const char *path, struct uft_err *err)
 	if (marker >= 0)
 		close(marker);
 
-	int ret = remove_files(dir_fd, path, false, err);
+	int ret = remove_files(dir_fd, spot->path, false, err);
 
 	if (ret == 0)
-		ret = remove_files(dir_fd, path, true, err);
-	if (ret == 0 && rmdir(path) < 0 && errno != ENOENT)
-		ret = err_set_errno(err, -errno, "cannot remove '%s'", path);
+		ret = remove_files(dir_fd, spot->path, true, err);
+	if (ret == 0 && unlinkat(spot->dir_fd, spot->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		ret = err_set_errno(err, -errno, "cannot remove '%s'", spot->path);
 	return ret;
 }
 
-/* Is @dir_fd what @path leads to, without a link? */
-static bool is_at(int dir_fd, const char *path)
+/* Is @dir_fd what is at @spot, without a link? */
+static bool is_at(int dir_fd, const struct spot *spot)
 {
 	struct stat mine, there;
 
 	return fstat(dir_fd, &mine) == 0 &&
-	       fstatat(AT_FDCWD, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(spot->dir_fd, spot->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
@@ -203,12 +216,13 @@ static bool lock_dir(int dir_fd)
 }
 
 /*
- * Delete the recording at @path, if there is one. CHANGED_MEANWHILE: somebody else has it; it is tried again, for a recorder that
+ * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: somebody else has it; it is tried again, for a recorder that
  * is at its end lets go soon.
  */
-static int remove_recording(const char *path, struct uft_err *err)
+static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
-	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const char *path = spot->path;
+	int fd cleanup_fd = open_spot(spot, O_NOFOLLOW);
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
@@ -219,7 +233,7 @@ static int remove_recording(const char *path, struct uft_err *err)
 			       path);
 	if (fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
-	if (!lock_dir(fd) || !is_at(fd, path))
+	if (!lock_dir(fd) || !is_at(fd, spot))
 		return CHANGED_MEANWHILE;
 	if (!is_recording(fd))
 		return err_set(err, -EEXIST,
@@ -228,28 +242,29 @@ static int remove_recording(const char *path, struct uft_err *err)
 
 	int ret = check_names(fd, path, err);
 
-	return ret < 0 ? ret : remove_all(fd, path, err);
+	return ret < 0 ? ret : remove_all(fd, spot, err);
 }
 
-/* Give @path the name @old, which nobody has. */
-static int rename_dir(const char *path, const char *old, struct uft_err *err)
+/* Give what is at @spot the name @old, which nobody has. */
+static int rename_dir(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
-	int ret = renameat2(AT_FDCWD, path, AT_FDCWD, old, RENAME_NOREPLACE);
+	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
 
 	/* Not every file system can tell. A directory takes the place of an empty one only. */
 	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
-		ret = rename(path, old);
+		ret = renameat(spot->dir_fd, spot->name, old->dir_fd, old->name);
 	if (ret == 0)
 		return 0;
 	if (errno == ENOENT || errno == EEXIST || errno == ENOTEMPTY)
 		return CHANGED_MEANWHILE;
-	return err_set_errno(err, -errno, "cannot rename '%s' to '%s'", path, old);
+	return err_set_errno(err, -errno, "cannot rename '%s' to '%s'", spot->path, old->path);
 }
 
-/* The same for what is at @path, whoever records into it: that goes on under the other name. */
-static int put_aside(const char *path, const char *old, struct uft_err *err)
+/* The same for what is at @spot, whoever records into it: that goes on under the other name. */
+static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
-	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *path = spot->path;
+	int fd cleanup_fd = open_spot(spot, 0);
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
@@ -257,7 +272,7 @@ static int put_aside(const char *path, const char *old, struct uft_err *err)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	if (fd < 0 || !is_recording(fd)) {
 		/* Somebody has put it aside and is about to remove it. */
-		if (fd >= 0 && !is_at(fd, path))
+		if (fd >= 0 && !is_at(fd, spot))
 			return CHANGED_MEANWHILE;
 		return err_set(err, -EEXIST,
 			       "cannot record into '%s': it exists and is not a recording; use -d",
@@ -266,22 +281,32 @@ static int put_aside(const char *path, const char *old, struct uft_err *err)
 
 	int ret = remove_recording(old, err);
 
-	return ret ? ret : rename_dir(path, old, err);
+	return ret ? ret : rename_dir(spot, old, err);
+}
+
+/* Where others may write, somebody may have put another directory in the place of the one that was just made. */
+static bool is_mine(int dir_fd)
+{
+	struct stat st;
+
+	return fstat(dir_fd, &st) == 0 && st.st_uid == geteuid();
 }
 
 /* A new directory that is locked by us, and is where it should be; or CHANGED_MEANWHILE. */
-static int make_dir(const char *path, int *dir_fd, struct uft_err *err)
+static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 {
-	if (mkdir(path, 0755) < 0)
+	const char *path = spot->path;
+
+	if (mkdirat(spot->dir_fd, spot->name, 0755) < 0)
 		return errno == EEXIST
 			       ? CHANGED_MEANWHILE
 			       : err_set_errno(err, -errno, "cannot create directory '%s'", path);
 
-	int fd cleanup_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd cleanup_fd = open_spot(spot, O_NOFOLLOW);
 
 	if (fd < 0 && errno != ENOENT)
 		return err_set_errno(err, -errno, "cannot open directory '%s'", path);
-	if (fd < 0 || !lock_dir(fd) || !is_at(fd, path) || !is_empty(fd))
+	if (fd < 0 || !is_mine(fd) || !lock_dir(fd) || !is_at(fd, spot) || !is_empty(fd))
 		return CHANGED_MEANWHILE;
 
 	int marker cleanup_fd = openat(fd, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -296,24 +321,37 @@ static int make_dir(const char *path, int *dir_fd, struct uft_err *err)
 }
 
 /* What to say when it was tried often enough. */
-static int give_up(const char *path, const char *old, struct uft_err *err)
+static int give_up(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
-	int fd cleanup_fd = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd cleanup_fd = open_spot(old, O_NOFOLLOW);
 
 	if (fd >= 0 && !lock_dir(fd))
 		return err_set(err, -EBUSY,
 			       "cannot replace '%s': a recorder is still writing into it; wait for "
 			       "its end or use -d",
-			       old);
+			       old->path);
 	return err_set(err, -EBUSY,
 		       "cannot record into '%s': others begin to record into it, too; use -d",
-		       path);
+		       spot->path);
+}
+
+/* Links on the way to the directory are followed as those on the way to any output are. */
+static int find_spots(struct place *place, const char *path, char old_name[static NAME_MAX + 5],
+		      struct uft_err *err)
+{
+	int ret = place_find_parent(place, path, err);
+
+	if (ret == 0)
+		snprintf(old_name, NAME_MAX + 5, "%s.old", place->name);
+	return ret;
 }
 
 int store_dir_make(struct store_dir *dir, const char *given, struct uft_err *err)
 {
+	struct place place cleanup_place = PLACE_NOWHERE;
 	char path[PATH_MAX];
-	char old[PATH_MAX];
+	char old_path[PATH_MAX];
+	char old_name[NAME_MAX + 5];
 	size_t len = strlen(given);
 	int dir_fd = -1;
 
@@ -321,18 +359,26 @@ int store_dir_make(struct store_dir *dir, const char *given, struct uft_err *err
 		len--;
 	if (snprintf(path, sizeof(path), "%.*s", (int)MIN(len, (size_t)PATH_MAX), given) >=
 		    (int)sizeof(path) ||
-	    snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+	    snprintf(old_path, sizeof(old_path), "%s.old", path) >= (int)sizeof(old_path))
 		return err_set_errno(err, -ENAMETOOLONG, "cannot record into '%s'", given);
-	for (int i = 0; i < TRIES; i++) {
-		int ret = put_aside(path, old, err);
 
+	int ret = find_spots(&place, path, old_name, err);
+
+	if (ret < 0)
+		return ret;
+
+	const struct spot spot = { place.dir_fd, place.name, path };
+	const struct spot old = { place.dir_fd, old_name, old_path };
+
+	for (int i = 0; i < TRIES; i++) {
+		ret = put_aside(&spot, &old, err);
 		if (ret == 0)
-			ret = make_dir(path, &dir_fd, err);
+			ret = make_dir(&spot, &dir_fd, err);
 		if (ret == 0)
 			store_dir_use(dir, dir_fd);
 		if (ret <= 0)
 			return ret;
 		usleep(TRY_AGAIN_US);
 	}
-	return give_up(path, old, err);
+	return give_up(&spot, &old, err);
 }
