@@ -1,5 +1,6 @@
 """utrail import: trace.dat of trace-cmd, made by hand in all its forms, and converted by trace-cmd itself; alone, and beside a recording."""
 
+import os
 import re
 import shutil
 import struct
@@ -79,6 +80,23 @@ def test_events_of_all_cpus(version, packing):
     result = utrail("import", "--into", name, "trace.dat").must()
     assert "1 of other tasks" in result.out
     assert lines_by_task(utrail("replay", "-d", name).must().out) == expected
+
+
+@pytest.mark.parametrize("planted", ["kernel-cpu0.dat", ".kernel_header.tmp", "kallsyms", ".info.tmp"])
+@pytest.mark.parametrize("thing", ["link", "second-name", "fifo"])
+def test_import_into_a_strangers_recording(planted, thing):
+    """Names of files that an import adds lead to what is not his, or to nowhere."""
+    name = no_kernel()
+    Path("private").write_text("private\n")
+    if thing == "link":
+        (Path(name) / planted).symlink_to("../private")
+    elif thing == "second-name":
+        os.link("private", Path(name) / planted)
+    else:
+        os.mkfifo(Path(name) / planted)
+    write("trace.dat", [calls()], kallsyms=SYMBOLS)
+    utrail("import", "--into", name, "trace.dat", limit=60)
+    assert Path("private").read_text() == "private\n"
 
 
 def test_import_into_twice():
