@@ -369,6 +369,13 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
+/* Others may have the name by which this recorder is found. Whoever does not mean to ask it anything does not want to know. */
+static void warn_about_door(const struct run *run, const struct recorder *rec)
+{
+	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
+		msg_warn(&run->opts->msg, "%s", rec->service.trouble.text);
+}
+
 static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launch launch = run->launch;
@@ -380,6 +387,9 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	block_signals(run);
 
 	int ret = recorder_open(rec, &run->settings, run->store, err);
+
+	if (ret == 0)
+		warn_about_door(run, rec);
 
 	/* Readers take a directory that has it for a recording, so it comes behind all else that they want. */
 	if (ret == 0)

@@ -11,24 +11,20 @@ static int run_snapshot(const struct opts *opts, struct uft_err *err)
 	struct request_answer answer = { 0 };
 	int ret = ask_recorder(dir, REQUEST_SAVE, -1, &answer);
 
-	if (ret == 0)
-		ret = answer.error;
-	switch (ret) {
-	case 0:
-		msg_list("saved what %u tasks did last into '%s'", answer.nr_tasks, dir);
-		return CMD_DONE;
-	case -ENOTCONN:
-		return err_set(err, ret, "cannot save '%s': no utrail is recording into it", dir);
-	case -EPIPE:
-		return err_set(err, ret, "cannot save '%s': its recorder gave no answer", dir);
-	case -EOPNOTSUPP:
+	if (ret == 0 && answer.error == -EOPNOTSUPP)
 		return err_set(
-			err, ret,
+			err, -EOPNOTSUPP,
 			"cannot save '%s': it is recorded without --flight, so everything is "
 			"saved as it comes",
 			dir);
-	}
-	return err_set_errno(err, ret, "cannot open '%s'", dir);
+	if (ret == 0)
+		ret = answer.error;
+	if (ret == -ENOENT)
+		return err_set_errno(err, ret, "cannot open '%s'", dir);
+	if (ret < 0)
+		return ask_failed(ret, "save", dir, err);
+	msg_list("saved what %u tasks did last into '%s'", answer.nr_tasks, dir);
+	return CMD_DONE;
 }
 
 const struct cmd cmd_snapshot = {

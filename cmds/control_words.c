@@ -67,20 +67,8 @@ int control_send(const struct recorder_name *name, const char *whom, const struc
 	if (ret < 0)
 		return ret;
 	ret = ask_named(name, REQUEST_CONTROL, words, ANSWER_TIMEOUT_MS, &answer, &text);
-	switch (ret) {
-	case 0:
-		break;
-	case -ENOTCONN:
-		return err_set(err, ret, "cannot control '%s': no utrail is recording into it",
-			       whom);
-	case -EPIPE:
-		return err_set(err, ret,
-			       "cannot control '%s': its recorder gave no answer (it answers its "
-			       "own user and root)",
-			       whom);
-	default:
-		return err_set_errno(err, ret, "cannot control '%s'", whom);
-	}
+	if (ret < 0)
+		return ask_failed(ret, "control", whom, err);
 	if (answer.error < 0) {
 		struct strbuf why cleanup_strbuf = { 0 };
 

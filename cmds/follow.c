@@ -22,6 +22,8 @@ int follow_is_possible(const char *dir, struct uft_err *err)
 			err, -EOPNOTSUPP,
 			"cannot follow '%s': a flight recording is in memory until it is saved",
 			dir);
+	if (ret == -ETIMEDOUT)
+		return ask_failed(ret, "follow", dir, err);
 	return ret == 0;
 }
 
@@ -37,10 +39,12 @@ static int read_tasks(struct trace_data *data, struct request_answer *answer, st
 		return ret;
 
 	int asked = ask_recorder(data->dir, REQUEST_PROGRESS, -1, answer);
-	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT;
+	/* -EPERM: somebody has taken the name that a recorder has let go. */
+	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
+			 asked == -EPERM;
 
 	if (asked < 0 && !has_ended)
-		return err_set_errno(err, asked, "cannot ask the recorder of '%s'", data->dir);
+		return ask_failed(asked, "follow", data->dir, err);
 	if (has_ended)
 		ret = data_read_more(data, err);
 	if (ret == 0)

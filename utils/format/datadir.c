@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
+#include "utils/format/request.h"
 #include "utils/format/text.h"
 
 enum middle {
@@ -38,6 +39,7 @@ static const struct name_form {
 	{ "left-out.txt", NOTHING, "" },
 	{ DATADIR_PROCESSES, NOTHING, "" },
 	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
+	{ REQUEST_DOOR_NAME, NOTHING, "" },
 	/* Users write these for info and replay. */
 	{ "note.txt", NOTHING, "" },
 	{ "extern.dat", NOTHING, "" },
@@ -111,4 +113,9 @@ bool datadir_has_name(const char *name)
 		return true;
 	return len > tmp && name[0] == '.' && strcmp(name + len - strlen(".tmp"), ".tmp") == 0 &&
 	       is_name(name + 1, len - tmp);
+}
+
+bool datadir_is_private(const char *name)
+{
+	return strcmp(name, REQUEST_DOOR_NAME) == 0;
 }

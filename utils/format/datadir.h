@@ -21,6 +21,9 @@
  */
 bool datadir_has_name(const char *name);
 
+/* Is the file of that name for the eyes of the recording's user only? */
+bool datadir_is_private(const char *name);
+
 /* Whose records are in the file of that name: "<tid>.dat", or "<tid>.cdat". 0: it is not one. */
 int32_t datadir_records_tid(const char *name);
 int32_t datadir_compact_tid(const char *name);

@@ -13,6 +13,13 @@
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
+/*
+ * Where somebody else has that name, the recorder takes one with random digits after it, and leaves this file in the data
+ * directory while it records: two lines, the name and a secret of REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
+ */
+#define REQUEST_DOOR_NAME    ".control"
+#define REQUEST_SECRET_CHARS 32
+
 static inline void request_name(char name[static REQUEST_NAME_SIZE], const struct stat *dir)
 {
 	snprintf(name, REQUEST_NAME_SIZE, REQUEST_NAME_PREFIX "%llx-%llx",
@@ -29,7 +36,9 @@ enum request_type {
 	REQUEST_PROGRESS = 3, /* how far the files are complete; from now on they are kept fresh */
 	REQUEST_CONTROL = 4,  /* words of utils/spec/steer.h: obey them */
 	REQUEST_HAS_PID =
-		5, /* whether the process with the number in the text is recorded, or records: @error is 0, or -ESRCH */
+		5, /* whether the process with the number in the text is recorded, or records: @error is 0, or -ESRCH; answered at once, also while another answer takes its time */
+	REQUEST_PROVE =
+		6, /* the answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
 };
 
 /* Bytes of text behind a request, and behind an answer. */

@@ -2,9 +2,12 @@
 #include "cmds/record/control/service.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +47,9 @@ static void drop_client(struct service *svc, struct client *client)
 
 void service_close(struct service *svc)
 {
+	if (svc->secret[0])
+		store_remove(svc->store, REQUEST_DOOR_NAME);
+	svc->secret[0] = '\0';
 	while (svc->clients)
 		drop_client(svc, svc->clients);
 }
@@ -153,6 +159,9 @@ static int serve(struct service *svc, const struct request *request, const struc
 		return serve_words(svc, words, text);
 	case REQUEST_HAS_PID:
 		return find_pid(svc, strbuf_str(words));
+	case REQUEST_PROVE:
+		strbuf_addstr(text, svc->secret);
+		return svc->secret[0] ? 0 : -ENOENT;
 	}
 	return -EPROTO;
 }
@@ -244,11 +253,24 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
+/* What clients ask to see that there is somebody at work. */
+static bool is_quick(int fd)
+{
+	struct request request = { 0 };
+
+	return recv(fd, &request, sizeof(request), MSG_PEEK) == sizeof(request) &&
+	       request.type == REQUEST_HAS_PID;
+}
+
 static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct client *client = container_of(watcher, struct client, watcher);
 	struct service *svc = watcher->owner;
 
+	if (is_quick(client->fd)) {
+		serve_alone(svc, client);
+		return;
+	}
 	/* Some answers take a while, in which the loop is served: one after the other. */
 	if (!service_hold(svc)) {
 		park(svc, client);
@@ -297,23 +319,67 @@ static void accept_client(struct watcher *watcher, uint32_t epoll_events)
 	add_client(svc, client);
 }
 
-/* The recording goes on without this door when it cannot be opened: the program is more important. */
-void service_listen(struct service *svc)
+static int bind_name(int fd, const char *name)
 {
 	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, name, strlen(name));
+
+	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
+}
+
+/* A name that nobody can have guessed, and the file that tells it to those who may read it. */
+static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
+{
+	char other[REQUEST_NAME_SIZE + 17];
+	char text[sizeof(other) + sizeof(svc->secret) + 2];
+	uint64_t random[3];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	snprintf(other, sizeof(other), "%s-%016" PRIx64, name, random[0]);
+	snprintf(svc->secret, sizeof(svc->secret), "%016" PRIx64 "%016" PRIx64, random[1],
+		 random[2]);
+
+	int len = snprintf(text, sizeof(text), "%s\n%s\n", other, svc->secret);
+	int ret = bind_name(fd, other);
+
+	return ret < 0 ? ret : store_publish(svc->store, REQUEST_DOOR_NAME, text, len, err);
+}
+
+static int open_door(struct service *svc, int fd, struct uft_err *err)
+{
 	char name[REQUEST_NAME_SIZE];
 	struct stat dir;
+	int ret = store_place(svc->store, &dir);
+
+	if (ret < 0)
+		return ret;
+	request_name(name, &dir);
+	ret = bind_name(fd, name);
+	if (ret != -EADDRINUSE)
+		return ret;
+	ret = take_other_name(svc, fd, name, err);
+	if (ret == 0)
+		err_set(err, -EADDRINUSE,
+			"another process listens where control, snapshot and --follow look for "
+			"this recorder; they find it by '" REQUEST_DOOR_NAME
+			"' in the data directory");
+	return ret;
+}
+
+void service_listen(struct service *svc)
+{
+	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int ret = fd < 0 ? -errno : open_door(svc, fd, &svc->trouble);
 
 	svc->watcher = (struct watcher){ accept_client, svc };
-	if (store_place(svc->store, &dir) < 0)
-		return;
-	request_name(name, &dir);
-
-	socklen_t addr_len = unix_name_address(&addr, name, strlen(name));
-	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ||
-	    listen(fd, SOMAXCONN) < 0 || loop_watch(svc->loop, fd, &svc->watcher) < 0)
-		return;
-	svc->service_fd = take_fd(&fd);
+	if (ret == 0 && listen(fd, SOMAXCONN) < 0)
+		ret = -errno;
+	if (ret == 0)
+		ret = loop_watch(svc->loop, fd, &svc->watcher);
+	if (ret == 0)
+		svc->service_fd = take_fd(&fd);
+	else
+		err_set_errno(&svc->trouble, ret,
+			      "control, snapshot and --follow cannot reach this recorder");
 }

@@ -8,6 +8,8 @@
 #include "cmds/record/sources/sources.h"
 #include "cmds/record/sources/writer.h"
 #include "cmds/record/store/store.h"
+#include "utils/base/err.h"
+#include "utils/format/request.h"
 
 struct client;
 
@@ -16,6 +18,8 @@ struct client;
  *
  * @program_fd: a pidfd of the program, as soon as there is one
  * @service_fd: -1: nobody can ask us for anything
+ * @secret: of REQUEST_DOOR_NAME; "": the door has its usual name
+ * @trouble: there is no door, or another one than clients look for first
  * @is_busy: somebody is served, or changes what is recorded in another way (service_hold()); others wait
  */
 struct service {
@@ -30,10 +34,13 @@ struct service {
 
 	struct watcher watcher;
 	int service_fd;
+	char secret[REQUEST_SECRET_CHARS + 1];
+	struct uft_err trouble;
 	struct client *clients;
 	bool is_busy;
 };
 
+/* Open the door; @trouble tells what is wrong with it. The recording goes on without one: the program is more important. */
 void service_listen(struct service *svc);
 
 /* Nobody else changes what is recorded until service_release(), though the loop may be served. False: somebody does so just now. */

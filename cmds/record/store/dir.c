@@ -102,8 +102,9 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	if (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT)
 		return err_set_errno(err, -errno, "cannot create '%s'", name);
 
-	int fd cleanup_fd = openat(
-		dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0644);
+	int fd cleanup_fd = openat(dir_fd, tmp,
+				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC,
+				   datadir_is_private(name) ? 0600 : 0644);
 
 	if (fd < 0)
 		return err_set_errno(err, -errno, "cannot create '%s'", name);

@@ -107,7 +107,7 @@ static void what_is_no_request(void **state)
 
 static void what_nobody_knows(void **state)
 {
-	struct packet p = asks_for(REQUEST_HAS_PID + 1, "", 0);
+	struct packet p = asks_for(REQUEST_PROVE + 1, "", 0);
 	struct request_answer answer = { 0 };
 
 	assert_int_equal(ask(*state, &p, whole(&p), &answer), sizeof(answer));
@@ -271,7 +271,7 @@ static void who_is_recorded(void **state)
 static void one_at_a_time(void **state)
 {
 	struct test_recorder *t = *state;
-	struct packet p = asks_for(REQUEST_HAS_PID, "1\0", 2);
+	struct packet p = asks_for(REQUEST_PROGRESS, "", 0);
 	struct request_answer answer;
 	int fd = connect_to(t);
 
@@ -281,6 +281,8 @@ static void one_at_a_time(void **state)
 	for (int i = 0; i < 10; i++)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
+	/* The sign of life is given at once. */
+	assert_int_equal(has_pid(t, getpid()), 0);
 	service_release(&t->rec.service);
 	for (int i = 0; i < 10; i++)
 		loop_serve(&t->rec.loop, 0);
