@@ -38,18 +38,35 @@ static double weight(const struct budget *b, const struct budget_func *f)
 	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
 }
 
-/* @least: calls that matter. */
-static const struct budget_func *find_next(const struct budget *b, double least,
-					   const struct budget_func *funcs, size_t nr)
+/* One that may be chosen. @index: where it stands */
+struct choice {
+	double weight;
+	size_t index;
+};
+
+/* Those that are worth most come first. */
+static int compare_choice(const void *a, const void *b)
 {
-	const struct budget_func *best = NULL;
+	const struct choice *x = a;
+	const struct choice *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* @least: calls that matter. How many @choices there are. */
+static size_t list_choices(const struct budget *b, double least, const struct budget_func *funcs,
+			   size_t nr, struct choice *choices)
+{
+	size_t nr_choices = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!funcs[i].is_chosen && funcs[i].calls > least &&
-		    (!best || weight(b, &funcs[i]) > weight(b, best)))
-			best = &funcs[i];
+		if (!funcs[i].is_chosen && funcs[i].calls > least)
+			choices[nr_choices++] = (struct choice){ weight(b, &funcs[i]), i };
 	}
-	return best;
+	qsort(choices, nr_choices, sizeof(*choices), compare_choice);
+	return nr_choices;
 }
 
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
@@ -61,22 +78,27 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
 	double least = MATTERS * b->limit * own / call_ns;
 	double calls = t->calls;
-	const struct budget_func *next;
+	struct choice *choices;
+	size_t nr_choices;
 	size_t nr_chosen = 0;
 
 	if (t->cpu_ns < BUDGET_CPU_MIN_NS ||
 	    recorded_part(b, t) <= MAX(b->limit - left, b->limit * LEAST))
 		return 0;
-	while (calls * call_ns / own > MAX(b->limit - left, b->limit * LEAST) * AIM &&
-	       (next = find_next(b, least, funcs, nr))) {
-		struct budget_func *chosen = &funcs[next - funcs];
+	choices = malloc((nr + 1) * sizeof(*choices));
+	if (!choices)
+		return 0;
+	nr_choices = list_choices(b, least, funcs, nr, choices);
+	while (nr_chosen < nr_choices &&
+	       calls * call_ns / own > MAX(b->limit - left, b->limit * LEAST) * AIM) {
+		struct budget_func *chosen = &funcs[choices[nr_chosen++].index];
 
 		chosen->is_chosen = true;
 		chosen->rate = chosen->calls / own;
 		calls -= chosen->calls;
 		left += chosen->can_go ? 0 : chosen->rate * b->left_ns;
-		nr_chosen++;
 	}
+	free(choices);
 	b->left_rate = left / b->left_ns;
 	return nr_chosen;
 }

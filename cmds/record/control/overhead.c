@@ -11,6 +11,8 @@
 #include "arch/arch.h"
 #include "cmds/record/base/peer.h"
 #include "cmds/record/control/overhead_hooks.h"
+#include "utils/base/intmap.h"
+#include "utils/base/order.h"
 #include "utils/base/units.h"
 #include "utils/format/left_out.h"
 #include "utils/format/record.h"
@@ -44,12 +46,43 @@ struct called {
 	double ended;
 };
 
-/* All of them: @called and @funcs have the same numbers. */
+/*
+ * All of them: @called and @funcs have the same numbers.
+ *
+ * @first: of a function: 1 and the number of its first place in the sample; 0: it has none
+ * @next: the same for each place: the next one of the same function
+ * @by_sym: 1 and the number, as a pointer, by the symbol's address in memory
+ */
 struct candidates {
 	struct called *called;
 	struct budget_func *funcs;
+	uint32_t *first;
+	uint32_t *next;
+	struct intmap by_sym;
 	size_t nr;
+	bool out_of_memory;
 };
+
+static void candidates_deinit(struct candidates *c)
+{
+	free(c->called);
+	free(c->funcs);
+	free(c->first);
+	free(c->next);
+	intmap_deinit(&c->by_sym);
+}
+
+/* Room for as many as a sample can have. */
+static bool candidates_init(struct candidates *c)
+{
+	*c = (struct candidates){
+		.called = malloc(SAMPLE_SLOTS * sizeof(*c->called)),
+		.funcs = malloc(SAMPLE_SLOTS * sizeof(*c->funcs)),
+		.first = calloc(SAMPLE_SLOTS, sizeof(*c->first)),
+		.next = calloc(SAMPLE_SLOTS, sizeof(*c->next)),
+	};
+	return c->called && c->funcs && c->first && c->next;
+}
 
 /* --- what is measured --- */
 
@@ -190,16 +223,14 @@ static bool find_function(struct overhead *o, const struct process *proc, uint64
 	return false;
 }
 
+/* @list: sorted, as PLAN_FUNCS is. */
 static const struct plan_func *find_listed(const struct strbuf *list, const struct symbol *sym)
 {
 	const struct plan_func *funcs = (const struct plan_func *)list->data;
 	size_t nr = list->len / sizeof(*funcs);
+	size_t until = order_count_until(funcs, nr, sizeof(*funcs), sym->addr);
 
-	for (size_t i = 0; i < nr; i++) {
-		if (funcs[i].start == sym->addr)
-			return &funcs[i];
-	}
-	return NULL;
+	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
 /*
@@ -216,17 +247,31 @@ static bool stays_as_it_is(const struct overhead *o, const struct called *f)
 	return known_left_out_at(f->module, f->sym->addr) || (func && func->rule != PLAN_NO_RULE);
 }
 
-static void add_calls(struct candidates *c, const struct called *f, const struct sampled_call *call,
-		      double times)
+/* The number of the function, new or known; SIZE_MAX without memory. */
+static size_t number_of(struct candidates *c, const struct called *f)
 {
-	size_t i = 0;
+	uintptr_t known = (uintptr_t)intmap_get(&c->by_sym, (uintptr_t)f->sym);
 
-	while (i < c->nr && c->called[i].sym != f->sym)
-		i++;
-	if (i == c->nr) {
-		c->called[c->nr] = *f;
-		c->funcs[c->nr++] = (struct budget_func){ 0 };
+	if (known)
+		return known - 1;
+	if (intmap_put(&c->by_sym, (uintptr_t)f->sym, (void *)(uintptr_t)(c->nr + 1)) < 0) {
+		c->out_of_memory = true;
+		return SIZE_MAX;
 	}
+	c->called[c->nr] = *f;
+	c->funcs[c->nr] = (struct budget_func){ 0 };
+	return c->nr++;
+}
+
+static void add_calls(struct candidates *c, const struct called *f, const struct sampled_call *call,
+		      size_t slot, double times)
+{
+	size_t i = number_of(c, f);
+
+	if (i == SIZE_MAX)
+		return;
+	c->next[slot] = c->first[i];
+	c->first[i] = (uint32_t)slot + 1;
 	c->funcs[i].calls += call->calls * times;
 	c->called[i].sum_ns += (double)call->sum_ns;
 	c->called[i].ended += call->ended;
@@ -243,7 +288,7 @@ static void collect(struct overhead *o, struct candidates *c, double times)
 
 		if (call->proc && find_function(o, call->proc, call->addr, &f) &&
 		    !stays_as_it_is(o, &f))
-			add_calls(c, &f, call, times);
+			add_calls(c, &f, call, i, times);
 	}
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct called *f = &c->called[i];
@@ -278,24 +323,22 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/* Those that were seen to call @f: their own time has its from now on. */
-static void add_callers(struct overhead *o, uint64_t time_ns, const struct called *f)
+/* Those that were seen to call function @number: their own time has its from now on. */
+static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
+			size_t number)
 {
-	struct candidates callers = { calloc(SAMPLE_SLOTS, sizeof(struct called)),
-				      calloc(SAMPLE_SLOTS, sizeof(struct budget_func)), 0 };
+	struct intmap seen cleanup_intmap = { 0 };
 
-	for (size_t i = 0; callers.called && callers.funcs && i < SAMPLE_SLOTS; i++) {
-		const struct sampled_call *call = &o->taken->calls[i];
-		struct called callee, caller;
+	for (uint32_t at = c->first[number]; at; at = c->next[at - 1]) {
+		const struct sampled_call *call = &o->taken->calls[at - 1];
+		struct called caller;
 
-		if (call->proc && find_function(o, call->proc, call->addr, &callee) &&
-		    callee.sym == f->sym && find_function(o, call->proc, call->caller, &caller))
-			add_calls(&callers, &caller, call, 1);
+		if (!find_function(o, call->proc, call->caller, &caller) ||
+		    intmap_get(&seen, (uintptr_t)caller.sym) ||
+		    intmap_put(&seen, (uintptr_t)caller.sym, (void *)caller.sym) < 0)
+			continue;
+		add_line(o, time_ns, LEFT_OUT_CALLER, &caller, 0);
 	}
-	for (size_t i = 0; i < callers.nr; i++)
-		add_line(o, time_ns, LEFT_OUT_CALLER, &callers.called[i], 0);
-	free(callers.called);
-	free(callers.funcs);
 }
 
 static void add_left_out(struct overhead *o, const struct called *f, const struct budget_func *func)
@@ -310,9 +353,7 @@ static void add_left_out(struct overhead *o, const struct called *f, const struc
 
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	strbuf_add(&f->module->left_out, &left, sizeof(left));
-	patches_leave_out(f->module);
-	if (left.can_go)
+	if (known_left_out_add(f->module, &left) < 0 || left.can_go)
 		return;
 	strbuf_addf(&text, "--overhead: '");
 	demangle(f->sym->name, o->steering->now.demangle, &text);
@@ -351,11 +392,13 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 			continue;
 		add_left_out(o, f, &c->funcs[i]);
 		add_line(o, time_ns, LEFT_OUT_FUNCTION, f, part);
-		add_callers(o, time_ns, f);
+		add_callers(o, time_ns, c, i);
 		strbuf_addch(&text, ' ');
 		demangle(f->sym->name, o->steering->now.demangle, &text);
 		strbuf_addf(&text, " (%.0f %% of calls)%s", part * 100, --nr ? "," : "");
 	}
+	for (struct known_module *m = o->planner->modules.first; m; m = m->next)
+		patches_leave_out(m);
 	steering_leave_out(o->steering, strbuf_str(&text));
 	o->left_out_generation = o->steering->generation;
 	overhead_take_hooks_out(o);
@@ -364,19 +407,17 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 
 static void decide(struct overhead *o)
 {
-	struct candidates c = { calloc(SAMPLE_SLOTS, sizeof(struct called)),
-				calloc(SAMPLE_SLOTS, sizeof(struct budget_func)), 0 };
+	struct candidates c cleanup(candidates_deinit);
 	double times = (double)o->taken->bytes / (double)MAX(o->taken->looked_at, 1ULL);
 	size_t nr = 0;
 
-	if (c.called && c.funcs) {
-		collect(o, &c, times);
+	if (!candidates_init(&c))
+		return;
+	collect(o, &c, times);
+	if (!c.out_of_memory)
 		nr = budget_decide(&o->budget, &o->time, c.funcs, c.nr);
-	}
 	if (nr)
 		leave_out(o, &c, nr);
-	free(c.called);
-	free(c.funcs);
 }
 
 static void look(struct overhead *o)

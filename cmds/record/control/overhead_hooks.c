@@ -16,7 +16,7 @@
 /* Looks at a process that is busy, that somebody else traces or has stopped, or that has not asked for its plan. */
 #define TRIES_MAX 5
 
-static const struct known_module *module_of(const struct overhead *o, const struct process *p,
+static struct known_module *module_of(const struct overhead *o, const struct process *p,
 					    size_t index)
 {
 	const struct control_module *m = p->modules[index];
@@ -38,7 +38,7 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /* How many places are hooked; if it @notes, so it does whose they are. */
-static size_t look_at_module(int memory, const struct known_module *known,
+static size_t look_at_module(int memory, struct known_module *known,
 			     const struct control_module *m, bool is_program, bool notes)
 {
 	struct process_patches patches cleanup_process_patches = { 0 };
@@ -72,7 +72,7 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	int memory cleanup_fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	for (size_t i = 0; i < p->nr_kept_modules; i++) {
-		const struct known_module *known = module_of(o, p, i);
+		struct known_module *known = module_of(o, p, i);
 
 		if (known)
 			nr += look_at_module(memory, known, p->modules[i], i == 0, notes);
@@ -100,7 +100,7 @@ static int take_out_of(struct overhead *o, const struct process *p, struct uft_e
 	size_t nr_left = 0;
 
 	for (size_t i = 0; i < p->nr_kept_modules; i++) {
-		const struct known_module *known = module_of(o, p, i);
+		struct known_module *known = module_of(o, p, i);
 
 		if (known)
 			process_patches_add_left_out(&patches, known, p->modules[i], i == 0);

@@ -1,10 +1,12 @@
 /* Patches of a file on their way into a plan (see found_patch.h). */
 #include "cmds/record/plan/found_patch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "arch/isa.h"
+#include "utils/base/order.h"
 
 static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
 		const struct insn_code *code, uint64_t func)
@@ -88,4 +90,59 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			return false;
 	}
 	return true;
+}
+
+/* --- by function --- */
+
+void found_index_deinit(struct found_index *index)
+{
+	strbuf_deinit(&index->entries);
+}
+
+static size_t nr_indexed(const struct found_index *index)
+{
+	return index->entries.len / sizeof(struct found_index_entry);
+}
+
+/* Those of one function in the order in which they were found: they belong together. */
+static int compare_entry(const void *a, const void *b)
+{
+	const struct found_index_entry *x = a;
+	const struct found_index_entry *y = b;
+
+	return x->func != y->func ? order_u64(&x->func, &y->func)
+				  : order_u64(&x->number, &y->number);
+}
+
+void found_index_update(struct found_index *index, const struct strbuf *found)
+{
+	const struct found_patch *list = (const struct found_patch *)found->data;
+	size_t nr = found->len / sizeof(*list);
+	size_t before = nr_indexed(index);
+
+	if (before == nr)
+		return;
+	for (size_t i = before; i < nr; i++) {
+		const struct found_index_entry entry = { list[i].func, i };
+
+		strbuf_add(&index->entries, &entry, sizeof(entry));
+	}
+	if (!strbuf_oom(&index->entries))
+		qsort(index->entries.data, nr, sizeof(struct found_index_entry), compare_entry);
+	else
+		strbuf_reset(&index->entries);
+}
+
+_Static_assert(offsetof(struct found_index_entry, func) == 0, "ordered by order_u64()");
+
+const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
+						  uint64_t end, size_t *nr)
+{
+	const struct found_index_entry *list =
+		(const struct found_index_entry *)index->entries.data;
+	size_t all = nr_indexed(index);
+	size_t from = order_count_below(list, all, sizeof(*list), start);
+
+	*nr = order_count_below(list, all, sizeof(*list), end) - from;
+	return list + from;
 }

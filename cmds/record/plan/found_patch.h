@@ -45,4 +45,27 @@ uint64_t found_patch_reach(const struct found_patch *found);
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
+/*
+ * Patches by their functions, for who asks of single ones of many. Starts as { 0 }, ends with found_index_deinit().
+ *
+ * @entries: of each patch where its function begins, and its number, sorted
+ */
+struct found_index_entry {
+	uint64_t func;
+	uint64_t number;
+};
+
+struct found_index {
+	struct strbuf entries;
+};
+
+void found_index_deinit(struct found_index *index);
+
+/* Know those of @found, a list of struct found_patch that may have become longer since. Without memory there are none. */
+void found_index_update(struct found_index *index, const struct strbuf *found);
+
+/* All whose functions begin in [@start, @end): @nr entries from the one that is returned on. */
+const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
+						  uint64_t end, size_t *nr);
+
 #endif

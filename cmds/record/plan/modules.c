@@ -1,12 +1,14 @@
 /* Files that were seen as modules (see modules.h). */
 #include "cmds/record/plan/modules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmds/record/base/peer.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/base/order.h"
 #include "utils/object/program.h"
 #include "utils/object/sym_dir.h"
 #include "utils/object/symtab.h"
@@ -98,11 +100,42 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	return known->unnamed.nr ? symtab_add_all(out, &known->unnamed) : ret;
 }
 
+_Static_assert(offsetof(struct module_left_out, func.start) == 0, "ordered by order_u64()");
+
+static size_t nr_left_out(const struct known_module *known)
+{
+	return known->left_out.len / sizeof(struct module_left_out);
+}
+
+/* Of two that have it, one within the other, the inner one. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
-	known_left_out_each (known, left) {
-		if (at >= left->func.start && at < left->func.end)
-			return left;
+	struct module_left_out *list = (struct module_left_out *)known->left_out.data;
+	size_t i = order_count_until(list, nr_left_out(known), sizeof(*list), at);
+
+	while (i-- > 0 && list[i].reach > at) {
+		if (at < list[i].func.end)
+			return &list[i];
 	}
 	return NULL;
+}
+
+int known_left_out_add(struct known_module *known, const struct module_left_out *left)
+{
+	size_t nr = nr_left_out(known);
+	struct module_left_out *list;
+	uint64_t reach = 0;
+	size_t at;
+
+	strbuf_add(&known->left_out, left, sizeof(*left));
+	if (strbuf_oom(&known->left_out))
+		return -ENOMEM;
+	list = (struct module_left_out *)known->left_out.data;
+	at = order_count_until(list, nr, sizeof(*list), left->func.start);
+	memmove(&list[at + 1], &list[at], (nr - at) * sizeof(*list));
+	list[at] = *left;
+	reach = at ? list[at - 1].reach : 0;
+	for (; at <= nr; at++)
+		list[at].reach = reach = MAX(reach, list[at].func.end);
+	return 0;
 }

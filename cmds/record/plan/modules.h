@@ -23,9 +23,11 @@
  * @stays: of some process they could not be
  * @is_back: the user has put them in again: it is recorded, and is not chosen again
  * @is_told: and readers are told
+ * @reach: where the last of this and those in front of it ends, since symbols may be within others
  */
 struct module_left_out {
 	struct plan_func func;
+	uint64_t reach;
 	double rate;
 	unsigned rules;
 	bool can_go;
@@ -44,7 +46,7 @@ struct module_left_out {
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
- * @left_out: struct module_left_out
+ * @left_out: struct module_left_out, by where they begin
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
  * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
@@ -104,5 +106,8 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	     at && (char *)at < (known)->left_out.data + (known)->left_out.len; at++)
 
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at);
+
+/* Add one that is not among them. 0 or -ENOMEM. */
+int known_left_out_add(struct known_module *known, const struct module_left_out *left);
 
 #endif

@@ -22,6 +22,7 @@ void patches_deinit(struct patches *patches)
 void module_patches_deinit(struct module_patches *patches)
 {
 	strbuf_deinit(&patches->found);
+	found_index_deinit(&patches->by_func);
 	strbuf_deinit(&patches->verdicts);
 	strbuf_deinit(&patches->refused);
 	symtab_deinit(&patches->symbols);

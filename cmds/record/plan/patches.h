@@ -4,6 +4,7 @@
 
 #include "cmds/msg.h"
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/unprepared.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -32,6 +33,7 @@ void patches_deinit(struct patches *patches);
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
  * @base: of the file's addresses
  * @has_calls: @found has all calls of hooks, too; those that are not taken out are out
+ * @by_func: @found by functions, as far as somebody has asked
  *
  * Once rules have changed while programs run (patches_turn()):
  *
@@ -51,6 +53,7 @@ struct module_patches {
 	struct strbuf verdicts;
 	uint64_t base;
 	bool has_calls;
+	struct found_index by_func;
 
 	bool has_all;
 	unsigned generation;
@@ -84,7 +87,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
  * become out, for processes that come, too.
  */
 void patches_find_calls(struct known_module *known);
-bool patches_can_go(const struct known_module *known, bool is_program, uint64_t start,
+bool patches_can_go(struct known_module *known, bool is_program, uint64_t start,
 		    uint64_t end);
 void patches_leave_out(struct known_module *known);
 
@@ -119,7 +122,7 @@ void process_patches_deinit(struct process_patches *patches);
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
 /* Only those of functions that are left out. */
-void process_patches_add_left_out(struct process_patches *patches, const struct known_module *known,
+void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);
 

@@ -374,32 +374,58 @@ void patches_find_calls(struct known_module *known)
 		add_calls(&known->patches[k], &file, &calls);
 }
 
-bool patches_can_go(const struct known_module *known, bool is_program, uint64_t start, uint64_t end)
+/* The patches of the functions that begin from @start to @end, relative to the file's start. */
+static const struct found_index_entry *patches_of(struct module_patches *found, uint64_t start,
+						  uint64_t end, size_t *nr)
 {
-	const struct module_patches *found = &known->patches[is_program];
+	found_index_update(&found->by_func, &found->found);
+	return found_index_range(&found->by_func, start + found->base, end + found->base, nr);
+}
 
-	for (size_t i = 0; i < nr_found(found); i++) {
-		const struct found_patch *one = found_at(found, i);
-		bool is_there = one->is_out == (one->patch.what == PATCH_NOP);
+bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end)
+{
+	struct module_patches *found = &known->patches[is_program];
+	size_t nr;
+	const struct found_index_entry *entries = patches_of(found, start, end, &nr);
 
-		if (is_there && one->func - found->base >= start && one->func - found->base < end)
+	for (size_t i = 0; i < nr; i++) {
+		const struct found_patch *one = found_at(found, entries[i].number);
+
+		if (one->is_out == (one->patch.what == PATCH_NOP))
 			return true;
 	}
 	return false;
 }
 
-void patches_leave_out(struct known_module *known)
+/* Call @fn for each patch of a function that is left out. */
+static void each_left_out(struct known_module *known, struct module_patches *found,
+			  void (*fn)(struct found_patch *one, void *arg), void *arg)
 {
-	for (size_t k = 0; k < ARRAY_SIZE(known->patches); k++) {
-		struct module_patches *found = &known->patches[k];
+	known_left_out_each (known, left) {
+		size_t nr;
+		const struct found_index_entry *entries =
+			patches_of(found, left->func.start, left->func.end, &nr);
 
-		for (size_t i = 0; i < nr_found(found); i++) {
-			struct found_patch *one = found_at(found, i);
+		for (size_t i = 0; i < nr; i++) {
+			struct found_patch *one = found_at(found, entries[i].number);
 
-			if (left_out_of(known, found, one))
-				one->is_out = one->patch.what != PATCH_NOP;
+			/* Of one within another each place counts once. */
+			if (left_out_of(known, found, one) == left)
+				fn(one, arg);
 		}
 	}
+}
+
+static void take_out(struct found_patch *one, void *arg)
+{
+	(void)arg;
+	one->is_out = one->patch.what != PATCH_NOP;
+}
+
+void patches_leave_out(struct known_module *known)
+{
+	for (size_t k = 0; k < ARRAY_SIZE(known->patches); k++)
+		each_left_out(known, &known->patches[k], take_out, NULL);
 }
 
 /* --- for one process --- */
@@ -444,15 +470,24 @@ void process_patches_add(struct process_patches *patches, const struct known_mod
 		add_one(patches, found_at(found, i), module->load_bias);
 }
 
-void process_patches_add_left_out(struct process_patches *patches, const struct known_module *known,
+struct adding {
+	struct process_patches *patches;
+	uint64_t bias;
+};
+
+static void add_left_out(struct found_patch *one, void *arg)
+{
+	const struct adding *adding = arg;
+
+	add_one(adding->patches, one, adding->bias);
+}
+
+void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program)
 {
-	const struct module_patches *found = &known->patches[is_program];
+	struct adding adding = { patches, module->load_bias };
 
-	for (size_t i = 0; known->left_out.len && i < nr_found(found); i++) {
-		if (left_out_of(known, found, found_at(found, i)))
-			add_one(patches, found_at(found, i), module->load_bias);
-	}
+	each_left_out(known, &known->patches[is_program], add_left_out, &adding);
 }
 
 static void sort(struct strbuf *list, size_t size)

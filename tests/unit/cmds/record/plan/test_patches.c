@@ -282,7 +282,7 @@ static void leave_out(struct place *p, const struct symbol *sym)
 	const struct module_left_out left = { .func = { sym->addr, sym->addr + sym->size },
 					      .rules = p->rules.generation };
 
-	strbuf_add(&p->known->left_out, &left, sizeof(left));
+	assert_int_equal(known_left_out_add(p->known, &left), 0);
 	patches_leave_out(p->known);
 }
 

@@ -200,7 +200,7 @@ static void calls_of_hooks_are_found_when_they_are_needed(void **state)
 	assert_true(patches_can_go(p->known, LIBRARY, leaf.start, leaf.end));
 	assert_false(patches_can_go(p->known, !LIBRARY, leaf.start, leaf.end));
 	left = (struct module_left_out){ .func = leaf };
-	strbuf_add(&p->known->left_out, &left, sizeof(left));
+	assert_int_equal(known_left_out_add(p->known, &left), 0);
 	patches_leave_out(p->known);
 	assert_false(patches_can_go(p->known, LIBRARY, leaf.start, leaf.end));
 	assert_false(place_of(p, "victim_leaf")->is_out);
@@ -295,7 +295,7 @@ static void leave_out(struct by_hand *h, uint64_t start, uint64_t end, bool is_b
 {
 	const struct module_left_out left = { .func = { start, end }, .is_back = is_back };
 
-	strbuf_add(&h->known.left_out, &left, sizeof(left));
+	assert_int_equal(known_left_out_add(&h->known, &left), 0);
 }
 
 static void what_is_left_out_has_no_hooks_whoever_comes(void **state)

@@ -239,7 +239,7 @@ static void leave_out(struct place *p, uint64_t start, uint64_t end, bool is_bac
 		.is_back = is_back,
 	};
 
-	strbuf_add(&p->known->left_out, &left, sizeof(left));
+	assert_int_equal(known_left_out_add(p->known, &left), 0);
 }
 
 /* What is left out for what it costs has no other rule; who is back is as any other. */
