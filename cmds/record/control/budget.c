@@ -7,13 +7,15 @@
 
 /* Once something has to go, so much of the limit is aimed at: else the next small change would be another reason. */
 #define AIM	0.7
-/* However much of the limit goes to calls that are left out already: that much of it is for those that are recorded. */
+/* However much of the limit goes to others: that much of it is for calls that are recorded. */
 #define LEAST	0.25
-/* A function that costs less of the limit than that stays: it is too little known, and matters too little. */
-#define MATTERS 0.01
+/*
+ * A function that costs less of the limit than that stays: it is too little known, and matters too little. But many that matter little are much in all: of
+ * compilers a thousand.
+ */
+#define MATTERS 0.001
 
-/* What the program would have needed without us. */
-static double own_ns(const struct budget *b, const struct budget_time *t)
+double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
@@ -24,12 +26,12 @@ static double own_ns(const struct budget *b, const struct budget_time *t)
 /* What of @own_ns the calls that are recorded take. */
 static double recorded_part(const struct budget *b, const struct budget_time *t)
 {
-	return (t->calls * b->call_ns + (double)t->writer_ns) / own_ns(b, t);
+	return (t->calls * b->call_ns + (double)t->writer_ns) / budget_own_ns(b, t);
 }
 
 double budget_overhead(const struct budget *b, const struct budget_time *t)
 {
-	return t->cpu_ns ? recorded_part(b, t) + b->left_rate * b->left_ns : 0;
+	return t->cpu_ns ? recorded_part(b, t) + b->left_rate * b->left_ns + b->recorder_part : 0;
 }
 
 /* How much is won by leaving it out, the more the less of its own time it has. */
@@ -69,11 +71,17 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 	return nr_choices;
 }
 
+/* What recorded calls may take, when those that are left out take @left. */
+static double room(const struct budget *b, double left)
+{
+	return MAX(b->limit - left - b->recorder_part, b->limit * LEAST);
+}
+
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr)
 {
 	double left = b->left_rate * b->left_ns;
-	double own = own_ns(b, t);
+	double own = budget_own_ns(b, t);
 	/* Of a recorded call, the writer's share with it. */
 	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
 	double least = MATTERS * b->limit * own / call_ns;
@@ -82,15 +90,13 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 	size_t nr_choices;
 	size_t nr_chosen = 0;
 
-	if (t->cpu_ns < BUDGET_CPU_MIN_NS ||
-	    recorded_part(b, t) <= MAX(b->limit - left, b->limit * LEAST))
+	if (t->cpu_ns < BUDGET_CPU_MIN_NS || recorded_part(b, t) <= room(b, left))
 		return 0;
 	choices = malloc((nr + 1) * sizeof(*choices));
 	if (!choices)
 		return 0;
 	nr_choices = list_choices(b, least, funcs, nr, choices);
-	while (nr_chosen < nr_choices &&
-	       calls * call_ns / own > MAX(b->limit - left, b->limit * LEAST) * AIM) {
+	while (nr_chosen < nr_choices && calls * call_ns / own > room(b, left) * AIM) {
 		struct budget_func *chosen = &funcs[choices[nr_chosen++].index];
 
 		chosen->is_chosen = true;

@@ -10,12 +10,14 @@
  * @limit: what recording may take of the time that the program itself needs: 0.2 is 20 %
  * @call_ns: what it costs the program that a call is recorded
  * @left_ns: what a call costs that is left out, and still comes to a hook
+ * @recorder_part: what the recorder does besides taking records, as a part of the program's own time, in all of the recording so far
  * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were left out: nobody counts them any more
  */
 struct budget {
 	double limit;
 	double call_ns;
 	double left_ns;
+	double recorder_part;
 	double left_rate;
 };
 
@@ -48,6 +50,9 @@ struct budget_func {
 
 /* What recording takes, as a part of the program's own time. */
 double budget_overhead(const struct budget *b, const struct budget_time *t);
+
+/* What the program would have needed without us in that time, in nanoseconds. */
+double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
  * Choose functions so that the rest is within the limit: those that are called often and are over soon first, and none that matters little. Returns how

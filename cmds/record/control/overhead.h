@@ -16,6 +16,8 @@
  * @timer, @timer_fd: when to look
  * @taken: what the writers' sample had when it was looked at last
  * @calls: that writers have taken in all
+ * @own_ns: what the program would have needed by itself so far
+ * @began_ns: CPU time that this process had had when it began
  * @not_before_ns: what was changed last shows in what is measured from then on
  * @symbols: struct known_symbols, of modules that had calls
  * @notes: left-out.txt; -1 before the first line
@@ -38,6 +40,8 @@ struct overhead {
 	struct sample *taken;
 	struct budget_time time;
 	double calls;
+	double own_ns;
+	uint64_t began_ns;
 	uint64_t not_before_ns;
 	struct strbuf symbols;
 	int notes;

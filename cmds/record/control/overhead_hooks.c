@@ -17,7 +17,7 @@
 #define TRIES_MAX 5
 
 static struct known_module *module_of(const struct overhead *o, const struct process *p,
-					    size_t index)
+				      size_t index)
 {
 	const struct control_module *m = p->modules[index];
 
@@ -38,8 +38,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /* How many places are hooked; if it @notes, so it does whose they are. */
-static size_t look_at_module(int memory, struct known_module *known,
-			     const struct control_module *m, bool is_program, bool notes)
+static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
+			     bool is_program, bool notes)
 {
 	struct process_patches patches cleanup_process_patches = { 0 };
 	size_t nr = 0;

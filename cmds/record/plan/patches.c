@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "arch/arch.h"
 #include "cmds/record/plan/found_patch.h"
@@ -11,6 +12,7 @@
 #include "cmds/record/plan/plan.h"
 #include "utils/base/nearest.h"
 #include "utils/base/path.h"
+#include "utils/base/units.h"
 #include "utils/object/demangle.h"
 #include "utils/object/prepared.h"
 
@@ -205,6 +207,15 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
 }
 
+static uint64_t cpu_now_ns(void)
+{
+	struct timespec ts;
+
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) < 0
+		       ? 0
+		       : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program)
 {
@@ -220,10 +231,12 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		.out = found,
 	};
 	struct uft_err err = { 0 };
+	uint64_t before_ns;
 
 	if (found->is_known || !finding_may_be(settings, known, is_program))
 		return;
 	found->is_known = true;
+	before_ns = cpu_now_ns();
 	if (find(&f, &err) < 0)
 		strbuf_list_add(&patches->complaints, err.text);
 	if (f.why_not)
@@ -231,6 +244,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 	if (found->found.len)
 		known->has_functions = true;
 	complain(patches, found, known->path);
+	patches->took_ns += cpu_now_ns() - before_ns;
 	symtab_deinit(&f.symbols);
 	strbuf_deinit(&f.name);
 	strbuf_deinit(&f.others);

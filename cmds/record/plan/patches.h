@@ -19,6 +19,8 @@ struct patches {
 	/* Called with @tick_arg now and then while files are looked at; NULL: nobody wants to know. */
 	void (*tick)(void *arg);
 	void *tick_arg;
+	/* CPU time that went into looking at files. */
+	uint64_t took_ns;
 };
 
 void patches_deinit(struct patches *patches);
@@ -87,8 +89,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
  * become out, for processes that come, too.
  */
 void patches_find_calls(struct known_module *known);
-bool patches_can_go(struct known_module *known, bool is_program, uint64_t start,
-		    uint64_t end);
+bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
 void patches_leave_out(struct known_module *known);
 
 /* Add a struct plan_patch to @out for each place that was found in @known, which is loaded as @module. */

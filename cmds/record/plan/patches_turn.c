@@ -403,8 +403,8 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 {
 	known_left_out_each (known, left) {
 		size_t nr;
-		const struct found_index_entry *entries =
-			patches_of(found, left->func.start, left->func.end, &nr);
+		const struct found_index_entry *entries = patches_of(found, left->func.start,
+								     left->func.end, &nr);
 
 		for (size_t i = 0; i < nr; i++) {
 			struct found_patch *one = found_at(found, entries[i].number);

@@ -68,6 +68,37 @@ static void what_writers_take_counts(void **state)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
 }
 
+static void what_the_recorder_does_besides_counts(void **state)
+{
+	struct budget b = twenty_percent();
+	struct budget_func f = { .calls = 300000, .mean_ns = 10 };
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
+
+	b.recorder_part = 0.1;
+	assert_true(budget_overhead(&b, &t) > 0.2);
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
+
+	/* Should it be all of the limit, a quarter is for calls. */
+	t.calls = f.calls = 100000;
+	f.is_chosen = false;
+	b.recorder_part = 0.5;
+	assert_true(budget_overhead(&b, &t) > 0.5);
+	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
+}
+
+/* A thousand functions, of which none has a hundredth of the limit. */
+static void many_that_matter_little_are_much(void **state)
+{
+	static struct budget_func funcs[1000];
+	struct budget b = twenty_percent();
+	struct budget_time t = { .cpu_ns = 100 * MS, .calls = 1000 * 1000 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(funcs); i++)
+		funcs[i] = (struct budget_func){ .calls = 1000, .mean_ns = 10, .can_go = true };
+	assert_true(budget_overhead(&b, &t) > 0.6);
+	assert_true(budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)) > 500);
+}
+
 static void a_cost_that_is_told_too_large_does_no_harm(void **state)
 {
 	struct budget b = twenty_percent();
@@ -163,6 +194,8 @@ int main(void)
 		cmocka_unit_test(little_time_decides_nothing),
 		cmocka_unit_test(the_hottest_and_shortest_go_first),
 		cmocka_unit_test(what_writers_take_counts),
+		cmocka_unit_test(what_the_recorder_does_besides_counts),
+		cmocka_unit_test(many_that_matter_little_are_much),
 		cmocka_unit_test(a_cost_that_is_told_too_large_does_no_harm),
 		cmocka_unit_test(what_is_left_out_does_not_take_all_of_the_rest),
 		cmocka_unit_test(what_loses_its_hooks_costs_nothing),

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/modules.h"
 #include "utils/base/compiler.h"
 
 #define SITE   0x1010
@@ -95,12 +96,91 @@ static void room(void **state)
 	assert_false(found_patch_is_free(&next, bias, &patches, 1));
 }
 
+/* --- by function --- */
+
+static void add_for(struct strbuf *found, uint64_t func, uint64_t site)
+{
+	const struct found_patch one = { .patch.site = site, .func = func };
+
+	strbuf_add(found, &one, sizeof(one));
+}
+
+static void single_ones_of_many_are_found(void **state)
+{
+	struct strbuf found cleanup_strbuf = { 0 };
+	struct found_index index = { 0 };
+	const struct found_index_entry *entries;
+	size_t nr;
+
+	found_index_update(&index, &found);
+	found_index_range(&index, 0, UINT64_MAX, &nr);
+	assert_int_equal(nr, 0);
+	/* Not in their order, and two of one function, which stay together. */
+	add_for(&found, 0x300, 1);
+	add_for(&found, 0x100, 2);
+	add_for(&found, 0x100, 3);
+	found_index_update(&index, &found);
+	entries = found_index_range(&index, 0x100, 0x101, &nr);
+	assert_int_equal(nr, 2);
+	assert_int_equal(entries[0].number, 1);
+	assert_int_equal(entries[1].number, 2);
+	/* The list becomes longer. */
+	add_for(&found, 0x200, 4);
+	found_index_update(&index, &found);
+	entries = found_index_range(&index, 0x101, 0x300, &nr);
+	assert_int_equal(nr, 1);
+	assert_int_equal(entries[0].number, 3);
+	found_index_range(&index, 0, UINT64_MAX, &nr);
+	assert_int_equal(nr, 4);
+	found_index_range(&index, 0x301, UINT64_MAX, &nr);
+	assert_int_equal(nr, 0);
+	found_index_deinit(&index);
+}
+
+static void leave_out(struct known_module *known, uint64_t start, uint64_t end)
+{
+	const struct module_left_out left = { .func = { start, end, PLAN_NO_RULE,
+							PLAN_NO_CAPTURE } };
+
+	assert_int_equal(known_left_out_add(known, &left), 0);
+}
+
+static uint64_t start_of(const struct known_module *known, uint64_t at)
+{
+	const struct module_left_out *left = known_left_out_at(known, at);
+
+	return left ? left->func.start : 0;
+}
+
+static void what_is_left_out_is_found_by_address(void **state)
+{
+	struct known_module known = { 0 };
+
+	assert_null(known_left_out_at(&known, 1));
+	leave_out(&known, 0x300, 0x310);
+	leave_out(&known, 0x100, 0x200);
+	/* One within another, and one behind it within the same. */
+	leave_out(&known, 0x120, 0x130);
+	leave_out(&known, 0x140, 0x150);
+	assert_int_equal(start_of(&known, 0xff), 0);
+	assert_int_equal(start_of(&known, 0x100), 0x100);
+	assert_int_equal(start_of(&known, 0x125), 0x120);
+	assert_int_equal(start_of(&known, 0x130), 0x100);
+	assert_int_equal(start_of(&known, 0x1ff), 0x100);
+	assert_int_equal(start_of(&known, 0x200), 0);
+	assert_int_equal(start_of(&known, 0x30f), 0x300);
+	assert_int_equal(start_of(&known, 0x310), 0);
+	strbuf_deinit(&known.left_out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_an_entry),
 		cmocka_unit_test(inside_of_anothers_jump),
 		cmocka_unit_test(room),
+		cmocka_unit_test(single_ones_of_many_are_found),
+		cmocka_unit_test(what_is_left_out_is_found_by_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
