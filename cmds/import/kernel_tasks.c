@@ -59,9 +59,11 @@ static int add(struct kernel_trace_tasks *tasks, int32_t number, int32_t tid, ui
 
 	if (all)
 		tasks->all = all;
-	if (!all || !task || tasks->nr == IMPORT_TASKS_MAX) {
+	bool is_full = tasks->nr >= MIN(tasks->max, (size_t)IMPORT_TASKS_MAX);
+
+	if (!all || !task || is_full) {
 		free(task);
-		return all && tasks->nr == IMPORT_TASKS_MAX ? -E2BIG : -ENOMEM;
+		return all && is_full ? -E2BIG : -ENOMEM;
 	}
 	*task = (struct kernel_trace_task){
 		.tid = number,

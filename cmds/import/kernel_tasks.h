@@ -15,13 +15,15 @@ struct kernel_trace_task {
 };
 
 /*
- * Starts as { 0 }, ends with kernel_trace_tasks_deinit().
+ * Starts as { 0 } but for @max, ends with kernel_trace_tasks_deinit().
  *
+ * @max: no more tasks than that are kept, nor than IMPORT_TASKS_MAX
  * @names: by the number of the task, in @text
  */
 struct kernel_trace_tasks {
 	struct kernel_trace_task **all;
 	size_t nr;
+	size_t max;
 	struct intmap by_tid;
 	struct intmap names;
 	char *text;

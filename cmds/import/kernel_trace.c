@@ -478,18 +478,30 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->path);
 	if (!kt->into && kt->nr_of_others)
 		msg_warn(&kt->opts->msg,
-			 "'%s': %llu records were left out: there are too many tasks", kt->path,
-			 (unsigned long long)kt->nr_of_others);
+			 "'%s': %llu records were left out: they are of more than %zu tasks, "
+			 "which is the limit for a file of this size (--no-limit)",
+			 kt->path, (unsigned long long)kt->nr_of_others, kt->tasks.nr);
 	if (kt->nr_of_tracers)
 		msg_warn(&kt->opts->msg,
 			 "'%s': %llu records of tracers other than function_graph were left out",
 			 kt->path, (unsigned long long)kt->nr_of_tracers);
 }
 
+/* Each task becomes a file: so many in any case, and one for so many bytes of what is imported. */
+#define TASKS_MIN      4096
+#define BYTES_PER_TASK 16
+
+static size_t tasks_max(const struct kernel_trace *kt)
+{
+	return kt->opts->no_limit ? SIZE_MAX : TASKS_MIN + kt->file.bytes / BYTES_PER_TASK;
+}
+
 static int run(struct kernel_trace *kt, struct uft_err *err)
 {
-	int ret = tracedat_open(&kt->file, kt->path, err);
+	int ret = tracedat_open(&kt->file, kt->path,
+				kt->opts->no_limit ? TRACEDAT_UNLIMITED : TRACEDAT_LIMITED, err);
 
+	kt->tasks.max = tasks_max(kt);
 	if (ret == 0)
 		ret = check_file(kt, err);
 	if (ret == 0 && kt->into)

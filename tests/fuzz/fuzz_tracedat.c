@@ -64,7 +64,7 @@ static void read_file(const char *path)
 	struct tracedat file;
 	struct uft_err err = { 0 };
 	const char *line = NULL;
-	int ret = tracedat_open(&file, path, &err);
+	int ret = tracedat_open(&file, path, TRACEDAT_LIMITED, &err);
 
 	fuzz_check_error(ret < 0, &err);
 	for (size_t i = 0; ret == 0 && i < file.nr_buffers; i++) {
@@ -84,7 +84,7 @@ static void read_pages(const char *path, size_t len, bool is_packed)
 	const struct tracedat_cpu cpu = { .bytes = len };
 
 	/* It is no trace.dat, and open all the same. */
-	if (tracedat_open(&file, path, NULL) < 0 && file.fd < 0)
+	if (tracedat_open(&file, path, TRACEDAT_LIMITED, NULL) < 0 && file.fd < 0)
 		return;
 	file.long_size = 8;
 	if (is_packed && !file.unpack)

@@ -7,13 +7,14 @@
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
 
-#define OPTION_MAX_BYTES  (16U << 20)
-#define SECTION_MAX_BYTES (128UL << 20)
+#define OPTION_MAX_BYTES   (16U << 20)
+#define SECTION_MAX_BYTES  (128UL << 20)
 /* Each buffer has a section of options of its own. */
-#define OPTIONS_MAX	  4096
-#define BUFFERS_MAX	  4096
-#define LIST_MAX	  4096
-#define SECTION_PACKED	  1
+#define OPTIONS_MAX	   4096
+#define BUFFERS_MAX	   4096
+#define LIST_MAX	   4096
+#define SECTION_PACKED	   1
+#define SECTION_HEAD_BYTES 16
 
 /* --- options of both versions --- */
 
@@ -149,7 +150,15 @@ int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, stru
 	}
 	if (!cpu.bytes)
 		return 0;
-	cpus = vec_grow(buffer->cpus, buffer->nr_cpus, sizeof(*cpus));
+
+	struct uft_err why = { 0 };
+	int ret = budget_take_part(&file->budget, cpu.offset, cpu.bytes, &why);
+
+	if (ret == -EBADMSG) {
+		tracedat_note(file, "CPU %u: %s", cpu.cpu, why.text);
+		return 0;
+	}
+	cpus = ret < 0 ? NULL : vec_grow(buffer->cpus, buffer->nr_cpus, sizeof(*cpus));
 	if (!cpus)
 		return err_set_errno(err, -ENOMEM, "cannot keep %zu CPUs", buffer->nr_cpus + 1);
 	buffer->cpus = cpus;
@@ -238,7 +247,7 @@ static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct trace
 		in->at += len;
 		ret = id == TRACEDAT_BUFFER ? read_v6_instance(file, nr_cpus, &option, &why)
 					    : tracedat_read_option(file, id, &option, &why);
-		if (ret == -ENOMEM)
+		if (ret == -ENOMEM || ret == -EDQUOT)
 			return err_set(err, ret, "%s", why.text);
 		if (ret < 0)
 			tracedat_note(file, "%s", why.text);
@@ -321,8 +330,8 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 }
 
 /* Unpack what is at @in to @room, and have @in read that. */
-static int unpack_section(const struct tracedat *file, struct tracedat_cursor *in,
-			  struct strbuf *room, struct uft_err *err)
+static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
+			  struct uft_err *err)
 {
 	const struct tracedat_place place = tracedat_cursor_place(in);
 	struct strbuf packed cleanup_strbuf = { 0 };
@@ -337,6 +346,8 @@ static int unpack_section(const struct tracedat *file, struct tracedat_cursor *i
 			      place.text, bytes);
 	if (ret == 0)
 		ret = tracedat_take_blob(in, packed_bytes, SECTION_MAX_BYTES, &packed, err);
+	if (ret == 0)
+		ret = budget_unpack(&file->budget, bytes, err);
 	if (ret == 0 && !strbuf_grow(room, bytes))
 		ret = err_set_errno(err, -ENOMEM, "%s", place.text);
 	if (ret < 0)
@@ -380,6 +391,9 @@ static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_c
 		return ret;
 	in = cursor_at(file, offset);
 	ret = open_section(&in, id, &section, err);
+	if (ret == 0)
+		ret = budget_take_part(&file->budget, offset, SECTION_HEAD_BYTES + section.bytes,
+				       err);
 	if (ret == 0 && (section.flags & SECTION_PACKED))
 		ret = unpack_section(file, &in, &room, err);
 	return ret < 0 ? ret : tracedat_read_section(file, id, &in, err);
@@ -408,7 +422,7 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	/* The section's size may be that of a file which is cut off now; each CPU's is looked at. */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);
-	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + 16))
+	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + SECTION_HEAD_BYTES))
 		return err_set(err, -EBADMSG, "offset %" PRIu64 ": expected the buffer '%s'",
 			       offset, buffer->name);
 	ret = 0;
@@ -464,12 +478,21 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 		if (id == TRACEDAT_DONE)
 			return tracedat_take_u64(&option, next, err);
 		ret = read_v7_option(file, id, &option, &why);
-		if (ret == -ENOMEM)
+		if (ret == -ENOMEM || ret == -EDQUOT)
 			return err_set(err, ret, "%s", why.text);
 		if (ret < 0)
 			tracedat_note(file, "%s", why.text);
 	}
 	return 0;
+}
+
+/* A section of options that was read before leads to those that were read after it, round and round. */
+static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+	int ret = budget_take_part(&file->budget, at, SECTION_HEAD_BYTES + bytes, &why);
+
+	return ret < 0 ? err_set(err, ret, "too many sections of options: %s", why.text) : 0;
 }
 
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
@@ -486,6 +509,8 @@ int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct u
 			return err_set(err, -EBADMSG, "%s: too many sections of options",
 				       tracedat_cursor_place(&at).text);
 		ret = open_section(&at, TRACEDAT_DONE, &section, err);
+		if (ret == 0)
+			ret = take_options(file, next, section.bytes, err);
 		if (ret == 0 && (section.flags & SECTION_PACKED))
 			ret = unpack_section(file, &at, &room, err);
 		if (ret == 0)

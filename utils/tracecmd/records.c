@@ -19,7 +19,13 @@
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
 {
-	uint8_t *bytes = len <= stream->cap ? stream->bytes : realloc(stream->bytes, len);
+	size_t more = len > stream->cap ? len - stream->cap : 0;
+	int ret = budget_hold(&stream->file->budget, more, err);
+
+	if (ret < 0)
+		return ret;
+
+	uint8_t *bytes = more ? realloc(stream->bytes, len) : stream->bytes;
 
 	if (!bytes)
 		return err_set_errno(err, -ENOMEM, "cannot read the records of CPU %u",
@@ -69,6 +75,8 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream)
 {
 	free(stream->bytes);
+	if (stream->file)
+		budget_give_back(&stream->file->budget, stream->cap);
 	*stream = (struct tracedat_stream){ 0 };
 }
 
@@ -108,6 +116,8 @@ static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *
 	struct strbuf packed cleanup_strbuf = { 0 };
 	int ret = tracedat_take_blob(in, packed_bytes, CHUNK_MAX_BYTES, &packed, err);
 
+	if (ret == 0)
+		ret = budget_unpack(&stream->file->budget, bytes, err);
 	if (ret == 0)
 		ret = make_room(stream, bytes, err);
 	if (ret < 0)

@@ -157,6 +157,16 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
+/* The same, of a file that is kept. */
+static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
+		     size_t max, struct strbuf *to, struct uft_err *err)
+{
+	size_t before = to->len;
+	int ret = read_blob(in, len_bytes, max, to, err);
+
+	return ret < 0 ? ret : budget_hold(&file->budget, to->len - before, err);
+}
+
 /* Formats of trace_printk(), whose records nobody shows; they are in the way in version 6. */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -176,11 +186,11 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 	case TRACEDAT_EVENT_FORMATS:
 		return read_systems(file, in, err);
 	case TRACEDAT_KALLSYMS:
-		return read_blob(in, 4, TRACEDAT_KALLSYMS_MAX_BYTES, &file->kallsyms, err);
+		return keep_blob(file, in, 4, TRACEDAT_KALLSYMS_MAX_BYTES, &file->kallsyms, err);
 	case TRACEDAT_PRINTK:
 		return read_printk(in, err);
 	case TRACEDAT_CMDLINES:
-		return read_blob(in, 8, TRACEDAT_CMDLINES_MAX_BYTES, &file->cmdlines, err);
+		return keep_blob(file, in, 8, TRACEDAT_CMDLINES_MAX_BYTES, &file->cmdlines, err);
 	default:
 		return 0;
 	}

@@ -145,7 +145,8 @@ static int read_all(struct tracedat *file, struct uft_err *err)
 	return 0;
 }
 
-int tracedat_open(struct tracedat *file, const char *path, struct uft_err *err)
+int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
+		  struct uft_err *err)
 {
 	struct uft_err why = { 0 };
 	struct stat st;
@@ -159,6 +160,7 @@ int tracedat_open(struct tracedat *file, const char *path, struct uft_err *err)
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot read '%s'", path);
 	file->bytes = st.st_size;
+	budget_begin(&file->budget, file->bytes, limit);
 	ret = read_all(file, &why);
 	return ret < 0 ? err_set(err, ret, "cannot read '%s': %s", path, why.text) : 0;
 }
@@ -172,6 +174,7 @@ void tracedat_close(struct tracedat *file)
 	strbuf_deinit(&file->kallsyms);
 	strbuf_deinit(&file->cmdlines);
 	strbuf_deinit(&file->damage);
+	budget_deinit(&file->budget);
 	if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct tracedat){ .fd = -1 };

@@ -9,6 +9,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
+#include "utils/tracecmd/budget.h"
 #include "utils/tracecmd/unpack.h"
 
 /* The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks of pages. */
@@ -76,13 +77,15 @@ struct tracedat {
 	size_t nr_buffers;
 	struct strbuf damage;
 	size_t nr_damage;
+	struct tracedat_budget budget;
 };
 
 /*
  * Read all but the records. What is damaged is noted in @file->damage, and the rest is used. -EINVAL when @path is no trace.dat of these
- * versions, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as they come.
+ * versions, -EDQUOT when it costs more than @limit allows, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as they come.
  */
-int tracedat_open(struct tracedat *file, const char *path, struct uft_err *err);
+int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
+		  struct uft_err *err);
 void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 

@@ -233,7 +233,7 @@ static void whole_files(void **state)
 		make(&m, variant);
 		write_file(m.out.data, m.out.len);
 		assert_true(tracedat_is_one(path));
-		assert_int_equal(tracedat_open(&file, path, NULL), 0);
+		assert_int_equal(tracedat_open(&file, path, TRACEDAT_LIMITED, NULL), 0);
 		assert_int_equal(file.version, variant & 2 ? 7 : 6);
 		assert_int_equal(file.nr_damage, 0);
 		assert_int_equal(file.long_size, 8);
@@ -263,7 +263,7 @@ static void cut_anywhere(void **state)
 
 			write_file(m.out.data, len);
 
-			int ret = tracedat_open(&file, path, &err);
+			int ret = tracedat_open(&file, path, TRACEDAT_LIMITED, &err);
 
 			assert_int_equal(ret, err.code);
 			if (ret == 0) {
@@ -288,7 +288,7 @@ static void any_byte_wrong(void **state)
 
 			m.out.data[at] = 0xff;
 			write_file(m.out.data, m.out.len);
-			if (tracedat_open(&file, path, NULL) == 0 && at < 600)
+			if (tracedat_open(&file, path, TRACEDAT_LIMITED, NULL) == 0 && at < 600)
 				assert_true(file.nr_buffers);
 			tracedat_close(&file);
 			m.out.data[at] = old;
