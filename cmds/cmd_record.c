@@ -101,6 +101,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.specs = opts->specs,
 		.match = opts->match,
 		.use_libcalls = opts->show_libcalls,
+		.uses_cache = opts->uses_cache,
 		.attaches = opts->pids != NULL,
 		.force = opts->force,
 		.nest_libcalls = opts->nest_libcalls,

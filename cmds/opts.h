@@ -189,6 +189,7 @@ struct opts {
 	bool nest_libcalls;
 	bool list_functions;
 	bool dry_run;
+	bool uses_cache; /* --no-cache: false */
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;

@@ -82,9 +82,11 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.fixture(autouse=True)
-def workdir(tmp_path, monkeypatch):
+def workdir(tmp_path, tmp_path_factory, monkeypatch):
     """Recordings go to a directory that pytest removes."""
     monkeypatch.chdir(tmp_path)
+    # What is found out of files is kept for a test alone.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     yield tmp_path
 
 

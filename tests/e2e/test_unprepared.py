@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +138,46 @@ def test_programs(name):
     recording = Recording("uftrace.data")
     names = {r.name for t in recording.tasks.values() for r in t.records}
     assert "main" in names
+
+
+def test_found_out_once():
+    """What is found out of a file is kept, for all rules, until the file, the way to it or what is kept changes."""
+    compile_to("siblings", SIBLINGS)
+    time.sleep(0.2)  # a file that has just been written is not kept
+    kept = Path(os.environ["XDG_CACHE_HOME"]) / "utrail"
+
+    def look(*options, rules=".", file="./siblings"):
+        done = utrail("record", "-v", *options, "-P", rules, file).must()
+        said = re.search(r"functions chosen: (\d+), patched: (\d+)(.*)", done.err)
+        return int(said[1]), int(said[2]), "earlier" in said[3], tree()
+
+    first = look()
+    assert not first[2] and first[3] == CALLS
+    (file,) = kept.iterdir()
+    assert look() == (*first[:2], True, CALLS)
+    assert look(rules="leaf;main") == (2, 2, True, "main{leaf{}leaf{}leaf{}}")
+    # Neither read nor written.
+    assert look("--no-cache") == first
+    file.unlink()
+    assert look("--no-cache") == first
+    assert not list(kept.iterdir())
+    assert look() == first
+    # Damaged, and made again.
+    (file,) = kept.iterdir()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert look() == first
+    assert look()[2]
+    # Another file with the same build id.
+    shutil.copy("siblings", "copy")
+    time.sleep(0.2)
+    assert look(file="./copy") == first
+    assert look(file="./copy")[2]
+    assert look() == first
+    # Without a place for it, all is as it was.
+    kept.chmod(0o777)
+    assert look() == first
 
 
 def test_dry_run(siblings):

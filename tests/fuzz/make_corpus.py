@@ -660,6 +660,37 @@ def make_plans():
     save("plan", "cut", image(*everything)[:-9])
 
 
+def make_functions():
+    def image(functions, patches, texts, machine=62, nr=None):
+        key = struct.pack("<48s8Q", b"ebeaf2df364d5eeb7096f0f7722a69eec6efdf3b", *range(1, 9))
+        content = b"".join(functions) + b"".join(patches) + texts
+        return struct.pack("<QQIIQ112sQIIII", 0x464C494152545501, 0, 1, machine, 168 + len(content), key, 0x1000,
+                           len(functions) if nr is None else nr, len(b"".join(patches)), len(texts), 0) + content
+
+    def function(start, size, name, why_not, patches, kind, way, nr):
+        return struct.pack("<QIIIIBBB5x", start, size, name, why_not, patches, kind, way, nr)
+
+    def patch(site, addr, ret, flags, taken, fixes, code, ret_at=0):
+        return struct.pack("<iiiB5sBBBBBx", site, addr, ret, flags, b"\x55\x48\x89\xe5\x90", taken, len(code), len(fixes), ret_at, 0) + \
+            fixes + code
+
+    jump = patch(0, 5, 0, 0, 5, b"\x06", b"\x55\x48\x89\xe5\x90\xe9\x10\0\0\0")
+    call = patch(4, 9, 9, 0, 5, b"\x10", b"\x68" + bytes(31), ret_at=1)
+    island = patch(-8, 0, 0, 2, 0, b"", b"")
+    short = patch(0, 2, 0, 5, 4, b"\x05", b"\x55\x48\x89\xe5\xe9\x10\0\0\0")
+    functions = [function(0x1000, 32, 1, 0, 0, 0, 0, 1), function(0x1020, 40, 0, 0, len(jump), 0, 0, 1),
+                 function(0x1048, 8, 0, 0, len(jump + call), 0, 2, 2), function(0x1050, 8, 0, 6, 0, 1, 4, 0)]
+    texts = b"\0main\0it shares code\0"
+    save("functions", "all-ways", image(functions, [jump, call, island, short], texts))
+    save("functions", "none", image([], [], b"\0"))
+    save("functions", "cut", image(functions, [jump, call, island, short], texts)[:-9])
+    save("functions", "other-machine", image(functions, [jump, call, island, short], texts, machine=183))
+    save("functions", "too-many", image(functions, [jump, call, island, short], texts, nr=1 << 31))
+    save("functions", "patch-too-far", image([function(0x1000, 32, 0, 0, 4000, 0, 0, 1)], [jump], texts))
+    save("functions", "fix-too-far", image([function(0x1000, 32, 0, 0, 0, 0, 0, 1)],
+                                           [patch(0, 5, 0, 0, 5, b"\x40", b"\x90" * 10)], texts))
+
+
 def make_tracedat():
     """Files of trace-cmd in all forms, with one page of records, and what one CPU has of such a file."""
     small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
@@ -732,6 +763,7 @@ def main():
     make_control()
     make_rings()
     make_plans()
+    make_functions()
     make_posix_logs()
     make_kernel()
     make_tracedat()

@@ -77,6 +77,7 @@ struct record_settings {
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	bool leaves_rest; /* who goes on a while after the program's end is left alone, where that does no harm */
+	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
 	bool drops_when_full;
 	bool estimates_return;
 	bool reports_crashes;

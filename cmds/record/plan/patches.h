@@ -33,6 +33,7 @@ void patches_deinit(struct patches *patches);
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
+ * @is_of_cache: its functions were found out an earlier time
  * @base: of the file's addresses
  * @has_calls: @found has all calls of hooks, too; those that are not taken out are out
  * @by_func: @found by functions, as far as somebody has asked
@@ -53,6 +54,7 @@ struct module_patches {
 	size_t nr_chosen;
 	size_t counts[UNPREPARED_WAYS];
 	struct strbuf verdicts;
+	bool is_of_cache;
 	uint64_t base;
 	bool has_calls;
 	struct found_index by_func;

@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
 
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/known_functions.h"
 #include "cmds/record/plan/patches.h"
 #include "utils/format/sym.h"
 #include "utils/object/elf_file.h"
@@ -58,8 +59,12 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 /* @symbols: sorted; the symbol that begins at @func, or NULL. */
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
-/* The symbols of the file, with the names that were given to its functions, to f->symbols. */
-int finding_add_names(struct finding *f, const struct unprepared *u);
+/*
+ * What is known of a file that was not compiled for it, of the cache or of itself, with names for functions that have none in f->symbols. 0; nothing is known
+ * when f->why_not says so; or negative errno, with a text when it is -ENOSYS.
+ */
+int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
+		  struct uft_err *err);
 
 /* What is to be patched of a file that was not compiled for it. 0, or negative errno with a text when it is -ENOSYS. */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);

@@ -160,28 +160,21 @@ static void add_groups(struct finding *f, const struct strbuf *more, const struc
 
 static int add_unprepared(struct finding *f, const struct elf_file *file, const struct taken *taken)
 {
-	struct unprepared u cleanup_unprepared = { 0 };
-	struct unprepared_verdict *verdicts cleanup_free = NULL;
+	struct known_functions known cleanup_known_functions = { 0 };
 	struct strbuf more cleanup_strbuf = { 0 };
-	bool *others cleanup_free = NULL;
-	int ret = unprepared_open(&u, file, f->known->path, &f->symbols, NULL);
+	int ret = finding_known(f, file, &known, NULL);
 
-	f->why_not = u.why_not;
-	if (ret < 0 || u.why_not)
+	if (ret < 0 || f->why_not)
 		return ret == -ENOSYS ? 0 : ret;
-	others = calloc(u.functions.nr + 1, sizeof(*others));
-	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	ret = others && verdicts ? finding_add_names(f, &u) : -ENOMEM;
-	for (size_t i = 0; ret == 0 && i < u.functions.nr; i++)
-		others[i] = !has_func(taken, u.functions.list[i].start);
-	if (ret == 0)
-		ret = unprepared_find(&u, others, &more, verdicts, NULL);
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; i < u.functions.nr; i++) {
-		if (others[i] && verdicts[i].way >= UNPREPARED_CANNOT)
-			refuse(f->out, u.functions.list[i].start, verdicts[i].why_not);
+	for (size_t i = 0; i < known.nr; i++) {
+		if (has_func(taken, known.list[i].start))
+			continue;
+		known_function_add_patches(&known, i, &more);
+		if (known.list[i].way >= UNPREPARED_CANNOT)
+			refuse(f->out, known.list[i].start, known_function_why_not(&known, i));
 	}
+	if (strbuf_oom(&more))
+		return -ENOMEM;
 	add_groups(f, &more, taken);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/record/plan/functions_cache.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches_private.h"
 #include "utils/base/cleanup.h"
@@ -17,136 +18,147 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at)
 }
 
 /* The symbol that begins where the function does. */
-static const struct symbol *symbol_of(const struct finding *f, const struct function *function)
+static const struct symbol *symbol_of(const struct finding *f,
+				      const struct known_function *function)
 {
 	return finding_symbol(&f->symbols, function->start - f->base);
 }
 
-/* What the program begins with says where main() is; 0: it does not. */
-static uint64_t find_main(const struct unprepared *u)
-{
-	uint64_t entry = u->code.file->head.e_entry;
-	const struct code_section *sec = entry ? code_section_at(&u->code, entry) : NULL;
-	uint64_t address = 0;
-
-	if (!sec || !insns_main(u->insns, sec->bytes + (entry - sec->start), sec->end - entry,
-				entry, &address))
-		return 0;
-	return address;
-}
-
 /* A function without a symbol is called by its address in the file, so in all recordings of the file alike; but all know main(). */
-static int add_name(struct symtab *to, const struct finding *f, const struct function *function,
-		    uint64_t main_at)
+static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
+		    size_t index)
 {
+	const struct known_function *function = &known->list[index];
+	const char *own = known_function_name(known, index);
 	char name[32];
 
 	snprintf(name, sizeof(name), "fun_%llx", (unsigned long long)function->start);
 
-	const char *text = function->name		? function->name
-			   : function->start == main_at ? "main"
-							: name;
+	const char *text = own ? own : function->start == known->main_at ? "main" : name;
 
-	return symtab_add(to, function->start - f->base, function->end - function->start, 't', text,
-			  strlen(text));
+	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
 /* Whoever loads the symbols of this module sees these names, too. */
-int finding_add_names(struct finding *f, const struct unprepared *u)
+static int add_names(struct finding *f, const struct known_functions *known)
 {
-	const struct functions *functions = &u->functions;
-	uint64_t main_at = find_main(u);
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
 	/* As a program and as a library it has the same functions. */
 	if (unnamed->nr)
 		return 0;
-	for (size_t i = 0; ret == 0 && i < functions->nr; i++) {
-		const struct function *function = &functions->list[i];
+	for (size_t i = 0; ret == 0 && i < known->nr; i++) {
+		const struct known_function *function = &known->list[i];
 
 		if (function->kind == FUNCTION_WHOLE && !symbol_of(f, function))
-			ret = add_name(unnamed, f, function, main_at);
+			ret = add_name(unnamed, f, known, i);
 	}
 	if (ret == 0)
 		ret = symtab_sort(unnamed);
 	return ret == 0 ? symtab_add_all(&f->symbols, unnamed) : ret;
 }
 
-/* Which functions the rules put hooks into. */
-static void choose_functions(struct finding *f, const struct functions *functions, bool *chosen)
-{
-	for (size_t i = 0; i < functions->nr; i++) {
-		const struct function *function = &functions->list[i];
-
-		chosen[i] = function->end - function->start >= f->smallest &&
-			    finding_choose(f, symbol_of(f, function), false, NULL) == PATCH_IN;
-	}
-}
-
-/* Rules learn what came of them. One that takes functions out has its way with whatever could have been patched. */
-static void note_matches(struct finding *f, const struct functions *functions, const bool *chosen,
-			 const struct unprepared_verdict *verdicts)
-{
-	for (size_t i = 0; i < functions->nr && patches_have_unmatched(f->settings->patches); i++) {
-		const struct function *function = &functions->list[i];
-		bool can = chosen[i] ? verdicts[i].way < UNPREPARED_CANNOT
-				     : function->kind == FUNCTION_WHOLE;
-
-		finding_choose(f, symbol_of(f, function), can,
-			       chosen[i] && !can ? verdicts[i].why_not : NULL);
-	}
-}
-
-static void add_verdict(struct finding *f, const struct function *function,
-			const struct unprepared_verdict *verdict)
-{
-	const struct symbol *sym = symbol_of(f, function);
-	struct strbuf *to = &f->out->verdicts;
-	const char *name = function->name ? function->name : "?";
-
-	strbuf_addf(to, "%8llx ", (unsigned long long)function->start);
-	demangle(sym ? sym->name : name, f->settings->demangle, to);
-	strbuf_addf(to, ": %s",
-		    verdict->why_not[0] ? verdict->why_not : unprepared_way_text(verdict->way));
-	strbuf_addch(to, '\0');
-}
-
-static void note_verdicts(struct finding *f, const struct functions *functions, const bool *chosen,
-			  const struct unprepared_verdict *verdicts)
-{
-	for (size_t i = 0; i < functions->nr; i++) {
-		if (!chosen[i])
-			continue;
-		f->out->nr_chosen++;
-		f->out->counts[verdicts[i].way]++;
-		f->out->nr_functions += verdicts[i].way < UNPREPARED_CANNOT;
-		if (f->wants_verdicts)
-			add_verdict(f, &functions->list[i], &verdicts[i]);
-	}
-}
-
-int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err)
+static int look_for_functions(struct finding *f, const struct elf_file *file,
+			      const struct functions_key *key, struct known_functions *known,
+			      struct uft_err *err)
 {
 	struct unprepared u cleanup_unprepared = { .code = { .tick = f->tick,
 							     .tick_arg = f->tick_arg } };
-	struct unprepared_verdict *verdicts cleanup_free = NULL;
-	bool *chosen cleanup_free = NULL;
 	int ret = unprepared_open(&u, file, f->known->path, &f->symbols, err);
 
 	f->why_not = u.why_not;
 	if (ret < 0 || u.why_not)
 		return ret;
-	chosen = calloc(u.functions.nr + 1, sizeof(*chosen));
-	verdicts = calloc(u.functions.nr + 1, sizeof(*verdicts));
-	ret = chosen && verdicts ? finding_add_names(f, &u) : -ENOMEM;
-	if (ret < 0)
+	return known_functions_make(known, &u, &f->symbols, f->base, key, err);
+}
+
+int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
+		  struct uft_err *err)
+{
+	struct functions_key key = { 0 };
+	bool has_key = f->settings->uses_cache &&
+		       functions_cache_key(file, f->known->path, &f->symbols, &key);
+	int ret = 0;
+
+	f->out->is_of_cache = has_key && functions_cache_load(&key, known);
+	if (!f->out->is_of_cache) {
+		ret = look_for_functions(f, file, &key, known, err);
+		if (ret < 0 || f->why_not)
+			return ret;
+		if (has_key)
+			functions_cache_save(file, &key, known);
+	}
+	return add_names(f, known);
+}
+
+/* Which functions the rules put hooks into. */
+static void choose_functions(struct finding *f, const struct known_functions *known, bool *chosen)
+{
+	for (size_t i = 0; i < known->nr; i++) {
+		const struct known_function *function = &known->list[i];
+
+		chosen[i] = function->len >= f->smallest &&
+			    finding_choose(f, symbol_of(f, function), false, NULL) == PATCH_IN;
+	}
+}
+
+/* Rules learn what came of them. One that takes functions out has its way with whatever could have been patched. */
+static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
+{
+	for (size_t i = 0; i < known->nr && patches_have_unmatched(f->settings->patches); i++) {
+		const struct known_function *function = &known->list[i];
+		bool can = chosen[i] ? function->way < UNPREPARED_CANNOT
+				     : function->kind == FUNCTION_WHOLE;
+
+		finding_choose(f, symbol_of(f, function), can,
+			       chosen[i] && !can ? known_function_why_not(known, i) : NULL);
+	}
+}
+
+static void add_verdict(struct finding *f, const struct known_functions *known, size_t index)
+{
+	const struct known_function *function = &known->list[index];
+	const struct symbol *sym = symbol_of(f, function);
+	const char *name = known_function_name(known, index);
+	const char *why_not = known_function_why_not(known, index);
+	struct strbuf *to = &f->out->verdicts;
+
+	strbuf_addf(to, "%8llx ", (unsigned long long)function->start);
+	demangle(sym ? sym->name : name ? name : "?", f->settings->demangle, to);
+	strbuf_addf(to, ": %s", why_not ? why_not : unprepared_way_text(function->way));
+	strbuf_addch(to, '\0');
+}
+
+static void take_chosen(struct finding *f, const struct known_functions *known, const bool *chosen)
+{
+	for (size_t i = 0; i < known->nr; i++) {
+		const struct known_function *function = &known->list[i];
+
+		if (!chosen[i])
+			continue;
+		known_function_add_patches(known, i, &f->out->found);
+		f->out->nr_chosen++;
+		f->out->counts[function->way]++;
+		f->out->nr_functions += function->way < UNPREPARED_CANNOT;
+		if (f->wants_verdicts)
+			add_verdict(f, known, i);
+	}
+}
+
+int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err)
+{
+	struct known_functions known cleanup_known_functions = { 0 };
+	bool *chosen cleanup_free = NULL;
+	int ret = finding_known(f, file, &known, err);
+
+	if (ret < 0 || f->why_not)
 		return ret;
-	choose_functions(f, &u.functions, chosen);
-	ret = unprepared_find(&u, chosen, &f->out->found, verdicts, err);
-	if (ret < 0)
-		return ret;
-	note_verdicts(f, &u.functions, chosen, verdicts);
-	note_matches(f, &u.functions, chosen, verdicts);
+	chosen = calloc(known.nr + 1, sizeof(*chosen));
+	if (!chosen)
+		return -ENOMEM;
+	choose_functions(f, &known, chosen);
+	take_chosen(f, &known, chosen);
+	note_matches(f, &known, chosen);
 	return 0;
 }

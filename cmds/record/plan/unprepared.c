@@ -220,35 +220,88 @@ static void fill_verdict(struct unprepared_verdict *verdict, const struct functi
 			 site && site->refusal ? site->why_not : unprepared_way_text(verdict->way));
 }
 
-int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
-		    struct unprepared_verdict *verdicts, struct uft_err *err)
+uint64_t unprepared_main(const struct unprepared *u)
+{
+	uint64_t entry = u->code.file->head.e_entry;
+	const struct code_section *sec = entry ? code_section_at(&u->code, entry) : NULL;
+	uint64_t address = 0;
+
+	if (!sec || !insns_main(u->insns, sec->bytes + (entry - sec->start), sec->end - entry,
+				entry, &address))
+		return 0;
+	return address;
+}
+
+typedef void (*visit_fn)(const struct function *function, const struct unprepared_verdict *verdict,
+			 const struct strbuf *found, void *arg);
+
+/* @chosen: NULL: all. */
+static int find(const struct unprepared *unprepared, const bool *chosen, visit_fn fn, void *arg)
 {
 	const struct functions *functions = &unprepared->functions;
 	struct code_site *sites cleanup_free = calloc(functions->nr + 1, sizeof(*sites));
+	struct strbuf found cleanup_strbuf = { 0 };
 	size_t nr = 0;
 	size_t next = 0;
-	int ret = -ENOMEM;
+	int ret;
 
-	for (size_t i = 0; sites && i < functions->nr; i++) {
-		if (chosen[i] && functions->list[i].kind == FUNCTION_WHOLE)
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < functions->nr; i++) {
+		if ((!chosen || chosen[i]) && functions->list[i].kind == FUNCTION_WHOLE)
 			sites[nr++] = entry_of(unprepared, &functions->list[i]);
 	}
-	if (sites)
-		ret = sites_prepare(&unprepared->code, unprepared->insns, sites, nr);
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot look for places to patch");
-	for (size_t i = 0; i < functions->nr; i++) {
+	ret = sites_prepare(&unprepared->code, unprepared->insns, sites, nr);
+	for (size_t i = 0; ret == 0 && i < functions->nr; i++) {
 		const struct function *function = &functions->list[i];
 		const struct code_site *site = NULL;
+		struct unprepared_verdict verdict;
 
-		if (!chosen[i])
+		if (chosen && !chosen[i])
 			continue;
 		if (function->kind == FUNCTION_WHOLE)
 			site = &sites[next++];
+		strbuf_reset(&found);
 		if (site && !site->refusal)
-			add_function(found, function, site);
-		if (verdicts)
-			fill_verdict(&verdicts[i], function, site);
+			add_function(&found, function, site);
+		fill_verdict(&verdict, function, site);
+		fn(function, &verdict, &found, arg);
 	}
+	return ret < 0 || strbuf_oom(&found) ? -ENOMEM : 0;
+}
+
+int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *arg,
+			struct uft_err *err)
+{
+	int ret = find(unprepared, NULL, fn, arg);
+
+	return ret < 0 ? err_set_errno(err, ret, "cannot look for places to patch") : 0;
+}
+
+/* @functions: the first of all */
+struct keeping {
+	const struct function *functions;
+	struct strbuf *found;
+	struct unprepared_verdict *verdicts;
+};
+
+static void keep(const struct function *function, const struct unprepared_verdict *verdict,
+		 const struct strbuf *found, void *arg)
+{
+	const struct keeping *keeping = arg;
+
+	strbuf_add(keeping->found, found->data, found->len);
+	if (keeping->verdicts)
+		keeping->verdicts[function - keeping->functions] = *verdict;
+}
+
+int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
+		    struct unprepared_verdict *verdicts, struct uft_err *err)
+{
+	struct keeping keeping = { unprepared->functions.list, found, verdicts };
+	int ret = find(unprepared, chosen, keep, &keeping);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot look for places to patch");
 	return strbuf_oom(found) ? err_set_errno(err, -ENOMEM, "cannot keep places to patch") : 0;
 }

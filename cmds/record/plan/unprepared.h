@@ -46,6 +46,18 @@ struct unprepared_verdict {
 /* In words; of what cannot be patched the reason. */
 const char *unprepared_way_text(unsigned way);
 
+/* Where main() is, as the program's first instructions say; 0: they do not. */
+uint64_t unprepared_main(const struct unprepared *unprepared);
+
+/*
+ * Call @fn with each of the functions, in their order: how it is patched, or why not, and its struct found_patch, which are there for the call only. 0 or -ENOMEM.
+ */
+int unprepared_find_all(const struct unprepared *unprepared,
+			void (*fn)(const struct function *function,
+				   const struct unprepared_verdict *verdict,
+				   const struct strbuf *found, void *arg),
+			void *arg, struct uft_err *err);
+
 /*
  * What is to be written for the functions of which @chosen says so, appended to @found: struct found_patch; and how each is
  * patched, or why not, to @verdicts (one for each of the functions; NULL: nobody wants to know). 0 or -ENOMEM.

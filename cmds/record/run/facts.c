@@ -113,8 +113,9 @@ static void tell_patches(const struct msg *msg, const struct known_module *m)
 
 		if (!patches->nr_chosen)
 			continue;
-		msg_debug(msg, MSG_DYNAMIC, 1, "'%s': functions chosen: %zu, patched: %zu", m->path,
-			  patches->nr_chosen, patches->nr_functions);
+		msg_debug(msg, MSG_DYNAMIC, 1, "'%s': functions chosen: %zu, patched: %zu%s",
+			  m->path, patches->nr_chosen, patches->nr_functions,
+			  patches->is_of_cache ? " (found out an earlier time)" : "");
 		for (unsigned way = 0; way < UNPREPARED_WAYS; way++) {
 			if (patches->counts[way])
 				msg_debug(msg, MSG_DYNAMIC, 1, "'%s': %zu: %s", m->path,
