@@ -55,7 +55,7 @@ static uint64_t true_return(uint64_t slot)
 
 	if (ret != (uint64_t)arch_return_trampoline)
 		return ret;
-	if (t && t->top->slot == slot && t->top->ret != ret)
+	if (t && t->top->slot == slot && t->top->ret != ret && !frame_is_kept(t->top))
 		return t->top->ret;
 	return frames_find_return(slot);
 }

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include "libmcount/caller.h"
+#include "libmcount/callers.h"
 #include "libmcount/interpose.h"
 #include "libmcount/leave.h"
 #include "libmcount/modules.h"
@@ -22,6 +23,7 @@ void *dlopen(const char *file, int mode)
 
 	void *handle = caller_pretend(fn, file, mode, __builtin_return_address(0), 0);
 
+	callers_forget();
 	if (handle && probe.ready)
 		modules_after_dlopen(begin_ns);
 	leave_exit();
@@ -29,3 +31,23 @@ void *dlopen(const char *file, int mode)
 }
 
 OWN_NAME(dlopen);
+
+EXPORTED int dlclose(void *handle);
+
+/* What lies there next may be no module. */
+int dlclose(void *handle)
+{
+	static void *next;
+	int (*fn)(void *) = interposed(&next, "dlclose");
+	int ret;
+
+	if (!fn)
+		return -1; /* as above */
+	leave_enter();
+	ret = fn(handle);
+	callers_forget();
+	leave_exit();
+	return ret;
+}
+
+OWN_NAME(dlclose);

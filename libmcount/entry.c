@@ -1,10 +1,18 @@
 /* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
 #include "libmcount/caller.h"
+#include "libmcount/callers.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/planned_pass.h"
 #include "libmcount/stacks.h"
+
+/* The return address stays (callers.h). */
+NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t addr)
+{
+	if (t->top < t->limit)
+		frame_push(t, (uint64_t)slot, *slot | FRAME_KEPT, addr);
+}
 
 /* What is not the common case; the guard is set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
@@ -14,16 +22,22 @@ NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_
 
 	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
 		t = stacks_enter(t, (uint64_t)slot);
+	if (unlikely(frame_is_kept(t->top)))
+		frames_leave_returned(t, slot);
 	if (unlikely(t->top->slot <= (uint64_t)slot))
 		frames_make_way(t, slot);
 
 	if (unlikely(!probe.plain)) {
 		replaced = planned_enter(t, slot, addr, regs);
+	} else if (unlikely(!callers_may_replace(*slot))) {
+		enter_kept(t, slot, addr);
 	} else if (likely(t->top < t->limit) &&
 		   likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
 		*slot = (uint64_t)arch_return_trampoline;
 		replaced = 1;
 	}
+	if (unlikely(t->is_narrow | frame_is_kept(t->top)) && probe.plain)
+		frames_narrow(t);
 	guard_leave(t);
 	return replaced;
 }
@@ -59,7 +73,8 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 
 	if (unlikely(!t))
 		return enter_unguarded(slot, addr, regs);
-	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)) || unlikely(!callers_know(*slot)) ||
+	    unlikely(frame_is_kept(t->top)))
 		return enter_guarded(t, slot, addr, regs);
 	if (unlikely(!probe.plain)) {
 		if (planned_leaves_out(t, addr)) {

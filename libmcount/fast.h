@@ -16,7 +16,7 @@
  * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1". Stubs take all bits below the address from the
  * caller's data word.
  */
-static inline void fast_begin(struct thread *t)
+static inline void fast_limits(struct thread *t)
 {
 	_Static_assert(RECORD_ADDR_SHIFT == 16 && (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT ==
 							  1 << RECORD_ADDR_SHIFT,
@@ -26,11 +26,16 @@ static inline void fast_begin(struct thread *t)
 	bool is_fast = is_alike && !t->threshold_ns;
 	struct frame *limit = MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1);
 
-	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->fast_limit = is_fast ? limit : t->frames;
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
 	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
+}
+
+static inline void fast_begin(struct thread *t)
+{
+	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
+	fast_limits(t);
 	t->admitted = NULL;
 	t->calls = planned_no_calls;
 }

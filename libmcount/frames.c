@@ -5,8 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/fast.h"
 #include "libmcount/graveyard.h"
 
+#define PAGE	   4096UL
+#define MOVED_MAX  1024UL
 #define TRAMPOLINE ((uint64_t)arch_return_trampoline)
 
 void frames_write_entries(struct thread *t, struct frame *f)
@@ -25,8 +28,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 /* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */
 static bool owns_slot(const struct frame *f)
 {
-	return !(f->slot & FRAME_EXPLICIT) && !frame_is_unseen(f) && f->ret != TRAMPOLINE &&
-	       !(probe.plan.flags & PLAN_ESTIMATE);
+	return !(f->slot & FRAME_EXPLICIT) && !frame_is_unseen(f) && !frame_is_kept(f) &&
+	       f->ret != TRAMPOLINE && !(probe.plan.flags & PLAN_ESTIMATE);
 }
 
 struct slot_access {
@@ -66,8 +69,23 @@ static void frame_restore(struct frame *f)
 	slow_call(slot_replace, &a);
 }
 
+/* As planned_begin_estimate() has it. */
+static void leave_kept(struct thread *t)
+{
+	uint64_t last_ns = t->last_ns;
+
+	if (t->planned)
+		planned_leave_kept(t);
+	else
+		frames_leave_top_at(t, last_ns + (hot_clock(t) - last_ns) / 2);
+}
+
 void frames_leave_any(struct thread *t)
 {
+	if (frame_is_kept(t->top)) {
+		leave_kept(t);
+		return;
+	}
 	if (!frame_is_unseen(t->top)) {
 		frames_leave_top(t, NULL);
 		return;
@@ -98,6 +116,35 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 	while (t->top->slot < address)
 		frames_abandon_top(t);
 	cyg_forget(t);
+}
+
+/* Stacks of coroutines may be gone; the page that a call is on is there. */
+static bool holds_other(const struct frame *f, const uint64_t *slot)
+{
+	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
+	bool is_there = is_near || frames_is_readable(f->slot);
+
+	return !is_there || *(const uint64_t *)f->slot != frame_return(f);
+}
+
+void frames_leave_returned(struct thread *t, const uint64_t *slot)
+{
+	while (frame_is_kept(t->top) && t->top->slot > (uint64_t)slot && holds_other(t->top, slot))
+		frames_leave_any(t);
+}
+
+void frames_narrow(struct thread *t)
+{
+	if (!frame_is_kept(t->top)) {
+		t->is_narrow = false;
+		fast_limits(t);
+		return;
+	}
+	t->is_narrow = true;
+	if (t->held_limit)
+		t->held_limit = MIN(t->held_limit, t->top);
+	else
+		t->fast_limit = MIN(t->fast_limit, t->top);
 }
 
 void frames_make_way(struct thread *t, uint64_t *slot)
@@ -149,7 +196,7 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
  * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case
  * the frame stays in its array, where its owner will find it abandoned.
  */
-uint64_t frames_find_return(uint64_t slot)
+static uint64_t look_for_return(uint64_t slot)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		for (struct frame *f = t->top; f > t->frames; f--) {
@@ -158,7 +205,12 @@ uint64_t frames_find_return(uint64_t slot)
 		}
 	}
 
-	uint64_t ret = graveyard_get(slot);
+	return graveyard_get(slot);
+}
+
+uint64_t frames_find_return(uint64_t slot)
+{
+	uint64_t ret = look_for_return(slot);
 
 	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
 	if (!ret)
@@ -175,14 +227,39 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 	}
 }
 
+/*
+ * A return by @slot, which no frame has: a function has taken its return address from where it was, and put it elsewhere, most often further
+ * out, in the place of arguments that it has taken off the stack. NULL: there is no frame near by that may be.
+ */
+static struct frame *find_moved(const struct thread *t, uint64_t slot)
+{
+	struct frame *moved = NULL;
+
+	for (struct frame *f = t->top; f > t->frames && f->slot - slot + MOVED_MAX < 2 * MOVED_MAX;
+	     f--) {
+		if (f->slot > slot && moved)
+			break;
+		if (owns_slot(f))
+			moved = f;
+		if (f->slot > slot && moved)
+			break;
+	}
+	return moved;
+}
+
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	struct frame *f = t->top;
 
-	while (f > t->frames && (f->slot != slot || frame_is_unseen(f)))
+	while (f > t->frames && (f->slot != slot || frame_is_unseen(f) || frame_is_kept(f)))
 		f--;
-	if (unlikely(f == t->frames))
-		return frames_find_return(slot);
+	if (unlikely(f == t->frames)) {
+		uint64_t ret = look_for_return(slot);
+
+		f = ret ? NULL : find_moved(t, slot);
+		if (!f)
+			return ret ? ret : frames_find_return(slot);
+	}
 	while (t->top > f)
 		frames_abandon_top(t);
 
@@ -201,6 +278,6 @@ void frames_unhook(struct thread *t)
 
 void frames_close_estimated(struct thread *t)
 {
-	while ((probe.plan.flags & PLAN_ESTIMATE) && t->top > t->frames)
+	while (t->top > t->frames && ((probe.plan.flags & PLAN_ESTIMATE) || frame_is_kept(t->top)))
 		frames_leave_any(t);
 }

@@ -48,7 +48,7 @@ void frames_unhook(struct thread *t);
 /* SLOW. Whether the word at @address can be read; asked from the kernel, without a fault. */
 bool frames_is_readable(uint64_t address);
 
-/* PLAN_ESTIMATE: the thread or the process ends, and with it all open calls. Else nothing happens. */
+/* The thread or the process ends, and with it the innermost calls whose end is estimated: all, with PLAN_ESTIMATE. */
 void frames_close_estimated(struct thread *t);
 
 /* The innermost frame is over, in whatever way but by a return through the trampoline. */
@@ -58,6 +58,26 @@ static inline bool frame_is_unseen(const struct frame *f)
 {
 	return f->data & FRAME_UNSEEN;
 }
+
+static inline bool frame_is_kept(const struct frame *f)
+{
+	return (int64_t)f->ret < 0;
+}
+
+/* Where it goes on. */
+static inline uint64_t frame_return(const struct frame *f)
+{
+	return f->ret & ~FRAME_KEPT;
+}
+
+/* HOT, rarely. Calls with FRAME_KEPT that have returned by the time that one with @slot begins; the innermost one is one of these. */
+void frames_leave_returned(struct thread *t, const uint64_t *slot);
+
+/*
+ * HOT, rarely, where all calls are alike. The next call asks whether that has returned; what the stubs do alone ends at such a frame, if it is the
+ * innermost one, and begins again when it is not any more.
+ */
+void frames_narrow(struct thread *t);
 
 /* Of which function, as records have it. */
 static inline uint64_t frame_addr(const struct frame *f)
@@ -78,20 +98,10 @@ static inline void frames_reset(struct thread *t)
 	t->written = t->frames;
 }
 
-/*
- * HOT: the innermost frame, one that was seen, returns now: write its EXIT (unless -t drops it) and pop it. @regs: what it
- * returns; NULL when it is left in another way
- */
-static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
+/* HOT: the innermost frame of a thread without planned.h is over since @now_ns: write its EXIT (unless -t drops it) and pop it. */
+static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {
 	struct frame *f = t->top;
-
-	if (unlikely(t->planned)) {
-		planned_leave_top(t, regs);
-		return;
-	}
-
-	uint64_t now_ns = hot_clock(t);
 
 	t->top = f - 1;
 	if (f > t->written) {
@@ -107,6 +117,15 @@ static inline void frames_leave_top(struct thread *t, const struct arch_regs *re
 		hot_commit(t, put_record(at, now_ns, f->data | RECORD_EXIT));
 	else
 		note_lost(t, 1);
+}
+
+/* HOT: the innermost frame, one that was seen, returns now. @regs: what it returns; NULL when it is left in another way */
+static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
+{
+	if (unlikely(t->planned))
+		planned_leave_top(t, regs);
+	else
+		frames_leave_top_at(t, hot_clock(t));
 }
 
 #endif

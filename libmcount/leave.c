@@ -149,7 +149,7 @@ static uint32_t unhook_frames(void)
 		for (struct frame *f = t->top; f > t->frames; f--) {
 			uint64_t expected = trampoline;
 
-			if ((f->slot & FRAME_EXPLICIT) || frame_is_unseen(f) ||
+			if ((f->slot & FRAME_EXPLICIT) || frame_is_unseen(f) || frame_is_kept(f) ||
 			    f->ret == trampoline || (probe.plan.flags & PLAN_ESTIMATE) ||
 			    !frames_is_readable(f->slot))
 				continue;

@@ -171,6 +171,7 @@ OWN(_longjmp);
 OWN(siglongjmp);
 OWN(__longjmp_chk);
 OWN(prctl);
+OWN(dlclose);
 
 /* An enum plan_hook as it comes; 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
@@ -186,6 +187,7 @@ static uint64_t hook_address(uint32_t hook)
 		[PLAN_HOOK_SIGLONGJMP] = own_siglongjmp,
 		[PLAN_HOOK_LONGJMP_CHK] = own___longjmp_chk,
 		[PLAN_HOOK_PRCTL] = own_prctl,
+		[PLAN_HOOK_DLCLOSE] = own_dlclose,
 	};
 
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;

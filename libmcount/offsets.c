@@ -2,6 +2,7 @@
  * Where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to assembly only: libmcount/offsets.py makes
  * #defines of the marked lines, offsets.h in the build directory.
  */
+#include "libmcount/callers.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
 
@@ -54,6 +55,10 @@ void offsets(void)
 	OFFSET(RECORD_EXIT_BIT, RECORD_EXIT);
 	OFFSET(RECORD_DEPTH_ONE, 1 << RECORD_DEPTH_SHIFT);
 	OFFSET(RECORD_ADDR_SHIFT, RECORD_ADDR_SHIFT);
+	OFFSET(CALLERS_BYTES, __builtin_offsetof(struct callers, bytes));
+	OFFSET(CALLERS_AT, __builtin_offsetof(struct callers, pages));
+	OFFSET(CALLERS_PAGE_SHIFT, CALLERS_PAGE_SHIFT);
+	OFFSET(CALLERS_MASK, CALLERS_PAGES - 1);
 	OFFSET(REALIGN_MAX, REALIGN_MAX);
 	OFFSET(REGS_BYTES, sizeof(struct arch_regs));
 }

@@ -1,6 +1,7 @@
 /* Calls that are not all alike (see planned.h). */
 #include "libmcount/planned_private.h"
 
+#include "libmcount/callers.h"
 #include "libmcount/capture.h"
 #include "libmcount/conds.h"
 #include "libmcount/emit.h"
@@ -250,8 +251,13 @@ NOINLINE static void leave_gone(struct thread *t)
 static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs, const struct decision *d)
 {
-	push(t, slot, (uint64_t)slot, *slot, addr, regs, d);
-	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
+	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
+	uint64_t ret = *slot;
+
+	if (unlikely(!estimates && !callers_may_replace(ret)))
+		ret |= FRAME_KEPT;
+	push(t, slot, (uint64_t)slot, ret, addr, regs, d);
+	if (unlikely(estimates || (ret & FRAME_KEPT)))
 		return 0;
 	*slot = (uint64_t)arch_return_trampoline;
 	return 1;
@@ -376,6 +382,8 @@ NOINLINE static uint32_t enter_settled(struct thread *t, uint64_t *slot, uint64_
 				       const struct arch_regs *regs)
 {
 	planned_close(t);
+	if (unlikely(!callers_know(*slot)))
+		return enter_prepared(t, slot, addr, regs);
 	return enter_simple(t, slot, addr, regs) || enter_prepared(t, slot, addr, regs);
 }
 
@@ -431,6 +439,16 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 	return enter_prepared(t, slot, addr, regs);
 }
 
+/* Its return address stays (callers.h). */
+NOINLINE static uint32_t enter_kept(struct thread *t, uint64_t *slot, uint64_t addr,
+				    const struct arch_regs *regs)
+{
+	if (is_unwanted(t, addr) || planned_is_left_out(t, addr) || planned_is_too_deep(t, addr))
+		return 0;
+	planned_settle(t);
+	return enter_prepared(t, slot, addr, regs);
+}
+
 /* There is another plan, or the first one for this thread. */
 NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
 				    const struct arch_regs *regs)
@@ -445,8 +463,12 @@ NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t a
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
+	if (unlikely(frame_is_kept(t->top)))
+		frames_leave_returned(t, slot);
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
+	if (unlikely(!callers_know(*slot)) && !callers_look_up(*slot))
+		return enter_kept(t, slot, addr, regs);
 	if (enter_simple(t, slot, addr, regs))
 		return 1;
 	return enter_known(t, slot, addr, regs);

@@ -193,6 +193,9 @@ void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 /* HOT, rarely. The innermost frame is one of these, and is over: since when is not known. */
 void planned_leave_unseen(struct thread *t);
 
+/* HOT, rarely. The innermost frame has FRAME_KEPT, and is over: since when is estimated. */
+void planned_leave_kept(struct thread *t);
+
 /* HOT: frames_leave_top() for such threads. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 

@@ -11,7 +11,7 @@
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
 {
 	if (pf->flags & PLANNED_CALLSITE) {
-		uint64_t site = planned_own_return(f);
+		uint64_t site = planned_own_return(f) & ~FRAME_KEPT;
 
 		emit_event(t, f->time_ns, EVENT_ID_CALLSITE, &site, sizeof(site));
 	}
@@ -119,6 +119,18 @@ NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *re
 	planned_prepare(t);
 	leave_decided(t, regs);
 	planned_open(t, planned_frame_of(t, t->top));
+}
+
+void planned_leave_kept(struct thread *t)
+{
+	bool is_first = !t->planned->estimate_ns;
+
+	planned_settle(t);
+	if (is_first)
+		planned_begin_estimate(t);
+	leave_prepared(t, NULL);
+	if (is_first)
+		planned_end_estimate(t);
 }
 
 bool planned_leave_admitted(struct thread *t)

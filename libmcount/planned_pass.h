@@ -107,6 +107,9 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	bool is_outside = p->has_filter && !now->in;
 	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
 
+	/* The next call asks whether that one has returned. */
+	if ((int64_t)t->top->ret < 0)
+		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
 	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "libmcount/conds.h"
+#include "libmcount/callers.h"
 #include "libmcount/counters.h"
 #include "libmcount/fault.h"
 #include "libmcount/modules.h"
@@ -363,6 +364,20 @@ static void choose_counters(const struct plan_view *view)
 	counters_choose(counters, view->lists[PLAN_COUNTERS].nr);
 }
 
+/* Before anything leads to us that could replace a return address. Chunk by chunk: there may be many. */
+static void keep_callers(const struct plan_view *view)
+{
+	const struct plan_list *list = &view->lists[PLAN_CALLERS];
+
+	for (uint32_t i = 0; i < list->nr; i++) {
+		struct plan_callers one;
+
+		memcpy(&one, (const uint8_t *)list->entries + (uint64_t)i * list->entry_bytes,
+		       sizeof(one));
+		callers_keep(&one, 1);
+	}
+}
+
 static int install_view(const struct plan_view *view, enum how how)
 {
 	bool extends = how == EXTEND;
@@ -382,12 +397,17 @@ static int install_view(const struct plan_view *view, enum how how)
 		if (!plan)
 			return -ENOMEM;
 		if (how == BEGIN)
+			callers_begin(settings.flags & PLAN_REPLACE_ANY);
+		keep_callers(view);
+		if (how == BEGIN)
 			begin(&settings);
 		if (how == BEGIN)
 			choose_counters(view);
 		publish(plan);
 		if (how == REPLACE)
 			turn(&settings);
+	} else {
+		keep_callers(view);
 	}
 	add_places(view, PATCHES_WRITE);
 	return 0;

@@ -31,7 +31,7 @@
  * @slot: address of the return slot, which is what identifies the frame. Frames of
  *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook,
  *        with FRAME_EXPLICIT.
- * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says
+ * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says. With FRAME_KEPT where nothing was replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
  */
@@ -39,6 +39,9 @@
 #define FRAME_UNSEEN \
 	(1ULL        \
 	 << 63) /* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
+#define FRAME_KEPT \
+	(1ULL      \
+	 << 63) /* in @ret: nothing was replaced (callers.h): it is over when its slot holds something else, or a call lies further out */
 
 struct frame {
 	uint64_t slot;
@@ -114,6 +117,7 @@ struct thread {
 	struct thread
 		*payloads; /* writes what events say: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
+	uint32_t is_narrow;	  /* see frames_narrow() */
 	struct frame frames[];
 };
 

@@ -199,11 +199,28 @@
 	addq	$FRAME_BYTES, %rdi
 	.endm
 
+/* callers_know(): else the return address stays. */
+	.macro FAST_CALLER slot, other
+	movq	\slot, %rax
+	movq	%rax, %rdx
+	subq	callers(%rip), %rdx
+	cmpq	callers + CALLERS_BYTES(%rip), %rdx
+	jb	9f
+	shrq	$CALLERS_PAGE_SHIFT, %rax
+	leaq	callers + CALLERS_AT(%rip), %rsi
+	movl	%eax, %edx
+	andl	$CALLERS_MASK, %edx
+	cmpq	%rax, (%rsi, %rdx, 8)
+	jne	\other
+9:
+	.endm
+
 /*
  * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address of the function. At \other, with the guard set,
  * nothing has been done; at \beyond neither, FAST_ENTER_BEYOND is to go on.
  */
 	.macro FAST_ENTER slot, addr, beyond, other
+	FAST_CALLER \slot, \other
 	leaq	\slot, %rsi
 	cmpq	%rsi, FRAME_SLOT(%rdi)
 	jbe	\other

@@ -99,7 +99,8 @@ def check(library):
                 nr += 1
                 if name.startswith("ret") and here not in (8, outermost):
                     yield f"{address:#x}: returns with the CFA at rsp+{here}"
-                if not re.match("jmp|ret|ud2|hlt|int3|nop|data16|cs", name) and following < end and moved(name, operands) is not None:
+                is_filling = re.match("nop|data16|cs", name) or (name == "xchg" and operands == "%ax,%ax")
+                if not is_filling and not re.match("jmp|ret|ud2|hlt|int3", name) and following < end and moved(name, operands) is not None:
                     wanted.append((following, here + moved(name, operands)))
                 target = target_of(name, operands)
                 if target is not None and (start <= target < end or outermost == 8):

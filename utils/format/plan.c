@@ -28,6 +28,7 @@ static const struct {
 	[PLAN_WATCHES] = { sizeof(struct plan_watch), false },
 	[PLAN_COUNTERS] = { sizeof(struct plan_counter), false },
 	[PLAN_OPERANDS] = { sizeof(struct plan_operand), false },
+	[PLAN_CALLERS] = { sizeof(struct plan_callers), false },
 };
 
 #define ENTRY_ALIGN 8

@@ -30,6 +30,9 @@ enum plan_flags {
 	PLAN_STEERABLE =
 		1U
 		<< 11, /* other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
+	PLAN_REPLACE_ANY =
+		1U
+		<< 13, /* return addresses into memory that no module's file backs are replaced, too */
 	PLAN_LEAVES_OUT = 1U << 12, /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
 };
 
@@ -183,6 +186,7 @@ enum plan_hook {
 	PLAN_HOOK_SIGLONGJMP,
 	PLAN_HOOK_LONGJMP_CHK,
 	PLAN_HOOK_PRCTL,
+	PLAN_HOOK_DLCLOSE,
 	PLAN_HOOKS
 };
 
@@ -311,6 +315,13 @@ struct plan_operand {
 };
 _Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
+/* A piece of code: return addresses into it are not replaced (libmcount/callers.h). */
+struct plan_callers {
+	uint64_t start;
+	uint64_t end;
+};
+_Static_assert(sizeof(struct plan_callers) == 16, "plan_callers is laid out without holes");
+
 /* A variable: its address and size, 1 to 8. */
 #define PLAN_WATCHES_MAX 8
 
@@ -362,6 +373,7 @@ enum plan_kind {
 	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: what is read by name. With PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
+	PLAN_CALLERS = 11,  /* struct plan_callers */
 	PLAN_KINDS
 };
 

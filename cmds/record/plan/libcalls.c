@@ -134,6 +134,7 @@ static const struct {
 	{ "siglongjmp", PLAN_HOOK_SIGLONGJMP, false },
 	{ "__longjmp_chk", PLAN_HOOK_LONGJMP_CHK, false },
 	{ "prctl", PLAN_HOOK_PRCTL, false },
+	{ "dlclose", PLAN_HOOK_DLCLOSE, false },
 };
 
 int libcall_hook_of(const char *name, bool by_plt)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "libmcount/callers.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/step.h"
@@ -41,6 +42,7 @@ void call_with_registers(void (*fn)(void), const struct registers *in, struct re
 _Atomic(struct thread *) probe_threads;
 __thread struct thread *self;
 bool probe_skips;
+struct callers callers = { .bytes = UINT64_MAX }; /* all return addresses may be replaced */
 struct probe probe;
 
 /* Stand-ins of the stub of syscall(3). */

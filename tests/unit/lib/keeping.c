@@ -150,7 +150,11 @@ int keeping_image(const struct keeping_plan *plan)
 			rules[nr_rules++] = f->rule;
 		nr++;
 	}
-	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &plan->settings, 1);
+
+	struct plan settings = plan->settings;
+
+	settings.flags |= PLAN_REPLACE_ANY; /* return addresses are made up */
+	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, 1);
 	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);
 	view.lists[PLAN_RULES] = plan_list(PLAN_RULES, rules, nr_rules);
 	view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, &cond, 1);

@@ -1,4 +1,5 @@
 /* The program dies of a signal: what is open is in the recording, unless a hook was just at work. */
+#include "libmcount/callers.h"
 #include "libmcount/crash.h"
 
 #include <signal.h>
@@ -110,5 +111,6 @@ int main(void)
 		each(not_by_others),
 	};
 
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "libmcount/callers.h"
 #include "libmcount/caller.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
@@ -668,5 +669,6 @@ int main(void)
 		cmocka_unit_test(test_explicit_calls_past_the_limit),
 	};
 
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Events of the program: those that are wanted are recorded inside of the calls that are open, others change nothing. */
+#include "libmcount/callers.h"
 #include "libmcount/points.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -93,5 +94,6 @@ int main(void)
 		cmocka_unit_test(unwanted),
 	};
 
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmcount/callers.h"
 #include "libmcount/arena.h"
 #include "libmcount/frames.h"
 #include "libmcount/planned.h"
@@ -405,5 +406,6 @@ int main(void)
 		TEST(a_slow_call_keeps_errno),
 	};
 
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

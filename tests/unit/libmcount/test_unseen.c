@@ -1,6 +1,7 @@
 /* Calls that were open before there was a probe: what is inside of them, and when they are over. */
 #include <errno.h>
 
+#include "libmcount/callers.h"
 #include "libmcount/unseen.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -207,5 +208,6 @@ int main(void)
 		cmocka_unit_test(test_nonsense),
 	};
 
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+/* Whose return addresses may be replaced: by the code that they lead into. */
+#ifndef UTRAIL_LIBMCOUNT_CALLERS_H
+#define UTRAIL_LIBMCOUNT_CALLERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/plan.h"
+
+/*
+ * A run time that makes code itself finds frames of that code by the return addresses on the stack, and gives up at one that it does not
+ * know. So a return address is replaced only where it leads into the text of a loaded module, and not into a part of it that the recorder
+ * has named (PLAN_CALLERS). The end of all other calls is estimated (FRAME_KEPT in frames.h).
+ *
+ * @low, @bytes: the largest piece of the program's text that is such code; the stubs look there first
+ * @pages: by page number: other pages of such code; the stubs look there next
+ */
+#define CALLERS_PAGE_SHIFT 12
+#define CALLERS_PAGES	   1024
+
+struct callers {
+	uint64_t low;
+	uint64_t bytes;
+	uint64_t pages[CALLERS_PAGES];
+};
+
+extern struct callers callers __attribute__((visibility("hidden")));
+
+/* HOT: whether @ret is known to lead into such code. */
+static inline bool callers_know(uint64_t ret)
+{
+	uint64_t page = ret >> CALLERS_PAGE_SHIFT;
+
+	return likely(ret - callers.low < callers.bytes) ||
+	       likely(callers.pages[page % CALLERS_PAGES] == page);
+}
+
+/* HOT, rarely: the same for one that is not known. */
+bool callers_look_up(uint64_t ret);
+
+static inline bool callers_may_replace(uint64_t ret)
+{
+	return callers_know(ret) || callers_look_up(ret);
+}
+
+/* COLD. The first plan: what the program itself has. @is_any: all return addresses may be replaced. */
+void callers_begin(bool is_any);
+
+/* COLD. Return addresses into these pieces of code are not replaced from here on. */
+void callers_keep(const struct plan_callers *list, uint32_t nr);
+
+/* COLD. Modules were loaded or unloaded: what was found out of pages may be wrong. */
+void callers_forget(void);
+
+#endif
