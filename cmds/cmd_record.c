@@ -84,6 +84,8 @@ static struct record_settings make_settings(const struct opts *opts)
 					     : opts->flight_bytes * FLIGHT_DEFAULT_TASKS,
 		.reports_crashes = opts->crash_report,
 		.estimates_return = opts->estimate_return,
+		.keep_returns = opts->keep_returns,
+		.replace_returns = opts->replace_returns,
 		.drops_when_full = opts->when_full == OPTS_FULL_DROP,
 		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
 		.rt_prio = opts->rt_prio,

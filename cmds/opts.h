@@ -149,6 +149,8 @@ struct opts {
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* heap; --patch, --unpatch */
+	char *keep_returns;		/* heap; --keep-returns */
+	char *replace_returns;		/* heap; --replace-returns */
 	struct patch_rules *patches;	/* heap */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;

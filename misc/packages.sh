@@ -9,7 +9,7 @@ test_packages="$build_packages
 	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
-	trace-cmd zstd ccache bear clang-tools cmake"
+	trace-cmd zstd ccache bear clang-tools cmake nodejs default-jdk-headless"
 
 # For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"

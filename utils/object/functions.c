@@ -48,6 +48,8 @@ const char *function_kind_text(enum function_kind kind)
 		[FUNCTION_SHARED] = "it shares code with another function",
 		[FUNCTION_RESOLVER] = "the loader calls it to choose a function",
 		[FUNCTION_SPECIAL] = "it does not return like others",
+		[FUNCTION_COPIED] = "the program's run time copies it, and finds its frames by "
+				    "return addresses",
 		[FUNCTION_NEEDED] = "the probe calls it itself",
 	};
 

@@ -11,6 +11,7 @@ enum function_kind {
 	FUNCTION_SHARED, /* within another one, or what is before it goes on in it: a jump there need not be a call */
 	FUNCTION_RESOLVER, /* it chooses a function for the loader, at times when nothing else may run (STT_GNU_IFUNC) */
 	FUNCTION_SPECIAL, /* its return address is not for others: it returns twice, elsewhere or never, or looks at it */
+	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by who knows that */
 	FUNCTION_NEEDED, /* whoever records calls it himself; set by who knows that */
 	FUNCTION_KINDS
 };

@@ -80,6 +80,8 @@ struct record_settings {
 	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
 	bool drops_when_full;
 	bool estimates_return;
+	const char *keep_returns;    /* --keep-returns; NULL: none */
+	const char *replace_returns; /* --replace-returns; the same */
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries */
 	bool attaches;	   /* -p: processes run already, and are to be left as they are */

@@ -49,6 +49,8 @@ struct module_left_out {
  * @left_out: struct module_left_out, by where they begin
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
+ * @own_frames: struct own_frames, once @has_own_frames_known
+ * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do not
  * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
  */
 struct known_module {
@@ -65,6 +67,9 @@ struct known_module {
 	struct module_points points;
 	struct module_patches patches[2];
 	struct symtab unnamed;
+	struct strbuf own_frames;
+	bool has_own_frames_known;
+	const char *callers_why;
 	struct known_module *next;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmds/record/plan/callers.h"
 #include "cmds/record/plan/captures.h"
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/fd.h"
@@ -425,6 +426,8 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
 		if (!known || !modules[i]->has_text)
 			continue;
+		callers_bind(settings, known, modules[i], has_program && i == 0,
+			     &out->lists[PLAN_CALLERS]);
 		patches_bind(known, modules[i], has_program && i == 0, &out->lists[PLAN_PATCHES]);
 		points_bind(&planner->points, known, modules[i], &out->lists[PLAN_PATCHES],
 			    &out->lists[PLAN_OPERANDS]);

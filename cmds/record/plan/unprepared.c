@@ -10,6 +10,7 @@
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/path.h"
+#include "utils/object/own_frames.h"
 #include "utils/object/runtimes.h"
 
 /* What loads the program and the probe cannot be led through the probe. */
@@ -35,6 +36,7 @@ static const char *const probe_needs[] = {
 	"__register_atfork",
 	"clock_gettime",
 	"dl_iterate_phdr",
+	"_dl_find_object",
 	"dlsym",
 	"fstat",
 	"getauxval",
@@ -119,6 +121,25 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
+/* Of a run time that the program brings along. */
+static int leave_to_run_time(const struct elf_file *file, struct functions *functions)
+{
+	struct strbuf pieces cleanup_strbuf = { 0 };
+	int ret = object_own_frames(file, &pieces);
+	const struct own_frames *piece = (const struct own_frames *)pieces.data;
+	const struct own_frames *end = piece + pieces.len / sizeof(*piece);
+
+	for (; ret == 0 && piece < end; piece++) {
+		for (size_t i = 0; piece->is_copied && i < functions->nr; i++) {
+			struct function *f = &functions->list[i];
+
+			if (f->start >= piece->start && f->start < piece->end)
+				f->kind = FUNCTION_COPIED;
+		}
+	}
+	return ret;
+}
+
 static const char *reason_of_file(const struct elf_file *file, const char *path)
 {
 	if (file->head.e_machine != arch_elf_machine ||
@@ -143,6 +164,8 @@ int unprepared_open(struct unprepared *out, const struct elf_file *file, const c
 	ret = code_load(file, &out->code);
 	if (ret == 0)
 		ret = functions_find(&out->code, out->insns, names, &out->functions);
+	if (ret == 0)
+		ret = leave_to_run_time(file, &out->functions);
 	if (ret == 0 && is_libc(path))
 		leave_to_probe(&out->functions);
 	return ret < 0 ? err_set_errno(err, ret, "cannot look for the functions of '%s'", path) : 0;

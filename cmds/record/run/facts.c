@@ -130,6 +130,11 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 
 	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
 		tell_patches(msg, m);
+		if (m->callers_why)
+			msg_debug(msg, MSG_DYNAMIC, 1,
+				  "'%s': return addresses into it stay, and ends of calls are "
+				  "estimated: %s",
+				  m->path, m->callers_why);
 		/* The others cannot have records: not worth reading for somebody who wants to know a little. */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);

@@ -1,4 +1,5 @@
 /* The recorder's life: set up, and, behind recorder_run() (lifetime.c), take what is left. */
+#include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
 
 #include <errno.h>
@@ -43,6 +44,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 (set->drops_when_full ? PLAN_DROP : 0) |
 			 (set->flight_bytes ? PLAN_FLIGHT : 0) |
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
+			 (callers_have_word(set->replace_returns, CALLERS_JIT) ? PLAN_REPLACE_ANY
+									       : 0) |
 			 (set->reports_crashes ? PLAN_CRASH_REPORT : 0) |
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
 			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |

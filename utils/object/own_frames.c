@@ -1,0 +1,165 @@
+/* Code whose run time finds its frames by return addresses (see own_frames.h). */
+#include "utils/object/own_frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/object/code.h"
+#include "utils/object/runtimes.h"
+
+#define V8     "it is builtin code of V8, which finds its frames by return addresses"
+#define BLOB   "_embedded_blob_code_"
+#define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
+
+/* Without call frame information: what is between two functions by chance is shorter. */
+#define GAP_MIN 16384
+
+static int add(struct strbuf *out, struct own_frames piece)
+{
+	if (piece.start < piece.end)
+		strbuf_add(out, &piece, sizeof(piece));
+	return strbuf_oom(out) ? -ENOMEM : 0;
+}
+
+/* A 32-bit number that is at @addr in the file's memory; 0: there is none. */
+static uint32_t number_at(const struct code *code, uint64_t addr)
+{
+	uint32_t number = 0;
+
+	for (size_t i = 0; i < code->nr_sections; i++) {
+		const struct code_section *sec = &code->sections[i];
+
+		if (sec->bytes && addr >= sec->start && addr < sec->end &&
+		    sec->end - addr >= sizeof(number))
+			memcpy(&number, sec->bytes + (addr - sec->start), sizeof(number));
+	}
+	return number;
+}
+
+static bool has_end(const char *name, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && memcmp(name + len - n, end, n) == 0;
+}
+
+/*
+ * What symbols say of V8.
+ *
+ * @start, @size_at: of the builtins; and where their size is
+ * @low, @high: where single builtins are
+ */
+struct v8 {
+	bool is_there;
+	uint64_t start;
+	uint64_t size_at;
+	uint64_t low;
+	uint64_t high;
+};
+
+static void look_at_symbol(struct v8 *v8, const GElf_Sym *sym, const char *name, size_t len)
+{
+	if (!memmem(name, len, MARKER, strlen(MARKER))) {
+		if (strncmp(name, "Builtins_", strlen("Builtins_")) == 0 && sym->st_size) {
+			v8->low = v8->high ? MIN(v8->low, sym->st_value) : sym->st_value;
+			v8->high = MAX(v8->high, sym->st_value + sym->st_size);
+		}
+		return;
+	}
+	v8->is_there = true;
+	if (strncmp(name, "v8_", 3) != 0)
+		return;
+	if (has_end(name, len, BLOB))
+		v8->start = sym->st_value;
+	else if (has_end(name, len, BLOB "size_"))
+		v8->size_at = sym->st_value;
+}
+
+static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t type)
+{
+	struct elf_symbols table;
+
+	/* Most files have no such name, and are not looked at one by one. */
+	if (!elf_symbols_open(file, type, &table) ||
+	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
+		return;
+	for (size_t i = 1; i < table.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (elf_symbol(&table, i, &sym, &name, &len) && sym.st_shndx != SHN_UNDEF)
+			look_at_symbol(v8, &sym, name, len);
+	}
+}
+
+/* Code that no call frame information is about. */
+static int add_gaps(const struct code *code, const struct code_section *sec, struct strbuf *out)
+{
+	uint64_t at = sec->start;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < code->nr_funcs; i++) {
+		const struct code_func *f = &code->funcs[i];
+
+		if (!f->has_frames || f->end <= at || f->start >= sec->end)
+			continue;
+		if (f->start > at && f->start - at >= GAP_MIN)
+			ret = add(out, (struct own_frames){ at, f->start, V8, true });
+		at = f->end;
+	}
+	if (ret == 0 && at < sec->end && sec->end - at >= GAP_MIN)
+		ret = add(out, (struct own_frames){ at, sec->end, V8, true });
+	return ret;
+}
+
+static int add_v8(const struct elf_file *file, const struct v8 *v8, struct strbuf *out)
+{
+	struct code code cleanup_code = { 0 };
+	int ret = code_load(file, &code);
+
+	if (ret < 0)
+		return ret;
+
+	uint32_t bytes = v8->start ? number_at(&code, v8->size_at) : 0;
+
+	if (bytes)
+		return add(out, (struct own_frames){ v8->start, v8->start + bytes, V8, true });
+	if (v8->high)
+		return add(out, (struct own_frames){ v8->low, v8->high, V8, true });
+	for (size_t i = 0; ret == 0 && i < code.nr_sections; i++) {
+		if (code.sections[i].is_code)
+			ret = add_gaps(&code, &code.sections[i], out);
+	}
+	return ret;
+}
+
+static int add_all(const struct elf_file *file, const char *why, struct strbuf *out)
+{
+	size_t nr = 0;
+	int ret = 0;
+
+	if (elf_getphdrnum(file->elf, &nr) != 0)
+		return 0;
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(file->elf, i, &ph) && ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
+			ret = add(out, (struct own_frames){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz,
+							    why, false });
+	}
+	return ret;
+}
+
+int object_own_frames(const struct elf_file *file, struct strbuf *out)
+{
+	const char *why = object_foreign_runtime(file);
+	struct v8 v8 = { 0 };
+
+	if (why)
+		return add_all(file, why, out);
+	look_at_symbols(&v8, file, SHT_DYNSYM);
+	look_at_symbols(&v8, file, SHT_SYMTAB);
+	return v8.is_there ? add_v8(file, &v8, out) : 0;
+}

@@ -1,0 +1,23 @@
+/* Code whose run time finds its frames by return addresses: nobody else's may stand on the stack there. */
+#ifndef UTRAIL_OBJECT_OWN_FRAMES_H
+#define UTRAIL_OBJECT_OWN_FRAMES_H
+
+#include "utils/base/strbuf.h"
+#include "utils/object/elf_file.h"
+
+/* [@start, @end): the file's own addresses; @why: in words, lives for ever; @is_copied: the run time copies or moves it, so nothing in it may be patched */
+struct own_frames {
+	uint64_t start;
+	uint64_t end;
+	const char *why;
+	bool is_copied;
+};
+
+/*
+ * The pieces of @file that are such code, appended to @out: struct own_frames. All code of languages with a run time of its own
+ * (runtimes.h), and builtin functions of V8, which are made by its compiler when the file is built. V8 is recognised without symbols of them,
+ * too, by those that a stripped library needs: then it is all that has no call frame information. 0 or -ENOMEM.
+ */
+int object_own_frames(const struct elf_file *file, struct strbuf *out);
+
+#endif
