@@ -19,6 +19,7 @@
 #include "utils/base/nearest.h"
 #include "utils/format/datadir.h"
 #include "utils/trace/cpu_files.h"
+#include "utils/trace/ending.h"
 #include "utils/view/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
@@ -57,6 +58,16 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 	return CMD_NO_DATA;
 }
 
+/* `live` has said it when it recorded, and `info` has a line for it. */
+static void warn_of_end(const struct trace_data *data, const struct opts *opts)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (opts->view_actions == UINT32_MAX && opts->cmd->bit != CMD_INFO &&
+	    data_describe_end(data, &text))
+		msg_warn(&opts->msg, "'%s' is %s", data->dir, strbuf_str(&text));
+}
+
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err)
 {
 	const char *dir = reader_data_dir(opts);
@@ -75,6 +86,7 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
 	facts_data_opened(opts, data, facts_now_ns() - began_ns);
+	warn_of_end(data, opts);
 	return 0;
 }
 

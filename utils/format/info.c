@@ -286,6 +286,34 @@ static bool get_sysctl(struct info *info, const struct info_line *line, struct t
 	}
 
 /* In file order. A prefix that begins with another one must come before it. */
+static const char *const state_words[] = {
+	[INFO_STATE_RUNNING] = "running",
+	[INFO_STATE_ENDED] = "ended",
+};
+
+static void put_state(const struct info *info, const struct info_line *line, struct strbuf *out)
+{
+	strbuf_addf(out, "%-7s lost=%020llu error=%03d", state_words[info->state],
+		    (unsigned long long)info->records_lost, info->write_error % 1000);
+}
+
+static bool get_state(struct info *info, const struct info_line *line, struct text *in)
+{
+	uint64_t error = 0;
+
+	info->state = text_word(in, "running")	 ? INFO_STATE_RUNNING
+		      : text_word(in, "ended  ") ? INFO_STATE_ENDED
+						 : INFO_STATE_UNKNOWN;
+	/* One that is not known is of a newer recorder. */
+	if (!info->state)
+		return true;
+	if (!text_word(in, " lost=") || !text_dec(in, &info->records_lost) ||
+	    !text_word(in, " error=") || !text_dec(in, &error) || error > INT32_MAX)
+		return false;
+	info->write_error = (int32_t)error;
+	return true;
+}
+
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
 	FIELD_LINE("build_id:", INFO_EXE_BUILD_ID, put_string, get_string, build_id),
@@ -324,6 +352,7 @@ static const struct info_line info_lines[] = {
 	FIELD_LINE("uftrace_version:", INFO_VERSION, put_string, get_string, version),
 	FIELD_LINE("utc_offset:", INFO_UTC_OFFSET, put_i64, get_i64, utc_offset_s),
 	LINE("sysctl:", INFO_SYSCTL, put_sysctl, get_sysctl),
+	LINE("utrail_state:", 0, put_state, get_state),
 };
 
 _Static_assert(offsetof(struct info, ctxsw_involuntary) ==
@@ -375,6 +404,8 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 /* The lines of ARG_SPEC are there or not one by one; all others with their item. */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {
+	if (line->put == put_state)
+		return info->state != INFO_STATE_UNKNOWN;
 	if (!(info->mask & line->bit))
 		return false;
 	if (line->put == put_auto_args)
@@ -395,6 +426,13 @@ void info_encode(const struct info *info, struct strbuf *out)
 		line->put(info, line, out);
 		strbuf_addch(out, '\n');
 	}
+}
+
+void info_encode_state(const struct info *info, struct strbuf *out)
+{
+	strbuf_addstr(out, "utrail_state:");
+	put_state(info, NULL, out);
+	strbuf_addch(out, '\n');
 }
 
 static const struct info_line *line_find(struct text *in)

@@ -13,6 +13,15 @@
 /* info.exit_status of a recording that a "finish" trigger ended. */
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
+/* How far the recorder has come: utrail's own line, which stands last and has always the same length, so that it can be written over on a full disk. */
+enum info_state {
+	INFO_STATE_UNKNOWN, /* of another recorder, or an older one */
+	INFO_STATE_RUNNING, /* it had not ended when this was written */
+	INFO_STATE_ENDED,
+};
+
+#define INFO_STATE_BYTES 57
+
 /*
  * Every item of doc/formats/info.md. @mask (enum header_info) says which
  * items are there; the fields of the others mean nothing. Strings are of the heap and belong to
@@ -67,6 +76,11 @@ struct info {
 	int64_t utc_offset_s; /* UTC_OFFSET: seconds to add to a timestamp for the time of day */
 	int32_t perf_event_paranoid; /* SYSCTL */
 	int32_t kptr_restrict;
+
+	/* No item of the mask, since other readers do not know it. */
+	enum info_state state;
+	uint64_t records_lost;
+	int32_t write_error; /* errno of the first write that failed, or 0 */
 };
 
 void info_deinit(struct info *info);
@@ -74,6 +88,9 @@ void info_deinit(struct info *info);
 
 /* Set the MEMINFO text from /proc/meminfo's numbers, with its bit. 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
+
+/* The line of @state alone: INFO_STATE_BYTES. */
+void info_encode_state(const struct info *info, struct strbuf *out);
 
 /* Append the text of the items in info->mask, in the order of the format. */
 void info_encode(const struct info *info, struct strbuf *out);

@@ -10,6 +10,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/units.h"
+#include "utils/trace/ending.h"
 #include "utils/trace/event.h"
 #include "utils/trace/feed.h"
 #include "utils/trace/left_funcs.h"
@@ -301,6 +302,15 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : feed_survey(&feed, *out, err);
 }
 
+/* Of a recording that is not whole. */
+static void put_end(const struct trace_data *data, struct sink *sink)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (data_describe_end(data, &text))
+		put_line(sink, "# ", "recording", strbuf_str(&text));
+}
+
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 {
 	struct survey *surveys cleanup_free = NULL;
@@ -316,6 +326,7 @@ int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err)
 	put_title(sink, "process information");
 	put_tasks(data, sink);
 	put_rows(sink, "# ", program_rows, ARRAY_SIZE(program_rows), &data->info);
+	put_end(data, sink);
 	ret = put_left_out(data, sink, err);
 	if (ret == 0)
 		ret = put_note(data, sink, err);

@@ -192,6 +192,23 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 	return 0;
 }
 
+static void describe_losses(const struct run *run, struct recorder *rec, struct info *info)
+{
+	info->state = INFO_STATE_ENDED;
+	info->records_lost = atomic_load(&rec->writers.records_lost);
+	info->write_error = -atomic_load(&run->store->error);
+}
+
+/* There is no room for a new file: what was written first has room for how it ended. */
+static int write_state(const struct run *run, const struct info *info)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+
+	info_encode_state(info, &line);
+	return strbuf_oom(&line) ? -ENOMEM
+				 : store_overwrite_end(run->store, "info", line.data, line.len);
+}
+
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct info info cleanup_info = { .exit_status = run->end.status,
@@ -208,12 +225,19 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 		return err_set_errno(err, ret, "cannot write 'info'");
 	if (run->end.status != RECORDER_STATUS_UNKNOWN)
 		sysinfo_add_usage(&info, &run->end.usage);
-	return write_info(run, &info, err);
+	describe_losses(run, rec, &info);
+	ret = write_info(run, &info, err);
+	if (ret < 0) {
+		store_note_error(run->store, ret);
+		describe_losses(run, rec, &info);
+		write_state(run, &info);
+	}
+	return ret;
 }
 
 int infofile_begin(const struct run *run, struct uft_err *err)
 {
-	struct info info cleanup_info = { 0 };
+	struct info info cleanup_info = { .state = INFO_STATE_RUNNING };
 	int ret = describe_program(run, &info);
 
 	if (ret < 0)

@@ -251,6 +251,17 @@ static int compact_read(struct store *store, const char *name, size_t max, struc
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 
+/* Files of records are packed, and have no end of their own. */
+static int compact_overwrite_end(struct store *store, const char *name, const void *data,
+				 size_t len)
+{
+	char buf[NAME_MAX];
+	int32_t tid;
+
+	inner_name(name, &tid, buf, sizeof(buf));
+	return tid ? -EINVAL : store_overwrite_end(of(store)->inner, name, data, len);
+}
+
 static void compact_remove(struct store *store, const char *name)
 {
 	char buf[NAME_MAX];
@@ -272,6 +283,7 @@ void store_compact_init(struct store_compact *compact, struct store *inner)
 		.close = compact_close,
 		.may_stay_open = compact_may_stay_open,
 		.publish = compact_publish,
+		.overwrite_end = compact_overwrite_end,
 		.read = compact_read,
 		.remove = compact_remove,
 		.place = compact_place,

@@ -147,6 +147,23 @@ static int dir_read(struct store *store, const char *name, size_t max, struct st
 	return 0;
 }
 
+static int dir_overwrite_end(struct store *store, const char *name, const void *data, size_t len)
+{
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int fd cleanup_fd = openat(fd_of(store), name,
+				   O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink > 1 || st.st_size < (off_t)len)
+		return -EINVAL;
+
+	ssize_t n = pwrite(fd, data, len, st.st_size - (off_t)len);
+
+	return n < 0 ? -errno : (size_t)n == len ? 0 : -EIO;
+}
+
 static void dir_remove(struct store *store, const char *name)
 {
 	unlinkat(fd_of(store), name, 0);
@@ -165,6 +182,7 @@ void store_dir_use(struct store_dir *dir, int fd)
 		.close = dir_close,
 		.may_stay_open = dir_may_stay_open,
 		.publish = dir_publish,
+		.overwrite_end = dir_overwrite_end,
 		.read = dir_read,
 		.remove = dir_remove,
 		.place = dir_place,

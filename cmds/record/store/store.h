@@ -2,6 +2,7 @@
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ struct store;
  * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended. NULL: always.
  * @publish: write the whole file @name, of @nr parts; others see the former one or the new one. When @stream is not NULL, it is a
  *           stream of that file, and appends to the new one from then on, maybe under another number.
+ * @overwrite_end: write over the last @len bytes of the file @name, without a byte more of room: also a full disk has that. NULL: it cannot
  * @read: append the file's content to @out, but no more than @max bytes
  * @remove: a file that is not there is fine
  * @place: what fstat(2) says of the directory by which other processes know the recording. NULL: there is none.
@@ -34,6 +36,7 @@ struct store_ops {
 	bool (*may_stay_open)(struct store *store, int stream);
 	int (*publish)(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err);
+	int (*overwrite_end)(struct store *store, const char *name, const void *data, size_t len);
 	int (*read)(struct store *store, const char *name, size_t max, struct strbuf *out);
 	void (*remove)(struct store *store, const char *name);
 	int (*place)(struct store *store, struct stat *place);
@@ -98,6 +101,13 @@ static inline int store_publish_parts(struct store *store, const char *name,
 static inline int store_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
 	return store->ops->read(store, name, max, out);
+}
+
+static inline int store_overwrite_end(struct store *store, const char *name, const void *data,
+				      size_t len)
+{
+	return store->ops->overwrite_end ? store->ops->overwrite_end(store, name, data, len)
+					 : -EOPNOTSUPP;
 }
 
 static inline void store_remove(struct store *store, const char *name)

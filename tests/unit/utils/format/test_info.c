@@ -157,6 +157,31 @@ static void no_specs_no_count(void **state)
 	assert_string_equal(strbuf_str(&out), "");
 }
 
+/* It has always the same length, and is read as it was written. */
+static void the_line_of_its_end(void **state)
+{
+	const struct info lines[] = {
+		{ .state = INFO_STATE_RUNNING },
+		{ .state = INFO_STATE_ENDED, .records_lost = 1685348, .write_error = 28 },
+		{ .state = INFO_STATE_ENDED, .records_lost = UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct strbuf text cleanup_strbuf = { 0 };
+		struct strbuf all cleanup_strbuf = { 0 };
+		struct info info cleanup_info = { 0 };
+
+		info_encode_state(&lines[i], &text);
+		info_encode(&lines[i], &all);
+		assert_string_equal(strbuf_str(&all), strbuf_str(&text));
+		assert_int_equal(text.len, INFO_STATE_BYTES);
+		assert_int_equal(info_decode(text.data, text.len, &info, NULL), 0);
+		assert_int_equal(info.state, lines[i].state);
+		assert_true(info.records_lost == lines[i].records_lost);
+		assert_int_equal(info.write_error, lines[i].write_error);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +193,7 @@ int main(void)
 		cmocka_unit_test(bad_lines),
 		cmocka_unit_test(memory_in_a_unit_that_fits),
 		cmocka_unit_test(no_specs_no_count),
+		cmocka_unit_test(the_line_of_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

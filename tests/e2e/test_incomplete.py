@@ -1,0 +1,117 @@
+"""A recording whose end is missing is not shown as a whole one: the disk was full, or the recorder died."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from programs import Variant, build, program
+from test_shortage import small_disk  # noqa: F401  (a fixture)
+from tools import UTRAIL, environment, peer, utrail, wait_until
+
+PG = Variant("gcc", "pg", "O2")
+READERS = ("report", "replay", "graph", "dump", "info")
+
+
+def said(command, directory):
+    """What a reader says of the end, in its output or beside it; "" when nothing."""
+    result = utrail(command, "-d", directory).must()
+    found = re.search(r"incomplete: .*", result.out + result.err)
+    return found[0] if found else ""
+
+
+def of_all(directory):
+    return {said(command, directory) for command in READERS}
+
+
+def recorder(exe, *options, directory="data"):
+    """One whose program runs for ever, once there are records."""
+    proc = subprocess.Popen([UTRAIL, "record", "-d", directory, *options, exe, "20000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            env=environment(), start_new_session=True)
+    wait_until(lambda: any(file.stat().st_size > 1000 for file in Path(directory).glob("[0-9]*.*dat")))
+    return proc
+
+
+@pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
+def test_whole(options):
+    utrail("record", "-d", "data", *options, build(program("plain"), PG)).must()
+    assert of_all("data") == {""}
+    last = Path("data/info").read_bytes().splitlines()[-1]
+    assert last == b"utrail_state:ended   lost=00000000000000000000 error=000"
+    # Of a recorder that does not say how it ended nothing is said.
+    info = Path("data/info").read_bytes()
+    Path("data/info").write_bytes(info[:-57])
+    assert of_all("data") == {""}
+    # Nor of one that says something else.
+    Path("data/info").write_bytes(info[:-57] + b"utrail_state:else what\n")
+    assert of_all("data") == {""}
+
+
+@pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
+def test_recorder_is_killed(options):
+    proc = recorder(build(program("endless"), PG), *options)
+    try:
+        # While it runs nothing is missing yet.
+        assert of_all("data") == {""}
+        proc.kill()
+        proc.wait()
+        (text,) = of_all("data")
+        assert "lost" in text and "killed" in text
+    finally:
+        os.killpg(proc.pid, signal.SIGKILL)
+    shutil.copytree("data", "copy")
+    assert of_all("copy") == {text}
+    # The next one is whole again.
+    utrail("record", "-d", "data", build(program("plain"), PG)).must()
+    assert of_all("data") == {""}
+
+
+@pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
+def test_disk_is_full(small_disk, options):  # noqa: F811
+    directory = small_disk / "data"
+    (small_disk / "filler").write_bytes(bytes(900000))
+    result = utrail("record", "--no-libcall", "--no-event", *options, "-d", directory, build(program("many_calls"), PG))
+    lost = re.search(r"(\d+) records were lost", result.err)
+    assert lost, result.err
+    assert of_all(directory) == {f"incomplete: {lost[1]} records were lost (No space left on device)"}
+
+
+def test_not_even_room_for_its_end(small_disk):  # noqa: F811
+    """`info` cannot be written anew: the line that it has is written over."""
+    directory = small_disk / "data"
+    filler = small_disk / "filler"
+    proc = recorder(build(program("endless"), PG), directory=directory)
+    try:
+        # All that is left is taken before the recorder ends.
+        with open(filler, "wb", buffering=0) as file:
+            with pytest.raises(OSError):
+                while True:
+                    file.write(bytes(4096))
+        proc.send_signal(signal.SIGINT)
+        proc.wait()
+    finally:
+        try:
+            os.killpg(proc.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    (text,) = of_all(directory)
+    assert "lost" in text and "No space left on device" in text and "killed" not in text
+
+
+def test_drops_are_told():
+    """Calls that found no room in their ring are missing, too."""
+    result = utrail("record", "--no-libcall", "--no-event", "--when-full=drop", "-b", "4k", build(program("many_calls"), PG))
+    lost = re.search(r"(\d+) records were lost", result.err)
+    text = {f"incomplete: {lost[1]} records were lost"} if lost else {""}
+    assert of_all("uftrace.data") == text
+
+
+@pytest.mark.needs_peer
+def test_the_peer_reads_it():
+    utrail("record", "-d", "data", build(program("plain"), PG)).must()
+    assert "main" in peer("report", "-d", "data").must().out
+    assert "exit status" in peer("info", "-d", "data").must().out

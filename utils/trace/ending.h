@@ -1,0 +1,14 @@
+/* Whether a recording has its end: what its recorder could not write, in words. */
+#ifndef UTRAIL_TRACE_ENDING_H
+#define UTRAIL_TRACE_ENDING_H
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/data.h"
+
+/*
+ * Append what is missing in @data, and why; nothing when it is whole, when it is still being recorded, or when its recorder does not say how it ended. True
+ * when there was something.
+ */
+bool data_describe_end(const struct trace_data *data, struct strbuf *out);
+
+#endif
