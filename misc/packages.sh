@@ -11,6 +11,10 @@ test_packages="$build_packages
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools cmake nodejs default-jdk-headless"
 
+# Programs and servers as Debian ships them, for tests/real/shipped*.py.
+shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git lua5.4 sqlite3 nodejs default-jdk-headless ripgrep
+	postgresql postgresql-contrib redis-server redis-tools nginx-light apache2-utils memcached libmemcached-tools"
+
 # For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it but the stage steering
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang kernel cross steering sanitize
+#   misc/test.sh            all of it but the stages steering and shipped, of which a short form is in the stage real
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang kernel cross steering shipped sanitize
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
 # The stage steering changes what is recorded, and the program's code, 10,000 times; the stage e2e does so some hundred times.
@@ -153,7 +153,24 @@ stage_fast() {
 }
 
 stage_real() {
-	suite real meson test -C build --no-rebuild --verbose --suite real
+	install_shipped
+	suite real meson test -C build --no-rebuild --verbose --suite real --suite shipped
+}
+
+# Programs and servers as Debian ships them. What is not to be had is skipped, with its package's name.
+install_shipped() {
+	# shellcheck disable=SC2086  # a list of words
+	install_packages ${shipped_packages:-}
+}
+
+# The same with ten seconds of work each and more, one after the other.
+stage_shipped() {
+	install_shipped
+	for script in shipped shipped_servers; do
+		for name in $(/usr/bin/python3 tests/real/$script.py --list); do
+			UTRAIL_BUILD=$PWD/build single "$script-$name" /usr/bin/python3 tests/real/$script.py --long "$name"
+		done
+	done
 }
 
 stage_clang() {
@@ -286,7 +303,7 @@ for stage in $stages; do
 done
 
 note_passed
-[ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering"
+[ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering, misc/test.sh shipped"
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"

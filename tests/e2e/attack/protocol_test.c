@@ -16,12 +16,12 @@
 #undef arena
 
 #define SAME_NUMBER(theirs, ours) _Static_assert((int)(theirs) == (int)(ours), #ours)
-#define SAME_PLACE(theirs, ours, their_member, member)                                      \
+#define SAME_PLACE(theirs, ours, their_member, member)                                           \
 	_Static_assert(offsetof(struct theirs, their_member) == offsetof(struct ours, member) && \
-			       sizeof(((struct theirs *)0)->their_member) ==              \
-				       sizeof(((struct ours *)0)->member),                \
+			       sizeof(((struct theirs *)0)->their_member) ==                     \
+				       sizeof(((struct ours *)0)->member),                       \
 		       #ours "." #member)
-#define SAME_START(theirs, ours, their_member, member)                                           \
+#define SAME_START(theirs, ours, their_member, member)                                         \
 	_Static_assert(offsetof(struct theirs, their_member) == offsetof(struct ours, member), \
 		       #ours "." #member)
 
