@@ -198,9 +198,9 @@ static int make_locked(struct making *making)
 
 	making->place = pxt_place_open();
 	if (making->place < 0)
-		return ENOMEM;
+		return -making->place;
 	lock = pxt_place_lock(making->place);
-	error = lock < 0 ? ENOMEM : make_in_place(making);
+	error = lock < 0 ? -lock : make_in_place(making);
 	if (lock >= 0)
 		pxt_place_unlock(lock);
 	close(making->place);
@@ -217,7 +217,7 @@ static int make(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *
 	if (error)
 		return error;
 	if (!pxt_join())
-		return ENOMEM;
+		return pxt_place_error();
 	pxt_recorded_declare(PT_UNNAMED, NULL);
 	making.handle = pxt_handle_new();
 	if (!making.handle)

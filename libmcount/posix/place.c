@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char *add_number(char *at, uint64_t number)
@@ -38,26 +41,130 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 }
 
 /* Others must not get into it: a folder of somebody else's, or one that others may write to, is none. */
-static int open_place(bool makes)
+static int open_folder(int dir, const char *path, bool makes)
 {
-	const char *path = secure_getenv("UTRAIL_TRACE_DIR");
-	char own[64] = "/dev/shm/utrail-";
 	struct stat st;
 	int fd;
 
-	if (!path || !*path) {
-		*add_number(own + strlen(own), geteuid()) = '\0';
-		path = own;
-	}
-	if (makes && mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (makes && mkdirat(dir, path, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
 		close(fd);
 		return -EACCES;
 	}
+	return fd;
+}
+
+/* The folder of shared memory, and the user's own within it: "utrail-UID". */
+#define SHARED_MEMORY "/dev/shm"
+#define RANDOM_DIGITS 16
+
+static void put_own_name(char name[static NAME_MAX + 1])
+{
+	strcpy(name, "utrail-");
+	*add_number(name + strlen(name), geteuid()) = '\0';
+}
+
+/* As getdents64(2) has it. */
+struct directory_entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short bytes;
+	unsigned char type;
+	char name[];
+};
+
+/* "utrail-UID-" and random digits */
+static bool is_other_name(const char *name, const char *own)
+{
+	size_t len = strlen(own);
+
+	return strncmp(name, own, len) == 0 && name[len] == '-' &&
+	       strlen(name + len + 1) == RANDOM_DIGITS &&
+	       strspn(name + len + 1, "0123456789abcdef") == RANDOM_DIGITS;
+}
+
+/* The first by name of those that are ours, so that all processes find the same one. */
+static void take_if_better(int memory, const char *name, char best[static NAME_MAX + 1])
+{
+	int fd = *best && strcmp(name, best) >= 0 ? -1 : open_folder(memory, name, false);
+
+	if (fd < 0)
+		return;
+	close(fd);
+	strcpy(best, name);
+}
+
+static void find_other_name(int memory, const char *own, char best[static NAME_MAX + 1])
+{
+	_Alignas(struct directory_entry) char buf[4096];
+	long nr;
+
+	*best = '\0';
+	lseek(memory, 0, SEEK_SET);
+	while ((nr = syscall(SYS_getdents64, memory, buf, sizeof(buf))) > 0) {
+		for (long at = 0; at < nr;) {
+			struct directory_entry *entry = (struct directory_entry *)(buf + at);
+
+			if (is_other_name(entry->name, own))
+				take_if_better(memory, entry->name, best);
+			at += entry->bytes;
+		}
+	}
+}
+
+/* A name that a stranger cannot have taken before. */
+static int make_other(int memory, const char *own)
+{
+	char name[NAME_MAX + 1];
+	uint64_t random;
+	size_t len = strlen(own);
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	memcpy(name, own, len);
+	name[len] = '-';
+	for (int i = 1; i <= RANDOM_DIGITS; i++, random >>= 4)
+		name[len + i] = "0123456789abcdef"[random & 15];
+	name[len + 1 + RANDOM_DIGITS] = '\0';
+	return mkdirat(memory, name, 0700) < 0 ? -errno : 0;
+}
+
+/* Somebody else has the folder's usual name: one that was made in its place, by us now or by an earlier process. */
+static int open_other(int memory, const char *own, bool makes)
+{
+	char name[NAME_MAX + 1];
+	int error;
+
+	find_other_name(memory, own, name);
+	if (!*name && makes) {
+		error = make_other(memory, own);
+		if (error < 0)
+			return error;
+		find_other_name(memory, own, name);
+	}
+	return *name ? open_folder(memory, name, false) : -EACCES;
+}
+
+static int open_place(bool makes)
+{
+	const char *path = secure_getenv("UTRAIL_TRACE_DIR");
+	char own[NAME_MAX + 1];
+	int memory, fd;
+
+	if (path && *path)
+		return open_folder(AT_FDCWD, path, makes);
+	memory = open(SHARED_MEMORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (memory < 0)
+		return -errno;
+	put_own_name(own);
+	fd = open_folder(memory, own, makes);
+	if (fd == -EACCES || fd == -ENOTDIR || fd == -ELOOP)
+		fd = open_other(memory, own, makes);
+	close(memory);
 	return fd;
 }
 
@@ -69,6 +176,17 @@ int pxt_place_open(void)
 int pxt_place_open_existing(void)
 {
 	return open_place(false);
+}
+
+/* Why there is none, as an error number; ENOMEM where it is something else that is missing. */
+int pxt_place_error(void)
+{
+	int place = pxt_place_open();
+
+	if (place < 0)
+		return -place;
+	close(place);
+	return ENOMEM;
 }
 
 /* For those who make and remove files. Who dies gives it back. */

@@ -178,6 +178,7 @@ void pxt_futex_wake(_Atomic uint32_t *word);
 /* place.c: the folder with the files that are shared; negative errno */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
+int pxt_place_error(void);
 int pxt_place_lock(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);

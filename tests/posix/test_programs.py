@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -218,3 +219,76 @@ def test_choices_have_their_points():
     page = (TOP / "doc/man/posix_trace.3.in").read_text().replace("\\:", "")
     named = [name for names in re.findall(r"^\(([a-z_0-9, ]+)\)\.$", page, re.M) for name in names.split(", ")]
     assert len(named) >= 25 and set(named) <= points
+
+
+VICTIM = 65534
+STRANGER = 65533
+CREATE = r"""
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+#include <trace.h>
+#include <unistd.h>
+
+int main(int argc, char *argv[])
+{
+	trace_id_t trid;
+	int error = posix_trace_create(argc > 1 ? atoi(argv[1]) : 0, NULL, &trid);
+
+	puts(error ? strerror(error) : "created");
+	fflush(stdout);
+	if (argc > 2)
+		pause();
+	return error ? 1 : posix_trace_shutdown(trid) != 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be two other users")
+@pytest.mark.parametrize("thing", ["folder", "file", "link", "open-folder"])
+def test_a_stranger_has_the_name(tmp_path, monkeypatch, thing):
+    """Another user has made /dev/shm/utrail-UID: streams are made all the same, and other processes of the user find them."""
+    monkeypatch.delenv("UTRAIL_TRACE_DIR")
+    for parent in [tmp_path, *tmp_path.parents]:
+        if Path("/tmp") in parent.parents:
+            parent.chmod(0o755)
+    (tmp_path / "create.c").write_text(CREATE)
+    program = build(tmp_path, tmp_path / "create.c", "create", library="libutrail-trace.a")
+    taken = Path(f"/dev/shm/utrail-{VICTIM}")
+    as_victim = ["setpriv", "--reuid", str(VICTIM), "--regid", str(VICTIM), "--clear-groups"]
+    if thing in ("folder", "open-folder"):
+        taken.mkdir(mode=0o777)
+        taken.chmod(0o777 if thing == "open-folder" else 0o700)
+    elif thing == "file":
+        taken.write_text("")
+    else:
+        taken.symlink_to(tmp_path)
+    os.lchown(taken, STRANGER, STRANGER)
+    others = lambda: sorted(Path("/dev/shm").glob(f"utrail-{VICTIM}-*"))  # noqa: E731
+    try:
+        with subprocess.Popen([*as_victim, program, "0", "wait"], stdout=subprocess.PIPE, text=True) as first:
+            assert first.stdout.readline() == "created\n"
+            assert run(*as_victim, program, str(first.pid)) == "created\n"
+            assert len(others()) == 1
+            assert len([p for p in others()[0].iterdir() if p.name.startswith("s-")]) == 1
+            first.kill()
+        # What a killed process leaves behind goes with the next one.
+        assert run(*as_victim, program) == "created\n"
+        assert not [p for p in others()[0].iterdir() if p.name.startswith(("s-", "p-"))]
+        if taken.is_dir() and not taken.is_symlink():
+            assert not list(taken.iterdir())
+    finally:
+        for path in others():
+            shutil.rmtree(path)
+        if taken.is_dir() and not taken.is_symlink():
+            taken.rmdir()
+        else:
+            taken.unlink()
+
+
+def test_why_there_is_no_stream(tmp_path, monkeypatch):
+    (tmp_path / "create.c").write_text(CREATE)
+    program = build(tmp_path, tmp_path / "create.c", "create", library="libutrail-trace.a")
+    monkeypatch.setenv("UTRAIL_TRACE_DIR", str(program))
+    result = subprocess.run([program], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert (result.stdout, result.returncode) == ("Not a directory\n", 1)
