@@ -201,9 +201,15 @@ static int64_t begin(const char *address)
 	return ATTACH_DONE;
 }
 
-/* COLD. Before the program's own constructors: LD_PRELOAD objects come first. */
-__attribute__((constructor)) static void session_begin(void)
+/*
+ * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst): else what they call would be made by no plan. The C library's own
+ * have not run either, so it does not know the environment yet; it sets the same a little later.
+ */
+__attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {
+	if (!environ)
+		environ = envp;
+
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
 	if (address && !probe.is_attached && control_address_parse(address, probe.secret))

@@ -142,6 +142,15 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
+/* Besides frame_dummy(), which linkers put there first. */
+static bool has_constructors(const struct elf_file *file)
+{
+	struct elf_section sec;
+
+	return elf_section_by_type(file, SHT_INIT_ARRAY, &sec) &&
+	       sec.head.sh_size > gelf_fsize(file->elf, ELF_T_ADDR, 1, EV_CURRENT);
+}
+
 static int find(struct finding *f, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -151,6 +160,7 @@ static int find(struct finding *f, struct uft_err *err)
 	    file.head.e_ident[EI_CLASS] != arch_elf_class)
 		return ret;
 	f->base = f->out->base = file.base;
+	f->out->has_constructors = has_constructors(&file);
 	/* A stripped file has functions all the same. */
 	known_symbols_load(f->settings, f->known, &f->symbols);
 	if (f->known->is_instrumented)
@@ -248,6 +258,23 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 	symtab_deinit(&f.symbols);
 	strbuf_deinit(&f.name);
 	strbuf_deinit(&f.others);
+}
+
+void patches_note_late(struct patches *patches, struct known_module *known)
+{
+	struct module_patches *found = &known->patches[/* is_program= */ false];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (!found->has_constructors || !found->found.len || found->is_late_told)
+		return;
+	found->is_late_told = true;
+	strbuf_addf(
+		&text,
+		"the constructors of '%s' were not recorded: the program has loaded it while it "
+		"ran, and its functions are patched when that is done; with LD_PRELOAD=%s it is "
+		"loaded at the start",
+		known->path, known->path);
+	strbuf_list_add(&patches->complaints, strbuf_str(&text));
 }
 
 void patches_bind(const struct known_module *known, const struct control_module *module,

@@ -33,6 +33,8 @@ void patches_deinit(struct patches *patches);
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
+ * @has_constructors: it has some of its own
+ * @is_late_told: it was said that these were not recorded
  * @is_of_cache: its functions were found out an earlier time
  * @base: of the file's addresses
  * @has_calls: @found has all calls of hooks, too; those that are not taken out are out
@@ -55,6 +57,8 @@ struct module_patches {
 	size_t counts[UNPREPARED_WAYS];
 	struct strbuf verdicts;
 	bool is_of_cache;
+	bool has_constructors;
+	bool is_late_told;
 	uint64_t base;
 	bool has_calls;
 	struct found_index by_func;
@@ -71,6 +75,11 @@ void module_patches_deinit(struct module_patches *patches);
 /* Find out what of @known is to be patched, as a program or as a library; once is enough. */
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);
+
+/*
+ * A process has loaded @known while it ran, and what is patched of it is patched now: by then its constructors have run. That is to be told.
+ */
+void patches_note_late(struct patches *patches, struct known_module *known);
 
 /* How many functions have got a hook, and how many have none any more. */
 struct patches_turned {

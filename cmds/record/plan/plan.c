@@ -406,8 +406,11 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 
-		if (known && modules[i]->has_text)
-			patches_find(&planner->patches, settings, known, has_program && i == 0);
+		if (!known || !modules[i]->has_text)
+			continue;
+		patches_find(&planner->patches, settings, known, has_program && i == 0);
+		if (!has_program && !settings->attaches)
+			patches_note_late(&planner->patches, known);
 	}
 	if (has_program) {
 		plan_make_functions(planner, modules, nr, out);
