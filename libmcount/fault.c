@@ -174,11 +174,15 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	int saved = errno;
 
+	bool has_own = has_handler(current_of(&dispositions[sig]));
+
 	if (switches_have(sig))
-		switches_obey(sig);
+		switches_obey(sig, has_own);
 	/* A signal that is ours to switch by does not end the program. */
-	if (!switches_have(sig) || has_handler(current_of(&dispositions[sig])))
+	if (!switches_have(sig) || has_own)
 		pass_on(sig, info, context);
+	if (switches_have(sig))
+		switches_end();
 	errno = saved;
 }
 

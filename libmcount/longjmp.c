@@ -5,6 +5,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/interpose.h"
+#include "libmcount/switches.h"
 
 /* More than any stack has that programs jump in. */
 #define MAX_JUMP_BYTES (1UL << 30)
@@ -49,6 +50,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 		static void *next;                                                  \
 		void (*fn)(struct __jmp_buf_tag *, int) = interposed(&next, #name); \
                                                                                     \
+		switches_end();                                                     \
 		forget_interrupted_hook();                                          \
 		leave_jumped_over(env, value);                                      \
 		fn(env, value);                                                     \

@@ -40,7 +40,9 @@ static void show_open_calls(void)
 	t->busy = 0;
 }
 
-void switches_obey(int sig)
+static _Thread_local bool end_is_due;
+
+void switches_obey(int sig, bool has_handler)
 {
 	if (!probe.ready)
 		return;
@@ -50,6 +52,17 @@ void switches_obey(int sig)
 		show_open_calls();
 	if (probe.plan.signals_off & MASK_BIT(sig))
 		__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
-	if (probe.plan.signals_finish & MASK_BIT(sig))
-		probe_finish();
+	if (!(probe.plan.signals_finish & MASK_BIT(sig)))
+		return;
+	end_is_due = true;
+	if (!has_handler)
+		switches_end();
+}
+
+void switches_end(void)
+{
+	if (!end_is_due)
+		return;
+	end_is_due = false;
+	probe_finish();
 }

@@ -198,6 +198,33 @@ class TestSwitches:
         assert re.findall(r"one|two|three", replay()) == ["two", "three"]
 
 
+    @pytest.mark.parametrize("leaves", ["return", "siglongjmp"])
+    def test_finish_behind_the_handler(self, leaves, workdir):
+        """What the program's own handler calls is recorded, and then no more."""
+        with open("finish.c", "w") as file:
+            file.write("""
+                #include <setjmp.h>
+                #include <signal.h>
+                static sigjmp_buf back;
+                volatile int n;
+                __attribute__((noinline)) void of_handler(void) { n++; }
+                __attribute__((noinline)) void before(void) { n++; }
+                __attribute__((noinline)) void after(void) { n++; }
+                static void handle(int sig) { of_handler(); of_handler(); if (JUMPS) siglongjmp(back, 1); }
+                int main(void)
+                {
+                    signal(SIGUSR1, handle);
+                    before();
+                    if (!sigsetjmp(back, 1))
+                        raise(SIGUSR1);
+                    after();
+                    return 0;
+                }""")
+        subprocess.run(["gcc", "-pg", "-O1", f"-DJUMPS={int(leaves == 'siglongjmp')}", "finish.c", "-o", "finish"], check=True)
+        record("./finish", "--no-libcall", "--signal", "SIGUSR1@finish")
+        assert re.findall(r"before|of_handler|after", replay()) == ["before", "of_handler", "of_handler"]
+
+
 class TestOneSide:
     """Actions that mean something at one time only: there they do it, at the other they do no harm."""
 

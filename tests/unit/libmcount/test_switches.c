@@ -42,19 +42,19 @@ static void on_and_off(void **state)
 	probe.plan.signals_on = BIT(10);
 	probe.plan.signals_off = BIT(12);
 	assert_true(probe.is_on);
-	switches_obey(11);
+	switches_obey(11, false);
 	assert_true(probe.is_on);
-	switches_obey(12);
+	switches_obey(12, false);
 	assert_false(probe.is_on);
-	switches_obey(12);
-	switches_obey(13);
+	switches_obey(12, false);
+	switches_obey(13, false);
 	assert_false(probe.is_on);
-	switches_obey(10);
+	switches_obey(10, false);
 	assert_true(probe.is_on);
 	assert_true(probe.tracing);
 	/* Both: off comes last. */
 	probe.plan.signals_off |= BIT(10);
-	switches_obey(10);
+	switches_obey(10, false);
 	assert_false(probe.is_on);
 	probe.is_on = true;
 }
@@ -64,7 +64,7 @@ static void not_ready(void **state)
 {
 	probe.plan.signals_off = BIT(12);
 	probe.ready = false;
-	switches_obey(12);
+	switches_obey(12, false);
 	assert_true(probe.is_on);
 	probe.ready = true;
 }
@@ -87,11 +87,11 @@ static void the_end(void **state)
 
 	probe.plan.signals_finish = BIT(15);
 	pair_when_waiting(end_at_third, NULL);
-	switches_obey(14);
+	switches_obey(14, false);
 	assert_int_equal(nr_waits, 0);
 	assert_true(probe.tracing);
 	assert_false(probe.is_finished);
-	switches_obey(15);
+	switches_obey(15, false);
 	pair_when_waiting(NULL, NULL);
 	assert_int_equal(nr_waits, 3);
 	assert_int_equal(pair_wakes(), wakes + 1);
@@ -112,7 +112,7 @@ static void no_answer(void **state)
 	nr_waits = 0;
 	probe.plan.signals_finish = BIT(15);
 	pair_when_waiting(count_waits, NULL);
-	switches_obey(15);
+	switches_obey(15, false);
 	pair_when_waiting(NULL, NULL);
 	assert_true(nr_waits >= 10 && nr_waits < 10000);
 	probe.is_finished = false;
