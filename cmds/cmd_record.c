@@ -24,9 +24,11 @@
 #include "cmds/record/proc/filter.h"
 #include "cmds/record/run/attached.h"
 #include "cmds/record/run/dry_run.h"
+#include "cmds/record/run/launcher.h"
 #include "cmds/record/run/facts.h"
 #include "cmds/record/run/infofile.h"
 #include "cmds/record/store/dir.h"
+#include "cmds/ulimits.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
@@ -153,6 +155,42 @@ static void bear_file_limit(const struct run *run)
 	setrlimit(RLIMIT_FSIZE, &all_that_is_allowed);
 }
 
+static const char *subject_of_limit(int code)
+{
+	return code == EMFILE	? "too few open files are allowed"
+	       : code == ENOMEM ? "there is too little memory"
+				: strerror(code);
+}
+
+/* Processes that the recorder had no room for. */
+static void warn_about_limits(const struct run *run, const struct recorder *rec)
+{
+	int code = rec->channel.why_no_arena;
+
+	if (rec->channel.nr_without_arena)
+		msg_warn(&run->opts->msg, "%u processes were not traced: %s%s",
+			 rec->channel.nr_without_arena, subject_of_limit(code),
+			 limit_behind(-code));
+}
+
+/* With fewer descriptors than that no process can speak to the recorder, or the recorder cannot hear it. */
+#define FILES_LEAST 24
+
+/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
+static void warn_that_nobody_came(const struct run *run, int status)
+{
+	struct rlimit limit;
+	bool are_few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES_LEAST;
+
+	msg_warn(&run->opts->msg,
+		 "cannot trace '%s': %s%s; it ran untraced and ended with status %d",
+		 run->program.path,
+		 are_few ? subject_of_limit(EMFILE)
+			 : "the probe was not loaded (a setuid program, or one for another C "
+			   "library?)",
+		 are_few ? limit_behind(-EMFILE) : "", status);
+}
+
 /* What got lost must be said; what was saved is still good. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
@@ -168,7 +206,9 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
 			 run->settings.data_dir, strerror(-write_error));
 	if (rec->channel.save_error.code)
-		msg_warn(msg, "%s", rec->channel.save_error.text);
+		msg_warn(msg, "%s%s", rec->channel.save_error.text,
+			 limit_behind(rec->channel.save_error.code));
+	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* Where nothing can be written no buffer is large enough. */
@@ -503,13 +543,18 @@ static bool warn_about_filters(const struct run *run, const struct recorder *rec
 	return filter_warn_unmatched(run->opts, &names);
 }
 
-static void warn_about_patches(const struct run *run, const struct recorder *rec)
+static void warn_about_patches(const struct run *run, struct recorder *rec)
 {
+	struct strbuf launcher cleanup_strbuf = { 0 };
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
 
 	if (patches_have_unmatched(run->settings.patches))
 		gather_names(run, rec, &names);
 	patches_warn(&rec->planner.patches, run->settings.patches, &names.text, &run->opts->msg);
+	if (!run->nr_pids)
+		launcher_describe(rec, run->program.path, &launcher);
+	if (launcher.len)
+		msg_warn(&run->opts->msg, "%s", strbuf_str(&launcher));
 }
 
 /* Silence now would be a riddle when the recording is read. */
@@ -518,6 +563,9 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 	struct strbuf options cleanup_strbuf = { 0 };
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.traces_processes)
+		return;
+	/* It was said already what is in the way. */
+	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
 		return;
 	empty_add_options(run->opts, &options);
 	if (options.len)
@@ -582,15 +630,10 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!run->nr_pids && !run->settings.traces_processes && !rec.processes.first &&
 	    !rec.channel.declined && !rec.channel.protected && !rec.channel.other_libc &&
-	    !rec.channel.talks.nr_other_version) {
+	    !rec.channel.talks.nr_other_version && !rec.channel.nr_without_arena) {
 		int status = exit_status(run);
 
-		/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
-		msg_warn(
-			&run->opts->msg,
-			"cannot trace '%s': the probe was not loaded (a setuid program, or one for "
-			"another C library?); it ran untraced and ended with status %d",
-			run->program.path, status);
+		warn_that_nobody_came(run, status);
 		return status;
 	}
 	if (run->opts->show_time)

@@ -15,6 +15,7 @@
 #include "cmds/opts.h"
 #include "cmds/pager.h"
 #include "cmds/record/run/launch.h"
+#include "cmds/ulimits.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/outfile.h"
 
@@ -188,7 +189,7 @@ static int flush_output(struct uft_err *err)
 	return err_set_errno(err, errno ? -errno : -EIO, "cannot write the output");
 }
 
-int main(int argc, char **argv)
+static int run_main(int argc, char **argv)
 {
 	struct opts opts cleanup_opts;
 	struct pager pager = { 0 };
@@ -211,8 +212,13 @@ int main(int argc, char **argv)
 		status = flushed;
 	pager_close(&pager);
 	if (err.code)
-		msg_line(&opts.msg, "%s", err.text);
+		msg_line(&opts.msg, "%s%s", err.text, limit_behind(err.code));
 	if (status == -ERR_USAGE)
 		return CMD_USAGE;
 	return status < 0 ? CMD_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+	return run_with_stack(run_main, argc, argv);
 }

@@ -200,3 +200,41 @@ def test_slow_disk_under_a_storm_of_signals(workdir, variant):
     written, lost = calls_and_losses(result)
     handled = int(result.out)
     assert (written, lost) == (2 * (1 + 100000 + handled), 0)
+
+
+def limited(kind, amount):
+    return lambda: resource.setrlimit(kind, (amount, amount))
+
+
+@pytest.mark.parametrize("kilobytes", [64, 128, 1024])
+@pytest.mark.parametrize("options", [(), ("-a",)], ids=" ".join)
+def test_small_stack(kilobytes, options):
+    """What reads debug information calls itself: the recorder has a stack of its own choice, the program the user's."""
+    exe = build(program("arguments") if (SOURCES / "arguments.c").exists() else program("plain"), Variant("gcc", "pg", "O2"))
+    plain = run(exe)
+    result = utrail("record", *options, exe, preexec=limited(resource.RLIMIT_STACK, kilobytes << 10))
+    assert (result.status, result.out) == (plain.status, plain.out), result.err
+    assert "main" in utrail("report", preexec=limited(resource.RLIMIT_STACK, kilobytes << 10)).must().out
+
+
+@pytest.mark.parametrize("files", range(10, 32, 2))
+def test_hardly_any_descriptors(files):
+    """It is recorded, or the sentence names the limit; a program that was run ran as without us."""
+    exe = build(program("plain"), Variant("gcc", "pg", "O2"))
+    result = utrail("record", exe, preexec=limited(resource.RLIMIT_NOFILE, files))
+    assert (result.status, result.out) in ((0, "done\n"), (1, "")), result.err
+    if "main" not in utrail("report").out:
+        assert f"ulimit -n is {files}" in result.err
+        assert "setuid" not in result.err and "made no call" not in result.err
+
+
+@pytest.mark.parametrize("megabytes", [60, 100, 200, 400, 2000])
+def test_little_address_space(megabytes):
+    exe = build(program("plain"), Variant("gcc", "pg", "O2"))
+    result = utrail("record", exe, preexec=limited(resource.RLIMIT_AS, megabytes << 20))
+    assert (result.status, result.out) == (0, "done\n"), result.err
+    if "main" not in utrail("report").out:
+        assert "ulimit -v" in result.err and "setuid" not in result.err
+    else:
+        assert result.err == ""
+    assert megabytes < 400 or result.err == ""

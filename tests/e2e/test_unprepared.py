@@ -180,6 +180,19 @@ def test_found_out_once():
     assert look() == first
 
 
+def test_launcher():
+    """A small program whose code is in a large library: the rule that is about that one is named."""
+    with open("large.c", "w") as file:
+        file.write('__asm__(".text; .skip 2097152, 0x90"); int work(int x) { return 2 * x; }')
+    subprocess.run(["gcc", "-shared", "-fPIC", "large.c", "-o", "liblarge.so.1"], check=True)
+    compile_to("launcher", "int work(int x); int main(void) { return work(0); }", "./liblarge.so.1")
+    said = "'./launcher' has 1 kB of code, its library 'liblarge.so.1' has 2 MB: -P .@liblarge records that one"
+    assert said in utrail("record", "-P", ".", "./launcher").must().err
+    # Who names a library knows.
+    assert "records that one" not in utrail("record", "-P", ".", "-P", ".@liblarge", "./launcher").must().err
+    assert "main{work{}}" == tree()
+
+
 def test_dry_run(siblings):
     """Says what would be done, and does nothing."""
     text = utrail("record", "-P", ".;.@libc.so", "--dry-run", "./siblings").must().out

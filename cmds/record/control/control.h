@@ -58,6 +58,7 @@ struct talks {
  * @working_ms: so often who waits for us is told that we are at work
  * @served: who that is, and @told_ms: when he was told
  * @declined and so on: processes that had too little address space to be traced, that have a shadow stack, whose C library is not glibc
+ * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
  * @save_error: the first map or symbol file that failed
  */
 struct control {
@@ -86,6 +87,8 @@ struct control {
 	unsigned declined;
 	unsigned protected;
 	unsigned other_libc;
+	unsigned nr_without_arena;
+	int why_no_arena;
 	struct uft_err save_error;
 };
 

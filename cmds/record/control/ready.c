@@ -157,8 +157,11 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *proc = process_create(ctl->processes, &talk->hello, talk->peer.pid,
 					      arena_fd);
 
-	if (!proc)
+	if (!proc) {
+		if (!ctl->nr_without_arena++)
+			ctl->why_no_arena = errno;
 		return NULL;
+	}
 	proc->pidfd = pidfd < 0 ? -1 : take_fd(&pidfd);
 	proc->peer = talk->peer;
 	if (talk->hello.kind == CONTROL_EXEC)

@@ -39,27 +39,51 @@ static void choose_ring(const struct record_settings *settings, struct process *
 	}
 }
 
+/* Of what fits so much is left for other processes, and for ourselves, where address space is limited (ulimit -v). */
+#define ARENA_PART_OF_LIMITED 4
+#define ARENA_RINGS_LEAST     4
+
+/* Map an arena of as many rings as fit, for so many threads at a time. */
+static void *map_arena(struct process *proc, uint64_t stride, int fd)
+{
+	void *at;
+
+	do {
+		proc->arena_bytes = arena_bytes(proc->nr_rings, stride);
+		at = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_NORESERVE, fd, 0);
+		if (at != MAP_FAILED)
+			return at;
+		proc->nr_rings /= ARENA_PART_OF_LIMITED;
+	} while (proc->nr_rings >= ARENA_RINGS_LEAST);
+	return NULL;
+}
+
 /* Make the arena of a new process; its memfd goes to @fd. False with errno. */
 static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 {
 	choose_ring(procs->settings, proc);
 
 	uint64_t stride = ring_stride(proc->nr_segments, proc->segment_bytes);
+	struct stat memory;
+	struct arena *a;
 
 	proc->nr_rings = MAX(MIN(ARENA_BYTES_MAX / stride, (uint64_t)ARENA_RINGS_MAX), 1UL);
-	proc->arena_bytes = arena_bytes(proc->nr_rings, stride);
 	*fd = memfd_create("utrail-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0)
+		return false;
+	a = map_arena(proc, stride, *fd);
+	if (!a)
+		return false;
 	/* Sealed: what the program could cut off would be a SIGBUS for us. */
-	if (*fd < 0 || ftruncate(*fd, proc->arena_bytes) < 0 ||
-	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-		return false;
+	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		int why = errno;
 
-	struct arena *a = mmap(NULL, proc->arena_bytes, PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_NORESERVE, *fd, 0);
-	struct stat memory;
-
-	if (a == MAP_FAILED)
+		munmap(a, proc->arena_bytes);
+		errno = why;
 		return false;
+	}
 	if (fstat(*fd, &memory) == 0)
 		proc->memory = (struct memory_id){ memory.st_dev, memory.st_ino };
 	a->nr_rings = proc->nr_rings;
