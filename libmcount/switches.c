@@ -40,7 +40,7 @@ static void show_open_calls(void)
 	t->busy = 0;
 }
 
-static _Thread_local bool end_is_due;
+static __thread bool end_is_due __attribute__((tls_model("initial-exec")));
 
 void switches_obey(int sig, bool has_handler)
 {
