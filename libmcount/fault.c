@@ -369,11 +369,16 @@ void fault_watch_crashes(void)
 	watch(ARRAY_SIZE(watched_signals));
 }
 
+/* Asked from the kernel, within a hook: the C library's function may have one of its own, whose records would be lost. */
 static bool has_our_handler(int sig)
 {
-	struct sigaction act;
+	struct {
+		uint64_t handler;
+		uint64_t flags, restorer, mask;
+	} act;
 
-	return next_sigaction(sig, NULL, &act) == 0 && act.sa_sigaction == on_fault;
+	return syscall(SYS_rt_sigaction, sig, NULL, &act, sizeof(act.mask)) == 0 &&
+	       act.handler == (uint64_t)on_fault;
 }
 
 struct look {
