@@ -86,6 +86,12 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 	return true;
 }
 
+/* Before the first call there are no frames, and a NULL pointer has no places. */
+static struct pending_call *frame_at(const struct stg_calls *calls, size_t nr)
+{
+	return calls->frames ? calls->frames + nr : NULL;
+}
+
 /*
  * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the EXIT that belongs to the innermost call. How
  * many; the next call is none of these, and was not read, unless *@is_read.
@@ -94,14 +100,14 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
 			 uint64_t until_ns, struct compact_call *odd, bool *is_read)
 {
-	struct pending_call *const last = calls->frames +
-					  MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH);
+	struct pending_call *const last = frame_at(
+		calls, MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH));
 	struct compact_coder *const coder = cursor->block.coder;
 	const uint8_t *const end = cursor->block.end;
 	const uint16_t nr_seeded = calls->nr_seeded;
 	const struct compact_name *const names = cursor->named;
 	uint32_t *const open = calls->open;
-	struct pending_call *frame = calls->frames + calls->nr;
+	struct pending_call *frame = frame_at(calls, calls->nr);
 	struct compact_state state = *at;
 	struct event *event = events;
 	uint16_t depth = calls->nr;

@@ -53,7 +53,7 @@ int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, 
 		to[i] = calls[i];
 		to[i].source = source;
 		if (!is_first || i)
-			is_unsorted |= is_before(&to[i], &to[i - 1]);
+			is_unsorted |= is_before(&to[i], &to[i] - 1);
 	}
 	queue->is_unsorted |= is_unsorted;
 	queue->nr += nr;
@@ -140,12 +140,16 @@ static bool insert(struct queued *events, size_t nr)
 
 int queue_settle(struct queue *queue)
 {
-	struct queued *events = queue->events + queue->nr_taken;
-	size_t nr = queue->nr - queue->nr_taken;
 	int ret = 0;
 
-	if (queue->is_unsorted && !insert(events, nr))
-		ret = sort(events, nr);
+	/* Two events at least: so there is an array of them. */
+	if (queue->is_unsorted) {
+		struct queued *events = queue->events + queue->nr_taken;
+		size_t nr = queue->nr - queue->nr_taken;
+
+		if (!insert(events, nr))
+			ret = sort(events, nr);
+	}
 
 	queue->is_unsorted = false;
 	return ret;
