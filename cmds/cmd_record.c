@@ -191,6 +191,29 @@ static void warn_that_nobody_came(const struct run *run, int status)
 		 are_few ? limit_behind(-EMFILE) : "", status);
 }
 
+/* Programs that have forbidden themselves system calls: the probe goes without them, and that shows. */
+static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
+			      unsigned long long lost)
+{
+	if (notes->sealed && lost)
+		msg_warn(
+			msg,
+			"%llu processes have forbidden themselves system calls (seccomp): what did "
+			"not fit into their buffers was lost, since they could not wait",
+			(unsigned long long)notes->sealed);
+	if (notes->threads_sealed)
+		msg_warn(
+			msg,
+			"%llu threads were not traced: they began when system calls that the probe "
+			"needs were forbidden (seccomp)",
+			(unsigned long long)notes->threads_sealed);
+	if (notes->talks_sealed)
+		msg_warn(msg,
+			 "libraries that were loaded %llu times are without names: telling the "
+			 "recorder was forbidden (seccomp)",
+			 (unsigned long long)notes->talks_sealed);
+}
+
 /* What got lost must be said; what was saved is still good. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
@@ -278,13 +301,15 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (rec->processes.notes.children_cut_off)
 		msg_warn(msg,
 			 "%llu forked processes were not traced: they could not reach the recorder "
-			 "(a network or user namespace of their own, or no descriptor left?)",
+			 "(a network or user namespace of their own, seccomp, or no descriptor "
+			 "left?)",
 			 (unsigned long long)rec->processes.notes.children_cut_off);
 	if (rec->processes.notes.threads_caged)
 		msg_warn(msg,
 			 "%llu threads were traced only until they forbade themselves what the "
-			 "probe needs (strict seccomp, PR_SET_TSC)",
+			 "probe needs (seccomp, PR_SET_TSC)",
 			 (unsigned long long)rec->processes.notes.threads_caged);
+	warn_about_sealed(msg, &rec->processes.notes, lost);
 	if (rec->processes.notes.threads_shared)
 		msg_warn(msg,
 			 "%llu threads were traced only until they made another one that shares "

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmcount/aside.h"
+#include "libmcount/seal.h"
 
 /*
  * An arena is gigabytes of address space, and the program may have a limit on that, or set one at any moment. So only the header is
@@ -44,7 +45,7 @@ static bool is_arena(const struct arena *a, uint64_t bytes)
 
 static void unmap(void *at, uint64_t bytes)
 {
-	syscall(SYS_munmap, at, bytes);
+	own_syscall(SYS_munmap, at, bytes);
 }
 
 static void unmap_all(struct arena *a)
@@ -71,7 +72,7 @@ bool arena_adopt(int fd)
 	if (!is_arena(a, st.st_size))
 		return false;
 	/* Records do not belong into core dumps; what is mapped from here on inherits that. */
-	syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
+	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old)
 		unmap_all(old);
 	atomic_store(&nr_pieces, 0);
@@ -111,7 +112,7 @@ static bool map_piece(char *from, uint32_t first, uint32_t nr)
 {
 	uint64_t bytes = RING_PAGE + nr * probe.arena->ring_stride;
 	uint32_t n = atomic_load(&nr_pieces);
-	char *at = (char *)syscall(SYS_mremap, from, 0UL, bytes, MREMAP_MAYMOVE, 0UL);
+	char *at = (char *)own_syscall(SYS_mremap, from, 0UL, bytes, MREMAP_MAYMOVE, 0UL);
 
 	if (at == MAP_FAILED)
 		return false;
@@ -150,7 +151,7 @@ static bool grow_beyond(uint32_t seen)
 	if (is_quiet)
 		aside_quiet_end(mask);
 	while (!is_ours && atomic_load(&is_growing))
-		sched_yield();
+		own_syscall(SYS_sched_yield);
 	return atomic_load(&nr_pieces) > seen;
 }
 
@@ -180,6 +181,6 @@ struct ring *arena_claim_ring(void)
 			if (r)
 				return r;
 		}
-	} while (grow_beyond(seen));
+	} while (seal_may_begin() && grow_beyond(seen));
 	return NULL;
 }

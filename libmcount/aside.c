@@ -10,6 +10,7 @@
 #include "libmcount/guard.h"
 #include "libmcount/leave.h"
 #include "libmcount/planned_pass.h"
+#include "libmcount/seal.h"
 
 /*
  * A hook that is interrupted half-way must find everything as it left it, so the handler's calls may touch neither the
@@ -68,8 +69,9 @@ static void begin_aside(void *arg)
 
 	if (!aside)
 		return;
-	memory = (char *)syscall(SYS_mmap, NULL, RING_PAGE + ASIDE_BYTES, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = (char *)own_syscall(SYS_mmap, NULL, RING_PAGE + ASIDE_BYTES,
+				     PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return; /* the state stays in the list, empty */
 	leave_note_memory(memory, RING_PAGE + ASIDE_BYTES);
@@ -178,12 +180,12 @@ bool aside_quiet_begin(uint64_t *mask)
 {
 	uint64_t all = UINT64_MAX;
 
-	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)) == 0;
+	return own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)) == 0;
 }
 
 void aside_quiet_end(uint64_t mask)
 {
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 }
 
 bool aside_needs_quiet(const struct thread *t)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/probe.h"
+#include "libmcount/seal.h"
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
 
@@ -32,7 +33,7 @@ static void drop_descriptors(struct channel *ch)
 {
 	for (int i = 0; i < CONTROL_FD_MAX; i++) {
 		if (ch->fds[i] >= 0)
-			syscall(SYS_close, ch->fds[i]);
+			own_syscall(SYS_close, ch->fds[i]);
 		ch->fds[i] = -1;
 	}
 }
@@ -41,10 +42,10 @@ void channel_close(struct channel *ch)
 {
 	/* close(2) of libc is a cancellation point, the system call is not. */
 	if (ch->socket >= 0)
-		syscall(SYS_close, ch->socket);
+		own_syscall(SYS_close, ch->socket);
 	drop_descriptors(ch);
 	if (ch->is_raised)
-		syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
+		own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
 	channel_init(ch);
 }
 
@@ -56,25 +57,25 @@ static bool raise_limit(struct channel *ch)
 {
 	struct rlimit more;
 
-	if (ch->is_raised || syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &ch->nr_files) < 0)
+	if (ch->is_raised || own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &ch->nr_files) < 0)
 		return false;
 	more = ch->nr_files;
 	more.rlim_cur += 1 + CONTROL_FD_MAX;
 	if (more.rlim_max < more.rlim_cur)
 		more.rlim_max = more.rlim_cur;
-	ch->is_raised = syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) == 0;
+	ch->is_raised = own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) == 0;
 	return ch->is_raised;
 }
 
 /* A socket, with room for what comes by it. */
 static int open_socket(struct channel *ch)
 {
-	int fd = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct rlimit limit;
 
 	if (fd < 0 && errno == EMFILE && raise_limit(ch))
-		fd = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	else if (fd >= 0 && syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
+		fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	else if (fd >= 0 && own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
 		 (rlim_t)fd + CONTROL_FD_MAX >= limit.rlim_cur)
 		raise_limit(ch);
 	return fd;
@@ -96,7 +97,7 @@ static bool connect_to(struct channel *ch, const char *address)
 		return false;
 	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
+	if (own_syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
 		return false;
 	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
 	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
@@ -130,7 +131,7 @@ static bool send_packet(struct channel *ch, const void *packet, size_t len)
 	long n;
 
 	do {
-		n = syscall(SYS_sendto, ch->socket, packet, len, MSG_NOSIGNAL, NULL, 0);
+		n = own_syscall(SYS_sendto, ch->socket, packet, len, MSG_NOSIGNAL, NULL, 0);
 	} while (n < 0 && errno == EINTR);
 	return n == (long)len;
 }
@@ -215,7 +216,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 
 	/* Who hangs up on what we have said last is reported before what he himself has said last; once. */
 	do {
-		n = syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
+		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
 	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return 0;
@@ -240,7 +241,7 @@ static long now_s(void)
 {
 	struct timespec now = { 0 };
 
-	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	own_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
 }
 

@@ -9,7 +9,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
 #include "libmcount/probe.h"
-#include "libmcount/steer.h"
+#include "libmcount/seal.h"
 
 typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 typedef pid_t fork_fn(void);
@@ -74,9 +74,14 @@ pid_t _Fork(void)
 	return pid;
 }
 
-uint32_t probe_syscall(long number, uint64_t first)
+uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third)
 {
 	uint64_t flags = first;
+
+	if (number == SYS_prctl) {
+		prctl_before(first, second, third);
+		return 0;
+	}
 
 	/* struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's to refuse. */
 	if (number == SYS_clone3)
@@ -84,7 +89,7 @@ uint32_t probe_syscall(long number, uint64_t first)
 						  : CLONE_VM | CLONE_VFORK;
 	if (number == SYS_seccomp) {
 		if (first == SECCOMP_SET_MODE_FILTER)
-			steer_leave_alone();
+			seal_before_filter(third);
 		if (first == SECCOMP_SET_MODE_STRICT)
 			thread_before_cage();
 		return 0;

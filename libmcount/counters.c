@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/leave.h"
+#include "libmcount/seal.h"
 #include "utils/base/compiler.h"
 
 /* A descriptor that is kept, as an exception: a counter counts from when it was opened. @id: by which it is known again */
@@ -85,8 +86,8 @@ static struct thread_counters *take(void)
 		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
 			return t;
 	}
-	t = (void *)syscall(SYS_mmap, NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	t = (void *)own_syscall(SYS_mmap, NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (t == MAP_FAILED)
 		return NULL;
 	leave_note_memory(t, sizeof(*t));
@@ -123,7 +124,10 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+	/* What cannot be closed again is not opened. */
+	if (!seal_allows(SYS_close) || !seal_allows(SYS_ioctl))
+		return -1;
+	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* A clock is the same whether the kernel is left out or not, which not everybody may have in. */
@@ -145,13 +149,14 @@ static bool is_ours(const struct open_counter *c)
 {
 	uint64_t id = 0;
 
-	return c->fd >= 0 && syscall(SYS_ioctl, c->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == c->id;
+	return c->fd >= 0 && own_syscall(SYS_ioctl, c->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+	       id == c->id;
 }
 
 static void close_counter(struct open_counter *c)
 {
 	if (is_ours(c))
-		syscall(SYS_close, c->fd);
+		own_syscall(SYS_close, c->fd);
 	c->fd = -1;
 }
 
@@ -177,9 +182,9 @@ static bool open_into(struct open_counter *members, const struct set *set, uint3
 		c->leader = i;
 		c->fd = open_counter(&set->counters[i], -1);
 	}
-	if (c->fd < 0 || syscall(SYS_ioctl, c->fd, PERF_EVENT_IOC_ID, &c->id) != 0) {
+	if (c->fd < 0 || own_syscall(SYS_ioctl, c->fd, PERF_EVENT_IOC_ID, &c->id) != 0) {
 		if (c->fd >= 0)
-			syscall(SYS_close, c->fd);
+			own_syscall(SYS_close, c->fd);
 		c->fd = -1;
 		return false;
 	}
@@ -221,7 +226,7 @@ static void read_group(struct open_counter *members, uint32_t nr, uint32_t first
 	long len = offsetof(__typeof__(group), values) + expected * sizeof(group.values[0]);
 
 	if (!is_ours(&members[first]) ||
-	    syscall(SYS_read, members[first].fd, &group, sizeof(group)) != len ||
+	    own_syscall(SYS_read, members[first].fd, &group, sizeof(group)) != len ||
 	    group.nr != expected) {
 		members[first].fd = -1;
 		return;

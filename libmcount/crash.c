@@ -7,6 +7,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/frames.h"
+#include "libmcount/seal.h"
 
 /* The innermost ones are what people want to see. */
 static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
@@ -30,7 +31,7 @@ static void report(const struct thread *t, int sig, const siginfo_t *info)
 		return;
 	crash = (struct control_crash){
 		.pid = probe.pid,
-		.tid = syscall(SYS_gettid),
+		.tid = own_syscall(SYS_gettid),
 		.signal = sig,
 		.code = info->si_code,
 		.address = info->si_code > 0 ? (uint64_t)info->si_addr : 0,

@@ -14,6 +14,7 @@
 #include "libmcount/guard.h"
 #include "libmcount/leave.h"
 #include "libmcount/points.h"
+#include "libmcount/seal.h"
 #include "libmcount/steer.h"
 #include "utils/format/attach.h"
 #include "utils/format/event_ids.h"
@@ -33,16 +34,16 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 	_Atomic int8_t *none = NULL;
 
 	if (!chunk && makes) {
-		chunk = (_Atomic int8_t *)syscall(SYS_mmap, NULL, (size_t)CHOICES_CHUNK,
-						  PROT_READ | PROT_WRITE,
-						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+		chunk = (_Atomic int8_t *)own_syscall(SYS_mmap, NULL, (size_t)CHOICES_CHUNK,
+						      PROT_READ | PROT_WRITE,
+						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 		if (chunk == MAP_FAILED)
 			return NULL;
 		/* Another thread may be faster: its chunk has what it noted. */
 		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
 			leave_note_memory((void *)chunk, CHOICES_CHUNK);
 		} else {
-			syscall(SYS_munmap, chunk, (size_t)CHOICES_CHUNK);
+			own_syscall(SYS_munmap, chunk, (size_t)CHOICES_CHUNK);
 			chunk = none;
 		}
 	}
@@ -99,7 +100,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	if (!probe.ready || !probe.tracing)
 		return 0;
 	if (*id && add_text(&packet, &len, id) && add_text(&packet, &len, format) &&
-	    (!common || add_text(&packet, &len, common)) && !steer_is_caged() &&
+	    (!common || add_text(&packet, &len, common)) && seal_may_talk() &&
 	    !atomic_load(&has_given_up)) {
 		if (!ask(&packet, len, &answer))
 			atomic_store(&has_given_up, true);
@@ -190,9 +191,9 @@ struct begin_payloads {
 
 static struct thread *make_writer(struct thread *t)
 {
-	struct thread *p = (struct thread *)syscall(SYS_mmap, NULL, sizeof(struct thread),
-						    PROT_READ | PROT_WRITE,
-						    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	struct thread *p = (struct thread *)own_syscall(SYS_mmap, NULL, sizeof(struct thread),
+							PROT_READ | PROT_WRITE,
+							MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 
 	if (p == MAP_FAILED)
 		return NULL;

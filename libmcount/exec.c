@@ -62,6 +62,11 @@ void exec_setup(void)
 	stpcpy(stpcpy(socket_var, CONTROL_ENV_SOCKET "="), probe.address);
 }
 
+void exec_expect_filter(void)
+{
+	control_address_add_filter(socket_var);
+}
+
 static bool begins_with(const char *var, const char *name, size_t len)
 {
 	return strncmp(var, name, len) == 0;

@@ -11,6 +11,8 @@
 #include "libmcount/crash.h"
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
+#include "libmcount/seal.h"
+#include "libmcount/seal.h"
 #include "libmcount/switches.h"
 
 /*
@@ -22,6 +24,8 @@
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
+
+uint8_t fault_guarded = FAULT_GUARDED;
 
 /* While we read though the program blocks the signals; and which of them came meanwhile: bit 0: SIGSEGV, bit 1: SIGBUS. */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
@@ -73,12 +77,12 @@ static void block_all(uint64_t *before)
 {
 	uint64_t all = UINT64_MAX;
 
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all));
 }
 
 static void restore_mask(const uint64_t *mask)
 {
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
 static bool has_handler(const struct sigaction *act)
@@ -135,6 +139,13 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	return ret;
 }
 
+static void send_to_self(int sig)
+{
+	long tid = own_syscall(SYS_gettid);
+
+	own_syscall(SYS_tgkill, getpid(), tid, sig);
+}
+
 /*
  * The program's handler, or the default action. Signals that somebody sent have a code of 0 or less (sigaction(2)); what the
  * kernel finds itself ends the program even where it is ignored, and comes again as soon as we return.
@@ -158,7 +169,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	crash_note(sig, info);
 	next_sigaction(sig, &normal, NULL);
 	if (info->si_code <= 0)
-		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+		send_to_self(sig);
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -222,7 +233,7 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
  */
 static bool is_borrower(void)
 {
-	return getpid() != probe.pid;
+	return seal_allows(SYS_getpid) && getpid() != probe.pid;
 }
 
 static int change_borrowed(int sig, const struct sigaction *act, struct sigaction *old)
@@ -345,7 +356,7 @@ void fault_watch_signal(int sig)
 	struct sigaction act;
 
 	/* The program would be left with a handler that is gone (leave.h). */
-	if (probe.is_attached)
+	if (probe.is_attached || fault_guarded != FAULT_GUARDED)
 		return;
 	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
 		return;
@@ -369,6 +380,19 @@ void fault_watch_crashes(void)
 	watch(ARRAY_SIZE(watched_signals));
 }
 
+void fault_withdraw(void)
+{
+	uint64_t ours = atomic_exchange(&watched, 0);
+
+	if (fault_guarded != FAULT_GUARDED)
+		return;
+	fault_guarded = UINT8_MAX;
+	for (int sig = 1; sig < _NSIG; sig++) {
+		if (ours & MASK_BIT(sig))
+			next_sigaction(sig, current_of(&dispositions[sig]), NULL);
+	}
+}
+
 /* Asked from the kernel, within a hook: the C library's function may have one of its own, whose records would be lost. */
 static bool has_our_handler(int sig)
 {
@@ -377,7 +401,8 @@ static bool has_our_handler(int sig)
 		uint64_t flags, restorer, mask;
 	} act;
 
-	return syscall(SYS_rt_sigaction, sig, NULL, &act, sizeof(act.mask)) == 0 &&
+	return fault_guarded == FAULT_GUARDED &&
+	       own_syscall(SYS_rt_sigaction, sig, NULL, &act, sizeof(act.mask)) == 0 &&
 	       act.handler == (uint64_t)on_fault;
 }
 
@@ -391,7 +416,7 @@ static void look(void *arg)
 	struct look *l = arg;
 
 	l->mask = UINT64_MAX;
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &l->mask, sizeof(l->mask));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &l->mask, sizeof(l->mask));
 	l->has_handlers = has_our_handler(SIGSEGV) && has_our_handler(SIGBUS);
 	fault_state = FAULT_CAREFUL;
 	if (l->has_handlers && !(l->mask & (MASK_BIT(SIGSEGV) | MASK_BIT(SIGBUS))))
@@ -443,11 +468,6 @@ static void copy_looking(struct copy *c)
 	c->result = copy_now(c);
 }
 
-static void send_to_self(int sig)
-{
-	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
-}
-
 /* The thread blocks the signals: not while we read. One that waited to be delivered is made to wait again. */
 static void copy_unblocked(struct copy *c, uint64_t mask)
 {
@@ -471,7 +491,7 @@ static void copy_careful(void *arg)
 	struct look l;
 
 	look(&l);
-	if (fault_state == FAULT_GUARDED)
+	if (fault_state == fault_guarded)
 		c->result = copy_now(c);
 	else if (l.has_handlers)
 		copy_unblocked(c, l.mask);

@@ -19,6 +19,12 @@ enum fault_state {
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
+/* FAULT_GUARDED as long as our handlers may be relied on, and no state at all afterwards. */
+extern uint8_t fault_guarded __attribute__((visibility("hidden")));
+
+/* COLD. What our handlers need is about to be forbidden (seal.h): the program's own take their places, for good. */
+void fault_withdraw(void);
+
 /* COLD. From now on memory of the program may be read. */
 void fault_guard_begin(void);
 
@@ -46,7 +52,7 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 {
 	if (unlikely(fault_is_hopeless(from)))
 		return 0;
-	if (likely(fault_state == FAULT_GUARDED))
+	if (likely(fault_state == fault_guarded))
 		return arch_copy_guarded(to, from, len);
 	return fault_copy_careful(to, from, len);
 }
@@ -59,7 +65,7 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 {
 	if (unlikely(fault_is_hopeless(from)))
 		return -1;
-	if (likely(fault_state == FAULT_GUARDED))
+	if (likely(fault_state == fault_guarded))
 		return arch_copy_string(to, from, max);
 	return fault_copy_string_careful(to, from, max);
 }

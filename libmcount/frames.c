@@ -7,6 +7,7 @@
 
 #include "libmcount/fast.h"
 #include "libmcount/graveyard.h"
+#include "libmcount/seal.h"
 
 #define PAGE	   4096UL
 #define MOVED_MAX  1024UL
@@ -44,7 +45,7 @@ struct slot_access {
  */
 bool frames_is_readable(uint64_t address)
 {
-	long ret = syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
+	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 
 	return ret == -1 && errno == EINVAL;
 }

@@ -17,6 +17,7 @@
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
 #include "libmcount/plans.h"
+#include "libmcount/seal.h"
 #include "libmcount/session.h"
 #include "libmcount/unseen.h"
 #include "utils/format/attach.h"
@@ -78,7 +79,7 @@ static void note(enum undo_kind kind, struct undo undo)
 			return;
 		more->older = page;
 		if (!atomic_compare_exchange_strong(&newest, &page, more))
-			syscall(SYS_munmap, more, PAGE);
+			own_syscall(SYS_munmap, more, PAGE);
 	}
 }
 
@@ -247,7 +248,7 @@ static void undo_memory(struct undo *undo, void *arg)
 	uint32_t kind = atomic_load(&undo->kind);
 
 	if (kind == UNDO_MEMORY || kind == UNDO_CODE)
-		syscall(SYS_munmap, undo->address, undo->value);
+		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
 /* Nobody comes here any more. */
@@ -257,7 +258,7 @@ static int64_t give_back(void)
 	for_each_undo(undo_memory, NULL);
 	for (struct undo_page *page = atomic_load(&newest), *older; page; page = older) {
 		older = page->older;
-		syscall(SYS_munmap, page, PAGE);
+		own_syscall(SYS_munmap, page, PAGE);
 	}
 	atomic_store(&newest, NULL);
 	atomic_store(&probe_threads, NULL);
@@ -268,7 +269,7 @@ static int64_t give_back(void)
 	arena_drop();
 	unseen_drop();
 	if (probe.control)
-		syscall(SYS_munmap, probe.control, sizeof(*probe.control));
+		own_syscall(SYS_munmap, probe.control, sizeof(*probe.control));
 	probe.control = NULL;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "libmcount/plans.h"
 #include "libmcount/patches.h"
 #include "libmcount/probe.h"
+#include "libmcount/seal.h"
 
 /* What tells one loaded object from another that is loaded later at the same place. */
 struct reported_module {
@@ -147,7 +148,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	m->end = ALIGN_UP(end, 4096UL);
 	m->load_bias = info->dlpi_addr;
 	m->time_ns = report->time_ns;
-	m->tid = syscall(SYS_gettid);
+	m->tid = own_syscall(SYS_gettid);
 	report->failed = !remember(id) ||
 			 !channel_send(report->ch, CONTROL_MODULE, m, sizeof(*m) + len + 1);
 	return report->failed;
@@ -198,6 +199,10 @@ void modules_after_dlopen(uint64_t begin_ns)
 	int saved = errno;
 	bool has_more;
 
+	if (!seal_may_talk()) {
+		atomic_fetch_add(&probe.arena->talks_sealed, 1);
+		return;
+	}
 	dl_iterate_phdr(count_adds, &adds);
 	pthread_mutex_lock(&modules.lock);
 	has_more = adds != modules.adds;

@@ -10,6 +10,7 @@
 #include "libmcount/hot.h"
 #include "libmcount/leave.h"
 #include "libmcount/aside.h"
+#include "libmcount/seal.h"
 
 struct planned_place planned_no_calls[PLANNED_CALLS];
 
@@ -36,9 +37,9 @@ void planned_make_readings(void *arg)
 {
 	struct planned *p = arg;
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	void *readings = (void *)syscall(SYS_mmap, NULL, frames * sizeof(*p->readings),
-					 PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *readings = (void *)own_syscall(SYS_mmap, NULL, frames * sizeof(*p->readings),
+					     PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (readings == MAP_FAILED)
 		return;
@@ -51,8 +52,8 @@ void planned_make_args(void *arg)
 	struct planned *p = arg;
 	uint64_t bytes = MIN((probe.plan.max_stack + 1ULL) * CAPTURE_MAX_BYTES + CAPTURE_ROOM,
 			     (uint64_t)UINT32_MAX);
-	void *args = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *args = (void *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (args == MAP_FAILED)
 		return;

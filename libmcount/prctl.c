@@ -7,7 +7,7 @@
 #include "libmcount/interpose.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
-#include "libmcount/steer.h"
+#include "libmcount/seal.h"
 
 EXPORTED int prctl(int option, ...);
 
@@ -19,6 +19,14 @@ static bool forbids_hooks(int option, unsigned long arg)
 {
 	return (option == PR_SET_SECCOMP && arg == SECCOMP_MODE_STRICT) ||
 	       (option == PR_SET_TSC && arg == PR_TSC_SIGSEGV);
+}
+
+void prctl_before(int option, unsigned long first, unsigned long second)
+{
+	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_FILTER)
+		seal_before_filter(second);
+	if (forbids_hooks(option, first))
+		thread_before_cage();
 }
 
 int prctl(int option, ...)
@@ -38,11 +46,7 @@ int prctl(int option, ...)
 		errno = ENOSYS;
 		return -1;
 	}
-	/* A filter may allow what hooks do, and forbid a conversation. */
-	if (option == PR_SET_SECCOMP && args[0] == SECCOMP_MODE_FILTER)
-		steer_leave_alone();
-	if (forbids_hooks(option, args[0]))
-		thread_before_cage();
+	prctl_before(option, args[0], args[1]);
 	leave_enter();
 
 	int ret = fn(option, args[0], args[1], args[2], args[3]);

@@ -338,7 +338,10 @@ void thread_before_sharing(uint64_t flags);
 void thread_before_cage(void);
 
 /* COLD, called by the stub of syscall(3) for the numbers that matter. Non-zero: the child is to call thread_after_fork(). */
-uint32_t probe_syscall(long number, uint64_t first);
+uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
+
+/* COLD. The program is about to make this call. */
+void prctl_before(int option, unsigned long first, unsigned long second);
 
 /* COLD, from the same stub: errno for the negative @result. -1 */
 long probe_syscall_failed(long result);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmcount/emit.h"
+#include "libmcount/seal.h"
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 
@@ -55,12 +56,14 @@ static bool read_statm(uint64_t values[3])
 {
 	char text[128];
 	uint64_t kb = sysconf(_SC_PAGESIZE) / 1024;
-	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
-	long len = fd < 0 ? -1 : syscall(SYS_read, fd, text, sizeof(text));
+	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, "/proc/self/statm",
+					      O_RDONLY | O_CLOEXEC, 0)
+				    : -1;
+	long len = fd < 0 ? -1 : own_syscall(SYS_read, fd, text, sizeof(text));
 	const char *at = text;
 
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		own_syscall(SYS_close, fd);
 	for (int i = 0; i < 3; i++) {
 		uint64_t pages = 0;
 
@@ -76,7 +79,7 @@ static bool read_page_faults(uint64_t values[2])
 {
 	struct rusage usage;
 
-	if (syscall(SYS_getrusage, RUSAGE_SELF, &usage) < 0)
+	if (own_syscall(SYS_getrusage, RUSAGE_SELF, &usage) < 0)
 		return false;
 	values[0] = usage.ru_majflt;
 	values[1] = usage.ru_minflt;

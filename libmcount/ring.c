@@ -12,6 +12,7 @@
 
 #include "libmcount/aside.h"
 #include "libmcount/hot.h"
+#include "libmcount/seal.h"
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
@@ -38,7 +39,7 @@
 static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
 		  const struct timespec *timeout)
 {
-	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+	return own_syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
 void ring_wake_writer(struct ring *r)
@@ -89,13 +90,13 @@ static char recorder_state(void)
 	const char *end;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", probe.control->recorder_pid);
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
 	if (fd < 0)
-		return syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH
+		return own_syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH
 			       ? 0
 			       : '?';
-	len = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
-	syscall(SYS_close, fd);
+	len = own_syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	own_syscall(SYS_close, fd);
 	stat[len > 0 ? len : 0] = '\0';
 	/* The name before it is in parentheses and may hold anything. */
 	end = strrchr(stat, ')');
@@ -179,7 +180,8 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	if (!(probe.plan.flags & PLAN_DROP))
+	/* Who has forbidden itself to wait loses what does not fit. */
+	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
 	return false;

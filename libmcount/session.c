@@ -22,6 +22,7 @@
 #include "libmcount/modules.h"
 #include "libmcount/own_libc.h"
 #include "libmcount/plans.h"
+#include "libmcount/seal.h"
 #include "libmcount/session.h"
 #include "libmcount/steer.h"
 #include "libmcount/switches.h"
@@ -42,7 +43,7 @@ static const struct control_page *map_control(int fd)
 
 	if (page == MAP_FAILED || page->nr_writers < 1 || page->nr_writers > CONTROL_WRITERS_MAX)
 		return NULL;
-	syscall(SYS_madvise, page, sizeof(struct control_page), MADV_DONTDUMP);
+	own_syscall(SYS_madvise, page, sizeof(struct control_page), MADV_DONTDUMP);
 	return page;
 }
 
@@ -72,12 +73,12 @@ static bool has_address_space(void)
 	if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
 		return true;
 
-	void *p = (void *)syscall(SYS_mmap, NULL, ADDRESS_SPACE_NEEDED, PROT_NONE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = (void *)own_syscall(SYS_mmap, NULL, ADDRESS_SPACE_NEEDED, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return false;
-	syscall(SYS_munmap, p, ADDRESS_SPACE_NEEDED);
+	own_syscall(SYS_munmap, p, ADDRESS_SPACE_NEEDED);
 	return true;
 }
 
@@ -132,9 +133,9 @@ void probe_finish(void)
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
 	/* Any writer will do. */
-	syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
-		syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
+		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
 	errno = saved;
 }
 
@@ -212,7 +213,8 @@ __attribute__((constructor)) static void session_begin(int argc, char **argv, ch
 
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
-	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
+	if (address && !probe.is_attached && control_address_parse(address, probe.secret) &&
+	    !seal_was_before(control_address_filters(address)))
 		begin(address);
 }
 
@@ -242,6 +244,14 @@ __attribute__((destructor)) static void session_end(void)
 	t->busy = 0;
 }
 
+void session_cut_off(void)
+{
+	/* The arena is its parent's. */
+	atomic_fetch_add(&probe.arena->children_cut_off, 1);
+	probe.ready = false;
+	probe_stop();
+}
+
 /* The child's report; its arena replaces the parent's. */
 static bool report_fork(void)
 {
@@ -264,16 +274,12 @@ void session_report_fork(struct thread *t)
 	uint32_t pending = FORK_PENDING;
 
 	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
-		if (!report_fork()) {
-			/* This is its parent's. */
-			atomic_fetch_add(&probe.arena->children_cut_off, 1);
-			probe.ready = false;
-			probe_stop();
-		}
+		if (!seal_may_talk() || !report_fork())
+			session_cut_off();
 		atomic_store(&probe.forked, FORK_NONE);
 	}
 	while (atomic_load(&probe.forked) == FORK_REPORTING)
-		sched_yield();
+		own_syscall(SYS_sched_yield);
 	if (t && !t->ring && probe.ready)
 		thread_take_ring(t);
 }

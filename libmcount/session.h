@@ -15,4 +15,7 @@ void session_end_wait(void);
 /* COLD. All that it needs is there: calls are recorded from now on. */
 void session_go(void);
 
+/* COLD, in a forked child that cannot reach the recorder, and does not try: it is not recorded. */
+void session_cut_off(void);
+
 #endif

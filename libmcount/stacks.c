@@ -9,6 +9,7 @@
 #include "libmcount/aside.h"
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
+#include "libmcount/seal.h"
 #include "utils/base/compiler.h"
 
 #define OWN_REACH \
@@ -58,6 +59,9 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
+	/* Nobody can be asked: then it is the stack that there is. */
+	if (!seal_allows(SYS_rt_sigprocmask))
+		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
 		if (!frames_is_readable(page))
 			return false;
@@ -84,7 +88,8 @@ static bool begins_at_home(const struct thread *t, uint64_t slot)
 
 	if (t->is_made || t->high)
 		return false;
-	return syscall(SYS_gettid) == probe.pid || (slot < end && is_contiguous(slot, end));
+	return !seal_allows(SYS_gettid) || own_syscall(SYS_gettid) == probe.pid ||
+	       (slot < end && is_contiguous(slot, end));
 }
 
 static void bound_by_neighbours(struct thread *t)

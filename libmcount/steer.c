@@ -11,6 +11,7 @@
 #include "libmcount/modules.h"
 #include "libmcount/planned_fast.h"
 #include "libmcount/plans.h"
+#include "libmcount/seal.h"
 
 /*
  * The arena's header a second time, at a place that the stubs know; a page of our own, with nothing else in it, where there is nothing to
@@ -36,13 +37,11 @@ static const _Atomic uint32_t always = 1;
  * @is_asking: a thread is at it. It cannot be interrupted, nor jump out
  * @given_up: the generation that nobody could get; no other attempt is made for it. 0: none
  * @not_before_ns: too many plans are in use: when to ask again
- * @is_caged: system calls may be forbidden
  */
 static struct {
 	_Atomic uint32_t is_asking;
 	uint32_t given_up;
 	uint64_t not_before_ns;
-	bool is_caged;
 } steer;
 
 #define ASK_AGAIN_NS 10000000
@@ -104,12 +103,12 @@ static void look(void)
 	if (is_told())
 		atomic_store(&probe.arena->news, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (is_behind() && !steer.is_caged)
+	if (is_behind() && seal_may_talk())
 		get_plan(atomic_load(&probe.control->plan_generation));
 	modules_unlock();
 	__atomic_store_n(&probe_skips, skips, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (is_behind() && !steer.is_caged)
+	if (is_behind() && seal_may_talk())
 		look_again();
 }
 
@@ -136,7 +135,15 @@ void steer_obey(struct thread *t)
 	}
 	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || atomic_load(&steer.is_asking))
 		return;
-	if (!is_told() && (steer.is_caged || !is_behind()))
+	/* Nobody can be asked: this process stays with its plan. */
+	if (!seal_may_talk()) {
+		if (is_told()) {
+			atomic_store(&probe.arena->news, 0);
+			probe_skips = !(probe.plan.flags & PLAN_ESTIMATE);
+		}
+		return;
+	}
+	if (!is_told() && !is_behind())
 		return;
 	if (steer.not_before_ns && clock_kernel_ns() < steer.not_before_ns)
 		return;
@@ -155,8 +162,8 @@ void steer_begin(void)
 	if (!(probe.plan.flags & PLAN_STEERABLE))
 		return;
 
-	void *page = (void *)syscall(SYS_mremap, probe.arena, 0UL, (unsigned long)RING_PAGE,
-				     MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
+	void *page = (void *)own_syscall(SYS_mremap, probe.arena, 0UL, (unsigned long)RING_PAGE,
+					 MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
 
 	if (page == MAP_FAILED) {
 		/* Then stubs skip nothing. */
@@ -168,23 +175,13 @@ void steer_begin(void)
 	look_again();
 }
 
-void steer_leave_alone(void)
-{
-	steer.is_caged = true;
-}
-
-bool steer_is_caged(void)
-{
-	return steer.is_caged;
-}
-
 void steer_after_fork(void)
 {
 	if (!(probe.plan.flags & PLAN_STEERABLE))
 		return;
 	probe.news = &always;
-	syscall(SYS_mmap, &steer_page, (unsigned long)RING_PAGE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L);
+	own_syscall(SYS_mmap, &steer_page, (unsigned long)RING_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L);
 	steer.not_before_ns = 0;
 	atomic_store(&steer.is_asking, 0);
 }

@@ -28,12 +28,6 @@ void steer_check_skip(const struct planned *p, uint64_t *noted);
 /* COLD, once there is a plan; SLOW in a forked child, once it has an arena of its own. */
 void steer_begin(void);
 
-/* COLD. System calls may be forbidden from here on: this process stays with its plan. */
-void steer_leave_alone(void);
-
-/* COLD. Whether they may be: then there are no more conversations. */
-bool steer_is_caged(void);
-
 /* COLD, in a forked child. */
 void steer_after_fork(void);
 

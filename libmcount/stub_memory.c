@@ -8,6 +8,7 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/probe.h"
+#include "libmcount/seal.h"
 #include "utils/base/compiler.h"
 
 /*
@@ -138,7 +139,7 @@ static struct stub_memory *find(uint64_t start, uint64_t end, struct wanted *w)
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg)
 {
-	struct wanted w = { whole_bytes(bytes), syscall(SYS_brk, 0), write, arg, NULL };
+	struct wanted w = { whole_bytes(bytes), own_syscall(SYS_brk, 0), write, arg, NULL };
 	struct stub_memory *memory;
 	uint64_t start = UINT64_MAX;
 	uint64_t end = 0;

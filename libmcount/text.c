@@ -7,17 +7,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmcount/seal.h"
+
 #include "utils/base/compiler.h"
 
 int text_open(void)
 {
-	return syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_WRONLY | O_CLOEXEC, 0);
+	return own_syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_WRONLY | O_CLOEXEC, 0);
 }
 
 void text_close(int fd)
 {
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		own_syscall(SYS_close, fd);
 }
 
 /*
@@ -30,7 +32,7 @@ static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 	uint64_t end = ALIGN_UP(addr + len, 4096UL);
 	volatile uint8_t *to = (volatile uint8_t *)addr;
 
-	if (fd >= 0 && syscall(SYS_pwrite64, fd, bytes, len, addr) == (long)len)
+	if (fd >= 0 && own_syscall(SYS_pwrite64, fd, bytes, len, addr) == (long)len)
 		return true;
 	/* Executable all the while: what does this may lie in the same page. */
 	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)

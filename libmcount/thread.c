@@ -15,6 +15,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/leave.h"
 #include "libmcount/modules.h"
+#include "libmcount/seal.h"
 #include "libmcount/stacks.h"
 #include "libmcount/steer.h"
 #include "libmcount/counters.h"
@@ -51,7 +52,7 @@ void slow_call(void (*fn)(void *), void *arg)
 
 static pid_t current_tid(void)
 {
-	return syscall(SYS_gettid);
+	return own_syscall(SYS_gettid);
 }
 
 void thread_take_ring(struct thread *t)
@@ -180,10 +181,17 @@ static void begin_without_signals(void *arg)
 	uint64_t all = UINT64_MAX;
 	uint64_t before;
 
+	if (!seal_may_begin()) {
+		struct thread **result = arg;
+
+		self = *result = &probe_idle_thread;
+		atomic_fetch_add(&probe.arena->threads_sealed, 1);
+		return;
+	}
 	leave_enter();
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
 	begin(arg);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	leave_exit();
 }
 
@@ -282,6 +290,10 @@ void thread_after_fork(void)
 		session_go();
 	if (!probe.ready)
 		return;
+	if (!seal_may_talk()) {
+		session_cut_off();
+		return;
+	}
 	probe.parent_pid = probe.pid;
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();

@@ -9,6 +9,7 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/leave.h"
+#include "libmcount/seal.h"
 #include "utils/format/attach.h"
 
 #define BLOCK_BYTES (64UL << 10)
@@ -36,9 +37,9 @@ static struct block *block_with_room(uint64_t bytes)
 	if (total >= BYTES_MAX)
 		return NULL;
 
-	struct block *block = (struct block *)syscall(SYS_mmap, NULL, BLOCK_BYTES,
-						      PROT_READ | PROT_WRITE,
-						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct block *block = (struct block *)own_syscall(SYS_mmap, NULL, BLOCK_BYTES,
+							  PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (block == MAP_FAILED)
 		return NULL;

@@ -121,6 +121,9 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 /* Above all that a program can have mapped. */
 #define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
+/* AUDIT_ARCH_X86_64: what the kernel tells filters of system calls */
+#define ARCH_AUDIT 0xc000003eU
+
 /*
  * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how it hides it: by an exclusive or
  * with the thread's pointer guard at %fs:0x30 and a rotation.

@@ -736,6 +736,8 @@ FUNCTION syscall
 	je	1f
 	cmpq	$435, %rdi /* clone3 */
 	je	1f
+	cmpq	$157, %rdi /* prctl */
+	je	1f
 	cmpq	$317, %rdi /* seccomp */
 	jne	2f
 1:	SAVE_CALLER_SAVED

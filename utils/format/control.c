@@ -1,6 +1,8 @@
 /* Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has this, too: no libc. */
 #include "utils/format/control.h"
 
+#include <string.h>
+
 #include "utils/format/event_ids.h"
 
 /* Its path ends where the message does. */
@@ -194,6 +196,27 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The digits of ":digits", if that is all; NULL else. */
+static const char *filters_at(const char *text)
+{
+	size_t nr = 0;
+
+	if (*text != ':')
+		return NULL;
+	while (text[1 + nr] >= '0' && text[1 + nr] <= '9')
+		nr++;
+	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
+}
+
+/* The digits at the end of an address; NULL when there are none. */
+static const char *filters_of(const char *address)
+{
+	size_t len = strlen(address);
+
+	return len > CONTROL_FILTERS_DIGITS ? filters_at(address + len - CONTROL_FILTERS_DIGITS - 1)
+					    : NULL;
+}
+
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES])
 {
 	size_t len = 0;
@@ -212,7 +235,32 @@ size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_
 			return 0;
 		secret[i] = high << 4 | low;
 	}
-	return hex[2 * CONTROL_SECRET_BYTES] ? 0 : len;
+	hex += 2 * CONTROL_SECRET_BYTES;
+	return *hex && !filters_at(hex) ? 0 : len;
+}
+
+unsigned control_address_filters(const char *address)
+{
+	const char *digits = filters_of(address);
+	unsigned number = 0;
+
+	for (; digits && *digits; digits++)
+		number = number * 10 + (*digits - '0');
+	return number;
+}
+
+void control_address_add_filter(char *address)
+{
+	const char *digits = filters_of(address);
+	size_t first = digits ? digits - address : 0;
+
+	for (size_t i = first + CONTROL_FILTERS_DIGITS; digits && i-- > first;) {
+		if (address[i] != '9') {
+			address[i]++;
+			return;
+		}
+		address[i] = '0';
+	}
 }
 
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES], const uint8_t b[CONTROL_SECRET_BYTES])

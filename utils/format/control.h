@@ -42,6 +42,7 @@
  *
  * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by somebody who was, knows the
  * secret: it is in UTRAIL_SOCKET, behind the socket's name ("name:secret in hex"), and in each HELLO. Nobody else is answered.
+ * After that, ":" and five digits say how many filters of system calls (seccomp) a program has when it begins; without them there are none.
  * What a process may say of itself beyond that rests on its token, which WELCOME has brought and which only its forked children
  * share (doc/internals/trust.md).
  */
@@ -52,8 +53,11 @@
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
 #define CONTROL_NAME_SIZE  64 /* of the socket, with its NUL */
 
-#define CONTROL_SECRET_BYTES 16
-#define CONTROL_ADDRESS_SIZE (CONTROL_NAME_SIZE + 1 + 2 * CONTROL_SECRET_BYTES) /* with its NUL */
+#define CONTROL_SECRET_BYTES   16
+#define CONTROL_FILTERS_DIGITS 5
+#define CONTROL_ADDRESS_SIZE                                    \
+	(CONTROL_NAME_SIZE + 1 + 2 * CONTROL_SECRET_BYTES + 1 + \
+	 CONTROL_FILTERS_DIGITS) /* with its NUL */
 
 enum control_type {
 	CONTROL_HELLO = 1,
@@ -322,9 +326,13 @@ void control_stamp(void *message, enum control_type type, uint32_t flags, size_t
 struct control_error control_error_about(const void *packet, enum control_verdict verdict);
 
 /*
- * Take "name:secret" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form.
+ * Take "name:secret" or "name:secret:filters" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
+
+/* With how many filters of system calls programs begin, by a well-formed @address; and one more, if the address says how many. */
+unsigned control_address_filters(const char *address);
+void control_address_add_filter(char *address);
 
 /* Whether two secrets are the same, in the same time wherever they differ. */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],

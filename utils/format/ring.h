@@ -119,6 +119,9 @@ struct arena_forks {
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
  * @children_cut_off: forked, and could not reach the recorder
+ * @seals: filters of system calls (seccomp) that the process has put on itself: what the probe would need them for does not happen
+ * @threads_sealed: threads that began when that was not possible any more
+ * @talks_sealed: conversations that were not held for that reason
  * @events_undeclared: events that the program declares, of which the recorder could not be told
  * @threads_without_payloads: threads that found no second ring, so that their declared events were lost
  */
@@ -140,7 +143,9 @@ struct arena {
 	_Atomic uint32_t news;
 	_Atomic uint32_t events_undeclared;
 	_Atomic uint32_t threads_without_payloads;
-	uint32_t pad;
+	_Atomic uint32_t seals;
+	_Atomic uint32_t threads_sealed;
+	_Atomic uint32_t talks_sealed;
 	struct arena_forks forks;
 };
 #define ARENA_MAY_SKIP 20

@@ -89,6 +89,21 @@ static pid_t last_number(const char *line)
 	return last_of(line, &nr);
 }
 
+unsigned peer_own_filters(void)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	const char *number;
+
+	if (!read_status("/proc/self/status", &status))
+		return 0;
+	number = find_field(&status, "Seccomp_filters");
+	if (number)
+		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
+	/* Before Linux 5.9 it is known only whether there are any. */
+	number = find_field(&status, "Seccomp");
+	return number && strtoul(number, NULL, 10);
+}
+
 bool peer_is_elsewhere(pid_t os_pid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };

@@ -34,6 +34,10 @@ bool peer_is_pid(pid_t os_pid, pid_t pid);
 /* Whether process @os_pid is in a pid namespace below ours, where it has another number. */
 bool peer_is_elsewhere(pid_t os_pid);
 
+/* How many filters of system calls (seccomp) are on us, and so on what we start. */
+#define PEER_FILTERS_MAX 9999UL
+unsigned peer_own_filters(void);
+
 /* What is known of a thread that process @os_pid, which knows itself as @pid, calls one of its own. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */

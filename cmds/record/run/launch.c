@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/proc/filter.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
@@ -159,7 +160,8 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	if (launch->preload && others && *others)
 		strbuf_addf(preload, ":%s", others);
 	if (launch->address)
-		strbuf_addf(socket, CONTROL_ENV_SOCKET "=%s", launch->address);
+		strbuf_addf(socket, CONTROL_ENV_SOCKET "=%s:%0*u", launch->address,
+			    CONTROL_FILTERS_DIGITS, peer_own_filters() + (launch->filter != NULL));
 	while (environ[nr])
 		nr++;
 

@@ -18,6 +18,8 @@
 /* How old a committed record may get before it is in its file, when its segment does not fill up. */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
+/* Who has forbidden itself system calls may be unable to wake us, and loses what does not fit. */
+#define SEALED_INTERVAL_NS   1000000
 /* A thread may be kept from the CPU between looking at the clock and committing its record. */
 #define COMMIT_SLACK_NS	     20000000
 
@@ -229,11 +231,15 @@ static uint64_t scan_process(struct writers *writers, struct process *p, unsigne
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
 {
 	uint64_t taken = 0;
+	bool has_sealed = false;
 
 	pthread_rwlock_rdlock(&writers->processes->live_lock);
-	for (struct process *p = writers->processes->live; p; p = p->next_live)
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		taken += scan_process(writers, p, index, everything);
+		has_sealed |= atomic_load(&p->arena->seals) != 0;
+	}
 	pthread_rwlock_unlock(&writers->processes->live_lock);
+	atomic_store_explicit(&writers->has_sealed, has_sealed, memory_order_relaxed);
 	return taken;
 }
 
@@ -282,6 +288,9 @@ static void *writer_main(void *arg)
 
 		/* Whoever wakes us meanwhile does not put off what is due for the others. */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
+
+		if (atomic_load_explicit(&writers->has_sealed, memory_order_relaxed))
+			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
 		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
 		atomic_store(sleeping, 1);

@@ -36,6 +36,7 @@ struct writers {
 	unsigned nr;
 	_Atomic bool stopping;
 	_Atomic bool is_followed;
+	_Atomic bool has_sealed; /* processes that may not wake us: struct arena, @seals */
 	_Atomic uint64_t *flushed_ns;
 	struct flight flight;
 	_Atomic uint64_t records_lost;

@@ -31,6 +31,9 @@ static void drop(struct processes *procs, struct process *proc)
 	procs->notes.points_failed += atomic_load(&proc->notes->points_failed);
 	procs->notes.threads_caged += atomic_load(&proc->notes->threads_caged);
 	procs->notes.threads_shared += atomic_load(&proc->notes->threads_shared);
+	procs->notes.sealed += atomic_load(&proc->notes->seals) != 0;
+	procs->notes.threads_sealed += atomic_load(&proc->notes->threads_sealed);
+	procs->notes.talks_sealed += atomic_load(&proc->notes->talks_sealed);
 	procs->notes.children_cut_off += atomic_load(&proc->notes->children_cut_off);
 	procs->notes.events_undeclared += atomic_load(&proc->notes->events_undeclared);
 	procs->notes.threads_without_payloads += atomic_load(

@@ -24,6 +24,9 @@ struct notes {
 	uint64_t threads_caged;
 	uint64_t threads_shared;
 	uint64_t children_cut_off;
+	uint64_t sealed; /* processes */
+	uint64_t threads_sealed;
+	uint64_t talks_sealed;
 	uint64_t events_undeclared;
 	uint64_t threads_without_payloads;
 };

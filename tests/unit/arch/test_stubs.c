@@ -54,7 +54,7 @@ static struct {
 	long failed;
 } seen;
 
-uint32_t probe_syscall(long number, uint64_t first)
+uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third)
 {
 	seen.number = number;
 	seen.first = first;

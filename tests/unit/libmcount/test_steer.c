@@ -8,6 +8,7 @@
 
 #include "libmcount/aside.h"
 #include "libmcount/modules.h"
+#include "libmcount/seal.h"
 #include "tests/unit/lib/sketch.h"
 #include "tests/unit/lib/unit.h"
 
@@ -238,9 +239,9 @@ static void what_is_skipped_is_so_by_the_plan_in_force(void **state)
 static void in_a_cage_nobody_asks(void **state)
 {
 	start(PLAN_STEERABLE);
-	assert_false(steer_is_caged());
-	steer_leave_alone();
-	assert_true(steer_is_caged());
+	assert_true(seal_may_talk());
+	seal_all();
+	assert_false(seal_may_talk());
 	control->plan_generation = 9;
 	arena->news = 1;
 	steer_obey(t);

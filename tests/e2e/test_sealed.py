@@ -1,0 +1,118 @@
+"""Programs that forbid themselves system calls (seccomp): what the probe does must not be what they die of."""
+import os
+import random
+import subprocess
+
+import pytest
+
+from programs import SOURCES
+from tools import utrail
+
+SEEDS = range(int(os.environ.get("UTRAIL_SEALED_SEEDS", "12")))
+BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"], "none": []}
+OPTIONS = [[], ["-e"], ["--compact"], ["--flight=1m"], ["-a"], ["-t", "1us"], ["-b", "256k"], ["--no-libcall"],
+           ["-F", "middle"], ["--compact", "-a"]]
+
+
+def compiled(workdir, source, build, *more):
+    exe = workdir / f"{build}-prog"
+    subprocess.run(["gcc", "-O1", "-g", "-w", *BUILDS[build], "-o", exe, source, "-lpthread", *more], check=True)
+    return exe
+
+
+def status_of(*command):
+    status = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60).returncode
+    return 128 - status if status < 0 else status
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_filter(workdir, seed):
+    """Any set of calls forbidden, by kill, errno or trap: the status is as untraced."""
+    rnd = random.Random(seed)
+    build, options = rnd.choice(list(BUILDS)), rnd.choice(OPTIONS)
+    source = SOURCES / "sealed_random.c"
+    # The untraced one is compiled without hooks: at exit those of -pg write a file.
+    expected = status_of(compiled(workdir, source, "none"), str(seed))
+    result = utrail("record", "--force", *options, *(["-P", "."] if build == "none" else []),
+                    compiled(workdir, source, build), str(seed))
+    assert result.status == expected, result.err
+
+
+FULL = r"""
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile int sum;
+__attribute__((noinline)) void leaf(int i) { sum += i; }
+#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+static struct sock_filter code[] = {
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOWED
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+};
+static struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && argv[1][0] == 'x') {
+		for (int i = 0; i < 1000; i++)
+			leaf(i);
+		_exit(4);
+	}
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (SEAL)
+		_exit(9);
+	for (int i = 0; i < 2000000; i++)
+		leaf(i);
+	LAST;
+	_exit(3);
+}
+"""
+WAYS = {
+    "prctl": "prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)",
+    "seccomp": "syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter)",
+    "prctl-by-number": "syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)",
+}
+
+
+def full(workdir, build, way, allowed="", last=""):
+    (workdir / "full.c").write_text(FULL)
+    return compiled(workdir, workdir / "full.c", build, f"-DSEAL={WAYS[way]}", f"-DALLOWED={allowed}", f"-DLAST={last}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("build", BUILDS)
+def test_full_ring(workdir, build, way):
+    """Two million calls after the seal; what did not fit is said, and no more than that is missing."""
+    patch = ["-P", "."] if build == "none" else []
+    result = utrail("record", "--force", *patch, full(workdir, build, way))
+    assert result.status == 3, result.err
+    shown = utrail("report").must().out
+    calls = next(int(line.split()[-2]) for line in shown.splitlines() if line.split()[-1:] == ["leaf"])
+    assert 1000 < calls <= 2000000
+    assert calls == 2000000 or "have forbidden themselves system calls (seccomp)" in result.err
+
+
+def test_executed_by_a_sealed_one(workdir):
+    """What a sealed program executes begins with a filter that nobody of ours has read, and is left alone."""
+    loads = ["execve", "mmap", "mprotect", "munmap", "openat", "read", "close", "newfstatat", "fstat", "pread64", "brk", "access",
+             "arch_prctl", "set_tid_address", "set_robust_list", "rseq", "prlimit64", "getrandom", "exit", "futex"]
+    allowed = "".join(f"ALLOW(SYS_{name})," for name in loads)
+    exe = full(workdir, "cyg", "prctl", allowed, 'char *a[] = { argv[0], "x", 0 }; execv(argv[0], a)')
+    assert status_of(exe) == 4
+    result = utrail("record", exe)
+    assert result.status == 4, result.err
+
+
+def test_permissive(workdir):
+    """A filter that forbids what is not ours costs nothing, also in what is executed then."""
+    (workdir / "full.c").write_text(FULL.replace("ALLOWED", "").replace("SECCOMP_RET_KILL_PROCESS", "SECCOMP_RET_ALLOW"))
+    exe = compiled(workdir, workdir / "full.c", "pg", f"-DSEAL={WAYS['prctl']}",
+                   '-DLAST=char *a[] = { argv[0], "x", 0 }; execv(argv[0], a)')
+    result = utrail("record", exe)
+    assert (result.status, result.err) == (4, "")
+    assert " 2001000 " in utrail("report").must().out

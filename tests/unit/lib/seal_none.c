@@ -1,0 +1,9 @@
+/* For parts of the probe by themselves: a process that has forbidden itself nothing. */
+#include "libmcount/seal.h"
+
+struct seal seal;
+
+long seal_refuse(void)
+{
+	return -1;
+}
