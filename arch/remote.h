@@ -37,8 +37,8 @@ uint64_t arch_remote_pc(const struct arch_remote *r);
 uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
-/* The system call that the thread was in when it was stopped, with its first two arguments; -1: none. */
-long arch_remote_system_call(const struct arch_remote *r, uint64_t args[2]);
+/* The system call that the thread was in when it was stopped, with its first four arguments; -1: none. */
+long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
  * The kernel has ended a system call because the thread was to stop, and not because of a signal: have it begun again. True when it has been

@@ -507,7 +507,9 @@ static int exit_status(const struct run *run)
 		msg_warn(msg, "processes that the command has left behind go on; what they do "
 			      "from now on is not recorded");
 	if (status == RECORDER_STATUS_UNKNOWN)
-		return CMD_DONE;
+		return run->end.has_stayed ? CMD_FAILED : CMD_DONE;
+	if (WIFSIGNALED(status) && run->nr_pids)
+		return 128 + WTERMSIG(status);
 	if (WIFSIGNALED(status)) {
 		msg_warn(msg, "child terminated by signal: %d: %s", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));

@@ -25,7 +25,7 @@ void arch_remote_set_pc(struct arch_remote *r, uint64_t pc)
 {
 }
 
-long arch_remote_system_call(const struct arch_remote *r, uint64_t args[2])
+long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4])
 {
 	return -1;
 }

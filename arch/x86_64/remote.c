@@ -83,12 +83,14 @@ static bool is_restarted(int64_t result)
 	       result == -ERESTART_RESTARTBLOCK;
 }
 
-long arch_remote_system_call(const struct arch_remote *r, uint64_t args[2])
+long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4])
 {
 	int64_t nr = r->words[ORIG_RAX];
 
 	args[0] = r->words[RDI];
 	args[1] = r->words[RSI];
+	args[2] = r->words[RDX];
+	args[3] = r->words[R10];
 	return nr >= 0 && is_restarted(r->words[RAX]) ? nr : -1;
 }
 
@@ -99,6 +101,9 @@ bool arch_remote_restart(struct arch_remote *r)
 	switch ((int64_t)r->words[ORIG_RAX]) {
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_io_pgetevents:
+	case SYS_recvmmsg:
 	case SYS_rt_sigtimedwait:
 	case SYS_semop:
 	case SYS_semtimedop:

@@ -93,7 +93,7 @@ static int put_back(const struct world *w, struct world_thread *t, const uint64_
 static long interrupted_call(const struct world *w, const struct world_thread *t)
 {
 	uint8_t code[ARCH_REMOTE_NUMBER_BYTES];
-	uint64_t args[2];
+	uint64_t args[4];
 	long nr = arch_remote_system_call(&t->regs, args);
 	long of = -1;
 

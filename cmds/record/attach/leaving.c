@@ -154,6 +154,16 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 	if (!attaching_find_probe(a))
 		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
 	ret = attaching_begin_calls(a, err);
+	if (ret == -EBUSY)
+		err_set(err, ret,
+			"cannot leave process %d: at no time was a thread of it seen where it may "
+			"be made "
+			"to unload the probe (they wait for a lock, are in handlers of signals, or "
+			"in the C "
+			"library itself); hooks and the probe stay, and do nothing when we are "
+			"gone; 'utrail "
+			"record -p %d' takes them out when that is over",
+			pid, pid);
 	if (ret == 0)
 		ret = attaching_take_out(a, err);
 	attaching_end_calls(a);

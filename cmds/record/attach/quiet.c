@@ -25,40 +25,14 @@ const char *const quiet_probe_names[] = { QUIET_PROBE, "memfd:" QUIET_PROBE, NUL
 #define LOOK_WAIT_US 5000
 
 /*
- * A program waits in these by itself, or its C library does with no lock of its allocator or of the dynamic linker. (What these
- * two do is to map, open and read, and to wait by the plain FUTEX_WAIT.)
+ * The thread stands in a system call that begins again, whichever that is: it waits for something, of the program's or of nobody's, and so
+ * does the C library for it, with no lock of its allocator or of the dynamic linker. For what these two do is to map, open and read, in
+ * the linker's own code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With an end, and so in
+ * restart_syscall(2), which a sleep becomes when it is stopped once, it is no lock of theirs.)
  */
-static bool waits_for_events(long nr, const uint64_t args[2])
+static bool waits_for_events(long nr, const uint64_t args[4])
 {
-	static const short calls[] = {
-		SYS_nanosleep,	 SYS_clock_nanosleep, SYS_ppoll,	 SYS_pselect6,
-		SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_wait4,
-		SYS_waitid,	 SYS_accept4,	      SYS_recvfrom,	 SYS_recvmsg,
-		SYS_read,	 SYS_write,	      SYS_sendto,	 SYS_sendmsg,
-		SYS_msgrcv,	 SYS_io_getevents,    SYS_flock,	 SYS_sendfile,
-		SYS_connect,
-	/* Not every machine has these. */
-#ifdef SYS_poll
-		SYS_poll,	 SYS_epoll_wait,      SYS_pause,
-#endif
-#ifdef SYS_select
-		SYS_select,
-#endif
-#ifdef SYS_accept
-		SYS_accept,
-#endif
-#ifdef SYS_semop
-		SYS_semop,	 SYS_semtimedop,
-#endif
-	};
-
-	if (nr == SYS_futex)
-		return (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (nr == calls[i])
-			return true;
-	}
-	return false;
+	return nr != SYS_futex || (args[1] & FUTEX_CMD_MASK) != FUTEX_WAIT || args[3];
 }
 
 static bool begins_with_any(const char *name, const char *const *names)
@@ -113,7 +87,7 @@ static bool is_in_handler(const struct world *w, const struct maps *maps,
 static bool is_quiet(const struct world *w, const struct maps *maps, const struct world_thread *t)
 {
 	const struct mapping *code = maps_find(maps, arch_remote_pc(&t->regs));
-	uint64_t args[2];
+	uint64_t args[4];
 	long nr = arch_remote_system_call(&t->regs, args);
 
 	if (!code || code->path[0] != '/' || begins_with_any(file_of(code), quiet_linker_names) ||

@@ -425,7 +425,7 @@ int world_step_out(struct world *w, struct world_thread *t, uint64_t start, uint
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
 		/* The next one would begin the call again, and wait in it. */
-		uint64_t args[2];
+		uint64_t args[4];
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
 			return -EBUSY;

@@ -16,6 +16,7 @@
 #include "cmds/record/attach/attach.h"
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/target.h"
+#include "cmds/record/run/ends.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
 
@@ -260,9 +261,11 @@ static int wait_for_end(struct attachment *a)
 	return 0;
 }
 
-/* Those too that they have forked. One that ends meanwhile needs no leaving. */
-static void leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
+/* Those too that they have forked. One that ends meanwhile needs no leaving. False: a process is not as it was before. */
+static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
+	bool all_left = true;
+
 	for (struct process *p = a->rec->processes.first; p; p = p->next) {
 		struct uft_err err = { 0 };
 
@@ -272,8 +275,22 @@ static void leave_all(struct run *run, struct attachment *a, const struct attach
 		int ret = attach_end(p->os_pid, how, &err);
 
 		serve_a_moment(a);
-		if (ret < 0 && ret != -ESRCH && !peer_has_ended(p->pidfd, PEER_END_MS))
+		if (ret < 0 && ret != -ESRCH && !peer_has_ended(p->pidfd, PEER_END_MS)) {
 			msg_warn(&run->opts->msg, "%s", err.text);
+			all_left = false;
+		}
+	}
+	return all_left;
+}
+
+/* What has become of them: the first one that failed is what our own status says. */
+static void tell_ends(struct run *run, struct end *ends)
+{
+	for (size_t i = 0; i < run->nr_pids; i++) {
+		int status = ends_tell(&ends[i], &run->opts->msg);
+
+		if (status > 0 && run->end.status <= 0)
+			run->end.status = status;
 	}
 }
 
@@ -282,8 +299,13 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 	struct attachment a = { .rec = rec, .signal_fd = -1, .timer_fd = -1 };
 	const struct attach_how how = { rec->channel.address, run->library, &run->opts->msg,
 					serve_a_moment, &a };
-	int ret = watch(&a, err);
+	struct end *ends cleanup_free = calloc(run->nr_pids, sizeof(*ends));
+	int ret = ends ? watch(&a, err) : err_set_errno(err, -ENOMEM, "cannot attach");
 
+	if (!ends)
+		return ret;
+	for (size_t i = 0; i < run->nr_pids; i++)
+		ends_watch(&ends[i], run->pids[i], &rec->loop);
 	run->end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 	for (size_t i = 0; ret == 0 && i < run->nr_pids && !a.is_over; i++)
 		ret = attach_begin(run->pids[i], &how, err);
@@ -293,7 +315,8 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 		if (ret < 0)
 			err_set_errno(err, ret, "cannot wait for the processes");
 	}
-	leave_all(run, &a, &how);
+	run->end.has_stayed = !leave_all(run, &a, &how);
 	unwatch(&a);
+	tell_ends(run, ends);
 	return ret;
 }

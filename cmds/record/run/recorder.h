@@ -72,12 +72,14 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its status), or still runs
  * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
  * @has_left_rest: processes that it has left behind still run, and nobody waits for them (settings' @leaves_rest)
+ * @has_stayed: a process that was attached to could not be left as it was
  * @usage: its resources
  */
 struct recorder_end {
 	int status;
 	int given_up;
 	bool has_left_rest;
+	bool has_stayed;
 	struct rusage usage;
 };
 

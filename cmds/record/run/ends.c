@@ -1,0 +1,110 @@
+/* How processes end that are no children of ours (see ends.h). */
+#include "cmds/record/run/ends.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/base/peer.h"
+#include "utils/base/compiler.h"
+#include "utils/base/fd.h"
+#include "utils/base/strbuf.h"
+
+/* pidfd_info of linux/pidfd.h, as of Linux 6.15. */
+struct pidfd_end {
+	uint64_t mask;
+	uint64_t cgroup;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define PIDFD_END_WANTED (1ULL << 3)
+#define PIDFD_END_GET	 _IOWR(0xFF, 11, struct pidfd_end)
+
+#define STAT_MAX 4096
+
+/* When its parent has waited for it already. */
+static bool ask_kernel(struct end *end)
+{
+	struct pidfd_end info = { .mask = PIDFD_END_WANTED };
+
+	if (ioctl(end->pidfd, PIDFD_END_GET, &info) < 0 || !(info.mask & PIDFD_END_WANTED))
+		return false;
+	end->status = info.exit_code;
+	return true;
+}
+
+/* Before that: proc_pid_stat(5), whose last number it is. As long as the number is its own nobody else has it. */
+static bool ask_proc(struct end *end)
+{
+	struct strbuf stat cleanup_strbuf = { 0 };
+	char path[64];
+	const char *at;
+	bool is_zombie;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", end->pid);
+	if (file_read_all(path, STAT_MAX, &stat, NULL) < 0 ||
+	    syscall(SYS_pidfd_send_signal, end->pidfd, 0, NULL, 0) < 0)
+		return false;
+	at = strrchr(strbuf_str(&stat), ')');
+	is_zombie = at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
+	at = at ? strrchr(at, ' ') : NULL;
+	return is_zombie && sscanf(at, "%d", &end->status) == 1;
+}
+
+static void note_end(struct end *end)
+{
+	end->has_ended = true;
+	for (int i = 0; i < 2 && !end->is_known; i++)
+		end->is_known = ask_proc(end) || ask_kernel(end);
+	loop_unwatch(end->loop, end->pidfd, &end->watcher);
+	close(end->pidfd);
+	end->pidfd = -1;
+}
+
+static void serve_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	note_end(container_of(watcher, struct end, watcher));
+}
+
+void ends_watch(struct end *end, pid_t pid, struct loop *loop)
+{
+	*end = (struct end){ .pid = pid, .loop = loop };
+	end->watcher = (struct watcher){ .serve = serve_end, .owner = end };
+	end->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (end->pidfd >= 0 && loop_watch(loop, end->pidfd, &end->watcher) < 0) {
+		close(end->pidfd);
+		end->pidfd = -1;
+	}
+}
+
+int ends_tell(struct end *end, const struct msg *msg)
+{
+	if (end->pidfd >= 0 && peer_has_ended(end->pidfd, 0))
+		note_end(end);
+	if (end->pidfd >= 0) {
+		loop_unwatch(end->loop, end->pidfd, &end->watcher);
+		close(end->pidfd);
+		end->pidfd = -1;
+	}
+	if (!end->has_ended)
+		return -1;
+	if (!end->is_known) {
+		msg_warn(msg,
+			 "process %d has ended while it was recorded; how is not known: its "
+			 "parent has waited for it, and this kernel does not tell anybody else",
+			 end->pid);
+		return -1;
+	}
+	if (WIFSIGNALED(end->status))
+		msg_warn(msg,
+			 "process %d was ended by signal %d (%s) while it was recorded; the "
+			 "recording may have had a part in that: look whether it happens without, "
+			 "and with -e or fewer functions (-P)",
+			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
+	return end->status;
+}

@@ -1,0 +1,72 @@
+"""record -p to a process that sleeps in a system call: left as it was, each time, also when it was stopped and continued between."""
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import SOURCES
+from tools import utrail, wait_until
+
+ROUNDS = int(os.environ.get("UTRAIL_SLEEP_ROUNDS", "2"))
+SOURCE = SOURCES / "attach" / "sleepers.c"
+CALLS = re.findall(r'strcmp\(w, "(\w+)"\)', SOURCE.read_text())
+
+
+@pytest.fixture(scope="module")
+def exe(tmp_path_factory):
+    made = tmp_path_factory.mktemp("sleepers") / "sleepers"
+    subprocess.run(["gcc", "-w", "-O1", "-o", made, SOURCE, "-lpthread"], check=True)
+    return made
+
+
+def state(pid, exe):
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    text = b""
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in lines:
+            fields = line.split()
+            if fields[-1] == str(exe) and "x" in fields[1]:
+                start, end = (int(x, 16) for x in fields[0].split("-"))
+                memory.seek(start)
+                text += memory.read(end - start)
+    return text, [line for line in lines if "libmcount" in line or "memfd" in line]
+
+
+def is_in(pid, letter):
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == letter
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_sleeper(workdir, exe, call):
+    program = subprocess.Popen([exe, call], stdout=subprocess.PIPE)
+    try:
+        program.stdout.readline()
+        wait_until(lambda: is_in(program.pid, "S"))
+        before = state(program.pid, exe)
+        for _ in range(ROUNDS):
+            result = utrail("record", "--force", "-p", str(program.pid), "-P", ".", "--for", "0.1s")
+            assert result.status == 0, result.err
+            assert program.poll() is None and state(program.pid, exe) == before
+            program.send_signal(signal.SIGSTOP)
+            wait_until(lambda: is_in(program.pid, "T"))
+            program.send_signal(signal.SIGCONT)
+            wait_until(lambda: is_in(program.pid, "S"))
+    finally:
+        program.kill()
+        program.wait()
+
+
+@pytest.mark.parametrize("how,status", [("-SEGV", 128 + signal.SIGSEGV), ("-KILL", 128 + signal.SIGKILL)])
+def test_it_dies(workdir, exe, how, status):
+    """What an attached process died of is said, and is our status."""
+    program = subprocess.Popen([exe, "sleep"], stdout=subprocess.PIPE)
+    program.stdout.readline()
+    wait_until(lambda: is_in(program.pid, "S"))
+    killer = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill {how} {program.pid}"])
+    result = utrail("record", "-p", str(program.pid), "-P", ".", "--for", "20s")
+    killer.wait()
+    program.wait()
+    assert result.status == status, result.err
+    assert f"process {program.pid} was ended by signal" in result.err
