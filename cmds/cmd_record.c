@@ -642,6 +642,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	warn_about_losses(run, &rec);
+	traceme_warn(&run->end.traceme, &run->opts->msg);
 	facts_after_run(run, &rec);
 	if (!warn_about_filters(run, &rec))
 		warn_about_nothing(run, &rec);
@@ -672,6 +673,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 static int run_nop(struct run *run, struct uft_err *err)
 {
 	struct launched child;
+	siginfo_t info = { 0 };
 
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
 
@@ -681,8 +683,20 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
+	/* Its threads may stop, too; whoever else ends was left to us by who has become us by exec. */
+	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
+			if (errno != EINTR)
+				break;
+		} else if (info.si_code == CLD_TRAPPED) {
+			traceme_let_go(&run->end.traceme);
+		} else if (info.si_pid != child.pid) {
+			waitid(P_PID, info.si_pid, &info, WEXITED | __WALL);
+		}
+	}
 	while (wait4(child.pid, &run->end.status, 0, &run->end.usage) < 0 && errno == EINTR)
 		;
+	traceme_warn(&run->end.traceme, &run->opts->msg);
 	run->elapsed_ns = since_ns(run->started);
 	if (run->opts->show_time)
 		print_times(run);

@@ -245,6 +245,27 @@ def test_ignored_children(name):
     assert status == 7 and int(line.split()[1], 16) >> (signal.SIGCHLD - 1) & 1
 
 
+@pytest.mark.parametrize("options", [["record"], ["record", "-e"], ["record", "--nop"], ["live"]], ids=" ".join)
+@pytest.mark.parametrize("way", ["handled", "thread", "stop", "exec", "trap", "killed"])
+def test_program_that_asks_for_a_tracer(way, options):
+    """PTRACE_TRACEME makes us its tracer: it is let go at its first signal, which it gets, and that is said."""
+    proc = start(UTRAIL, *options, exe_of("traceme"), way)
+    status, out, err = finish(proc, way)
+    assert "asked" in out and "refused" not in out
+    assert status == (128 + signal.SIGTERM if way == "killed" else 6), err
+    (line,) = [line for line in err.splitlines() if "PTRACE_TRACEME" in line]
+    assert ("for a tracer alone" in line) == (way in ("stop", "exec"))
+
+
+@pytest.mark.parametrize("way", ["handled", "thread", "exec", "trap", "killed"])
+def test_program_that_asks_for_a_second_tracer(way):
+    """With --proc=ptrace it has one already."""
+    proc = start(UTRAIL, "record", "--proc=ptrace", exe_of("traceme"), way)
+    status, out, err = finish(proc, way)
+    assert status == (128 + signal.SIGTERM if way == "killed" else 6), err
+    assert "refused" in out and "PTRACE_TRACEME" not in err
+
+
 def test_interrupt_ends_what_is_shown(tmp_path):
     """The program has ended, its output is long and nobody reads it: who interrupts then is not left waiting."""
     for options in ([], ["--no-follow"]):

@@ -138,6 +138,13 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 		start_ticking(life);
 }
 
+/* While its hooks change its stops are the business of who changes them (attach_patch()). */
+static void let_go(struct lifetime *life)
+{
+	if (life->is_parent && !proc_tells_end(&life->rec->proc) && !life->rec->service.is_busy)
+		traceme_let_go(&life->end->traceme);
+}
+
 static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct lifetime *life = container_of(watcher, struct lifetime, signals);
@@ -146,6 +153,8 @@ static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/* Whether it has ended already makes a difference to an interrupt. */
 		reap_program(life);
+		if (info.ssi_signo == SIGCHLD)
+			let_go(life);
 		if (info.ssi_signo == SIGUSR1) {
 			unsigned nr_tasks;
 
@@ -192,6 +201,8 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
+	/* Its first stop may have been told before its signal was watched. */
+	let_go(life);
 	reap_program(life);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "cmds/record/control/steering.h"
 #include "cmds/record/plan/plan.h"
 #include "cmds/record/proc/proc.h"
+#include "cmds/record/run/traceme.h"
 #include "cmds/record/sources/kernel.h"
 #include "cmds/record/sources/perf.h"
 #include "cmds/record/sources/sources.h"
@@ -73,6 +74,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
  * @has_left_rest: processes that it has left behind still run, and nobody waits for them (settings' @leaves_rest)
  * @has_stayed: a process that was attached to could not be left as it was
+ * @traceme: who asked us to be its tracer
  * @usage: its resources
  */
 struct recorder_end {
@@ -80,6 +82,7 @@ struct recorder_end {
 	int given_up;
 	bool has_left_rest;
 	bool has_stayed;
+	struct traceme traceme;
 	struct rusage usage;
 };
 

@@ -1,0 +1,98 @@
+/* Children that asked for tracing by their parent (see traceme.h). */
+#include "cmds/record/run/traceme.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "utils/base/fd.h"
+#include "utils/base/strbuf.h"
+
+/* In /proc/<pid>/stat, after the name: the stack pointer that a program starts with. */
+#define STAT_START_STACK 28
+
+static uint64_t start_stack(pid_t tid)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	char path[64];
+	char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	at = file_read_all(path, 65536, &text, NULL) == 0 ? strrchr(strbuf_str(&text), ')') : NULL;
+	for (int field = 2; at && field < STAT_START_STACK; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* The kernel tells a tracer of an exec by SIGTRAP, before the first instruction; without a tracer there is no such signal. */
+static bool tells_exec(pid_t tid, const siginfo_t *info)
+{
+	struct __ptrace_syscall_info now = { 0 };
+
+	return info->si_signo == SIGTRAP && info->si_code == SI_USER &&
+	       ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(now), &now) > 0 &&
+	       now.stack_pointer == start_stack(tid);
+}
+
+/* By raise(SIGSTOP) a child waits until its tracer is ready. */
+static bool waits_for_tracer(pid_t pid, const siginfo_t *info)
+{
+	return info->si_signo == SIGSTOP && info->si_code <= 0 && info->si_pid == pid;
+}
+
+/* False: it is not ours to let go. */
+static bool let_go(struct traceme *seen, pid_t tid)
+{
+	siginfo_t info = { 0 };
+	int sig = 0;
+
+	/* EINVAL: it is stopped with the others of its process, and stays so untraced. */
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
+		if (errno != EINVAL)
+			return false;
+	} else if (!tells_exec(tid, &info) && !waits_for_tracer(tid, &info)) {
+		sig = info.si_signo;
+	}
+	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)sig) < 0)
+		return false;
+	if (!seen->tid)
+		*seen = (struct traceme){ tid, info.si_signo, sig != 0 };
+	return true;
+}
+
+/* Somebody else's tracee may stand in front of ours: it is looked at once more when that one goes on, which makes a SIGCHLD, too. */
+void traceme_let_go(struct traceme *seen)
+{
+	for (;;) {
+		siginfo_t stop = { 0 };
+
+		if (waitid(P_ALL, 0, &stop, WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0 ||
+		    !stop.si_pid)
+			return;
+		if (stop.si_code == CLD_TRAPPED) {
+			/* With an event it is one that was seized. */
+			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
+				return;
+		} else {
+			/* Not traced: the shell's business, as without us. */
+			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
+		}
+	}
+}
+
+void traceme_warn(const struct traceme *seen, const struct msg *msg)
+{
+	if (!seen->tid)
+		return;
+	msg_warn(msg,
+		 "task %d asked its parent to trace it (PTRACE_TRACEME), which utrail is here: it "
+		 "went on "
+		 "untraced at its first signal, %d (%s), which was %s",
+		 seen->tid, seen->sig, seen->sig ? strsignal(seen->sig) : "stop",
+		 seen->was_passed_on ? "passed on" : "for a tracer alone");
+}
