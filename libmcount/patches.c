@@ -105,6 +105,7 @@ struct adoption {
 	const struct plan_patch *plans;
 	const struct plan_operand *operands;
 	enum patches_text text;
+	bool is_loaded;
 	uint32_t failed;
 };
 
@@ -290,6 +291,7 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	if (info->dlpi_addr != module->load_bias ||
 	    !patches_is_within(info, module->patches[0].site, ARCH_JUMP_BYTES, PF_X))
 		return 0;
+	a->is_loaded = true;
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
 		/* Of a process that runs the recorder stops all threads first. */
@@ -361,6 +363,9 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		/* It is in no list: nothing of it came in. */
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
+		/* Who has executed another program since, or closed the module, has nothing to patch. */
+		if (a.module && !a.is_loaded && text == PATCHES_OUT)
+			continue;
 		atomic_fetch_add(&probe.arena->points_failed, a.failed);
 	}
 }

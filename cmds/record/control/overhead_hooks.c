@@ -26,14 +26,19 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 
 /* --- what is there --- */
 
-/* Of a place that cannot be read nothing is known: it is as if it were there. */
+/*
+ * Of a process that cannot be read nothing is known: it is as if it were there. Where it can, but not at this place, it is another program
+ * by now (execve(2)), or has closed the module.
+ */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
 	uint8_t there[PLAN_PATCH_ORIGINAL];
 	size_t len = MIN((size_t)patch->bytes, sizeof(there));
 
-	if (pread(memory, there, len, (off_t)patch->site) != (ssize_t)len)
+	if (memory < 0)
 		return true;
+	if (pread(memory, there, len, (off_t)patch->site) != (ssize_t)len)
+		return false;
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
@@ -106,6 +111,7 @@ static int take_out_of(struct overhead *o, const struct process *p, struct uft_e
 			process_patches_add_left_out(&patches, known, p->modules[i], i == 0);
 	}
 	process_patches_sort(&patches);
+	process_patches_keep_wanted(&patches);
 	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted) ||
 	    strbuf_oom(&patches.ends))
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);

@@ -138,6 +138,12 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 				  const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);
 
+/*
+ * Once they are sorted, for a process that gets no hook that it has not had: of @all keep only what is to be in its text. A hook that is
+ * to go and that its probe does not know is not there.
+ */
+void process_patches_keep_wanted(struct process_patches *patches);
+
 /* The one of @ends that is at @site, once they are sorted; NULL: what is there tells no end. */
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 

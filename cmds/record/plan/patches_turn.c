@@ -498,6 +498,32 @@ void process_patches_sort(struct process_patches *patches)
 	sort(&patches->ends, sizeof(struct patch_end));
 }
 
+/* Those that belong together end with one that is not silent. */
+void process_patches_keep_wanted(struct process_patches *patches)
+{
+	struct plan_patch *list = (struct plan_patch *)patches->all.data;
+	size_t nr = patches->all.len / sizeof(*list);
+	size_t nr_kept = 0;
+	bool is_wanted = false;
+
+	for (size_t i = 0, first = 0; i < nr; i++) {
+		const struct strbuf *wanted = &patches->wanted;
+
+		is_wanted |= wanted->len &&
+			     bsearch(&list[i].site, wanted->data, wanted->len / sizeof(uint64_t),
+				     sizeof(uint64_t), order_u64);
+		if (list[i].flags & PLAN_PATCH_SILENT)
+			continue;
+		if (is_wanted) {
+			memmove(&list[nr_kept], &list[first], (i + 1 - first) * sizeof(*list));
+			nr_kept += i + 1 - first;
+		}
+		is_wanted = false;
+		first = i + 1;
+	}
+	patches->all.len = nr_kept * sizeof(*list);
+}
+
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site)
 {
 	const struct strbuf *ends = &patches->ends;

@@ -331,6 +331,15 @@ static void patches_that_are_out_are_not_written(void **state)
 	assert_true(is_as_before(plan));
 }
 
+/* The recorder has looked at the modules of the program that was there before execve(2). */
+static void patches_that_are_out_do_not_fail_for_a_module_that_is_gone(void **state)
+{
+	add(0, PATCH_ENTRY, 5)->load_bias = bias + 4096;
+	assert_int_equal(adopt(PATCHES_OUT), 0);
+	assert_null(patched_modules);
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+}
+
 /* A module that was closed and came back has its own code. */
 static void a_module_that_came_back_is_patched_again(void **state)
 {
@@ -461,6 +470,7 @@ int main(void)
 		TEST(a_short_patch_leads_to_the_one_before),
 		TEST(a_silent_patch_with_code_has_nothing_in_front_of_it),
 		TEST(patches_that_are_out_are_not_written),
+		TEST(patches_that_are_out_do_not_fail_for_a_module_that_is_gone),
 		TEST(a_module_that_came_back_is_patched_again),
 		TEST(the_recorder_writes_what_is_to_change),
 		TEST(a_patch_in_two_pages_is_none_where_it_is_taken_out_again),

@@ -330,6 +330,32 @@ static void what_is_left_out_has_no_hooks_whoever_comes(void **state)
 	drop(&h);
 }
 
+/* A process that never had a hook is not to make stubs for it when that is taken out of others. */
+static void only_what_is_wanted_is_made_known(void **state)
+{
+	static const struct control_module module = { .load_bias = BIAS };
+	struct by_hand h = by_hand();
+	const struct plan_patch *all;
+
+	put(&h, (struct found_patch){ .patch = { .site = 0x100 }, .is_out = true });
+	put(&h, (struct found_patch){ .patch = { .site = 0x200, .flags = PLAN_PATCH_SILENT } });
+	put(&h, (struct found_patch){ .patch = { .site = 0x210 } });
+	put(&h, (struct found_patch){ .patch = { .site = 0x300, .flags = PLAN_PATCH_SILENT },
+				      .is_out = true });
+	put(&h, (struct found_patch){ .patch = { .site = 0x310 }, .is_out = true });
+	put(&h, (struct found_patch){ .patch = { .site = 0x400, .what = PATCH_NOP } });
+	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
+	process_patches_sort(&h.patches);
+	process_patches_keep_wanted(&h.patches);
+	all = (const struct plan_patch *)h.patches.all.data;
+	assert_int_equal(h.patches.all.len, 3 * sizeof(*all));
+	assert_int_equal(all[0].site, BASE + BIAS + 0x200);
+	assert_int_equal(all[1].site, BASE + BIAS + 0x210);
+	assert_int_equal(all[2].site, BASE + BIAS + 0x400);
+	assert_int_equal(h.patches.sites.len, 6 * sizeof(uint64_t));
+	drop(&h);
+}
+
 /* What others run into has no text of its own; one that is only reached by a short jump has. */
 static void what_has_no_text_is_no_place(void **state)
 {
@@ -396,6 +422,7 @@ int main(int argc, char *argv[])
 		each(calls_that_rules_take_out_count_as_functions_without_hooks),
 		cmocka_unit_test(what_can_go_is_what_is_there),
 		cmocka_unit_test(what_is_left_out_has_no_hooks_whoever_comes),
+		cmocka_unit_test(only_what_is_wanted_is_made_known),
 		cmocka_unit_test(what_has_no_text_is_no_place),
 		cmocka_unit_test(ends_are_those_of_xray_and_are_found_by_their_place),
 	};
