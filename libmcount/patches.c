@@ -236,12 +236,26 @@ static bool is_in_two_pages(const struct patch *patch)
 	return patch->site % TEXT_PAGE + patch->bytes > TEXT_PAGE;
 }
 
-static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch)
+/* It holds already what is to be there. */
+static bool is_there(const struct dl_phdr_info *info, const struct patch *patch)
+{
+	uint8_t bytes[PLAN_PATCH_ORIGINAL];
+	uint32_t len = patch_make_bytes(patch, bytes);
+
+	return len && patches_is_within(info, patch->site, patch->bytes, PF_X) &&
+	       memcmp((const void *)patch->site, bytes, len) == 0;
+}
+
+/* @is_ahead: write_ahead() may have written it */
+static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch,
+		      bool is_ahead)
 {
 	uint8_t bytes[PLAN_PATCH_ORIGINAL];
 	uint32_t len;
 
 	_Static_assert(PLAN_PATCH_JUMP == ARCH_JUMP_BYTES, "that is the least that is replaced");
+	if (is_ahead && is_there(info, patch))
+		return true;
 	if (!is_original(info, patch) || (probe.is_attached && is_in_two_pages(patch)))
 		return false;
 	len = patch_make_bytes(patch, bytes);
@@ -256,22 +270,89 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 	patch->is_raised = true;
 }
 
-/* How many could not be. */
-static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module)
+/*
+ * Patches of places that lie near each other are written in one piece, with what is between them: a write for each costs 2 us. What a gap
+ * spans is mapped, since it is shorter than a page.
+ */
+#define RUN_BYTES 4096
+#define RUN_GAP	  1024
+
+struct run {
+	uint64_t start;
+	uint64_t end;
+	uint8_t bytes[RUN_BYTES];
+};
+
+/* What cannot be written is tried again, one by one. */
+static void run_flush(struct run *run, int fd)
+{
+	if (run->end > run->start)
+		text_write_unused(fd, run->start, run->bytes, run->end - run->start);
+	run->start = run->end = 0;
+}
+
+static void run_add(struct run *run, uint64_t site, const uint8_t *bytes, uint32_t len)
+{
+	uint64_t gap = 0;
+
+	if (run->end > run->start)
+		gap = site - run->end;
+	else
+		run->start = run->end = site;
+	memcpy(run->bytes + (run->end - run->start), (const void *)run->end, gap);
+	memcpy(run->bytes + (site - run->start), bytes, len);
+	run->end = site + len;
+}
+
+static bool run_has_room(const struct run *run, const struct patch *patch)
+{
+	return run->end == run->start ||
+	       (patch->site >= run->end && patch->site - run->end <= RUN_GAP &&
+		patch->site + PLAN_PATCH_ORIGINAL - run->start <= RUN_BYTES);
+}
+
+/* While nobody else can be in the text. Those that depend on others are left, and who they are of learns it from the text. */
+static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
+{
+	static struct run run; /* stacks may be small, and there is one thread */
+
+	for (uint32_t i = 0; i < module->nr; i++) {
+		const struct patch *patch = &module->patches[i];
+		uint8_t bytes[PLAN_PATCH_ORIGINAL];
+		uint32_t len;
+
+		if (atomic_load(&patch->is_out) || (patch->flags & PLAN_PATCH_INNER))
+			continue;
+		if (!run_has_room(&run, patch))
+			run_flush(&run, fd);
+		if (!is_original(info, patch))
+			continue;
+		len = patch_make_bytes(patch, bytes);
+		if (len)
+			run_add(&run, patch->site, bytes, len);
+	}
+	run_flush(&run, fd);
+}
+
+/* How many could not be. @is_alone: there is no other thread */
+static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
+		       bool is_alone)
 {
 	int fd = text_open();
 	uint32_t failed = 0;
 	bool is_in = false; /* what leads to the next one, if that is an inner one */
 
+	if (is_alone)
+		write_ahead(info, fd, module);
 	for (uint32_t i = 0; i < module->nr; i++) {
 		struct patch *patch = &module->patches[i];
 
 		if (atomic_load(&patch->is_out))
 			continue;
 		if (!(patch->flags & PLAN_PATCH_INNER))
-			is_in = put_patch(info, fd, patch);
+			is_in = put_patch(info, fd, patch, is_alone);
 		else if (patch->flags & PLAN_PATCH_SHORT)
-			is_in = is_in && put_patch(info, fd, patch);
+			is_in = is_in && put_patch(info, fd, patch, is_alone);
 		if (is_in)
 			patch_raise_semaphore(info, patch);
 		else if (!(patch->flags & PLAN_PATCH_SILENT))
@@ -296,7 +377,9 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	if (make_stubs(info, a)) {
 		/* Of a process that runs the recorder stops all threads first. */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
-		a->failed = module->is_waiting || a->text == PATCHES_OUT ? 0 : put_in(info, module);
+		a->failed = module->is_waiting || a->text == PATCHES_OUT
+				    ? 0
+				    : put_in(info, module, !probe.is_attached && !probe.ready);
 		module->next = patched_modules;
 		patched_modules = module;
 	}
@@ -387,7 +470,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 	for (struct patched_module *module = patched_modules; module; module = module->next) {
 		if (!module->is_waiting && module->load_bias == info->dlpi_addr &&
 		    module->path_hash == path_hash && is_new(info, module))
-			put_in(info, module);
+			put_in(info, module, false);
 	}
 	return 0;
 }

@@ -54,3 +54,8 @@ bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len)
 	}
 	return write_bytes(fd, addr + 1, bytes + 1, len - 1) && write_bytes(fd, addr, bytes, 1);
 }
+
+bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	return write_bytes(fd, addr, bytes, len);
+}

@@ -15,4 +15,7 @@ void text_close(int fd);
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
+/* COLD. The same of any length and in any order: nobody may execute it meanwhile. */
+bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
+
 #endif

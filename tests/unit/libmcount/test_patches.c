@@ -340,6 +340,27 @@ static void patches_that_are_out_do_not_fail_for_a_module_that_is_gone(void **st
 	assert_int_equal(adopt(PATCHES_WRITE), 1);
 }
 
+/* At the start, when there is one thread: those near each other, far apart, in two pages, out of order, and not as the file says. */
+static void patches_at_the_start_are_written_in_runs(void **state)
+{
+	static const unsigned at[] = { 8, 16, 900, 4094, 5600, 5590, 8187 };
+	struct plan_patch *wrong;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
+		add(at[i], PATCH_CALL, 5);
+	wrong = &plans[2];
+	wrong->original[1]++;
+	probe.ready = false;
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+	probe.ready = true;
+	assert_memory_equal((const void *)wrong->site, before + at[2], 5);
+	for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
+		if (i != 2)
+			assert_int_equal(leads_to(&plans[i], 0xe8), gate(ARCH_HOOK_CALL));
+	}
+	check_rest();
+}
+
 /* A module that was closed and came back has its own code. */
 static void a_module_that_came_back_is_patched_again(void **state)
 {
@@ -470,6 +491,7 @@ int main(void)
 		TEST(a_short_patch_leads_to_the_one_before),
 		TEST(a_silent_patch_with_code_has_nothing_in_front_of_it),
 		TEST(patches_that_are_out_are_not_written),
+		TEST(patches_at_the_start_are_written_in_runs),
 		TEST(patches_that_are_out_do_not_fail_for_a_module_that_is_gone),
 		TEST(a_module_that_came_back_is_patched_again),
 		TEST(the_recorder_writes_what_is_to_change),
