@@ -37,6 +37,9 @@ uint64_t arch_remote_pc(const struct arch_remote *r);
 uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
+/* The first argument of a system call that the thread @tid stands in front of; the call is of the ABI @audit_arch. */
+bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
+
 /* The system call that the thread was in when it was stopped, with its first four arguments; -1: none. */
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 

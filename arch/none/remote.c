@@ -88,3 +88,8 @@ uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
 {
 	return 0;
 }
+
+bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
+{
+	return false;
+}

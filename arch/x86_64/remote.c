@@ -3,8 +3,10 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -294,4 +296,12 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr)
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
 {
 	return sigframe_register(words, nr, REG_RSP);
+}
+
+/* The kernel has a 64-bit thread's registers for programs of 32 bits, too. */
+bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
+{
+	uintptr_t at = (audit_arch == AUDIT_ARCH_I386 ? RBX : RDI) * sizeof(uint64_t);
+
+	return ptrace(PTRACE_POKEUSER, tid, (void *)at, (void *)(uintptr_t)value) == 0;
 }

@@ -318,6 +318,36 @@ def test_other_ways_to_call_the_kernel(workdir):
         ])
 
 
+UNTRACED_CHILD = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	int status;
+	long pid = syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0)
+		_exit(open("/etc/passwd", O_RDONLY) < 0 ? errno : 5);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-static"]], ids=["dynamic", "static"])
+def test_child_that_wants_no_tracer(workdir, options):
+    """CLONE_UNTRACED: with the filter and without a tracer all calls that it holds would fail (ENOSYS)."""
+    exe = compile_here(workdir, UNTRACED_CHILD, *options)
+    assert run(exe).status == 5
+    assert record("--force", exe).status == 5
+
+
 def test_dynamic_programs_read_what_strace_says(workdir):
     """Of a shell, its children and their libraries; the probe is one more."""
     script = "cat /etc/passwd > copy; cp copy copy2; mv copy2 copy3; ls -l | sort > list; rm -f copy"

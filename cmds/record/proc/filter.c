@@ -2,6 +2,7 @@
 #include "cmds/record/proc/filter.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -59,6 +60,15 @@ static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t nu
 	add_return(filter, tell);
 }
 
+/* A child without a tracer would have the filter, and nobody who answers it. */
+static void add_untraced(struct proc_filter *filter, uint32_t number)
+{
+	add_unless(filter, number, 3);
+	add_load(filter, ARG_LOW(0));
+	add(filter, BPF_JMP | BPF_JSET | BPF_K, CLONE_UNTRACED, 0, 1);
+	add_return(filter, SECCOMP_RET_TRACE | OURS | SYSCALL_CLONE);
+}
+
 static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 {
 	size_t skip;
@@ -72,6 +82,7 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 		if (abi->numbers[id] >= 0)
 			add_call(filter, id, abi->numbers[id]);
 	}
+	add_untraced(filter, abi->numbers[SYSCALL_CLONE]);
 	add_return(filter, SECCOMP_RET_ALLOW);
 	filter->code[skip].jf = filter->program.len - skip - 1;
 }
@@ -88,7 +99,7 @@ enum syscall_id proc_filter_call(uint32_t data)
 {
 	uint32_t id = data & ~OURS_MASK & 0xffff;
 
-	return (data & OURS_MASK) == OURS && id < SYSCALL_NOT_WATCHED ? id : SYSCALL_NONE;
+	return (data & OURS_MASK) == OURS && id <= SYSCALL_CLONE ? id : SYSCALL_NONE;
 }
 
 int proc_filter_check(void)

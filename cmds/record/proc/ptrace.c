@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/remote.h"
 #include "cmds/record/proc/became.h"
 #include "cmds/record/proc/filter.h"
 #include "cmds/record/proc/tracees.h"
@@ -159,6 +161,14 @@ static void see_call_begin(struct tracing *t, struct tracee *tracee)
 		call->id = proc_filter_call(info.seccomp.ret_data);
 		for (size_t i = 0; i < ARRAY_SIZE(call->args); i++)
 			call->args[i] = info.seccomp.args[i];
+	}
+	if (call->id == SYSCALL_CLONE) {
+		if (syscall_may_be(info.seccomp.nr, SYSCALL_CLONE))
+			arch_remote_set_argument(tracee->tid, info.arch,
+						 call->args[0] & ~(uint64_t)CLONE_UNTRACED);
+		stopped_reset(call);
+		go_on(tracee->tid, 0);
+		return;
 	}
 	if (stopped_begin(tracee->tid, call)) {
 		ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
