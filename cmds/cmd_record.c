@@ -59,6 +59,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 static struct record_settings make_settings(const struct opts *opts)
 {
 	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
+	bool has_depth = opts_has_given(opts, "depth");
 
 	struct record_settings settings = {
 		.data_dir = opts->data_dir,
@@ -78,8 +79,10 @@ static struct record_settings make_settings(const struct opts *opts)
 		.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL,
 		.patches = opts->patches,
 		.demangle = opts->demangle,
-		.depth = opts->depth,
+		.depth = has_depth ? opts->depth : MAX(opts->depth, opts->max_stack),
 		.max_stack = opts->max_stack,
+		.tells_depth = has_depth ? opts->depth > opts->max_stack
+					 : opts->max_stack >= OPTS_DEFAULT_DEPTH,
 		.clock_id = opts->clock_id,
 		.flight_bytes = opts->flight_bytes,
 		.max_bytes = opts->max_bytes ? opts->max_bytes
@@ -240,6 +243,12 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 write_error || atomic_load(&rec->store->is_full)
 				 ? ""
 				 : "; a larger buffer (-b) may help");
+	if (rec->tasks.nr_too_deep)
+		msg_warn(msg, "%llu calls were not recorded: they were deeper than %u levels%s",
+			 (unsigned long long)rec->tasks.nr_too_deep, run->settings.max_stack,
+			 run->settings.max_stack < UINT16_MAX
+				 ? "; --max-stack=N follows deeper ones"
+				 : "");
 	if (inside)
 		msg_warn(msg,
 			 "%llu records of calls inside of the probe were lost: of signal handlers "

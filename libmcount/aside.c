@@ -222,6 +222,8 @@ void aside_flush(struct thread *t)
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
+	if (t->ring)
+		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
 	errno = saved;
 }
 

@@ -127,6 +127,15 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	return true;
 }
 
+static bool enter_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (unlikely(t->top >= t->limit)) {
+		note_too_deep(t);
+		return false;
+	}
+	return frame_push(t, sp, caller, fn);
+}
+
 static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (likely(t->planned) && planned_is_unwanted(t, fn)) {
@@ -177,7 +186,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(!probe.plain))
 		has_frame = enter_planned(t, sp, fn, caller);
 	else
-		has_frame = likely(t->top < t->limit) && likely(frame_push(t, sp, caller, fn));
+		has_frame = enter_alone(t, sp, fn, caller);
 	if (unlikely(!has_frame))
 		note_skipped(t, fn);
 	guard_leave(t);

@@ -12,6 +12,8 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 {
 	if (t->top < t->limit)
 		frame_push(t, (uint64_t)slot, *slot | FRAME_KEPT, addr);
+	else
+		note_too_deep(t);
 }
 
 #define FUNCTION_BEGIN 16 /* hooks say an address behind a function's first bytes */
@@ -54,8 +56,9 @@ NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_
 		replaced = planned_enter(t, slot, addr, regs);
 	} else if (unlikely(!callers_may_replace(*slot))) {
 		enter_kept(t, slot, addr);
-	} else if (likely(t->top < t->limit) &&
-		   likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
+	} else if (unlikely(t->top >= t->limit)) {
+		note_too_deep(t);
+	} else if (likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
 		*slot = (uint64_t)arch_return_trampoline;
 		replaced = 1;
 	}
@@ -191,6 +194,8 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 		planned_instant(t, slot, addr, regs, result);
 	else if (likely(t->top < t->limit))
 		record_instant(t, addr);
+	else
+		note_too_deep(t);
 }
 
 /*

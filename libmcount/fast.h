@@ -29,7 +29,10 @@ static inline void fast_limits(struct thread *t)
 	t->fast_limit = is_fast ? limit : t->frames;
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
-	t->drop_limit = is_alike ? t->limit : (struct frame *)UINTPTR_MAX;
+	/* What is counted comes to us. */
+	t->drop_limit = is_alike && !(probe.plan.flags & PLAN_TELLS_DEPTH)
+				? t->limit
+				: (struct frame *)UINTPTR_MAX;
 }
 
 static inline void fast_begin(struct thread *t)

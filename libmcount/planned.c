@@ -298,8 +298,12 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 	uint32_t replaced = 0;
 
 	decide(t, addr, slot, regs, &d);
-	if (((d.flags & PLANNED_RECORD) || d.has_change) && t->top < t->limit)
+	if (t->top >= t->limit) {
+		if (d.flags & PLANNED_RECORD)
+			note_too_deep(t);
+	} else if ((d.flags & PLANNED_RECORD) || d.has_change) {
 		replaced = enter(t, slot, addr, regs, &d);
+	}
 	if (unlikely(d.finishes))
 		finish(t);
 	else
@@ -474,11 +478,23 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return enter_known(t, slot, addr, regs);
 }
 
+/* Whether there is room for a frame; a call that would be recorded is counted when there is none. */
+static bool has_frame_for(struct thread *t, uint64_t addr)
+{
+	if (unlikely(!t->planned) && !planned_begin_late(t))
+		return false;
+	if (likely(t->top < t->limit))
+		return true;
+	if (planned_would_record(t, addr))
+		note_too_deep(t);
+	return false;
+}
+
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
 {
 	struct decision d;
 
-	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
+	if (!has_frame_for(t, addr))
 		return false;
 	if (planned_is_open(t) && push_passing(t, sp, ret, addr))
 		return true;
@@ -501,8 +517,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	uint64_t id = (uint64_t)slot | FRAME_EXPLICIT;
 	struct decision d;
 
-	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit ||
-	    planned_is_unwanted(t, addr))
+	if (!has_frame_for(t, addr) || planned_is_unwanted(t, addr))
 		return;
 	if (planned_is_open(t) ? push_passing(t, id, *slot, addr) || planned_is_too_deep(t, addr) ||
 					 planned_fast_enter_open(t, id, *slot, addr, regs)
@@ -526,7 +541,7 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 {
 	struct decision d;
 
-	if ((unlikely(!t->planned) && !planned_begin_late(t)) || t->top >= t->limit)
+	if (!has_frame_for(t, addr))
 		return;
 	if (steer_has_news())
 		steer_obey(t);

@@ -187,6 +187,9 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
 
+/* Whether a call of @addr would be recorded, were there room for its frame. */
+bool planned_would_record(const struct thread *t, uint64_t addr);
+
 /* SLOW. A frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 

@@ -140,6 +140,9 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	t->fast_base = t->top + is_outside;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
+	/* What has no frame is counted, which the stubs do not do. */
+	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
+		t->drop_limit = (struct frame *)UINTPTR_MAX;
 	guard_barrier();
 	if (!is_outside)
 		t->calls = p->pass;

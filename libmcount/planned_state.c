@@ -169,6 +169,13 @@ static bool is_recorded(const struct planned *p, const struct selection *s, uint
 	       flags != PLAN_LEFT_OUT && !(func && func->end - func->start < s->size);
 }
 
+bool planned_would_record(const struct thread *t, uint64_t addr)
+{
+	const struct planned *p = t->planned;
+
+	return p->plan && probe_is_recording() && is_recorded(p, &p->now, addr);
+}
+
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;

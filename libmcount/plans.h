@@ -72,7 +72,7 @@ int plans_add_patches(const void *image, uint64_t bytes);
 /* What the process was set up for at its start, which no later plan can change; nor can it clock, clock_id and max_stack. */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \
-		    PLAN_REPLACE_ANY))
+		    PLAN_REPLACE_ANY | PLAN_TELLS_DEPTH))
 
 /* COLD. Unmap plans that nobody needs any more; how many are left. Each replacement does it. */
 unsigned plans_reclaim(void);

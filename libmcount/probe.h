@@ -310,6 +310,9 @@ void note_lost(struct thread *t, uint32_t count);
 /* The same for calls that came while a hook was at work, and that the aside had no place for. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
+/* There is no frame for a call that would be recorded. Counted, unless the user asked for that. */
+void note_too_deep(struct thread *t);
+
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);
 

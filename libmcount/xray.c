@@ -29,6 +29,8 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t ad
 		planned_enter_announced(t, slot, addr, regs);
 	else if (likely(t->top < t->limit))
 		frame_push(t, id, *slot, addr);
+	else
+		note_too_deep(t);
 	guard_leave(t);
 }
 

@@ -1,6 +1,7 @@
 """Programs that make it hard: stacks that are switched, run over or very deep, odd names, forbidden system calls."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -49,6 +50,49 @@ def test_deep_recursion_followed_further(variant, limit):
     calls, returns = count(task, "dive"), count(task, "dive", EXIT)
     assert calls == returns and calls >= 1023
     assert count(task, "after") == 1
+
+
+CUTS = [
+    # options, how many levels are kept, whether somebody asked for that
+    ((), 1024, False),
+    (("-F", "main"), 1024, False),
+    (("-t", "1ns"), 1024, False),
+    (("--max-stack=3000",), 3000, False),
+    (("--max-stack=65535",), 65535, False),
+    (("--max-stack=2000", "-D", "60000"), 2000, False),
+    (("-D", "1024"), 1024, True),
+    (("-D", "50", "--max-stack=3000"), 50, True),
+    (("--max-stack=60",), 60, True),
+]
+
+
+def said_of_depth(exe, options, levels, is_asked):
+    traced = utrail("record", *options, exe).must()
+    assert traced.out == "100000\n"
+    (task,) = Recording("uftrace.data").tasks.values()
+    assert count(task, "dive") == count(task, "dive", EXIT) == levels - 1
+    info = utrail("info").must().out
+    if is_asked:
+        assert "deeper than" not in traced.err + info
+        return
+    missing = 100000 - (levels - 1)
+    assert f"{missing} calls were not recorded: they were deeper than {levels} levels" in traced.err
+    assert ("--max-stack=N" in traced.err) == (levels < 65535)
+    assert re.search(rf"# too deep +: {missing} calls, deeper than {levels} levels "
+                     rf"\(task \d+: {missing}\)\n", info)
+
+
+@each
+@pytest.mark.parametrize("options, levels, is_asked", CUTS, ids=str)
+def test_missing_levels_are_told(variant, options, levels, is_asked):
+    """Calls beyond the limit are counted and said, unless that limit was asked for."""
+    said_of_depth(build(program("deep"), variant), options, levels, is_asked)
+
+
+@pytest.mark.parametrize("options, levels, is_asked", CUTS, ids=str)
+def test_missing_levels_are_told_of_patched(options, levels, is_asked):
+    exe = build(program("deep"), Variant("gcc", "none", "O0"))
+    said_of_depth(exe, ("-P", ".", *options), levels, is_asked)
 
 
 @each

@@ -352,6 +352,7 @@ static const struct info_line info_lines[] = {
 	FIELD_LINE("uftrace_version:", INFO_VERSION, put_string, get_string, version),
 	FIELD_LINE("utc_offset:", INFO_UTC_OFFSET, put_i64, get_i64, utc_offset_s),
 	LINE("sysctl:", INFO_SYSCTL, put_sysctl, get_sysctl),
+	FIELD_LINE("utrail_too_deep:", 0, put_string, get_string, too_deep),
 	LINE("utrail_state:", 0, put_state, get_state),
 };
 
@@ -406,6 +407,8 @@ static bool line_is_wanted(const struct info *info, const struct info_line *line
 {
 	if (line->put == put_state)
 		return info->state != INFO_STATE_UNKNOWN;
+	if (!line->bit)
+		return *string_field(info, line);
 	if (!(info->mask & line->bit))
 		return false;
 	if (line->put == put_auto_args)

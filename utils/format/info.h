@@ -78,6 +78,7 @@ struct info {
 	int32_t kptr_restrict;
 
 	/* No item of the mask, since other readers do not know it. */
+	char *too_deep; /* what was left out for its depth, in words; NULL: nothing */
 	enum info_state state;
 	uint64_t records_lost;
 	int32_t write_error; /* errno of the first write that failed, or 0 */

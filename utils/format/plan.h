@@ -33,7 +33,8 @@ enum plan_flags {
 	PLAN_REPLACE_ANY =
 		1U
 		<< 13, /* return addresses into memory that no module's file backs are replaced, too */
-	PLAN_LEAVES_OUT = 1U << 12, /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
+	PLAN_LEAVES_OUT = 1U << 12,  /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
+	PLAN_TELLS_DEPTH = 1U << 14, /* calls beyond plan.max_stack are counted: ring.too_deep */
 };
 
 /* What a rule says; members of struct plan_rule count only with their flag. */

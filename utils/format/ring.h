@@ -68,7 +68,8 @@ struct ring {
 	uint32_t index;		    /* which ring it is; the owning process' own note */
 	_Atomic uint64_t
 		lost_inside; /* of @lost, those of calls inside of the probe (aside.c), which no larger ring would hold */
-	uint64_t pad2[3];
+	_Atomic uint64_t too_deep; /* calls for which there was no frame: PLAN_TELLS_DEPTH */
+	uint64_t pad2[2];
 
 	/*
 	 * Consumer. @tail is stored with release after the bytes were copied away and loaded with

@@ -307,6 +307,8 @@ static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
+	if (data->info.too_deep)
+		put_line(sink, "# ", "too deep", data->info.too_deep);
 	if (data_describe_end(data, &text))
 		put_line(sink, "# ", "recording", strbuf_str(&text));
 }

@@ -61,6 +61,7 @@ struct record_settings {
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;
 	unsigned max_stack;
+	bool tells_depth; /* nobody asked for a limit as low as @max_stack: what is beyond is told */
 	int clock_id;
 	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */

@@ -54,7 +54,7 @@ static void set_plan(struct steering *steer)
 
 	plan->threshold_ns = now->threshold_ns;
 	plan->size_filter = MIN(now->size_filter, (uint64_t)UINT32_MAX);
-	plan->depth = now->depth;
+	plan->depth = now->tells_depth ? UINT16_MAX : now->depth;
 	plan->flags &= ~(opt_in | PLAN_TRACE_OFF);
 	/* Off is a plan that lets in what a filter does, and has no filter: so calls that are open have their ends recorded. */
 	plan->flags |= steer->is_on ? plan_opt_in_flags(now->filters) : PLAN_OPT_IN_FILTER;
@@ -333,8 +333,10 @@ static void change_limits(struct steering *steer, const struct steer_change *cha
 {
 	if (change->flags & STEER_SIZE)
 		change_size(steer, change->size);
-	if (change->flags & STEER_DEPTH)
+	if (change->flags & STEER_DEPTH) {
 		steer->now.depth = change->depth;
+		steer->now.tells_depth = false;
+	}
 	if (change->flags & STEER_TIME)
 		steer->now.threshold_ns = change->time_ns;
 }

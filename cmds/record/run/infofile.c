@@ -192,6 +192,22 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 	return 0;
 }
 
+/* "98977 calls, deeper than 1024 levels (task 11525: 98977)" */
+static int describe_too_deep(const struct run *run, const struct tasks *tasks, struct info *info)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (!tasks->nr_too_deep)
+		return 0;
+	strbuf_addf(&text, "%llu calls, deeper than %u levels (",
+		    (unsigned long long)tasks->nr_too_deep, run->settings.max_stack);
+	for (size_t i = 0; i < tasks->nr_deep_tasks; i++)
+		strbuf_addf(&text, "%stask %d: %llu", i ? ", " : "", tasks->too_deep[i].tid,
+			    (unsigned long long)tasks->too_deep[i].nr);
+	strbuf_addch(&text, ')');
+	return keep_text(&text, &info->too_deep);
+}
+
 static void describe_losses(const struct run *run, struct recorder *rec, struct info *info)
 {
 	info->state = INFO_STATE_ENDED;
@@ -219,6 +235,8 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 		ret = describe_tasks(rec, &info);
 	if (ret == 0)
 		ret = describe_time(run, rec, &info);
+	if (ret == 0)
+		ret = describe_too_deep(run, &rec->tasks, &info);
 	if (ret == 0)
 		ret = sysinfo_add_machine(&info);
 	if (ret < 0)

@@ -43,6 +43,7 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 		.flags = (set->trace_on ? 0 : PLAN_TRACE_OFF) |
 			 (set->drops_when_full ? PLAN_DROP : 0) |
 			 (set->flight_bytes ? PLAN_FLIGHT : 0) |
+			 (set->tells_depth ? PLAN_TELLS_DEPTH : 0) |
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (callers_have_word(set->replace_returns, CALLERS_JIT) ? PLAN_REPLACE_ANY
 									       : 0) |
@@ -54,7 +55,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 plan_opt_in_flags(set->filters),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
-		.depth = set->depth,
+		/* Then the frames are the only limit. */
+		.depth = set->tells_depth ? UINT16_MAX : set->depth,
 		.max_stack = set->max_stack,
 		.signals_on = set->signals.on,
 		.signals_off = set->signals.off,

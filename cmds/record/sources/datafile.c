@@ -140,6 +140,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t lost = atomic_load(&r->lost);
 	uint64_t told = atomic_load(&r->lost_told);
 	uint64_t inside = atomic_load(&r->lost_inside);
+	uint64_t too_deep = atomic_load(&r->too_deep);
 
 	/* What the producer could not tell any more. */
 	atomic_fetch_add(&writers->records_lost, lost);
@@ -151,6 +152,8 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		sink->untold = 0;
 		sink_append(writers, proc, r, sink, &record, sizeof(record));
 	}
+	if (too_deep && name_sink(writers, proc, r, sink))
+		tasks_note_too_deep(writers->tasks, sink->tid, too_deep);
 	if (sink->is_open)
 		store_close(writers->store, sink->stream);
 	if (sink->payloads.is_open)

@@ -128,6 +128,7 @@ static void free_ring(struct ring *r)
 	atomic_store(&r->lost, 0);
 	atomic_store(&r->lost_told, 0);
 	atomic_store(&r->lost_inside, 0);
+	atomic_store(&r->too_deep, 0);
 	atomic_store(&r->payloads, 0);
 	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }

@@ -26,6 +26,7 @@ void tasks_close(struct tasks *tasks)
 		store_close(tasks->store, tasks->stream);
 	tasks->stream = -1;
 	free(tasks->tids);
+	free(tasks->too_deep);
 	intmap_deinit(&tasks->owners);
 	pthread_mutex_destroy(&tasks->lock);
 }
@@ -177,5 +178,34 @@ void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_mod
 	announce_session(tasks, s);
 	memcpy(line.sid, s->sid, sizeof(s->sid));
 	write_line(tasks, &line);
+	pthread_mutex_unlock(&tasks->lock);
+}
+
+static struct too_deep *too_deep_of(struct tasks *tasks, int32_t tid)
+{
+	for (size_t i = 0; i < tasks->nr_deep_tasks; i++) {
+		if (tasks->too_deep[i].tid == tid)
+			return &tasks->too_deep[i];
+	}
+
+	struct too_deep *all = vec_room(tasks->too_deep, tasks->nr_deep_tasks,
+					&tasks->cap_deep_tasks, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	tasks->too_deep = all;
+	all[tasks->nr_deep_tasks] = (struct too_deep){ .tid = tid };
+	return &all[tasks->nr_deep_tasks++];
+}
+
+void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr)
+{
+	pthread_mutex_lock(&tasks->lock);
+
+	struct too_deep *task = too_deep_of(tasks, tid);
+
+	if (task)
+		task->nr += nr;
+	tasks->nr_too_deep += nr;
 	pthread_mutex_unlock(&tasks->lock);
 }

@@ -20,7 +20,13 @@
  * @tids: of all tasks with records, some more than once
  * @owners: the processes whose tasks they are
  * @nr_stack_tids: given away
+ * @too_deep: of each task that had calls without a frame; @nr_too_deep: of all tasks
  */
+struct too_deep {
+	int32_t tid;
+	uint64_t nr;
+};
+
 struct tasks {
 	struct store *store;
 	pthread_mutex_t lock;
@@ -30,6 +36,10 @@ struct tasks {
 	size_t cap_tids;
 	struct intmap owners;
 	int32_t nr_stack_tids;
+	struct too_deep *too_deep;
+	size_t nr_deep_tasks;
+	size_t cap_deep_tasks;
+	uint64_t nr_too_deep;
 };
 
 /* Begin task.txt. Ends with tasks_close(), also when that fails, or when @tasks is { 0 }. */
@@ -44,6 +54,9 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /* First records of a task: make sure that its session, its process and itself stand in task.txt. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
+
+/* @nr calls of task @tid were too deep to be recorded. Without memory only the sum has them. */
+void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
 /* A library was loaded late. */
 void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
