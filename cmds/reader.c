@@ -58,13 +58,13 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 	return CMD_NO_DATA;
 }
 
-/* `live` has said it when it recorded, and `info` has a line for it. */
+/* `live` has said it when it recorded, `info` has a line for it, and reader_check_records() says it with what it has to say. */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (opts->view_actions == UINT32_MAX && opts->cmd->bit != CMD_INFO &&
-	    data_describe_end(data, &text))
+	    data_has_records(data) && data_describe_end(data, &text))
 		msg_warn(&opts->msg, "'%s' is %s", data->dir, strbuf_str(&text));
 }
 
@@ -146,8 +146,13 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			return 0;
 		hint = "; what its tasks did besides is shown by --event-full";
 	}
-	err_set(err, -ENODATA, "cannot show '%s': it has no records of any task%s%s%s", data->dir,
-		data->info.cmdline ? "; it was made by: " : "",
+
+	struct strbuf end cleanup_strbuf = { 0 };
+
+	if (data_describe_end(data, &end))
+		strbuf_addstr(&end, "; ");
+	err_set(err, -ENODATA, "cannot show '%s': %sit has no records of any task%s%s%s", data->dir,
+		strbuf_str(&end), data->info.cmdline ? "; it was made by: " : "",
 		data->info.cmdline ? data->info.cmdline : "", hint);
 	return CMD_NO_DATA;
 }

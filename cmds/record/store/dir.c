@@ -85,6 +85,39 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 	return ret;
 }
 
+#define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* A file of our own that nobody else has a name for, emptied. -EINVAL for all else. */
+static int reuse_tmp(int dir_fd, const char *tmp)
+{
+	int fd cleanup_fd = openat(dir_fd, tmp, TMP_FLAGS);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+	    st.st_uid != geteuid() || ftruncate(fd, 0) < 0)
+		return -EINVAL;
+	return take_fd(&fd);
+}
+
+/*
+ * A temporary file. The one of `info` is there from the beginning, and marks the directory as a recording: it is never
+ * missing. What another user has put in its place is removed.
+ */
+static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
+{
+	int fd = openat(dir_fd, tmp, TMP_FLAGS | O_CREAT | O_EXCL, mode);
+
+	if (fd >= 0 || errno != EEXIST)
+		return fd >= 0 ? fd : -errno;
+	fd = reuse_tmp(dir_fd, tmp);
+	if (fd >= 0)
+		return fd;
+	if (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(dir_fd, tmp, TMP_FLAGS | O_CREAT | O_EXCL, mode);
+	return fd >= 0 ? fd : -errno;
+}
+
 /* Under a name that no reader looks at; then it takes the place of the former file, for us and for readers. */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
@@ -98,16 +131,10 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);
 
-	/* One that was left behind, or put there by somebody else. */
-	if (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT)
-		return err_set_errno(err, -errno, "cannot create '%s'", name);
-
-	int fd cleanup_fd = openat(dir_fd, tmp,
-				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC,
-				   datadir_is_private(name) ? 0600 : 0644);
+	int fd cleanup_fd = open_tmp(dir_fd, tmp, datadir_is_private(name) ? 0600 : 0644);
 
 	if (fd < 0)
-		return err_set_errno(err, -errno, "cannot create '%s'", name);
+		return err_set_errno(err, fd, "cannot create '%s'", name);
 
 	int ret = write_parts(fd, parts, nr);
 
