@@ -16,25 +16,6 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 		note_too_deep(t);
 }
 
-#define FUNCTION_BEGIN 16 /* hooks say an address behind a function's first bytes */
-
-/*
- * The function is entered by a library call that was led through us, is recorded, and has jumped there: that is one call, and has one entry. What
- * the call's slot held is what it holds now.
- */
-static bool is_same_call(const struct thread *t, const uint64_t *slot, uint64_t addr)
-{
-	const struct call_site *site = t->last_call ? &probe.calls[t->last_call - 1] : NULL;
-	uint64_t target = site ? __atomic_load_n(&site->target, __ATOMIC_RELAXED) : 0;
-	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
-
-	return site && addr - target <= FUNCTION_BEGIN && !frame_is_unseen(t->top) &&
-	       record_addr(t->top->data) == (site->addr & RECORD_ADDR_MASK) &&
-	       (*slot == (uint64_t)arch_return_trampoline ||
-		((estimates || frame_is_kept(t->top)) && *slot == frame_return(t->top))) &&
-	       planned_is_top_recorded(t);
-}
-
 /* What is not the common case; the guard is set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
@@ -43,10 +24,6 @@ NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_
 
 	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
 		t = stacks_enter(t, (uint64_t)slot);
-	if (unlikely(t->top->slot == (uint64_t)slot) && is_same_call(t, slot, addr)) {
-		guard_leave(t);
-		return 0;
-	}
 	if (unlikely(frame_is_kept(t->top)))
 		frames_leave_returned(t, slot);
 	if (unlikely(t->top->slot <= (uint64_t)slot))
@@ -308,7 +285,5 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 	if (unlikely(site->flags))
 		return special_libcall(slot, site, call, regs);
 	call.replaced = enter(slot, site->addr, regs);
-	if (likely(self))
-		self->last_call = index + 1;
 	return call;
 }

@@ -48,18 +48,6 @@ static inline uint32_t planned_open_calls(const struct thread *t)
 	return f - p->open_base;
 }
 
-/* Whether the innermost call, of which there is one, is recorded. */
-static inline bool planned_is_top_recorded(const struct thread *t)
-{
-	const struct planned *p = t->planned;
-
-	if (!p)
-		return true;
-	if (p->open_base && t->top > p->open_base)
-		return t->top->time_ns > OPEN_TOO_DEEP;
-	return p->frames[t->top - t->frames].flags & PLANNED_RECORD;
-}
-
 static inline void planned_settle(struct thread *t)
 {
 	if (t->planned && t->planned->open_base)

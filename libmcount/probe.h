@@ -118,7 +118,6 @@ struct thread {
 		*payloads; /* writes what events say: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
 	uint32_t is_narrow;	  /* see frames_narrow() */
-	uint64_t last_call;	  /* of library calls, index and 1; 0: none */
 	struct frame frames[];
 };
 

@@ -168,6 +168,8 @@ static int64_t begin(const char *address)
 	bool has_shadow_stack = arch_has_shadow_stack();
 
 	own_libc_bind();
+	if (!probe.is_attached && seal_was_before(control_address_filters(address)))
+		return ATTACH_REFUSED;
 	strcpy(probe.address, address);
 	probe.pid = getpid();
 	if (!report_exec(&ch, has_shadow_stack, &welcome) || !adopt_arena(ch.fds))
@@ -202,6 +204,31 @@ static int64_t begin(const char *address)
 	return ATTACH_DONE;
 }
 
+/* The C library's start files have each library call that of a program with -pg, which is not ready for it before us. Ours is nothing. */
+__attribute__((visibility("hidden"))) void __gmon_start__(void);
+void __gmon_start__(void)
+{
+}
+
+/* Of a sanitizer that the program is linked with, if it is. */
+void __asan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+void __msan_init(void) __attribute__((weak));
+
+/*
+ * It begins in .preinit_array, which the dynamic linker runs after us: until then its own functions in the place of the C
+ * library's crash. To begin twice does nothing.
+ */
+static void begin_sanitizer(void)
+{
+	if (__asan_init)
+		__asan_init();
+	if (__tsan_init)
+		__tsan_init();
+	if (__msan_init)
+		__msan_init();
+}
+
 /*
  * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst): else what they call would be made by no plan. The C library's own
  * have not run either, so it does not know the environment yet; it sets the same a little later.
@@ -210,11 +237,11 @@ __attribute__((constructor)) static void session_begin(int argc, char **argv, ch
 {
 	if (!environ)
 		environ = envp;
+	begin_sanitizer();
 
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
-	if (address && !probe.is_attached && control_address_parse(address, probe.secret) &&
-	    !seal_was_before(control_address_filters(address)))
+	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
 		begin(address);
 }
 

@@ -94,7 +94,7 @@ def test_the_secret_is_nowhere_to_be_seen(workdir):
     with Recording() as recording:
         pid = next(Path("data").glob("[0-9]*.dat")).stem
         address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))
-        name, secret = address.split(b"=")[1].split(b":")
+        name, secret, _ = address.split(b"=")[1].split(b":")
         sockets = Path("/proc/net/unix").read_bytes()
         arguments = Path(f"/proc/{recording.proc.pid}/cmdline").read_bytes()
     assert len(secret) == 32 and name in sockets

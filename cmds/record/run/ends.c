@@ -106,5 +106,6 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "recording may have had a part in that: look whether it happens without, "
 			 "and with -e or fewer functions (-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	return end->status;
+	/* How it ended by itself is its parent's affair, who may have heard of it before us. */
+	return WIFSIGNALED(end->status) ? end->status : 0;
 }

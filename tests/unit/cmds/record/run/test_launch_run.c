@@ -85,18 +85,18 @@ static void environment(void **state)
 	setenv("HOME_OF_TEST", "here", 1);
 	assert_string_equal(printed(ENVIRONMENT), "|||here\n");
 	launch.address = "@address";
-	assert_string_equal(printed(ENVIRONMENT), "|@address||here\n");
+	assert_string_equal(printed(ENVIRONMENT), "|@address:00000||here\n");
 	setenv(CONTROL_ENV_SOCKET, "@another", 1);
 	launch.no_binding = true;
-	assert_string_equal(printed(ENVIRONMENT), "|@address|1|here\n");
+	assert_string_equal(printed(ENVIRONMENT), "|@address:00000|1|here\n");
 	assert_string_equal(printed("env | grep -c " CONTROL_ENV_SOCKET), "1\n");
 	launch.no_binding = false;
 	launch.preload = "libm.so.6";
-	assert_string_equal(printed(ENVIRONMENT), "libm.so.6|@address||here\n");
+	assert_string_equal(printed(ENVIRONMENT), "libm.so.6|@address:00000||here\n");
 	setenv("LD_PRELOAD", "", 1);
-	assert_string_equal(printed(ENVIRONMENT), "libm.so.6|@address||here\n");
+	assert_string_equal(printed(ENVIRONMENT), "libm.so.6|@address:00000||here\n");
 	setenv("LD_PRELOAD", "libdl.so.2", 1);
-	assert_string_equal(printed(ENVIRONMENT), "libm.so.6:libdl.so.2|@address||here\n");
+	assert_string_equal(printed(ENVIRONMENT), "libm.so.6:libdl.so.2|@address:00000||here\n");
 	assert_string_equal(printed("env | grep -c LD_PRELOAD"), "1\n");
 	/* Without a probe the program keeps its own. */
 	launch.preload = NULL;
@@ -228,7 +228,7 @@ static void places_are_changed(void **state)
 	fd = open("out", O_RDONLY);
 	assert_true(fd >= 0 && read(fd, out, sizeof(out) - 1) > 0);
 	close(fd);
-	snprintf(expected, sizeof(expected), "%d @mine\n", pid);
+	snprintf(expected, sizeof(expected), "%d @mine:00000\n", pid);
 	assert_string_equal(out, expected);
 }
 
