@@ -53,13 +53,10 @@ static bool find_in_sections(const struct elf_file *file, char *hex)
 /* For files without section headers. */
 static bool find_in_segments(const struct elf_file *file, char *hex)
 {
-	size_t nr = 0;
+	GElf_Phdr segment;
 
-	elf_getphdrnum(file->elf, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		GElf_Phdr segment;
-
-		if (!gelf_getphdr(file->elf, i, &segment) || segment.p_type != PT_NOTE)
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type != PT_NOTE)
 			continue;
 
 		Elf_Data *notes = elf_getdata_rawchunk(file->elf, segment.p_offset,

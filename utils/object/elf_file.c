@@ -10,15 +10,12 @@
 #define PAGE_MASK 0xfffULL
 
 /* The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header"). */
-static uint64_t lowest_address(Elf *elf)
+static uint64_t lowest_address(const struct elf_file *file)
 {
-	size_t nr = 0;
+	GElf_Phdr segment;
 
-	elf_getphdrnum(elf, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		GElf_Phdr segment;
-
-		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_LOAD)
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type == PT_LOAD)
 			return segment.p_vaddr & ~PAGE_MASK;
 	}
 	return 0;
@@ -28,7 +25,7 @@ static int elf_file_start(struct elf_file *file)
 {
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->head))
 		return -ENOEXEC;
-	file->base = lowest_address(file->elf);
+	file->base = lowest_address(file);
 	return 0;
 }
 
@@ -118,15 +115,20 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 	return false;
 }
 
-bool elf_has_segment(const struct elf_file *file, uint32_t type)
+bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment)
 {
 	size_t nr = 0;
 
-	elf_getphdrnum(file->elf, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		GElf_Phdr segment;
+	return elf_getphdrnum(file->elf, &nr) == 0 && *i < nr &&
+	       gelf_getphdr(file->elf, (int)(*i)++, segment);
+}
 
-		if (gelf_getphdr(file->elf, i, &segment) && segment.p_type == type)
+bool elf_has_segment(const struct elf_file *file, uint32_t type)
+{
+	GElf_Phdr segment;
+
+	for (size_t i = 0; elf_next_segment(file, &i, &segment);) {
+		if (segment.p_type == type)
 			return true;
 	}
 	return false;

@@ -48,6 +48,12 @@ struct elf_section {
 bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec);
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
+/*
+ * Program headers one after the other: @i begins as 0. False behind the last one, and at the first one that is not in the file: a
+ * file of 84 bytes may say that it has four billion.
+ */
+bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
+
 /* Is there a program header of that type (PT_*)? */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 

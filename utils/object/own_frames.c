@@ -137,15 +137,11 @@ static int add_v8(const struct elf_file *file, const struct v8 *v8, struct strbu
 
 static int add_all(const struct elf_file *file, const char *why, struct strbuf *out)
 {
-	size_t nr = 0;
+	GElf_Phdr ph;
 	int ret = 0;
 
-	if (elf_getphdrnum(file->elf, &nr) != 0)
-		return 0;
-	for (size_t i = 0; ret == 0 && i < nr; i++) {
-		GElf_Phdr ph;
-
-		if (gelf_getphdr(file->elf, i, &ph) && ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
+	for (size_t i = 0; ret == 0 && elf_next_segment(file, &i, &ph);) {
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
 			ret = add(out, (struct own_frames){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz,
 							    why, false });
 	}

@@ -383,7 +383,9 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		strbuf_addf(out, "/%c", letter_of(type.format));
 		break;
 	default:
-		if (type.format == ARG_AUTO && type.size == word_bytes)
+		/* Of a floating-point register nothing means a floating-point number. */
+		if (type.format == ARG_AUTO && type.size == word_bytes &&
+		    spec->kind != ARG_KIND_FLOAT)
 			return;
 		strbuf_addf(out, "/%c", letter_of(type.format));
 		if (type.size != word_bytes)
