@@ -18,14 +18,14 @@ FEATURES = utrail("--version").out.split()
 pytestmark = pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory and time are its own")
 
 
-def measured(*args):
-    """Status, text on both outputs, peak memory in KB and CPU time in seconds."""
+def measured(*args, out_goes=None):
+    """Status, text on both outputs, peak memory in KB and CPU time in seconds. @out_goes: standard output, elsewhere."""
     with open("out", "w+b") as out:
         proc = subprocess.Popen(
             [str(UTRAIL), *map(str, args)],
             env=environment(),
             stdin=subprocess.DEVNULL,
-            stdout=out,
+            stdout=out_goes or out,
             stderr=out,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (6 * CPU_MAX_S, 6 * CPU_MAX_S)),
         )
@@ -46,6 +46,22 @@ def test_trace_dat(kind, workdir):
     if os.WEXITSTATUS(status):
         assert "--no-limit" in text or "belong to another part of the file" in text or "limit" in text, text[-2000:]
     print(kind, Path("trace.dat").stat().st_size, memory_kb, cpu_s, text[-300:])
+
+
+@pytest.mark.parametrize("words", [["dump", "--flame-graph"], ["dump", "--format=folded"], ["report"], ["graph"], ["dump", "--chrome"],
+                                   ["dump", "--format=html"], ["info"], ["dump", "--graphviz"]], ids=lambda w: "-".join(w).strip("-"))
+def test_deep_calls(words, workdir):
+    """Lines with all callers grow with the square of the depth: 2 MB of records would become 23 GB."""
+    Path("p.c").write_text("int f(int n) { return n + 1; } int main(void) { return f(0) - 1; }")
+    subprocess.run(["gcc", "-pg", "p.c", "-o", "p"], check=True)
+    utrail("record", "--no-event", "-d", "data", "./p").must()
+    costly.nest_calls("data", 60000)
+    status, text, memory_kb, cpu_s = measured(*words, "-d", "data", out_goes=subprocess.DEVNULL)
+    assert memory_kb < MEMORY_MAX_KB and cpu_s < CPU_MAX_S, (memory_kb, cpu_s, text)
+    if words[-1] in ("--flame-graph", "--format=folded"):
+        assert os.WEXITSTATUS(status) == 1 and "the text would have more than 4 GB" in text and "use -D" in text, text
+    else:
+        assert status == 0, text
 
 
 def test_no_limit(workdir):

@@ -6,7 +6,12 @@
 #include "utils/view/titles.h"
 
 /* A flame graph of more samples than this is none the better for it. */
-#define SAMPLES_MAX 1000000
+#define SAMPLES_MAX    1000000
+/*
+ * Each line has all callers in it, so the text grows with the square of the depth: of 60,000 nested calls, a recording of 2 MB, it
+ * would have 23 GB. Nothing reads as much.
+ */
+#define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
  * What cannot stand in a name: the separator of names, the end of a line, and a number at its end
@@ -26,10 +31,25 @@ static void put_name(struct strbuf *out, const char *name)
 		out->data[digits - 1] = '_';
 }
 
-static void put_line(struct export *ex, const struct strbuf *path, uint64_t count)
+/* False when the text becomes too long with it. */
+static bool put_line(struct export *ex, const struct strbuf *path, uint64_t count,
+		     uint64_t *text_bytes)
 {
+	*text_bytes += path->len;
+	if (*text_bytes > TEXT_MAX_BYTES)
+		return false;
 	sink_put_made(ex->sink, path);
 	sink_putf(ex->sink, " %llu\n", (unsigned long long)count);
+	return true;
+}
+
+static int too_long(struct uft_err *err)
+{
+	return err_set(
+		err, -EFBIG,
+		"the text would have more than %llu GB, since each line names all callers of "
+		"a call: use -D to leave out what is deeper",
+		TEXT_MAX_BYTES >> 30);
 }
 
 /* Where the name of the last call in @path begins, with its separator. */
@@ -42,11 +62,11 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 
 /*
  * A line for each node with a count, callers first. @path: what stands in front of all of them;
- * @divisor: ns that one count stands for
+ * @divisor: ns that one count stands for; @text_bytes: how long the text has become. False when that is too long
  */
-static void put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
+static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
-		     uint64_t divisor)
+		     uint64_t divisor, uint64_t *text_bytes)
 {
 	size_t keep = path->len;
 	const struct tree_node *node = root->first;
@@ -58,8 +78,8 @@ static void put_tree(struct export *ex, const struct tree_node *root, struct str
 
 		uint64_t nr = count(node, divisor);
 
-		if (nr)
-			put_line(ex, path, nr);
+		if (nr && !put_line(ex, path, nr, text_bytes))
+			return false;
 		if (node->first) {
 			node = node->first;
 			continue;
@@ -74,6 +94,7 @@ static void put_tree(struct export *ex, const struct tree_node *root, struct str
 		node = node->next;
 	}
 	path->len = keep;
+	return true;
 }
 
 static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
@@ -116,11 +137,14 @@ static int show_flame_graph(struct export *ex, struct tree *tree, struct uft_err
 {
 	struct strbuf path cleanup_strbuf = { 0 };
 	uint64_t sample_ns = ex->config->sample_ns;
+	uint64_t text_bytes = 0;
 
 	if (!sample_ns)
 		sample_ns = choose_sample_ns(ex, tree);
-	for (size_t i = 0; i < tree->nr_roots; i++)
-		put_tree(ex, tree->roots[i], &path, count_samples, sample_ns);
+	for (size_t i = 0; i < tree->nr_roots; i++) {
+		if (!put_tree(ex, tree->roots[i], &path, count_samples, sample_ns, &text_bytes))
+			return too_long(err);
+	}
 	return strbuf_oom(&path) ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
 }
 
@@ -141,11 +165,13 @@ static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err
 {
 	struct strbuf path cleanup_strbuf = { 0 };
 	const struct trace_data *data = ex->pipe->data;
+	uint64_t text_bytes = 0;
 
 	for (size_t i = 0; i < tree->nr_roots; i++) {
 		strbuf_reset(&path);
 		put_name(&path, title_program(i < data->nr_sessions ? data->sessions[i] : NULL));
-		put_tree(ex, tree->roots[i], &path, count_self, 1);
+		if (!put_tree(ex, tree->roots[i], &path, count_self, 1, &text_bytes))
+			return too_long(err);
 	}
 	return strbuf_oom(&path) ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
 }

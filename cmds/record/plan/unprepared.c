@@ -31,12 +31,9 @@ static bool is_loader(const char *path)
  * the implementations of it that are chosen for the machine ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
-	"__asan_init",
 	"__cxa_finalize",
 	"__errno_location",
-	"__msan_init",
 	"__register_atfork",
-	"__tsan_init",
 	"clock_gettime",
 	"dl_iterate_phdr",
 	"_dl_find_object",
