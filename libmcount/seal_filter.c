@@ -45,7 +45,7 @@ static struct value load(const struct walk *w, uint32_t offset)
 {
 	if (offset == offsetof(struct seccomp_data, nr))
 		return known(w->call);
-	if (offset == offsetof(struct seccomp_data, arch) && ARCH_AUDIT)
+	if (offset == offsetof(struct seccomp_data, arch) && ARCH_AUDIT != 0)
 		return known(ARCH_AUDIT);
 	return (struct value){ 0 };
 }
