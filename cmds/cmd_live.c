@@ -199,7 +199,6 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	struct opts view = view_options(opts, &cmd_replay, data_dir);
 	char done;
 
-	ignore_interrupts();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))
@@ -248,8 +247,17 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	fflush(stdout);
 
+	/* Until the viewer ignores them: one that comes earlier would end it. */
+	const sigset_t set = interrupts();
+	sigset_t before;
+
+	sigprocmask(SIG_BLOCK, &set, &before);
+
 	pid_t viewer = fork();
 
+	if (viewer == 0)
+		ignore_interrupts();
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (viewer == 0) {
 		close(output);
 		output = -1;
