@@ -268,6 +268,8 @@ static pid_t make_parent(long number, void *arg, size_t size)
 		for (;;)
 			pause();
 	}
+	/* Whoever comes first: flags_in() ends the group, and the child may not have run yet. */
+	setpgid(pid, pid);
 	return pid;
 }
 
