@@ -1,10 +1,8 @@
 /* `utrail build`: what a build has compiled, and which processes it consisted of. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/build_deps.h"
@@ -14,9 +12,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/base/outfile.h"
-#include "utils/base/path.h"
 #include "utils/procs/compdb.h"
 #include "utils/procs/tree.h"
 #include "utils/trace/executions.h"
