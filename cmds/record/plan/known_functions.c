@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/strmap.h"
 
@@ -311,6 +312,14 @@ static bool check_function(const struct known_functions *known, size_t index)
 	return true;
 }
 
+/* Is code of this machine moved at all? Without that no patch of the image can be used. */
+static bool moves_code(void)
+{
+	const struct isa *isa = isa_of(arch_elf_machine, 0);
+
+	return isa && isa->insns;
+}
+
 static bool check_head(const struct strbuf *image, const struct functions_key *key,
 		       struct image_head *head)
 {
@@ -318,7 +327,7 @@ static bool check_head(const struct strbuf *image, const struct functions_key *k
 		return false;
 	memcpy(head, image->data, sizeof(*head));
 	return head->magic == IMAGE_MAGIC && head->format == IMAGE_FORMAT &&
-	       head->machine == arch_elf_machine && head->bytes == image->len &&
+	       head->machine == arch_elf_machine && moves_code() && head->bytes == image->len &&
 	       memcmp(&head->key, key, sizeof(*key)) == 0 && head->texts_len &&
 	       sizeof(*head) + (uint64_t)head->nr * sizeof(struct known_function) +
 			       head->patches_len + head->texts_len ==
