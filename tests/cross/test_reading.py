@@ -28,7 +28,7 @@ assert len(COMMANDS) > 40
 
 
 def emulator(machine):
-    return [f"qemu-{QEMU[machine]}", "-L", CROSS / "sysroot" / machine]
+    return [f"qemu-{QEMU[machine]}"]
 
 
 @pytest.fixture(scope="module", params=MACHINES)
