@@ -228,6 +228,7 @@ def test_hardly_any_descriptors(files):
         assert "setuid" not in result.err and "made no call" not in result.err
 
 
+@pytest.mark.skipif(has_sanitizer(), reason="AddressSanitizer reserves more than any of these limits")
 @pytest.mark.parametrize("megabytes", [60, 100, 200, 400, 2000])
 def test_little_address_space(megabytes):
     exe = build(program("plain"), Variant("gcc", "pg", "O2"))
