@@ -53,7 +53,7 @@ struct ring {
 	uint64_t start_ns; /* when the thread was first seen, recording clock */
 	/* 1 + the index of the ring with the payloads of this one's records, stored before the first of these; 0: there is none */
 	_Atomic uint32_t payloads;
-	uint32_t pad1;
+	uint32_t is_child; /* @tid is a child of the process, which runs in its memory: vfork(2) */
 	uint64_t pad0[5];
 
 	/*

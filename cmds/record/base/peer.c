@@ -148,6 +148,20 @@ enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid)
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
 }
 
+enum peer_task peer_child(pid_t os_pid, pid_t pid, pid_t tid)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	char path[64];
+
+	if (pid != os_pid)
+		return PEER_TASK_GONE;
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (!read_status(path, &status))
+		return PEER_TASK_GONE;
+	return last_number(find_field(&status, "PPid")) == os_pid ? PEER_TASK_OWN
+								  : PEER_TASK_OTHERS;
+}
+
 /* As many numbers as stand in the line; free() them. NULL without memory. */
 static gid_t *parse_groups(const char *line, int *nr)
 {

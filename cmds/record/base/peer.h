@@ -46,6 +46,9 @@ enum peer_task {
 };
 enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid);
 
+/* The same of @tid as its child, which has run in its memory. */
+enum peer_task peer_child(pid_t os_pid, pid_t pid, pid_t tid);
+
 /* A process that ends has no memory for a moment before its end can be seen. */
 #define PEER_END_MS 200
 

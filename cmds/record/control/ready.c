@@ -153,6 +153,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	/* The records of the image that was replaced come first in the file. */
 	if (former)
 		process_retire(ctl->processes, former);
+	if (talk->hello.kind == CONTROL_EXEC)
+		writer_drain_child(ctl->writers, talk->hello.pid);
 
 	struct process *proc = process_create(ctl->processes, &talk->hello, talk->peer.pid,
 					      arena_fd);

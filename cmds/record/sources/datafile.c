@@ -68,12 +68,18 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 {
 	if (sink->tid)
 		return true;
+
 	/* Read once: it is the program's memory. */
-	sink->tid = tasks_claim(writers->tasks, proc, __atomic_load_n(&r->tid, __ATOMIC_RELAXED));
-	if (!sink->tid)
-		return false;
-	tasks_announce(writers->tasks, proc, sink->tid, r->start_ns);
-	return true;
+	int32_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
+	bool is_child = __atomic_load_n(&r->is_child, __ATOMIC_RELAXED);
+
+	sink->tid = is_child ? tasks_claim_child(writers->tasks, proc, tid)
+			     : tasks_claim(writers->tasks, proc, tid);
+	if (sink->tid && is_child)
+		tasks_announce_child(writers->tasks, proc, sink->tid, r->start_ns);
+	else if (sink->tid)
+		tasks_announce(writers->tasks, proc, sink->tid, r->start_ns);
+	return sink->tid != 0;
 }
 
 static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)

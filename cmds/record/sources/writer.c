@@ -122,6 +122,7 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 static void free_ring(struct ring *r)
 {
 	r->tid = 0;
+	r->is_child = 0;
 	r->segment_before[0] = 0;
 	atomic_store(&r->head, 0);
 	atomic_store(&r->tail, 0);
@@ -208,6 +209,28 @@ void writer_drain_all(struct writers *writers, struct process *proc)
 			close_ring(writers, proc, i, nr);
 	}
 	atomic_fetch_add(&writers->threads_untraced, atomic_load(&proc->arena->threads_untraced));
+}
+
+static bool is_of_child(const struct process *proc, uint32_t index, pid_t pid)
+{
+	const struct ring *r = process_ring(proc, index);
+
+	return is_of_task(proc, index) && r->is_child && r->tid == pid;
+}
+
+void writer_drain_child(struct writers *writers, pid_t pid)
+{
+	if (writers->settings->flight_bytes)
+		return;
+	/* No writer looks at any ring. */
+	pthread_rwlock_wrlock(&writers->processes->live_lock);
+	for (struct process *p = writers->processes->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
+			if (is_of_child(p, i, pid))
+				drain_ring(writers, p, i, true);
+		}
+	}
+	pthread_rwlock_unlock(&writers->processes->live_lock);
 }
 
 static uint64_t scan_process(struct writers *writers, struct process *p, unsigned index,

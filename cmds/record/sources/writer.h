@@ -62,4 +62,7 @@ uint64_t writers_complete_ns(const struct writers *writers);
 /* Take all that is committed in the rings of @proc, which no writer looks at any more. */
 void writer_drain_all(struct writers *writers, struct process *proc);
 
+/* Control thread. What child @pid has recorded in the memory of its parent goes to its file now: it has become another program. */
+void writer_drain_child(struct writers *writers, pid_t pid);
+
 #endif

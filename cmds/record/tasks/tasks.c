@@ -85,20 +85,24 @@ static void announce_session(struct tasks *tasks, struct image *s)
 	write_task(tasks, s->pid, s->pid, s->time_ns);
 }
 
+static void write_fork(struct tasks *tasks, pid_t pid, pid_t ppid, uint64_t time_ns)
+{
+	struct task_line line = {
+		.type = TASK_LINE_FORK,
+		.time_ns = time_ns,
+		.pid = pid,
+		.ppid = ppid,
+	};
+
+	write_line(tasks, &line);
+}
+
 static void announce_one(struct tasks *tasks, struct process *proc)
 {
 	proc->announced = true;
 	announce_session(tasks, proc->session);
-	if (proc->is_fork) {
-		struct task_line line = {
-			.type = TASK_LINE_FORK,
-			.time_ns = proc->time_ns,
-			.pid = proc->pid,
-			.ppid = proc->ppid,
-		};
-
-		write_line(tasks, &line);
-	}
+	if (proc->is_fork)
+		write_fork(tasks, proc->pid, proc->ppid, proc->time_ns);
 }
 
 /* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
@@ -131,17 +135,8 @@ static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t
 	return false;
 }
 
-int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
+static int32_t claim(struct tasks *tasks, struct process *proc, int32_t tid, enum peer_task task)
 {
-	enum peer_task task = PEER_TASK_OTHERS;
-
-	if (tid <= 0 && tid != RING_TID_STACK)
-		return 0;
-	if (tid == proc->pid && proc->pid == proc->os_pid)
-		task = PEER_TASK_OWN; /* as was seen when it reported itself */
-	else if (tid > 0 && tid < RING_FIRST_STACK_TID)
-		task = peer_task(proc->os_pid, proc->pid, tid);
-
 	pthread_mutex_lock(&tasks->lock);
 	if (is_own_task(tasks, proc, tid, task))
 		intmap_put(&tasks->owners, tid, proc);
@@ -151,6 +146,40 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 		tid = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
 	pthread_mutex_unlock(&tasks->lock);
 	return tid;
+}
+
+static bool is_of_kernel(int32_t tid)
+{
+	return tid > 0 && tid < RING_FIRST_STACK_TID;
+}
+
+int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
+{
+	enum peer_task task = PEER_TASK_OTHERS;
+
+	if (tid <= 0 && tid != RING_TID_STACK)
+		return 0;
+	if (tid == proc->pid && proc->pid == proc->os_pid)
+		task = PEER_TASK_OWN; /* as was seen when it reported itself */
+	else if (is_of_kernel(tid))
+		task = peer_task(proc->os_pid, proc->pid, tid);
+	return claim(tasks, proc, tid, task);
+}
+
+int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid)
+{
+	if (!is_of_kernel(tid))
+		return 0;
+	return claim(tasks, proc, tid, peer_child(proc->os_pid, proc->pid, tid));
+}
+
+void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)
+{
+	pthread_mutex_lock(&tasks->lock);
+	announce_process(tasks, proc);
+	write_fork(tasks, tid, proc->pid, time_ns);
+	note_tid(tasks, tid);
+	pthread_mutex_unlock(&tasks->lock);
 }
 
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)

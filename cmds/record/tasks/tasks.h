@@ -52,8 +52,12 @@ void tasks_close(struct tasks *tasks);
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
+/* The same for a child of @proc that has run in its memory (vfork(2)), and is to be told of as one. */
+int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
+
 /* First records of a task: make sure that its session, its process and itself stand in task.txt. */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
+void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
 /* @nr calls of task @tid were too deep to be recorded. Without memory only the sum has them. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
