@@ -8,6 +8,7 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/interpose.h"
+#include "libmcount/lend.h"
 #include "libmcount/probe.h"
 #include "libmcount/seal.h"
 
@@ -17,10 +18,11 @@ typedef pid_t fork_fn(void);
 EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
-/* What the child is to do; it finds that in its copy of its parent's stack. */
+/* What the child is to do; it finds that on its parent's stack, or in its copy of that. */
 struct child {
 	int (*fn)(void *);
 	void *arg;
+	struct thread *lent;
 };
 
 static int begin_child(void *arg)
@@ -31,11 +33,25 @@ static int begin_child(void *arg)
 	return child->fn(child->arg);
 }
 
+static int begin_lent_child(void *arg)
+{
+	const struct child *child = arg;
+
+	lend_begin(child->lent);
+	return child->fn(child->arg);
+}
+
+/* The child has our memory and our thread-local storage, and we wait until it has done with both. */
+static bool is_lending(uint64_t flags)
+{
+	return (flags & CLONE_VM) && (flags & CLONE_VFORK) && !(flags & CLONE_SETTLS);
+}
+
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
 	static void *next;
 	clone_fn *real = interposed(&next, "clone");
-	struct child child = { fn, arg };
+	struct child child = { fn, arg, NULL };
 	void *more[3];
 	va_list ap;
 
@@ -51,6 +67,14 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	if (fn && !(flags & CLONE_VM)) {
 		thread_before_fork();
 		return real(begin_child, stack, flags, &child, more[0], more[1], more[2]);
+	}
+	if (fn && is_lending(flags)) {
+		child.lent = lend_prepare(0);
+
+		int pid = real(begin_lent_child, stack, flags, &child, more[0], more[1], more[2]);
+
+		lend_end(child.lent);
+		return pid;
 	}
 	thread_before_sharing(flags);
 	return real(fn, stack, flags, arg, more[0], more[1], more[2]);
@@ -80,7 +104,7 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 
 	if (number == SYS_prctl) {
 		prctl_before(first, second, third);
-		return 0;
+		return PROBE_CHILD_NONE;
 	}
 
 	/* struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's to refuse. */
@@ -92,15 +116,17 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 			seal_before_filter(third);
 		if (first == SECCOMP_SET_MODE_STRICT)
 			thread_before_cage();
-		return 0;
+		return PROBE_CHILD_NONE;
 	}
 	if (number == SYS_fork)
 		flags = 0;
+	if (number == SYS_vfork || (number == SYS_clone && is_lending(flags) && !second))
+		return PROBE_CHILD_LENT;
 	thread_before_sharing(flags);
 	if (flags & CLONE_VM)
-		return 0;
+		return PROBE_CHILD_NONE;
 	thread_before_fork();
-	return 1;
+	return PROBE_CHILD_FORKED;
 }
 
 long probe_syscall_failed(long result)

@@ -1,4 +1,5 @@
 /* Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker works behind. */
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -172,6 +173,7 @@ OWN(siglongjmp);
 OWN(__longjmp_chk);
 OWN(prctl);
 OWN(dlclose);
+OWN(vfork);
 
 /* An enum plan_hook as it comes; 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
@@ -205,6 +207,20 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
+/* Whether the program's vfork(2) is the one that keeps its return address from what the child does. */
+static bool has_own_vfork(void)
+{
+	return !probe.is_attached && dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
+}
+
+/* enum plan_call: what holds of a site here. */
+static uint32_t flags_of(const struct plan_call_site *site)
+{
+	if ((site->flags & PLAN_CALL_VFORK) && has_own_vfork())
+		return site->flags & ~(PLAN_CALL_VFORK | PLAN_CALL_NO_RETURN_HOOK);
+	return site->flags & ~PLAN_CALL_VFORK;
+}
+
 /* The sites of one module, numbered from @first on. */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page)
@@ -228,7 +244,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		}
 
 		*site = (struct call_site){ *(uint64_t *)sites[i].slot, sites[i].addr,
-					    sites[i].flags };
+					    flags_of(&sites[i]) };
 		if (sites[i].reloc < nr_relocs &&
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;

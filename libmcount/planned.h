@@ -230,6 +230,9 @@ bool planned_begin_late(struct thread *t);
 /* Any thread. Whether @t may look at the plan in [@plan, @end), or will: it is its plan, or some open call needs it. */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
+/* SLOW. @to, which was just begun, has the frames of @from: what counts inside of them does so for it, too. Their ENTRYs are @from's. */
+void planned_copy(struct thread *to, struct thread *from);
+
 /* SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or planned_begin_aside(): it needs no plan. */
 void planned_end(struct thread *t);
 

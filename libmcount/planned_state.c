@@ -448,3 +448,23 @@ void planned_note_written(struct thread *t)
 	for (struct frame *f = t->top; f > t->frames; f--)
 		planned_frame_of(t, f)->flags |= PLANNED_WRITTEN;
 }
+
+void planned_copy(struct thread *to, struct thread *from)
+{
+	const struct planned *of = from->planned;
+	struct planned *p = to->planned;
+
+	if (of)
+		planned_settle(from);
+	for (int64_t i = to->top - to->frames; i > 0; i--) {
+		p->frames[i] = (struct planned_frame){ .flags = PLANNED_RECORD };
+		if (of)
+			p->frames[i].before = of->frames[i].before;
+		if (of)
+			p->frames[i].flags = of->frames[i].flags & (PLANNED_RECORD | PLANNED_OFF |
+								    PLANNED_KEEP | PLANNED_CALLER);
+		p->frames[i].flags |= PLANNED_WRITTEN;
+	}
+	p->now = of && of->era == p->era ? of->now : replay(to, p->plan);
+	choose_calls(to);
+}

@@ -118,6 +118,8 @@ struct thread {
 		*payloads; /* writes what events say: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
 	uint32_t is_narrow;	  /* see frames_narrow() */
+	struct thread *
+		lender; /* of the parent of a child that runs in its memory: lend.h. NULL for all others */
 	struct frame frames[];
 };
 
@@ -339,7 +341,12 @@ void thread_before_sharing(uint64_t flags);
 /* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
 void thread_before_cage(void);
 
-/* COLD, called by the stub of syscall(3) for the numbers that matter. Non-zero: the child is to call thread_after_fork(). */
+/* COLD, called by the stub of syscall(3) for the numbers that matter: what is to be done about the child. */
+enum probe_child {
+	PROBE_CHILD_NONE = 0,	/* nothing */
+	PROBE_CHILD_FORKED = 1, /* it is to call thread_after_fork() */
+	PROBE_CHILD_LENT = 2,	/* it returns in our memory, on our stack: see lend.h */
+};
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
 /* COLD. The program is about to make this call. */
@@ -356,6 +363,10 @@ void thread_give_back(struct thread *t);
 
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);
+
+/* SLOW. The same in two steps: a ring for @t, and later the caller's name on it. Not so while self is another one's. */
+void thread_claim_ring(struct thread *t);
+void thread_name_ring(struct thread *t);
 
 /* COLD. Before a fork; and in the child, which has only this thread. */
 void thread_before_fork(void);

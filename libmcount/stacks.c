@@ -259,7 +259,7 @@ struct thread *stacks_enter(struct thread *t, uint64_t slot)
 {
 	struct search s = { t, slot, true, t };
 
-	if (t->is_aside || (probe.plan.flags & PLAN_ESTIMATE))
+	if (t->is_aside || t->lender || (probe.plan.flags & PLAN_ESTIMATE))
 		return t;
 	if (!probe.follows_stacks) {
 		look_for_switch(t, slot);
@@ -276,7 +276,7 @@ struct thread *stacks_find(struct thread *t, uint64_t sp)
 {
 	struct search s = { t, sp, false, t };
 
-	if (probe.follows_stacks && !t->is_aside && t->low && !is_in_range(t, sp))
+	if (probe.follows_stacks && !t->is_aside && !t->lender && t->low && !is_in_range(t, sp))
 		slow_call(search, &s);
 	return s.found;
 }
@@ -292,9 +292,11 @@ static bool has_frame(const struct thread *t, uint64_t slot)
 
 struct thread *stacks_return(struct thread *t, uint64_t slot)
 {
-	if (!probe.follows_stacks && !t->is_aside)
+	if (t->is_aside || t->lender)
+		return t;
+	if (!probe.follows_stacks)
 		look_for_switch(t, slot);
-	if (!probe.follows_stacks || t->is_aside || has_frame(t, slot))
+	if (!probe.follows_stacks || has_frame(t, slot))
 		return t;
 
 	struct thread *home = t->is_made ? t->home : NULL;

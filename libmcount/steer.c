@@ -133,7 +133,8 @@ void steer_obey(struct thread *t)
 		probe_stop();
 		return;
 	}
-	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || atomic_load(&steer.is_asking))
+	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || t->lender ||
+	    atomic_load(&steer.is_asking))
 		return;
 	/* Nobody can be asked: this process stays with its plan. */
 	if (!seal_may_talk()) {

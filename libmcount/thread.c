@@ -55,7 +55,13 @@ static pid_t current_tid(void)
 	return own_syscall(SYS_gettid);
 }
 
-void thread_take_ring(struct thread *t)
+/* A child that runs in its parent's memory has the parent's rings. */
+static bool is_child(void)
+{
+	return seal_allows(SYS_getpid) && own_syscall(SYS_getpid) != probe.pid;
+}
+
+void thread_claim_ring(struct thread *t)
 {
 	struct arena *a = probe.arena;
 	struct ring *r = arena_claim_ring();
@@ -70,15 +76,29 @@ void thread_take_ring(struct thread *t)
 	while (high <= r->index &&
 	       !atomic_compare_exchange_weak(&a->high_water, &high, r->index + 1))
 		;
-	r->tid = t->is_made ? RING_TID_STACK : current_tid();
-	r->start_ns = clock_kernel_ns();
 	t->ring = r;
 	t->at = t->end = NULL;
 	t->position = 0;
 	t->stalled_tail = 0;
 	declared_forget_ring(t);
-	/* Publishes tid and start_ns to the writer. */
+}
+
+void thread_name_ring(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	r->tid = t->is_made ? RING_TID_STACK : current_tid();
+	r->is_child = is_child();
+	r->start_ns = clock_kernel_ns();
+	/* Publishes all of that to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
+}
+
+void thread_take_ring(struct thread *t)
+{
+	thread_claim_ring(t);
+	if (t->ring)
+		thread_name_ring(t);
 }
 
 struct thread *thread_make_state(void)
@@ -149,6 +169,7 @@ struct thread *thread_take_state(void)
 	/* The next record makes a fresh fit of the clock. */
 	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
 	t->is_made = t->high = 0;
+	t->lender = NULL;
 	/* Its first call says where its stack is. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;
 	return t;
@@ -208,6 +229,7 @@ void thread_give_back(struct thread *t)
 	struct ring *r = t->ring;
 
 	t->ring = NULL;
+	t->lender = NULL;
 	release_state(t);
 	if (r) {
 		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
@@ -226,6 +248,9 @@ void thread_leave_alone(void)
 	guard_take(t);
 	frames_unhook(t);
 	self = &probe_idle_thread;
+	/* It is the parent who gives back what it has lent. */
+	if (t->lender)
+		return;
 	thread_give_back(t);
 	counters_end();
 }
@@ -323,6 +348,7 @@ void thread_after_fork(void)
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
+	t->lender = NULL;
 	declared_forget_ring(t);
 	if (t->planned)
 		planned_note_written(t);

@@ -67,9 +67,10 @@ def branch_problems(library, exported):
         # Compilers' tail calls go to functions, which have landing pads; ours in stubs go anywhere.
         if function.startswith((".L", "arch_", "mcount", "__fentry__")) and re.match(r"jmp +\*", code):
             problems.append(f"{function}: '{code}' is not notrack")
-    aliases = {"mcount", "_mcount"}  # one function; objdump shows one of its names
-    if seen & aliases:
-        seen |= aliases
+    # One function each; objdump shows one of its names.
+    for aliases in {"mcount", "_mcount"}, {"vfork", "__vfork"}:
+        if seen & aliases:
+            seen |= aliases
     return problems + [f"{name}: not found in the code" for name in (exported | LANDING_PADS) - seen]
 
 

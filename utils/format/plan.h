@@ -171,6 +171,8 @@ enum plan_call {
 	 * would by itself had the probe been there from the start. Comes before a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
+	/* With NO_RETURN_HOOK: vfork(2). The probe's own one may have its return slot replaced. */
+	PLAN_CALL_VFORK = 1U << 5,
 };
 
 #define PLAN_CALL_HOOK_SHIFT 16

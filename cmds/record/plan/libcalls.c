@@ -24,6 +24,10 @@ struct special_call {
 	{                                                               \
 		name, true, PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_SETJMP \
 	}
+#define VFORK(name)                                                    \
+	{                                                              \
+		name, true, PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_VFORK \
+	}
 #define BY_CALLER(name)                         \
 	{                                       \
 		name, true, PLAN_CALL_BY_CALLER \
@@ -74,7 +78,8 @@ static const struct special_call special_calls[] = {
 	SETJMP("_setjmp"),
 	SETJMP("sigsetjmp"),
 	SETJMP("__sigsetjmp"),
-	NO_RETURN_HOOK("vfork"),
+	VFORK("vfork"),
+	VFORK("__vfork"),
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),

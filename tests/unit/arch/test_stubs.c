@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "libmcount/callers.h"
+#include "libmcount/lend.h"
 #include "libmcount/planned.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/step.h"
@@ -70,6 +71,33 @@ long probe_syscall_failed(long result)
 void thread_after_fork(void)
 {
 	seen.nr_children++;
+}
+
+/* Stand-ins of vfork(2)'s. */
+static struct thread lent_state;
+static struct {
+	uint64_t slot;
+	int nr_begun;
+	int nr_ended;
+} lent;
+
+struct thread *lend_prepare(uint64_t slot)
+{
+	lent.slot = slot;
+	trash_registers();
+	return &lent_state;
+}
+
+void lend_begin(struct thread *t)
+{
+	lent.nr_begun += t == &lent_state;
+	trash_registers();
+}
+
+void lend_end(struct thread *t)
+{
+	lent.nr_ended += t == &lent_state;
+	trash_registers();
 }
 
 static bool walks;
@@ -1013,6 +1041,42 @@ static void system_calls(void **state)
 	}
 }
 
+/* All that lies below its parent's frame, the return address of vfork() first of all, is written to. */
+NOINLINE static void overwrite_stack(void)
+{
+	volatile char below[512];
+
+	for (size_t i = 0; i < sizeof(below); i++)
+		below[i] = i;
+}
+
+static void vfork_returns_twice(void **state)
+{
+	pid_t (*volatile fn)(void) = vfork;
+	int status;
+	pid_t pid = fn();
+
+	if (pid == 0) {
+		overwrite_stack();
+		_exit(lent.nr_begun * 10 + lent.nr_ended);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 10);
+	assert_int_equal(lent.nr_begun, 1);
+	assert_int_equal(lent.nr_ended, 1);
+	assert_true(lent.slot && lent.slot % sizeof(uint64_t) == 0);
+
+	seen.is_fork = 2;
+	pid = syscall(SYS_vfork);
+	if (pid == 0)
+		syscall(SYS_exit, 7L);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(lent.nr_ended, 2);
+	seen.is_fork = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1033,6 +1097,7 @@ int main(void)
 		cmocka_unit_test(entry),
 		cmocka_unit_test(walk_from_entry),
 		cmocka_unit_test(xray),
+		cmocka_unit_test(vfork_returns_twice),
 		cmocka_unit_test(jumps_and_distances),
 	};
 

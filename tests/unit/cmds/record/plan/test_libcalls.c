@@ -28,7 +28,7 @@ static void special_ones(void **state)
 		{ "__cxa_begin_catch", true, PLAN_CALL_LANDING },
 		{ "__cxa_end_catch", false, 0 },
 		{ "longjmp", true, ONCE },
-		{ "vfork", true, ONCE },
+		{ "vfork", true, PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_VFORK },
 		{ "setjmp", true, RETURNS_2 },
 		{ "__sigsetjmp", true, RETURNS_2 },
 		{ "dlopen", true, PLAN_CALL_BY_CALLER },

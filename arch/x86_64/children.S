@@ -1,0 +1,129 @@
+/* x86_64: syscall(3) and vfork(2), interposed for the children that they make. */
+#include "arch/x86_64/stub_macros.S"
+
+	.text
+
+/*
+ * syscall(3), interposed: what glibc's does, and a look at the calls that make children behind libc's back or forbid what hooks
+ * need (libmcount/clone.c). The child may return on another stack, so nothing of what it needs is on this one: that
+ * thread_after_fork() is to be called is kept in %r9, which is no argument of the calls that make children.
+ */
+FUNCTION syscall
+	cmpq	$56, %rdi /* clone */
+	je	1f
+	cmpq	$57, %rdi /* fork */
+	je	1f
+	cmpq	$58, %rdi /* vfork */
+	je	1f
+	cmpq	$435, %rdi /* clone3 */
+	je	1f
+	cmpq	$157, %rdi /* prctl */
+	je	1f
+	cmpq	$317, %rdi /* seccomp */
+	jne	2f
+1:	SAVE_CALLER_SAVED
+	call	probe_syscall
+	cmpl	$1, %eax
+	RESTORE_CALLER_SAVED
+	ja	6f
+	je	4f
+2:	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movq	8(%rsp), %r9
+	syscall
+	cmpq	$-4095, %rax
+	jae	3f
+	ret
+3:	movq	%rax, %rdi
+	jmp	probe_syscall_failed
+4:	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	movq	%r9, %r8
+	movl	$1, %r9d
+	syscall
+	cmpq	$-4095, %rax
+	jae	3b
+	testq	%rax, %rax
+	jnz	5f
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	call	thread_after_fork
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+5:	ret
+6:	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	xorl	%esi, %esi
+	movq	%rcx, %rdx
+	movq	%r8, %r10
+	jmp	lend_and_call
+END syscall
+
+/*
+ * vfork(2), interposed: the child returns first, and what it calls then has its place where our return address was. So that is in
+ * a register meanwhile, and so is what lend_prepare() has given (libmcount/lend.h).
+ */
+FUNCTION vfork
+	movl	$58, %eax
+	jmp	lend_and_call
+END vfork
+	.globl	__vfork
+	.set	__vfork, vfork
+	.globl	own_vfork
+	.hidden	own_vfork
+	.set	own_vfork, vfork
+
+/* %rax: a system call with at most four arguments, in their places. The stack of the child is this one. */
+	.type	lend_and_call, @function
+	.balign	16
+lend_and_call:
+	.cfi_startproc
+	leaq	(%rsp), %r8
+	SAVE_CALLER_SAVED
+	movq	%r8, %rdi
+	call	lend_prepare
+	movq	%rax, 2 * 8(%rsp) /* which becomes %r9 */
+	RESTORE_CALLER_SAVED
+	popq	%r8
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %r8
+	syscall
+	pushq	%r8
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rip, -8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%r9, %rdi
+	testq	%rax, %rax
+	jnz	1f
+	call	lend_begin
+	jmp	2f
+1:	call	lend_end
+2:	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	cmpq	$-4095, %rax
+	jae	3f
+	/* The child has written to a shadow stack, too, if there is one (the instruction does nothing without). */
+	xorl	%edx, %edx
+	rdsspq	%rdx
+	testq	%rdx, %rdx
+	jnz	4f
+	ret
+3:	movq	%rax, %rdi
+	jmp	probe_syscall_failed
+4:	movl	$1, %edx
+	incsspq	%rdx
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rdx
+	.cfi_endproc
+	.size	lend_and_call, . - lend_and_call
+
+	.section .note.GNU-stack, "", @progbits
