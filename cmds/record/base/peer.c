@@ -133,33 +133,16 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid)
+enum peer_task peer_task(pid_t os_pid, pid_t tid)
 {
 	char path[64];
 
-	/* Who sees other numbers than we do would have to be searched for; nobody else's file is named by them. */
-	if (pid != os_pid)
-		return PEER_TASK_GONE;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", os_pid, tid);
 	if (is_there(path))
 		return PEER_TASK_OWN;
 	/* Threads have a place there, too, though it is not listed. */
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
-}
-
-enum peer_task peer_child(pid_t os_pid, pid_t pid, pid_t tid)
-{
-	struct strbuf status cleanup_strbuf = { 0 };
-	char path[64];
-
-	if (pid != os_pid)
-		return PEER_TASK_GONE;
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	if (!read_status(path, &status))
-		return PEER_TASK_GONE;
-	return last_number(find_field(&status, "PPid")) == os_pid ? PEER_TASK_OWN
-								  : PEER_TASK_OTHERS;
 }
 
 /* As many numbers as stand in the line; free() them. NULL without memory. */

@@ -38,16 +38,13 @@ bool peer_is_elsewhere(pid_t os_pid);
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
-/* What is known of a thread that process @os_pid, which knows itself as @pid, calls one of its own. */
+/* What is known of a thread that process @os_pid calls one of its own, by our number. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */
 	PEER_TASK_GONE,	  /* there is no such thread any more, or nobody can say */
 	PEER_TASK_OTHERS, /* it is another process' */
 };
-enum peer_task peer_task(pid_t os_pid, pid_t pid, pid_t tid);
-
-/* The same of @tid as its child, which has run in its memory. */
-enum peer_task peer_child(pid_t os_pid, pid_t pid, pid_t tid);
+enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /* A process that ends has no memory for a moment before its end can be seen. */
 #define PEER_END_MS 200

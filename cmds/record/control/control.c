@@ -139,7 +139,11 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	struct conversation *talk = context;
 	struct control *ctl = talk->watcher.owner;
 
-	crash_keep(&ctl->crashes, message, talk->hello.pid);
+	struct control_crash crash;
+
+	memcpy(&crash, message, sizeof(crash));
+	crash.tid = talk_number(talk, crash.tid);
+	crash_keep(&ctl->crashes, &crash, talk->peer.pid);
 	return TALK_OVER;
 }
 

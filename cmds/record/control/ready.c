@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "cmds/record/base/numbers.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/control/talk.h"
 #include "cmds/record/plan/counters.h"
@@ -115,7 +116,7 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
 	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
-	struct image *s = image_create(ctl->sessions, talk->hello.pid, exe);
+	struct image *s = image_create(ctl->sessions, talk->peer.pid, exe);
 
 	if (!s)
 		return NULL;
@@ -133,12 +134,14 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
-	struct process *named = process_find(ctl->processes, proc->ppid);
+	bool is_elsewhere = proc->pid != proc->os_pid;
+	pid_t ppid = is_elsewhere ? numbers_of_parent(proc->os_pid) : proc->ppid;
+	struct process *named = process_find_os(ctl->processes, ppid);
 
 	proc->session = origin->session;
 	proc->parent = named && named->session == origin->session ? named : origin;
-	if (named && proc->parent != named)
-		proc->ppid = origin->pid;
+	if (named || is_elsewhere)
+		proc->ppid = proc->parent->os_pid;
 }
 
 /* A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has ended, or without memory. */
@@ -221,6 +224,7 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 	for (size_t i = 0; i < talk->nr_modules; i++) {
 		if (!talk->modules[i]->has_text)
 			continue;
+		talk->modules[i]->tid = talk_number(talk, talk->modules[i]->tid);
 		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
 		image_save_late(ctl->sessions, s, talk->modules[i], &err);
 	}

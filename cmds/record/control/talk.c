@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cmds/record/base/numbers.h"
+
 void talk_unlink(struct conversation *talk)
 {
 	struct talk_list *list = talk->list;
@@ -64,6 +66,16 @@ unsigned talk_count_peer(const struct talk_list *list, pid_t pid)
 	for (const struct conversation *talk = list->oldest; talk; talk = talk->newer)
 		nr += talk->peer.pid == pid;
 	return nr;
+}
+
+pid_t talk_number(const struct conversation *talk, pid_t tid)
+{
+	if (talk->hello.pid == talk->peer.pid)
+		return tid;
+
+	pid_t ours = numbers_of_thread(talk->peer.pid, tid);
+
+	return ours ? ours : talk->peer.pid;
 }
 
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,

@@ -73,6 +73,9 @@ void talk_drop(struct control *ctl, struct conversation *talk);
 /* How many of @list are of that process. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
+/* Our number of the thread of the peer that it knows as @tid; that of the peer itself when there is no such thread. */
+pid_t talk_number(const struct conversation *talk, pid_t tid);
+
 /* @packet: a whole message, but for its header; @fds: @nr descriptors that go with it. False: it could not be sent. */
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
 		 const int *fds, int nr);

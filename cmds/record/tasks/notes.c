@@ -46,12 +46,14 @@ static void drop(struct processes *procs, struct process *proc)
 /* Nobody will write about it any more: it has reported itself, or is gone. */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	const struct process *known = pid > 0 ? process_find(procs, pid) : NULL;
+	/* In a pid namespace of its own it has another number for us. */
+	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
+	const struct process *known = is_ours ? process_find_os(procs, pid)
+					      : process_find_child(procs, parent, pid);
 
 	if (!pid || (known && known->pidfd >= 0))
 		return true;
-	/* In a pid namespace of its own it has another number for us. */
-	return pid > 0 && parent->pid == parent->os_pid && kill(pid, 0) < 0 && errno == ESRCH;
+	return is_ours && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
 static bool has_open_forks(struct processes *procs, const struct process *proc)

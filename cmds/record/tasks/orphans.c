@@ -132,7 +132,7 @@ static bool look_at(struct processes *procs, struct process *parent)
 		pid_t pid = atomic_load(&forks->pids[i]);
 
 		is_complete &= pid >= 0 && !(pid && is_elsewhere);
-		if (pid > 0 && !is_elsewhere && !is_known(procs, process_find(procs, pid), pid))
+		if (pid > 0 && !is_elsewhere && !is_known(procs, process_find_os(procs, pid), pid))
 			watch(procs, pid, parent);
 	}
 	return is_complete;

@@ -120,12 +120,13 @@ struct process *process_find_os(struct processes *procs, pid_t os_pid)
 	return intmap_get(&procs->by_os_pid, (uint32_t)os_pid);
 }
 
-struct process *process_find(struct processes *procs, pid_t pid)
+struct process *process_find_child(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	struct process *p = process_find_os(procs, pid);
+	struct process *p = procs->first;
 
-	/* Both views are the same but in a pid namespace of its own. */
-	return p && p->pid == pid ? p : intmap_get(&procs->by_pid, (uint32_t)pid);
+	while (p && !(p->is_fork && p->parent == parent && p->pid == pid))
+		p = p->next;
+	return p;
 }
 
 /* Without memory it cannot be found, so that its children are nobody's. */
@@ -135,7 +136,6 @@ static void index_process(struct processes *procs, struct process *proc)
 
 	memcpy(&key, proc->token, sizeof(key));
 	intmap_put(&procs->by_os_pid, (uint32_t)proc->os_pid, proc);
-	intmap_put(&procs->by_pid, (uint32_t)proc->pid, proc);
 	intmap_put(&procs->by_token, key, proc);
 }
 
@@ -266,7 +266,6 @@ void processes_deinit(struct processes *procs)
 	}
 	orphans_forget(procs);
 	intmap_deinit(&procs->by_os_pid);
-	intmap_deinit(&procs->by_pid);
 	intmap_deinit(&procs->by_token);
 	pthread_rwlock_destroy(&procs->live_lock);
 }

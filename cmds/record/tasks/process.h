@@ -126,7 +126,7 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  * @control: shared with all probes
  * @drain: take what is left in the rings of a process that no writer looks at any more
  * @may_finish: as settings_can_finish(), of what was steered to
- * @first: newest first; the newest by pid, as we see it and as it sees itself; all by the first half of their token. Nothing is
+ * @first: newest first; the newest by pid, as we see it; all by the first half of their token. Nothing is
  *         removed before the end.
  * @live: those with an arena: what writers look at, under @live_lock for reading
  */
@@ -142,7 +142,6 @@ struct processes {
 	size_t kept_bytes;	 /* of all process.modules */
 	struct process *first;
 	struct intmap by_os_pid;
-	struct intmap by_pid;
 	struct intmap by_token;
 	struct notes notes;
 	struct orphans orphans;
@@ -184,8 +183,9 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 /* Plans may change: have each process look what is new, be it the end or another plan. Control thread. */
 void processes_tell_news(struct processes *procs);
 
-/* The newest image with that pid (its own view), or with that pid in our view; or NULL. */
-struct process *process_find(struct processes *procs, pid_t pid);
+/* The newest forked child of @parent that knows itself as @pid; the newest image with that pid in our view. NULL: there is none. */
+struct process *process_find_child(struct processes *procs, const struct process *parent,
+				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);
 
 /* The process ended, or its image was replaced: take what is left in its rings, drop the arena. */

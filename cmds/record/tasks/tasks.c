@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/record/base/numbers.h"
 #include "cmds/record/base/peer.h"
 #include "utils/base/vec.h"
 #include "utils/format/task_txt.h"
@@ -102,7 +103,7 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 	proc->announced = true;
 	announce_session(tasks, proc->session);
 	if (proc->is_fork)
-		write_fork(tasks, proc->pid, proc->ppid, proc->time_ns);
+		write_fork(tasks, proc->os_pid, proc->ppid, proc->time_ns);
 }
 
 /* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
@@ -153,31 +154,46 @@ static bool is_of_kernel(int32_t tid)
 	return tid > 0 && tid < RING_FIRST_STACK_TID;
 }
 
+static bool is_elsewhere(const struct process *proc)
+{
+	return proc->pid != proc->os_pid;
+}
+
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
-	enum peer_task task = PEER_TASK_OTHERS;
-
 	if (tid <= 0 && tid != RING_TID_STACK)
 		return 0;
-	if (tid == proc->pid && proc->pid == proc->os_pid)
-		task = PEER_TASK_OWN; /* as was seen when it reported itself */
-	else if (is_of_kernel(tid))
-		task = peer_task(proc->os_pid, proc->pid, tid);
-	return claim(tasks, proc, tid, task);
+	/* As was seen when it reported itself. */
+	if (tid == proc->pid)
+		return claim(tasks, proc, proc->os_pid, PEER_TASK_OWN);
+	if (!is_of_kernel(tid))
+		return claim(tasks, proc, tid, PEER_TASK_OTHERS);
+	if (!is_elsewhere(proc))
+		return claim(tasks, proc, tid, peer_task(proc->os_pid, tid));
+
+	pid_t ours = numbers_of_thread(proc->os_pid, tid);
+
+	return claim(tasks, proc, ours, ours ? PEER_TASK_OWN : PEER_TASK_OTHERS);
 }
 
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (!is_of_kernel(tid))
 		return 0;
-	return claim(tasks, proc, tid, peer_child(proc->os_pid, proc->pid, tid));
+
+	pid_t ours = numbers_of_child(proc->os_pid, tid);
+
+	if (ours)
+		return claim(tasks, proc, ours, PEER_TASK_OWN);
+	return claim(tasks, proc, tid,
+		     is_elsewhere(proc) ? PEER_TASK_OTHERS : peer_task(proc->os_pid, tid));
 }
 
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)
 {
 	pthread_mutex_lock(&tasks->lock);
 	announce_process(tasks, proc);
-	write_fork(tasks, tid, proc->pid, time_ns);
+	write_fork(tasks, tid, proc->os_pid, time_ns);
 	note_tid(tasks, tid);
 	pthread_mutex_unlock(&tasks->lock);
 }
@@ -186,8 +202,8 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 {
 	pthread_mutex_lock(&tasks->lock);
 	announce_process(tasks, proc);
-	if (tid != proc->pid)
-		write_task(tasks, proc->pid, tid, time_ns);
+	if (tid != proc->os_pid)
+		write_task(tasks, proc->os_pid, tid, time_ns);
 	note_tid(tasks, tid);
 	pthread_mutex_unlock(&tasks->lock);
 }

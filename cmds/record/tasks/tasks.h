@@ -48,7 +48,8 @@ void tasks_close(struct tasks *tasks);
 
 /*
  * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot be one. That is @tid, if it is a thread of
- * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another.
+ * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another. What has another number in a
+ * pid namespace of its own goes under ours.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 

@@ -115,21 +115,28 @@ static void test_finding(void **unused)
 	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
 	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);
 
-	assert_null(process_find(&rec->processes, 4200007));
 	process_publish(&rec->processes, boxed);
-	assert_ptr_equal(process_find(&rec->processes, 4200007), boxed);
 	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
 	assert_null(process_find_os(&rec->processes, 4200007));
 	process_publish(&rec->processes, plain);
-	assert_ptr_equal(process_find(&rec->processes, 4200007), plain);
 	assert_ptr_equal(process_find_os(&rec->processes, 4200007), plain);
-	assert_null(process_find(&rec->processes, 4200100));
+	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
+
+	/* By the number that it has for its parent, in whatever namespace that is. */
+	struct process *child = make(&pair, 4200008, 4200101, CONTROL_FORK);
+
+	child->parent = boxed;
+	process_publish(&rec->processes, child);
+	assert_ptr_equal(process_find_child(&rec->processes, boxed, 4200008), child);
+	assert_null(process_find_child(&rec->processes, plain, 4200008));
+	assert_null(process_find_child(&rec->processes, boxed, 4200007));
+	process_retire(&rec->processes, child);
 
 	/* A later image of the same process. */
 	struct process *next = make(&pair, 4200007, 4200007, CONTROL_EXEC);
 
 	process_publish(&rec->processes, next);
-	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200007), next);
 	assert_ptr_equal(rec->processes.first, next);
 	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, plain);
@@ -145,7 +152,7 @@ static void test_finding(void **unused)
 	assert_ptr_equal(next->next_live, pair.proc);
 	process_retire(&rec->processes, next);
 	assert_ptr_equal(rec->processes.live, pair.proc);
-	assert_ptr_equal(process_find(&rec->processes, 4200007), next);
+	assert_ptr_equal(process_find_os(&rec->processes, 4200007), next);
 	pair_stop(&pair);
 	pair_close(&pair);
 }

@@ -28,9 +28,12 @@ static void begin(struct family *f)
 	assert_non_null(f->session);
 	strcpy(f->session->sid, "0123456789abcdef");
 	f->session->time_ns = 1000000001;
-	f->parent = (struct process){ .pid = PARENT, .ppid = 1, .session = f->session };
+	f->parent = (struct process){
+		.pid = PARENT, .os_pid = PARENT, .ppid = 1, .session = f->session
+	};
 	f->child = (struct process){
 		.pid = CHILD,
+		.os_pid = CHILD,
 		.ppid = PARENT,
 		.time_ns = 2000000002,
 		.is_fork = true,
@@ -39,6 +42,7 @@ static void begin(struct family *f)
 	};
 	f->grandchild = f->child;
 	f->grandchild.pid = GRAND;
+	f->grandchild.os_pid = GRAND;
 	f->grandchild.ppid = CHILD;
 	f->grandchild.time_ns = 3000000003;
 	f->grandchild.parent = &f->child;

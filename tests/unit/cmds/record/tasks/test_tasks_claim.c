@@ -123,9 +123,12 @@ static void the_same_number_elsewhere(void **state)
 
 	one.os_pid = getpid();
 	two.os_pid = getppid();
-	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), 7);
-	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), 7);
-	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), RING_FIRST_STACK_TID);
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
+	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), getppid());
+	/* A thread that nobody can be asked about has no number of ours. */
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200008), RING_FIRST_STACK_TID);
+	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200008), RING_FIRST_STACK_TID + 1);
 }
 
 int main(void)
