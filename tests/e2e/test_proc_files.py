@@ -322,15 +322,25 @@ UNTRACED_CHILD = """
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 int main(void)
 {
 	int status;
+#ifdef BY_CLONE3
+	struct clone_args args = { .flags = CLONE_UNTRACED, .exit_signal = SIGCHLD };
+	struct clone_args before = args;
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (memcmp(&args, &before, sizeof(args)))
+		_exit(6);
+#else
 	long pid = syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0);
+#endif
 
 	if (pid == 0)
 		_exit(open("/etc/passwd", O_RDONLY) < 0 ? errno : 5);
@@ -340,10 +350,11 @@ int main(void)
 """
 
 
+@pytest.mark.parametrize("call", [[], ["-DBY_CLONE3"]], ids=["clone", "clone3"])
 @pytest.mark.parametrize("options", [[], ["-static"]], ids=["dynamic", "static"])
-def test_child_that_wants_no_tracer(workdir, options):
+def test_child_that_wants_no_tracer(workdir, options, call):
     """CLONE_UNTRACED: with the filter and without a tracer all calls that it holds would fail (ENOSYS)."""
-    exe = compile_here(workdir, UNTRACED_CHILD, *options)
+    exe = compile_here(workdir, UNTRACED_CHILD, *options, *call)
     assert run(exe).status == 5
     assert record("--force", exe).status == 5
 

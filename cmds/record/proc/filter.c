@@ -82,6 +82,10 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 		if (abi->numbers[id] >= 0)
 			add_call(filter, id, abi->numbers[id]);
 	}
+	/* Its flags are in memory. */
+	add_unless(filter, abi->numbers[SYSCALL_CLONE3], 1);
+	add_return(filter, SECCOMP_RET_TRACE | OURS | SYSCALL_CLONE3);
+	/* Last: it does not keep the number. */
 	add_untraced(filter, abi->numbers[SYSCALL_CLONE]);
 	add_return(filter, SECCOMP_RET_ALLOW);
 	filter->code[skip].jf = filter->program.len - skip - 1;
@@ -99,7 +103,7 @@ enum syscall_id proc_filter_call(uint32_t data)
 {
 	uint32_t id = data & ~OURS_MASK & 0xffff;
 
-	return (data & OURS_MASK) == OURS && id <= SYSCALL_CLONE ? id : SYSCALL_NONE;
+	return (data & OURS_MASK) == OURS && id <= SYSCALL_CLONE3 ? id : SYSCALL_NONE;
 }
 
 int proc_filter_check(void)

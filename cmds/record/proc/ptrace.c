@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -14,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arch/remote.h"
 #include "cmds/record/proc/became.h"
 #include "cmds/record/proc/filter.h"
 #include "cmds/record/proc/tracees.h"
+#include "cmds/record/proc/untraced.h"
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
@@ -162,10 +161,8 @@ static void see_call_begin(struct tracing *t, struct tracee *tracee)
 		for (size_t i = 0; i < ARRAY_SIZE(call->args); i++)
 			call->args[i] = info.seccomp.args[i];
 	}
-	if (call->id == SYSCALL_CLONE) {
-		if (syscall_may_be(info.seccomp.nr, SYSCALL_CLONE))
-			arch_remote_set_argument(tracee->tid, info.arch,
-						 call->args[0] & ~(uint64_t)CLONE_UNTRACED);
+	if (call->id == SYSCALL_CLONE || call->id == SYSCALL_CLONE3) {
+		untraced_take_out(tracee->tid, &info);
 		stopped_reset(call);
 		go_on(tracee->tid, 0);
 		return;

@@ -76,6 +76,9 @@ static void all_numbers(void **state)
 				if (abi->numbers[id] == (int)number)
 					want = id;
 			}
+			if (abi->numbers[SYSCALL_CLONE3] == (int)number)
+				want = SYSCALL_CLONE3;
+
 			bool by_arg = want == SYSCALL_FCNTL || want == SYSCALL_FCNTL64 ||
 				      want == SYSCALL_PRCTL;
 
@@ -103,6 +106,9 @@ static void ways_to_call(void **state)
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 0x40000038, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 120, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x11, 0), SYSCALL_NONE);
+	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 435, 0), SYSCALL_NONE);
+	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 435, 0, 0), SYSCALL_CLONE3);
+	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 435, 0, 0), SYSCALL_CLONE3);
 	/* Of a machine that nobody knows here. */
 	assert_int_equal(seen(filter, AUDIT_ARCH_S390X, 5, 0, 0), SYSCALL_NONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 72, 0, F_DUPFD), SYSCALL_FCNTL);
@@ -113,7 +119,8 @@ static void others_stops(void **state)
 {
 	assert_int_equal(proc_filter_call(0), SYSCALL_NONE);
 	assert_int_equal(proc_filter_call(SYSCALL_OPEN), SYSCALL_NONE);
-	assert_int_equal(proc_filter_call(0x5500 | SYSCALL_CLONE3), SYSCALL_NONE);
+	assert_int_equal(proc_filter_call(0x5500 | SYSCALL_CLONE3), SYSCALL_CLONE3);
+	assert_int_equal(proc_filter_call(0x5500 | SYSCALL_VFORK), SYSCALL_NONE);
 	assert_int_equal(proc_filter_call(0x5500 | SYSCALL_OPEN), SYSCALL_OPEN);
 }
 
