@@ -124,8 +124,11 @@ static inline void frames_leave_top(struct thread *t, const struct arch_regs *re
 {
 	if (unlikely(t->planned))
 		planned_leave_top(t, regs);
-	else
+	else {
+		if (t->top <= t->written)
+			hot_be_known(t);
 		frames_leave_top_at(t, hot_clock(t));
+	}
 }
 
 #endif

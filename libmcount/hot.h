@@ -56,6 +56,16 @@ static inline void hot_commit(struct thread *t, char *end)
 	atomic_store_explicit(&t->ring->head, (uint64_t)end + t->position, memory_order_release);
 }
 
+/*
+ * HOT, not common: before the time of a record is taken that is written at once. A forked child reports itself with its first record: the recorder
+ * then knows of it before anything has the time at which it happened, so that who follows the recording sees all in order.
+ */
+static inline void hot_be_known(struct thread *t)
+{
+	if (unlikely(!t->at) && unlikely(atomic_load_explicit(&probe.forked, memory_order_relaxed)))
+		ring_make_room(t, sizeof(struct record));
+}
+
 static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
 {
 	struct record *r = (struct record *)at;

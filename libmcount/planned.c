@@ -205,7 +205,12 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 			uint64_t addr, const struct arch_regs *regs, const struct decision *d)
 {
 	struct planned *p = t->planned;
-	uint64_t now_ns = d->flags & PLANNED_RECORD ? planned_clock(t) : 0;
+	bool is_recorded = d->flags & PLANNED_RECORD;
+
+	if (is_recorded && !d->next.threshold_ns)
+		hot_be_known(t);
+
+	uint64_t now_ns = is_recorded ? planned_clock(t) : 0;
 
 	planned_push(t, planned_next_frame(t), id, ret,
 		     record_data(RECORD_ENTRY, p->now.level, addr), now_ns,

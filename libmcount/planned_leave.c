@@ -101,6 +101,9 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 	if (!(pf->flags & PLANNED_RECORD) || !probe.is_on || !probe.tracing)
 		return;
 
+	if (pf->flags & PLANNED_WRITTEN)
+		hot_be_known(t);
+
 	uint64_t now_ns = p->estimate_ns ? p->estimate_ns : planned_clock(t);
 
 	if (!(pf->flags & PLANNED_WRITTEN)) {

@@ -10,7 +10,9 @@ import subprocess
 import time
 
 import pytest
-from programs import Variant, build, program
+
+from data import Recording
+from programs import METHODS, Variant, build, program
 from tools import UTRAIL, environment, utrail, wait_until
 
 PG = Variant("gcc", "pg", "O2")
@@ -218,3 +220,22 @@ def test_errors_are_told_once(tmp_path):
         result = utrail("live", *args, env={"TMPDIR": tmp_path}).must(status)
         assert result.out == "" and result.err.count("utrail: ") == 1
     assert not glob.glob(str(tmp_path / "utrail-live-*"))
+
+
+@pytest.mark.parametrize("options", [(), ("-F", "leaf"), ("-D", "9", "-F", "main")], ids=" ".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_child_is_known_before_its_first_record(workdir, method, options):
+    """However late the recorder hears of it: what it records is not older, so nothing of its parent was shown in front of it."""
+    exe = build(program("forklate"), Variant("gcc", method, "O2"))
+    words = [UTRAIL, "record", *options, exe]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as recorder:
+        assert recorder.stdout.readline() == b"ready\n"
+        recorder.send_signal(signal.SIGSTOP)
+        recorder.stdin.write(b"x")
+        recorder.stdin.flush()
+        time.sleep(0.3)
+        heard_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        recorder.send_signal(signal.SIGCONT)
+    assert recorder.returncode == 0
+    (child,) = [task for task in Recording("uftrace.data").tasks.values() if task.ppid]
+    assert child.records[0].time >= heard_ns
