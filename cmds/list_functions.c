@@ -44,11 +44,9 @@ static bool is_listed(const struct opts *opts, const struct filter_subject *subj
 
 	if (says && (trigger.flags & TRIGGER_NOTRACE))
 		return false;
-	for (size_t i = 0; i < opts->filters->nr; i++) {
-		if (opts->filters->entries[i].spec.trigger.flags & TRIGGER_FILTER)
-			return says && (trigger.flags & TRIGGER_FILTER);
-	}
-	return true;
+	if (!(filters_opt_in(opts->filters) & TRIGGER_FILTER))
+		return true;
+	return says && (trigger.flags & TRIGGER_FILTER);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -74,20 +72,17 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-int list_functions(const struct opts *opts, const char *path, struct uft_err *err)
+/* How many names went to @text, each with its NUL. */
+static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
+			 struct strbuf *text)
 {
-	struct symtab symbols cleanup_symtab = { 0 };
-	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
-	struct strbuf text cleanup_strbuf = { 0 };
 	size_t nr = 0;
-	int ret = load_symbols(opts, path, &symbols, err);
 
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; i < symbols.nr; i++) {
-		const struct symbol *sym = &symbols.syms[i];
+	strbuf_reset(text);
+	for (size_t i = 0; i < symbols->nr; i++) {
+		const struct symbol *sym = &symbols->syms[i];
 
 		if (!is_traceable(sym))
 			continue;
@@ -107,10 +102,28 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 
 		if (!is_listed(opts, &subject))
 			continue;
-		strbuf_addf(&text, "%s%s", subject.name, subject.is_plt ? "@PLT" : "");
-		strbuf_addch(&text, '\0');
+		strbuf_addf(text, "%s%s", subject.name, subject.is_plt ? "@PLT" : "");
+		strbuf_addch(text, '\0');
 		nr++;
 	}
+	return nr;
+}
+
+int list_functions(const struct opts *opts, const char *path, struct uft_err *err)
+{
+	struct symtab symbols cleanup_symtab = { 0 };
+	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
+	struct strbuf text cleanup_strbuf = { 0 };
+	int ret = load_symbols(opts, path, &symbols, err);
+
+	if (ret < 0)
+		return ret;
+
+	size_t nr = list_names(opts, path, &symbols, &text);
+
+	/* Only now it is known whether anything is left of a filter that a later one clears. */
+	if (opts->filters->clears)
+		nr = list_names(opts, path, &symbols, &text);
 	func_names_add(&names, &symbols);
 	filter_warn_unmatched(opts, &names);
 	return print_sorted(&text, nr, err);

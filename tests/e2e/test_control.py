@@ -270,6 +270,26 @@ def test_live_pid(start):
     assert "/* external-data: utrail: filter !leaf depth 5 on */" in shown
 
 
+def test_cleared_filters_let_everything_in(start):
+    """What was cleared is no filter any more: neither for what is recorded nor for who asks what is in force."""
+    running = start("-g")
+    for added, cleared, kept in [
+        ("inner", "inner@clear", None),
+        ("inner;leaf", "leaf@clear", "inner;leaf@clear"),
+        ("^in", "inner@clear", "^in;inner@clear"),
+    ]:
+        assert utrail("live", "-p", str(running.pid), "-F", added).must().out == ""
+        assert utrail("live", "-p", str(running.pid), "-F", cleared).must().out == ""
+        shown = re.findall("^filter: (.*)$", running.control("status"), re.M)
+        assert shown == ([kept] if kept else []), shown
+    running.wait_until_taken()
+    since = time.monotonic_ns()
+    running.wait_for_rounds()
+    recording = running.end()
+    check_pairs(recording)
+    assert {r.name for r in entries(recording, since)} >= {"outer", "inner", "leaf", "recurse"}
+
+
 def test_peer_shows_the_notes(start):
     running = start("-g")
     running.control("notrace", "leaf")

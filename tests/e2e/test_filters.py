@@ -279,6 +279,19 @@ class TestOneSide:
         assert not re.search(r"read:|callsite", events)
 
 
+@pytest.mark.parametrize("options", ["-F second -T second@clear", "-F ^secon -T second@clear=filter", "-C fourth -C fourth@clear"])
+def test_a_cleared_filter_lets_everything_in(options):
+    """Nobody is asked for who is let in, once no function is left that a filter lets in."""
+    exe = exe_of("filtered")
+    record(exe)
+    plain = replay("-f", "none")
+    assert replay("-f", "none", *options.split()) == plain
+    record(exe, *options.split())
+    assert replay("-f", "none") == plain
+    listed = utrail("record", "--list-functions", *options.split(), exe).must().out
+    assert listed == utrail("record", "--list-functions", exe).must().out
+
+
 def test_kernel_functions():
     """They are recorded with -k only: nobody is left in the dark about it, and functions of the program are not meant."""
     record(exe_of("filtered"))

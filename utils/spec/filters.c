@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/clearing.h"
 #include "utils/spec/list.h"
 #include "utils/spec/regex_plan.h"
 
@@ -42,6 +43,7 @@ static int add_one(struct filters *filters, enum spec_option option, enum patter
 	if (ret < 0)
 		return ret;
 	filters->nr++;
+	filters->clears |= (entry->spec.trigger.flags & TRIGGER_CLEAR) != 0;
 	return add_counters(filters, &entry->spec, err);
 }
 
@@ -157,12 +159,12 @@ uint32_t filters_opt_in(const struct filters *filters)
 	uint32_t flags = 0;
 
 	for (size_t i = 0; i < filters->nr; i++) {
-		const struct spec *spec = &filters->entries[i].spec;
+		const struct filter_entry *entry = &filters->entries[i];
 
-		if (spec->module_kind != MODULE_KERNEL)
-			flags |= spec->trigger.flags;
+		if (entry->spec.module_kind != MODULE_KERNEL)
+			flags |= clearing_left(filters, entry);
 	}
-	return flags & (TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION);
+	return flags & FILTERS_OPT_IN;
 }
 
 /* The entries with that plain name, one after the other. */
@@ -275,6 +277,8 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 		merge(trigger, &entry->spec);
 	if (!(trigger->flags & TRIGGER_READ))
 		trigger->read = 0;
+	if (filters->clears)
+		clearing_note(filters, subject, trigger);
 	return trigger->flags != 0;
 }
 

@@ -6,11 +6,16 @@
 #include "utils/base/strmap.h"
 #include "utils/spec/trigger.h"
 
-/* A spec, and whether some function matched it so far. */
+/*
+ * A spec, and whether some function matched it so far.
+ *
+ * @in_force: enum trigger_flags that some function has by it, whatever later specs say; kept by filters_match() where some spec clears
+ */
 struct filter_entry {
 	struct spec spec;
 	enum spec_option option;
 	bool has_match;
+	uint32_t in_force;
 };
 
 /*
@@ -21,6 +26,7 @@ struct filter_entry {
  *         the first of a chain
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
  * @patterns: indexes of the others, in ascending order
+ * @clears: some spec takes away what earlier ones have set
  * @counters: that some `read=` names, in the order of their bits in trigger.read
  */
 struct filters {
@@ -30,6 +36,7 @@ struct filters {
 	size_t *next;
 	size_t *patterns;
 	size_t nr_patterns;
+	bool clears;
 	struct counters counters;
 };
 
@@ -58,9 +65,13 @@ int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
 
+/* What lets something in, and with that nothing else. */
+#define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
+
 /*
  * What there must be before anything is kept, as enum trigger_flags: of TRIGGER_FILTER, TRIGGER_CALLER and TRIGGER_LOCATION those
- * that some spec asks for. A spec that matches nothing counts: then nothing is kept. Functions of the kernel are another matter.
+ * that some spec asks for. A spec that matches nothing counts: then nothing is kept. One that was cleared for all functions that it has
+ * matched does not. Functions of the kernel are another matter.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

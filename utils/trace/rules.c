@@ -7,6 +7,7 @@
 
 #include "utils/base/path.h"
 #include "utils/base/vec.h"
+#include "utils/spec/clearing.h"
 
 static const struct trigger nothing;
 
@@ -54,6 +55,12 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
+/* Is there more to learn from matching? Where specs clear, all functions say what is left of the others. */
+static bool wants_more(const struct filters *filters, bool is_kernel)
+{
+	return filters->clears || has_unmatched(filters, is_kernel);
+}
+
 /* Until everything has matched something. */
 static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
 			struct uft_err *err)
@@ -64,15 +71,15 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 	int ret = 0;
 
 	/* They are many. */
-	if (!is_kernel || has_unmatched(rules->filters, true))
+	if (!is_kernel || wants_more(rules->filters, true))
 		ret = module_load(set, mod, err);
 	/* Before several threads want it. */
 	if (ret == 0 && mod->symtab.nr && rules->has_locations)
 		module_source(set, mod, mod->symtab.syms);
-	for (size_t i = 0;
-	     ret == 0 && i < mod->symtab.nr && has_unmatched(rules->filters, is_kernel); i++) {
+	for (size_t i = 0; ret == 0 && i < mod->symtab.nr && wants_more(rules->filters, is_kernel);
+	     i++) {
 		const struct symbol *sym = &mod->symtab.syms[i];
-		struct filter_walk walk;
+		struct trigger trigger;
 
 		strbuf_reset(&name);
 		strbuf_reset(&others);
@@ -86,9 +93,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 		subject.name_len = name.len;
 		subject.others = strbuf_str(&others);
 
-		filter_walk_begin(&walk, rules->filters, &subject);
-		while (filter_walk_next(&walk))
-			;
+		filters_match(rules->filters, &subject, &trigger);
 	}
 	if (ret == 0 && (strbuf_oom(&name) || strbuf_oom(&others)))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
@@ -113,7 +118,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 	for (size_t i = 0; i < filters->nr; i++) {
 		/* What matches nothing yet may match what is loaded later. */
 		if (filters->entries[i].has_match || data->growth)
-			rules->uses |= filters->entries[i].spec.trigger.flags & actions;
+			rules->uses |= clearing_left(filters, &filters->entries[i]) & actions;
 	}
 	rules->uses |= filters_opt_in(filters) & actions;
 	return ret;

@@ -85,8 +85,8 @@ static int plan_for(struct control *ctl, struct conversation *talk, struct proce
 
 	if (switches_stacks(ctl, talk))
 		settings.flags |= PLAN_STACKS;
-	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
 	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &entries);
+	plan_add_settings(ctl->planner, &settings, &entries);
 	if (talk->nr_modules)
 		watches_bind(ctl->settings, talk->modules[0], &entries);
 	counters_bind(ctl->settings, &entries);

@@ -13,6 +13,7 @@
 #include "utils/base/nearest.h"
 #include "utils/base/units.h"
 #include "utils/object/demangle.h"
+#include "utils/spec/clearing.h"
 
 #define NOTES_NAME "extern.dat"
 
@@ -50,12 +51,11 @@ static void set_plan(struct steering *steer)
 {
 	const struct record_settings *now = &steer->now;
 	struct plan *plan = steer->plan;
-	uint32_t opt_in = PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION;
 
 	plan->threshold_ns = now->threshold_ns;
 	plan->size_filter = MIN(now->size_filter, (uint64_t)UINT32_MAX);
 	plan->depth = now->tells_depth ? UINT16_MAX : now->depth;
-	plan->flags &= ~(opt_in | PLAN_TRACE_OFF);
+	plan->flags &= ~(PLAN_OPT_IN_ALL | PLAN_TRACE_OFF);
 	/* Off is a plan that lets in what a filter does, and has no filter: so calls that are open have their ends recorded. */
 	plan->flags |= steer->is_on ? plan_opt_in_flags(now->filters) : PLAN_OPT_IN_FILTER;
 	steer->planner->is_off = !steer->is_on;
@@ -76,8 +76,8 @@ int steering_plan(struct steering *steer, struct process *proc)
 		if (known && known->switches_stacks)
 			settings.flags |= PLAN_STACKS;
 	}
-	strbuf_add(&entries.lists[PLAN_SETTINGS], &settings, sizeof(settings));
 	plan_make_functions(steer->planner, proc->modules, proc->nr_kept_modules, &entries);
+	plan_add_settings(steer->planner, &settings, &entries);
 	if (proc->nr_kept_modules)
 		watches_bind(&steer->now, proc->modules[0], &entries);
 	counters_bind(steer->settings, &entries);
@@ -314,10 +314,14 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 		return ret;
 	}
 	filters_deinit(&old);
+	/* What a spec and one that clears it would do is nothing, so neither is in the list that the next change adds to. */
+	free_specs(specs);
+	memset(specs, 0, sizeof(specs));
+	ret = clearing_texts(&filters, specs);
 	free_specs(steer->specs);
 	memcpy(steer->specs, specs, sizeof(specs));
 	steer->has_specs = true;
-	return 0;
+	return ret;
 }
 
 /* --- changes --- */

@@ -495,6 +495,16 @@ uint32_t plan_opt_in_flags(const struct filters *filters)
 	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
 }
 
+void plan_add_settings(const struct planner *planner, struct plan *settings,
+		       struct plan_entries *out)
+{
+	if (!planner->is_off && planner->settings->filters->clears) {
+		settings->flags &= ~PLAN_OPT_IN_ALL;
+		settings->flags |= plan_opt_in_flags(planner->settings->filters);
+	}
+	strbuf_add(&out->lists[PLAN_SETTINGS], settings, sizeof(*settings));
+}
+
 bool settings_hold_back(const struct record_settings *settings)
 {
 	uint32_t uses = 0;

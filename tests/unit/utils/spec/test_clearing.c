@@ -1,0 +1,76 @@
+/* Unit tests of utils/spec/clearing.c: what is left of specs that later ones clear. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/spec/clearing.h"
+
+static void make(struct filters *filters, char *filter, char *trigger)
+{
+	char *specs[SPEC_OPTIONS] = { [SPEC_FILTER] = filter, [SPEC_TRIGGER] = trigger };
+	struct uft_err err = { 0 };
+	enum spec_option option;
+
+	if (filters_make(filters, specs, MATCH_REGEX, &option, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void match(struct filters *filters, const char *name)
+{
+	struct filter_subject subject = { .name = name, .name_len = strlen(name) };
+	struct trigger trigger;
+
+	filters_match(filters, &subject, &trigger);
+}
+
+static void test_texts(void **state)
+{
+	static const struct {
+		char *filter;
+		char *trigger;
+		const char *filters_left;
+		const char *triggers_left;
+	} cases[] = {
+		{ "b;b@clear", NULL, NULL, NULL },
+		{ "a;b;b@clear", NULL, "a;b@clear", NULL },
+		{ "a@clear", NULL, NULL, NULL },
+		{ "b;b@clear;b", NULL, "b", NULL },
+		{ "b@depth=2;b@clear", NULL, "b@depth=2;b@clear", NULL },
+		{ "b", "b@clear", NULL, NULL },
+		{ "b@x;b@clear", NULL, "b@x;b@clear", NULL },
+		{ NULL, "b@depth=2;b@time=1;b@clear=depth", NULL, "b@time=1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct filters filters cleanup_filters = { 0 };
+		char *left[SPEC_OPTIONS] = { 0 };
+
+		make(&filters, cases[i].filter, cases[i].trigger);
+		assert_int_equal(clearing_texts(&filters, left), 0);
+		assert_string_equal(left[SPEC_FILTER] ?: "", cases[i].filters_left ?: "");
+		assert_string_equal(left[SPEC_TRIGGER] ?: "", cases[i].triggers_left ?: "");
+		for (unsigned k = 0; k < SPEC_OPTIONS; k++)
+			free(left[k]);
+	}
+}
+
+static void test_in_force(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	make(&filters, "^b", "b1@clear");
+	/* What has matched nothing lets nothing in. */
+	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
+	match(&filters, "b1");
+	assert_int_equal(filters_opt_in(&filters), 0);
+	match(&filters, "b2");
+	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_in_force),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

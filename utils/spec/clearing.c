@@ -1,0 +1,104 @@
+/* Specs that take away what earlier ones have set (see clearing.h). */
+#include "utils/spec/clearing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void clearing_note(struct filters *filters, const struct filter_subject *subject,
+		   const struct trigger *trigger)
+{
+	struct filter_walk walk;
+	struct filter_entry *entry;
+
+	filter_walk_begin(&walk, filters, subject);
+	while ((entry = filter_walk_next(&walk)) != NULL) {
+		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
+
+		/* Not stored again: by the time several threads ask, it is known. */
+		if (flags & ~entry->in_force)
+			entry->in_force |= flags;
+	}
+}
+
+uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry)
+{
+	uint32_t flags = entry->spec.trigger.flags;
+
+	if (!filters->clears || !entry->has_match)
+		return flags;
+	return flags & (~FILTERS_OPT_IN | entry->in_force);
+}
+
+static uint32_t actions_of(const struct spec *spec)
+{
+	return spec->trigger.flags & ~(uint32_t)TRIGGER_CLEAR;
+}
+
+static bool has_same_pattern(const struct spec *a, const struct spec *b)
+{
+	return a->pattern.match == b->pattern.match && a->module_kind == b->module_kind &&
+	       strcmp(a->pattern.text, b->pattern.text) == 0 &&
+	       (a->module_kind != MODULE_NAMED || strcmp(a->module, b->module) == 0);
+}
+
+/* Does a later spec take away all that this one does? */
+static bool is_taken_away(const struct filters *filters, size_t index)
+{
+	const struct spec *spec = &filters->entries[index].spec;
+
+	for (size_t i = index + 1; i < filters->nr; i++) {
+		const struct spec *later = &filters->entries[i].spec;
+
+		if ((later->trigger.flags & TRIGGER_CLEAR) && actions_of(spec) &&
+		    !(actions_of(spec) & ~later->cleared) && has_same_pattern(spec, later))
+			return true;
+	}
+	return false;
+}
+
+/* It does nothing by itself, and what it could take away is gone. */
+static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
+{
+	const struct spec *spec = &filters->entries[index].spec;
+
+	if (spec->trigger.flags != TRIGGER_CLEAR)
+		return false;
+	for (size_t i = 0; i < index; i++) {
+		if (!gone[i] && (actions_of(&filters->entries[i].spec) & spec->cleared))
+			return false;
+	}
+	return true;
+}
+
+static int add_text(char **list, const char *text)
+{
+	char *longer = malloc((*list ? strlen(*list) + 1 : 0) + strlen(text) + 1);
+
+	if (!longer)
+		return -ENOMEM;
+	*longer = '\0';
+	if (*list)
+		strcat(strcpy(longer, *list), ";");
+	strcat(longer, text);
+	free(*list);
+	*list = longer;
+	return 0;
+}
+
+int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS])
+{
+	bool *gone cleanup_free = calloc(filters->nr + 1, sizeof(*gone));
+	int ret = gone ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && i < filters->nr; i++)
+		gone[i] = is_taken_away(filters, i);
+	for (size_t i = 0; ret == 0 && i < filters->nr; i++) {
+		const struct filter_entry *entry = &filters->entries[i];
+
+		gone[i] |= is_idle(filters, gone, i);
+		if (!gone[i])
+			ret = add_text(&specs[entry->option], entry->spec.text);
+	}
+	return ret;
+}

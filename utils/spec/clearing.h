@@ -1,0 +1,20 @@
+/* Specs that take away what earlier ones have set (`f@clear`): which ones are still in force. */
+#ifndef UTRAIL_SPEC_CLEARING_H
+#define UTRAIL_SPEC_CLEARING_H
+
+#include "utils/spec/filters.h"
+
+/* A function has @trigger by all its specs together: the ones that it comes from are in force. */
+void clearing_note(struct filters *filters, const struct filter_subject *subject,
+		   const struct trigger *trigger);
+
+/* The actions of @entry, without those of FILTERS_OPT_IN that every function it has matched so far has lost again. */
+uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
+
+/*
+ * The specs of @filters as text, by option, without those that a later one with the same pattern takes
+ * away, and without that one once nothing is left for it. NULL: none; of the heap. 0 or -ENOMEM.
+ */
+int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
+
+#endif
