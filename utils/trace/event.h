@@ -18,7 +18,8 @@ enum event_type {
 	EVENT_SCHED_OUT, /* off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
-	EVENT_EXTERN,	 /* a line of extern.dat; of no task */
+	EVENT_ON_CPU, /* not shown, but it tells by @cpu where the task is: what SCHED_* become for stage_config.wants_cpus */
+	EVENT_EXTERN, /* a line of extern.dat; of no task */
 };
 
 enum event_flag {

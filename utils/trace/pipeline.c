@@ -267,6 +267,7 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 		.depth = stages->depth,
 	};
 	filter->starts_off = stages->is_off;
+	filter->wants_cpus = stages->wants_cpus;
 	filter->ends_only = stages->wants == STAGE_WANTS_ENDS;
 	filter->hides_libcalls = !stages->show_libcalls;
 	filter->counts_off = stages->wants == STAGE_WANTS_DEPTHS;

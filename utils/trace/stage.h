@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/err.h"
 #include "utils/spec/events.h"
 #include "utils/trace/event.h"
@@ -51,6 +52,7 @@ struct stage_config {
 	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* events outside of functions */
+	bool wants_cpus;	  /* the CPU that a task is on, whatever is shown: EVENT_ON_CPU */
 	bool show_kernel_outside; /* calls of the kernel outside of the program's functions */
 	bool show_kernel_only;	  /* no calls but those of the kernel */
 	bool starts_inside;	  /* a time range cuts off the beginning */
@@ -61,6 +63,16 @@ struct stage_config {
 };
 
 void stage_config_init(struct stage_config *config);
+
+/* A stage drops @event: is it kept as what tells the CPU? */
+static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
+{
+	if (likely(!wants_cpus) ||
+	    (event->type != EVENT_SCHED_OUT && event->type != EVENT_SCHED_IN))
+		return false;
+	event->type = EVENT_ON_CPU;
+	return true;
+}
 
 /* Functions that views show for what is none. */
 struct pseudo_funcs {

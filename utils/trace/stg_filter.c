@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/trace/stage.h"
 
 enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* nothing but time can take it away */
@@ -506,7 +507,7 @@ ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
 
 		if (ret < 0)
 			return ret;
-		if (!ret)
+		if (!ret && !stage_keeps_cpu(stage->filter->wants_cpus, &events[i]))
 			continue;
 		if (kept != i)
 			events[kept] = events[i];

@@ -37,6 +37,7 @@ struct filter_switch {
  * What the lanes of a pipeline share.
  *
  * @uses: of @rules: which actions there are at all
+ * @wants_cpus: of the stage_config
  * @ends_only: the view sees no entries: too short calls are dropped at their end
  * @counts_off: what is switched off is passed on, marked EVENT_OFF, since it counts as depth
  * @hides_libcalls: stg_select leaves them out, so that they are no levels
@@ -51,6 +52,7 @@ struct call_filter {
 	struct selection base;
 	bool starts_off;
 	bool ends_only;
+	bool wants_cpus;
 	bool counts_off;
 	bool hides_libcalls;
 	bool wants_paths;

@@ -59,7 +59,7 @@ static bool is_hidden(const struct stage_config *config, const struct event *eve
 
 static bool keeps_event(const struct stage_config *config, struct event *event)
 {
-	if (event->type == EVENT_LOST)
+	if (event->type == EVENT_LOST || event->type == EVENT_ON_CPU)
 		return true;
 	if (event->depth > config->depth - 1)
 		return false;
@@ -83,7 +83,7 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 		bool keeps = event->type <= EVENT_EXIT ? keeps_call(config, event)
 						       : keeps_event(config, event);
 
-		if (!keeps)
+		if (!keeps && !stage_keeps_cpu(config->wants_cpus, event))
 			continue;
 		if (kept != i)
 			events[kept] = *event;

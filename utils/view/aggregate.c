@@ -234,6 +234,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
 		return add_sched(agg, task, event);
+	if (event->type == EVENT_ON_CPU)
+		return agg->wants_cpus ? note_cpu(task, event) : 0;
 	if (event->type == EVENT_POINT)
 		return add_counter(agg, event);
 	if (event->type != EVENT_EXIT)

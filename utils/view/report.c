@@ -161,7 +161,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 	config->stages.closes_open_calls = true;
 	/* On which CPU a task begins is told before its first call. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)
-		config->stages.show_outside = true;
+		config->stages.show_outside = config->stages.wants_cpus = true;
 }
 
 void report_prepare(const struct report *report, struct aggregate *agg)

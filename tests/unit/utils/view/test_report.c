@@ -148,7 +148,8 @@ static void self_time_of_tasks(void **state)
 			    "    2.030 us    1.730 us      100           4  prog            \n");
 }
 
-static void processors(void **state)
+/* "a" and "b" on CPU 1, then "c" on CPU 3. */
+static void add_two_processors(void)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -160,6 +161,11 @@ static void processors(void **state)
 	perf_add_sched(&perf, 'i', 100, 1600);
 	recording_add_file(&shown.rec, "perf-cpu3.dat", perf.data, perf.len);
 	config.fields = "cpu-count,cpu-mask,cpu-list";
+}
+
+static void processors(void **state)
+{
+	add_two_processors();
 	config.sort_keys = "func";
 	assert_string_equal(run(), "  CPU Count  CPU MASK  CPU LIST  Function\n"
 				   "  =========  ========  ========  ====================\n"
@@ -167,6 +173,30 @@ static void processors(void **state)
 				   "      1      00000002     1      b\n"
 				   "      1      00000008     3      c\n"
 				   "      2      0000000a    1/3     linux:schedule\n");
+}
+
+#define CPU_HEADING                                   \
+	"  CPU Count  CPU MASK  CPU LIST  Function\n" \
+	"  =========  ========  ========  ====================\n"
+
+/* What is not shown of the scheduler tells all the same where a task is. */
+static void processors_of_what_is_left(void **state)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	assert_int_equal(filters_add(&filters, SPEC_FILTER, MATCH_REGEX, "^c$", NULL), 0);
+	assert_int_equal(filters_prepare(&filters, NULL), 0);
+	add_two_processors();
+	shown.stages.stages.filters = &filters;
+	shown.stages.stages.actions = TRIGGER_FILTER;
+	assert_string_equal(run(), CPU_HEADING "      1      00000008     3      c\n");
+}
+
+static void processors_of_the_first_level(void **state)
+{
+	add_two_processors();
+	shown.stages.stages.depth = 1;
+	assert_string_equal(run(), CPU_HEADING "      2      0000000a    1/3     a\n");
 }
 
 static void wrong_words(void **state)
@@ -196,6 +226,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(by_task, setup, teardown),
 		cmocka_unit_test_setup_teardown(self_time_of_tasks, setup, teardown),
 		cmocka_unit_test_setup_teardown(processors, setup, teardown),
+		cmocka_unit_test_setup_teardown(processors_of_what_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(processors_of_the_first_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_words, setup, teardown),
 	};
 
