@@ -206,7 +206,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return strcmp(x->func->name, y->func->name);
 }
 
-static void put_titles(const struct aggregate *aggs, size_t nr, struct sink *sink)
+static void put_titles(const struct report_diff *diff, const struct aggregate *aggs, size_t nr,
+		       struct sink *sink)
 {
 	sink_lit(sink, "#\n# uftrace diff\n");
 	for (size_t i = 0; i < nr; i++) {
@@ -219,7 +220,9 @@ static void put_titles(const struct aggregate *aggs, size_t nr, struct sink *sin
 		sink_str(sink, data->info.cmdline ? data->info.cmdline : "?");
 		sink_lit(sink, ")\n");
 	}
-	sink_lit(sink, "#\n");
+	sink_lit(sink, "#  ");
+	sink_str(sink, report_diff_sign_text(diff));
+	sink_lit(sink, "\n#\n");
 }
 
 /* @places: of the counters in the row's recording */
@@ -324,7 +327,7 @@ static void put(const struct diff_table *table, const struct diff_row *rows, siz
 		break;
 	}
 	sink_page_begin(sink, color);
-	put_titles(aggs, nr, sink);
+	put_titles(table->diff, aggs, nr, sink);
 	report_diff_put_table(table, rows, nr_rows, sink);
 	sink_page_end(sink, color);
 }

@@ -88,6 +88,9 @@ int diff_table_places(const struct diff_table *table, const struct aggregate *ag
 /* The change in percent; false, with 0, when one side has nothing to compare. */
 bool diff_percent(double base, double pair, double *percent);
 
+/* For people: which side is longer where a time has a plus. */
+const char *report_diff_sign_text(const struct report_diff *diff);
+
 /* All rows in their order. */
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			   struct sink *sink);

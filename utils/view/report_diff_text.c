@@ -48,7 +48,7 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 					       diff->config.color));
 }
 
-/* "  +1.480 ms" */
+/* "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read it (report_diff_sign_text()). */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
 	char cell[TIME_MAX_BYTES + 1];
@@ -63,7 +63,9 @@ static void put_time_change(const struct report_diff *diff, double change, struc
 
 	size_t blanks = strspn(cell, " ");
 
-	snprintf(number, sizeof(number), "%c%.*s", change < 0 ? '-' : '+', (int)(7 - blanks),
+	bool is_minus = (change < 0) != (diff->config.color == COLOR_MODE_OFF);
+
+	snprintf(number, sizeof(number), "%c%.*s", is_minus ? '-' : '+', (int)(7 - blanks),
 		 cell + blanks);
 	sink_fill(sink, ' ', blanks);
 	put_colored(diff, color_of_change(change, SMALL_CHANGE_NS, LARGE_CHANGE_NS), number, sink);
@@ -102,6 +104,13 @@ static void put_time_cell(const struct report_diff *diff, double base, double pa
 		put_percent(diff, base, pair, diff->is_compact ? COMPACT_WIDTH : 8, sink);
 	else
 		put_time_change(diff, trunc(pair) - trunc(base), sink);
+}
+
+const char *report_diff_sign_text(const struct report_diff *diff)
+{
+	if (diff->is_percent || diff->config.color != COLOR_MODE_OFF)
+		return "time: + is longer in diff, - is longer in base";
+	return "time: + is longer in base, - is longer in diff";
 }
 
 static void put_count_cell(const struct report_diff *diff, double base, double pair,
