@@ -904,6 +904,20 @@ def test_depth_of_forked_child(tmp_path):
             assert found == expected.split(", "), options
 
 
+@pytest.mark.parametrize("depth", ["1", "2", "3", "4"])
+def test_limit_of_forked_child(depth, tmp_path):
+    """-D means in a child what it means without filters: levels from its first call on. With -F they count from that function."""
+    exe = build_forked(tmp_path)
+    utrail("record", "--no-event", exe).must()
+    child = ["replay", "-f", "none", "--tid", last_task("uftrace.data"), "-D"]
+    plain = utrail(*child, depth).must().out
+    assert "below" in plain
+    for other in ("nosuch", "__cxa_atexit"):
+        assert utrail(*child, depth, "-N", other).must().out == plain
+    inside = utrail(*child, depth, "-F", "below").must().out
+    assert ("leaf" in inside) == (int(depth) > 1)
+
+
 def test_depth_of_forked_child_unknown(tmp_path):
     """Where nobody knows what the child begins within, all of it counts; with -F nothing of it does."""
     exe = build_forked(tmp_path)

@@ -125,6 +125,13 @@ static int count_levels(struct stg_filter *stage)
 	return 0;
 }
 
+/* -D counts from the first call of a task, as it does without filters: what a child begins within is no level of its own. */
+static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
+{
+	if (!selection->counts_from_call)
+		selection->depth = stage->filter->base.depth;
+}
+
 /* The child's first record tells whether it is within what its parent was in when it was forked. */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
@@ -133,6 +140,9 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	stage->is_waiting = false;
 	if (depth == stage->nr) {
 		stage->nr_inherited = depth;
+		for (size_t i = 0; i < stage->nr; i++)
+			give_levels_back(stage, &stage->frames[i].before);
+		give_levels_back(stage, &stage->now);
 		return count_levels(stage);
 	}
 	stage->nr = 0;
@@ -206,13 +216,19 @@ static int note_switch(struct stg_filter *stage, const struct trigger *trigger, 
 	return 0;
 }
 
+static void set_limit(struct stg_filter *stage, uint32_t depth)
+{
+	stage->now.depth = depth;
+	stage->now.counts_from_call = true;
+}
+
 /* Actions that count only for calls that have passed the filters. */
 static uint32_t obey(struct stg_filter *stage, const struct trigger *trigger)
 {
 	uint32_t flags = 0;
 
 	if (trigger->flags & TRIGGER_DEPTH)
-		stage->now.depth = trigger->depth;
+		set_limit(stage, trigger->depth);
 	if (trigger->flags & TRIGGER_TIME)
 		stage->now.threshold_ns = trigger->time_ns;
 	if (trigger->flags & TRIGGER_SIZE)
@@ -284,7 +300,7 @@ static int decide(struct stg_filter *stage, const struct trigger *trigger,
 		says &= ~(uint32_t)(TRIGGER_FILTER | TRIGGER_NOTRACE);
 	if (says & TRIGGER_FILTER) {
 		stage->now.in++;
-		stage->now.depth = stage->filter->base.depth;
+		set_limit(stage, stage->filter->base.depth);
 	}
 	if (says & TRIGGER_NOTRACE) {
 		stage->now.out++;

@@ -16,6 +16,7 @@
  * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
  * @in, @out: open calls that were opted in, opted out
  * @depth: levels that may still be shown
+ * @counts_from_call: since an open call with `filter` or `depth=`; else since the task began
  */
 struct selection {
 	uint64_t threshold_ns;
@@ -23,6 +24,7 @@ struct selection {
 	uint32_t in;
 	uint32_t out;
 	uint32_t depth;
+	bool counts_from_call;
 };
 
 /* @task: where it was reached, task->index. @nth: as they were found, those of a task in their order */
