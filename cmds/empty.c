@@ -227,6 +227,27 @@ static void why_no_libcalls(const struct opts *opts, const struct trace_data *da
 	strbuf_addstr(out, "all calls are calls of library functions (--no-libcall)");
 }
 
+static bool has_kernel_only(const struct opts *opts)
+{
+	return opts->kernel_only;
+}
+
+static void take_kernel_only(const struct opts *opts, struct opts *only)
+{
+	only->kernel_only = true;
+}
+
+static void name_kernel_only(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--kernel-only");
+}
+
+static void why_kernel_only(const struct opts *opts, const struct trace_data *data,
+			    const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no call of the kernel is in a function of the program (--kernel-only)");
+}
+
 static bool is_off(const struct opts *opts)
 {
 	return !opts->trace_on;
@@ -279,6 +300,7 @@ static const struct narrowing narrowings[] = {
 	{ has_range, take_range, name_range, why_range },
 	{ has_tids, take_tids, name_tids, why_tids },
 	{ has_no_libcalls, take_no_libcalls, name_no_libcalls, why_no_libcalls },
+	{ has_kernel_only, take_kernel_only, name_kernel_only, why_kernel_only },
 	{ is_off, take_off, name_off, why_off },
 };
 
@@ -293,6 +315,7 @@ static struct opts without_narrowings(const struct opts *opts)
 	all.range = (struct time_range){ 0 };
 	all.nr_tids = 0;
 	all.show_libcalls = true;
+	all.kernel_only = false;
 	all.trace_on = true;
 	return all;
 }

@@ -237,6 +237,9 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 		return;
 	event_warn_unmatched(opts, data);
 	filter_warn_ignored(opts);
+	if (opts->kernel_only && !kernel_formats_have_calls(&data->kernel))
+		msg_warn(&opts->msg, "option '--kernel-only': no call of the kernel was recorded, "
+				     "as record -k does");
 	if (!filter_has_unmatched(opts))
 		return;
 	for (size_t i = 0; i < data->modules.nr_modules; i++)

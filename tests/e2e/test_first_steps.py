@@ -46,6 +46,9 @@ SESSION = [
     ("replay -F totl", 0, "", "WARN: option '--filter': no function matches 'totl', so that nothing is shown; the nearest: total\n"
                               "WARN: nothing is left to show: no call is let in by --filter=totl\n"),
     ("replay -t 10s", 0, "", r"WARN: nothing is left to show: no call took 10s or longer \(-t\); the longest took [\d.]+ms\n"),
+    ("replay --kernel-only --no-event", 0, "", r"WARN: option '--kernel-only': no call of the kernel was recorded, as record -k does\n"
+                                               r"WARN: nothing is left to show: no call of the kernel is .*\n"),
+    ("report --kernel-only --no-event", 0, r"((?!main|total).)*", r"WARN: option '--kernel-only': .*\nWARN: nothing is left to show: .*\n"),
     ("replay -F total", 0, r"(.*\n)*.*total\(\) \{\n", ""),
     # A script, another folder, and what only uftrace has.
     ("record shop.sh", 1, "", "utrail: cannot trace 'shop.sh': it is a script; use --force to trace the programs that it starts\n"),

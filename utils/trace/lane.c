@@ -446,6 +446,8 @@ static ssize_t finish(struct lane *lane)
 	if (nr_open) {
 		ssize_t closed = stg_calls_close(&lane->calls, lane->events + nr);
 
+		if (config->show_kernel_only)
+			closed = stg_kernel(&lane->in_kernel, lane->events + nr, closed);
 		if (lane->pipe->is_filtered)
 			closed = stg_filter(&lane->filter, lane->events + nr, closed);
 		if (closed < 0)
@@ -463,7 +465,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	bool may_drop = lane->pipe->is_filtered || lane->holds_back || stg_select_is_needed(config);
 	int ret;
 
-	if (lane->has_kernel_calls) {
+	if (lane->has_kernel_calls || config->show_kernel_only) {
 		if (stg_kernel_is_needed(&lane->in_kernel, &lane->calls))
 			nr = stg_kernel(&lane->in_kernel, events, nr);
 		lane->calls.is_plain = false;
