@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "utils/base/compiler.h"
+
 #define STEP_BITS 6
 _Static_assert(1 << STEP_BITS == HIST_STEPS, "steps are bits of the value");
 _Static_assert(HIST_POWERS == 64 - STEP_BITS + 1, "all values have a place");
@@ -36,6 +38,12 @@ static uint64_t *power_of(struct hist *hist, unsigned power)
 	return hist->powers[power];
 }
 
+static void note_extremes(struct hist *hist, uint64_t min, uint64_t max)
+{
+	hist->min = hist->nr ? MIN(hist->min, min) : min;
+	hist->max = hist->nr ? MAX(hist->max, max) : max;
+}
+
 int hist_add(struct hist *hist, uint64_t value)
 {
 	unsigned step;
@@ -44,6 +52,7 @@ int hist_add(struct hist *hist, uint64_t value)
 	if (!steps)
 		return -ENOMEM;
 	steps[step]++;
+	note_extremes(hist, value, value);
 	hist->nr++;
 	return 0;
 }
@@ -61,6 +70,8 @@ int hist_merge(struct hist *to, const struct hist *from)
 		for (unsigned k = 0; k < HIST_STEPS; k++)
 			steps[k] += from->powers[i][k];
 	}
+	if (from->nr)
+		note_extremes(to, from->min, from->max);
 	to->nr += from->nr;
 	return 0;
 }
@@ -86,7 +97,7 @@ uint64_t hist_percentile(const struct hist *hist, unsigned permille)
 		for (unsigned k = 0; hist->powers[i] && k < HIST_STEPS; k++) {
 			below += hist->powers[i][k];
 			if (below >= rank && below)
-				return value_of(i, k);
+				return MIN(MAX(value_of(i, k), hist->min), hist->max);
 		}
 	}
 	return 0;

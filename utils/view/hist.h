@@ -12,10 +12,12 @@
 #define HIST_STEPS  64
 #define HIST_POWERS 59
 
-/* Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly */
+/* Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly. @min, @max: once @nr is not 0 */
 struct hist {
 	uint64_t *powers[HIST_POWERS];
 	uint64_t nr;
+	uint64_t min;
+	uint64_t max;
 };
 
 void hist_deinit(struct hist *hist);
@@ -26,7 +28,7 @@ int hist_merge(struct hist *to, const struct hist *from);
 
 /*
  * The value below or at which @permille of a thousand values are (nearest rank); 0 when there is
- * none. @permille: 1 to 1000, e.g. 999 for 99.9 %
+ * none. Never outside of what was added. @permille: 1 to 1000, e.g. 999 for 99.9 %
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 

@@ -100,11 +100,32 @@ static void powers(void **state)
 	hist_deinit(&hist);
 }
 
+/* A step is as wide as a sixty-fourth of its values, and one call took what it took. */
+static void one_value_is_all_percentiles(void **state)
+{
+	static const uint64_t values[] = { 129, 1000001, 1000003, 2097151 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		struct hist hist = { 0 };
+		struct hist sum = { 0 };
+
+		assert_int_equal(hist_add(&hist, values[i]), 0);
+		assert_int_equal(hist_merge(&sum, &hist), 0);
+		assert_int_equal(hist_percentile(&hist, 990), values[i]);
+		assert_int_equal(hist_percentile(&sum, 1), values[i]);
+		hist_deinit(&hist);
+		hist_deinit(&sum);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_value),	cmocka_unit_test(nothing),
-		cmocka_unit_test(nearest_rank), cmocka_unit_test(exact),
+		cmocka_unit_test(one_value_is_all_percentiles),
+		cmocka_unit_test(one_value),
+		cmocka_unit_test(nothing),
+		cmocka_unit_test(nearest_rank),
+		cmocka_unit_test(exact),
 		cmocka_unit_test(powers),
 	};
 
