@@ -84,13 +84,24 @@ static bool take_number(struct cursor *c, uint32_t max, uint32_t *number)
 bool argspec_is_item(const char *text, size_t len)
 {
 	struct cursor c = { .start = text, .at = text, .end = text + len };
-	uint32_t number;
 
 	if (take_word(&c, "retval"))
 		return c.at == c.end || *c.at == '/' || *c.at == '%';
 	if (!take_word(&c, "fparg") && !take_word(&c, "arg"))
 		return false;
-	return take_number(&c, UINT32_MAX, &number);
+	return c.at < c.end && isdigit((unsigned char)*c.at);
+}
+
+/* @missing: what to say when there is none */
+static int take_index(struct cursor *c, const char *at, const char *missing, uint32_t *index)
+{
+	if (take_number(c, ARG_INDEX_MAX, index) && *index)
+		return 0;
+	while (at < c->end && *at == '0')
+		at++;
+	return fail(c, c->at,
+		    at < c->end && isdigit((unsigned char)*at) ? "the number is too large"
+							       : missing);
 }
 
 static int parse_kind(struct cursor *c, struct argspec *spec)
@@ -108,9 +119,7 @@ static int parse_kind(struct cursor *c, struct argspec *spec)
 
 	const char *number_at = c->at;
 
-	if (!take_number(c, ARG_INDEX_MAX, &spec->index) || spec->index == 0)
-		return fail(c, number_at, "expected the argument's number, from 1 on");
-	return 0;
+	return take_index(c, number_at, "expected the argument's number, from 1 on", &spec->index);
 }
 
 static int parse_bits(struct cursor *c, struct argspec *spec)
@@ -206,10 +215,9 @@ static int parse_stack(struct cursor *c, struct argspec *spec)
 	const char *at = c->at;
 
 	take_char(c, '+');
-	if (!take_number(c, ARG_INDEX_MAX, &spec->index) || spec->index == 0)
-		return fail(c, at, "expected the number of the stack's word, from 1 on");
 	spec->place = ARG_ON_STACK;
-	return 0;
+	return take_index(c, at, "expected the number of the stack's word, from 1 on",
+			  &spec->index);
 }
 
 static int parse_registers(struct cursor *c, struct argspec *spec)

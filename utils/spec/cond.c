@@ -77,7 +77,9 @@ static int parse_subject(struct parse *p, struct cond_term *term)
 		return wrong(p, start, "expected argN, fpargN or retval");
 	}
 	term->index = take_number(p);
-	if (term->index == 0 || term->index > INDEX_MAX)
+	if (term->index > INDEX_MAX)
+		return wrong(p, start, "the argument's number is too large");
+	if (term->index == 0)
 		return wrong(p, start, "arguments are numbered from 1 on");
 	return 0;
 }
