@@ -28,6 +28,9 @@ enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
+	DWARF_CLASS_SSE_UP, /* behind one of these, in the same register */
+	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
+	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,
 };
 
@@ -37,6 +40,8 @@ enum dwarf_class {
  * @bytes: its size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
  * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
+ * @is_vector: DWARF_STRUCT: in one vector register, however many bytes it has
+ * @alignment: DWARF_STRUCT: of its place on the stack; 0: a word's
  * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in memory
  * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
  * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of what is in it
@@ -48,6 +53,8 @@ struct dwarf_type {
 	bool is_signed;
 	bool is_by_reference;
 	bool is_reference;
+	bool is_vector;
+	uint8_t alignment;
 	uint8_t classes[2]; /* enum dwarf_class */
 	uint32_t bytes;
 	const char *name;

@@ -126,25 +126,55 @@ static bool is_x87(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
-	return dwarf_byte_size(die) > 8 && name && strstr(name, "long double");
+	if (dwarf_byte_size(die) <= 8 || !name)
+		return false;
+	/* All pairs have this name with clang. */
+	return strstr(name, "long double") ||
+	       (strcmp(name, "complex") == 0 && dwarf_byte_size(die) == 4 * EIGHTBYTE);
 }
 
+/* psABI 3.2.3, "the class of the eightbyte is determined by merging". */
 static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
 {
-	return MAX(a, b) == DWARF_CLASS_MEMORY ? DWARF_CLASS_MEMORY
-	       : a == DWARF_CLASS_NONE	       ? b
-	       : b == DWARF_CLASS_NONE	       ? a
-	       : MIN(a, b) == DWARF_CLASS_INT  ? DWARF_CLASS_INT
-					       : DWARF_CLASS_SSE;
+	if (a == b || b == DWARF_CLASS_NONE)
+		return a;
+	if (a == DWARF_CLASS_NONE)
+		return b;
+	if (MAX(a, b) == DWARF_CLASS_MEMORY)
+		return DWARF_CLASS_MEMORY;
+	if (MIN(a, b) == DWARF_CLASS_INT)
+		return DWARF_CLASS_INT;
+	return MAX(a, b) >= DWARF_CLASS_X87 ? DWARF_CLASS_MEMORY : DWARF_CLASS_SSE;
 }
 
-/* What lies at [@offset, @offset + @bytes) of a struct is of class @class. Both are what a file says: only the first two words count. */
-static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
+/*
+ * What lies at [@offset, @offset + @bytes) of a struct is of class @class, behind its first word of class @rest. Both are what a file says:
+ * only the first two words count.
+ */
+static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
+		      enum dwarf_class rest)
 {
 	uint64_t end = bytes ? (uint64_t)offset + bytes : 0;
+	uint32_t first = offset / EIGHTBYTE;
 
-	for (uint32_t at = offset / EIGHTBYTE; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
-		classes[at] = join(classes[at], class);
+	for (uint32_t at = first; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
+		classes[at] = join(classes[at], at == first ? class : rest);
+}
+
+static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
+{
+	note_wide(classes, offset, bytes, class, class);
+}
+
+/* psABI 3.2.3, "post merger cleanup": all of it is in memory, or none. */
+static void settle(uint8_t classes[2])
+{
+	bool is_lone_up = classes[1] == DWARF_CLASS_X87_UP && classes[0] != DWARF_CLASS_X87;
+
+	if (classes[1] == DWARF_CLASS_MEMORY || is_lone_up)
+		classes[0] = DWARF_CLASS_MEMORY;
+	if (classes[1] == DWARF_CLASS_SSE_UP && classes[0] != DWARF_CLASS_SSE)
+		classes[1] = DWARF_CLASS_SSE;
 }
 
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
@@ -262,14 +292,20 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 		classify_members(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_array_type:
-		classify_array(loader, &type, offset, classes, nesting);
+		if (dwarf_is_vector(&type))
+			note_wide(classes, offset, dwarf_vector_bytes(loader, &type),
+				  DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
+		else
+			classify_array(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_base_type:
 		/* Not aligned: packed. */
 		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
 			classes[0] = DWARF_CLASS_MEMORY;
 		else if (is_x87(&type))
-			classes[0] = DWARF_CLASS_MEMORY;
+			note_wide(classes, offset, bytes, DWARF_CLASS_X87, DWARF_CLASS_X87_UP);
+		else if (is_float(encoding_of(&type)))
+			note_wide(classes, offset, bytes, DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
 		else if (is_float(encoding_of(&type)) || encoding_of(&type) == DW_ATE_complex_float)
 			note(classes, offset, bytes, DWARF_CLASS_SSE);
 		else
@@ -571,10 +607,11 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		/* Numbers of 128 bits, and pairs of floats. */
 		type->kind = DWARF_STRUCT;
 		type->name = keep_name(loader, dwarf_diename(die));
-		if (is_x87(die))
+		type->alignment = dwarf_alignment(loader, die);
+		classify(loader, die, 0, type->classes, 0);
+		/* A pair of those has four words; of long doubles it comes back in st(0) and st(1). */
+		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
-		else
-			classify(loader, die, 0, type->classes, 0);
 	}
 }
 
@@ -583,12 +620,29 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 	type->kind = kind_of_class(loader, die);
 	type->name = keep_name(loader, dwarf_diename(die));
 	type->is_by_reference = is_non_trivial(loader, die, 0);
+	type->alignment = dwarf_alignment(loader, die);
+	type->is_vector = dwarf_is_one_vector(loader, die);
 	classify(loader, die, 0, type->classes, 0);
+	settle(type->classes);
 	/* An empty class has a size, but is not passed. */
 	if (type->bytes == 1 && type->classes[0] == DWARF_CLASS_NONE)
 		type->bytes = 0;
-	if (type->bytes > 2 * EIGHTBYTE)
+	if (type->bytes > 2 * EIGHTBYTE && !type->is_vector)
 		type->classes[0] = DWARF_CLASS_MEMORY;
+}
+
+/* In one register of its size; small ones, which few programs pass, as the compilers do it: like integers. */
+static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	type->kind = DWARF_STRUCT;
+	type->name = keep_name(loader, "vector");
+	type->bytes = dwarf_vector_bytes(loader, die);
+	type->is_vector = type->bytes >= EIGHTBYTE;
+	type->alignment = dwarf_alignment(loader, die);
+	if (type->is_vector)
+		classify(loader, die, 0, type->classes, 0);
+	else
+		note(type->classes, 0, type->bytes, DWARF_CLASS_INT);
 }
 
 /* Each is looked at once, however many functions and fields have it. */
@@ -701,7 +755,10 @@ void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct 
 		make_pointer(&at, type);
 		break;
 	default:
-		make_pointer(&at, type);
+		if (dwarf_is_vector(&at))
+			make_vector(loader, &at, type);
+		else
+			make_pointer(&at, type);
 		break;
 	}
 }

@@ -111,4 +111,16 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
+/* An array that the processor adds up at once: __m128, and whatever has vector_size. */
+bool dwarf_is_vector(Dwarf_Die *die);
+
+/* How large one is: its debug information says that of its elements. */
+uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
+
+/* Is it one vector, however many structs are around it? */
+bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
+
+/* What its place in memory is a multiple of, 64 at most; 1 where that is not known. */
+uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die);
+
 #endif

@@ -45,6 +45,7 @@ enum arg_place {
 enum arg_how {
 	ARG_HOW_PLAIN,
 	ARG_HOW_POINTED, /* a pointer to the struct */
+	ARG_HOW_X87,	 /* a struct of one long double, which is returned in st(0) */
 	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
 };
 

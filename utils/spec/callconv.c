@@ -17,8 +17,12 @@ struct allocation {
 	unsigned nr_float;
 };
 
-static void take_stack(struct allocation *a, struct argspec *spec, uint32_t bytes)
+static void take_stack(struct allocation *a, struct argspec *spec, uint32_t bytes,
+		       uint32_t alignment)
 {
+	const uint32_t words = MAX(alignment / a->isa->word_bytes, 1U);
+
+	a->stack_words += (words - a->stack_words % words) % words;
 	spec->place = ARG_ON_STACK;
 	spec->index = a->stack_words + 1;
 	a->stack_words += (bytes + a->isa->word_bytes - 1) / a->isa->word_bytes;
@@ -27,7 +31,7 @@ static void take_stack(struct allocation *a, struct argspec *spec, uint32_t byte
 static void take_int(struct allocation *a, struct argspec *spec)
 {
 	if (a->int_regs == a->isa->ints.nr) {
-		take_stack(a, spec, a->isa->word_bytes);
+		take_stack(a, spec, a->isa->word_bytes, 0);
 		return;
 	}
 	spec->place = ARG_IN_REGISTER;
@@ -41,7 +45,7 @@ static void take_float(struct allocation *a, uint32_t bytes, struct argspec *spe
 		return;
 	}
 	if (a->float_regs == a->isa->floats.nr) {
-		take_stack(a, spec, bytes);
+		take_stack(a, spec, bytes, 0);
 		return;
 	}
 	spec->place = ARG_IN_REGISTER;
@@ -50,6 +54,8 @@ static void take_float(struct allocation *a, uint32_t bytes, struct argspec *spe
 
 static bool is_in_memory(const struct isa *isa, const struct dwarf_type *type)
 {
+	if (type->is_vector || type->classes[0] == DWARF_CLASS_X87)
+		return false;
 	return type->classes[0] == DWARF_CLASS_MEMORY || type->bytes > 2 * isa->word_bytes;
 }
 
@@ -76,7 +82,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 	/* All of it in registers, or none. */
 	if (is_in_memory(a->isa, type) || a->int_regs + nr_int > a->isa->ints.nr ||
 	    a->float_regs + nr_sse > a->isa->floats.nr || nr_int + nr_sse == 0) {
-		take_stack(a, spec, type->bytes);
+		take_stack(a, spec, type->bytes, type->alignment);
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
@@ -174,10 +180,10 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 static void take_place(struct allocation *a, const struct dwarf_type *type, struct argspec *spec)
 {
 	if (is_long_double(type)) {
+		uint32_t bytes = a->isa->long_double_words * a->isa->word_bytes;
+
 		/* Aligned to two words where it has two. */
-		if (a->isa->long_double_words == 2)
-			a->stack_words += a->stack_words % 2;
-		take_stack(a, spec, a->isa->long_double_words * a->isa->word_bytes);
+		take_stack(a, spec, bytes, a->isa->long_double_words == 2 ? bytes : 0);
 	} else if (type->kind == DWARF_FLOAT) {
 		take_float(a, type->bytes, spec);
 	} else if (type->kind == DWARF_STRUCT) {
@@ -236,6 +242,10 @@ static void place_result(const struct isa *isa, const struct dwarf_type *type, s
 		return;
 	if (type->is_by_reference || type->is_reference || is_in_memory(isa, type)) {
 		spec->how = ARG_HOW_POINTED;
+		return;
+	}
+	if (type->classes[0] == DWARF_CLASS_X87) {
+		spec->how = ARG_HOW_X87;
 		return;
 	}
 	for (size_t i = 0; i < 2 && type->bytes; i++) {

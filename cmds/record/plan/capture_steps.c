@@ -88,6 +88,10 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		return;
 	if (spec->how == ARG_HOW_POINTED) {
 		put(steps, CAPTURE_POINTED, bytes, word_of(spec));
+	} else if (spec->how == ARG_HOW_X87) {
+		put(steps, CAPTURE_X87, MIN(bytes, 2U * WORD), 0);
+		if (bytes > 2 * WORD)
+			put(steps, CAPTURE_ZEROS, bytes - 2 * WORD, 0);
 	} else if (spec->place == ARG_IN_REGISTER) {
 		put_parts(steps, spec);
 	} else if (spec->kind == ARG_KIND_RETVAL) {

@@ -1,0 +1,89 @@
+"""Signatures of C functions by a seed: programs that print what they were given, and what recordings of them must show."""
+
+import random
+
+# How a value of a type is made of a number, and what is shown of it; where that has dots, only that it is there.
+SCALARS = {
+    "int": (lambda n: f"{n}", lambda n: f"{n}"),
+    "long": (lambda n: f"{n}L", lambda n: f"{n}"),
+    "unsigned short": (lambda n: f"{n}", lambda n: f"{n}"),
+    "double": (lambda n: f"{n}.5", lambda n: f"{n}.500000"),
+    "float": (lambda n: f"{n}.25f", lambda n: f"{n}.250000"),
+    "long double": (lambda n: f"{n}.5L", lambda n: f"{n}.500000"),
+    "__int128": (lambda n: f"{n}", lambda n: r"__int128{...}"),
+    "_Complex float": (lambda n: f"{n}.5f", lambda n: r"complex{...}"),
+    "_Complex double": (lambda n: f"{n}.5", lambda n: r"complex{...}"),
+    "_Complex long double": (lambda n: f"{n}.5L", lambda n: r"complex{...}"),
+    "_Float128": (lambda n: f"{n}", lambda n: r"_Float128{...}"),
+    "v8": (lambda n: f"(v8){{{n}, 1}}", lambda n: r"vector{...}"),
+    "v16": (lambda n: f"(v16){{{n}, 1}}", lambda n: r"vector{...}"),
+    "v32": (lambda n: f"(v32){{{n}, 1}}", lambda n: r"vector{...}"),
+}
+MEMBERS = ("int", "long", "double", "float", "long double", "unsigned short")
+HIDDEN = ("__int128", "_Complex float", "_Complex double", "_Float128", "v16", "v32")
+HEAD = """#include <stdio.h>
+typedef float v8 __attribute__((vector_size(8)));
+typedef float v16 __attribute__((vector_size(16)));
+typedef double v32 __attribute__((vector_size(32)));
+"""
+
+
+class Signatures:
+    """@nr functions with arguments and a result of scalars and structs; main() calls each once. @without: types that are left out"""
+
+    def __init__(self, seed, nr, without=()):
+        self.random = random.Random(seed)
+        self.scalars = [kind for kind in SCALARS if kind not in without]
+        self.hidden = [kind for kind in HIDDEN if kind not in without]
+        self.structs = []
+        self.source = HEAD
+        self.expected = []
+        calls = [self.add_function(i) for i in range(nr)]
+        self.source += "int main(void)\n{\n" + "".join(f"\t{call}\n" for call in calls) + "\treturn 0;\n}\n"
+
+    def add_struct(self):
+        name = f"S{len(self.structs)}"
+        if self.random.random() < 0.3:
+            members = [self.random.choice(self.hidden)]
+        else:
+            members = [self.random.choice(MEMBERS) for _ in range(self.random.choice((1, 1, 2, 2, 3, 4)))]
+        body = " ".join(f"{member} m{i};" for i, member in enumerate(members))
+        self.source += f"struct {name} {{ {body} }};\n"
+        self.structs.append((name, members))
+        return name, members
+
+    def value(self):
+        """A type with a value: (C type, initializer, what is shown as a pattern)."""
+        n = self.random.randrange(1, 1000)
+        if self.random.random() < 0.35:
+            name, members = self.random.choice(self.structs) if self.structs and self.random.random() < 0.5 else self.add_struct()
+            made = ", ".join(SCALARS[member][0](n + i) for i, member in enumerate(members))
+            if any(member in HIDDEN for member in members):
+                return f"struct {name}", f"(struct {name}){{{made}}}", None
+            shown = ", ".join(f"m{i}={SCALARS[member][1](n + i)}" for i, member in enumerate(members))
+            return f"struct {name}", f"(struct {name}){{{made}}}", f"{name}{{{shown}}}"
+        kind = self.random.choice(self.scalars)
+        make, show = SCALARS[kind]
+        return kind, make(n), None if "..." in show(n) else show(n)
+
+    def add_function(self, i):
+        args = [self.value() for _ in range(self.random.randrange(9))]
+        result = self.value()
+        params = ", ".join(f"{kind} a{k}" for k, (kind, _, _) in enumerate(args)) or "void"
+        # Clang passes anything in the place of what it sees nobody use.
+        uses = "".join(f'\t__asm__ volatile("" :: "m"(a{k}) : "memory");\n' for k in range(len(args)))
+        self.source += f"__attribute__((noipa)) {result[0]} f{i}({params})\n{{\n{uses}\t__asm__ volatile(\"\" ::: \"memory\");\n\treturn {result[1]};\n}}\n"
+        self.expected.append((f"f{i}", [shown for _, _, shown in args], result[2]))
+        return f"f{i}({', '.join(made for _, made, _ in args)});"
+
+
+def split_args(text):
+    """Arguments as they are shown, at the commas that are in no braces."""
+    found, depth = [""], 0
+    for c in text:
+        depth += (c in "{(") - (c in "})")
+        if c == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += c
+    return [one.strip() for one in found] if text else []
