@@ -395,6 +395,9 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 void opts_warn_unused(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
+		/* It says where a part of utrail is, in aliases, too. */
+		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
+			continue;
 		if (opts->given[i] && !(opts_table[i].cmds & opts->cmd->bit))
 			msg_warn(&opts->msg, "option '--%s' means nothing for %s: it is ignored",
 				 opts_table[i].name, opts->cmd->name);

@@ -200,7 +200,8 @@ def test_no_event_at_all():
     """events.txt is there from the start, so that a recording that is cut off can be read."""
     _, exe = sample("places")
     result = utrail("record", "--no-event", "-E", "nosuch:event", exe)
-    assert result.err == "WARN: option '--Event': the program has no event 'nosuch:event' (--list-event shows those that it has)\n"
+    assert result.err == "WARN: option '--Event': the program has no event 'nosuch:event' (--list-event shows those that it has); " \
+                         "one of the kernel's is 'nosuch:event@kernel'\n"
     assert event_names() == {}
     assert "main" in utrail("replay").must().out
     assert "main" in peer("replay").out

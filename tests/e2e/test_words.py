@@ -386,3 +386,11 @@ def test_version_claims_what_is_there():
     for word, option in claims.items():
         has_it = option and "utrail has no option" not in utrail("record", option, "x").err
         assert (word in words) == bool(has_it), word
+
+
+@pytest.mark.parametrize("command", ["report", "replay", "graph", "dump"])
+def test_place_of_the_library_is_no_warning(command):
+    """It is part of aliases, and says nothing about one command."""
+    utrail("record", build(program("plain"), PG)).must()
+    for option in ("--libmcount-path=/nowhere", "--library-path=/nowhere"):
+        assert utrail(command, option).must().err == ""

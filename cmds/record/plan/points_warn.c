@@ -15,6 +15,18 @@ static bool is_matched(const struct points *points, const struct event_rule *rul
 	return false;
 }
 
+/* Does the program have events of the rule's provider, "PROVIDER:NAME"? */
+static bool has_provider(const struct points *points, const struct event_rule *rule)
+{
+	size_t len = strcspn(rule->text, ":");
+
+	strbuf_list_each (&points->names, name) {
+		if (strncmp(name, rule->text, len) == 0 && name[len] == ':')
+			return true;
+	}
+	return false;
+}
+
 static void warn_about_rule(const struct points *points, const struct event_rule *rule,
 			    const struct msg *msg)
 {
@@ -26,9 +38,16 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 		nearest_offer(&near, name);
 	if (nearest_is_close(&near))
 		nearest_text(&near, "", &words);
-	msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
-		 words.len ? "; the nearest: " : " (--list-event shows those that it has)",
-		 strbuf_str(&words));
+	if (!words.len && strchr(rule->text, ':') && !has_provider(points, rule))
+		msg_warn(
+			msg,
+			"option '--Event': the program has no event '%s' (--list-event shows those "
+			"that it has); one of the kernel's is '%s@kernel'",
+			rule->text, rule->text);
+	else
+		msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
+			 words.len ? "; the nearest: " : " (--list-event shows those that it has)",
+			 strbuf_str(&words));
 }
 
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,

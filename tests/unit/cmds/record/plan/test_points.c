@@ -183,7 +183,8 @@ static void rules_about_nothing(void **state)
 	assert_string_equal(warned(&p->points, 0, false), "");
 	assert_string_equal(warned(&p->points, 0, true),
 			    "WARN: option '--Event': the program has no event 'app:begin' "
-			    "(--list-event shows those that it has)\n");
+			    "(--list-event shows those that it has); one of the kernel's is "
+			    "'app:begin@kernel'\n");
 	strbuf_list_add(&p->points.names, "other:thing");
 	assert_non_null(strstr(warned(&p->points, 0, true), "(--list-event"));
 	strbuf_list_add(&p->points.names, "app:begun");
