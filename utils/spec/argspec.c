@@ -95,13 +95,15 @@ bool argspec_is_item(const char *text, size_t len)
 /* @missing: what to say when there is none */
 static int take_index(struct cursor *c, const char *at, const char *missing, uint32_t *index)
 {
+	const char *digit = at;
+
 	if (take_number(c, ARG_INDEX_MAX, index) && *index)
 		return 0;
-	while (at < c->end && *at == '0')
-		at++;
-	return fail(c, c->at,
-		    at < c->end && isdigit((unsigned char)*at) ? "the number is too large"
-							       : missing);
+	while (digit < c->end && *digit == '0')
+		digit++;
+	if (digit < c->end && isdigit((unsigned char)*digit))
+		missing = "the number is too large";
+	return fail(c, at, missing);
 }
 
 static int parse_kind(struct cursor *c, struct argspec *spec)

@@ -144,6 +144,8 @@ static void refused(void **state)
 		snprintf(column, sizeof(column), "column %d:", bad[i].column);
 		if (!strstr(err.text, column))
 			fail_msg("'%s': %s, expected %s", bad[i].text, err.text, column);
+		if (strstr(bad[i].text, "999999999999"))
+			assert_non_null(strstr(err.text, "too large"));
 	}
 }
 
