@@ -26,7 +26,7 @@ static int run_control(const struct opts *opts, struct uft_err *err)
 
 	int ret = control_find(whom, &name, err);
 
-	return ret < 0 ? ret : control_send(&name, whom, &words, err);
+	return ret < 0 ? ret : control_send(opts, &name, whom, &words, err);
 }
 
 const struct cmd cmd_control = {

@@ -15,15 +15,19 @@
 /* Binding the functions of a large program takes its time. */
 #define ANSWER_TIMEOUT_MS 60000
 
-/* Lines, with names in them that a program has chosen. */
-static void print_answer(const struct strbuf *answer)
+/* Lines, with names in them that a program has chosen. Warnings are for standard error. */
+static void print_answer(const struct msg *msg, const struct strbuf *answer)
 {
 	const char *at = strbuf_str(answer);
 
 	while (*at) {
 		size_t len = strcspn(at, "\n");
 
-		msg_list("%.*s", (int)len, at);
+		if (strncmp(at, STEER_WARNING, strlen(STEER_WARNING)) == 0)
+			msg_warn(msg, "%.*s", (int)(len - strlen(STEER_WARNING)),
+				 at + strlen(STEER_WARNING));
+		else
+			msg_list("%.*s", (int)len, at);
 		at += len + (at[len] == '\n');
 	}
 }
@@ -57,8 +61,8 @@ static int check_words(const struct strbuf *words, struct uft_err *err)
 	return steer_parse(words, &change, err);
 }
 
-int control_send(const struct recorder_name *name, const char *whom, const struct strbuf *words,
-		 struct uft_err *err)
+int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
+		 const struct strbuf *words, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct request_answer answer = { 0 };
@@ -76,7 +80,7 @@ int control_send(const struct recorder_name *name, const char *whom, const struc
 		return err_set(err, answer.error == -ERR_USAGE ? -ERR_USAGE : answer.error,
 			       "cannot control '%s': %s", whom, strbuf_str(&why));
 	}
-	print_answer(&text);
+	print_answer(&opts->msg, &text);
 	return CMD_DONE;
 }
 
@@ -142,15 +146,18 @@ int control_live(const struct opts *opts, struct uft_err *err)
 	struct recorder_name name;
 
 	add_options(opts, &words);
-	if (!words.len)
-		return err_set(
-			err, -ERR_USAGE,
+	/* A look whether it is there; with uftrace, too. */
+	if (!words.len) {
+		msg_warn(
+			&opts->msg,
 			"process %s is being recorded: live --pid changes what is recorded "
 			"of it, by -F, -N, -C, -T, -P, -U, -D, -t, -Z, --trace, --trace-include or "
 			"--trace-exclude ('utrail control %s status' shows what is in force)",
 			opts->pids, opts->pids);
+		return CMD_DONE;
+	}
 
 	int ret = control_find(opts->pids, &name, err);
 
-	return ret < 0 ? ret : control_send(&name, opts->pids, &words, err);
+	return ret < 0 ? ret : control_send(opts, &name, opts->pids, &words, err);
 }

@@ -9,8 +9,8 @@
  * Send @words, each with its NUL, to the recorder @name and print what it answers. @whom: how the user has called it. Returns CMD_DONE,
  * -ERR_USAGE for words that are none, or another negative errno with a text.
  */
-int control_send(const struct recorder_name *name, const char *whom, const struct strbuf *words,
-		 struct uft_err *err);
+int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
+		 const struct strbuf *words, struct uft_err *err);
 
 /* The recorder that works on the directory @text, or records the process of that number. 0 or negative errno with a text. */
 int control_find(const char *text, struct recorder_name *name, struct uft_err *err);

@@ -260,7 +260,7 @@ def test_status(start):
 def test_live_pid(start):
     """The way of uftrace."""
     running = start("-g")
-    assert "is being recorded: live --pid changes" in utrail("live", "-p", str(running.pid)).must(2).err
+    assert "is being recorded: live --pid changes" in utrail("live", "-p", str(running.pid)).must().err
     assert utrail("live", "-p", str(running.pid), "-N", "leaf", "-D", "5", "--trace=on").must().out == ""
     text = running.control("status")
     assert "filter: !leaf\n" in text and "depth: 5\n" in text
@@ -303,8 +303,6 @@ REFUSED = [
     (["depth", "0"], 2, "'depth 0': it is a number from 1 to 65534"),
     (["time", "soon"], 2, "'time'.*"),
     (["match", "fuzzy", "filter", "leaf"], 2, "'match fuzzy': it is regex, glob or simple"),
-    (["filter", "laef"], 1, "cannot control 'uftrace.data': no function of what runs matches 'laef'; the nearest: leaf"),
-    (["notrace", "leaf;laef"], 1, "cannot control .*: no function of what runs matches 'laef'; the nearest: leaf"),
     (["trigger", "leaf@nothing=1"], 2, "cannot control 'uftrace.data': .*"),
     (["trigger", "leaf@arg1"], 2, "cannot control .*: 'leaf@arg1': what is recorded of arguments and results cannot change .*"),
     (["snapshot"], 1, "cannot control 'uftrace.data': 'snapshot': it is recorded without --flight.*"),
@@ -321,6 +319,23 @@ def test_refused(start):
         assert result.out == ""
     after = running.control("status")
     assert re.sub(r"written: .*", "", after) == re.sub(r"written: .*", "", before)
+    running.end()
+
+
+WARNED = [
+    (["filter", "laef"], "no function of what runs matches 'laef'; the nearest: leaf"),
+    (["notrace", "leaf;laef"], "no function of what runs matches 'laef'; the nearest: leaf"),
+    (["trigger", "leaf@nosuchaction"], "no function of what runs matches 'leaf@nosuchaction': 'nosuchaction' is no action, .*"),
+]
+
+
+def test_what_matches_nothing_is_a_warning(start):
+    """As for `record`: it is in force, for what may still be loaded."""
+    running = start("-g")
+    for words, message in WARNED:
+        result = utrail("control", "uftrace.data", "clear", *words).must()
+        assert re.fullmatch(f"WARN: {message}\n", result.err), result.err
+        assert result.out == "" and f"{words[1].split(';')[-1]}\n" in running.control("status")
     running.end()
 
 

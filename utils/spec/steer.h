@@ -58,6 +58,9 @@ struct steer_change {
 	struct strbuf text;
 };
 
+/* How a line of an answer begins that is a warning. */
+#define STEER_WARNING "WARN: "
+
 void steer_change_deinit(struct steer_change *change);
 #define cleanup_steer_change cleanup(steer_change_deinit)
 

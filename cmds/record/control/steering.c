@@ -209,10 +209,10 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
-static int no_match(const struct steering *steer, const struct spec *spec, struct uft_err *err)
+/* A line for whoever asked: a filter that matches nothing is a warning, as for `record`. */
+static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
-	struct strbuf text cleanup_strbuf = { 0 };
 	struct nearest near;
 	const char *typed = spec->text + (*spec->text == '!');
 
@@ -221,12 +221,18 @@ static int no_match(const struct steering *steer, const struct spec *spec, struc
 	nearest_init(&near, spec->pattern.text);
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
-	if (nearest_is_close(&near)) {
-		strbuf_addstr(&text, "; the nearest: ");
-		nearest_text(&near, "", &text);
+	strbuf_addf(out, STEER_WARNING "no function of what runs matches '%s'", typed);
+	/* What is no action is the name of a file. */
+	if (spec->module_kind == MODULE_NAMED)
+		strbuf_addf(out,
+			    ": '%s' is no action, so that it was taken for the beginning of a "
+			    "file's name",
+			    spec->module);
+	else if (nearest_is_close(&near)) {
+		strbuf_addstr(out, "; the nearest: ");
+		nearest_text(&near, "", out);
 	}
-	return err_set(err, -ENOENT, "no function of what runs matches '%s'%s", typed,
-		       strbuf_str(&text));
+	strbuf_addch(out, '\n');
 }
 
 /*
@@ -253,7 +259,8 @@ static void bind_all(struct steering *steer)
 	steer->planner->is_off = is_off;
 }
 
-static int check_filters(struct steering *steer, struct new_specs specs, struct uft_err *err)
+static int check_filters(struct steering *steer, struct new_specs specs, struct strbuf *out,
+			 struct uft_err *err)
 {
 	const struct filters *filters = steer->now.filters;
 	struct new_specs left = specs;
@@ -267,20 +274,18 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 		return ret;
 	planner_forget(steer->planner);
 	bind_all(steer);
-	for (size_t i = 0; ret == 0 && i < filters->nr; i++) {
+	for (size_t i = 0; i < filters->nr; i++) {
 		const struct filter_entry *entry = &filters->entries[i];
 
 		if (is_new(&specs, entry) && !entry->has_match)
-			ret = no_match(steer, &entry->spec, err);
+			warn_no_match(steer, &entry->spec, out);
 	}
-	if (ret < 0)
-		planner_forget(steer->planner);
-	return ret;
+	return 0;
 }
 
 /* The filters of @change take the place of those in force, or nothing has changed. */
 static int change_filters(struct steering *steer, const struct steer_change *change,
-			  struct uft_err *err)
+			  struct strbuf *out, struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
 	/* Their numbers stay what they are. */
@@ -302,7 +307,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 		steer->filters = filters;
 		steer->now.filters = &steer->filters;
-		ret = check_filters(steer, added, err);
+		ret = check_filters(steer, added, out, err);
 		if (ret < 0) {
 			steer->filters = old;
 			steer->now = before;
@@ -373,7 +378,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 	if (ret == 0 && (change->flags & STEER_DECLARED))
 		ret = rechoosing_choose(&events, steer, change, err);
 	if (ret == 0 && (change->flags & (STEER_SPECS | STEER_CLEAR)))
-		ret = change_filters(steer, change, err);
+		ret = change_filters(steer, change, out, err);
 	if (ret < 0) {
 		rechoosing_undo(&events, steer);
 		repatching_undo(&patches, steer);

@@ -64,7 +64,8 @@ void steering_end(struct steering *steer);
 
 /*
  * Put what @change says into force, all of it or nothing. Processes take it up at their next call. 0, or negative with a text: -EOPNOTSUPP
- * when the recording cannot be steered, -ERR_USAGE for what is no spec, -ENOENT when no function of theirs matches one. @out: what there is to say of it.
+ * when the recording cannot be steered, -ERR_USAGE for what is no spec.
+ * @out: what there is to say of it; lines that begin with STEER_WARNING are warnings: of specs that no function of theirs matches, say.
  */
 int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
 		    struct uft_err *err);

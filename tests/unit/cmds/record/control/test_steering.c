@@ -98,9 +98,10 @@ static void what_is_refused_leaves_nothing(void **state)
 	assert_non_null(known);
 	known->has_functions = true;
 	rec->processes.live = &proc;
-	/* The first one is there. */
-	strbuf_addstr(&wrong.specs[SPEC_FILTER], "main;no_such_function");
-	assert_int_equal(steering_change(steer, &wrong, &said, &err), -ENOENT);
+	/* The first one is there, and of the other one something is asked that cannot change. */
+	strbuf_addstr(&wrong.specs[SPEC_FILTER], "main");
+	strbuf_addstr(&wrong.specs[SPEC_TRIGGER], "no_such_function@arg1");
+	assert_int_equal(steering_change(steer, &wrong, &said, &err), -ERR_USAGE);
 	rec->processes.live = NULL;
 	assert_non_null(strstr(err.text, "no_such_function"));
 	assert_int_equal(steer->generation, 0);
@@ -478,14 +479,15 @@ static void filters_are_added(void **state)
 	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
 	assert_int_equal(steer->now.filters->nr, 3);
 
-	/* A new one that matches nothing refuses all; the old ones are not asked again. */
-	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), -ENOENT);
-	assert_int_equal(steer->generation, 3);
-	assert_int_equal(steer->now.filters->nr, 3);
-	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
-
-	assert_int_equal(say(rec, &traced, "clear filter teardown_that_is_no", &said, &err),
-			 -ENOENT);
+	/* A new one that matches nothing is warned about; the old ones are not asked again. */
+	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), 0);
+	assert_non_null(strstr(strbuf_str(&said),
+			       "WARN: no function of what runs matches 'no_such_function'"));
+	assert_int_equal(steer->generation, 4);
+	assert_non_null(strstr(status(rec), "\nfilter: main;setup;no_such_function\n"));
+	assert_int_equal(say(rec, &traced, "trigger setup@no_action", &said, &err), 0);
+	assert_non_null(strstr(strbuf_str(&said), "'no_action' is no action"));
+	assert_null(strstr(strbuf_str(&said), "no_such_function"));
 	assert_int_equal(say(rec, &traced, "clear filter main", &said, &err), 0);
 	assert_int_equal(steer->now.filters->nr, 1);
 	assert_non_null(strstr(status(rec), "\nfilter: main\n"));
