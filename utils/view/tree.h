@@ -35,6 +35,7 @@ struct tree_details {
  * @details: only with wants_details
  * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has grown by @value in the calls of its parent.
  *           0: a function; then @value is what tree_counters_spread() found
+ * @is_gone: within tree_finish(): what it counted is with another node
  */
 struct tree_node {
 	const struct func *func;
@@ -51,6 +52,7 @@ struct tree_node {
 	struct tree_details *details;
 	uint64_t value;
 	uint32_t counter;
+	bool is_gone;
 };
 
 /* The task whose events come in at the moment. */
@@ -85,12 +87,14 @@ struct tree_fork_call {
  * name once it returns.
  *
  * @depth: how many calls are around it
+ * @generation: how many forks have made its task, once tree_finish() runs
  * @is_inherited: it was open when the task began
  */
 struct tree_unseen {
 	const struct task *task;
 	struct tree_node *node;
 	size_t depth;
+	unsigned generation;
 	bool is_inherited;
 };
 

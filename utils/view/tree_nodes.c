@@ -117,6 +117,21 @@ const struct func *tree_canon(struct tree *tree, const struct func *func)
 	return tree->canon[func->id];
 }
 
+struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node)
+{
+	if (tree->nr_nodes * 2 >= tree->nr_slots && grow_slots(tree) < 0)
+		return NULL;
+
+	struct tree_node **slot = find_slot(tree, parent, node->func);
+
+	if (!*slot) {
+		*slot = node;
+		node->parent = parent;
+		tree->nr_nodes++;
+	}
+	return *slot;
+}
+
 /* The child for @func, which stands for all of its name. */
 static struct tree_node *get_child(struct tree *tree, struct tree_node *node,
 				   const struct func *func)

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/recording.h"
+#include "utils/format/record.h"
 #include "utils/view/tree.h"
 
 static struct recording rec;
@@ -158,6 +159,56 @@ static void lost_records(void **state)
 	assert_non_null(strstr(run(NULL), "d1{}"));
 }
 
+/* What a child called within a call that its parent never made is the parent's all the same. */
+static void fork_from_an_unknown_call(void **state)
+{
+	recording_add_task(&rec, 100, "a{}", 1000);
+	add_forked_task(101, 100, "1d{e{}})z", 1100);
+	assert_string_equal(run(NULL), "a1{}d1{e1{}}");
+}
+
+/* Returns from @nr calls within each other, of functions that take turns; nobody saw them begin. */
+static void add_unseen_returns(unsigned nr)
+{
+	struct strbuf bytes cleanup_strbuf = { 0 };
+	uint64_t time_ns = 1000;
+
+	while (nr-- > 0) {
+		char name[] = { 'a' + nr % 20, '\0' };
+
+		recording_put(&rec, &bytes, time_ns++,
+			      record_data(RECORD_EXIT, nr, recording_addr(name)));
+	}
+	recording_add_task(&rec, 100, "", 1000);
+	recording_add_file(&rec, "100.dat", bytes.data, bytes.len);
+}
+
+/* Outer calls are not made anew for each inner one. */
+static void nested_unseen_calls(void **state)
+{
+	struct trace_data data;
+	struct pipeline pipe;
+	struct tree tree;
+	size_t depth = 0;
+
+	add_unseen_returns(1000);
+	recording_finish(&rec);
+	open_recording(&data, &pipe, NULL);
+	fill(&tree, &pipe);
+	assert_int_equal(tree.nr_unseen, 1000);
+	assert_int_equal(tree_finish(&tree, NULL), 0);
+	assert_in_range(tree.nr_nodes, 1000, 2000);
+	for (const struct tree_node *node = tree.roots[0]->first; node; node = node->first) {
+		assert_null(node->next);
+		assert_int_equal(node->func->name[0], 'a' + depth % 20);
+		depth++;
+	}
+	assert_int_equal(depth, 1000);
+	tree_deinit(&tree);
+	pipeline_close(&pipe);
+	data_close(&data);
+}
+
 /* One tree for each task, brought together, is the tree of all. */
 static void merged_trees_are_the_same(void **state)
 {
@@ -211,6 +262,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unknown_fork_and_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(fork_of_a_fork, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(fork_from_an_unknown_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(nested_unseen_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(merged_trees_are_the_same, setup, teardown),
 	};
 
