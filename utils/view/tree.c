@@ -34,64 +34,11 @@ static struct tree_node *root_at(const struct tree *tree, const struct task *tas
 	return tree->roots[data->nr_sessions];
 }
 
-static bool is_child_of(const struct task *child, const struct task *parent)
-{
-	return child->is_fork && child->ppid == parent->pid && child->tid != parent->tid;
-}
-
-/* Which thread of a process forked is not recorded: each notes where it was. */
-static uint64_t next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns)
-{
-	const struct trace_data *data = tree->pipe->data;
-	uint64_t next_ns = UINT64_MAX;
-
-	for (size_t i = 0; i < data->nr_tasks; i++) {
-		const struct task *child = &data->tasks[i];
-
-		if (is_child_of(child, parent) && child->start_ns >= from_ns)
-			next_ns = MIN(next_ns, child->start_ns);
-	}
-	return next_ns;
-}
-
-static int note_fork(struct tree *tree, const struct task *child)
-{
-	struct tree_fork *forks = vec_grow(tree->forks, tree->nr_forks, sizeof(*forks));
-
-	if (!forks)
-		return -ENOMEM;
-	tree->forks = forks;
-	forks[tree->nr_forks++] = (struct tree_fork){
-		.child = child,
-		.top = tree->at.top,
-		.is_main = tree->at.task->tid == tree->at.task->pid,
-	};
-	return 0;
-}
-
-/* All children that were forked up to @time_ns began where the task is now. */
-static int note_forks(struct tree *tree, uint64_t time_ns)
-{
-	const struct trace_data *data = tree->pipe->data;
-	struct tree_task *at = &tree->at;
-
-	for (size_t i = 0; i < data->nr_tasks; i++) {
-		const struct task *child = &data->tasks[i];
-
-		if (is_child_of(child, at->task) && child->start_ns >= at->fork_ns &&
-		    child->start_ns <= time_ns && note_fork(tree, child) < 0)
-			return -ENOMEM;
-	}
-	at->fork_ns = time_ns == UINT64_MAX ? UINT64_MAX
-					    : next_fork_ns(tree, at->task, time_ns + 1);
-	return 0;
-}
-
 static void begin_task(struct tree *tree, const struct task *task)
 {
 	tree->at = (struct tree_task){
 		.task = task,
-		.fork_ns = next_fork_ns(tree, task, 0),
+		.fork_ns = tree_next_fork_ns(tree, task, 0),
 	};
 	tree->at.root = root_at(tree, task, 0, &tree->at.session_ns);
 	tree->at.top = tree->at.root;
@@ -129,7 +76,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	*task = (struct tree_task){
 		.task = at->task,
 		.depth = at->nr_path,
-		.fork_ns = next_fork_ns(tree, at->task, at->last_ns + 1),
+		.fork_ns = tree_next_fork_ns(tree, at->task, at->last_ns + 1),
 		.has_call = true,
 	};
 	task->root = root_at(tree, at->task, at->last_ns, &task->session_ns);
@@ -147,7 +94,7 @@ static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
 
-	if (event->time_ns >= at->fork_ns && note_forks(tree, event->time_ns) < 0)
+	if (event->time_ns >= at->fork_ns && tree_note_forks(tree, event->time_ns) < 0)
 		return -ENOMEM;
 	if (event->time_ns >= at->session_ns) {
 		at->root = root_at(tree, at->task, event->time_ns, &at->session_ns);

@@ -68,10 +68,9 @@ struct tree_task {
 	bool has_call;
 };
 
-/* What was open when @child was announced, some time after the fork; @top is in the parent's tree. */
+/* What was open when a child was announced, some time after the fork, in the parent's tree. */
 struct tree_fork {
-	const struct task *child;
-	struct tree_node *top;
+	struct tree_node *top; /* NULL: nobody knows */
 	bool is_main; /* it is what the first thread of the parent had open */
 };
 
@@ -104,6 +103,9 @@ struct tree_unseen {
  * @counts_outside: time off the CPU outside of functions too
  * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
+ * @children: forked tasks by parent and time
+ * @forks: by the index of the child; NULL before the first
+ * @pids: processes whose tasks were looked at, once tree_finish() runs
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
  * @canon: the same, by function id
@@ -128,8 +130,10 @@ struct tree {
 	struct tree_block *blocks;
 	struct tree_task at;
 	struct tree_task *parked;
+	const struct task **children;
+	size_t nr_children;
 	struct tree_fork *forks;
-	size_t nr_forks;
+	struct intmap pids;
 	struct tree_fork_call *fork_calls;
 	size_t nr_fork_calls;
 	struct tree_unseen *unseen;

@@ -22,20 +22,6 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 	return 0;
 }
 
-static int merge_forks(struct tree *tree, const struct tree *from)
-{
-	for (size_t i = 0; i < from->nr_forks; i++) {
-		struct tree_fork *forks = vec_grow(tree->forks, tree->nr_forks, sizeof(*forks));
-
-		if (!forks)
-			return -ENOMEM;
-		tree->forks = forks;
-		forks[tree->nr_forks] = from->forks[i];
-		forks[tree->nr_forks++].top = from->forks[i].top->last;
-	}
-	return 0;
-}
-
 /*
  * What is below calls that were entered unseen is not yet among the calls of their names, and must not get there by
  * merging: they go over as what they were when they were found. Their names follow in merge_unseen().
@@ -74,7 +60,7 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err)
 	for (size_t i = 0; ret == 0 && i < from->nr_roots; i++)
 		ret = tree_add_below(tree, tree->roots[i], from->roots[i]);
 	if (ret == 0)
-		ret = merge_forks(tree, from);
+		ret = tree_merge_forks(tree, from);
 	if (ret == 0)
 		ret = merge_fork_calls(tree, from);
 	if (ret == 0)

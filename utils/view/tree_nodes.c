@@ -227,6 +227,8 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 		if (!tree->roots[i])
 			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	}
+	if (tree_find_children(tree) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	return 0;
 }
 
@@ -240,9 +242,11 @@ void tree_deinit(struct tree *tree)
 	}
 	strmap_deinit(&tree->names);
 	intmap_deinit(&tree->point_funcs);
+	intmap_deinit(&tree->pids);
 	free(tree->canon);
 	free(tree->slots);
 	free(tree->roots);
+	free(tree->children);
 	free(tree->forks);
 	free(tree->fork_calls);
 	free(tree->unseen);

@@ -17,6 +17,21 @@ void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 
+/* Which tasks were forked by which; tree_init() asks for it. 0 or -ENOMEM */
+int tree_find_children(struct tree *tree);
+
+/* When the next child of @parent was announced, at @from_ns or later; UINT64_MAX: never. */
+uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
+
+/*
+ * All children that were forked up to @time_ns began where the task is now. Which thread of a
+ * process forked is not recorded: each notes where it was, and the first one is believed most.
+ */
+int tree_note_forks(struct tree *tree, uint64_t time_ns);
+
+/* What @from noted, after its nodes were added to @tree. 0 or -ENOMEM */
+int tree_merge_forks(struct tree *tree, const struct tree *from);
+
 /* All calls that were entered unseen are put where they belong; no more events come. 0 or -ENOMEM */
 int tree_settle(struct tree *tree);
 

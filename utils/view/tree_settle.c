@@ -214,16 +214,6 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 	return 0;
 }
 
-/* Is the parent one of the tasks that were looked at? */
-static bool has_parent(const struct tree *tree, const struct task *child)
-{
-	for (size_t i = 0; i < tree->pipe->nr_lanes; i++) {
-		if (tree->pipe->lanes[i].task->pid == child->ppid)
-			return true;
-	}
-	return false;
-}
-
 static int compare_fork_calls(const void *a, const void *b)
 {
 	const struct tree_fork_call *x = a;
@@ -285,15 +275,13 @@ static struct tree_node *find_fork(const struct tree *tree, const struct tree_un
 	const struct task *child = unseen->task;
 	struct tree_node *best = NULL;
 
-	if (!child->is_fork || !has_parent(tree, child))
+	if (!child->is_fork || !intmap_get(&tree->pids, (uint32_t)child->ppid))
 		return NULL;
 	best = find_fork_call(tree, unseen, nr);
 	if (best)
 		return best;
-	for (size_t i = 0; i < tree->nr_forks; i++) {
-		if (tree->forks[i].child == child && (!best || tree->forks[i].is_main))
-			best = tree->forks[i].top;
-	}
+	if (tree->forks)
+		best = tree->forks[child->index].top;
 	for (struct tree_node *node = unseen->node; !best; node = node->parent) {
 		if (!node->parent)
 			best = node;
@@ -330,6 +318,17 @@ static void drop_gone(struct tree_node *root)
 	}
 }
 
+static int note_pids(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->pipe->nr_lanes; i++) {
+		struct task *task = tree->pipe->lanes[i].task;
+
+		if (intmap_put(&tree->pids, (uint32_t)task->pid, task) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int settle_sorted(struct tree *tree)
 {
 	const struct tree_unseen *all = tree->unseen;
@@ -359,6 +358,8 @@ int tree_settle(struct tree *tree)
 	if (!tree->nr_unseen)
 		return 0;
 	note_generations(tree);
+	if (note_pids(tree) < 0)
+		return -ENOMEM;
 	qsort(tree->unseen, tree->nr_unseen, sizeof(*tree->unseen), compare_unseen);
 	if (tree->nr_fork_calls)
 		qsort(tree->fork_calls, tree->nr_fork_calls, sizeof(*tree->fork_calls),
