@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/base/intmap.h"
 #include "utils/base/fd.h"
 #include "utils/format/kernel_dat.h"
 #include "utils/format/perf_dat.h"
@@ -24,6 +25,7 @@ struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
 	struct pipeline pipe; /* opened for its range, its filter and its pseudo functions */
+	struct intmap selected; /* by tid: tasks that take part */
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
@@ -310,11 +312,19 @@ static int show_records(struct dump *dump, struct src_user *src, struct stages *
 /* Which tasks take part is what the pipeline decided. */
 static bool is_selected(const struct dump *dump, int32_t tid)
 {
+	return intmap_get(&dump->selected, (uint32_t)tid) != NULL;
+}
+
+static int select_tasks(struct dump *dump, struct uft_err *err)
+{
 	for (size_t i = 0; i < dump->pipe.nr_lanes; i++) {
-		if (dump->pipe.lanes[i].task->tid == tid)
-			return true;
+		struct task *task = dump->pipe.lanes[i].task;
+
+		if (intmap_put(&dump->selected, (uint32_t)task->tid, task) < 0)
+			return err_set_errno(err, -ENOMEM, "cannot keep %zu tasks",
+					     dump->pipe.nr_lanes);
 	}
-	return false;
+	return 0;
 }
 
 static int show_task(struct dump *dump, const struct task *task, struct uft_err *err)
@@ -628,10 +638,13 @@ int dump_show(struct trace_data *data, const struct dump_config *config, struct 
 
 	if (ret < 0)
 		return ret;
-	ret = event_texts_load(&dump.texts, data, err);
+	ret = select_tasks(&dump, err);
+	if (ret == 0)
+		ret = event_texts_load(&dump.texts, data, err);
 	if (ret == 0)
 		ret = show_all(&dump, err);
 	event_texts_deinit(&dump.texts);
+	intmap_deinit(&dump.selected);
 	pipeline_close(&dump.pipe);
 	return ret < 0 ? ret : dump.has_shown;
 }
