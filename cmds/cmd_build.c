@@ -146,6 +146,11 @@ static void warn_about_commands(const struct opts *opts, const struct compdb *db
 		msg_warn(&opts->msg,
 			 "%zu response files (@FILE) of compilers could not be read any more",
 			 db->nr_unread);
+	if (db->nr_beyond)
+		msg_warn(&opts->msg,
+			 "%zu commands are left out: all together they and their response files would be "
+			 "more than %lu MB, which is the limit; if you trust the build, use --no-limit",
+			 db->nr_beyond, COMPDB_COST_MAX >> 20);
 	if (db->nr_not_text)
 		msg_warn(&opts->msg,
 			 "%zu commands are left out: they are not UTF-8, which JSON has no way to "
@@ -274,7 +279,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 /* The command's own status counts, but where nothing but the writing went wrong. */
 static int run(const struct opts *opts, struct uft_err *err)
 {
-	struct compdb db cleanup_compdb = { 0 };
+	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit };
 	struct strbuf name cleanup_strbuf = { 0 };
 	int status = CMD_DONE;
 	int ret;

@@ -13,7 +13,7 @@
 
 /* Who names more files, or larger ones, has made a circle. */
 #define FILES_MAX 2000
-#define BYTES_MAX (16UL << 20)
+#define BYTES_MAX (4UL << 20)
 
 /* What may still be read. */
 struct budget {
@@ -140,7 +140,7 @@ static int expand_once(struct words *args, const char *cwd, struct budget *left,
 	return nr_read;
 }
 
-int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread)
+int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread, size_t *nr_bytes)
 {
 	struct budget left = { FILES_MAX, BYTES_MAX };
 	int ret;
@@ -148,5 +148,6 @@ int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread)
 	do {
 		ret = expand_once(args, cwd, &left, nr_unread);
 	} while (ret > 0);
+	*nr_bytes = BYTES_MAX - left.nr_bytes;
 	return ret;
 }

@@ -15,8 +15,8 @@ void arguments_drop(struct words *args, size_t nr);
 
 /*
  * Put what is in the files in the place of each @FILE, as gcc and clang do: names are relative to @cwd, and files may name others. One that cannot be
- * read stays as it is, and is counted in @nr_unread. 0 or -ENOMEM.
+ * read stays as it is, and is counted in @nr_unread. @nr_bytes: what was read. 0 or -ENOMEM.
  */
-int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread);
+int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread, size_t *nr_bytes);
 
 #endif

@@ -201,6 +201,21 @@ static enum compiler_kind kind_of(const struct execution *execution, const struc
 	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;
 }
 
+static bool may_cost(struct compdb *db, uint64_t cost)
+{
+	db->cost += cost;
+	return db->is_unlimited || db->cost <= COMPDB_COST_MAX;
+}
+
+static uint64_t bytes_of(const struct words *argv)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < argv->nr; i++)
+		bytes += strlen(argv->words[i]) + 1;
+	return bytes;
+}
+
 static int add_sources(struct compdb *db, const struct execution *execution,
 		       const struct compile *compile, const struct words *argv)
 {
@@ -213,14 +228,36 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 
 		if (compile->roles[i] != ROLE_SOURCE)
 			continue;
+		if (!may_cost(db, argv->nr)) {
+			db->nr_beyond++;
+			continue;
+		}
 
 		bool has_output = compile_output(compile, source, &output);
 
 		ret = compile_of_one(compile, argv, i, &alone);
-		if (ret == 0)
+		if (ret == 0 && !may_cost(db, bytes_of(&alone)))
+			db->nr_beyond++;
+		else if (ret == 0)
 			ret = compdb_add(db, execution->cwd, source,
 					 has_output ? strbuf_str(&output) : NULL, &alone);
 	}
+	return ret;
+}
+
+/* Response files. 1 when the command is left out, since they are beyond the limit. */
+static int expand(struct compdb *db, const struct execution *execution, struct words *argv,
+		  size_t *nr_unread)
+{
+	size_t nr_bytes = 0;
+	int ret;
+
+	if (!may_cost(db, 0)) {
+		db->nr_beyond++;
+		return 1;
+	}
+	ret = arguments_expand(argv, execution->cwd, nr_unread, &nr_bytes);
+	db->cost += nr_bytes;
 	return ret;
 }
 
@@ -242,7 +279,9 @@ static int add_execution(struct compdb *db, const struct execution *execution)
 
 	if (kind == COMPILER_NONE || !argv.nr)
 		return 0;
-	ret = arguments_expand(&argv, execution->cwd, &nr_unread);
+	ret = expand(db, execution, &argv, &nr_unread);
+	if (ret > 0)
+		return 0;
 	if (ret == 0)
 		ret = compile_parse(&compile, kind, &argv);
 	if (ret == 0)

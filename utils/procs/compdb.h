@@ -2,7 +2,9 @@
 #ifndef UTRAIL_PROCS_COMPDB_H
 #define UTRAIL_PROCS_COMPDB_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "utils/base/cleanup.h"
 #include "utils/base/strbuf.h"
@@ -16,6 +18,8 @@
  * @nr: of both, @nr_left: how many of them are entries
  * @nr_not_text: commands that are left out since JSON has no way to write them: they are not UTF-8
  * @nr_unread: response files that could not be read any more
+ * @cost: of the commands so far, in bytes and words; @is_unlimited: however much that becomes
+ * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX
  */
 struct compdb {
 	char **entries;
@@ -25,7 +29,16 @@ struct compdb {
 	size_t nr_left;
 	size_t nr_not_text;
 	size_t nr_unread;
+	uint64_t cost;
+	bool is_unlimited;
+	size_t nr_beyond;
 };
+
+/*
+ * Of all commands together: bytes of response files, bytes of entries, and for each source the words
+ * of its command. A command may name many sources, many commands the same file.
+ */
+#define COMPDB_COST_MAX (200UL << 20)
 
 void compdb_deinit(struct compdb *db);
 #define cleanup_compdb cleanup(compdb_deinit)

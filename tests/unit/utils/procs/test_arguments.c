@@ -41,10 +41,10 @@ static void check(const char *line, const char *right, size_t unread)
 {
 	struct words args cleanup_words = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
-	size_t nr_unread = 0;
+	size_t nr_bytes, nr_unread = 0;
 
 	assert_int_equal(words_add(&args, line, NULL), 0);
-	assert_int_equal(arguments_expand(&args, dir, &nr_unread), 0);
+	assert_int_equal(arguments_expand(&args, dir, &nr_unread, &nr_bytes), 0);
 	for (size_t i = 0; i < args.nr; i++)
 		strbuf_addf(&text, "%s%s", i ? "|" : "", args.words[i]);
 	assert_string_equal(strbuf_str(&text), right);
@@ -77,11 +77,11 @@ static void what_is_not_there_stays(void **state)
 static void circles_end(void **state)
 {
 	struct words args cleanup_words = { 0 };
-	size_t nr_unread;
+	size_t nr_bytes, nr_unread;
 
 	put("circle", "x @circle");
 	assert_int_equal(words_add(&args, "gcc @circle", NULL), 0);
-	assert_int_equal(arguments_expand(&args, dir, &nr_unread), 0);
+	assert_int_equal(arguments_expand(&args, dir, &nr_unread, &nr_bytes), 0);
 	assert_string_equal(args.words[1], "x");
 	assert_string_equal(args.words[args.nr - 1], "@circle");
 	assert_int_equal(nr_unread, 1);
