@@ -565,8 +565,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_bare) },
 	{ "into", 0, "DIR", "import, events import: add to this recording",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },
-	{ "no-limit", 0, NULL, "import: read a file however much memory, time and disk it takes",
-	  GROUP_EVENTS, CMD_IMPORT, OPT_TRUE, MEMBER(no_limit) },
+	{ "no-limit", 0, NULL, "import, events import, build: whatever memory, time and disk it takes",
+	  GROUP_EVENTS, CMD_IMPORT | CMD_EVENTS | CMD_BUILD, OPT_TRUE, MEMBER(no_limit) },
 	{ "common", 0, "FORMAT", "events import: the common format of the logs, to find %P and %T",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_STRING, MEMBER(import_common) },
 

@@ -227,7 +227,7 @@ struct opts {
 	bool event_paths;
 	bool export_calls;
 	bool export_bare;
-	bool no_limit;		   /* import: whatever the file costs */
+	bool no_limit;		   /* import, events import, build: whatever it costs */
 	const char *import_into;   /* NULL: a new recording */
 	const char *import_common; /* the logs' common format, or NULL */
 

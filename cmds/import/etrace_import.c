@@ -2,9 +2,11 @@
 #include "cmds/import/etrace_import.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
@@ -21,6 +23,15 @@
 #define HEAD_BYTES   8192
 
 /*
+ * Without --no-limit: so many bytes of records in any case, and so many times the text. An argument
+ * may be far from the one before, with empty ones between them; a variable may be that of many tasks.
+ */
+#define BYTES_MIN     (64UL << 20)
+#define HELD_TIMES    4
+#define WRITTEN_TIMES 100
+
+/*
+ * @text_bytes: so long is the text
  * @program: the first one that was executed
  * @first_ns: of the first record; the reader has the last one
  */
@@ -31,9 +42,24 @@ struct importing {
 	struct etrace_reader reader;
 	struct store_dir dir;
 	struct strbuf program;
+	uint64_t text_bytes;
 	uint64_t first_ns;
 	uint64_t nr_events;
 };
+
+static int check_bytes(const struct importing *im, uint64_t bytes, unsigned times,
+		       struct uft_err *err)
+{
+	uint64_t max = MAX(BYTES_MIN, im->text_bytes * times);
+
+	if (im->opts->no_limit || bytes <= max)
+		return 0;
+	return err_set(err, -EDQUOT,
+		       "cannot import '%s': its events would have more than %" PRIu64
+		       " bytes, which is the limit for a text of this size; if you trust it, use "
+		       "--no-limit",
+		       im->path, max);
+}
 
 /* --- which files are meant --- */
 
@@ -87,14 +113,19 @@ static int read_lines(struct importing *im, struct uft_err *err)
 {
 	FILE *file cleanup_file = fopen(im->path, "re");
 	char *text cleanup_free = NULL;
+	struct stat status;
 	size_t room = 0;
 	ssize_t len;
 	int ret;
 
 	if (!file)
 		return err_set_errno(err, -errno, "cannot open '%s'", im->path);
+	im->text_bytes = fstat(fileno(file), &status) == 0 ? status.st_size : 0;
 	while (!im->reader.oom && (len = getline(&text, &room, file)) > 0) {
 		bool is_ended = text[len - 1] == '\n';
+
+		if (check_bytes(im, im->reader.payloads.len, HELD_TIMES, err) < 0)
+			return -EDQUOT;
 
 		etrace_reader_take(&im->reader, text, len - is_ended);
 		if (!is_ended)
@@ -123,17 +154,22 @@ static void know(struct importing *im, const struct proc_record *rec)
 		strbuf_add(&im->program, exec.program.at, text_left(&exec.program));
 }
 
-static int write_records(struct importing *im)
+static int write_records(struct importing *im, struct uft_err *err)
 {
 	struct store *store = &im->dir.store;
 	struct strbuf payload cleanup_strbuf = { 0 };
 	struct strbuf buffered cleanup_strbuf = { 0 };
 	struct proc_record rec;
+	uint64_t bytes = 0;
 	int stream = store_open(store, DATADIR_PROCESSES);
 	int ret = stream;
 
 	while (ret >= 0 && (ret = etrace_reader_next(&im->reader, &rec, &payload)) > 0) {
 		know(im, &rec);
+		bytes += PROC_HEAD_BYTES + rec.len;
+		ret = check_bytes(im, bytes, WRITTEN_TIMES, err);
+		if (ret < 0)
+			break;
 		proc_record_encode(&rec, &buffered);
 		if (buffered.len < BUFFER_BYTES)
 			continue;
@@ -170,7 +206,9 @@ static int write_all(struct importing *im, struct uft_err *err)
 
 	if (ret < 0)
 		return ret;
-	ret = write_records(im);
+	ret = write_records(im, err);
+	if (ret < 0 && err->code)
+		return ret;
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot write '%s'", DATADIR_PROCESSES);
 	ret = store_publish(&im->dir.store, "task.txt", "", 0, err);
