@@ -1,37 +1,18 @@
 """Files that cost as much as their few bytes can: what is read of them ends soon, in little memory, or is refused with the limit."""
 
 import os
-import resource
 import shutil
 import subprocess
 from pathlib import Path
 
 import costly
 import pytest
-from tools import UTRAIL, environment, has_sanitizer, utrail
-
-MEMORY_MAX_KB = 512 << 10
-CPU_MAX_S = 20
+from cost import CPU_MAX_S, MEMORY_MAX_KB, measured
+from tools import has_sanitizer, utrail
 
 FEATURES = utrail("--version").out.split()
 
 pytestmark = pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory and time are its own")
-
-
-def measured(*args, out_goes=None):
-    """Status, text on both outputs, peak memory in KB and CPU time in seconds. @out_goes: standard output, elsewhere."""
-    with open("out", "w+b") as out:
-        proc = subprocess.Popen(
-            [str(UTRAIL), *map(str, args)],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out_goes or out,
-            stderr=out,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (6 * CPU_MAX_S, 6 * CPU_MAX_S)),
-        )
-        _, status, usage = os.wait4(proc.pid, 0)
-        proc.returncode = status
-    return status, Path("out").read_text(errors="replace"), usage.ru_maxrss, usage.ru_utime + usage.ru_stime
 
 
 @pytest.mark.parametrize("kind", costly.TRACE_DAT)

@@ -1,0 +1,133 @@
+"""Recordings, logs and builds that cost as much as their few bytes can, for each reader (doc/internals/trust.md)."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import costly_data
+import costly_text
+import pytest
+from cost import check
+from tools import has_sanitizer, utrail
+
+pytestmark = pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory and time are its own")
+
+INPUT_MAX_BYTES = 16 << 20
+READERS = [["report"], ["graph"], ["replay"], ["info"], ["dump"], ["dump", "--format=chrome"], ["dump", "--format=folded"]]
+OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"]]
+
+
+def bytes_in(directory):
+    return sum(entry.stat().st_size for entry in os.scandir(directory))
+
+
+@pytest.mark.parametrize("kind", costly_data.DIRECTORIES)
+def test_directory(kind, workdir):
+    costly_data.write_directory(kind, "data")
+    assert bytes_in("data") < INPUT_MAX_BYTES
+    for words in READERS + OF_PROCESSES * kind.startswith("proc-"):
+        status, text = check(*words, "-d", "data")
+        assert status == 0, (words, text[-2000:])
+
+
+def test_compact(workdir):
+    """A byte for each record: the same blocks again and again."""
+    rec = costly_data.Recording("data")
+    rec.records([(1000 + 10 * i, i & 1, 0, 1) for i in range(80000)])
+    rec.done()
+    utrail("convert", "--compact", "-d", "data", "small").must()
+    blocks = Path("small/100.cdat").read_bytes()
+    Path("small/100.cdat").write_bytes(blocks * ((2 << 20) // len(blocks)))
+    for words in READERS:
+        assert check(*words, "-d", "small")[0] == 0
+
+
+STRUCTS = "".join(f"struct s{i} {{ struct s{i - 1} a, b; }};\n" for i in range(1, 25))
+FUNCTIONS = "".join(f"int f{i}(struct s{i % 8} x, struct s24 *p) {{ return x.a{'.a' * (i % 8)}; }}\n" for i in range(1000))
+NOPS = "".join(f".loc 1 {1 + i * 7919 % 100000}\nnop\n" for i in range(100000))
+LABELS = "".join(f".globl g{i}\n.type g{i},@function\n.loc 1 {i}\ng{i}: ret\n.size g{i},1\n" for i in range(20000))
+PROGRAMS = {
+    "structs.c": "struct s0 { int a, b; };\n" + STRUCTS + FUNCTIONS + "int main(void) { struct s0 x = { 0, 0 }; return f0(x, 0); }\n",
+    "lines.s": '.file 1 "/x/a.c"\n.text\n.globl main\n.type main,@function\nmain:\npush %rbp\nmov %rsp,%rbp\ncall mcount\n' + NOPS
+    + "xor %eax,%eax\npop %rbp\nret\n.size main,.-main\n" + LABELS + '.section .note.GNU-stack,"",@progbits\n',
+}
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the lines are those of x86-64")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_debug_information(name, workdir):
+    """Types that double with each level, and lines of no order: who records reads them."""
+    Path(name).write_text(PROGRAMS[name])
+    subprocess.run(["gcc", "-g", "-pg", name, "-o", "p"], check=True)
+    status, text = check("record", "--no-event", "-a", "--srcline", "-d", "data", "./p")
+    assert status == 0, text[-2000:]
+    for words in (["report", "--srcline"], ["replay"], ["dump"]):
+        assert check(*words, "-d", "data")[0] == 0
+
+
+def read_imported(name):
+    for words in (["report"], ["replay"], ["events", "export", "--as=json"]):
+        status, text = check(*words, "-d", "data")
+        assert status == 0, (name, words, text[-2000:])
+
+
+@pytest.mark.parametrize("kind", costly_text.LOGS)
+def test_log(kind, workdir):
+    Path("log").write_bytes(costly_text.LOGS[kind]())
+    assert check("events", "import", "-d", "data", "log")[0] == 0
+    read_imported(kind)
+    assert check("events", "check", "log")[0] == 0
+
+
+@pytest.mark.parametrize("kind", costly_text.ETRACES)
+def test_etrace(kind, workdir):
+    Path("text").write_bytes(costly_text.ETRACES[kind]())
+    status, text = check("events", "import", "-d", "data", "text")
+    if kind in ("environment", "empty-arguments"):
+        assert status == 1 and "which is the limit" in text and "use --no-limit" in text, text[-2000:]
+        return
+    assert status == 0, text[-2000:]
+    read_imported(kind)
+    assert check("events", "export", "--as=etrace", "-d", "data")[0] == 0
+
+
+@pytest.mark.parametrize("kind", costly_text.POSIX_LOGS)
+def test_posix_log(kind, workdir):
+    Path("log").write_bytes(costly_text.POSIX_LOGS[kind]())
+    status, text = check("events", "show", "log")
+    assert status == 0, text[-2000:]
+
+
+@pytest.mark.parametrize("kind", costly_text.DATABASES)
+def test_database(kind, workdir):
+    """What an earlier build left is read by --append."""
+    Path("cc.json").write_bytes(costly_text.DATABASES[kind]())
+    status, text = check("build", "--append", "-o", "cc.json", "true")
+    if kind in ("deep", "keys"):
+        assert status == 1 and "is no compile_commands.json: see byte" in text, text[-2000:]
+    else:
+        assert status == 0, text[-2000:]
+
+
+RESPONSES = {
+    "circle": ("@r", 1),
+    "doubling": ("@r @r", 1),
+    "words": ("a " * (1 << 20), 1),
+    "many-commands": ("a.c " + "x" * (3 << 20), 80),
+    "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1),
+}
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+def test_response_files(kind, workdir):
+    content, nr = RESPONSES[kind]
+    Path("bin").mkdir()
+    Path("bin/gcc").write_text("#!/bin/true\n")
+    Path("bin/gcc").chmod(0o755)
+    Path("r").write_text(content)
+    Path("go").write_text(f"#!/bin/sh\ni=0\nwhile [ $i -lt {nr} ]; do bin/gcc -c @r -o $i.o; i=$((i + 1)); done\n")
+    Path("go").chmod(0o755)
+    status, text = check("build", "-o", "cc.json", "./go")
+    assert status == 0, text[-2000:]
+    if kind in ("many-commands", "sources"):
+        assert "commands are left out" in text and "200 MB, which is the limit" in text and "use --no-limit" in text, text[-2000:]

@@ -1,0 +1,144 @@
+"""Texts and logs of others that cost whoever reads them as much as they can for each byte: {name: a function that gives one}."""
+
+import json
+import struct
+
+MANY = 10000
+
+
+def log_names():
+    """Another event in each line."""
+    return "".join(f"2026-11-23 09:30:01.{i:06d} E{i} K{i}=1\n" for i in range(MANY)).encode()
+
+
+def log_tasks():
+    return "".join(f"2026-11-23 09:30:01.{i:06d} A PID={1000 + i} TID={1000 + i}\n" for i in range(MANY)).encode()
+
+
+def log_backwards():
+    """Each line is older than the one before."""
+    return "".join(f"2026-11-23 09:30:01.{MANY - i:06d} A PID=12 X={i}\n" for i in range(MANY)).encode()
+
+
+def log_keys():
+    """Lines as long as they may be, of keys; each has others."""
+    return b"".join(b"2026-11-23 09:30:01.%06d A" % i + b"".join(b" K%d=" % (5000 * i + k) for k in range(5000)) + b"\n" for i in range(60))
+
+
+def log_same_keys():
+    return b"".join(b"2026-11-23 09:30:01.%06d A" % i + b" K=1" * 15000 + b"\n" for i in range(60))
+
+
+LOGS = {"names": log_names, "tasks": log_tasks, "backwards": log_backwards, "keys": log_keys, "same-keys": log_same_keys}
+
+
+def line(task, number, text):
+    return f"0: {task | 1 << 22},0,1,{number}!{text}\n"
+
+
+def program(task, number, name="p"):
+    return "".join(line(task, number + i, text) for i, text in enumerate((
+        f"New_proc|argsize=2,prognameisize={len(name) + 1},prognamepsize=2,cwdsize=2", f"PI|/{name}", "PP|/p", "CW|/x", "A[0]p", "End_of_args|")))
+
+
+def etrace_tasks():
+    """Forks of forks, each of which opens files."""
+    out = program(100, 1)
+    for i in range(MANY):
+        out += line(100 + i, 100 + 2 * i, f"SchedFork|pid={101 + i | 1 << 22}")
+        out += line(101 + i, 101 + 2 * i, "Open|fnamesize=2,forigsize=1,flags=65,mode=0,fd=3") + line(101 + i, 101 + 2 * i, "FN|/a") + line(101 + i, 101 + 2 * i, "FO|a")
+    return out.encode()
+
+
+def etrace_environment():
+    """A long text that is said of many tasks."""
+    out = "".join(program(100 + i, 100 * i) for i in range(4000))
+    out += "".join(f"0: 0,0,2,{i}!UPID|{100 + i | 1 << 22}\n" for i in range(4000))
+    out += "".join(f"0: 0,0,2,{5000 + i}!Env[{i}]{'N=' if i == 0 else ''}{'x' * 900}\n" for i in range(1000))
+    return (out + "0: 0,0,2,9000!Env_end|\n").encode()
+
+
+def etrace_closes():
+    """Descriptors of a parent that has many, in each of its children."""
+    out = program(100, 1)
+    for i in range(5000):
+        out += line(100, 100 + i, f"Dup|oldfd=1,newfd={10 + i},flags=0")
+    out += "".join(line(100, 10000 + i, f"SchedFork|pid={101 + i | 1 << 22}") + line(101 + i, 20000 + i, "Exit|status=0") for i in range(MANY))
+    return out.encode()
+
+
+def etrace_parts():
+    """Texts in as many parts as there may be."""
+    out = ""
+    for i in range(100):
+        out += line(100 + i, 100 * i, "Open|fnamesize=1000,forigsize=1,flags=65,mode=0,fd=3") + "".join(line(100 + i, 100 * i, f"FN[{k}]a") for k in range(1000))
+        out += line(100 + i, 100 * i, "FN_end|") + line(100 + i, 100 * i, "FO|a")
+    return out.encode()
+
+
+def etrace_empty_arguments():
+    """An argument that is 4,096 places after the one before: those between are empty."""
+    out = ""
+    for i in range(500):
+        out += line(100 + i, 1, f"New_proc|argsize={4095 * 60 + 2},prognameisize=2,prognamepsize=2,cwdsize=2") + line(100 + i, 2, "PI|/p")
+        out += line(100 + i, 2, "PP|/p") + line(100 + i, 3, "CW|/x")
+        out += "".join(line(100 + i, 4 + k, f"A[{4096 * k}]") for k in range(60)) + line(100 + i, 99, "End_of_args|")
+    return out.encode()
+
+
+ETRACES = {"tasks": etrace_tasks, "environment": etrace_environment, "closes": etrace_closes, "parts": etrace_parts,
+           "empty-arguments": etrace_empty_arguments}
+
+
+def posix_log(records, name=b"event"):
+    """@records: (number of the event, its data); each of the 511 names is as long as it may be."""
+    ring = b""
+    for i, (number, data) in enumerate(records):
+        size = 48 + (len(data) + 7) // 8 * 8
+        ring += struct.pack("<IIQQQIIII", size, 0, 10**18 + i, 0x401000, 0x7F00, 77 + i, number, len(data), 0) + data + bytes(-len(data) % 8)
+    attr = struct.pack("<IIIIQQQQQ64s256s", 0x52545441, 1, 1, 4, 4096, 2**61, 16, 1, 10**18, b"utrail-1", b"seed")
+    header = b"UTPOSIX\n" + struct.pack("<IIQQQII", 0x01020304, 1, 2**61, 0, len(ring), 1, 511) + attr + bytes(32)
+    return header + bytes(4096 - len(header)) + name.ljust(256, b"\0") * 511 + ring
+
+
+def json_deep():
+    return b"[" * 1000000
+
+
+def json_entries():
+    return json.dumps([{"directory": "/x", "file": f"f{i}.c", "arguments": ["cc", "-c", f"f{i}.c"]} for i in range(MANY)]).encode()
+
+
+def json_same_entries():
+    return json.dumps([{"directory": "/x", "file": "f.c", "arguments": ["cc", "-c", "f.c"]} for i in range(2 * MANY)]).encode()
+
+
+def json_commands():
+    return json.dumps([{"directory": "/x", "file": f"f{i}.c", "command": "cc " + '"' * 2000 + " -c"} for i in range(1000)]).encode()
+
+
+def json_keys():
+    return b"[{" + b",".join(b'"k":0' for i in range(500000)) + b"}]"
+
+
+def json_words():
+    return json.dumps([{"directory": "/x", "file": "f.c", "arguments": [""] * 500000}]).encode()
+
+
+DATABASES = {"deep": json_deep, "entries": json_entries, "same-entries": json_same_entries, "commands": json_commands, "keys": json_keys,
+             "words": json_words}
+
+
+def posix_names():
+    return posix_log([(65 + i % 511, b"") for i in range(60000)], b"\x1b" * 255)
+
+
+def posix_data():
+    return posix_log([(65, b"\xff" * 4096)] * 2000)
+
+
+def posix_small():
+    return posix_log([(64, b"")] * 60000)
+
+
+POSIX_LOGS = {"names": posix_names, "data": posix_data, "small": posix_small}
