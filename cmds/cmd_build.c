@@ -148,8 +148,10 @@ static void warn_about_commands(const struct opts *opts, const struct compdb *db
 			 db->nr_unread);
 	if (db->nr_beyond)
 		msg_warn(&opts->msg,
-			 "%zu commands are left out: all together they and their response files would be "
-			 "more than %lu MB, which is the limit; if you trust the build, use --no-limit",
+			 "%zu commands are left out: all together they and their response files "
+			 "would be "
+			 "more than %lu MB, which is the limit; if you trust the build, use "
+			 "--no-limit",
 			 db->nr_beyond, COMPDB_COST_MAX >> 20);
 	if (db->nr_not_text)
 		msg_warn(&opts->msg,

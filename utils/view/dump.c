@@ -24,7 +24,7 @@
 struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
-	struct pipeline pipe; /* opened for its range, its filter and its pseudo functions */
+	struct pipeline pipe;	/* opened for its range, its filter and its pseudo functions */
 	struct intmap selected; /* by tid: tasks that take part */
 	struct event_texts texts;
 	struct sink *sink;

@@ -71,7 +71,7 @@ struct tree_task {
 /* What was open when a child was announced, some time after the fork, in the parent's tree. */
 struct tree_fork {
 	struct tree_node *top; /* NULL: nobody knows */
-	bool is_main; /* it is what the first thread of the parent had open */
+	bool is_main;	       /* it is what the first thread of the parent had open */
 };
 
 /* A call from which a child may return, too; @node is in the tree of @pid. */

@@ -164,7 +164,8 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 		struct tree_node *caller = into[depth];
 		struct tree_node *open = depth < nr_path ? path[depth] : NULL;
 
-		if (open && !open->is_gone && open->parent == caller && (!func || open->func == func))
+		if (open && !open->is_gone && open->parent == caller &&
+		    (!func || open->func == func))
 			into[depth + 1] = open;
 		else if (caller && func)
 			into[depth + 1] = find_child(caller, func);
