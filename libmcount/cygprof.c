@@ -202,7 +202,9 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	t = stacks_find(t, sp);
+	/* A call on a stack that was taken for another one ends where it has begun. */
+	if (!is_top(t, sp, fn))
+		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
 		guard_leave(t);
 		return;
