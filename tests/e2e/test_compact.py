@@ -60,7 +60,8 @@ def test_size(recorded):
     plain = sum(f.stat().st_size for f in files(recorded / "plain-compact", ".dat"))
     compact = sum(f.stat().st_size for f in files(recorded / "compact", ".cdat"))
     assert not list((recorded / "compact").glob("[0-9]*.dat"))
-    assert compact * 32 / plain <= 4, "bytes per call"
+    # Two bytes each for a call and its end, and a few for what takes much longer than the others.
+    assert compact * 32 / plain <= 4.2, "bytes per call"
 
 
 VIEWS = [
