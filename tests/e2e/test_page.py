@@ -260,7 +260,10 @@ class TestPage:
         utrail("record", "--proc", "-d", "data", "/bin/sh", "-c", '"$0"; exit 4', build(program("recursion"), VARIANT))
         open_page(browser, "data", "page-both")
         assert browser.find_element("id", "timeline").is_displayed()
-        assert counted(browser) == calls("data")
+        found = counted(browser)
+        # The shell's child calls it, and another program goes on: report counts no such call, the page does.
+        assert found.pop("execve", 1) == 1
+        assert found == calls("data")
         browser.find_element("id", "has-processes").click()
         js(browser, "utrail.drawNow()")
         assert browser.find_element("id", "processes").is_displayed()
