@@ -73,7 +73,7 @@ def test_option(prog, variant, name):
         return
     names = demangler(recording)
     without = prog.one("ignore", variant, "").split()
-    recorded = Counter(trees.of_records(t, names, without) for t in recording.tasks.values())
+    recorded = trees.of_tasks(recording.tasks.values(), names, without)
     expected = expectation(prog, variant)
     if name in ("nested", "args"):
         assert recorded == expected
@@ -88,5 +88,8 @@ def test_option(prog, variant, name):
             assert is_part_of(tree, task) and count <= times
     if plain.status < 128 and all(map(is_plain, expected)):
         for task in recording.tasks.values():
+            # A vfork child without calls of the program returns from its parent's vfork() all the same.
+            if not trees.of_records(task, names, without):
+                continue
             entries = sum(r.kind == ENTRY for r in task.records)
             assert entries == sum(r.kind == EXIT for r in task.records)

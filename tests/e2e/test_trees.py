@@ -75,6 +75,6 @@ def test_tree(prog, variant, libcalls):
     assert recording.lost == 0
     names = demangler(recording)
     without = prog.one("ignore", variant, "").split()
-    recorded = Counter(trees.of_records(t, names, without) for t in recording.tasks.values())
+    recorded = trees.of_tasks(recording.tasks.values(), names, without)
     assert recorded == expectation(prog, variant)
     assert replayed(prog, variant) == expectation(prog, variant)

@@ -9,6 +9,7 @@ Blanks mean nothing. Names are those of the source: in C++ as demangled by --dem
 """
 
 import re
+from collections import Counter
 from fnmatch import fnmatchcase
 
 from data import ENTRY, EXIT
@@ -42,6 +43,11 @@ class Walk:
 
     def __str__(self):
         return "".join(self.text)
+
+
+def of_tasks(tasks, demangle, without):
+    """How many tasks have each tree. A vfork child that only calls the library before its exec has none."""
+    return Counter(filter(None, (of_records(task, demangle, without) for task in tasks)))
 
 
 def of_records(task, demangle=lambda name: name, without=()):
