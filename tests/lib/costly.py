@@ -118,6 +118,7 @@ def many_tasks(file):
     return file.odd_buffer([(0, at, len(data) - 4)])
 
 
+@functools.cache
 def blob(number):
     head = "<Q" if number == 21 else "<I"
     size = SECTION_BYTES if number != 20 else 15 << 20
