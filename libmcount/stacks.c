@@ -185,6 +185,7 @@ static struct thread *make(uint64_t slot)
 	return t;
 }
 
+/* A child that runs in its parent's memory has one stack: who leaves that is the parent, and the child is gone. */
 static void switch_to(struct thread *from, struct thread *to)
 {
 	if (from->has_aside_records)
@@ -194,7 +195,9 @@ static void switch_to(struct thread *from, struct thread *to)
 	self = to;
 	guard_barrier();
 	from->busy = 0;
-	if (from->is_made)
+	if (from->is_made && from->is_childs)
+		retire(from);
+	else if (from->is_made)
 		atomic_store(&from->is_parked, 1);
 }
 

@@ -311,3 +311,44 @@ def test_without_the_disassembler(workdir):
     assert traced.status == 7
     assert re.search(r"WARN: cannot patch '.*/one': cannot load capstone, which reads machine code: .*libcapstone.so.*; install it", traced.err)
     assert utrail("--version", env=env).must().err == ""
+
+
+SPAWNS = """
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+extern char **environ;
+int main(void)
+{
+	char *argv[] = { "true", NULL };
+	int bad = 0;
+	for (int i = 0; i < 8; i++) {
+		pid_t pid;
+		int status = 1;
+		posix_spawn_file_actions_t actions;
+		posix_spawn_file_actions_init(&actions);
+		posix_spawn_file_actions_adddup2(&actions, 1, 2);
+		bad += posix_spawnp(&pid, "true", &actions, NULL, argv, environ) != 0;
+		printf("%d\\n", pid);
+		posix_spawn_file_actions_destroy(&actions);
+		bad += waitpid(pid, &status, 0) != pid || status;
+	}
+	return bad;
+}
+"""
+
+
+def test_library_of_spawned_children(workdir):
+    """The C library's calls in a child that still runs in its parent's memory are that child's, and all are kept."""
+    compile_to("spawns", SPAWNS)
+    traced = utrail("record", "--no-event", "--no-libcall", "-P", ".", "-P", ".@libc.so.6", "./spawns").must()
+    assert "lost" not in traced.err
+    children = [int(line) for line in traced.out.split()]
+    recording = Recording("uftrace.data")
+    assert recording.lost == 0
+    seen = {tid: {r.name for r in task.records} for tid, task in recording.tasks.items()}
+    # The first one is what shows that there are other stacks than the thread's.
+    of_children = [tid for tid in children[1:] if tid in seen]
+    assert of_children == children[1:], (children, sorted(seen))
+    for tid in of_children:
+        assert "execve" in seen[tid] and "dup2" in seen[tid], (tid, sorted(seen[tid]))
