@@ -63,6 +63,12 @@ void arch_init(void);
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
+/*
+ * Whether @fn(@arg), which is called once, was seen to leave all vector, FP and mask registers as they were: then later calls of it need
+ * not go through arch_call_preserving_vectors(). False when that cannot be told. Changes these registers itself: call it from there. One caller at a time.
+ */
+bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
+
 /* Where library calls enter the probe, and the code that leads there: each call site has a stub of its own. */
 extern const char arch_libcall[];
 

@@ -22,10 +22,14 @@ static inline void guard_take(struct thread *t)
  */
 static inline uint64_t hot_clock(struct thread *t)
 {
-	uint64_t ticks = arch_counter_read() - t->base_counter;
+	uint64_t fit_ticks = t->refit_ticks;
+	uint64_t ticks = 0;
 	uint64_t ns;
 
-	if (unlikely(ticks >= t->refit_ticks))
+	/* Without a counter it is not read, which may take as long as the kernel's clock. */
+	if (likely(fit_ticks))
+		ticks = arch_counter_read() - t->base_counter;
+	if (unlikely(ticks >= fit_ticks))
 		ns = clock_refit(t);
 	else
 		ns = t->base_ns + (ticks * t->mult >> 32);

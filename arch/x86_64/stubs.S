@@ -27,6 +27,8 @@
 #error "the trampoline's call frame information has one byte for each of these, and none for a frame's slot"
 #endif
 
+#define XSAVE_AVX 4 /* SDM volume 1, 13.1 */
+
 	.text
 
 /* Whether 8(%rbp) may be a copy of the return address: then %r10 points behind the slot that counts. */
@@ -697,6 +699,53 @@ FUNCTION arch_call_preserving_vectors
 	ret
 END arch_call_preserving_vectors
 	.hidden	arch_call_preserving_vectors
+
+/* What the registers are filled with before a call that is to leave them alone. */
+	.balign	32
+vector_pattern:
+	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
+
+	.macro FILL_VECTORS load, kind
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	\load	vector_pattern(%rip), %\kind\n
+	.endr
+	.endm
+
+/*
+ * arch_vectors_around(fn, arg, before, after): call @fn(@arg), with an image of the vector registers, as XSAVE makes it, before and after
+ * the call. The areas are those of arch_call_preserving_vectors, which the caller has been called by.
+ */
+FUNCTION arch_vectors_around
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rbx
+	.cfi_offset %rbx, -24
+	pushq	%rcx
+	movq	%rdi, %rbx
+	movq	%rsi, %rdi
+	movq	%rdx, %rcx
+	movq	arch_xsave_mask(%rip), %rax
+	testb	$XSAVE_AVX, %al
+	jz	1f
+	FILL_VECTORS vmovdqu, ymm
+	jmp	2f
+1:	FILL_VECTORS movdqu, xmm
+2:	xorl	%edx, %edx
+	xsave64	(%rcx)
+	call	*%rbx
+	movq	(%rsp), %rcx
+	movq	arch_xsave_mask(%rip), %rax
+	xorl	%edx, %edx
+	xsave64	(%rcx)
+	movq	-8(%rbp), %rbx
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+END arch_vectors_around
+	.hidden	arch_vectors_around
 
 /*
  * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which holds a `ret`, %r8: its %r11.

@@ -1077,6 +1077,62 @@ static void vfork_returns_twice(void **state)
 	seen.is_fork = 0;
 }
 
+static void change_nothing(void *arg)
+{
+	++*(int *)arg;
+}
+
+static void change_low(void *arg)
+{
+	++*(int *)arg;
+	__asm__ volatile("pxor %xmm9, %xmm9");
+}
+
+static void change_high(void *arg)
+{
+	++*(int *)arg;
+	if (arch_xsave_mask & 4)
+		__asm__ volatile("vzeroupper");
+	else
+		__asm__ volatile("pxor %xmm0, %xmm0");
+}
+
+static void change_x87(void *arg)
+{
+	++*(int *)arg;
+	__asm__ volatile("fld1");
+}
+
+struct looking {
+	void (*fn)(void *arg);
+	int nr_calls;
+	bool leaves;
+};
+
+static void look(void *arg)
+{
+	struct looking *looking = arg;
+
+	looking->leaves = arch_leaves_vectors(looking->fn, &looking->nr_calls);
+}
+
+static bool leaves_vectors(void (*fn)(void *arg))
+{
+	struct looking looking = { .fn = fn };
+
+	arch_call_preserving_vectors(look, &looking);
+	assert_int_equal(looking.nr_calls, looking.leaves || arch_xsave_mask ? 1 : 0);
+	return looking.leaves;
+}
+
+static void who_leaves_vector_registers_alone(void **state)
+{
+	assert_false(leaves_vectors(change_low));
+	assert_false(leaves_vectors(change_high));
+	assert_false(leaves_vectors(change_x87));
+	assert_int_equal(leaves_vectors(change_nothing), arch_xsave_mask != 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1086,6 +1142,7 @@ int main(void)
 		cmocka_unit_test(opened),
 		cmocka_unit_test(reported_addresses),
 		cmocka_unit_test(slow_path),
+		cmocka_unit_test(who_leaves_vector_registers_alone),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(skipped),
 		cmocka_unit_test(finds_a_return),

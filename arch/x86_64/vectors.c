@@ -1,0 +1,30 @@
+/* x86_64: who leaves vector registers alone. */
+#include <string.h>
+
+#include "arch/arch.h"
+
+/* The format of XSAVE, SDM volume 1, 13.4. */
+#define XSAVE_HEADER 512U
+#define XSAVE_LEGACY 576U  /* legacy region and header */
+#define IMAGE_BYTES  4096U /* AVX-512 ends at 2,688 */
+
+/* host.c */
+extern uint64_t arch_xsave_mask;
+extern uint64_t arch_xsave_bytes;
+
+/* stubs.S */
+void arch_vectors_around(void (*fn)(void *arg), void *arg, uint8_t *before, uint8_t *after);
+
+bool arch_leaves_vectors(void (*fn)(void *arg), void *arg)
+{
+	static _Alignas(64) uint8_t before[IMAGE_BYTES];
+	static _Alignas(64) uint8_t after[IMAGE_BYTES];
+
+	if (!arch_xsave_mask || arch_xsave_bytes > IMAGE_BYTES)
+		return false;
+	arch_vectors_around(fn, arg, before, after);
+	/* The header between says what is in its initial state, and may differ from call to call. */
+	return memcmp(before, after, XSAVE_HEADER) == 0 &&
+	       memcmp(before + XSAVE_LEGACY, after + XSAVE_LEGACY,
+		      arch_xsave_bytes - XSAVE_LEGACY) == 0;
+}
