@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -81,13 +82,31 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(text)
 
 
+FAILED = pytest.StashKey()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    outcome = yield
+    if outcome.get_result().failed:
+        item.stash[FAILED] = True
+
+
 @pytest.fixture(autouse=True)
-def workdir(tmp_path, tmp_path_factory, monkeypatch):
-    """Recordings go to a directory that pytest removes."""
+def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
+    """
+    Recordings go to a directory of the test's own. It stays when the test has failed. All of them together are ten gigabytes,
+    which the system would write to the disk meanwhile.
+    """
     monkeypatch.chdir(tmp_path)
     # What is found out of files is kept for a test alone.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    cache = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     yield tmp_path
+    if FAILED not in request.node.stash:
+        os.chdir("/")
+        shutil.rmtree(tmp_path, ignore_errors=True)
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 def recorder_sockets():
