@@ -1,8 +1,8 @@
 #!/bin/bash
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it but the stages steering and shipped, of which a short form is in the stage real
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang kernel cross steering shipped sanitize
+#   misc/test.sh            all of it but the stages steering, shipped and matrix, of which there are short forms in e2e and real
+#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang kernel cross steering shipped matrix sanitize
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
 # The stage steering changes what is recorded, and the program's code, 10,000 times; the stage e2e does so some hundred times.
@@ -241,6 +241,12 @@ begin_kernel() {
 	kernel_job=$!
 }
 
+# Each sample program in each form from each compiler.
+stage_matrix() {
+	[ -x build/utrail ] || stage_gcc || return
+	UTRAIL_TEST_MATRIX=full suite matrix pytest tests/e2e/test_trees.py
+}
+
 stage_steering() {
 	[ -x build/utrail ] || stage_gcc || return
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/test_control_patch.py -k many_changes
@@ -256,7 +262,7 @@ stage_sanitize() {
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--suite unit --suite fuzz
-	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=small suite e2e-sanitize pytest tests/e2e
+	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once suite e2e-sanitize pytest tests/e2e
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
@@ -303,7 +309,7 @@ for stage in $stages; do
 done
 
 note_passed
-[ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering, misc/test.sh shipped"
+[ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering, misc/test.sh shipped, misc/test.sh matrix"
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"

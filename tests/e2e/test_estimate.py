@@ -4,10 +4,10 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import Variant, build, program, programs
+from programs import Variant, build, chosen, program, programs
 from tools import peer, run, utrail
 
-VARIANTS = [Variant("gcc", method, opt) for method in ("pg", "fentry", "cyg") for opt in ("O0", "O2")]
+VARIANTS = chosen([Variant("gcc", method, opt) for method in ("pg", "fentry", "cyg") for opt in ("O0", "O2")])
 # They never end by themselves, or late, or what they print depends on the time.
 ENDLESS = {"endless", "sleeper", "storm", "sigcount", "notes_time"}
 

@@ -10,11 +10,11 @@ import pytest
 
 import trees
 from data import Recording
-from programs import SOURCES, Variant, build, program, programs
+from programs import SOURCES, Variant, build, chosen, program, programs
 from test_trees import demangler, expectation
 from tools import peer, utrail
 
-METHODS = ["pg", "fentry", "cyg"]
+METHODS = chosen(["pg", "fentry", "cyg"])
 
 # Where uftrace's own meaning makes both equal. Times are left to the tests below: they are never the same twice.
 SAME_TREE = [

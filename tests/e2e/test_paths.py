@@ -7,11 +7,11 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import METHODS, Variant, build, programs
+from programs import METHODS, Variant, build, chosen, programs
 from test_trees import demangler, expectation
 from tools import run, utrail
 
-VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
+VARIANTS = chosen([Variant("gcc", method, "O2") for method in METHODS])
 OPTIONS = {"nested": ["-l"], "depth": ["-D", "3", "--no-libcall"], "time": ["-t", "1us"], "args": ["-a"]}
 
 # Programs that end only when they are told to, and those that take long and have tests of their own.
