@@ -37,7 +37,7 @@ uint64_t clock_kernel_ns(void)
 
 /*
  * The kernel's clock was seen to leave vector registers alone. libc's function calls the vDSO's, and the kernel compiles that without
- * instructions that have such registers (-mno-sse in arch/x86/Makefile).
+ * instructions that have such registers (its Makefile for x86 says -mno-sse).
  */
 static bool leaves_vectors;
 
