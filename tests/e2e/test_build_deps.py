@@ -7,6 +7,7 @@ import pytest
 
 from tools import run, utrail
 
+# With -j make gives its own stdin to one command at a time, and a pipe to the others: two lines may have different inputs.
 MAKEFILE = """
 all: prog sorted.txt
 prog: main.o util.o
@@ -22,8 +23,7 @@ gen: gen.c
 \tgcc -o $@ gen.c
 sorted.txt: in.txt
 \tcat in.txt | sort > $@
-\tgcc --version >> version.txt
-\tgcc --version >> version.txt
+\tfor i in 1 2; do sh -c 'gcc --version >> version.txt'; done
 """
 
 FILES = {
