@@ -20,7 +20,8 @@ FN int parse(int n) { return parse_line(n) + log_line(n); }
 FN int serve(int n, int status) { return parse(n) + status; }
 FN int handle_request(int n) { return serve(n, 404); }
 FN int commit(int n) { free(malloc(n)); return n; }
-FN int run(int n) { return handle_request(n) + commit(n); }
+FN int processCommand(int n) { return handle_request(n) + commit(n); }
+FN int run(int n) { return processCommand(n); }
 FN int stop(int n) { return n; }
 FN int total(int n) { return run(n); }
 int main(void)
