@@ -186,7 +186,7 @@ def out(tmp_path_factory):
             machine.add(library)
     if shutil.which("trace-cmd"):
         machine.add(Path(shutil.which("trace-cmd")), "/usr/bin/trace-cmd")
-    return machine.run(COMMANDS, timeout=2700)
+    return machine.run(COMMANDS, timeout=3600)
 
 
 def test_the_program_is_as_it_was(out):

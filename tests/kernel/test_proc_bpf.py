@@ -47,7 +47,7 @@ def out(tmp_path_factory):
         pytest.skip(f"no machine with Debian's kernel: {why}")
     machine.add(UTRAIL, "/u/utrail")
     machine.add(Path(UTRAIL).parent / "libmcount/libmcount.so", "/u/libmcount.so")
-    return machine.run(COMMANDS, timeout=900)
+    return machine.run(COMMANDS, timeout=3600)
 
 
 def events(out, way):
