@@ -75,19 +75,21 @@ class Variant:
 
 
 # How many ways to build programs are tested. Nothing: those of misc/test.sh; "full": all of them; "small": one of each method, for what
-# is not about compilers; "once": one where the probe, which every program has, is not what is tested.
+# is not about compilers; "methods": the same, and nothing else than -O2 anywhere; "once": one where the probe is not what is tested.
 MATRIX = os.environ.get("UTRAIL_TEST_MATRIX", "")
 
 
 def chosen(ways):
-    """@ways, or only the first of them."""
+    """@ways, or only the first of them, or those with -O2."""
+    if MATRIX == "methods":
+        return [way for way in ways if getattr(way, "opt", "O2") == "O2"] or ways
     return ways[:1] if MATRIX == "once" else ways
 
 
 def all_variants():
     """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. Of hooks that are patched in -O0 and -O2 are enough."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
-    if MATRIX in ("small", "once"):
+    if MATRIX in ("small", "methods", "once"):
         return [Variant("gcc", method, "O2") for method in METHODS]
     return [
         Variant(c, m, o, p, extra)
