@@ -242,10 +242,10 @@ begin_kernel() {
 	kernel_job=$!
 }
 
-# Each sample program in each form from each compiler.
+# Each sample program in each form from each compiler, and with each option: the stage e2e takes compilers and methods in turn.
 stage_matrix() {
 	[ -x build/utrail ] || stage_gcc || return
-	UTRAIL_TEST_MATRIX=full suite matrix pytest tests/e2e/test_trees.py
+	UTRAIL_TEST_MATRIX=full suite matrix pytest tests/e2e
 }
 
 stage_steering() {

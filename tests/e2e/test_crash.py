@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from programs import METHODS, Variant, build, chosen, program, programs
+from programs import METHODS, Variant, build, chosen, in_turn, program, programs
 from tools import run, utrail
 
 VARIANTS = chosen([Variant(compiler, method, "O0") for compiler in ("gcc", "clang") for method in METHODS])
@@ -36,9 +36,11 @@ def test_what_was_held_back_is_there(variant, options):
         assert f"{name}() {{" in shown and re.search(rf"\[\d\] {name}\n", shown)
 
 
+WITH_HANDLERS = ["signal", "sigaltstack", "longjmp", "overflow", "exceptions", "unwind", "fork", "vfork", "vforksignal"]
+
+
 @pytest.mark.parametrize("options", [["--crash-report"], ["-t", "1us"], ["-t", "1s", "--crash-report"]], ids=" ".join)
-@pytest.mark.parametrize("name", ["signal", "sigaltstack", "longjmp", "overflow", "exceptions", "unwind", "fork", "vfork", "vforksignal"])
-@pytest.mark.parametrize("variant", chosen([Variant("gcc", m, o) for m in METHODS for o in ("O0", "O2")]), ids=str)
+@pytest.mark.parametrize("name, variant", in_turn(WITH_HANDLERS, chosen([Variant("gcc", m, o) for o in ("O0", "O2") for m in METHODS])), ids=str)
 def test_programs_with_handlers_of_their_own(name, variant, options):
     """Handlers on other stacks, jumps out of them, running into the stack's end: all as untraced."""
     exe = build(program(name), variant)

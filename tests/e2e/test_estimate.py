@@ -4,7 +4,7 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import Variant, build, chosen, program, programs
+from programs import Variant, build, chosen, in_turn, program, programs
 from tools import peer, run, utrail
 
 VARIANTS = chosen([Variant("gcc", method, opt) for method in ("pg", "fentry", "cyg") for opt in ("O0", "O2")])
@@ -14,11 +14,10 @@ ENDLESS = {"endless", "sleeper", "storm", "sigcount", "notes_time"}
 
 # Thousands of threads, thousands of coroutines: with -O2 only.
 LONG = {"threads_4096", "fibers_many"}
+THINGS = [(p, opt) for p in programs() if p.name not in ENDLESS for opt in ("O0", "O2") if p.name not in LONG or opt == "O2"]
 CASES = [
     pytest.param(p, v, id=f"{p.name}-{v}")
-    for p in programs()
-    for v in VARIANTS
-    if p.name not in ENDLESS and p.fits(v) and (p.name not in LONG or v.opt == "O2" or len(VARIANTS) == 1)
+    for (p, opt), v in in_turn(THINGS, VARIANTS, lambda thing, v: thing[0].fits(v) and v.opt == thing[1])
 ]
 
 

@@ -4,13 +4,14 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import trees
 from data import Recording
-from programs import SOURCES, Variant, build, chosen, program, programs
+from programs import SOURCES, Variant, build, chosen, in_turn, program, programs
 from test_trees import demangler, expectation
 from tools import peer, utrail
 
@@ -97,8 +98,7 @@ def replay(*options):
     return "\n".join(line for line in text.splitlines() if not line.startswith(("__monstartup", "__cxa_atexit")))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("options", SAME_TREE)
+@pytest.mark.parametrize("options, method", in_turn(SAME_TREE, METHODS))
 def test_same_tree(method, options):
     exe = exe_of("filtered", method, "long-nap" if "1ms" in options else "")
     options = options.replace("1ms", "40ms").split()
@@ -129,8 +129,7 @@ UNWANTED = ["-N around", "-N between", "-F between", "-F around -N around", "-N 
             "-F main -D 2 -N grow", "-F grow -D 2", "-F main -N around -D 3", "-F main -N within -D 3", "-F jumper -D 1 -N dive"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("options", UNWANTED)
+@pytest.mark.parametrize("options, method", in_turn(UNWANTED, METHODS))
 @pytest.mark.parametrize("opt", ["O0", "O2"])
 def test_unwanted(method, options, opt):
     """Exits of calls without a frame are not taken for those of others."""
@@ -785,10 +784,11 @@ def test_conditions_at_both(conditions, condition, numbers):
 
 PLANNED = [
     pytest.param(prog, variant, options, id=f"{prog.name}-{variant}{options[0]}{options[1]}")
-    for prog in programs()
-    for variant in [Variant("gcc", method, "O2") for method in METHODS]
-    for options in (["-T", ".@time=0"], ["-F", "."])
-    if prog.fits(variant) and prog.one("tree", variant) and not prog.one("xfail", variant)
+    for (prog, options), variant in in_turn(
+        list(product(programs(), (["-T", ".@time=0"], ["-F", "."]))),
+        [Variant("gcc", method, "O2") for method in METHODS],
+        lambda thing, v: thing[0].fits(v) and thing[0].one("tree", v) and not thing[0].one("xfail", v),
+    )
 ]
 
 

@@ -4,13 +4,14 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import METHODS, SOURCES, Program, Variant, build, chosen, program
+from programs import METHODS, SOURCES, Program, Variant, build, chosen, in_turn, program
 from tools import UTRAIL, environment, run, utrail
 
 VARIANTS = chosen([Variant("gcc", method, opt) for method in METHODS for opt in ("O0", "O2")])
@@ -192,7 +193,7 @@ def test_two_recordings_at_a_time(workdir):
 
 def test_many_processes(workdir):
     """Two hundred short children, one after the other and at the same time, by a shell."""
-    exe = build(program("plain"), VARIANTS[1])
+    exe = build(program("plain"), VARIANTS[-1])
     script = f"for i in $(seq 100); do {exe} >/dev/null & {exe} >/dev/null; done; wait"
     utrail("record", "--force", "/bin/sh", "-c", script).must()
     recording = Recording("uftrace.data")
@@ -252,9 +253,10 @@ OTHERS = ("generators", "switches", "throws", "clone", "malloc", "walker", "owns
 PATHS = [(), ("--no-libcall",), ("-l",), ("-D", "3"), ("-t", "1us")]
 
 
-@each
-@pytest.mark.parametrize("options", PATHS, ids=" ".join)
-@pytest.mark.parametrize("name", OTHERS)
+RUNS = [pytest.param(*what, way, id=f"{what[0]}-{' '.join(what[1])}-{way}") for what, way in in_turn(list(product(OTHERS, PATHS)), VARIANTS)]
+
+
+@pytest.mark.parametrize("name, options, variant", RUNS)
 def test_runs_as_untraced(name, options, variant):
     prog = hostile(name)
     if not prog.fits(variant):

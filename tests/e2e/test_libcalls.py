@@ -4,11 +4,12 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from itertools import product
 
 import pytest
 
 from data import ENTRY, EXIT, Recording
-from programs import SOURCES
+from programs import SOURCES, in_turn
 from tools import run, utrail
 
 HERE = SOURCES / "libcalls"
@@ -50,9 +51,10 @@ def tree(task, names):
     return "".join(text)
 
 
-@pytest.mark.parametrize("linker", LINKERS)
-@pytest.mark.parametrize("binding", BINDINGS)
-@pytest.mark.parametrize("method", METHODS)
+LAYOUTS = [(*layout, method) for layout, method in in_turn(list(product(LINKERS, BINDINGS)), list(METHODS))]
+
+
+@pytest.mark.parametrize("linker, binding, method", LAYOUTS)
 def test_layout(libraries, linker, binding, method):
     exe = program("calls", METHODS[method], f"-fuse-ld={linker}", *BINDINGS[binding])
     plain = run(exe).must()

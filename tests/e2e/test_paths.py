@@ -7,7 +7,7 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import METHODS, Variant, build, chosen, programs
+from programs import METHODS, Variant, build, chosen, in_turn, programs
 from test_trees import demangler, expectation
 from tools import run, utrail
 
@@ -23,13 +23,8 @@ def case(prog, variant, name):
     return pytest.param(prog, variant, name, id=f"{prog.name}-{variant}-{name}", marks=marks)
 
 
-CASES = [
-    case(p, v, name)
-    for p in programs()
-    for v in VARIANTS
-    for name in OPTIONS
-    if p.fits(v) and p.name not in ELSEWHERE
-]
+THINGS = [(p, name) for p in programs() if p.name not in ELSEWHERE for name in OPTIONS]
+CASES = [case(p, v, name) for (p, name), v in in_turn(THINGS, VARIANTS, lambda thing, v: thing[0].fits(v))]
 
 
 def cut(tree, depth):

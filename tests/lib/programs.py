@@ -86,10 +86,24 @@ def chosen(ways):
     return ways[:1] if MATRIX == "once" else ways
 
 
+def in_turn(things, ways, fits=lambda thing, way: True):
+    """
+    (thing, way) for each of @things in one of @ways that fit, the next thing in the next way: for tests in which ways have little to do with
+    things. All of them in all ways for "full".
+    """
+    pairs = []
+    for i, thing in enumerate(things):
+        fitting = [way for way in ways if fits(thing, way)]
+        pairs += [(thing, way) for way in (fitting if MATRIX == "full" or not fitting else [fitting[i % len(fitting)]])]
+    return pairs
+
+
 def all_variants():
     """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. Of hooks that are patched in -O0 and -O2 are enough."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
-    if MATRIX in ("small", "methods", "once"):
+    if MATRIX == "once":
+        return [Variant("gcc", "pg", "O2")]
+    if MATRIX in ("small", "methods"):
         return [Variant("gcc", method, "O2") for method in METHODS]
     return [
         Variant(c, m, o, p, extra)
