@@ -6,11 +6,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmds/record/proc/became.h"
@@ -27,12 +29,17 @@
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
+/* Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and ends the process where that is not installed. */
+#define WAKE_SIGNAL   (SIGRTMAX - 1)
+#define WAKE_AGAIN_NS 1000000
+
 /*
  * Tracing belongs to a thread. Who touches what:
  *
  * @log, @tracees, @near: the tracing thread, once it runs
  * @lock: @has_end, @status, @usage: what the tracing thread knows of the program's end
  * @end_fd, @over_fd: as proc.h has them
+ * @is_stopped: the tracing thread is to end
  */
 struct tracing {
 	struct proc_log *log;
@@ -48,6 +55,7 @@ struct tracing {
 	bool has_end;
 	int status;
 	struct rusage usage;
+	atomic_bool is_stopped;
 };
 
 static void write_exit(struct tracing *t, const struct tracee *tracee)
@@ -304,17 +312,34 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 	go_on(tid, 0);
 }
 
-/* Only here the thread may be ended from outside (wait4(2) is a cancellation point); whom it traces goes on untraced then. */
-static pid_t wait_for_any(int *status, struct rusage *usage)
+static void wake(int sig)
 {
-	pid_t tid;
+}
 
-	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-	do {
+/* Only here the thread may be ended from outside; whom it traces goes on untraced then. */
+static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
+{
+	pid_t tid = -1;
+
+	while (!atomic_load(&t->is_stopped)) {
 		tid = wait4(-1, status, __WALL | __WNOTHREAD, usage);
-	} while (tid < 0 && errno == EINTR);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		if (tid >= 0 || errno != EINTR)
+			break;
+	}
 	return tid;
+}
+
+/* In the tracing thread. The program has been started: it does not inherit this. */
+static void expect_wake(void)
+{
+	struct sigaction action = { .sa_handler = wake };
+	sigset_t set;
+
+	sigemptyset(&action.sa_mask);
+	sigaction(WAKE_SIGNAL, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, WAKE_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static int seize(struct tracing *t)
@@ -337,13 +362,13 @@ static void *trace(void *arg)
 	pid_t tid;
 	int ret;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	expect_wake();
 	near_init(&t->near);
 	ret = seize(t);
 	if (ret < 0)
 		err_set_errno(&t->thread_why, ret, "cannot trace processes");
 	sem_post(&t->is_seized);
-	while (ret == 0 && (tid = wait_for_any(&status, &usage)) > 0) {
+	while (ret == 0 && (tid = wait_for_any(t, &status, &usage)) > 0) {
 		if (WIFSTOPPED(status))
 			see_stop(t, tid, status);
 		else
@@ -371,10 +396,15 @@ static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
 /* With its end the kernel lets go of all that it has traced. */
 static void ptrace_stop(struct proc *proc)
 {
+	const struct timespec pause = { 0, WAKE_AGAIN_NS };
 	struct tracing *t = proc->own;
 
-	pthread_cancel(t->thread);
-	pthread_join(t->thread, NULL);
+	atomic_store(&t->is_stopped, true);
+	/* More than once: it may have looked just before, and waits only now. */
+	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
+		pthread_kill(t->thread, WAKE_SIGNAL);
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void ptrace_release(struct proc *proc)
