@@ -21,7 +21,7 @@ def case(prog, variant, libcalls):
 
 PROGRAMS = programs()
 WAYS = all_variants()
-FORMS = list(dict.fromkeys((v.method, v.opt, v.pie, v.extra) for v in WAYS))
+FORMS = list(dict.fromkeys((v.opt, v.pie, v.extra) for v in WAYS))
 
 
 def is_built(prog, variant):
@@ -30,14 +30,14 @@ def is_built(prog, variant):
 
 def is_turn(prog, variant):
     """
-    -O0 and -O2 come from each compiler. All else, which is most of the time that the compilers take, is built by one of them for this
-    program and by the other one for the next: each program is seen in each form, and each form from each compiler.
+    -O0 and -O2 come from each compiler with each method. In the other forms, which the compilers take most of the time for, a program is
+    built by one compiler with one method, the next program by the next: each program is seen in each form, and each form from all.
     """
-    form = (variant.method, variant.opt, variant.pie, variant.extra)
-    others = [v for v in WAYS if (v.method, v.opt, v.pie, v.extra) == form and v.compiler != variant.compiler and is_built(prog, v)]
-    if MATRIX == "full" or not others or (variant.opt in ("O0", "O2") and variant.pie and not variant.extra):
+    form = (variant.opt, variant.pie, variant.extra)
+    if MATRIX == "full" or form in (("O0", True, ""), ("O2", True, "")):
         return True
-    return (PROGRAMS.index(prog) + FORMS.index(form)) % 2 == (variant.compiler == "clang")
+    ways = [v for v in WAYS if (v.opt, v.pie, v.extra) == form and is_built(prog, v)]
+    return variant == ways[(PROGRAMS.index(prog) + FORMS.index(form)) % len(ways)]
 
 
 # Without library calls, which is the simpler case, one way of each compiler and method says it all.
