@@ -142,7 +142,7 @@ PROGRAMS = {
         package="mimalloc",
         make="for t in api api-fill stress; do gcc $FLAGS -DNDEBUG -DMI_MALLOC_OVERRIDE -Iinclude src/static.c test/test-$t.c"
         " -o $t -pthread || exit; done",
-        check="for t in './api' './api-fill' './stress 8 20 10'; do"
+        check="for t in './api' './api-fill' './stress 8 10 5'; do"
         ' $t > out.txt 2>&1; echo "RESULT $t status $?"; grep -E "^(test|succeeded|failed)" out.txt; done',
         results=r"^RESULT .*$|^(?:test|succeeded|failed).*$",
     ),
