@@ -263,7 +263,9 @@ stage_sanitize() {
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--suite unit --suite fuzz
-	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once suite e2e-sanitize pytest tests/e2e
+	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
+	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once suite e2e-sanitize pytest tests/e2e \
+		--ignore=tests/e2e/test_paths.py --ignore=tests/e2e/test_estimate.py
 	unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
