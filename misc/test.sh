@@ -257,7 +257,7 @@ stage_steering() {
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
 stage_sanitize() {
-	build build-sanitize -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false || return
+	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false || return
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
