@@ -110,9 +110,7 @@ struct thread {
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
-	uint32_t
-		is_childs; /* when @is_made: of a child that runs in this memory, as posix_spawn(3) makes it */
-	_Atomic uint32_t in_use; /* 0: its thread has ended; another may take it over */
+	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
 	uint32_t cyg_again; /* of the function of @top, by filters */
 	uint32_t cyg_deep;  /* the same, for want of room: of @cyg_skipped */

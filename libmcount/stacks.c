@@ -185,7 +185,12 @@ static struct thread *make(uint64_t slot)
 	return t;
 }
 
-/* A child that runs in its parent's memory has one stack: who leaves that is the parent, and the child is gone. */
+/* The stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is the first to leave it, when the child is gone. */
+static bool is_of_child(const struct thread *t)
+{
+	return t->is_made && t->ring && t->ring->is_child;
+}
+
 static void switch_to(struct thread *from, struct thread *to)
 {
 	if (from->has_aside_records)
@@ -195,7 +200,7 @@ static void switch_to(struct thread *from, struct thread *to)
 	self = to;
 	guard_barrier();
 	from->busy = 0;
-	if (from->is_made && from->is_childs)
+	if (is_of_child(from))
 		retire(from);
 	else if (from->is_made)
 		atomic_store(&from->is_parked, 1);

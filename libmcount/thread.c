@@ -89,7 +89,6 @@ void thread_name_ring(struct thread *t)
 
 	r->is_child = is_child();
 	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : current_tid();
-	t->is_childs = t->is_made && r->is_child;
 	r->start_ns = clock_kernel_ns();
 	/* Publishes all of that to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
