@@ -64,8 +64,9 @@ void arch_init(void);
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Whether @fn(@arg), which is called once, was seen to leave all vector, FP and mask registers as they were: then later calls of it need
- * not go through arch_call_preserving_vectors(). False when that cannot be told. Changes these registers itself: call it from there. One caller at a time.
+ * Call @fn(@arg) once, and look at all vector, FP and mask registers. True when it left them alone: later calls of it need no
+ * arch_call_preserving_vectors(). False when it did not, or when nobody can tell. The look itself changes these registers, so call this
+ * function from arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 

@@ -8,18 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * How arch_call_preserving_vectors saves vector state; read by stubs.S.
- *
- * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512. Not AMX's tiles (8 KiB): libc does not
- *                   touch them. 0 when the CPU or the kernel has no XSAVE, then FXSAVE is used.
- * @arch_xsave_bytes: room for these components, a multiple of 64
- */
+#include "arch/x86_64/xsave.h"
+
 uint64_t arch_xsave_mask;
 uint64_t arch_xsave_bytes = 512;
 
 #define XSAVE_COMPONENTS  0xe7U /* SDM volume 1, 13.1: bits 0-2 and 5-7 of XCR0 */
-#define XSAVE_LEGACY	  576U	/* legacy region and header */
 #define CPUID_OSXSAVE_ECX (1U << 27)
 #define CPUID_INVARIANT	  (1U << 8) /* SDM volume 3, 18.17: leaf 80000007H, EDX */
 

@@ -21,13 +21,12 @@
 
 #include "arch/x86_64/fast_stubs.S"
 #include "arch/x86_64/stub_macros.S"
+#include "arch/x86_64/xsave.h"
 #include "libmcount/offsets.h"
 
 #if THREAD_TOP > 127 || THREAD_NEXT > 127 || FRAME_RET > 127 || FRAME_BYTES > 127 || FRAME_SLOT != 0
 #error "the trampoline's call frame information has one byte for each of these, and none for a frame's slot"
 #endif
-
-#define XSAVE_AVX 4 /* SDM volume 1, 13.1 */
 
 	.text
 
@@ -700,7 +699,7 @@ FUNCTION arch_call_preserving_vectors
 END arch_call_preserving_vectors
 	.hidden	arch_call_preserving_vectors
 
-/* What the registers are filled with before a call that is to leave them alone. */
+/* The pattern that fills the vector registers. A function that leaves them alone returns with it in place. */
 	.balign	32
 vector_pattern:
 	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
@@ -712,8 +711,8 @@ vector_pattern:
 	.endm
 
 /*
- * arch_vectors_around(fn, arg, before, after): call @fn(@arg), with an image of the vector registers, as XSAVE makes it, before and after
- * the call. The areas are those of arch_call_preserving_vectors, which the caller has been called by.
+ * arch_vectors_around(fn, arg, before, after): fill the vector registers and call @fn(@arg). XSAVE writes what is in them to @before, and
+ * after the call to @after. Both have arch_xsave_bytes bytes, 64-byte aligned, with zeros in the header.
  */
 FUNCTION arch_vectors_around
 	pushq	%rbp

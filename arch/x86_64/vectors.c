@@ -2,15 +2,9 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/x86_64/xsave.h"
 
-/* The format of XSAVE, SDM volume 1, 13.4. */
-#define XSAVE_HEADER 512U
-#define XSAVE_LEGACY 576U  /* legacy region and header */
-#define IMAGE_BYTES  4096U /* AVX-512 ends at 2,688 */
-
-/* host.c */
-extern uint64_t arch_xsave_mask;
-extern uint64_t arch_xsave_bytes;
+#define IMAGE_BYTES 4096U /* AVX-512 ends at 2,688 */
 
 /* stubs.S */
 void arch_vectors_around(void (*fn)(void *arg), void *arg, uint8_t *before, uint8_t *after);
