@@ -95,8 +95,8 @@ def pytest_runtest_makereport(item):
 @pytest.fixture(autouse=True)
 def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
     """
-    Recordings go to a directory of the test's own. It stays when the test has failed. All of them together are ten gigabytes,
-    which the system would write to the disk meanwhile.
+    Recordings go to a directory of the test's own, which stays when the test has failed. The others are removed at once: all together they
+    have ten gigabytes, and would be written to the disk.
     """
     monkeypatch.chdir(tmp_path)
     # What is found out of files is kept for a test alone.

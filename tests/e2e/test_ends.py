@@ -107,9 +107,10 @@ def one_run(rng, name, threads, tmp, usual_s, what):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_two_signals_around_the_end(tmp_path, note, name, threads):
     """
-    400 runs in all; more by $UTRAIL_TEST_RUNS, which counts those of each. The program writes down what its status will be, with all signals blocked, right before it ends; the
-    verdict compares that with what came out, so it depends on no moment. When it has written nothing, a signal has ended it, or us
-    before there was a program.
+    The program writes down what its status will be, with all signals blocked, right before it ends; the verdict compares that with what
+    came out, so it depends on no moment. When it has written nothing, a signal has ended it, or us before there was a program.
+
+    There are 50 runs of each, or $UTRAIL_TEST_RUNS.
     """
     seed = int(os.environ.get("UTRAIL_TEST_SEED", random.SystemRandom().randrange(10**6)))
     print(f"UTRAIL_TEST_SEED={seed}")

@@ -4,7 +4,7 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, Recording
-from programs import Variant, build, chosen, in_turn, program, programs
+from programs import MATRIX, Variant, build, chosen, in_turn, program, programs
 from tools import peer, run, utrail
 
 VARIANTS = chosen([Variant("gcc", method, opt) for method in ("pg", "fentry", "cyg") for opt in ("O0", "O2")])
@@ -14,10 +14,11 @@ ENDLESS = {"endless", "sleeper", "storm", "sigcount", "notes_time"}
 
 # Thousands of threads, thousands of coroutines: with -O2 only.
 LONG = {"threads_4096", "fibers_many"}
-THINGS = [(p, opt) for p in programs() if p.name not in ENDLESS for opt in ("O0", "O2") if p.name not in LONG or opt == "O2"]
+BUILDS = [
+    (p, opt) for p in programs() for opt in ("O0", "O2") if p.name not in ENDLESS and (opt == "O2" or p.name not in LONG or MATRIX == "full")
+]
 CASES = [
-    pytest.param(p, v, id=f"{p.name}-{v}")
-    for (p, opt), v in in_turn(THINGS, VARIANTS, lambda thing, v: thing[0].fits(v) and v.opt == thing[1])
+    pytest.param(p, v, id=f"{p.name}-{v}") for (p, opt), v in in_turn(BUILDS, VARIANTS, lambda thing, v: thing[0].fits(v) and v.opt == thing[1])
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import trees
 from data import ENTRY, EXIT, LOST, Recording
-from programs import METHODS, SOURCES, Program, Variant, build, program
+from programs import METHODS, SOURCES, Program, Variant, build, in_turn, program
 from tools import BUILD, UTRAIL, has_sanitizer, run, utrail
 
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
@@ -113,8 +113,7 @@ def test_hard_file_size_limit(size):
     assert "ulimit -f" in result.err or "File too large" in result.err
 
 
-# Each size with a method of its own: thousands of threads take long.
-@pytest.mark.parametrize("variant, options", zip(VARIANTS, [(), ("-b", "4k"), ("-b", "1M")]), ids=str)
+@pytest.mark.parametrize("options, variant", in_turn([(), ("-b", "4k"), ("-b", "1M")], VARIANTS), ids=str)
 def test_four_thousand_threads(variant, options):
     exe = build(program("threads_4096"), variant)
     plain = run(exe)
@@ -128,14 +127,15 @@ def test_four_thousand_threads(variant, options):
     assert len(Recording("uftrace.data").tasks) == 4097 or lost
 
 
-def test_few_descriptors():
+@pytest.mark.parametrize("number, variant", in_turn([64], VARIANTS), ids=str)
+def test_few_descriptors(number, variant):
     """Fewer descriptors than threads: files are opened anew for each piece."""
-    exe = build(program("threads_4096"), VARIANTS[0])
+    exe = build(program("threads_4096"), variant)
     if run(exe).status == 9:
         pytest.skip("this machine does not run that many threads")
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
 
     result = utrail("record", "--no-libcall", "--no-event", exe, preexec=limit).must()
     written, lost = calls_and_losses(result)

@@ -3,12 +3,13 @@
 import re
 import subprocess
 from collections import Counter
+from itertools import product
 
 import pytest
 
 import trees
 from data import Recording
-from programs import MATRIX, all_variants, build, programs
+from programs import all_variants, build, in_turn, programs
 from tools import run, utrail
 
 
@@ -19,34 +20,28 @@ def case(prog, variant, libcalls):
     return pytest.param(prog, variant, libcalls, id=f"{prog.name}-{variant}-{libcalls}", marks=marks)
 
 
-PROGRAMS = programs()
-WAYS = all_variants()
-FORMS = list(dict.fromkeys((v.opt, v.pie, v.extra) for v in WAYS))
+def form(variant):
+    return variant.opt, variant.pie, variant.extra
 
 
 def is_built(prog, variant):
     return prog.fits(variant) and prog.one("tree", variant)
 
 
-def is_turn(prog, variant):
-    """
-    -O0 and -O2 come from each compiler with each method. In the other forms, which the compilers take most of the time for, a program is
-    built by one compiler with one method, the next program by the next: each program is seen in each form, and each form from all.
-    """
-    form = (variant.opt, variant.pie, variant.extra)
-    if MATRIX == "full" or form in (("O0", True, ""), ("O2", True, "")):
-        return True
-    ways = [v for v in WAYS if (v.opt, v.pie, v.extra) == form and is_built(prog, v)]
-    return variant == ways[(PROGRAMS.index(prog) + FORMS.index(form)) % len(ways)]
-
-
+PROGRAMS = programs()
+WAYS = all_variants()
+# These come from each compiler with each method. The other forms, which compilers take most of the time for, come from all of them in turn.
+PLAIN = [("O0", True, ""), ("O2", True, "")]
+OTHERS = [f for f in dict.fromkeys(map(form, WAYS)) if f not in PLAIN]
+BUILDS = [(p, v) for p in PROGRAMS for v in WAYS if is_built(p, v) and form(v) in PLAIN] + [
+    (p, v) for (_, p), v in in_turn(product(OTHERS, PROGRAMS), WAYS, lambda thing, v: form(v) == thing[0] and is_built(thing[1], v))
+]
 # Without library calls, which is the simpler case, one way of each compiler and method says it all.
 CASES = [
     case(p, v, libcalls)
-    for p in PROGRAMS
-    for v in WAYS
+    for p, v in BUILDS
     for libcalls in ("libcalls", "no-libcall")
-    if is_built(p, v) and is_turn(p, v) and (libcalls == "libcalls" or (v.opt == "O2" and v.pie and not v.extra))
+    if libcalls == "libcalls" or form(v) == ("O2", True, "")
 ]
 
 

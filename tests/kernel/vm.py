@@ -83,8 +83,8 @@ def _libraries(program):
 
 def be_modest():
     """
-    The machine takes what others leave of the CPUs, and less than its share. With a tenth of a CPU what takes it ten minutes was not over
-    in 45. Where the scheduler groups by session (autogroup), a niceness counts in its group only.
+    The machine leaves others more of the CPUs than it takes, but not nearly all: its tests need minutes of CPU time, and give up after an
+    hour. Where the scheduler groups by session (autogroup), a niceness counts in its group only.
     """
     os.nice(3)
     try:

@@ -74,27 +74,30 @@ class Variant:
         return [compiler, *methods[method], f"-{self.opt}", "-g", *extra]
 
 
-# How many ways to build programs are tested. Nothing: those of misc/test.sh; "full": all of them; "small": one of each method, for what
-# is not about compilers; "methods": the same, and nothing else than -O2 anywhere; "once": one where the probe is not what is tested.
+# $UTRAIL_TEST_MATRIX says in how many ways programs are built:
+#   not set   all ways, each program in some of them (in_turn)
+#   full      each program in all ways
+#   small     one way for each method
+#   once      one way
 MATRIX = os.environ.get("UTRAIL_TEST_MATRIX", "")
 
 
 def chosen(ways):
-    """@ways, or only the first of them, or those with -O2."""
-    if MATRIX == "methods":
-        return [way for way in ways if getattr(way, "opt", "O2") == "O2"] or ways
+    """@ways; the first of them for "once"."""
     return ways[:1] if MATRIX == "once" else ways
 
 
 def in_turn(things, ways, fits=lambda thing, way: True):
     """
-    (thing, way) for each of @things in one of @ways that fit, the next thing in the next way: for tests in which ways have little to do with
-    things. All of them in all ways for "full".
+    (thing, way) for each of @things with one of the @ways that fit it, the next thing with the next way. With all of them for "full". It is for
+    tests in which ways have little to do with things.
     """
     pairs = []
     for i, thing in enumerate(things):
         fitting = [way for way in ways if fits(thing, way)]
-        pairs += [(thing, way) for way in (fitting if MATRIX == "full" or not fitting else [fitting[i % len(fitting)]])]
+        if fitting and MATRIX != "full":
+            fitting = [fitting[i % len(fitting)]]
+        pairs += [(thing, way) for way in fitting]
     return pairs
 
 
@@ -103,7 +106,7 @@ def all_variants():
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     if MATRIX == "once":
         return [Variant("gcc", "pg", "O2")]
-    if MATRIX in ("small", "methods"):
+    if MATRIX == "small":
         return [Variant("gcc", method, "O2") for method in METHODS]
     return [
         Variant(c, m, o, p, extra)
