@@ -205,28 +205,32 @@ class Recording:
         raw = path.read_bytes()
         assert len(raw) % 8 == 0, f"{path}: cut within a record"
         words = memoryview(raw).cast("Q")
-        records, cache, last, at, end = [], {}, 0, 0, len(words)
+        records, known, last, at, end = [], {}, 0, 0, len(words)
         has_places = len(self.sessions) > 1 or self.dlopens
         while at < end:
             time, word = words[at], words[at + 1]
             at += 2
-            kind, addr = word & 3, word >> 16
-            assert word >> 3 & 7 == 5, f"{path}: magic {word >> 3 & 7} at {8 * at - 16}"
-            record = Record(time, kind, word >> 6 & 1023, addr)
+            # Most second words are there many times over, and say the same each time.
+            key = (word, *self.when_of(tid, time)) if has_places else word
+            said = known.get(key)
+            if said is None:
+                said = known[key] = self.read_word(tid, path, time, word)
+            record = Record(time, *said)
             records.append(record)
-            if word & 4:
-                assert self.has_payloads, f"{path}: a payload at {8 * at - 16}, though none was asked for"
-                assert kind <= EXIT, f"{path}: a payload of an event at {8 * at - 16}"
-                at += self.payload_bytes(tid, record, raw, 8 * at) // 8
-            if kind <= EXIT:
+            if record.kind <= EXIT:
                 assert time >= last, f"{path}: time goes back at {8 * at - 16}"
                 last = time
-                key = (addr, *self.when_of(tid, time)) if has_places else addr
-                place = cache.get(key)
-                if place is None:
-                    place = cache[key] = self.name_of(tid, time, addr)
-                record.name, record.is_libcall = place
+            if word & 4:
+                assert self.has_payloads, f"{path}: a payload at {8 * at - 16}, though none was asked for"
+                assert record.kind <= EXIT, f"{path}: a payload of an event at {8 * at - 16}"
+                at += self.payload_bytes(tid, record, raw, 8 * at) // 8
         return records
+
+    def read_word(self, tid, path, time, word):
+        """A record's second word: kind, depth, address; of calls the name, and if it is a library's."""
+        assert word >> 3 & 7 == 5, f"{path}: magic {word >> 3 & 7} of {word:x}"
+        kind, addr = word & 3, word >> 16
+        return (kind, word >> 6 & 1023, addr, *(self.name_of(tid, time, addr) if kind <= EXIT else ()))
 
     def when_of(self, tid, time):
         """What decides where libraries are at @time: the session, and how many have been loaded."""

@@ -12,7 +12,7 @@ CYG = "-finstrument-functions"
 class Real:
     """@package is unpacked, and beside it, under their own names, those in @beside. @configure and @make get the compiler
     flags as $FLAGS. @check runs the suite, $HERE is this directory; @results finds the lines of its output that say what
-    came out. @cleanup makes it possible to run the suite again. All this happens once for each of @methods.
+    came out. @cleanup makes it possible to run the suite again. All this happens once for each of @methods, or for the first alone.
 
     @patched: also record it when nothing is compiled in, with these options, all functions patched. @count: also check the numbers of calls against gcov. @options: for `record`. @needs: header files without which it
     cannot be built, by the Debian package that has them. @lost: how many records may be lost, for programs whose
@@ -113,6 +113,7 @@ PROGRAMS = {
         check="LUA=$PWD/src/lua; cd ../golang-github-yuin-gopher-lua/_lua5.1-tests" + LUA_SCRIPTS,
         results=LUA54_RESULTS,
         options="--no-libcall",
+        methods=(CYG, PG),
     ),
     # The official tests of 5.4 are in no Debian package: LuaUnit's own 206 tests, LPeg's (a C module that is loaded), those
     # of coxpcall (coroutines across pcall), and a script of ours.
@@ -136,6 +137,7 @@ PROGRAMS = {
         patched="-P . -P .@libjsoncpp.so",
         results=r"^Testing .*$|^All .*$",
         options="--nest-libcall",
+        methods=(CYG, PG),
     ),
     # An allocator that replaces malloc, under threads that free each other's blocks.
     "mimalloc": Real(
