@@ -36,9 +36,9 @@ SESSION = [
     # Misspelt.
     ("graph totl", 1, "", "utrail: cannot find graph for 'totl': it was not called; the nearest: total\n"),
     ("recrod shop", 1, "", "utrail: cannot trace 'recrod': there is no such program here or in .PATH; did you mean the command 'record'\\?\n"),
-    ("report -s totl", 2, "", "utrail: unknown sort key 'totl': expected some of total, total_avg, .*\n"),
-    ("replay -f durtion", 2, "", "utrail: unknown field 'durtion': expected some of duration, tid, .*\n"),
-    ("dump --format=perfeto", 2, "", "utrail: option '--format': unknown word 'perfeto': expected one of .*, perfetto, .*\n"),
+    ("report -s totl", 2, "", "utrail: unknown sort key 'totl': expected some of total, total_avg, .*; the nearest: total\n"),
+    ("replay -f durtion", 2, "", "utrail: unknown field 'durtion': expected some of duration, tid, .*; the nearest: duration\n"),
+    ("dump --format=perfeto", 2, "", "utrail: option '--format': unknown word 'perfeto': expected one of .*, perfetto, .*; the nearest: perfetto\n"),
     ("record --max-stak 3 shop", 2, "", "utrail: unknown option '--max-stak'; the nearest: --max-stack\n"),
     ("record nosuch", 1, "", "utrail: cannot trace 'nosuch': there is no such program here or in .PATH\n"),
     ("record -F shop", 2, "", "utrail: record needs a program to run: 'shop' was taken for the FUNC.* of option '--filter'\n"),

@@ -8,6 +8,7 @@
 
 #include "utils/base/nearest.h"
 #include "utils/base/units.h"
+#include "utils/base/unknown.h"
 
 bool parse_bool(const char *text, bool *value)
 {
@@ -80,18 +81,22 @@ static int store_size(const struct opt_row *row, const char *text, uint64_t *byt
 
 static int store_word(const struct opt_row *row, const char *text, int *value, struct uft_err *err)
 {
-	struct strbuf known cleanup_strbuf = { 0 };
+	struct unknown unknown cleanup_unknown = { 0 };
 
 	for (const struct opt_word *w = row->words; w->word; w++) {
 		if (strcasecmp(w->word, text) == 0) {
 			*value = w->value;
 			return 0;
 		}
-		if (!w->is_alias)
-			strbuf_addf(&known, "%s%s", known.len ? ", " : "", w->word);
 	}
-	return err_set(err, -ERR_USAGE, "option '--%s': unknown word '%s': expected one of %s",
-		       row->name, text, strbuf_str(&known));
+	unknown_init(&unknown, text, strlen(text));
+	for (const struct opt_word *w = row->words; w->word; w++) {
+		if (!w->is_alias)
+			unknown_offer(&unknown, w->word);
+	}
+	unknown_set(&unknown, err, -ERR_USAGE, "word", "one of", "");
+	err_prefix(err, "option '--%s'", row->name);
+	return -ERR_USAGE;
 }
 
 int opt_store(const struct opt_row *row, const char *text, void *target, struct uft_err *err)

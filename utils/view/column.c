@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/unknown.h"
 
 static const struct column *column_at(const void *table, size_t stride, size_t index)
 {
@@ -46,14 +46,12 @@ static bool is_word(const char *word, size_t len, const char *name)
 static int unknown_word(const void *table, size_t nr, size_t stride, const char *word, size_t len,
 			struct uft_err *err)
 {
-	struct strbuf names cleanup_strbuf = { 0 };
+	struct unknown unknown cleanup_unknown;
 
-	for (size_t i = 0; i < nr; i++) {
-		strbuf_addstr(&names, i ? ", " : "");
-		strbuf_addstr(&names, column_at(table, stride, i)->name);
-	}
-	return err_set(err, -ERR_USAGE, "unknown field '%.*s': expected some of %s", (int)len, word,
-		       strbuf_str(&names));
+	unknown_init(&unknown, word, len);
+	for (size_t i = 0; i < nr; i++)
+		unknown_offer(&unknown, column_at(table, stride, i)->name);
+	return unknown_set(&unknown, err, -ERR_USAGE, "field", "some of", "");
 }
 
 static int choose_word(const void *table, size_t nr, size_t stride, const char *word, size_t len,

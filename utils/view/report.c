@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/units.h"
+#include "utils/base/unknown.h"
 #include "utils/view/number.h"
 #include "utils/view/report_columns.h"
 #include "utils/view/report_counters.h"
@@ -82,7 +83,7 @@ static bool add_counter_key(struct report *report, const char *word, size_t len)
 static int add_key(struct report *report, const char *word, size_t len, struct uft_err *err)
 {
 	const struct report_table *table = report_table_of(&report->config);
-	struct strbuf names cleanup_strbuf = { 0 };
+	struct unknown unknown cleanup_unknown = { 0 };
 
 	for (size_t i = 0; i < table->nr_keys; i++) {
 		if (!is_key(report, &table->keys[i], word, len))
@@ -93,12 +94,11 @@ static int add_key(struct report *report, const char *word, size_t len, struct u
 	}
 	if (add_counter_key(report, word, len))
 		return 0;
-	for (size_t i = 0; i < table->nr_keys; i++) {
-		strbuf_addstr(&names, i ? ", " : "");
-		strbuf_addstr(&names, table->keys[i].name);
-	}
-	return err_set(err, -EINVAL, "unknown sort key '%.*s': expected some of %s%s", (int)len,
-		       word, strbuf_str(&names), report->config.is_by_task ? "" : ", or a counter");
+	unknown_init(&unknown, word, len);
+	for (size_t i = 0; i < table->nr_keys; i++)
+		unknown_offer(&unknown, table->keys[i].name);
+	return unknown_set(&unknown, err, -EINVAL, "sort key", "some of",
+			   report->config.is_by_task ? "" : ", or a counter");
 }
 
 static int choose_keys(struct report *report, struct uft_err *err)

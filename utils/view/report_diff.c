@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/unknown.h"
 #include "utils/view/report_diff_rows.h"
 
 /* A key that is no field: the name. Behind it are those of counters. */
@@ -90,7 +91,7 @@ static bool add_counter_key(struct report_diff *diff, const char *word, size_t l
 static int add_key(struct report_diff *diff, const char *word, size_t len, struct uft_err *err)
 {
 	const char *family = family_of(diff, word, len);
-	struct strbuf known cleanup_strbuf = { 0 };
+	struct unknown unknown cleanup_unknown = { 0 };
 	size_t key = 0;
 
 	while (key < DIFF_FIELD_KEYS && !is_key(word, len, diff_fields[key].column.name) &&
@@ -103,11 +104,11 @@ static int add_key(struct report_diff *diff, const char *word, size_t len, struc
 	}
 	if (add_counter_key(diff, word, len))
 		return 0;
+	unknown_init(&unknown, word, len);
 	for (size_t i = 0; i < DIFF_FIELD_KEYS; i++)
-		strbuf_addf(&known, "%s, ", diff_fields[i].column.name);
-	return err_set(err, -ERR_USAGE,
-		       "unknown sort key '%.*s': expected some of %sfunc, or a counter", (int)len,
-		       word, strbuf_str(&known));
+		unknown_offer(&unknown, diff_fields[i].column.name);
+	unknown_offer(&unknown, "func");
+	return unknown_set(&unknown, err, -ERR_USAGE, "sort key", "some of", ", or a counter");
 }
 
 static int for_each_word(struct report_diff *diff, const char *text,

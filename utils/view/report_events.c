@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/units.h"
+#include "utils/base/unknown.h"
 #include "utils/base/vec.h"
 #include "utils/view/number.h"
 
@@ -75,20 +76,20 @@ static void put_value(const struct report_events *report, const struct event_col
 
 static int add_key(struct report_events *report, const char *word, size_t len, struct uft_err *err)
 {
-	struct strbuf names cleanup_strbuf = { 0 };
+	struct unknown unknown cleanup_unknown;
 
+	unknown_init(&unknown, word, len);
 	for (size_t i = 0; i <= ARRAY_SIZE(columns); i++) {
 		const char *name = i == KEY_NAME ? "name" : columns[i].column.name;
 
-		strbuf_addf(&names, "%s%s", i ? ", " : "", name);
+		unknown_offer(&unknown, name);
 		if (strlen(name) != len || strncmp(name, word, len) != 0)
 			continue;
 		if (report->nr_keys < SORT_KEYS_MAX)
 			report->keys[report->nr_keys++] = i;
 		return 0;
 	}
-	return err_set(err, -EINVAL, "unknown sort key '%.*s': expected some of %s", (int)len, word,
-		       strbuf_str(&names));
+	return unknown_set(&unknown, err, -EINVAL, "sort key", "some of", "");
 }
 
 int report_events_init(struct report_events *report, const struct report_config *config,

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/nearest.h"
+#include "utils/base/unknown.h"
 
 static void check(const char *typed, const char *expected)
 {
@@ -99,10 +100,35 @@ static void distances(void **state)
 	}
 }
 
+static void unknown_words(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "totl,self", "unknown field 'totl': expected some of total, self, or more; the "
+			       "nearest: total" },
+		{ "zzzz", "unknown field 'zzzz': expected some of total, self, or more" },
+		{ "", "unknown field '': expected some of total, self, or more" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct unknown unknown cleanup_unknown = { 0 };
+		struct uft_err err = { 0 };
+
+		unknown_init(&unknown, cases[i][0], strcspn(cases[i][0], ","));
+		unknown_offer(&unknown, "total");
+		unknown_offer(&unknown, "self");
+		assert_int_equal(
+			unknown_set(&unknown, &err, -ERR_USAGE, "field", "some of", ", or more"),
+			-ERR_USAGE);
+		assert_string_equal(err.text, cases[i][1]);
+		err_clear(&err);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(misspelt),
+		cmocka_unit_test(unknown_words),
 		cmocka_unit_test(nothing_offered),
 		cmocka_unit_test(distances),
 	};

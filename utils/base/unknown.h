@@ -1,0 +1,37 @@
+/* "unknown field 'totl': expected some of total, self; the nearest: total". */
+#ifndef UTRAIL_BASE_UNKNOWN_H
+#define UTRAIL_BASE_UNKNOWN_H
+
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/nearest.h"
+#include "utils/base/strbuf.h"
+
+/*
+ * A word that is none of those that are known. The known ones are offered one by one; they are not copied, and must live until the error is set.
+ *
+ * @typed: a copy of the word; @known: those that were offered, with commas between
+ */
+struct unknown {
+	struct strbuf typed;
+	struct strbuf known;
+	struct nearest near;
+};
+
+#define cleanup_unknown cleanup(unknown_deinit)
+
+/* @word: of @len bytes. End it with unknown_deinit(). */
+void unknown_init(struct unknown *u, const char *word, size_t len);
+void unknown_deinit(struct unknown *u);
+void unknown_offer(struct unknown *u, const char *name);
+
+/*
+ * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one of"; @more: what else may be said, as
+ * in ", or a counter"; may be empty. Returns @code.
+ */
+int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
+		const char *expected, const char *more);
+
+#endif
