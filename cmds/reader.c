@@ -14,6 +14,7 @@
 #include "cmds/event_warn.h"
 #include "cmds/facts.h"
 #include "cmds/filter_warn.h"
+#include "cmds/nameless.h"
 #include "cmds/near_data.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
@@ -106,6 +107,7 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 void reader_close_data(struct trace_data *data, const struct opts *opts)
 {
 	facts_data_shown(opts, data);
+	nameless_warn(opts, data);
 	data_close(data);
 }
 

@@ -167,3 +167,20 @@ def test_footer(forks):
     utrail("record", "-d", "cut", "./prog").must(128 + signal.SIGKILL)
     footer = utrail("replay", "-d", "cut").must().out.split("\n\n")[1]
     assert re.fullmatch(r"utrail stopped tracing with remaining functions\n=+\ntask: \d+\n\[1\] raise\n\[0\] main", footer)
+
+
+def test_stripped(workdir):
+    """Who sees addresses is told why, once, and what helps: that works."""
+    Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
+    run("gcc", "-pg", "shop.c", "-o", "shop").must()
+    utrail("record", "-d", "whole", "./shop").must()
+    run("strip", "shop").must()
+    utrail("record", "--no-libcall", "./shop").must()
+    for command in ["replay"], ["report"], ["graph"], ["dump", "--format=chrome"], ["report", "-f", "p50"]:
+        result = utrail(*command).must()
+        told = rf"WARN: 2 functions of '{workdir}/shop' are shown by address: the recording has no symbols of that file.*: --with-syms=DIR\n"
+        assert re.fullmatch(told, result.err), (command, result.err)
+        named = utrail(*command, "--with-syms=whole").must()
+        assert named.err == "" and "main" in named.out, (command, named.err)
+    assert utrail("replay", "-d", "whole").must().err == ""
+    assert utrail("info").must().err == ""

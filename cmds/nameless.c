@@ -1,0 +1,47 @@
+/* Programs whose functions have no names (see nameless.h). */
+#include "cmds/nameless.h"
+
+#include <string.h>
+
+/* Library calls have names in programs that were stripped, too. */
+static bool has_own_symbols(const struct module *mod)
+{
+	for (size_t i = 0; i < mod->symtab.nr; i++) {
+		const struct symbol *sym = &mod->symtab.syms[i];
+
+		if (symbol_is_function(sym) && sym->type != 'P')
+			return true;
+	}
+	return false;
+}
+
+static size_t count_shown(const struct module_set *set, const struct module *mod)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < set->nr_funcs; i++)
+		nr += set->funcs[i]->module == mod && !set->funcs[i]->sym;
+	return nr;
+}
+
+void nameless_warn(const struct opts *opts, const struct trace_data *data)
+{
+	const struct module_set *set = &data->modules;
+
+	for (size_t i = 0; i < set->nr_modules; i++) {
+		const struct module *mod = set->modules[i];
+
+		if (!mod->is_loaded || mod == set->kernel || has_own_symbols(mod))
+			continue;
+
+		size_t nr = count_shown(set, mod);
+
+		if (nr)
+			msg_warn(&opts->msg,
+				 "%zu function%s of '%s' %s shown by address: the recording has no "
+				 "symbols of that file. Record it as it is before 'strip', or take "
+				 "the names from the .sym files of such a recording: "
+				 "--with-syms=DIR",
+				 nr, nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are");
+	}
+}
