@@ -6,12 +6,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmds/help_often.h"
 #include "config.h"
 
 #define HELP_COLUMN    30
+/* Where there is no room for two columns, texts have lines of their own. */
+#define HELP_INDENT    8
+#define HELP_WIDTH_TWO 60
 /* Where nobody knows how wide the terminal is; and what is still a line to read. */
 #define HELP_WIDTH     80
-#define HELP_WIDTH_MIN 60
+#define HELP_WIDTH_MIN 30
 #define HELP_WIDTH_MAX 120
 
 static size_t help_width(void)
@@ -36,22 +40,6 @@ static void add_usage_line(const struct cmd *cmd, struct strbuf *out)
 	strbuf_addstr(out, "\n");
 }
 
-static void add_commands(struct strbuf *out)
-{
-	strbuf_addstr(out, "Commands:\n");
-	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++)
-		strbuf_addf(out, "  %-10s  %s\n", (*cmd)->name, (*cmd)->help);
-}
-
-void help_usage(struct strbuf *out)
-{
-	strbuf_addstr(out, "Usage: utrail [COMMAND] [OPTION...] [PROGRAM [ARGUMENT...]]\n\n"
-			   "utrail records the function calls of a program and shows them.\n\n");
-	add_commands(out);
-	strbuf_addstr(out, "\n'utrail COMMAND --help' shows the options of a command, "
-			   "'man utrail' explains it all.\n");
-}
-
 void help_option_names(const struct opt_row *row, struct strbuf *out)
 {
 	if (row->letter)
@@ -63,19 +51,19 @@ void help_option_names(const struct opt_row *row, struct strbuf *out)
 		strbuf_addf(out, row->without ? "[=%s]" : "=%s", row->arg);
 }
 
-/* @text in the right-hand column, broken between words. */
-static void add_wrapped(const char *text, size_t width, struct strbuf *out)
+/* @text from column @first on, broken between words. The line is there already. */
+static void add_wrapped(const char *text, size_t first, size_t width, struct strbuf *out)
 {
-	size_t column = HELP_COLUMN;
+	size_t column = first;
 
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (column > HELP_COLUMN && column + 1 + word > width) {
+		if (column > first && column + 1 + word > width) {
 			strbuf_addch(out, '\n');
-			strbuf_addchars(out, ' ', HELP_COLUMN);
-			column = HELP_COLUMN;
-		} else if (column > HELP_COLUMN) {
+			strbuf_addchars(out, ' ', first);
+			column = first;
+		} else if (column > first) {
 			strbuf_addch(out, ' ');
 			column++;
 		}
@@ -87,21 +75,68 @@ static void add_wrapped(const char *text, size_t width, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+/* What stands in the line since @start gets @text at its right, at @column, or below. */
+static void add_right(size_t start, const char *text, size_t column, size_t width,
+		      struct strbuf *out)
+{
+	size_t used = out->len - start;
+
+	if (width < HELP_WIDTH_TWO)
+		column = HELP_INDENT;
+	if (used + 2 > column) {
+		strbuf_addch(out, '\n');
+		used = 0;
+	}
+	strbuf_addchars(out, ' ', column - used);
+	add_wrapped(text, column, width, out);
+}
+
 static void add_option(const struct opt_row *row, size_t width, struct strbuf *out)
 {
 	size_t start = out->len;
 
 	strbuf_addstr(out, "  ");
 	help_option_names(row, out);
+	add_right(start, row->help, HELP_COLUMN, width, out);
+}
 
-	size_t used = out->len - start;
+static void add_commands(size_t width, struct strbuf *out)
+{
+	strbuf_addstr(out, "Commands:\n");
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
+		size_t start = out->len;
 
-	if (used + 2 > HELP_COLUMN) {
-		strbuf_addch(out, '\n');
-		used = 0;
+		strbuf_addf(out, "  %s", (*cmd)->name);
+		add_right(start, (*cmd)->help, strlen("  snapshot    "), width, out);
 	}
-	strbuf_addchars(out, ' ', HELP_COLUMN - used);
-	add_wrapped(row->help, width, out);
+}
+
+static void add_examples(const struct help_often *often, size_t width, struct strbuf *out)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < HELP_EXAMPLES_MAX && often->examples[i][0]; i++)
+		column = MAX(column, strlen("  utrail   ") + strlen(often->examples[i][0]));
+	strbuf_addstr(out, "\nExamples:\n");
+	for (size_t i = 0; i < HELP_EXAMPLES_MAX && often->examples[i][0]; i++) {
+		size_t start = out->len;
+
+		strbuf_addf(out, "  utrail %s", often->examples[i][0]);
+		/* What it is for is worth half of the line. */
+		add_right(start, often->examples[i][1], column > width / 2 ? HELP_INDENT : column,
+			  width, out);
+	}
+}
+
+void help_usage(struct strbuf *out)
+{
+	strbuf_addstr(out, "Usage: utrail [COMMAND] [OPTION...] [PROGRAM [ARGUMENT...]]\n\n"
+			   "utrail records the function calls of a program and shows them.\n\n");
+	add_commands(help_width(), out);
+	strbuf_addch(out, '\n');
+	add_wrapped("'utrail COMMAND --help' shows the options of a command, 'man utrail' explains "
+		    "it all.",
+		    0, help_width(), out);
 }
 
 static void add_group(int group, unsigned cmds, size_t width, struct strbuf *out)
@@ -120,17 +155,86 @@ static void add_group(int group, unsigned cmds, size_t width, struct strbuf *out
 	}
 }
 
-void help_full(const struct cmd *cmd, struct strbuf *out)
+static void add_often(const struct help_often *often, const struct cmd *cmd, size_t width,
+		      struct strbuf *out)
 {
+	strbuf_addstr(out, "\nOften used:\n");
+	for (const char *const *name = often->often; *name; name++) {
+		for (size_t i = 0; i < opts_table_nr; i++) {
+			const struct opt_row *row = &opts_table[i];
+
+			if ((row->cmds & cmd->bit) && strcmp(row->name, *name) == 0)
+				add_option(row, width, out);
+		}
+	}
+}
+
+/* What --format=WORD may be: more than the option's own line has room for. */
+static void add_formats(size_t width, struct strbuf *out)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	for (const struct opt_word *w = opts_format_words; w->word; w++) {
+		/* These are of report. */
+		if (w->value != OPTS_FORMAT_CSV && w->value != OPTS_FORMAT_JSON)
+			strbuf_addf(&words, "%s%s", words.len ? ", " : "", w->word);
+	}
+	strbuf_addstr(out, "\nFormats:\n  ");
+	add_wrapped(strbuf_str(&words), 2, width, out);
+}
+
+static void add_head(const struct cmd *cmd, size_t width, struct strbuf *out)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	const struct help_often *often = help_often_of(cmd);
+
 	if (cmd) {
 		add_usage_line(cmd, out);
-		strbuf_addf(out, "\n%c%s.\n", toupper((unsigned char)cmd->help[0]), cmd->help + 1);
+		strbuf_addf(&text, "%c%s.", toupper((unsigned char)cmd->help[0]), cmd->help + 1);
+		strbuf_addch(out, '\n');
+		add_wrapped(strbuf_str(&text), 0, width, out);
 	} else {
 		help_usage(out);
 	}
+	if (often)
+		add_examples(often, width, out);
+}
+
+static void add_tail(const struct cmd *cmd, size_t width, bool is_all, struct strbuf *out)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	const char *dash = cmd ? "-" : "";
+	const char *blank = cmd ? " " : "";
+	const char *name = cmd ? cmd->name : "";
+
+	if (!is_all)
+		strbuf_addf(&text, "All options: utrail %s%s--help=all. ", name, blank);
+	strbuf_addf(&text, "See utrail%s%s(1).", dash, name);
+	strbuf_addch(out, '\n');
+	add_wrapped(strbuf_str(&text), 0, width, out);
+}
+
+void help_common(const struct cmd *cmd, struct strbuf *out)
+{
+	const size_t width = help_width();
+	const struct help_often *often = help_often_of(cmd);
+
+	add_head(cmd, width, out);
+	if (cmd && often)
+		add_often(often, cmd, width, out);
+	if (cmd == &cmd_dump)
+		add_formats(width, out);
+	add_tail(cmd, width, false, out);
+}
+
+void help_full(const struct cmd *cmd, struct strbuf *out)
+{
 	const size_t width = help_width();
 
+	add_head(cmd, width, out);
 	for (int group = 0; opts_group_title(group); group++)
 		add_group(group, cmd ? cmd->bit : ~0U, width, out);
-	strbuf_addf(out, "\nSee utrail%s%s(1).\n", cmd ? "-" : "", cmd ? cmd->name : "");
+	if (cmd == &cmd_dump)
+		add_formats(width, out);
+	add_tail(cmd, width, true, out);
 }

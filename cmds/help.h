@@ -8,7 +8,10 @@
 /* The usage line and the list of commands. */
 void help_usage(struct strbuf *out);
 
-/* The full text for @cmd: usage line and its options; with NULL all commands and all options. */
+/* The text for @cmd: usage line, examples, the options that are used often; with NULL all commands. As wide as the terminal. */
+void help_common(const struct cmd *cmd, struct strbuf *out);
+
+/* The same with all options. */
 void help_full(const struct cmd *cmd, struct strbuf *out);
 
 /* "utrail v0.1.0 ( x86_64 ... )" */

@@ -84,12 +84,14 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	if (opts->show == OPTS_SHOW_VERSION) {
 		help_version(&text);
 	} else if (opts->show == OPTS_SHOW_HELP) {
+		help_common(opts->cmd, &text);
+	} else if (opts->show == OPTS_SHOW_ALL_HELP) {
 		help_full(opts->cmd, &text);
 	} else {
 		help_usage(&text);
 	}
 	/* Not before: with the pager in between nobody can tell how wide the terminal is. */
-	if (opts->show == OPTS_SHOW_HELP)
+	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
 }

@@ -86,6 +86,12 @@ const struct opt_word opts_format_words[] = {
 		{ NULL },
 };
 
+static const struct opt_word help_words[] = {
+	{ "all", OPTS_SHOW_ALL_HELP },
+	{ "often", OPTS_SHOW_HELP, true },
+	{ NULL },
+};
+
 static const struct opt_word complete_words[] = {
 	{ "events", OPTS_COMPLETE_EVENTS },	  { "fields", OPTS_COMPLETE_FIELDS },
 	{ "functions", OPTS_COMPLETE_FUNCTIONS }, { "keys", OPTS_COMPLETE_KEYS },
@@ -302,8 +308,8 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 /* clang-format off */
 const struct opt_row opts_table[] = {
-	{ "help", 'h', NULL, "show what can be asked for, and exit",
-	  GROUP_COMMON, ALL, OPT_CONST, MEMBER(show), .value = OPTS_SHOW_HELP },
+	{ "help", 'h', "all", "show examples and the options that are used often, or all options, and exit",
+	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(show), .words = help_words, .without = "often" },
 	{ "usage", 0, NULL, "show a short usage message, and exit",
 	  GROUP_COMMON, ALL, OPT_CONST, MEMBER(show), .value = OPTS_SHOW_USAGE },
 	{ "version", 'V', NULL, "show the version and what was built in, and exit",

@@ -43,6 +43,7 @@ enum cmd_bit {
 enum opts_show {
 	OPTS_SHOW_NOTHING,
 	OPTS_SHOW_HELP,
+	OPTS_SHOW_ALL_HELP,
 	OPTS_SHOW_USAGE,
 	OPTS_SHOW_VERSION,
 };

@@ -370,12 +370,37 @@ def test_color_variables(workdir, variables, terminal, has_color):
 
 
 def test_help_is_as_wide_as_the_terminal():
-    for columns, limit in ((60, 60), (80, 80), (100, 100), (500, 120), (20, 60)):
-        text, _ = on_terminal("record", "--help", columns=columns)
-        options = [line for line in text.splitlines() if line.startswith("                              ")]
+    for columns, limit in ((40, 40), (59, 59), (60, 60), (80, 80), (100, 100), (500, 120), (20, 30)):
+        text, _ = on_terminal("record", "--help=all", columns=columns)
+        indent = " " * (30 if limit >= 60 else 8)
+        options = [line for line in text.splitlines() if line.startswith(indent)]
         assert options and max(map(len, options)) <= limit
         assert max(map(len, options)) > min(limit, 100) - 20, "the room is used"
-    assert max(len(line) for line in utrail("record", "--help").must().out.splitlines()) <= 80
+    assert max(len(line) for line in utrail("record", "--help=all").must().out.splitlines()) <= 80
+
+
+COMMANDS = [None, "record", "live", "replay", "report", "graph", "info", "dump", "snapshot", "control", "convert", "events", "import", "build"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
+def test_help_begins_with_what_people_use(command):
+    words = [command] if command else []
+    common = utrail(*words, "--help").must().out
+    everything = utrail(*words, "--help=all").must().out
+    assert common.count("\n") <= 50 and re.search(r"^Examples:\n  utrail \w+", common, re.M)
+    assert f"All options: utrail {command + ' ' if command else ''}--help=all." in common
+    name = r"^ +(?:-\w, )?--([\w-]+)"
+    often = re.findall(name, common.partition("Often used:")[2], re.M)
+    assert set(often) <= set(re.findall(name, everything, re.M)) and len(often) <= 10 and bool(often) == bool(command)
+    # Each example is a command of utrail with options that it has.
+    for example in re.findall(r"^  utrail (.*?)(?:  +.*)?$", common.partition("Examples:")[2].partition("\n\n")[0], re.M):
+        assert not command or example.split()[0] == command
+        options = re.findall(r"(?<= )--([\w-]+)", example)
+        assert set(options) <= set(re.findall(name, everything, re.M) if command else options), example
+    if command == "dump":
+        assert "perfetto, speedscope" in common
+    refused = utrail(*words, "--help=most")
+    assert refused.status == 2 and "unknown word 'most': expected one of all" in refused.err
 
 
 def test_version_claims_what_is_there():

@@ -14,7 +14,7 @@ def fail(what, left, right):
 
 
 def help_options(utrail, *args):
-    text = subprocess.run([utrail, *args, "--help"], check=True, text=True,
+    text = subprocess.run([utrail, *args, "--help=all"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     return set(re.findall(r"^ +(?:-\w, )? *(--[A-Za-z-]+)", text, re.M))
 

@@ -1,0 +1,23 @@
+/* What people ask a command for most often: the beginning of its help. */
+#ifndef UTRAIL_CMDS_HELP_OFTEN_H
+#define UTRAIL_CMDS_HELP_OFTEN_H
+
+#include "cmds/cmd.h"
+
+#define HELP_EXAMPLES_MAX 2
+#define HELP_OFTEN_MAX	  10
+
+/*
+ * @examples: what to type, without "utrail", and what that is for
+ * @often: options by their names, the most important first. NULL ends both, where they are shorter.
+ */
+struct help_often {
+	const struct cmd *cmd;
+	const char *examples[HELP_EXAMPLES_MAX][2];
+	const char *often[HELP_OFTEN_MAX + 1];
+};
+
+/* Of @cmd; NULL: of utrail itself. */
+const struct help_often *help_often_of(const struct cmd *cmd);
+
+#endif
