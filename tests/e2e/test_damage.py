@@ -15,10 +15,14 @@ from itertools import islice
 
 import archive
 import pytest
+from programs import MATRIX
 from tools import BUILD, TOP, UTRAIL, has_sanitizer, run, utrail
 
+# Copies for each of the first two tests, in so many parts. Two of the parts are looked at, by the stage matrix all.
 COPIES = 1200
 RUN_COPIES = 240
+PARTS = 8
+TAKEN = range(PARTS) if MATRIX == "full" else range(0, PARTS, 4)
 MEMORY_BYTES = 2 << 30
 # Those of the fuzz target: every view, and every option that leads through other code.
 COMMANDS = [
@@ -176,12 +180,12 @@ def sanitizer_options():
     return {"ASAN_OPTIONS": f"{words}:hard_rss_limit_mb={MEMORY_BYTES >> 20}:allocator_may_return_null=1"}
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", TAKEN)
 def test_all_commands_in_one_process(workdir, part, note):
     """Also: the text of each error is one line, and there is one whenever the status says so."""
     what = {}
     (workdir / "copies").mkdir()
-    for i, (text, files) in enumerate(islice(damaged_copies(COPIES), part, None, 4)):
+    for i, (text, files) in enumerate(islice(damaged_copies(COPIES), part, None, PARTS)):
         path = workdir / "copies" / f"{i:04}"
         path.write_bytes(archive.pack(files))
         what[str(path)] = text
@@ -193,11 +197,11 @@ def test_all_commands_in_one_process(workdir, part, note):
     note(f"{len(what)} damaged copies through all commands in one process{', with sanitizers' * has_sanitizer()}, part {part}")
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", TAKEN)
 def test_the_program_itself(workdir, part, note):
     rng = random.Random(part)
     answers = Counter()
-    copies = list(damaged_copies(RUN_COPIES))[part::8]
+    copies = list(damaged_copies(RUN_COPIES))[part::PARTS]
     for i, (text, files) in enumerate(copies):
         path = workdir / f"{i:04}"
         archive.unpack(files, path)

@@ -292,7 +292,7 @@ def test_recorder_killed_at_each_system_call(workdir, note, part):
     run("gcc", "-O1", TOP / "tests/e2e/src/odd/kill_at.c", "-o", "kill_at").must()
     exe = build(program("plain"), VARIANTS[0])
     whole = run(exe).must().out
-    step = 20 if MATRIX in ("small", "once") else 4
+    step = {"full": 4, "": 12}.get(MATRIX, 20)
     # LeakSanitizer cannot work in what is traced.
     env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
     kept = 0

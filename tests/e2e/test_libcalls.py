@@ -31,10 +31,20 @@ def compiled(*args):
     subprocess.run(["gcc", "-O2", "-g", *map(str, args)], check=True)
 
 
+@pytest.fixture(scope="module")
+def made_libraries(tmp_path_factory):
+    home = tmp_path_factory.mktemp("libraries")
+    deep, lib = home / "libdeep.so", home / "liblib.so"
+    compiled("-shared", "-fPIC", HERE / "deep.c", "-o", deep)
+    compiled("-shared", "-fPIC", "-Wl,-z,lazy", HERE / "lib.c", f"-L{home}", "-ldeep", "-Wl,-rpath,$ORIGIN", "-o", lib)
+    return deep, lib
+
+
 @pytest.fixture
-def libraries(workdir):
-    compiled("-shared", "-fPIC", HERE / "deep.c", "-o", "libdeep.so")
-    compiled("-shared", "-fPIC", "-Wl,-z,lazy", HERE / "lib.c", "-L.", "-ldeep", "-Wl,-rpath,$ORIGIN", "-o", "liblib.so")
+def libraries(workdir, made_libraries):
+    """Copies, since some tests put others in their place."""
+    for library in made_libraries:
+        shutil.copy(library, workdir)
 
 
 def program(name, *flags):

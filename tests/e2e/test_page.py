@@ -37,10 +37,10 @@ ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-r
     --disable-background-networking --disable-component-update --disable-sync --remote-debugging-pipe --window-size=1400,900"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def driver_address():
     """A driver of our own: a bare system has no address for "localhost", where selenium looks for its. Hence the pipe, too."""
-    driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True)
+    driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True, cwd="/")
     started = (re.search(r"started successfully on port (\d+)", line) for line in driver.stdout)
     port = next((match[1] for match in started if match), None)
     assert port, f"{DRIVER} did not start, status {driver.wait(timeout=10)}"
@@ -49,18 +49,30 @@ def driver_address():
     driver.communicate(timeout=30)
 
 
-@pytest.fixture
-def browser(tmp_path, driver_address):
+@pytest.fixture(scope="module")
+def started_browser(tmp_path_factory, driver_address):
+    """One for all tests: starting it takes longer than most of them."""
     options = Options()
     options.binary_location = CHROMIUM
     for argument in ARGUMENTS.split():
         options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path / 'browser'}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('browser')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Remote(driver_address, options=options)
     yield driver
-    log = driver.get_log("browser")
     driver.quit()
+
+
+@pytest.fixture
+def browser(started_browser):
+    """A page of its own for each test, which may not complain."""
+    first, size = started_browser.current_window_handle, started_browser.get_window_size()
+    started_browser.switch_to.new_window("tab")
+    yield started_browser
+    log = started_browser.get_log("browser")
+    started_browser.close()
+    started_browser.switch_to.window(first)
+    started_browser.set_window_size(size["width"], size["height"])
     assert not log
 
 

@@ -79,7 +79,9 @@ def compile_to(name, text, *options):
 
 
 def tree():
-    (calls, *_) = trees.of_replay(utrail("replay", "--no-libcall", "--no-event", "-f", "tid").must().out)[0].values()
+    """Without arguments: the end of a call in which an event lies that is not shown has a line of its own, which has none."""
+    text = utrail("replay", "--no-libcall", "--no-event", "-f", "tid").must().out
+    (calls, *_) = trees.of_replay(re.sub(r"\(\d+\)", "()", text))[0].values()
     return calls
 
 
@@ -93,7 +95,7 @@ def test_code_in_memory(built, options):
     assert (traced.status, traced.out) == (0, plain.out), traced.err
     calls = trees.expand(f"main{{{'put{}' * 3}{MADE_CALLS * 3}leaf{{}}}}")
     # Where the clock is slow, calls of a nanosecond are there.
-    assert "-t" in options or re.sub(r"\(\d+\)", "", tree()) == calls
+    assert "-t" in options or tree() == calls
 
 
 def test_overruled_for_code_in_memory():
