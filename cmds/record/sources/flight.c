@@ -78,7 +78,7 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
  * @before: bytes of records that came ahead of it
  */
 struct saving {
-	const struct process *proc;
+	struct process *proc;
 	struct ring *ring;
 	char *copy;
 	uint64_t bytes;
@@ -202,15 +202,22 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 	return store_publish_parts(writers->store, name, &part, 1, NULL);
 }
 
-/* @beside: the payloads of the same task, if it has a ring of them. They get half of @budget */
-static int save_task(struct writers *writers, struct saving *s, struct saving *beside, int32_t tid,
-		     uint64_t budget)
+/*
+ * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. Who reads the directory meanwhile
+ * finds no records of a task that has no line in task.txt.
+ */
+static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
+		     struct ring_sink *sink, int32_t tid, uint64_t budget)
 {
 	uint64_t share = beside->ring ? budget / 2 : budget;
 	int ret = copy_ring(s, share - MIN(share, sizeof(struct record)));
 
 	if (ret < 0 || s->bytes == 0)
 		return ret;
+	if (sink->tid == 0) {
+		sink->tid = tid;
+		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
+	}
 	/* A payload comes ahead of its record: what is copied later has it. */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
@@ -250,7 +257,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 		return;
 	pthread_mutex_lock(&writers->flight.lock);
 
-	int ret = save_task(writers, &saving, &beside, tid, budget);
+	int ret = save_task(writers, &saving, &beside, sink, tid, budget);
 
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
@@ -259,10 +266,6 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	free(saving.copy);
 	free(beside.copy);
 	store_note_error(writers->store, ret);
-	if (saving.bytes && sink->tid == 0) {
-		sink->tid = tid;
-		tasks_announce(writers->tasks, proc, tid, r->start_ns);
-	}
 	if (kept)
 		tasks_clear(writers->tasks, kept, nr_kept);
 }
