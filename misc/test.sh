@@ -173,10 +173,14 @@ stage_shipped() {
 	done
 }
 
+# Its build is for the warnings, and for the probe that it makes of the same sources. Unit tests run as gcc compiles them, in the stage
+# matrix as clang does, too.
 stage_clang() {
+	units=disabled
+	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
 	# Less optimization, which clang takes long for: its warnings do not depend on that, and the probe has options of its own.
-	CC=clang build build-clang -Dwerror=true -Doptimization=1 || return
-	suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
+	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Dunit_tests=$units || return
+	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/test_{trees,hostile,death}.py
 }
 
@@ -246,12 +250,13 @@ begin_kernel() {
 }
 
 # What other stages take in turn, whole: each sample program in each form from each compiler and with each option, real programs by each
-# method, each test under the sanitizers, those of units on each machine.
+# method, each test under the sanitizers, those of units by clang and on each machine.
 stage_matrix() {
 	[ -x build/utrail ] || stage_gcc || return
 	export UTRAIL_TEST_MATRIX=full
 	suite matrix pytest tests/e2e
 	stage_real
+	stage_clang
 	stage_cross
 	stage_sanitize
 	unset UTRAIL_TEST_MATRIX
