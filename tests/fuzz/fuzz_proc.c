@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			free(tasks[i].names[k].name);
 		free(tasks[i].names);
 	}
-	free(newcomers.all);
+	task_list_deinit(&newcomers);
 	free(list.all);
 	return 0;
 }

@@ -177,6 +177,22 @@ def perf_tasks(rec):
     rec.put("perf-cpu0.dat", out)
 
 
+def perf_tasks_backwards(rec):
+    """The same from the highest number down, and each is the next one's parent."""
+    out = bytearray()
+    for i in range(MANY):
+        tid = 1000 + MANY - i
+        out += struct.pack("<IHHIIIIQ", 7, 0, 48, tid, tid + 1, tid, tid + 1, 2000 + i) + struct.pack("<IIQ", 100, 100, 2000 + i)
+    rec.put("perf-cpu0.dat", out)
+
+
+def perf_names(rec):
+    """One task, another name in each record, each older than the one before."""
+    end = struct.pack("<IIQ", 100, 100, 2000)
+    rec.put("perf-cpu0.dat", b"".join(
+        struct.pack("<IHHII8s", 3, 0, 40, 100, 100, b"n%d" % i) + end[:8] + struct.pack("<Q", 2000 + 2 * MANY - i) for i in range(2 * MANY)))
+
+
 def perf_switches(rec):
     """Switches of one task at each nanosecond, on as many CPUs as there are files."""
     for cpu in range(64):
@@ -254,6 +270,13 @@ def proc_descriptors(rec):
     rec.put("proc.dat", out)
 
 
+def proc_high_descriptor(rec):
+    """A process has the highest descriptor that there is; each of its many children has it, and one more."""
+    out = proc_start() + proc_act(2000, 100, 4, ((1 << 20) - 1, 0, 0), (b"/x/a", b"a"))
+    out += b"".join(proc_fork(20000 + 2 * i, 100, 101 + i) + proc_act(20001 + 2 * i, 101 + i, 6, ((1 << 20) - 1, 40000 + i, 0)) for i in range(MANY))
+    rec.put("proc.dat", out)
+
+
 def proc_closes(rec):
     """close_range(2) of everything, of a process that has nothing, and of one that has much."""
     out = proc_start()
@@ -311,8 +334,8 @@ DIRECTORIES = {
     function.__name__.replace("_", "-"): function
     for function in (
         unseen_calls, forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules,
-        symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_switches, kernel_tasks,
-        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_closes, proc_renames, proc_programs, extern_lines,
+        symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks,
+        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_closes, proc_renames, proc_programs, extern_lines,
         declared_events, declared_keys, declared_wide,
     )
 }

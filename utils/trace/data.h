@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/base/err.h"
+#include "utils/base/intmap.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/trace/args.h"
@@ -118,11 +120,18 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 /* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
-/* Tasks that are only known by their events: what is known of them. Sorted by tid; starts as { 0 }, ends with free(all). */
+/* Tasks that are only known by their events: what is known of them. Starts as { 0 }, ends with task_list_deinit(). @by_tid: indexes plus one */
 struct task_list {
 	struct task *all;
 	size_t nr;
+	struct intmap by_tid;
 };
+
+void task_list_deinit(struct task_list *list);
+#define cleanup_task_list cleanup(task_list_deinit)
+
+/* Put them by the time of their beginning, each parent in front of its children. task_list_get() is not for that list any more. */
+void task_list_sort_by_time(struct task_list *list);
 
 /* The one with that id, a new one if need be; NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
@@ -133,7 +142,8 @@ struct task *task_list_get(struct task_list *list, int32_t tid);
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
-/* Names come in any order; this puts them by time. */
+/* Names come in any order; these put them by time. */
+void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */

@@ -397,28 +397,42 @@ static void forget_names(struct task *task)
 
 struct task *task_list_get(struct task_list *list, int32_t tid)
 {
-	size_t low = 0;
-	size_t high = list->nr;
+	size_t at = (uintptr_t)intmap_get(&list->by_tid, (uint32_t)tid);
+	struct task *all;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->all[mid].tid < tid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < list->nr && list->all[low].tid == tid)
-		return &list->all[low];
-
-	struct task *all = vec_grow(list->all, list->nr, sizeof(*all));
-
+	if (at)
+		return &list->all[at - 1];
+	all = vec_grow(list->all, list->nr, sizeof(*all));
 	if (!all)
 		return NULL;
 	list->all = all;
-	memmove(&all[low + 1], &all[low], (list->nr++ - low) * sizeof(*all));
-	all[low] = (struct task){ .tid = tid, .pid = tid };
-	return &all[low];
+	if (intmap_put(&list->by_tid, (uint32_t)tid, (void *)(uintptr_t)(list->nr + 1)) < 0)
+		return NULL;
+	all[list->nr] = (struct task){ .tid = tid, .pid = tid };
+	return &all[list->nr++];
+}
+
+void task_list_deinit(struct task_list *list)
+{
+	free(list->all);
+	intmap_deinit(&list->by_tid);
+	*list = (struct task_list){ 0 };
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct task *x = a;
+	const struct task *y = b;
+	int time = (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+
+	return time ? time : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void task_list_sort_by_time(struct task_list *list)
+{
+	intmap_deinit(&list->by_tid);
+	if (list->nr)
+		qsort(list->all, list->nr, sizeof(*list->all), compare_starts);
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -461,14 +475,16 @@ static int compare_names(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+void task_sort_names(struct task *task)
+{
+	if (task->nr_names > 1)
+		qsort(task->names, task->nr_names, sizeof(*task->names), compare_names);
+}
+
 void data_sort_names(struct trace_data *data)
 {
-	for (size_t i = 0; i < data->nr_tasks; i++) {
-		struct task *task = &data->tasks[i];
-
-		if (task->nr_names > 1)
-			qsort(task->names, task->nr_names, sizeof(*task->names), compare_names);
-	}
+	for (size_t i = 0; i < data->nr_tasks; i++)
+		task_sort_names(&data->tasks[i]);
 }
 
 /* How many of the names of @task it had got at @time_ns. */

@@ -74,10 +74,11 @@ static int survey(struct pipeline *pipe, struct task_list *newcomers, struct uft
 }
 
 /* A child is called what its parent was, until it gets a name of its own. */
-static int name_children(struct trace_data *data, const struct task_list *list)
+static int name_children(struct trace_data *data, struct task_list *list)
 {
+	task_list_sort_by_time(list);
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct task *child = data_task(data, list->all[i].tid);
+		struct task *child = data_task(data, list->all[i].tid);
 		const struct task *parent = data_task(data, list->all[i].ppid);
 		int ret = 0;
 
@@ -86,20 +87,15 @@ static int name_children(struct trace_data *data, const struct task_list *list)
 					     task_name_at(parent, child->start_ns));
 		if (ret < 0)
 			return ret;
-		data_sort_names(data);
+		task_sort_names(child);
 	}
 	return 0;
-}
-
-static void list_deinit(struct task_list *list)
-{
-	free(list->all);
 }
 
 /* Tasks without a probe have events, which are outside of all functions. When there are any, all are looked at once more. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 {
-	struct task_list newcomers cleanup(list_deinit) = { 0 };
+	struct task_list newcomers cleanup_task_list = { 0 };
 	int ret = choose_kinds(pipe);
 
 	if (ret == 0)

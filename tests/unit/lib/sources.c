@@ -52,7 +52,7 @@ void sources_close(struct sources *s)
 void sources_end(struct sources *s)
 {
 	sources_close(s);
-	free(s->newcomers.all);
+	task_list_deinit(&s->newcomers);
 	data_close(&s->data);
 	recording_deinit(&s->rec);
 }

@@ -132,10 +132,11 @@ static void recordings_without_records(void **state)
 	assert_false(data_has_records(&data));
 }
 
-/* Each number once, in order, however they come. */
+/* Each number once, however they come; then by the time of the beginning. */
 static void lists_of_tasks(void **state)
 {
 	static const int32_t tids[] = { 50, 10, 70, 30, 10, 60, 50, 20, 70, 40 };
+	static const int32_t by_time[] = { 40, 50, 60, 70, 30, 20, 10 };
 	struct task_list list = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(tids); i++) {
@@ -146,8 +147,15 @@ static void lists_of_tasks(void **state)
 	}
 	assert_int_equal(list.nr, 7);
 	for (size_t i = 0; i < list.nr; i++)
-		assert_int_equal(list.all[i].tid, 10 * (i + 1));
-	free(list.all);
+		list.all[i].start_ns = list.all[i].tid < 40 ? 1000 - list.all[i].tid : 7;
+	task_list_sort_by_time(&list);
+	for (size_t i = 0; i < list.nr; i++)
+		assert_int_equal(list.all[i].tid, by_time[i]);
+	task_list_deinit(&list);
+	assert_null(list.all);
+	/* No task at all. */
+	task_list_sort_by_time(&list);
+	task_list_deinit(&list);
 }
 
 int main(void)
