@@ -17,7 +17,7 @@ void etrace_fds_deinit(struct etrace_fds *fds);
 
 /* 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
-void etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
+int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
 /* The process @pid has become another program: nothing is known of it. */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);

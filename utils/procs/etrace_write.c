@@ -140,8 +140,9 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 /* What is there now was not left out. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
-	etrace_fds_close(&writer->hidden, pid, fd);
-	return etrace_fds_open(&writer->fds, pid, fd);
+	int ret = etrace_fds_close(&writer->hidden, pid, fd);
+
+	return ret < 0 ? ret : etrace_fds_open(&writer->fds, pid, fd);
 }
 
 static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
@@ -169,7 +170,7 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /* Of a range those that are known to be open; one alone was. */
-static void put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
+static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
 	int64_t fd = act->numbers[0];
 
@@ -178,10 +179,12 @@ static void put_close(struct etrace_writer *writer, int32_t pid, const struct pr
 	while (fd >= 0 && fd <= act->numbers[1]) {
 		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
 			etrace_put(&writer->lines, "Close|fd=%d", (int)fd);
-		etrace_fds_close(&writer->fds, pid, fd);
-		etrace_fds_close(&writer->hidden, pid, fd);
+		if (etrace_fds_close(&writer->fds, pid, fd) < 0 ||
+		    etrace_fds_close(&writer->hidden, pid, fd) < 0)
+			return -ENOMEM;
 		fd = etrace_fds_next(&writer->fds, pid, fd + 1);
 	}
+	return 0;
 }
 
 static int put_dup(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
@@ -298,8 +301,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 	case PROC_OPEN:
 		return put_open(writer, rec, &act);
 	case PROC_CLOSE:
-		put_close(writer, rec->pid, &act);
-		return 0;
+		return put_close(writer, rec->pid, &act);
 	case PROC_DUP:
 		return put_dup(writer, rec->pid, &act);
 	case PROC_PIPE:
