@@ -62,6 +62,11 @@ static int put_all(const struct opts *opts, const struct trace_data *data,
 		put_lines(sink, &lines, is_terminal);
 		strbuf_reset(&lines);
 	}
+	if (ret == -EDQUOT)
+		return err_set(err, ret,
+			       "cannot write what processes did: calls that close a range of "
+			       "descriptors close more than %lu, which is the limit",
+			       ETRACE_CLOSED_MAX);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot write what processes did");
 	warn_left_out(opts, &writer);

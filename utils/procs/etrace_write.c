@@ -177,6 +177,9 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 	if (act->numbers[0] != act->numbers[1])
 		fd = etrace_fds_next(&writer->fds, pid, fd);
 	while (fd >= 0 && fd <= act->numbers[1]) {
+		/* A range has what the process was given, too, and each child is given it anew. */
+		if (act->numbers[0] != act->numbers[1] && ++writer->nr_closed > ETRACE_CLOSED_MAX)
+			return -EDQUOT;
 		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
 			etrace_put(&writer->lines, "Close|fd=%d", (int)fd);
 		if (etrace_fds_close(&writer->fds, pid, fd) < 0 ||
@@ -444,7 +447,9 @@ int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out)
 		ret = put_record(writer, &rec);
 	else
 		put_environments(writer);
-	return ret < 0 || strbuf_oom(out) ? -ENOMEM : 1;
+	if (ret == 0 && strbuf_oom(out))
+		ret = -ENOMEM;
+	return ret < 0 ? ret : 1;
 }
 
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,

@@ -29,6 +29,9 @@ struct etrace_choice {
 	bool has_environment;
 };
 
+/* Each child has what its parent has, and closes it with one call: so many lines for these in all. */
+#define ETRACE_CLOSED_MAX 10000000UL
+
 /* A variable that the program of @upid had. */
 struct etrace_variable {
 	uint64_t upid;
@@ -42,6 +45,7 @@ struct etrace_variable {
  * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
  * @cpus: where each of them is
  * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of opens that are left out
+ * @nr_closed: descriptors that calls with a range have closed
  * @variables: of all programs, for the end
  * @has_files: what was done to files was recorded
  * @nr_out: events that the format has no place for
@@ -59,6 +63,7 @@ struct etrace_writer {
 	struct etrace_choice choice;
 	struct intmap opens;
 	struct etrace_fds hidden;
+	uint64_t nr_closed;
 	struct etrace_variable *variables;
 	size_t nr_variables;
 	bool has_begun;
@@ -74,7 +79,7 @@ int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_bi
 void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 
-/* Append the lines of the next record, which may be none, to @out. 1, 0 at the end, or -ENOMEM. */
+/* Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or -EDQUOT: more than ETRACE_CLOSED_MAX are closed. */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 
 #endif
