@@ -15,6 +15,7 @@
 #include "utils/base/outfile.h"
 #include "utils/procs/compdb.h"
 #include "utils/procs/tree.h"
+#include "utils/procs/tree_files.h"
 #include "utils/trace/executions.h"
 
 #define DEFAULT_OUTPUT "compile_commands.json"
@@ -195,7 +196,13 @@ static int write_tree(const struct opts *opts, const struct executions *executio
 
 		if (ret < 0)
 			return ret;
-	} else if (opts->export_as == OPTS_AS_JSON)
+	} else if (opts->export_as == OPTS_AS_JSON && !opts->no_limit &&
+		   tree_count_readers(files) > TREE_READERS_MAX)
+		return err_set(err, -EDQUOT,
+			       "cannot show '%s': keys 'i' would list more than %lu readers of "
+			       "pipes, which is the limit; if you trust it, use --no-limit",
+			       opts->data_dir, TREE_READERS_MAX);
+	else if (opts->export_as == OPTS_AS_JSON)
 		is_exact = tree_json(executions, files->has_events ? files : NULL, &text);
 	else
 		tree_dot(executions, &text);
@@ -214,7 +221,7 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 			    const struct trace_data *data, struct uft_err *err)
 {
 	struct executions executions cleanup_executions = { 0 };
-	struct files files cleanup_files = { 0 };
+	struct files files cleanup_files = { .is_unlimited = opts->no_limit };
 	struct uft_err broken = { 0 };
 	int ret;
 

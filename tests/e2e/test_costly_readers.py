@@ -14,7 +14,17 @@ pytestmark = pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory an
 
 INPUT_MAX_BYTES = 16 << 20
 READERS = [["report"], ["graph"], ["replay"], ["info"], ["dump"], ["dump", "--format=chrome"], ["dump", "--format=folded"]]
-OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"]]
+JSON, DEPS = (["build", f"--as={name}", "-o", f"o.{name}"] for name in ("json", "deps"))
+OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"], JSON, DEPS]
+# Who refuses which of them, and what the limit is of.
+REFUSED = {
+    "proc-descriptors": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
+    "proc-renames": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
+    "proc-long-paths": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
+    "proc-pipe": ([JSON], "readers of pipes, which is the limit; if you trust it, use --no-limit"),
+    "proc-programs": ([DEPS], "says nothing of files"),
+    "proc-closes-given": ([JSON, DEPS, ["events", "export", "--as=etrace"]], "which is the limit"),
+}
 
 
 def bytes_in(directory):
@@ -25,9 +35,22 @@ def bytes_in(directory):
 def test_directory(kind, workdir):
     costly_data.write_directory(kind, "data")
     assert bytes_in("data") < INPUT_MAX_BYTES
-    for words in READERS + OF_PROCESSES * kind.startswith("proc-"):
+    for words in OF_PROCESSES + READERS[:5:2] if kind.startswith("proc-") else READERS:
         status, text = check(*words, "-d", "data")
-        assert status == 0, (words, text[-2000:])
+        refused_by, limit = REFUSED.get(kind, ([], ""))
+        assert status == int(words in refused_by) and (not status or limit in text), (words, text[-2000:])
+
+
+@pytest.mark.parametrize(("write", "nr"), [(costly_data.proc_descriptors, 900), (costly_data.proc_pipe, 4200)], ids=lambda v: getattr(v, "__name__", v))
+def test_processes_without_limit(write, nr, workdir):
+    """Whoever trusts the recording has it read."""
+    rec = costly_data.Recording("data")
+    write(rec, nr)
+    rec.done()
+    status, text = check(*JSON, "-d", "data")
+    assert status == 1 and "use --no-limit" in text, text[-2000:]
+    assert check(*JSON, "--no-limit", "-d", "data")[0] == 0
+    assert Path("o.json").stat().st_size > 100 * nr
 
 
 def test_compact(workdir):

@@ -262,11 +262,11 @@ def proc_children(rec):
     rec.put("proc.dat", out)
 
 
-def proc_descriptors(rec):
+def proc_descriptors(rec, nr=10000):
     """A process opens many files, and each of its many children has them all."""
     out = proc_start()
-    out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/x/a", b"a")) for i in range(10000))
-    out += b"".join(proc_fork(20000 + i, 100, 101 + i) for i in range(10000))
+    out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/x/%d" % i, b"a")) for i in range(nr))
+    out += b"".join(proc_fork(20000 + i, 100, 101 + i) for i in range(nr))
     rec.put("proc.dat", out)
 
 
@@ -274,6 +274,43 @@ def proc_high_descriptor(rec):
     """A process has the highest descriptor that there is; each of its many children has it, and one more."""
     out = proc_start() + proc_act(2000, 100, 4, ((1 << 20) - 1, 0, 0), (b"/x/a", b"a"))
     out += b"".join(proc_fork(20000 + 2 * i, 100, 101 + i) + proc_act(20001 + 2 * i, 101 + i, 6, ((1 << 20) - 1, 40000 + i, 0)) for i in range(MANY))
+    rec.put("proc.dat", out)
+
+
+def proc_pipe(rec, nr=8000):
+    """A pipe, of which half of the children have the one end and half the other: each writer writes to each reader."""
+    out = proc_start() + proc_act(2000, 100, 7, (3, 4, 0))
+    out += b"".join(proc_fork(20000 + i, 100, 101 + i) + proc_act(30000 + i, 101 + i, 5, (3 + i % 2, 3 + i % 2, 0)) for i in range(nr))
+    rec.put("proc.dat", out)
+
+
+def proc_one_file(rec):
+    """Each process writes a file, and each has read it in front of that."""
+    out = proc_start() + b"".join(proc_fork(2000 + i, 100, 101 + i) for i in range(8000))
+    for k, flags in enumerate((0, 1)):
+        out += b"".join(proc_act(20000 + 10000 * k + i, 101 + i, 4, (3 + k, flags, 0), (b"/x/a", b"a")) for i in range(8000))
+    rec.put("proc.dat", out)
+
+
+def proc_long_paths(rec):
+    """Paths of many directories, which are new in each."""
+    rec.put("proc.dat", proc_start() + b"".join(
+        proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/%d" % i + b"/a" * (100 << 10), b"a")) for i in range(20)))
+
+
+def proc_chain_of_names(rec):
+    """One name becomes another one's, which becomes another one's."""
+    out = proc_start()
+    for i in range(MANY):
+        out += proc_act(2000 + 2 * i, 100, 9, (0,), (b"/x/%d" % i, b"/x/%d" % (i + 1))) + proc_act(2001 + 2 * i, 100, 10, (0,), (b"", b"/y/%d" % i, b"/y/%d" % (i + 1)))
+    rec.put("proc.dat", out)
+
+
+def proc_closes_given(rec):
+    """Each of many children closes all that it was given, with one call."""
+    out = proc_start()
+    out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/x/a", b"a")) for i in range(10000))
+    out += b"".join(proc_fork(20000 + 2 * i, 100, 101 + i) + proc_act(20001 + 2 * i, 101 + i, 5, (0, 2**32 - 1, 0)) for i in range(10000))
     rec.put("proc.dat", out)
 
 
@@ -335,7 +372,7 @@ DIRECTORIES = {
     for function in (
         unseen_calls, forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules,
         symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks,
-        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_closes, proc_renames, proc_programs, extern_lines,
+        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_pipe, proc_one_file, proc_long_paths, proc_chain_of_names, proc_closes_given, proc_closes, proc_renames, proc_programs, extern_lines,
         declared_events, declared_keys, declared_wide,
     )
 }

@@ -37,6 +37,24 @@ static void put_readers_of(struct strbuf *out, const struct executions *executio
 	}
 }
 
+uint64_t tree_count_readers(const struct files *files)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < files->nr_contents; i++) {
+		uint32_t at = files->contents[i].kind == CONTENT_PIPE ? files->contents[i].first_use
+								      : FILES_NONE;
+		uint64_t reads = 0, writes = 0;
+
+		for (; at != FILES_NONE; at = files->uses[at].next_of_content) {
+			reads += files->uses[at].read_ns != UINT64_MAX;
+			writes += files->uses[at].write_ns != UINT64_MAX;
+		}
+		nr += reads * writes;
+	}
+	return nr;
+}
+
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct strbuf *out)
 {

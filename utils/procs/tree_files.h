@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "utils/base/strbuf.h"
 #include "utils/trace/executions.h"
@@ -11,6 +12,12 @@
 
 /* A number of its own for each process, with the system's number in its lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);
+
+/* So many readers of pipes are listed for all writers; each is some 25 bytes. */
+#define TREE_READERS_MAX 4000000UL
+
+/* How many all tree_readers_json() together list, or a few more: of each pipe the writers times the readers. */
+uint64_t tree_count_readers(const struct files *files);
 
 /* ,"i":[...]: which executions of other processes have the end to read from of a pipe that the execution @at writes to. */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,

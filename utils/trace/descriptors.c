@@ -74,6 +74,8 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 {
 	bool reads = false, writes = false;
 
+	if (files_spend(files, of->now.nr) < 0)
+		return -EDQUOT;
 	for (size_t i = 0; i < of->now.nr; i++) {
 		reads |= of->now.all[i].content == content && of->now.all[i].reads;
 		writes |= of->now.all[i].content == content && of->now.all[i].writes;
@@ -117,7 +119,7 @@ int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t f
 		      uint64_t now_ns)
 {
 	struct descriptor_set *set = &of->now;
-	int ret = 0;
+	int ret = files_spend(files, set->nr);
 
 	for (size_t i = 0; i < set->nr && ret == 0;) {
 		struct descriptor gone = set->all[i];
@@ -152,25 +154,33 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 	return ret < 0 ? ret : append(&of->now, new);
 }
 
+/* That the execution has it is a use by itself. */
+static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
+		     uint32_t name, uint64_t now_ns)
+{
+	struct file_use *use;
+
+	if (is_pipe(files, it->content))
+		return 0;
+	it->use = files_use(files, of->execution, name, it->content, now_ns);
+	if (it->use == FILES_NONE)
+		return -ENOMEM;
+	use = &files->uses[it->use];
+	use->nr_open++;
+	if (it->reads)
+		use->read_ns = MIN(use->read_ns, now_ns);
+	if (it->writes)
+		use->write_ns = MIN(use->write_ns, now_ns);
+	return 0;
+}
+
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns)
 {
 	struct descriptor it = *new;
+	int ret = begin_use(files, of, &it, name, now_ns);
 
-	if (!is_pipe(files, it.content)) {
-		it.use = files_use(files, of->execution, name, it.content, now_ns);
-		if (it.use == FILES_NONE)
-			return -ENOMEM;
-
-		struct file_use *use = &files->uses[it.use];
-
-		use->nr_open++;
-		if (it.reads)
-			use->read_ns = MIN(use->read_ns, now_ns);
-		if (it.writes)
-			use->write_ns = MIN(use->write_ns, now_ns);
-	}
-	return descriptors_put(files, of, &it, now_ns);
+	return ret < 0 ? ret : descriptors_put(files, of, &it, now_ns);
 }
 
 int descriptors_dup(struct files *files, struct descriptors_of *of, uint32_t old, uint32_t new,
@@ -179,6 +189,8 @@ int descriptors_dup(struct files *files, struct descriptors_of *of, uint32_t old
 	const struct descriptor *found = find(&of->now, old);
 	struct descriptor it;
 
+	if (files_spend(files, of->now.nr) < 0)
+		return -EDQUOT;
 	if (old == new)
 		return 0;
 	if (!found)
@@ -216,10 +228,15 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 	of->since_ns = now_ns;
 	of->is_new = true;
 	for (size_t i = 0; i < parent->now.nr && ret == 0; i++) {
-		const struct descriptor *it = &parent->now.all[i];
-		uint32_t name = it->use == FILES_NONE ? FILES_NONE : files->uses[it->use].name;
+		struct descriptor it = parent->now.all[i];
+		uint32_t name = it.use == FILES_NONE ? FILES_NONE : files->uses[it.use].name;
 
-		ret = descriptors_add(files, of, it, name, now_ns);
+		/* Each number is there once, so nobody has to look. */
+		ret = files_spend(files, sizeof(it) * FILES_HELD_COST);
+		if (ret == 0)
+			ret = begin_use(files, of, &it, name, now_ns);
+		if (ret == 0)
+			ret = append(&of->now, &it);
 	}
 	return ret;
 }

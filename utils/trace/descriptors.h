@@ -53,7 +53,7 @@ void descriptors_deinit(struct descriptors *descriptors);
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
-/* All of these are 0 or -ENOMEM. */
+/* All of these are 0, -ENOMEM, or -EDQUOT: it costs more than @files may. */
 
 /* @new is what it says from now on; its use is counted already. */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,

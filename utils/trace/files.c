@@ -15,6 +15,24 @@
 /* How many directories a name is known to be in: a damaged file must not cost much more than it has. */
 #define DIRECTORIES_MAX 64
 
+/* Roughly what a name takes besides its text, and a use, with the rows of their maps; steps that it takes to find a name. */
+#define NAME_BYTES 150
+#define USE_BYTES  200
+#define FIND_COST  200
+
+bool files_is_beyond(const struct files *files)
+{
+	return files->cost_max && files->cost > files->cost_max;
+}
+
+int files_spend(struct files *files, uint64_t steps)
+{
+	if (!files->cost_max)
+		return 0;
+	files->cost += MIN(steps, files->cost_max);
+	return files_is_beyond(files) ? -EDQUOT : 0;
+}
+
 static bool starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
@@ -53,8 +71,14 @@ static uint32_t find_name(const struct files *files, const char *path)
 /* One without a place in the tree of directories. */
 static uint32_t add_name(struct files *files, const char *path)
 {
-	struct file_name *names = vec_grow(files->names, files->nr_names, sizeof(*names));
-	char *copy = strdup(path);
+	uint64_t bytes = NAME_BYTES + strlen(path);
+	struct file_name *names;
+	char *copy;
+
+	if (files_spend(files, bytes * FILES_HELD_COST) < 0)
+		return FILES_NONE;
+	names = vec_grow(files->names, files->nr_names, sizeof(*names));
+	copy = strdup(path);
 
 	if (names)
 		files->names = names;
@@ -201,6 +225,8 @@ uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_
 
 	if (found && files->uses[found - 1].content == content)
 		return found - 1;
+	if (files_spend(files, USE_BYTES * FILES_HELD_COST) < 0)
+		return FILES_NONE;
 	uses = vec_grow(files->uses, files->nr_uses, sizeof(*uses));
 	if (!uses || files->nr_uses >= FILES_NONE - 1)
 		return FILES_NONE;
@@ -274,8 +300,10 @@ static int move_below(struct files *files, uint32_t from, uint32_t to)
 	for (uint32_t at = from; (at = next_below(files, from, at)) != FILES_NONE; nr++) {
 		uint32_t *more = vec_grow(below, nr, sizeof(*below));
 
-		if (!more)
+		if (!more || files_spend(files, FILES_HELD_COST) < 0) {
+			below = more ? more : below;
 			return -ENOMEM;
+		}
 		below = more;
 		below[nr] = at;
 	}
@@ -287,6 +315,8 @@ static int move_below(struct files *files, uint32_t from, uint32_t to)
 			continue;
 		strbuf_addstr(&path, files->names[to].path);
 		strbuf_addstr(&path, files->names[below[i]].path + start);
+		if (files_spend(files, FIND_COST + path.len) < 0)
+			return -EDQUOT;
 		name = strbuf_oom(&path) ? FILES_NONE : files_name(files, strbuf_str(&path));
 		if (name == FILES_NONE)
 			return -ENOMEM;

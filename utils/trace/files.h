@@ -15,6 +15,14 @@
 #define FILES_NONE UINT32_MAX
 
 /*
+ * What reading may cost: a step is what is done with one of a row, or a sixteenth of a byte that is held. So many steps in any case, and so many for each byte of
+ * proc.dat. A file that a child is given takes some thousand steps, and so does a name that is moved with its directory.
+ */
+#define FILES_COST_MIN	 (1ULL << 31)
+#define FILES_COST_TIMES 256
+#define FILES_HELD_COST	 16 /* of a byte */
+
+/*
  * A path. Names are a tree, so that what is in a directory can be renamed with it.
  *
  * @content: what it is the name of, at the end of what was read; FILES_NONE: nothing is known, or it was removed
@@ -93,6 +101,8 @@ struct files_of_execution {
  * @of: by the number of an execution, @nr_of of them
  * @has_events: the recording tells what was done to files; without that there are only the programs that were run
  * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
+ * @is_unlimited: it may cost whatever it takes
+ * @cost_max, @cost: what it may cost, 0: there is no limit; what it has cost
  *
  * Starts as { 0 }, ends with files_deinit().
  */
@@ -108,9 +118,12 @@ struct files {
 	bool has_events;
 	struct strmap by_path;
 	struct intmap by_place;
+	bool is_unlimited;
+	uint64_t cost_max;
+	uint64_t cost;
 };
 
-/* Read @executions, and what they have done to files. As executions_load(). */
+/* Read @executions, and what they have done to files. As executions_load(); -EDQUOT with a text that names the limit. */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
 void files_deinit(struct files *files);
@@ -125,7 +138,11 @@ uint32_t files_find(const struct files *files, const char *path);
 /* Whether others can have it now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
-/* For who reads recordings: each negative is -ENOMEM. */
+/* For who reads recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the limit there is FILES_NONE, too. */
+
+/* It costs so many steps. 0, or -EDQUOT: it is beyond the limit. */
+int files_spend(struct files *files, uint64_t steps);
+bool files_is_beyond(const struct files *files);
 
 /* The name @path, new if need be; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "utils/base/compiler.h"
 #include "utils/base/vec.h"
+#include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 #include "utils/trace/descriptors.h"
 
@@ -337,6 +340,18 @@ static void close_all(struct files *files, const struct executions *executions)
 	}
 }
 
+/* Children have what their parents had, and names move with their directories: that is the square of what is said. */
+static void set_limit(struct files *files, const char *dir)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	struct stat status = { 0 };
+	uint64_t bytes;
+
+	strbuf_addf(&path, "%s/" DATADIR_PROCESSES, dir);
+	bytes = stat(strbuf_str(&path), &status) == 0 ? status.st_size : 0;
+	files->cost_max = files->is_unlimited ? 0 : MAX(FILES_COST_MIN, bytes * FILES_COST_TIMES);
+}
+
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err)
 {
@@ -345,13 +360,24 @@ int files_load(struct files *files, struct executions *executions, const char *d
 		.files = files,
 		.is_big_endian = is_big_endian,
 	};
-	int ret = executions_load_watched(executions, dir, is_big_endian, &load.watcher, broken,
-					  err);
+	int ret;
 
+	set_limit(files, dir);
+	ret = executions_load_watched(executions, dir, is_big_endian, &load.watcher, broken, err);
 	if (ret == 0) {
 		ret = descriptors_settle_all(files, &load.descriptors);
 		if (ret < 0)
 			err_set_errno(err, ret, "cannot read '%s'", dir);
+	}
+	if (ret < 0 && files_is_beyond(files)) {
+		err_clear(err);
+		ret = err_set(err, -EDQUOT,
+			      "cannot read '%s/" DATADIR_PROCESSES
+			      "': what processes do to files there, and what "
+			      "their children are given, takes more than %" PRIu64
+			      " steps, which is the limit for a file of this size; if you trust "
+			      "it, use --no-limit",
+			      dir, files->cost_max);
 	}
 	close_all(files, executions);
 	descriptors_deinit(&load.descriptors);

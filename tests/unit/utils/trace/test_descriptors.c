@@ -1,6 +1,8 @@
 /* Which descriptors a process has, and what that says of its uses of files. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+
 #include "tests/unit/lib/filestext.h"
 #include "utils/trace/descriptors.h"
 
@@ -232,6 +234,24 @@ static void a_pipe_is_used_since_the_first_time(void **state)
 	check_uses("0 - #0 30-30 w20 o1\n");
 }
 
+/* A child that has what its parent has costs as much as it has. */
+static void what_it_may_cost(void **state)
+{
+	struct descriptors_of *of = descriptors_get(&all, 5, 0);
+	int nr = 0;
+
+	for (uint32_t fd = 0; fd < 10; fd++)
+		add(of, fd, "/a", "r", 10);
+	files.cost_max = 200000;
+	while (descriptors_fork(&files, &all, of, 100 + nr, nr + 1, 20) == 0)
+		nr++;
+	/* One use each, and ten copies. */
+	assert_in_range(nr, 30, 40);
+	assert_true(files_is_beyond(&files));
+	assert_int_equal(descriptors_close(&files, of, 3, 3, 30), -EDQUOT);
+	assert_int_equal(descriptors_dup(&files, of, 3, 4, 30), -EDQUOT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +272,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pipe_is_used_since_the_first_time, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(what_it_may_cost, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Names, contents and uses of files: what each step leaves behind. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+
 #include "tests/unit/lib/filestext.h"
 
 static struct files files;
@@ -258,6 +260,39 @@ static void what_is_left_at_the_end(void **state)
 	assert_false(files_is_left(&files, a));
 }
 
+/* Names, uses and what is moved are counted; beyond the limit nothing is made, and it is told from short memory. */
+static void what_it_may_cost(void **state)
+{
+	char path[64];
+	uint32_t dir;
+
+	name("/a/b");
+	assert_int_equal(files_spend(&files, 1 << 30), 0);
+	assert_int_equal(files.cost, 0);
+	files.cost_max = 85000;
+	dir = name("/d");
+	for (int i = 0; i < 10; i++) {
+		snprintf(path, sizeof(path), "/d/%d", i);
+		assert_int_not_equal(content(path), FILES_NONE);
+	}
+	assert_in_range(files.cost, 11 * 2400, 11 * 3000);
+	/* Known ones cost nothing. */
+	name("/d/3");
+	assert_in_range(files.cost, 11 * 2400, 11 * 3000);
+	assert_int_not_equal(files_use(&files, 0, dir, content("/d/1"), 10), FILES_NONE);
+	assert_in_range(files.cost, 11 * 2400 + 3200, 11 * 3000 + 3200);
+	assert_int_equal(files_rename(&files, dir, name("/e")), 0);
+	assert_false(files_is_beyond(&files));
+	assert_int_equal(files_rename(&files, files_name(&files, "/e"), name("/f")), -ENOMEM);
+	assert_true(files_is_beyond(&files));
+	assert_int_equal(files_name(&files, "/g"), FILES_NONE);
+	assert_int_equal(files_use(&files, 1, dir, 0, 10), FILES_NONE);
+	assert_int_equal(files_spend(&files, 1), -EDQUOT);
+	/* However much it would be. */
+	assert_int_equal(files_spend(&files, UINT64_MAX), -EDQUOT);
+	assert_true(files_is_beyond(&files));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +312,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(two_names_change_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_left_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_it_may_cost, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
