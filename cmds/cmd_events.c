@@ -77,7 +77,8 @@ static const struct events_word words[] = {
 	{ "list", .choose = list },
 	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
 	{ "export", .options = { "as", "calls", "bare" }, .choose = export_as },
-	{ "import", .options = { "into", "common" }, .check = events_import_check, .run = import },
+	{ "import", .options = { "into", "common", "no-limit" }, .check = events_import_check,
+	  .run = import },
 	{ "check", .run = events_log_check },
 	{ "check-sources", .run = events_sources_check },
 };

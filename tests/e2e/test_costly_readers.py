@@ -114,6 +114,15 @@ def test_etrace(kind, workdir):
     assert check("events", "export", "--as=etrace", "-d", "data")[0] == 0
 
 
+def test_etrace_without_limit(workdir):
+    """Whoever trusts the text has it read. Only import has the option."""
+    Path("text").write_bytes(costly_text.ETRACES["empty-arguments"]())
+    status, text = check("events", "import", "--no-limit", "-d", "data", "text")
+    assert status == 0, text[-2000:]
+    assert Path("data/proc.dat").stat().st_size > 100 << 20
+    assert "option '--no-limit' means nothing for events list" in utrail("events", "list", "--no-limit", "-d", "data").must(2).err
+
+
 @pytest.mark.parametrize("kind", costly_text.POSIX_LOGS)
 def test_posix_log(kind, workdir):
     Path("log").write_bytes(costly_text.POSIX_LOGS[kind]())
@@ -136,13 +145,12 @@ RESPONSES = {
     "circle": ("@r", 1),
     "doubling": ("@r @r", 1),
     "words": ("a " * (1 << 20), 1),
-    "many-commands": ("a.c " + "x" * (3 << 20), 80),
+    "many-commands": ("a.c " + "x" * (3 << 20), 34),
     "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1),
 }
 
 
-@pytest.mark.parametrize("kind", RESPONSES)
-def test_response_files(kind, workdir):
+def write_build(kind):
     content, nr = RESPONSES[kind]
     Path("bin").mkdir()
     Path("bin/gcc").write_text("#!/bin/true\n")
@@ -150,7 +158,20 @@ def test_response_files(kind, workdir):
     Path("r").write_text(content)
     Path("go").write_text(f"#!/bin/sh\ni=0\nwhile [ $i -lt {nr} ]; do bin/gcc -c @r -o $i.o; i=$((i + 1)); done\n")
     Path("go").chmod(0o755)
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+def test_response_files(kind, workdir):
+    write_build(kind)
     status, text = check("build", "-o", "cc.json", "./go")
     assert status == 0, text[-2000:]
     if kind in ("many-commands", "sources"):
         assert "commands are left out" in text and "200 MB, which is the limit" in text and "use --no-limit" in text, text[-2000:]
+
+
+def test_build_without_limit(workdir):
+    """Whoever trusts the build has all commands."""
+    write_build("many-commands")
+    result = utrail("build", "--no-limit", "-o", "cc.json", "./go").must()
+    assert "left out" not in result.err, result.err
+    assert Path("cc.json").read_text().count('"file"') == 34
