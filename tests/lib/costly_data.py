@@ -200,22 +200,39 @@ def perf_switches(rec):
             struct.pack("<IHHIIQ", 14, 0x2000 * (i & 1), 24, 100, 100, 2000 + 64 * i + cpu) for i in range(2000)))
 
 
-def kernel_tasks(rec):
-    """Tracepoints of another task each."""
-    number = next(iter(kernel.event_ids().values()))
+def kernel_pages(rec, record, nr=60):
+    """500 pages with @nr records each, which @record(page, number) puts."""
     pages = bytearray()
-    for page in range(500):
-        page = kernel.Page(2000 + 300 * page)
-        for i in range(250):
-            page.record(page.time + i, number, 1 + page.time + i)
+    for i in range(500):
+        page = kernel.Page(2000 + 300 * i)
+        for k in range(nr):
+            record(page, i * nr + k)
         pages += page.pack()
     rec.put("kernel_header", kernel.header())
     rec.put("kernel-cpu0.dat", pages)
 
 
+def kernel_tasks(rec):
+    """Tracepoints of another task each."""
+    enter = kernel.event_ids()["raw_syscalls:sys_enter"]
+    kernel_pages(rec, lambda page, i: page.record(page.now + 1, enter, 1000 + i, bytes(56)))
+
+
+def kernel_known_task(rec):
+    """Tracepoints of a task that is known, as many as there is room for."""
+    enter = kernel.event_ids()["raw_syscalls:sys_enter"]
+    kernel_pages(rec, lambda page, i: page.record(page.now + 1, enter, 100, bytes(56)))
+
+
+def kernel_calls(rec):
+    """Calls of the kernel within each other, none of which returns."""
+    entry = kernel.event_ids()["ftrace:funcgraph_entry"]
+    kernel_pages(rec, lambda page, i: page.record(page.now + 1, entry, 100, struct.pack("<QI", 0xFFFFFFFF81000000 + i, i)), 150)
+
+
 def kernel_names(rec):
     """Symbols of the kernel: one address, as many names."""
-    kernel_tasks(rec)
+    kernel_calls(rec)
     rec.put("kallsyms", "".join(f"ffffffff81000000 T f{i}\n" for i in range(100000)))
 
 
@@ -371,7 +388,7 @@ DIRECTORIES = {
     function.__name__.replace("_", "-"): function
     for function in (
         unseen_calls, forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules,
-        symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks,
+        symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks, kernel_known_task, kernel_calls,
         kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_pipe, proc_one_file, proc_long_paths, proc_chain_of_names, proc_closes_given, proc_closes, proc_renames, proc_programs, extern_lines,
         declared_events, declared_keys, declared_wide,
     )

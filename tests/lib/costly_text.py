@@ -141,4 +141,24 @@ def posix_small():
     return posix_log([(64, b"")] * 60000)
 
 
-POSIX_LOGS = {"names": posix_names, "data": posix_data, "small": posix_small}
+def posix_escaped_data():
+    """Bytes that need escaping, in records as long as a log may have them, of events with the longest names."""
+    return posix_log([(65 + i % 511, b"\x1b" * 4096) for i in range(1000)], b"\xff" * 255)
+
+
+def posix_unknown():
+    """Events of numbers that have no name."""
+    return posix_log([(2000 + i, b"") for i in range(60000)])
+
+
+def posix_backwards():
+    """Each record is older than the one before, and another thread's: its head says so."""
+    log = bytearray(posix_log([(65, b"")] * 60000))
+    for i in range(60000):
+        struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 8, 10**18 - i)
+        struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 32, i)
+    return bytes(log)
+
+
+POSIX_LOGS = {"names": posix_names, "data": posix_data, "small": posix_small, "escaped-data": posix_escaped_data, "unknown": posix_unknown,
+              "backwards": posix_backwards}
