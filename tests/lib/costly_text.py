@@ -29,7 +29,23 @@ def log_same_keys():
     return b"".join(b"2026-11-23 09:30:01.%06d A" % i + b" K=1" * 15000 + b"\n" for i in range(60))
 
 
-LOGS = {"names": log_names, "tasks": log_tasks, "backwards": log_backwards, "keys": log_keys, "same-keys": log_same_keys}
+def log_empty_lines():
+    """Each is wrong."""
+    return log_names()[:1000] + b"\n" * 1000000
+
+
+def log_long_line():
+    """One value of megabytes, of bytes that need escaping."""
+    return b"2026-11-23 09:30:01.000001 A K=" + b"%1b" * 1000000 + b"\n" + log_names()
+
+
+def log_long_names():
+    """Another name in each line, each as long as a short message."""
+    return "".join(f"2026-11-23 09:30:01.{i:06d} {'E' * 190}{i} K=1\n" for i in range(MANY)).encode()
+
+
+LOGS = {"names": log_names, "tasks": log_tasks, "backwards": log_backwards, "keys": log_keys, "same-keys": log_same_keys,
+        "empty-lines": log_empty_lines, "long-line": log_long_line, "long-names": log_long_names}
 
 
 def line(task, number, text):
