@@ -45,6 +45,8 @@ struct queued {
  * @nr_taken: the first ones were taken, and stay where they are
  * @is_wanted: what there is for the task is kept
  * @is_unsorted: a time went backwards
+ * @looked_ns, @is_off, @back_ns: of a recording that grows: until when it was looked for the first return to the CPU, whether the task was off it
+ *                               then, and when it came back; 0: it has not yet
  */
 struct queue {
 	struct queued *events;
@@ -53,6 +55,9 @@ struct queue {
 	size_t nr_taken;
 	bool is_wanted;
 	bool is_unsorted;
+	bool is_off;
+	uint64_t looked_ns;
+	uint64_t back_ns;
 };
 
 /* What there was of a task, when all was looked at once. @nr_calls: of these @nr calls of the kernel. */

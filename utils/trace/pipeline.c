@@ -210,6 +210,27 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
+ * When the task of @queue first came back to the CPU, by events up to @known_ns. Lanes take them: the one of leaving may be gone when the
+ * one of coming back is there.
+ */
+static void look_for_return(struct queue *queue, uint64_t known_ns)
+{
+	for (size_t i = 0; i < queue->nr && !queue->back_ns; i++) {
+		const struct queued *event = &queue->events[i];
+
+		if (event->time_ns > known_ns)
+			break;
+		if (event->time_ns < queue->looked_ns || event->type <= EVENT_EXIT ||
+		    (event->type == EVENT_POINT && event_id_is_of_kernel(event->addr)))
+			continue;
+		if (event->type == EVENT_SCHED_IN && queue->is_off)
+			queue->back_ns = event->time_ns;
+		queue->is_off = event->type == EVENT_SCHED_OUT;
+		queue->looked_ns = event->time_ns;
+	}
+}
+
+/*
  * What "elapsed" counts from: the first record. Where events are kept, the end of the first time
  * off the CPU, and the first call of the kernel, count too, as with the peer; a range counts from records only.
  */
@@ -218,23 +239,12 @@ static void note_first_sched(struct pipeline *pipe)
 	for (size_t i = 0; pipe->surveys && i < pipe->data->nr_tasks; i++)
 		pipe->first_ns = MIN(pipe->first_ns, MIN(pipe->surveys[i].first_back_ns,
 							 pipe->surveys[i].first_call_ns));
-	/* Of a recording that grows it is all there so far. */
 	for (size_t i = 0; !pipe->surveys && i < pipe->feed.nr_queues; i++) {
-		const struct queue *queue = &pipe->feed.queues[i];
-		bool is_out = false;
+		struct queue *queue = &pipe->feed.queues[i];
 
-		for (size_t k = 0; k < queue->nr; k++) {
-			const struct queued *event = &queue->events[k];
-
-			if (event->time_ns >= pipe->first_ns)
-				break;
-			if (event->type <= EVENT_EXIT ||
-			    (event->type == EVENT_POINT && event_id_is_of_kernel(event->addr)))
-				continue;
-			if (event->type == EVENT_SCHED_IN && is_out)
-				pipe->first_ns = event->time_ns;
-			is_out = event->type == EVENT_SCHED_OUT;
-		}
+		look_for_return(queue, pipe->known_ns);
+		if (queue->back_ns)
+			pipe->first_ns = MIN(pipe->first_ns, queue->back_ns);
 	}
 }
 

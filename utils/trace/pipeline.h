@@ -148,6 +148,7 @@ struct lane {
  * @start_ns, @stop_ns: the range in the recording's time
  * @first_ns: the first time of the recording, where "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
+ * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is settled
  * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so that the scheduler's
  *                    events must wait for the next record
  * @config: as given; what stg_filter does is taken out of it when @is_filtered
@@ -183,6 +184,7 @@ struct pipeline {
 	uint64_t stop_ns;
 	uint64_t first_ns;
 	uint64_t limit_ns;
+	uint64_t known_ns;
 	bool has_late_entries;
 	size_t batch;
 	int *open_fds; /* by index of tasks, between finding the first record and opening lanes */

@@ -99,10 +99,13 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first record of all is settled when it is in the part that is complete. */
-	if (pipe->first_ns > pipe->limit_ns)
-		ret = pipeline_find_start(pipe, err);
+	/* The first time of all is settled when it is in the part that is complete. */
+	bool is_settled = pipe->first_ns <= pipe->known_ns;
+
 	pipe->limit_ns = until_ns;
+	pipe->known_ns = MIN(until_ns, pipe->feed.complete_ns);
+	if (!is_settled)
+		ret = pipeline_find_start(pipe, err);
 	for (size_t i = 0; ret == 0 && i < pipe->nr_lanes; i++)
 		ret = refresh(&pipe->lanes[i], err);
 	return ret < 0 ? ret : more;

@@ -271,6 +271,29 @@ static void session_while_looking(void **state)
 	assert_string_equal(strbuf_str(&out), "100:a{b{c{");
 }
 
+/* What is looked at ends between leaving the CPU and coming back, while the first call is in the file already. */
+static void elapsed_counts_from_the_first_return_to_the_cpu(void **state)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&rec, 100, "a{b{}}", 1000);
+	perf_add_sched(&perf, 'o', 100, 500);
+	perf_add_sched(&perf, 'i', 100, 900);
+	perf_add_sched(&perf, 'o', 100, 950);
+	perf_add_sched(&perf, 'i', 100, 980);
+	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	recording_finish(&rec);
+	withdraw(&files[0], "perf-cpu0.dat");
+	bring(&files[0], perf.len / 4);
+	open_growing();
+	follow(600);
+	bring(&files[0], SIZE_MAX);
+	follow(910);
+	follow(970);
+	follow(UINT64_MAX);
+	assert_int_equal(pipe_.first_ns, 900);
+}
+
 static void tasks_never_move(void **state)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
@@ -341,6 +364,7 @@ int main(void)
 		TEST(depth_and_range),
 		TEST(order_is_kept),
 		TEST(session_while_looking),
+		TEST(elapsed_counts_from_the_first_return_to_the_cpu),
 		TEST(tasks_never_move),
 		TEST(bad_lines),
 		TEST(not_there),
