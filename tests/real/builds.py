@@ -9,7 +9,8 @@ What is checked for each:
   - clang-check finds its way with it
   - bear(1), if it is there, knows of no source that we do not know of. What both took is printed, against the build alone.
 
-Skipped (status 77) without a network, with the reason, as real.py.
+Skipped (status 77) without a network, with the reason, as real.py; and those of autotools, which take minutes to configure several times, unless
+$UTRAIL_TEST_MATRIX is "full".
 """
 
 import json
@@ -175,8 +176,14 @@ def check(name):
     say(f"  {took / alone:.2f} times the build alone" + (f", bear {bear / alone:.2f}" if bear else ""))
 
 
+LONG = ("fribidi", "libconfig")
+
+
 def main():
     for name in sys.argv[1:] or PACKAGES:
+        if name in LONG and os.environ.get("UTRAIL_TEST_MATRIX") != "full":
+            print(f"skipped: {name} takes minutes: misc/test.sh matrix has it")
+            sys.exit(SKIP)
         check(name)
 
 
