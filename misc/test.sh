@@ -1,7 +1,7 @@
 #!/bin/bash
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it but the stages steering, shipped and matrix, of which there are short forms in e2e and real
+#   misc/test.sh            all of it but the stages steering, shipped and matrix, of which there are short forms in the other stages
 #   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross sanitize kernel steering shipped matrix
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
