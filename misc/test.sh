@@ -268,7 +268,7 @@ stage_steering() {
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/test_control_patch.py -k many_changes
 }
 
-# Every sample program once, and a sixth of what else e2e has, under the sanitizers. The probe itself is built without
+# Every sample program once, and a twelfth of what else e2e has, under the sanitizers. The probe itself is built without
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
 stage_sanitize() {
@@ -278,7 +278,7 @@ stage_sanitize() {
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--suite unit --suite fuzz
-	part=6
+	part=12
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
 	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once UTRAIL_TEST_PART=$part suite e2e-sanitize pytest tests/e2e \
