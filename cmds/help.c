@@ -10,7 +10,7 @@
 #include "config.h"
 
 #define HELP_COLUMN    30
-/* Where there is no room for two columns, texts have lines of their own. */
+/* A terminal that is narrower than this has one column: the text of an option is in the line after its name. */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
 /* Where nobody knows how wide the terminal is; and what is still a line to read. */
@@ -75,7 +75,7 @@ static void add_wrapped(const char *text, size_t first, size_t width, struct str
 	strbuf_addch(out, '\n');
 }
 
-/* What stands in the line since @start gets @text at its right, at @column, or below. */
+/* Put @text at @column of the line that begins at @start of @out; in the next line when what is there is too long. */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)
 {
@@ -122,7 +122,7 @@ static void add_examples(const struct help_often *often, size_t width, struct st
 		size_t start = out->len;
 
 		strbuf_addf(out, "  utrail %s", often->examples[i][0]);
-		/* What it is for is worth half of the line. */
+		/* The explanation gets half of the line at least, or a line of its own. */
 		add_right(start, often->examples[i][1], column > width / 2 ? HELP_INDENT : column,
 			  width, out);
 	}
@@ -169,7 +169,7 @@ static void add_often(const struct help_often *often, const struct cmd *cmd, siz
 	}
 }
 
-/* What --format=WORD may be: more than the option's own line has room for. */
+/* All words of --format, which the option's own line has no room for. */
 static void add_formats(size_t width, struct strbuf *out)
 {
 	struct strbuf words cleanup_strbuf = { 0 };

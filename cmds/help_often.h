@@ -1,4 +1,4 @@
-/* What people ask a command for most often: the beginning of its help. */
+/* Examples and frequent options of each command, with which its help begins. */
 #ifndef UTRAIL_CMDS_HELP_OFTEN_H
 #define UTRAIL_CMDS_HELP_OFTEN_H
 
@@ -17,7 +17,7 @@ struct help_often {
 	const char *often[HELP_OFTEN_MAX + 1];
 };
 
-/* Of @cmd; NULL: of utrail itself. */
+/* The row of @cmd, or of utrail itself when @cmd is NULL. NULL: there is none. */
 const struct help_often *help_often_of(const struct cmd *cmd);
 
 #endif

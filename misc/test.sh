@@ -250,8 +250,8 @@ begin_kernel() {
 	kernel_job=$!
 }
 
-# What other stages take in turn, whole: each sample program in each form from each compiler and with each option, real programs by each
-# method, more builds, each test under the sanitizers, those of units by clang, all machines.
+# All that other stages take in turn: sample programs in each form, from each compiler, with each option; real programs by each method; all
+# builds; all end-to-end tests under the sanitizers; unit tests by clang; all machines.
 stage_matrix() {
 	[ -x build/utrail ] || stage_gcc || return
 	export UTRAIL_TEST_MATRIX=full

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many lists words are kept in, and how long the eye has for each hundredth part. */
+/* The number of lists that words are kept in; the pause after each hundred words, in microseconds. */
 #ifndef LISTS
 #define LISTS 1
 #endif

@@ -23,7 +23,7 @@ def pytest_report_header():
 
 
 def one_in(part, items):
-    """Every so manieth of @items, the same ones each time, whatever comes before them. Of test_trees.py, which has each sample program, all."""
+    """One in @part of @items, chosen by its name, so that other tests make no difference; and all of test_trees.py, which has each sample program."""
     return [item for item in items if item.path.name == "test_trees.py" or zlib.crc32(item.nodeid.encode()) % part == 0]
 
 

@@ -16,11 +16,12 @@ INPUT_MAX_BYTES = 16 << 20
 READERS = [["report"], ["graph"], ["replay"], ["info"], ["dump"], ["dump", "--format=chrome"], ["dump", "--format=folded"]]
 JSON, DEPS = (["build", f"--as={name}", "-o", f"o.{name}"] for name in ("json", "deps"))
 OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"], JSON, DEPS]
-# Who refuses which of them, and what the limit is of.
+STEPS = "steps, which is the limit for a file of this size; if you trust it, use --no-limit"
+# Files that a command refuses: these commands, and words of the message.
 REFUSED = {
-    "proc-descriptors": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
-    "proc-renames": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
-    "proc-long-paths": ([JSON, DEPS], "steps, which is the limit for a file of this size; if you trust it, use --no-limit"),
+    "proc-descriptors": ([JSON, DEPS], STEPS),
+    "proc-renames": ([JSON, DEPS], STEPS),
+    "proc-long-paths": ([JSON, DEPS], STEPS),
     "proc-pipe": ([JSON], "readers of pipes, which is the limit; if you trust it, use --no-limit"),
     "proc-programs": ([DEPS], "says nothing of files"),
     "proc-closes-given": ([JSON, DEPS, ["events", "export", "--as=etrace"]], "which is the limit"),

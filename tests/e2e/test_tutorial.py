@@ -12,7 +12,7 @@ from tools import BUILD, TOP, run
 PAGE = TOP / "doc/man/utrail-tutorial.7.in"
 TEXT = Path("/usr/share/common-licenses/GPL-3")
 
-# What no two runs have in common, and a letter for it.
+# Times, addresses and numbers differ from run to run: a letter stands for them.
 CHANCE = [
     (r"[-+]?\d+\.\d{3} (us|ms|s)\b", "T"),
     (r"\b\d+\.\d{9}\b", "S"),
@@ -55,7 +55,7 @@ def test_each_command_says_what_the_page_says(workdir):
         if typed == "utrail report":
             has_events = "linux:schedule" in result.out
         for line in expected:
-            # Who may not see the scheduler sees no sleep, and what sleeps in one line.
+            # Without the scheduler's events there is no sleep, and usleep() has one line.
             if line == "..." or (not has_events and re.search("linux:|usleep", line)):
                 continue
             assert without_chance(line) in got, f"$ {typed}\n{result.out}\n--- the page says\n{line}"
