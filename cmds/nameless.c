@@ -24,6 +24,16 @@ static size_t count_shown(const struct module_set *set, const struct module *mod
 	return nr;
 }
 
+static const char *why_and_what_helps(const struct module *mod)
+{
+	if (!mod->sym_name)
+		return "the recording has no symbols of that file, and the file is no longer the "
+		       "one that was recorded. Record again, or take the names from the .sym "
+		       "files of a recording of the same build: --with-syms=DIR";
+	return "the recording has no symbols of that file. Record it as it is before 'strip', or "
+	       "take the names from the .sym files of such a recording: --with-syms=DIR";
+}
+
 void nameless_warn(const struct opts *opts, const struct trace_data *data)
 {
 	const struct module_set *set = &data->modules;
@@ -37,11 +47,8 @@ void nameless_warn(const struct opts *opts, const struct trace_data *data)
 		size_t nr = count_shown(set, mod);
 
 		if (nr)
-			msg_warn(&opts->msg,
-				 "%zu function%s of '%s' %s shown by address: the recording has no "
-				 "symbols of that file. Record it as it is before 'strip', or take "
-				 "the names from the .sym files of such a recording: "
-				 "--with-syms=DIR",
-				 nr, nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are");
+			msg_warn(&opts->msg, "%zu function%s of '%s' %s shown by address: %s", nr,
+				 nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are",
+				 why_and_what_helps(mod));
 	}
 }

@@ -1,6 +1,7 @@
 """Functions by the names that people say, whatever compilers have made of them; and calls that forks inherit."""
 
 import json
+import os
 import re
 import signal
 from pathlib import Path
@@ -184,3 +185,19 @@ def test_stripped(workdir):
         assert named.err == "" and "main" in named.out, (command, named.err)
     assert utrail("replay", "-d", "whole").must().err == ""
     assert utrail("info").must().err == ""
+
+
+@pytest.mark.parametrize("build_id", ["sha1", "none"])
+def test_no_symbols_saved(workdir, build_id):
+    """A recorder that is killed may have saved records, and no symbols: they come from the program, while it is the same."""
+    Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
+    run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
+    utrail("record", "--no-libcall", "./shop").must()
+    os.unlink("uftrace.data/shop.sym")
+    same = utrail("report").must()
+    assert (re.findall(r"\S+$", same.out, re.M)[-2:] == ["main", "f"], same.err) == ((True, "") if build_id == "sha1" else (False, same.err))
+    Path("shop.c").write_text("__attribute__((noipa)) int g(int n) { return n; }\nint main(void) { return g(g(1)) - 1; }\n")
+    run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
+    other = utrail("report").must()
+    told = rf"WARN: 2 functions of '{workdir}/shop' are shown by address: .* the file is no longer the one that was recorded.*: --with-syms=DIR\n"
+    assert "main" not in other.out and re.fullmatch(told, other.err), (other.out, other.err)

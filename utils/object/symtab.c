@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/object/build_id.h"
 #include "utils/object/debug_file.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
@@ -115,16 +116,13 @@ static int add_named(const struct elf_file *file, const char *path, struct symta
 	return rc < 0 ? rc : add_section(file, SHT_DYNSYM, file->base, out);
 }
 
-int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err)
+static int load(const struct elf_file *file, const char *path, struct symtab *out,
+		struct uft_err *err)
 {
-	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
-	int rc = elf_file_open(&file, path, err);
+	int rc = add_named(file, path, out);
 
-	if (rc < 0)
-		return rc;
-	rc = add_named(&file, path, out);
 	if (rc == 0)
-		rc = plt_add_symbols(&file, out);
+		rc = plt_add_symbols(file, out);
 	if (rc == 0)
 		rc = symtab_sort(out);
 	if (rc < 0) {
@@ -132,4 +130,28 @@ int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err
 		return err_set_errno(err, rc, "cannot load the symbols of '%s'", path);
 	}
 	return 0;
+}
+
+int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	int rc = elf_file_open(&file, path, err);
+
+	return rc < 0 ? rc : load(&file, path, out, err);
+}
+
+int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
+			    struct uft_err *err)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	char hex[BUILD_ID_HEX_SIZE];
+	int rc = elf_file_open(&file, path, NULL);
+
+	if (rc == 0) {
+		elf_build_id(&file, hex);
+		rc = strcmp(hex, build_id) == 0 ? load(&file, path, out, NULL) : -ESTALE;
+	}
+	if (rc == -ENOMEM)
+		return err_set_errno(err, rc, "cannot load the symbols of '%s'", path);
+	return rc == 0;
 }

@@ -14,6 +14,7 @@
 #include "utils/format/kallsyms.h"
 #include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
+#include "utils/object/symtab.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
 
@@ -130,6 +131,9 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 		mod->sym_dir = set->dir;
 		ret = sym_dir_load(mod->sym_dir, &query, &mod->symtab, &mod->sym_name, err);
 	}
+	/* A recorder that was killed may have saved records, and no symbols yet. */
+	if (ret == 0 && mod->build_id[0])
+		ret = object_symtab_load_same(mod->path, mod->build_id, &mod->symtab, err);
 	return ret;
 }
 
