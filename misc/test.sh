@@ -199,12 +199,12 @@ cross_machine() {
 # The reader, built for machines that there is no probe for yet (misc/cross), under qemu: its tests, and what it shows of this
 # machine's recordings. Two machines at a time: the one links, is set up or has its longest test left while the other compiles.
 # Their libraries are fetched all at once, which is waiting for a server.
-# One of 64 bits, and one of 32; in the stage matrix all that there are.
-stage_cross() {
+# One of 64 bits, and one of 32; in the stage matrix all that there are. A shell of its own: it waits for its own jobs alone.
+stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages
 	mkdir -p "$logs/build-cross"
-	[ -x build/tests/cross/show ] || stage_gcc || return
+	[ -x build/tests/cross/show ] || stage_gcc || exit
 	wanted="aarch64 arm"
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || wanted=$(basename -s .ini misc/cross/*.ini)
 	for machine in $wanted; do
@@ -225,7 +225,7 @@ stage_cross() {
 	done
 	wait
 	UTRAIL_CROSS=$machines suite reading pytest tests/cross
-}
+)
 
 # Calls of the kernel, in a virtual machine with Debian's own.
 stage_kernel() {
@@ -276,8 +276,9 @@ stage_sanitize() {
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
+	# A test that makes thousands of processes' pages takes ten times as long as in the other builds.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
-		--suite unit --suite fuzz
+		--timeout-multiplier 4 --suite unit --suite fuzz
 	part=12
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
 	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
