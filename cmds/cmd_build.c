@@ -12,6 +12,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
 #include "utils/base/outfile.h"
 #include "utils/procs/compdb.h"
 #include "utils/procs/tree.h"
@@ -161,10 +162,36 @@ static void warn_about_commands(const struct opts *opts, const struct compdb *db
 			 db->nr_not_text);
 }
 
+static int write_fd(void *self, const void *data, size_t len)
+{
+	return fd_write_all(*(int *)self, data, len);
+}
+
+/* Who ends the command looks for its errors. */
+static int write_stdout(void *self, const void *data, size_t len)
+{
+	fwrite(data, 1, len, stdout);
+	return 0;
+}
+
+/* The text is never in memory as a whole: entries are there already. */
+static int write_entries(const struct opts *opts, const struct compdb *db, struct uft_err *err)
+{
+	struct outfile out cleanup_outfile = OUTFILE_CLOSED;
+	bool is_file = !is_stdout(opts);
+	int ret = is_file ? outfile_open(&out, output_name(opts), 0644, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	ret = is_file ? compdb_write(db, write_fd, &out.fd) : compdb_write(db, write_stdout, NULL);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write '%s'", output_name(opts));
+	return is_file ? outfile_publish(&out, err) : 0;
+}
+
 static int write_compdb(const struct opts *opts, struct compdb *db,
 			const struct executions *executions, struct uft_err *err)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
 	size_t nr_earlier = db->nr;
 	int ret = compdb_add_executions(db, executions);
 
@@ -179,10 +206,7 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 		if (is_there)
 			return 0;
 	}
-	compdb_write(db, &text);
-	if (strbuf_oom(&text))
-		return err_set_errno(err, -ENOMEM, "cannot make '%s'", output_name(opts));
-	return write_output(opts, &text, err);
+	return write_entries(opts, db, err);
 }
 
 static int write_tree(const struct opts *opts, const struct executions *executions,

@@ -147,21 +147,32 @@ def test_database(kind, workdir):
         assert status == 0, text[-2000:]
 
 
+# What is in the file that each command names, how many commands there are, other files.
 RESPONSES = {
-    "circle": ("@r", 1),
-    "doubling": ("@r @r", 1),
-    "words": ("a " * (1 << 20), 1),
-    "many-commands": ("a.c " + "x" * (3 << 20), 34),
-    "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1),
+    "circle": ("@r", 1, {}),
+    "doubling": ("@r @r", 1, {}),
+    "words": ("a " * (1 << 20), 1, {}),
+    "many-commands": ("a.c " + "x" * (3 << 20), 34, {}),
+    "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1, {}),
+    # A circle with many words beside it: each time round they could be taken again.
+    "chain": ("@s @w", 1, {"s": "@s", "w": "a " * (1 << 20)}),
+    "missing": ("@x " * (1 << 20), 2, {}),
+    "too-large": ("@b " * 2000, 2, {"b": "x" * (5 << 20)}),
+    # Each byte becomes six.
+    "controls": ("a.c -D" + "\x01" * (3 << 20), 11, {}),
+    # Each is compared with all that take a word.
+    "options": ("-a " * (1 << 20), 2, {}),
 }
+RESPONSES_BEYOND = ("many-commands", "sources", "controls")
 
 
 def write_build(kind):
-    content, nr = RESPONSES[kind]
+    content, nr, others = RESPONSES[kind]
     Path("bin").mkdir()
     Path("bin/gcc").write_text("#!/bin/true\n")
     Path("bin/gcc").chmod(0o755)
-    Path("r").write_text(content)
+    for name, text in ({"r": content} | others).items():
+        Path(name).write_text(text)
     Path("go").write_text(f"#!/bin/sh\ni=0\nwhile [ $i -lt {nr} ]; do bin/gcc -c @r -o $i.o; i=$((i + 1)); done\n")
     Path("go").chmod(0o755)
 
@@ -171,7 +182,7 @@ def test_response_files(kind, workdir):
     write_build(kind)
     status, text = check("build", "-o", "cc.json", "./go")
     assert status == 0, text[-2000:]
-    if kind in ("many-commands", "sources"):
+    if kind in RESPONSES_BEYOND:
         assert "commands are left out" in text and "200 MB, which is the limit" in text and "use --no-limit" in text, text[-2000:]
 
 

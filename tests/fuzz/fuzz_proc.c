@@ -56,6 +56,12 @@ static void check_executions(const struct executions *got)
 	}
 }
 
+static int put_piece(void *self, const void *data, size_t len)
+{
+	strbuf_add(self, data, len);
+	return 0;
+}
+
 static void show_executions(const char *dir, bool big)
 {
 	struct executions got cleanup_executions = { 0 };
@@ -68,7 +74,7 @@ static void show_executions(const char *dir, bool big)
 	fuzz_check_error(ret < 0, &err);
 	check_executions(&got);
 	FUZZ_CHECK(compdb_add_executions(&db, &got) == 0);
-	compdb_write(&db, &text);
+	FUZZ_CHECK(compdb_write(&db, put_piece, &text) == 0);
 	tree_json(&got, &files, &text);
 	tree_dot(&got, &text);
 	FUZZ_CHECK(deps_rules(&got, &files, &text) == 0);

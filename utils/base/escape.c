@@ -182,10 +182,10 @@ static const struct language {
 	[MEDIUM_BINARY] = { replace_nothing, HIDDEN_AS_THEY_ARE, "\\" },
 };
 
+static const char hex[] = "0123456789abcdef";
+
 static void put_bytes(struct strbuf *out, const struct language *lang, const char *text, size_t len)
 {
-	static const char hex[] = "0123456789abcdef";
-
 	for (size_t i = 0; i < len; i++) {
 		uint8_t byte = text[i];
 
@@ -194,6 +194,18 @@ static void put_bytes(struct strbuf *out, const struct language *lang, const cha
 		strbuf_addch(out, hex[byte >> 4]);
 		strbuf_addch(out, hex[byte & 15]);
 	}
+}
+
+/* "\uXXXX": all that are hidden have four digits. */
+static void put_code(struct strbuf *out, uint32_t code)
+{
+	char text[] = "\\u0000";
+
+	for (int i = 5; i > 1; i--) {
+		text[i] = hex[code & 15];
+		code >>= 4;
+	}
+	strbuf_add(out, text, 6);
 }
 
 /* @len: of the character; 0: there is a byte that is none */
@@ -205,7 +217,7 @@ static void put_hidden(struct strbuf *out, const struct language *lang, const ch
 	else if (len == 0)
 		strbuf_addstr(out, REPLACEMENT);
 	else if (lang->form == HIDDEN_AS_CODES)
-		strbuf_addf(out, "\\u%04x", code);
+		put_code(out, code);
 	else
 		strbuf_add(out, text, len);
 }

@@ -10,15 +10,31 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
+#include "utils/base/vec.h"
 
-/* Who names more files, or larger ones, has made a circle. */
+/* Who names more files, or larger ones, has made a circle. Those that cannot be read count, too. */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
-/* What may still be read. */
-struct budget {
+/* A file that is being read: up to @at its words are taken. */
+struct response {
+	struct strbuf text;
+	const char *at;
+};
+
+/*
+ * Files within each other: the words of the last one come first, so that each word is taken once.
+ *
+ * @nr_files, @nr_bytes: what may still be read
+ */
+struct expansion {
+	const char *cwd;
+	struct words *out;
+	struct response *open;
+	size_t nr_open;
 	unsigned nr_files;
 	size_t nr_bytes;
+	size_t nr_unread;
 };
 
 int arguments_add(struct words *args, const char *text, size_t len)
@@ -75,79 +91,95 @@ static bool next_word(const char **at, const char *end, struct strbuf *word)
 	return true;
 }
 
-static int add_words(struct words *args, const struct strbuf *text)
+/* 1 when it is open, 0 when the word stays as it is, or -ENOMEM. */
+static int open_response(struct expansion *e, const char *name)
 {
-	struct strbuf word cleanup_strbuf = { 0 };
-	const char *at = strbuf_str(text);
-	const char *end = at + text->len;
-	int ret = 0;
-
-	while (ret == 0 && next_word(&at, end, &word))
-		ret = strbuf_oom(&word)
-			      ? -ENOMEM
-			      : arguments_add(args, strbuf_str(&word), strlen(strbuf_str(&word)));
-	return ret;
-}
-
-/* -EFBIG: it is too much. */
-static int add_file(struct words *args, const char *name, const char *cwd, struct budget *left)
-{
+	struct response *open = vec_grow(e->open, e->nr_open, sizeof(*open));
 	struct strbuf text cleanup_strbuf = { 0 };
 	bool is_absolute = *name == '/';
 	char path[PATH_MAX];
-
-	if (snprintf(path, sizeof(path), "%s%s%s", is_absolute ? "" : cwd, is_absolute ? "" : "/",
-		     name) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	if (!left->nr_files)
-		return -EFBIG;
-
-	int ret = file_read_all(path, left->nr_bytes, &text, NULL);
-
-	if (ret < 0)
-		return ret;
-	left->nr_files--;
-	left->nr_bytes -= MIN(left->nr_bytes, text.len);
-	return add_words(args, &text);
-}
-
-/* One round: those in @args become what is in them, which may name others. How many files were read, or -ENOMEM. */
-static int expand_once(struct words *args, const char *cwd, struct budget *left, size_t *nr_unread)
-{
-	struct words more cleanup_words = { 0 };
-	int nr_read = 0;
-
-	*nr_unread = 0;
-	for (size_t i = 0; i < args->nr; i++) {
-		const char *word = args->words[i];
-		bool is_file = i > 0 && word[0] == '@' && word[1];
-		int ret = is_file ? add_file(&more, word + 1, cwd, left) : -ENOENT;
-
-		if (ret == 0) {
-			nr_read++;
-			continue;
-		}
-		*nr_unread += is_file;
-		if (ret == -ENOMEM || arguments_add(&more, word, strlen(word)) < 0)
-			return -ENOMEM;
-	}
-	if (nr_read) {
-		struct words given = *args;
-
-		*args = more;
-		more = given;
-	}
-	return nr_read;
-}
-
-int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread, size_t *nr_bytes)
-{
-	struct budget left = { FILES_MAX, BYTES_MAX };
 	int ret;
 
-	do {
-		ret = expand_once(args, cwd, &left, nr_unread);
-	} while (ret > 0);
-	*nr_bytes = BYTES_MAX - left.nr_bytes;
+	if (!open)
+		return -ENOMEM;
+	e->open = open;
+	if (!e->nr_files || snprintf(path, sizeof(path), "%s%s%s", is_absolute ? "" : e->cwd,
+				     is_absolute ? "" : "/", name) >= PATH_MAX)
+		return 0;
+	e->nr_files--;
+	ret = file_read_all(path, e->nr_bytes, &text, NULL);
+	e->nr_bytes -= MIN(e->nr_bytes, text.len);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	open[e->nr_open++] = (struct response){ text, strbuf_str(&text) };
+	text = (struct strbuf){ 0 };
+	return 1;
+}
+
+static int take_word(struct expansion *e, const char *word)
+{
+	bool is_file = word[0] == '@' && word[1];
+	int ret = is_file ? open_response(e, word + 1) : 0;
+
+	if (ret)
+		return MIN(ret, 0);
+	e->nr_unread += is_file;
+	return arguments_add(e->out, word, strlen(word));
+}
+
+/* Words of the files that are open, until all are at their ends. */
+static int take_responses(struct expansion *e)
+{
+	struct strbuf word cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	while (ret == 0 && e->nr_open) {
+		struct response *last = &e->open[e->nr_open - 1];
+
+		if (!next_word(&last->at, last->text.data + last->text.len, &word)) {
+			strbuf_deinit(&last->text);
+			e->nr_open--;
+			continue;
+		}
+		ret = strbuf_oom(&word) ? -ENOMEM : take_word(e, strbuf_str(&word));
+	}
+	return ret;
+}
+
+static int expand(struct expansion *e, const struct words *args)
+{
+	/* Nobody reads the compiler from a file. */
+	int ret = args->nr ? arguments_add(e->out, args->words[0], strlen(args->words[0])) : 0;
+
+	for (size_t i = 1; i < args->nr && ret == 0; i++) {
+		ret = take_word(e, args->words[i]);
+		if (ret == 0)
+			ret = take_responses(e);
+	}
+	return ret;
+}
+
+int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read)
+{
+	struct words out cleanup_words = { 0 };
+	struct expansion e = {
+		.cwd = cwd, .out = &out, .nr_files = FILES_MAX, .nr_bytes = BYTES_MAX
+	};
+	int ret = expand(&e, args);
+
+	for (size_t i = 0; i < e.nr_open; i++)
+		strbuf_deinit(&e.open[i].text);
+	free(e.open);
+	*read = (struct arguments_read){
+		.nr_tried = FILES_MAX - e.nr_files,
+		.nr_bytes = BYTES_MAX - e.nr_bytes,
+		.nr_unread = e.nr_unread,
+	};
+	if (ret == 0) {
+		struct words given = *args;
+
+		*args = out;
+		out = given;
+	}
 	return ret;
 }

@@ -13,10 +13,17 @@ int arguments_add(struct words *args, const char *text, size_t len);
 /* Leave out the first @nr, of which there are as many. */
 void arguments_drop(struct words *args, size_t nr);
 
+/* @nr_tried: files that were opened, or could not be; @nr_bytes: of them; @nr_unread: words @FILE that stay */
+struct arguments_read {
+	size_t nr_tried;
+	size_t nr_bytes;
+	size_t nr_unread;
+};
+
 /*
  * Put what is in the files in the place of each @FILE, as gcc and clang do: names are relative to @cwd, and files may name others. One that cannot be
- * read stays as it is, and is counted in @nr_unread. @nr_bytes: what was read. 0 or -ENOMEM.
+ * read stays as it is. 0 or -ENOMEM.
  */
-int arguments_expand(struct words *args, const char *cwd, size_t *nr_unread, size_t *nr_bytes);
+int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read);
 
 #endif

@@ -12,6 +12,12 @@
 #include "utils/procs/compile.h"
 #include "utils/procs/json.h"
 
+/* What is written at once. */
+#define WRITTEN_BYTES (1U << 20)
+/* What takes time counts as so many bytes: a response file that is opened, a word that is looked at. */
+#define FILE_COST     1024U
+#define WORD_COST     8U
+
 void compdb_deinit(struct compdb *db)
 {
 	for (size_t i = 0; i < db->nr; i++) {
@@ -114,8 +120,9 @@ static int add(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 	return 0;
 }
 
-int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
-	       const struct words *argv)
+/* @bytes: of what it keeps, which may be more than those of the words: a control character becomes six. */
+static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
+		     const struct words *argv, uint64_t *bytes)
 {
 	struct strbuf entry cleanup_strbuf = { 0 };
 	struct strbuf key cleanup_strbuf = { 0 };
@@ -128,22 +135,41 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 		db->nr_not_text++;
 		return 0;
 	}
+	*bytes = entry.len + key.len;
 	return add(db, &entry, &key);
 }
 
-void compdb_write(const struct compdb *db, struct strbuf *out)
+int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
+	       const struct words *argv)
 {
-	bool is_first = true;
+	uint64_t bytes;
 
-	strbuf_addch(out, '[');
-	for (size_t i = 0; i < db->nr; i++) {
+	return add_entry(db, directory, file, output, argv, &bytes);
+}
+
+int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
+		 void *self)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	bool is_first = true;
+	int ret = 0;
+
+	strbuf_addch(&out, '[');
+	for (size_t i = 0; i < db->nr && ret == 0; i++) {
 		if (!db->entries[i])
 			continue;
-		strbuf_addstr(out, is_first ? "\n" : ",\n");
-		strbuf_addstr(out, db->entries[i]);
+		strbuf_addstr(&out, is_first ? "\n" : ",\n");
+		strbuf_addstr(&out, db->entries[i]);
 		is_first = false;
+		if (out.len < WRITTEN_BYTES || strbuf_oom(&out))
+			continue;
+		ret = write(self, out.data, out.len);
+		strbuf_reset(&out);
 	}
-	strbuf_addstr(out, "\n]\n");
+	strbuf_addstr(&out, "\n]\n");
+	if (strbuf_oom(&out))
+		return -ENOMEM;
+	return ret < 0 ? ret : write(self, out.data, out.len);
 }
 
 /*
@@ -201,19 +227,15 @@ static enum compiler_kind kind_of(const struct execution *execution, const struc
 	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;
 }
 
+static uint64_t cost_of_words(const struct words *argv)
+{
+	return argv->nr * WORD_COST;
+}
+
 static bool may_cost(struct compdb *db, uint64_t cost)
 {
 	db->cost += cost;
 	return db->is_unlimited || db->cost <= COMPDB_COST_MAX;
-}
-
-static uint64_t bytes_of(const struct words *argv)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < argv->nr; i++)
-		bytes += strlen(argv->words[i]) + 1;
-	return bytes;
 }
 
 static int add_sources(struct compdb *db, const struct execution *execution,
@@ -225,10 +247,11 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 		struct words alone cleanup_words = { 0 };
 		struct strbuf output cleanup_strbuf = { 0 };
 		const char *source = argv->words[i];
+		uint64_t bytes = 0;
 
 		if (compile->roles[i] != ROLE_SOURCE)
 			continue;
-		if (!may_cost(db, argv->nr)) {
+		if (!may_cost(db, cost_of_words(argv))) {
 			db->nr_beyond++;
 			continue;
 		}
@@ -236,11 +259,10 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 		bool has_output = compile_output(compile, source, &output);
 
 		ret = compile_of_one(compile, argv, i, &alone);
-		if (ret == 0 && !may_cost(db, bytes_of(&alone)))
-			db->nr_beyond++;
-		else if (ret == 0)
-			ret = compdb_add(db, execution->cwd, source,
-					 has_output ? strbuf_str(&output) : NULL, &alone);
+		if (ret == 0)
+			ret = add_entry(db, execution->cwd, source,
+					has_output ? strbuf_str(&output) : NULL, &alone, &bytes);
+		db->cost += bytes;
 	}
 	return ret;
 }
@@ -249,15 +271,18 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 static int expand(struct compdb *db, const struct execution *execution, struct words *argv,
 		  size_t *nr_unread)
 {
-	size_t nr_bytes = 0;
+	struct arguments_read read;
 	int ret;
 
 	if (!may_cost(db, 0)) {
 		db->nr_beyond++;
 		return 1;
 	}
-	ret = arguments_expand(argv, execution->cwd, nr_unread, &nr_bytes);
-	db->cost += nr_bytes;
+	ret = arguments_expand(argv, execution->cwd, &read);
+	*nr_unread = read.nr_unread;
+	db->cost += read.nr_bytes + read.nr_tried * FILE_COST;
+	if (read.nr_tried)
+		db->cost += cost_of_words(argv);
 	return ret;
 }
 

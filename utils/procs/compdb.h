@@ -35,7 +35,7 @@ struct compdb {
 };
 
 /*
- * Of all commands together: bytes of response files, bytes of entries, and for each source the words
+ * Of all commands together: response files and their bytes, bytes of entries as they are kept, and for each source the words
  * of its command. A command may name many sources, many commands the same file.
  */
 #define COMPDB_COST_MAX (200UL << 20)
@@ -53,7 +53,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 /* An entry for each source that these have compiled: doc/internals/processes.md, "The compilation database". 0 or -ENOMEM. */
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
-/* The whole file. */
-void compdb_write(const struct compdb *db, struct strbuf *out);
+/* The whole file, in pieces that @write takes. 0, -ENOMEM, or what @write returned when that is negative. */
+int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
+		 void *self);
 
 #endif

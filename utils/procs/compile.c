@@ -99,10 +99,16 @@ static const char *const header_suffixes[] = {
 	"H", "HPP", "h", "h++", "hh", "hp", "hpp", "hxx", "tcc",
 };
 
+/* Of long commands each word is compared with all options: most differ in the second letter. */
+static bool is_same(const char *a, const char *b)
+{
+	return a[0] == b[0] && (!a[0] || (a[1] == b[1] && strcmp(a, b) == 0));
+}
+
 static bool is_one_of(const char *const words[], size_t nr, const char *word)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (strcmp(words[i], word) == 0)
+		if (is_same(words[i], word))
 			return true;
 	}
 	return false;
@@ -244,7 +250,7 @@ static bool take_until(struct parsing *p, const char *word)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		if (strcmp(options[i].word, word) != 0)
+		if (!is_same(options[i].word, word))
 			continue;
 		p->out->until = MAX(p->out->until, (int)options[i].until);
 		return true;

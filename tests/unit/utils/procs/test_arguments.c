@@ -41,14 +41,14 @@ static void check(const char *line, const char *right, size_t unread)
 {
 	struct words args cleanup_words = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
-	size_t nr_bytes, nr_unread = 0;
+	struct arguments_read read;
 
 	assert_int_equal(words_add(&args, line, NULL), 0);
-	assert_int_equal(arguments_expand(&args, dir, &nr_unread, &nr_bytes), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
 	for (size_t i = 0; i < args.nr; i++)
 		strbuf_addf(&text, "%s%s", i ? "|" : "", args.words[i]);
 	assert_string_equal(strbuf_str(&text), right);
-	assert_int_equal(nr_unread, unread);
+	assert_int_equal(read.nr_unread, unread);
 	assert_null(args.nr ? args.words[args.nr] : NULL);
 }
 
@@ -77,23 +77,40 @@ static void what_is_not_there_stays(void **state)
 static void circles_end(void **state)
 {
 	struct words args cleanup_words = { 0 };
-	size_t nr_bytes, nr_unread;
+	struct arguments_read read;
 
 	put("circle", "x @circle");
 	assert_int_equal(words_add(&args, "gcc @circle", NULL), 0);
-	assert_int_equal(arguments_expand(&args, dir, &nr_unread, &nr_bytes), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
 	assert_string_equal(args.words[1], "x");
 	assert_string_equal(args.words[args.nr - 1], "@circle");
-	assert_int_equal(nr_unread, 1);
+	assert_int_equal(read.nr_unread, 1);
+	assert_int_equal(read.nr_tried, args.nr - 2);
+}
+
+/* Whoever names many of them costs no more than a circle. */
+static void what_is_not_there_counts(void **state)
+{
+	struct words args cleanup_words = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct arguments_read read;
+
+	for (int i = 0; i < 3000; i++)
+		strbuf_addstr(&text, "@none ");
+	put("a", strbuf_str(&text));
+	assert_int_equal(words_add(&args, "gcc @a @b", NULL), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
+	assert_int_equal(args.nr, 3002);
+	assert_int_equal(read.nr_unread, 3001);
+	assert_int_equal(read.nr_tried, 2000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_files),
-		cmocka_unit_test(files_name_files),
-		cmocka_unit_test(what_is_not_there_stays),
-		cmocka_unit_test(circles_end),
+		cmocka_unit_test(words_of_files),	    cmocka_unit_test(files_name_files),
+		cmocka_unit_test(what_is_not_there_stays),  cmocka_unit_test(circles_end),
+		cmocka_unit_test(what_is_not_there_counts),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
