@@ -2,6 +2,7 @@
 #include "cmds/build_deps.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,20 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-static int answer(const struct opts *opts, const struct executions *executions,
-		  const struct files *files, struct strbuf *out, struct uft_err *err)
+/* Why @ret, which is negative, is no answer to the question @what. */
+static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
+{
+	if (ret == -EDQUOT)
+		return err_set(err, ret,
+			       "cannot tell %s: that takes more than %" PRIu64
+			       " steps, which is the limit for a file of this size; if you trust "
+			       "it, use --no-limit",
+			       what, files->cost_max);
+	return err_set_errno(err, ret, "cannot tell %s", what);
+}
+
+static int answer(const struct opts *opts, const struct executions *executions, struct files *files,
+		  struct strbuf *out, struct uft_err *err)
 {
 	const char *given = opts->needs ? opts->needs : opts->used_by;
 	uint32_t content = find_file(executions, files, given);
@@ -71,12 +84,12 @@ static int answer(const struct opts *opts, const struct executions *executions,
 			       "'%s' is no file that the build has opened and left there", given);
 	ret = opts->needs ? deps_needs(executions, files, content, out)
 			  : deps_used_by(executions, files, content, out);
-	return ret < 0 ? err_set_errno(err, ret, "cannot tell what depends on '%s'", given) : 0;
+	return ret < 0 ? explain(files, ret, "what depends on that file", err) : 0;
 }
 
 /* --declared */
 static int tell_undeclared(const struct opts *opts, const struct executions *executions,
-			   const struct files *files, struct strbuf *out, struct uft_err *err)
+			   struct files *files, struct strbuf *out, struct uft_err *err)
 {
 	struct make_rules declared cleanup_make_rules = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -89,11 +102,10 @@ static int tell_undeclared(const struct opts *opts, const struct executions *exe
 	strbuf_addstr(out, "\n# Read, and not declared:\n");
 	if (ret == 0)
 		ret = deps_undeclared(executions, files, &declared, out);
-	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", opts->declared) : 0;
+	return ret < 0 ? explain(files, ret, "what is not declared", err) : 0;
 }
 
-static int tell_all(const struct executions *executions, const struct files *files,
-		    struct strbuf *out)
+static int tell_all(const struct executions *executions, struct files *files, struct strbuf *out)
 {
 	int ret;
 
@@ -112,8 +124,8 @@ static int tell_all(const struct executions *executions, const struct files *fil
 	return deps_run_again(executions, files, out);
 }
 
-int build_deps(const struct opts *opts, const struct executions *executions,
-	       const struct files *files, struct strbuf *out, struct uft_err *err)
+int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
+	       struct strbuf *out, struct uft_err *err)
 {
 	int ret;
 
@@ -127,6 +139,6 @@ int build_deps(const struct opts *opts, const struct executions *executions,
 		return answer(opts, executions, files, out, err);
 	ret = tell_all(executions, files, out);
 	if (ret < 0)
-		return err_set_errno(err, ret, "cannot tell what depends on what");
+		return explain(files, ret, "what depends on what", err);
 	return opts->declared ? tell_undeclared(opts, executions, files, out, err) : 0;
 }

@@ -9,7 +9,7 @@
 #include "utils/trace/files.h"
 
 /* Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative with @err. */
-int build_deps(const struct opts *opts, const struct executions *executions,
-	       const struct files *files, struct strbuf *out, struct uft_err *err);
+int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
+	       struct strbuf *out, struct uft_err *err);
 
 #endif

@@ -210,7 +210,7 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 }
 
 static int write_tree(const struct opts *opts, const struct executions *executions,
-		      const struct files *files, struct uft_err *err)
+		      struct files *files, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	bool is_exact = true;

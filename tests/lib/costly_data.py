@@ -301,6 +301,14 @@ def proc_pipe(rec, nr=8000):
     rec.put("proc.dat", out)
 
 
+def proc_inputs(rec, nr=12000):
+    """A process reads many files; each of its many children makes one, which depends on all of these."""
+    out = proc_start()
+    out += b"".join(proc_act(2000 + i, 100, 4, (3, 0, 0), (b"/x/%d" % i, b"a")) + proc_act(2000 + i, 100, 5, (3, 3, 0)) for i in range(nr))
+    out += b"".join(proc_fork(30000 + i, 100, 101 + i) + proc_act(50000 + i, 101 + i, 4, (3, 0x41, 0), (b"/y/%d" % i, b"a")) for i in range(nr))
+    rec.put("proc.dat", out)
+
+
 def proc_one_file(rec):
     """Each process writes a file, and each has read it in front of that."""
     out = proc_start() + b"".join(proc_fork(2000 + i, 100, 101 + i) for i in range(8000))
@@ -389,7 +397,7 @@ DIRECTORIES = {
     for function in (
         unseen_calls, forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules,
         symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks, kernel_known_task, kernel_calls,
-        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_pipe, proc_one_file, proc_long_paths, proc_chain_of_names, proc_closes_given, proc_closes, proc_renames, proc_programs, extern_lines,
+        kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_pipe, proc_inputs, proc_one_file, proc_long_paths, proc_chain_of_names, proc_closes_given, proc_closes, proc_renames, proc_programs, extern_lines,
         declared_events, declared_keys, declared_wide,
     )
 }

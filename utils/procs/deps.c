@@ -9,6 +9,9 @@
 #include "utils/base/escape.h"
 #include "utils/procs/deps_walk.h"
 
+/* Steps that it takes to bring a path into the order of paths: some fifteen comparisons. */
+#define SORT_COST 200
+
 /* A file that was made. @key: the same of files that the same executions have written, in the order of the first of these */
 struct made {
 	uint64_t key;
@@ -65,7 +68,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What a walk has reached that is left, sorted. @left_out: what its round must not show. -ENOMEM or how many. */
+/* What a walk has reached that is left, sorted. @left_out: what its round must not show. How many, -ENOMEM or -EDQUOT. */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
 {
@@ -78,6 +81,8 @@ static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_o
 		if (files_is_left(walk->files, walk->reached[i]) && !left_out[walk->reached[i]])
 			(*paths)[nr++] = path_of(walk->files, walk->reached[i]);
 	}
+	if (files_spend(walk->files, nr * SORT_COST) < 0)
+		return -EDQUOT;
 	qsort(*paths, nr, sizeof(**paths), by_path);
 	return nr;
 }
@@ -92,7 +97,7 @@ static bool is_written(const struct files *files, uint32_t content)
 	return false;
 }
 
-static int list(const struct executions *executions, const struct files *files, uint32_t content,
+static int list(const struct executions *executions, struct files *files, uint32_t content,
 		bool is_forward, struct strbuf *out)
 {
 	struct deps_walk walk cleanup_deps_walk = { 0 };
@@ -119,13 +124,13 @@ static int list(const struct executions *executions, const struct files *files, 
 	return nr < 0 ? nr : 0;
 }
 
-int deps_needs(const struct executions *executions, const struct files *files, uint32_t content,
+int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct strbuf *out)
 {
 	return list(executions, files, content, false, out);
 }
 
-int deps_used_by(const struct executions *executions, const struct files *files, uint32_t content,
+int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct strbuf *out)
 {
 	return list(executions, files, content, true, out);
@@ -227,6 +232,7 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	struct deps_walk *walk = &rules->walk;
 	const char **paths cleanup_free = NULL;
 	bool has_targets = !rules->declared;
+	size_t begin = rules->out->len;
 	int ret = 0;
 	ssize_t nr;
 
@@ -257,7 +263,7 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	}
 	if (has_targets)
 		strbuf_addch(rules->out, '\n');
-	return nr < 0 ? nr : 0;
+	return nr < 0 ? nr : files_spend(walk->files, (rules->out->len - begin) * FILES_HELD_COST);
 }
 
 static size_t find_made(const struct files *files, struct made *all)
@@ -272,7 +278,7 @@ static size_t find_made(const struct files *files, struct made *all)
 	return nr;
 }
 
-static int put_rules(const struct executions *executions, const struct files *files,
+static int put_rules(const struct executions *executions, struct files *files,
 		     const struct make_rules *declared, struct strbuf *out)
 {
 	struct rules rules = { .declared = declared, .out = out };
@@ -294,12 +300,12 @@ static int put_rules(const struct executions *executions, const struct files *fi
 	return ret;
 }
 
-int deps_rules(const struct executions *executions, const struct files *files, struct strbuf *out)
+int deps_rules(const struct executions *executions, struct files *files, struct strbuf *out)
 {
 	return put_rules(executions, files, NULL, out);
 }
 
-int deps_undeclared(const struct executions *executions, const struct files *files,
+int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct strbuf *out)
 {
 	return put_rules(executions, files, declared, out);

@@ -7,6 +7,10 @@
 #include "utils/base/compiler.h"
 #include "utils/base/vec.h"
 
+/* Steps that it takes to look at a use, and to bring a node into the heap and out of it. */
+#define FOLLOW_COST 2
+#define HEAP_COST   16
+
 /* @key: what is smallest comes first; @node: a content, or behind all of these an execution; @is_start: somebody has asked for it */
 struct deps_step {
 	uint64_t key;
@@ -14,8 +18,7 @@ struct deps_step {
 	bool is_start;
 };
 
-int deps_walk_init(struct deps_walk *walk, const struct executions *executions,
-		   const struct files *files)
+int deps_walk_init(struct deps_walk *walk, const struct executions *executions, struct files *files)
 {
 	*walk = (struct deps_walk){ .executions = executions, .files = files };
 	if (files->nr_contents + executions->nr >= UINT32_MAX)
@@ -54,6 +57,8 @@ static int push(struct deps_walk *walk, uint32_t node, uint64_t ns, bool is_star
 
 	if (walk->seen[node] == walk->round)
 		return 0;
+	if (files_spend(walk->files, HEAP_COST) < 0)
+		return -EDQUOT;
 	heap = vec_room(walk->heap, walk->nr_heap, &walk->cap_heap, sizeof(*heap));
 	if (!heap)
 		return -ENOMEM;
@@ -88,6 +93,8 @@ static struct deps_step pop(struct deps_walk *walk)
 static int follow(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
 		  uint64_t end_ns)
 {
+	if (files_spend(walk->files, FOLLOW_COST) < 0)
+		return -EDQUOT;
 	if (begin_ns == UINT64_MAX)
 		return 0;
 	if (walk->is_forward)

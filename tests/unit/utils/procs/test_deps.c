@@ -165,7 +165,7 @@ static const char *rules(struct story *story)
 	return strbuf_str(&story->text);
 }
 
-typedef int (*query_fn)(const struct executions *, const struct files *, uint32_t, struct strbuf *);
+typedef int (*query_fn)(const struct executions *, struct files *, uint32_t, struct strbuf *);
 
 static const char *ask(struct story *story, query_fn query, const char *path)
 {
