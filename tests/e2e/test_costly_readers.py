@@ -16,6 +16,7 @@ INPUT_MAX_BYTES = 16 << 20
 READERS = [["report"], ["graph"], ["replay"], ["info"], ["dump"], ["dump", "--format=chrome"], ["dump", "--format=folded"]]
 JSON, DEPS = (["build", f"--as={name}", "-o", f"o.{name}"] for name in ("json", "deps"))
 OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"], JSON, DEPS]
+OF_EVENTS = [["dump"], ["dump", "--format=chrome", "--event-full"], ["replay", "--event-full"], ["events", "show"], ["events", "export", "--as=json"]]
 STEPS = "steps, which is the limit for a file of this size; if you trust it, use --no-limit"
 # Files that a command refuses: these commands, and words of the message.
 REFUSED = {
@@ -29,6 +30,12 @@ REFUSED = {
 }
 
 
+def readers_of(kind):
+    if kind.startswith("proc-"):
+        return OF_PROCESSES + READERS[:5:2]
+    return OF_EVENTS if kind.startswith("declared-") else READERS
+
+
 def bytes_in(directory):
     return sum(entry.stat().st_size for entry in os.scandir(directory))
 
@@ -37,7 +44,7 @@ def bytes_in(directory):
 def test_directory(kind, workdir):
     costly_data.write_directory(kind, "data")
     assert bytes_in("data") < INPUT_MAX_BYTES
-    for words in OF_PROCESSES + READERS[:5:2] if kind.startswith("proc-") else READERS:
+    for words in readers_of(kind):
         status, text = check(*words, "-d", "data")
         refused_by, limit = REFUSED.get(kind, ([], ""))
         assert status == int(words in refused_by) and (not status or limit in text), (words, text[-2000:])

@@ -392,13 +392,58 @@ def declared_wide(rec):
     declared(rec, lambda i: f"fstrace e{i} %00 NR=%250900d", struct.pack("<i", 1))
 
 
+def declared_few(rec, definitions, payload, nr=MANY):
+    """Many events of one number, which each of the definitions is of."""
+    declared(rec, lambda i: "line e K", payload, nr)
+    rec.put("100.evt", b"".join(struct.pack("<QIHH", 2000 + i, 1000000, 0, len(payload)) + payload + bytes(-len(payload) % 8) for i in range(nr)))
+    rec.put("100.dat", b"".join(event(2000 + i, 1000000) for i in range(nr)))
+    rec.put("events.txt", "EVENT: 1000000 trace:e\n")
+    rec.put("events.def", "".join(f"DECLARED: 1000000 {definition}\n" for definition in definitions))
+
+
+def declared_fields(rec):
+    """A field for each two bytes of a format, each of which is looked for among all."""
+    declared_few(rec, ["fstrace e %00 " + "%25d" * 500000], struct.pack("<i", 1) * 16000, 20)
+
+
+def declared_literal(rec):
+    """Events of no bytes, each of which has a text of a megabyte."""
+    declared_few(rec, ["fstrace e %00 " + "x" * 1000000], b"")
+
+
+def declared_long_name(rec):
+    declared_few(rec, ["fstrace e %00 x"], b"")
+    rec.put("events.txt", f"EVENT: 1000000 trace:{'e' * 1000000}\n")
+
+
+def declared_same_number(rec):
+    """As many definitions as there is room for, all of one number."""
+    declared_few(rec, ["line e K", "sdt e 8"] * 80000, struct.pack("<q", 5) + b" K=1")
+
+
+def declared_probes(rec):
+    """Numbers that take the most digits, as many as a probe has."""
+    declared_few(rec, ["sdt e " + "+".join(["8f"] * 16)], struct.pack("<Q16d", 0xFFFF, *[-2.2250738585072011e-308] * 16), 5000)
+
+
+def declared_lists(rec):
+    """A list of very many texts, with fields behind it that are found by going through it."""
+    declared_few(rec, ["fstrace e %00 %25J" + "%25d" * 250], struct.pack("<I", 16000) + bytes(4 * 16000 + 1000), 20)
+
+
+def declared_values(rec):
+    """Values that are looked for in lines of many words, and are not there."""
+    declared_few(rec, ["line e " + "+".join(f"K{k}" for k in range(64))], struct.pack("<q", 5) + b" x" * 30000, 40)
+
+
 DIRECTORIES = {
     function.__name__.replace("_", "-"): function
     for function in (
         unseen_calls, forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules,
         symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, information, perf_tasks, perf_tasks_backwards, perf_names, perf_switches, kernel_tasks, kernel_known_task, kernel_calls,
         kernel_names, kernel_formats, proc_children, proc_descriptors, proc_high_descriptor, proc_pipe, proc_inputs, proc_one_file, proc_long_paths, proc_chain_of_names, proc_closes_given, proc_closes, proc_renames, proc_programs, extern_lines,
-        declared_events, declared_keys, declared_wide,
+        declared_events, declared_keys, declared_wide, declared_fields, declared_literal, declared_long_name, declared_same_number, declared_probes,
+        declared_lists, declared_values,
     )
 }
 

@@ -17,7 +17,13 @@
 #include "utils/trace/declared_line.h"
 #include "utils/trace/declared_probe.h"
 
-#define DEFS_MAX_BYTES (16UL << 20)
+#define DEFS_MAX_BYTES	  (16UL << 20)
+/*
+ * Of a format: what is behind that is "...". Each event has all text of its format, however little it brings, and each field is looked for
+ * among all.
+ */
+#define PIECES_MAX	  256U
+#define LITERAL_MAX_BYTES 1024U
 
 static void free_event(struct declared_event *event)
 {
@@ -229,6 +235,27 @@ static bool take_probe(struct text *line, struct declared_event *event)
 	return declared_probe_set_types(event, types) == 0;
 }
 
+static struct fst_format *make_format(const char *text)
+{
+	static const char dots[] = "...";
+	struct fst_format *format = fst_format_make(text);
+	size_t literal_bytes = 0;
+
+	for (size_t i = 0; format && i < format->nr_pieces; i++) {
+		struct fst_piece *piece = &format->pieces[i];
+
+		if (piece->kind == FST_LITERAL)
+			literal_bytes += piece->len;
+		if (i < PIECES_MAX && literal_bytes <= LITERAL_MAX_BYTES)
+			continue;
+		*piece = (struct fst_piece){ .kind = FST_LITERAL,
+					     .text = dots,
+					     .len = strlen(dots) };
+		format->nr_pieces = i + 1;
+	}
+	return format;
+}
+
 /* "fstrace NAME COMMON FORMAT" */
 static bool take_formats(struct text *line, struct declared_event *event)
 {
@@ -238,8 +265,8 @@ static bool take_formats(struct text *line, struct declared_event *event)
 	if (!take_word(line, &event->name) || !event->name || !take_word(line, &common) ||
 	    !take_word(line, &format) || !format)
 		return false;
-	event->format = fst_format_make(format);
-	event->common = common ? fst_format_make(common) : NULL;
+	event->format = make_format(format);
+	event->common = common ? make_format(common) : NULL;
 	return event->format && (event->common || !common) && make_fields(event) == 0;
 }
 

@@ -35,12 +35,22 @@ static bool is_new_key(const struct declared_event *event, const char *key, size
 	return len;
 }
 
+size_t declared_line_words(const char *text, size_t max)
+{
+	size_t nr = 1;
+
+	for (; *text && nr < max; text++)
+		nr += *text == ' ';
+	return nr;
+}
+
 int declared_line_set_keys(struct declared_event *event, const char *keys)
 {
+	size_t room = declared_line_words(keys, EVENT_LINE_KEYS_MAX);
 	int ret = 0;
 
-	event->fields = calloc(EVENT_LINE_KEYS_MAX, sizeof(*event->fields));
-	event->texts = calloc(EVENT_LINE_KEYS_MAX, sizeof(*event->texts));
+	event->fields = calloc(room, sizeof(*event->fields));
+	event->texts = calloc(room, sizeof(*event->texts));
 	if (!event->fields || !event->texts)
 		return -ENOMEM;
 	while (ret == 0 && *keys && event->nr_fields < EVENT_LINE_KEYS_MAX) {

@@ -4,6 +4,9 @@
 
 #include "utils/trace/declared.h"
 
+/* How many words with a blank between them @text has, at least 1 and at most @max: there is room for no more fields than are named. */
+size_t declared_line_words(const char *text, size_t max);
+
 /* Fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */
 int declared_line_set_keys(struct declared_event *event, const char *keys);
 

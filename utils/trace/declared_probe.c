@@ -9,6 +9,7 @@
 
 #include "utils/format/event_data.h"
 #include "utils/fstrace/text.h"
+#include "utils/trace/declared_line.h"
 
 /* --- types --- */
 
@@ -57,10 +58,12 @@ static int add_field(struct declared_event *event, int type)
 
 int declared_probe_set_types(struct declared_event *event, char *words)
 {
+	size_t room = declared_line_words(words, EVENT_PROBE_ARGS_MAX);
+
 	event->types = words;
-	event->fields = calloc(EVENT_PROBE_ARGS_MAX, sizeof(*event->fields));
-	event->texts = calloc(EVENT_PROBE_ARGS_MAX, sizeof(*event->texts));
-	event->probe_types = calloc(EVENT_PROBE_ARGS_MAX, sizeof(*event->probe_types));
+	event->fields = calloc(room, sizeof(*event->fields));
+	event->texts = calloc(room, sizeof(*event->texts));
+	event->probe_types = calloc(room, sizeof(*event->probe_types));
 	if (!event->fields || !event->texts || !event->probe_types)
 		return -ENOMEM;
 	for (const char *at = words;;) {

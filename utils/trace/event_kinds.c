@@ -16,6 +16,8 @@
 #include "utils/trace/event.h"
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
+/* What is behind that is left out: each event has its name in what is shown of it. */
+#define NAME_MAX_BYTES	      1024U
 
 /* @name is of the heap, and taken. What the event is like its allotment knows. */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
@@ -31,6 +33,8 @@ static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 
 	const struct event_kind *nameless = event_kind_fixed(id);
 
+	if (strlen(name) > NAME_MAX_BYTES)
+		name[NAME_MAX_BYTES] = '\0';
 	grown[kinds->nr++] = (struct event_kind){
 		.id = id,
 		.name = name,
