@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/hash.h"
 #include "utils/base/vec.h"
 #include "utils/format/datadir.h"
 #include "utils/format/event_data.h"
@@ -49,7 +50,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 {
 	uint64_t pid = origin->pid ? (uint64_t)origin->pid : (uint64_t)log << 32;
 
-	return (origin->thread + origin->has_thread) * 0x9e3779b97f4a7c15ULL + pid;
+	return ((uint64_t)hash_number(origin->thread + origin->has_thread, hash_seed()) << 32) +
+	       pid;
 }
 
 /*

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "utils/base/hash.h"
+
 #define FIRST_SLOTS 16
 
 void intmap_deinit(struct intmap *map)
@@ -14,8 +16,7 @@ void intmap_deinit(struct intmap *map)
 /* Where @key is, or where it would go; there is always a free slot. */
 static struct intmap_slot *find(const struct intmap *map, uint64_t key)
 {
-	/* Keys may be all even, or all in a row: the upper half of the product depends on all their bits. */
-	size_t at = (key * 0x9e3779b97f4a7c15ULL >> 32) & (map->nr_slots - 1);
+	size_t at = hash_number(key, map->seed) & (map->nr_slots - 1);
 
 	while (map->slots[at].value && map->slots[at].key != key)
 		at = (at + 1) & (map->nr_slots - 1);
@@ -29,7 +30,10 @@ void *intmap_get(const struct intmap *map, uint64_t key)
 
 static int grow(struct intmap *map)
 {
-	struct intmap larger = { .nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS };
+	struct intmap larger = {
+		.nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS,
+		.seed = map->nr_slots ? map->seed : hash_seed(),
+	};
 
 	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
 	if (!larger.slots)

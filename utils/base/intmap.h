@@ -15,6 +15,7 @@ struct intmap {
 	} * slots;
 	size_t nr_slots; /* a power of two, or 0 */
 	size_t nr;
+	uint64_t seed; /* from the first slot on */
 };
 
 void intmap_deinit(struct intmap *map);

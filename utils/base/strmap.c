@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "utils/base/hash.h"
+
 #define FIRST_SLOTS 16
 
 void strmap_deinit(struct strmap *map)
@@ -13,20 +15,20 @@ void strmap_deinit(struct strmap *map)
 	*map = (struct strmap){ 0 };
 }
 
-/* FNV-1a, with its upper half folded in: paths differ most in their last letters. */
-static size_t hash_of(const char *key)
+/* FNV-1a, which begins anywhere. */
+static size_t hash_of(const char *key, uint64_t seed)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = seed;
 
 	for (; *key; key++)
 		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ULL;
-	return hash ^ hash >> 32;
+	return hash_fold(hash, seed);
 }
 
 /* Where @key is, or where it would go; there is always a free slot. */
 static struct strmap_slot *find(const struct strmap *map, const char *key)
 {
-	size_t at = hash_of(key) & (map->nr_slots - 1);
+	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);
 
 	while (map->slots[at].key && strcmp(map->slots[at].key, key) != 0)
 		at = (at + 1) & (map->nr_slots - 1);
@@ -40,7 +42,10 @@ void *strmap_get(const struct strmap *map, const char *key)
 
 static int grow(struct strmap *map)
 {
-	struct strmap larger = { .nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS };
+	struct strmap larger = {
+		.nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS,
+		.seed = map->nr_slots ? map->seed : hash_seed(),
+	};
 
 	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
 	if (!larger.slots)

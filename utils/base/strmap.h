@@ -3,6 +3,7 @@
 #define UTRAIL_BASE_STRMAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "utils/base/cleanup.h"
 
@@ -17,6 +18,7 @@ struct strmap {
 	} * slots;
 	size_t nr_slots; /* a power of two, or 0 */
 	size_t nr;
+	uint64_t seed; /* from the first slot on */
 };
 
 void strmap_deinit(struct strmap *map);

@@ -354,10 +354,24 @@ static void begin_variable(struct etrace_reader *reader)
 
 	strbuf_addch(&reader->variables, '\0');
 	at = reader->variables.len;
-	for (size_t i = 0; i < reader->nr_named; i++)
-		strbuf_add(&reader->named[i]->variables, &at, sizeof(at));
+	reader->variable_at = at;
+	for (size_t i = 0; i < reader->nr_named; i++) {
+		struct etrace_task *task = reader->named[i];
+
+		if (task->variable_at != at)
+			strbuf_add(&task->variables, &at, sizeof(at));
+		task->variable_at = at;
+	}
 	reader->nr_named = 0;
 	reader->is_in_variable = true;
+}
+
+static const char *add_variable(struct etrace_reader *reader, const struct text *text)
+{
+	if (reader->variables.len - reader->variable_at + text_left(text) >= PROC_TEXT_MAX)
+		return "the text is longer than a recording takes";
+	strbuf_add(&reader->variables, text->at, text_left(text));
+	return NULL;
 }
 
 /* Lines of no task. A variable may be in parts; the number of the first one may be that of the variable. */
@@ -378,10 +392,10 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 	else if (is(&tag, "Env")) {
 		if (!is_part || reader->nr_named || !reader->is_in_variable)
 			begin_variable(reader);
-		strbuf_add(&reader->variables, line->left.at, text_left(&line->left));
+		problem = add_variable(reader, &line->left);
 	} else if (is(&tag, "Cont") && reader->is_in_variable) {
 		strbuf_addch(&reader->variables, '\n');
-		strbuf_add(&reader->variables, line->left.at, text_left(&line->left));
+		problem = add_variable(reader, &line->left);
 	} else if (!is(&tag, "Cont_end") && !is(&tag, "Env_end")) {
 		problem = "a task has a number above 0, and no task has environments only";
 	}

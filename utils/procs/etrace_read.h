@@ -44,7 +44,7 @@ struct etrace_event {
  * One task.
  *
  * @half, @half_ns, @half_flags, @half_text: what is waiting for an event that says how it ended; ETRACE_NOTHING: nothing
- * @variables: where each variable of its environment is in etrace_reader.variables, as size_t
+ * @variables: where each variable of its environment is in etrace_reader.variables, as size_t; @variable_at: the last one
  * @first_ns: of its first line, @exec_ns of its first exec, 0: none
  * @last: behind the last one of its records; @tid, @pid: its numbers, 0: none yet
  */
@@ -56,6 +56,7 @@ struct etrace_task {
 	uint64_t half_flags;
 	struct strbuf half_text;
 	struct strbuf variables;
+	size_t variable_at;
 	uint64_t first_ns;
 	uint64_t exec_ns;
 	size_t last;
@@ -81,7 +82,7 @@ struct etrace_record {
  *
  * @note: is told what is wrong with a line: its number from 1 on, the byte from 0 on
  * @line: how many lines there were
- * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has come, which begins at @variable
+ * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has come, which begins at @variable_at
  * @next, @last_ns, @by_tid, @cpus, @next_made: of etrace_reader_next()
  */
 struct etrace_reader {
@@ -97,6 +98,7 @@ struct etrace_reader {
 	struct etrace_task **named;
 	size_t nr_named;
 	struct strbuf variables;
+	size_t variable_at;
 	bool is_in_variable;
 	bool oom;
 	size_t next;

@@ -108,7 +108,7 @@ static void put_variables(const struct etrace_reader *reader, const struct etrac
 
 		memcpy(&at, places->data + i, sizeof(at));
 		text = reader->variables.data + at;
-		len = strlen(text) + 1;
+		len = strnlen(text, PROC_TEXT_MAX - all.len) + 1;
 		if (all.len + len <= PROC_TEXT_MAX)
 			strbuf_add(&all, text, len);
 	}
