@@ -44,8 +44,23 @@ def log_long_names():
     return "".join(f"2026-11-23 09:30:01.{i:06d} {'E' * 190}{i} K=1\n" for i in range(MANY)).encode()
 
 
+GOLDEN = 0x9E3779B97F4A7C15
+INVERSE = pow(GOLDEN, -1, 1 << 64)
+
+
+def log_threads():
+    """Threads whose numbers add up with those of their processes, by a formula that one could know."""
+    return "".join(f"2026-11-23 09:30:01.{i:06d} A PID={1000 + i} TID={(5 - i) * INVERSE % (1 << 64)}\n" for i in range(2000)).encode()
+
+
+def log_values():
+    """Keys that are looked for in long lines, and are not there."""
+    keys = " ".join(f"K{k}=1" for k in range(64))
+    return f"2026-11-23 09:30:01.000000 A {keys}\n".encode() + b"".join(b"2026-11-23 09:30:01.%06d A" % (1 + i) + b" x" * 30000 + b"\n" for i in range(40))
+
+
 LOGS = {"names": log_names, "tasks": log_tasks, "backwards": log_backwards, "keys": log_keys, "same-keys": log_same_keys,
-        "empty-lines": log_empty_lines, "long-line": log_long_line, "long-names": log_long_names}
+        "empty-lines": log_empty_lines, "long-line": log_long_line, "long-names": log_long_names, "threads": log_threads, "values": log_values}
 
 
 def line(task, number, text):
@@ -102,8 +117,39 @@ def etrace_empty_arguments():
     return out.encode()
 
 
+def etrace_numbers():
+    """Numbers of tasks that have one place in a table, by a formula that one could know."""
+    numbers = [number for number in (i * INVERSE % (1 << 64) for i in range(1, 80000)) if number < 1 << 63]
+    return "".join(f"{number},0,0,{i}!Exit|status=0\n" for i, number in enumerate(numbers)).encode()
+
+
+def etrace_variable():
+    """A long variable, again and again of one task."""
+    out = program(100, 1) + "".join(f"0: 0,0,2,{i}!UPID|{100 | 1 << 22}\n" for i in range(50000))
+    return (out + f"0: 0,0,2,60000!Env[0]N={'x' * 1500000}\n").encode()
+
+
+def etrace_cpus():
+    """A task that is on another CPU in each line."""
+    return (program(100, 1) + "".join(f"0: {100 | 1 << 22},{i * 7919 % 100000},1,{100 + i}!Close|fd=3\n" for i in range(40000))).encode()
+
+
+def etrace_same_tid():
+    """Tasks that all have the same number in their lower half, children of each other, the last one first."""
+    return "".join(f"0: {100 | i << 22},0,1,{9 * MANY - 2 * i}!SchedFork|pid={100 | (i + 1) << 22}\n" for i in range(1, 3 * MANY)).encode()
+
+
+def etrace_halves():
+    """First halves of renames, of which nothing tells that they were done, with names as long as they are waiting."""
+    out = program(100, 1)
+    for i in range(3000):
+        out += line(100, 100 + i, "RenameFrom|fnamesize=1000") + line(100, 100 + i, "RF|/" + "x" * 999)
+    return out.encode()
+
+
 ETRACES = {"tasks": etrace_tasks, "environment": etrace_environment, "closes": etrace_closes, "parts": etrace_parts,
-           "empty-arguments": etrace_empty_arguments}
+           "empty-arguments": etrace_empty_arguments, "numbers": etrace_numbers, "variable": etrace_variable, "cpus": etrace_cpus,
+           "same-tid": etrace_same_tid, "halves": etrace_halves}
 
 
 def posix_log(records, name=b"event"):
@@ -141,8 +187,30 @@ def json_words():
     return json.dumps([{"directory": "/x", "file": "f.c", "arguments": [""] * 500000}]).encode()
 
 
+def json_escapes():
+    """Each letter of six bytes is one in memory, and six again."""
+    return b'[{"directory":"/x","file":"f.c","arguments":["' + b"\\u0001" * 500000 + b'"]}]'
+
+
+def json_nested():
+    """Values that nobody asked for, nested as deep as they may be."""
+    value = b"[" * 31 + b"0" + b"]" * 31
+    return b'[{"x":[' + b",".join([value] * 30000) + b'],"directory":"/x","file":"f.c","arguments":["cc"]}]'
+
+
+def json_replacements():
+    """What stands for bytes that are no text, in the place of each letter."""
+    return '[{"directory":"/x","file":"f.c","arguments":["'.encode() + "\ufffd".encode() * 1000000 + b'"]}]'
+
+
+def json_members():
+    """A member that comes again and again, and counts the last time."""
+    members = ",".join(f'"file":"{i}"' for i in range(200000))
+    return f'[{{"directory":"/x",{members},"arguments":["cc"]}}]'.encode()
+
+
 DATABASES = {"deep": json_deep, "entries": json_entries, "same-entries": json_same_entries, "commands": json_commands, "keys": json_keys,
-             "words": json_words}
+             "words": json_words, "escapes": json_escapes, "nested": json_nested, "replacements": json_replacements, "members": json_members}
 
 
 def posix_names():
@@ -176,5 +244,40 @@ def posix_backwards():
     return bytes(log)
 
 
+def posix_cut():
+    """Data as long as it may be, of which a recording takes an eighth."""
+    return posix_log([(65, b"\xff" * (512 << 10))] * 7)
+
+
+def posix_empty_names():
+    """Names that are there and empty: events are called by their numbers."""
+    return of_one_thread(posix_log([(65 + i % 511, b"") for i in range(20000)], b""))
+
+
+def posix_one_time():
+    """All at once: each becomes later than the one before."""
+    log = bytearray(of_one_thread(posix_log([(65, b"")] * 20000)))
+    for i in range(20000):
+        struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 8, 10**18)
+    return bytes(log)
+
+
+def posix_threads():
+    """Threads whose numbers add up with those of their processes, by a formula that one could know."""
+    log = bytearray(posix_log([(65, b"")] * 2000))
+    for i in range(2000):
+        struct.pack_into("<QI", log, 4096 + 511 * 256 + 48 * i + 24, (5 - i) * INVERSE % (1 << 64), 1000 + i)
+    return bytes(log)
+
+
+def of_one_thread(log):
+    """@log: of records without data"""
+    log = bytearray(log)
+    for at in range(4096 + 511 * 256, len(log), 48):
+        struct.pack_into("<QI", log, at + 24, 77, 77)
+    return bytes(log)
+
+
 POSIX_LOGS = {"names": posix_names, "data": posix_data, "small": posix_small, "escaped-data": posix_escaped_data, "unknown": posix_unknown,
-              "backwards": posix_backwards}
+              "backwards": posix_backwards, "cut": posix_cut, "empty-names": posix_empty_names, "one-time": posix_one_time,
+              "threads": posix_threads}
