@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/format/text.h"
+
+/* KSYM_NAME_LEN of Linux. A longer name would be a long text in each of many records. */
+#define NAME_MAX_BYTES 512
 
 /* "<address> <type> <name>", behind a tab the module. */
 static bool read_line(struct text line, uint64_t *addr, struct text *name)
@@ -18,6 +22,7 @@ static bool read_line(struct text line, uint64_t *addr, struct text *name)
 	const char *tab = memchr(line.at, '\t', text_left(&line));
 
 	*name = (struct text){ line.at, tab ? tab : line.end };
+	name->end = name->at + MIN(text_left(name), (size_t)NAME_MAX_BYTES);
 	return text_left(name);
 }
 

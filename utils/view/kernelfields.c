@@ -24,10 +24,22 @@
 /* Digits in a row of a format: a width of more is none. */
 #define WIDTH_DIGITS_MAX 3
 
+/* A record of a few bytes may have a field of 64 KB, or be printed by thousands of arguments. Records of Linux take 5 steps a byte at most. */
+#define STEPS_PER_BYTE	  32
+/* The library prints arrays element by element. */
+#define STEPS_PER_ELEMENT 4
+
+/* The text of a record: @steps in each one, and as many as a string or array of it is long, @nr_dynamic times. */
+struct work {
+	uint64_t steps;
+	uint64_t nr_dynamic;
+};
+
 /* @is_plain: show the fields one by one */
 struct kernelfields {
 	struct tep_handle *tep;
 	struct tep_event *event;
+	struct work work;
 	bool is_plain;
 };
 
@@ -149,6 +161,80 @@ static bool is_risky(const struct tep_event *event)
 	return false;
 }
 
+/* --- how much there is to do for a record --- */
+
+static uint64_t count_pairs(const struct tep_print_flag_sym *pair)
+{
+	uint64_t nr = 0;
+
+	for (; pair; pair = pair->next)
+		nr++;
+	return nr;
+}
+
+static void add_field(const struct tep_format_field *field, struct work *work)
+{
+	if (field && field->flags & TEP_FIELD_IS_DYNAMIC)
+		work->nr_dynamic++;
+	else if (field && field->flags & TEP_FIELD_IS_ARRAY)
+		work->steps += field->size;
+}
+
+/* @arg is no deeper than has_risk() lets it be. */
+static void add_work(struct tep_event *event, const struct tep_print_arg *arg, struct work *work)
+{
+	if (!arg)
+		return;
+	work->steps++;
+	switch (arg->type) {
+	case TEP_PRINT_STRING:
+	case TEP_PRINT_BSTRING:
+	case TEP_PRINT_BITMASK:
+	case TEP_PRINT_CPUMASK:
+		work->nr_dynamic++;
+		break;
+	case TEP_PRINT_FIELD:
+		add_field(tep_find_any_field(event, arg->field.name), work);
+		break;
+	case TEP_PRINT_FLAGS:
+		work->steps += count_pairs(arg->flags.flags);
+		add_work(event, arg->flags.field, work);
+		break;
+	case TEP_PRINT_SYMBOL:
+		work->steps += count_pairs(arg->symbol.symbols);
+		add_work(event, arg->symbol.field, work);
+		break;
+	case TEP_PRINT_TYPE:
+		add_work(event, arg->typecast.item, work);
+		break;
+	case TEP_PRINT_OP:
+		add_work(event, arg->op.left, work);
+		add_work(event, arg->op.right, work);
+		break;
+	default:
+		break;
+	}
+}
+
+static struct work find_work(struct tep_event *event, bool is_plain)
+{
+	struct work work = { 0 };
+
+	if (is_plain) {
+		for (const struct tep_format_field *field = event->format.fields; field;
+		     field = field->next) {
+			work.steps++;
+			add_field(field, &work);
+		}
+		work.steps *= STEPS_PER_ELEMENT;
+		work.nr_dynamic *= STEPS_PER_ELEMENT;
+		return work;
+	}
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next)
+		add_work(event, arg, &work);
+	return work;
+}
+
 /* For the library, which writes none of these texts. */
 static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
@@ -187,6 +273,7 @@ static int parse(struct kernelfields *fields, const struct kernel_event_type *ty
 	    !has_sane_fields(fields->event->format.fields))
 		return -1;
 	fields->is_plain = !has_print || is_risky(fields->event);
+	fields->work = find_work(fields->event, fields->is_plain);
 	return 0;
 }
 
@@ -214,6 +301,37 @@ void kernelfields_destroy(struct kernelfields *fields)
 
 /* --- text --- */
 
+/* A string of the record, or so many bytes of it. */
+static uint64_t longest_dynamic(const struct kernelfields *fields, const uint8_t *room)
+{
+	uint64_t longest = 0;
+
+	for (const struct tep_format_field *field = fields->event->format.fields; field;
+	     field = field->next) {
+		if (field->flags & TEP_FIELD_IS_DYNAMIC)
+			longest = MAX(longest,
+				      (uint64_t)tep_read_number(fields->tep, room + field->offset,
+								field->size) >>
+					      16);
+	}
+	return MIN(longest, (uint64_t)UINT16_MAX);
+}
+
+static bool can_pay(const struct kernelfields *fields, const struct tep_record *record,
+		    uint64_t *steps)
+{
+	const struct work *work = &fields->work;
+	uint64_t needed = work->steps;
+
+	*steps += (uint64_t)record->size * STEPS_PER_BYTE;
+	if (work->nr_dynamic)
+		needed += work->nr_dynamic * longest_dynamic(fields, record->data);
+	if (needed > *steps)
+		return false;
+	*steps -= needed;
+	return true;
+}
+
 /* One line, whatever the fields hold. */
 static void put_line(const char *text, struct strbuf *out)
 {
@@ -230,13 +348,19 @@ static void put_line(const char *text, struct strbuf *out)
 }
 
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
-		      size_t len, struct strbuf *out)
+		      size_t len, uint64_t *steps, struct strbuf *out)
 {
 	struct tep_record record = { .data = room, .size = MIN(len, (size_t)RECORD_MAX) };
 	struct trace_seq text;
 
-	trace_seq_init(&text);
 	memcpy(room, data, record.size);
+	if (!can_pay(fields, &record, steps)) {
+		memset(room, 0, record.size);
+		strbuf_addf(out, "fields left out: more than %u steps a byte, which is the limit",
+			    STEPS_PER_BYTE);
+		return;
+	}
+	trace_seq_init(&text);
 	if (fields->is_plain)
 		tep_print_fields(&text, room, record.size, fields->event);
 	else

@@ -31,8 +31,14 @@ void kernelfields_destroy(struct kernelfields *fields);
  */
 uint8_t *kernelfields_room(void);
 
-/* Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(), and zeros again afterwards. */
+/* What @steps of kernelfields_put() begins with. */
+#define KERNELFIELDS_STEPS (4U << 20)
+
+/*
+ * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(), and zeros again afterwards. @steps: how
+ * much may be done for all records, to which each one adds by its bytes; when there is too little left the line says that.
+ */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
-		      size_t len, struct strbuf *out);
+		      size_t len, uint64_t *steps, struct strbuf *out);
 
 #endif

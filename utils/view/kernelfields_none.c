@@ -23,6 +23,6 @@ uint8_t *kernelfields_room(void)
 }
 
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
-		      size_t len, struct strbuf *out)
+		      size_t len, uint64_t *steps, struct strbuf *out)
 {
 }

@@ -14,12 +14,14 @@ struct known_fields {
 /*
  * @known: by place in formats->types
  * @room: see kernelfields_room()
+ * @steps: see kernelfields_put()
  */
 struct kerneltext {
 	const struct kernel_formats *formats;
 	struct known_fields *known;
 	struct kernelsyms *syms;
 	uint8_t *room;
+	uint64_t steps;
 };
 
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir)
@@ -29,6 +31,7 @@ struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const
 	if (!text)
 		return NULL;
 	text->formats = formats;
+	text->steps = KERNELFIELDS_STEPS;
 	text->syms = kernelsyms_create(dir);
 	text->known = calloc(formats->nr_types, sizeof(*text->known));
 	if (!text->known) {
@@ -81,5 +84,5 @@ void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *
 	if (known->fields && !text->room)
 		text->room = kernelfields_room();
 	if (known->fields && text->room)
-		kernelfields_put(known->fields, text->room, data, len, out);
+		kernelfields_put(known->fields, text->room, data, len, &text->steps, out);
 }
