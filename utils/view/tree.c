@@ -64,6 +64,16 @@ static __attribute__((noinline)) int change_task(struct tree *tree, const struct
 	return 0;
 }
 
+int tree_no_room(int code, struct uft_err *err)
+{
+	if (code != -EFBIG)
+		return err_set_errno(err, code, "cannot hold the call tree");
+	return err_set(err, code,
+		       "more than %u calls were entered unseen, before records that are lost; that "
+		       "is the limit: use -D to leave out what is deeper",
+		       TREE_UNSEEN_MAX);
+}
+
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 {
 	struct tree *tree = self;
@@ -109,9 +119,13 @@ static int on_special(struct tree *tree, const struct event *event)
 static int push_unseen(struct tree *tree)
 {
 	struct tree_task *at = &tree->at;
-	struct tree_unseen *unseen = vec_grow(tree->unseen, tree->nr_unseen, sizeof(*unseen));
-	struct tree_node *node = tree_add_nameless(tree, at->top);
+	struct tree_unseen *unseen;
+	struct tree_node *node;
 
+	if (tree->nr_unseen == TREE_UNSEEN_MAX)
+		return -EFBIG;
+	unseen = vec_grow(tree->unseen, tree->nr_unseen, sizeof(*unseen));
+	node = tree_add_nameless(tree, at->top);
 	if (unseen)
 		tree->unseen = unseen;
 	if (!unseen || !node)
@@ -131,14 +145,13 @@ static int push_unseen(struct tree *tree)
 static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
 {
 	struct tree_task *at = &tree->at;
+	int ret = 0;
 
 	for (; at->depth > depth; at->depth--)
 		at->top = at->top->parent;
-	while (at->depth < depth) {
-		if (push_unseen(tree) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	while (ret == 0 && at->depth < depth)
+		ret = push_unseen(tree);
+	return ret;
 }
 
 static __attribute__((noinline)) void add_details(struct tree_node *node, const struct event *event)
@@ -205,8 +218,12 @@ static inline int enter(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
 
-	if (unlikely(event->indent != at->depth) && set_depth(tree, event->indent) < 0)
-		return -ENOMEM;
+	if (unlikely(event->indent != at->depth)) {
+		int ret = set_depth(tree, event->indent);
+
+		if (ret < 0)
+			return ret;
+	}
 
 	struct tree_node *node = next_child(tree, at->top, event->func);
 
@@ -301,8 +318,11 @@ static inline int leave(struct tree *tree, const struct event *event)
 		/* A return to where nothing was entered, and from where nobody began. */
 		if (at->depth == 0 && !(event->flags & EVENT_INHERITED))
 			return 0;
-		if (set_depth(tree, event->indent + 1) < 0)
-			return -ENOMEM;
+
+		int ret = set_depth(tree, event->indent + 1);
+
+		if (ret < 0)
+			return ret;
 	}
 	at->has_call = true;
 	if (unlikely(at->out == at->top) && cut_wait(tree, event) < 0)
@@ -392,8 +412,10 @@ int tree_events(void *self, const struct event_span *span, struct uft_err *err)
 	if (unlikely(span->task != tree->at.task) && change_task(tree, span->task) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
 	for (size_t i = 0; i < span->nr; i++) {
-		if (unlikely(add_event(tree, &span->events[i]) < 0))
-			return err_set_errno(err, -ENOMEM, "cannot hold the call tree");
+		int ret = add_event(tree, &span->events[i]);
+
+		if (unlikely(ret < 0))
+			return tree_no_room(ret, err);
 	}
 	return 0;
 }

@@ -81,6 +81,9 @@ struct tree_fork_call {
 	struct tree_node *node;
 };
 
+/* So many calls of the next kind a tree may have: after each loss a record of 16 bytes may tell of a thousand. */
+#define TREE_UNSEEN_MAX (1U << 20)
+
 /*
  * A call that was open before the first event of @task, or before records that were lost. It has a
  * name once it returns.

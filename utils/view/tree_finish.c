@@ -37,9 +37,11 @@ static void hide_names(struct tree *from, const struct func **names)
 static int merge_unseen(struct tree *tree, const struct tree *from, const struct func **names)
 {
 	for (size_t i = 0; i < from->nr_unseen; i++) {
-		struct tree_unseen *unseen = vec_grow(tree->unseen, tree->nr_unseen,
-						      sizeof(*unseen));
+		struct tree_unseen *unseen;
 
+		if (tree->nr_unseen == TREE_UNSEEN_MAX)
+			return -EFBIG;
+		unseen = vec_grow(tree->unseen, tree->nr_unseen, sizeof(*unseen));
 		if (!unseen)
 			return -ENOMEM;
 		tree->unseen = unseen;
@@ -66,7 +68,7 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err)
 	if (ret == 0)
 		ret = merge_unseen(tree, from, names);
 	tree->nr_dropped += from->nr_dropped;
-	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
+	return ret < 0 ? tree_no_room(ret, err) : 0;
 }
 
 static int compare_nodes(const void *a, const void *b)
