@@ -111,7 +111,10 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 /* What is open between was entered unseen. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
-	for (uint32_t i = coder->depth; i < depth; i++)
+	/* An escape of three bytes may open 65,535 calls: each place is cleared once. */
+	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
+
+	for (uint32_t i = first; i < depth; i++)
 		*frame(coder, i) = 0;
 	coder->depth = depth;
 	coder->top = depth ? *frame(coder, depth - 1) : 0;
