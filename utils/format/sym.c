@@ -11,6 +11,8 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
+/* What is longer is cut: it would stand in the text of each call. */
+#define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point at them. */
 struct name_chunk {
@@ -58,6 +60,7 @@ static const char *symtab_keep_name(struct symtab *tab, const char *name, size_t
 	memcpy(kept, name, len);
 	kept[len] = '\0';
 	chunk->used += len + 1;
+	tab->name_bytes += len;
 	return kept;
 }
 
@@ -271,6 +274,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	sym->type = line.at[0];
 	line.at += 2;
 	*name = line;
+	name->end = name->at + MIN(text_left(name), (size_t)SYMBOL_NAME_MAX);
 	return !memchr(line.at, '\0', text_left(&line));
 }
 

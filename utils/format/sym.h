@@ -29,6 +29,7 @@ static inline bool symbol_is_function(const struct symbol *sym)
 
 /*
  * @names: chunks of name text that the symbols point into; private to sym.c
+ * @name_bytes: of all names that were added
  *
  * Starts as { 0 }, ends with symtab_deinit(). Sorted by address after symtab_sort().
  */
@@ -37,6 +38,7 @@ struct symtab {
 	size_t nr;
 	size_t cap;
 	void *names;
+	size_t name_bytes;
 };
 
 void symtab_deinit(struct symtab *tab);

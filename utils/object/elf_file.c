@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 
-#define PAGE_MASK 0xfffULL
+#define PAGE_MASK	  0xfffULL
+/* A symbol with a longer name is none. */
+#define NAME_MAX_BYTES	  65536
+#define NAMES_PER_BYTE	  4
+#define NAMES_LEAST_BYTES (1U << 20)
 
 /* The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header"). */
 static uint64_t lowest_address(const struct elf_file *file)
@@ -163,6 +168,22 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 	return index == SHN_XINDEX || (index < loaded->nr && loaded->sections[index]);
 }
 
+bool elf_has_too_long_names(const struct elf_file *file, size_t bytes)
+{
+	size_t file_bytes = 0;
+
+	elf_rawfile(file->elf, &file_bytes);
+	return bytes > NAMES_LEAST_BYTES && bytes / NAMES_PER_BYTE > file_bytes;
+}
+
+int elf_too_long_names(const char *path, struct uft_err *err)
+{
+	return err_set(err, -EFBIG,
+		       "the names of symbols in '%s' are more than %u times as long as the file, "
+		       "which is the limit",
+		       path, NAMES_PER_BYTE);
+}
+
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols)
 {
 	struct elf_section sec;
@@ -200,7 +221,7 @@ bool elf_symbol(const struct elf_symbols *symbols, size_t index, GElf_Sym *sym, 
 	    sym->st_name >= symbols->strings_len)
 		return false;
 
-	size_t room = symbols->strings_len - sym->st_name;
+	size_t room = MIN(symbols->strings_len - sym->st_name, (size_t)NAME_MAX_BYTES);
 
 	*name = symbols->strings + sym->st_name;
 	*name_len = strnlen(*name, room);

@@ -78,6 +78,15 @@ struct elf_symbols {
 	size_t nr;
 };
 
+/*
+ * Names of symbols may be parts of each other, so that all of them together are much longer than the file. Are @bytes of names, which are to be
+ * kept, more than a file like this has?
+ */
+bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
+
+/* What to say of it: -EFBIG. */
+int elf_too_long_names(const char *path, struct uft_err *err);
+
 /* SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 

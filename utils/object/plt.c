@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "arch/isa.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/order.h"
 #include "utils/base/vec.h"
 
 /* Where entry number N of the PLT is. */
@@ -216,14 +218,19 @@ static bool is_no_proof(const char *name)
 	return false;
 }
 
-static bool is_called_slot(const struct plt_entries *plt, uint64_t slot)
+/* The slots that prove it, in order. NULL without memory. */
+static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
-	for (size_t i = 0; i < plt->nr; i++) {
-		if (plt->entries[i].slot == slot)
-			return plt->entries[i].reloc == PLT_NO_RELOC &&
-			       !is_no_proof(plt->entries[i].name);
+	uint64_t *slots = calloc(plt->nr + 1, sizeof(*slots));
+
+	*nr = 0;
+	for (size_t i = 0; slots && i < plt->nr; i++) {
+		if (plt->entries[i].reloc == PLT_NO_RELOC && !is_no_proof(plt->entries[i].name))
+			slots[(*nr)++] = plt->entries[i].slot;
 	}
-	return false;
+	if (*nr)
+		qsort(slots, *nr, sizeof(*slots), order_u64);
+	return slots;
 }
 
 /*
@@ -233,8 +240,10 @@ static bool is_called_slot(const struct plt_entries *plt, uint64_t slot)
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {
 	struct elf_section text;
+	size_t nr;
+	uint64_t *slots cleanup_free = proving_slots(plt, &nr);
 
-	if (!elf_section_by_name(file, ".text", &text) || !text.data)
+	if (!nr || !elf_section_by_name(file, ".text", &text) || !text.data)
 		return false;
 
 	const uint8_t *code = text.data->d_buf;
@@ -249,7 +258,10 @@ static bool has_call_through_got(const struct elf_file *file, const struct plt_e
 		if (at[1] != 0x15 && at[1] != 0x25)
 			continue;
 		memcpy(&distance, at + 2, sizeof(distance));
-		if (is_called_slot(plt, text.head.sh_addr + (at + 6 - code) + distance))
+
+		uint64_t slot = text.head.sh_addr + (at + 6 - code) + distance;
+
+		if (bsearch(&slot, slots, nr, sizeof(slot), order_u64))
 			return true;
 	}
 	return false;
@@ -267,6 +279,7 @@ bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt)
 int plt_add_symbols(const struct elf_file *file, struct symtab *out)
 {
 	struct plt_entries plt cleanup_plt_entries = { 0 };
+	size_t known_bytes = out->name_bytes;
 	int rc = plt_entries_load(file, &plt);
 
 	for (size_t i = 0; rc == 0 && i < plt.nr; i++) {
@@ -275,6 +288,8 @@ int plt_add_symbols(const struct elf_file *file, struct symtab *out)
 		if (e->addr >= file->base)
 			rc = symtab_add(out, e->addr - file->base, e->size, 'P', e->name,
 					e->name_len);
+		if (rc == 0 && elf_has_too_long_names(file, out->name_bytes - known_bytes))
+			rc = -EFBIG;
 	}
 	return rc;
 }

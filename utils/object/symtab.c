@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/base/compiler.h"
 #include "utils/object/build_id.h"
 #include "utils/object/debug_file.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 #include "utils/object/xz.h"
 
-#define DEBUGDATA_BYTES_MAX (256U << 20)
+#define DEBUGDATA_BYTES_MAX   (256U << 20)
+/* Symbols and their names are packed to a fifth or so. */
+#define DEBUGDATA_PER_BYTE    16
+#define DEBUGDATA_LEAST_BYTES (4U << 20)
 
 /* doc/formats/symbols.md, "Symbol types"; 0: not one of those that are kept. */
 static char symbol_type(const GElf_Sym *sym)
@@ -53,6 +57,7 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 		       struct symtab *out)
 {
 	struct elf_symbols symbols;
+	size_t known_bytes = out->name_bytes;
 	struct elf_loaded loaded cleanup(elf_loaded_deinit) = { 0 };
 
 	if (!elf_symbols_open(file, type, &symbols))
@@ -78,6 +83,8 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 
 		if (rc < 0)
 			return rc;
+		if (elf_has_too_long_names(file, out->name_bytes - known_bytes))
+			return -EFBIG;
 	}
 	return 0;
 }
@@ -92,11 +99,14 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 	if (!elf_section_by_name(file, ".gnu_debugdata", &sec) || !sec.data)
 		return 0;
 
-	int rc = xz_decode(sec.data->d_buf, sec.data->d_size, DEBUGDATA_BYTES_MAX, &image);
+	uint64_t bytes_max = DEBUGDATA_LEAST_BYTES +
+			     DEBUGDATA_PER_BYTE * (uint64_t)sec.data->d_size;
+	int rc = xz_decode(sec.data->d_buf, sec.data->d_size,
+			   MIN(bytes_max, (uint64_t)DEBUGDATA_BYTES_MAX), &image);
 
 	if (rc == -ENOMEM)
 		return rc;
-	/* Damaged or not readable by this build: what .dynsym has is still right. */
+	/* Damaged, too large or not readable by this build: what .dynsym has is still right. */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;
 	return add_section(&inner, SHT_SYMTAB, file->base, out);
@@ -127,6 +137,8 @@ static int load(const struct elf_file *file, const char *path, struct symtab *ou
 		rc = symtab_sort(out);
 	if (rc < 0) {
 		symtab_deinit(out);
+		if (rc == -EFBIG)
+			return elf_too_long_names(path, err);
 		return err_set_errno(err, rc, "cannot load the symbols of '%s'", path);
 	}
 	return 0;
