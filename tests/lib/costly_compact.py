@@ -1,0 +1,122 @@
+"""Compact records (<tid>.cdat) that cost as much as they can for each byte: functions that write them."""
+
+import struct
+
+from costly_data import ENTRY, EXIT, LOST, event, record
+from tools import utrail
+
+FILE_BYTES = 1 << 20
+RAW_MAX = 128 << 10
+FACTOR, WORD = 0x9E3779B97F4A7C15, 2**64 - 1
+DEPTH, TIME, BYTES = 3, 4, 5
+
+
+def checksum(data):
+    """As compact_sum() makes it (utils/format/compact.h)."""
+    sums, whole = [len(data), 1, 2, 3], len(data) // 32 * 32
+    for at in range(0, whole, 32):
+        for i, word in enumerate(struct.unpack_from("<4Q", data, at)):
+            value = (sums[i] ^ word) * FACTOR & WORD
+            sums[i] = value ^ value >> 32
+    total, rest = 0, data[whole:].ljust(32, b"\0")
+    for value, word in zip(sums, struct.unpack("<4Q", rest)):
+        total = ((total ^ (value ^ word) * FACTOR & WORD) * FACTOR & WORD) ^ total >> 29
+    return total
+
+
+def block(tokens, raw_bytes, nr_records=1, functions=b"\x02", nr_functions=1, is_cut=0, body_sum=None):
+    body = tokens + functions
+    head = struct.pack("<IiQIIIHHQI", 0x42435455, 100, 1000, raw_bytes, nr_records, len(body), nr_functions, 0,
+                       checksum(body) if body_sum is None else body_sum, len(tokens) << 1 | is_cut)
+    return head + struct.pack("<I", checksum(head) & 0xFFFFFFFF) + body
+
+
+def escape(kind):
+    return bytes([3 | kind << 2])
+
+
+def plain(size):
+    """So many bytes of records as they are."""
+    return escape(BYTES) + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + b"".join(record(1000 + i, i & 1, 0, 1) for i in range(size // 16))
+
+
+def again(rec, blocks, size=FILE_BYTES):
+    rec.put("100.cdat", blocks * max(size // len(blocks), 1))
+    (rec.path / "100.dat").unlink(missing_ok=True)
+
+
+def packed(rec, name="small"):
+    """What record or convert makes of the records of the directory, as often as there is room."""
+    rec.done()
+    utrail("convert", "--compact", "-d", rec.path, name).must()
+    return (rec.path.parent / name / "100.cdat").read_bytes()
+
+
+def same_block(rec):
+    """A byte for each record."""
+    rec.records([(1000 + 10 * i, i & 1, 0, 1) for i in range(80000)])
+    again(rec, packed(rec), 2 * FILE_BYTES)
+
+
+def small_blocks(rec):
+    """A record in each block, which begins with no knowledge."""
+    again(rec, block(b"\x02\x01", 16))
+
+
+def lying_blocks(rec):
+    """Heads that say 128 KB in front of a byte with another sum."""
+    again(rec, block(b"", RAW_MAX, 2**32 - 1, body_sum=0))
+
+
+def gaps(rec):
+    """A byte that is no block between two blocks."""
+    again(rec, block(b"\x02\x01", 16) + b"x")
+
+
+def false_heads(rec):
+    """What heads begin with, and nothing else."""
+    again(rec, block(b"\x02\x01", 16) + b"UTCB" * (FILE_BYTES // 4))
+
+
+def open_and_shut(rec):
+    """Escapes of three bytes that open 65,535 calls, and leave them."""
+    again(rec, block((escape(DEPTH) + b"\xff\xff" + escape(DEPTH) + b"\0\0") * 50000 + plain(RAW_MAX), RAW_MAX), 2 * FILE_BYTES)
+
+
+def times(rec):
+    """Escapes that say another time, with no record for it."""
+    again(rec, block((escape(TIME) + bytes(8)) * 35000 + plain(RAW_MAX), RAW_MAX))
+
+
+def many_functions(rec):
+    """Each block has as many functions as it can, and one record."""
+    again(rec, block(plain(2048), 2048, functions=b"\x02" * 4000, nr_functions=4000))
+
+
+def payloads(rec):
+    """Records with 8 bytes of arguments that nothing is known of."""
+    rows = (record(1000 + 2 * i, ENTRY, 0, 1, 1) + bytes(8) + record(1001 + 2 * i, EXIT, 0, 1) for i in range(20000))
+    rec.put("100.dat", b"".join(rows))
+    again(rec, packed(rec))
+
+
+def deep_calls(rec):
+    """Calls in each other, deeper than there are places."""
+    rec.records([(1000 + i, ENTRY, i, i % 900) for i in range(20000)])
+    again(rec, packed(rec), FILE_BYTES // 4)
+
+
+def losses(rec):
+    """After each loss nobody knows which calls are open."""
+    rec.records([(1000 + i, (ENTRY, EXIT, LOST)[i % 3], i * 31 % 1000 if i % 3 < 2 else 0, i % 900) for i in range(20000)])
+    again(rec, packed(rec), FILE_BYTES // 4)
+
+
+def events_only(rec):
+    """Events, which are no calls."""
+    rec.put("100.dat", b"".join(event(1000 + i, 1000000 + i % 100) for i in range(40000)))
+    again(rec, packed(rec))
+
+
+DIRECTORIES = (
+    same_block, small_blocks, lying_blocks, gaps, false_heads, open_and_shut, times, many_functions, payloads, deep_calls, losses, events_only)

@@ -1,0 +1,148 @@
+"""Programs whose symbols and debug information cost as much as they can for each byte: {kind: a function that makes the file p}."""
+
+import lzma
+import struct
+import subprocess
+from pathlib import Path
+
+HEADER_BYTES = 64
+SOURCE = "int f(int a) { return a + 1; }\nint main(void) { return f(-1); }\n"
+# Offset, size, link and so on of a section header: name, type, flags, address, offset, size, link, info, alignment, size of an entry.
+SECTION = struct.Struct("<IIQQQQIIQQ")
+
+
+def compiled(source=SOURCE, name="p.c", options=()):
+    Path(name).write_text(source)
+    subprocess.run(["gcc", "-g", "-pg", *options, name, "-o", "p"], check=True)
+
+
+class Image:
+    """The file p, whose sections can be replaced."""
+
+    def __init__(self):
+        self.data = bytearray(Path("p").read_bytes())
+        start, = struct.unpack_from("<Q", self.data, 40)
+        size, nr, names = struct.unpack_from("<HHH", self.data, 58)
+        headers = [SECTION.unpack_from(self.data, start + size * i) for i in range(nr)]
+        text = self.data[headers[names][4] :]
+        self.sections = {bytes(text[h[0] : text.index(0, h[0])]).decode(): start + size * i for i, h in enumerate(headers)}
+
+    def header(self, name):
+        return SECTION.unpack_from(self.data, self.sections[name])
+
+    def content(self, name):
+        header = self.header(name)
+        return bytes(self.data[header[4] : header[4] + header[5]])
+
+    def replace(self, name, content, kind=None, as_name=None):
+        """@kind, if any, instead of its own."""
+        header = list(self.header(name))
+        header[4:6] = len(self.data), len(content)
+        header[1] = kind or header[1]
+        self.data += content
+        SECTION.pack_into(self.data, self.sections[name], *header)
+        return self
+
+    def done(self):
+        Path("p").write_bytes(self.data)
+
+
+def symbols(image, names, nr, start=None):
+    """@nr functions on top of those that there are; number i has its name at names(i)[0] of the text names(i)[1]."""
+    text = image.header(".text")
+    known = image.content(".symtab")
+    index = sorted(image.sections, key=image.sections.get).index(".text")
+    added = b"".join(struct.pack("<IBBHQQ", names(i), 2, 0, index, text[3] + i % text[5], 1) for i in range(nr))
+    image.replace(".symtab", known + added)
+
+
+def long_names(number, nr):
+    compiled()
+    image = Image()
+    known = image.content(".strtab")
+    image.replace(".strtab", known + b"x" * 60000 + b"\0")
+    symbols(image, lambda i: len(known) + number(i), nr)
+    image.done()
+
+
+def overlapping_names():
+    """Each name is the end of the one before."""
+    long_names(lambda i: i, 50000)
+
+
+def one_name():
+    """One long name for all symbols."""
+    long_names(lambda i: 0, 50000)
+
+
+def names_of_all_lengths():
+    """Names that are too long, and those that are just not."""
+    long_names(lambda i: i % 7, 10)
+
+
+def packed_symbols():
+    """.gnu_debugdata of some KB that becomes megabytes."""
+    compiled()
+    inner = bytearray(Path("p").read_bytes()) + bytes(60 << 20)
+    subprocess.run(["strip", "p"], check=True)
+    Path("packed").write_bytes(lzma.compress(inner, preset=0))
+    subprocess.run(["objcopy", "--add-section", ".gnu_debugdata=packed", "p"], check=True)
+
+
+def many_symbols():
+    """Symbols of one byte each."""
+    compiled()
+    image = Image()
+    known = image.content(".strtab")
+    image.replace(".strtab", known + b"ab\0")
+    symbols(image, lambda i: len(known) + i % 2, 80000)
+    image.done()
+
+
+def nested_inlines():
+    """Functions that are inlined into each other, twice each."""
+    levels = "".join(f"static inline __attribute__((always_inline)) int g{i}(int a) {{ return g{i - 1}(a) + g{i - 1}(a + 1); }}\n" for i in range(1, 9))
+    calls = "".join(f"int h{i}(int a) {{ return g8(a + {i}); }}\n" for i in range(4))
+    compiled("volatile int v;\nstatic inline __attribute__((always_inline)) int g0(int a) { return a + v; }\n" + levels + calls + SOURCE, options=["-O1"])
+
+
+def long_enumeration():
+    """Enumerations of thousands of names, as arguments of many functions."""
+    enums = "".join(f"enum e{k} {{ {','.join(f'name_{k}_{i}' for i in range(2000))} }};\n" for k in range(10))
+    functions = "".join(f"int f{i}(enum e{i % 10} a) {{ return a; }}\n" for i in range(500))
+    compiled(enums + functions + SOURCE)
+
+
+def pointers_to_pointers():
+    """Types that are long chains."""
+    chain = "typedef int t0;\n" + "".join(f"typedef t{i - 1} *t{i};\n" for i in range(1, 3000))
+    functions = "".join(f"int f{i}(t{2999 - i} a) {{ return !a; }}\n" for i in range(300))
+    compiled(chain + functions + SOURCE)
+
+
+def template_names():
+    """Templates of templates, whose names double."""
+    levels = "".join(f"using t{i} = p<t{i - 1}, t{i - 1}>;\n" for i in range(1, 9))
+    text = "template <class A, class B> struct p { A a; B b; };\nusing t0 = int;\n" + levels
+    text += "".join(f"int f{i}(t{i % 9} *x) {{ return !x; }}\n" for i in range(60)) + SOURCE
+    compiled(text, "p.cc")
+
+
+def marks():
+    """Calls through 60,000 slots, each of which may be one of as many functions."""
+    text = "".join(f".long 0x15ff15ff + {i}\n" for i in range(60000))
+    compiled(SOURCE + 'asm(".text\\n.skip 4\\n");\n')
+    Path("more.s").write_text(".text\n" + text + '.section .note.GNU-stack,"",@progbits\n')
+    subprocess.run(["gcc", "-g", "-pg", "p.c", "more.s", "-Wl,-z,now", "-o", "p"], check=True)
+    image = Image()
+    header = image.header(".rela.dyn")
+    known = image.content(".rela.dyn")
+    named = next(i for i in range(1, 99) if image.content(".dynsym")[24 * i + 4] & 15 == 2)
+    # Only who looks at sections sees them: the loader goes by DT_RELASZ.
+    image.replace(".rela.dyn", known + b"".join(struct.pack("<QQq", header[3] + 8 * i, named << 32 | 6, 0) for i in range(60000)))
+    image.done()
+
+
+PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
+    overlapping_names, one_name, names_of_all_lengths, packed_symbols, many_symbols, nested_inlines, long_enumeration, pointers_to_pointers,
+    template_names, marks)}

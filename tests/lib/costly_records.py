@@ -1,0 +1,126 @@
+"""Records, symbols and debug information of data directories that cost as much as they can for each byte."""
+
+import random
+import struct
+
+from costly_data import ADDRESS, ENTRY, EXIT, FUNCTIONS_AT, LOST, argument_patterns, argument_structs, debug_lines, mangled_names, record
+from costly_data import symbols_of_one_address, unseen_calls, with_arguments
+
+MANY = 60000
+
+
+def losses_and_depths(rec):
+    """After each loss a call that is deep within calls that nobody saw."""
+    rec.records([(1000 + i, (ENTRY, ENTRY, LOST)[i % 3], i * 31 % 1024, i % 900) for i in range(100000)])
+
+
+def jumping_depths(rec):
+    """Each call says that it is another depth."""
+    rec.records([(1000 + i, ENTRY, i * 7 % 1024, i % 900) for i in range(MANY)])
+
+
+def open_calls(rec):
+    """No call returns."""
+    rec.records([(1000 + i, ENTRY, i, 1 + i % 2) for i in range(MANY)])
+
+
+def unknown_addresses(rec):
+    """Calls of functions without a name, another one each time."""
+    rec.records([(1000 + i, i & 1, 0, 5000 + i // 2) for i in range(MANY)])
+
+
+def many_tasks(rec):
+    """Two records in each file."""
+    for i in range(3000):
+        rec.task(1000 + i, 100, 500)
+        rec.records([(1000 + i, ENTRY, 0, i % 900), (10**7 + i, EXIT, 0, i % 900)], 1000 + i)
+
+
+def tasks_in_turns(rec):
+    """After each record another task is next."""
+    for i in range(1500):
+        rec.task(1000 + i, 100, 500)
+        rec.records([(1000 + i + 1500 * k, k & 1, 0, k // 2 * 7 % 900) for k in range(60)], 1000 + i)
+
+
+def new_paths(rec):
+    """No way through the calls is gone twice."""
+    choose, rows, time = random.Random(1), [], 1000
+    for _ in range(1000):
+        path = choose.choices(range(900), k=40)
+        rows += [(time + k, ENTRY, k, path[k]) for k in range(40)] + [(time + 40 + k, EXIT, 39 - k, path[39 - k]) for k in range(40)]
+        time += 80
+    rec.records(rows)
+
+
+def argument_strings(rec):
+    """Strings of bytes that need escaping."""
+    with_arguments(rec, "f1@arg1/s")
+    payload = struct.pack("<H", 1006) + b"\x01" * 1006
+    rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, 1, 1) + payload + record(1001 + 2 * i, EXIT, 0, 1) for i in range(2000)))
+
+
+def argument_pointers(rec):
+    """Each of many arguments is the address of a function."""
+    with_arguments(rec, "f1@" + ",".join(f"arg{i}/p" for i in range(1, 120)))
+    payload = b"".join(struct.pack("<Q", ADDRESS + FUNCTIONS_AT + 16 * k) for k in range(119))
+    rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, 1, 1) + payload + record(1001 + 2 * i, EXIT, 0, 1) for i in range(1500)))
+
+
+RECORDS = (
+    unseen_calls, losses_and_depths, jumping_depths, open_calls, unknown_addresses, many_tasks, tasks_in_turns, new_paths, argument_strings,
+    argument_pointers)
+
+
+def calls(rec, nr=MANY, functions=1000):
+    rec.records([(1000 + i, i & 1, 0, i // 2 % functions) for i in range(nr)])
+
+
+def line(number, name, size=16):
+    return f"{FUNCTIONS_AT + number:016x} {size:x} T {name}\n"
+
+
+def long_name(rec):
+    """A name of 1 MB in many calls."""
+    rec.symbols([line(0, "x" * (1 << 20))])
+    calls(rec, 20000, 1)
+
+
+def long_name_escaped(rec):
+    """The same of bytes that need escaping."""
+    rec.symbols([line(0, "\x01" * (1 << 20))])
+    calls(rec, MANY, 1)
+
+
+def nested_symbols(rec):
+    """Each symbol is within all that begin earlier."""
+    rec.symbols(line(i, f"f{i}", 0x100000 - 2 * i) for i in range(MANY))
+    calls(rec, functions=4000)
+
+
+def symbols_backwards(rec):
+    """The last address comes first."""
+    rec.symbols(line(16 * i, f"f{i}") for i in range(MANY, 0, -1))
+    calls(rec, functions=MANY)
+
+
+def rust_names(rec):
+    """Names that refer to what is before, twice in each step."""
+    digits = ("", *"abcdefghijklmnopqrstuvwxyz")
+    steps = "".join(f"TB{d}_B{d}_E" for d in digits[:20])
+    rec.symbols(line(16 * i, f"_RINvC1a1bTa{steps}E") for i in range(1000))
+    calls(rec)
+
+
+def enumeration(rec):
+    """A number that many names of an enumeration make up."""
+    names = ",".join(f"A{i}={1 << i % 30}" for i in range(50000))
+    rec.put("prog.dbg", f"# path name: /x/prog\nE: enum e {{{names}}}\nF: {FUNCTIONS_AT + 16:x} f1\nA: @arg1/e:e\n")
+    with_arguments(rec, "f1@arg1/e:e")
+    rec.put("100.dat", b"".join(
+        record(1000 + 2 * i, ENTRY, 0, 1, 1) + struct.pack("<Q", 0x3FFFFFFF - i) + record(1001 + 2 * i, EXIT, 0, 1) for i in range(20000)))
+
+
+SYMBOLS = (
+    symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, long_name, long_name_escaped, nested_symbols,
+    symbols_backwards, rust_names, enumeration)
