@@ -119,7 +119,7 @@ def etrace_empty_arguments():
 
 def etrace_numbers():
     """Numbers of tasks that have one place in a table, by a formula that one could know."""
-    numbers = [number for number in (i * INVERSE % (1 << 64) for i in range(1, 80000)) if number < 1 << 63]
+    numbers = [number for number in (i * INVERSE % (1 << 64) for i in range(1, 50000)) if number < 1 << 63]
     return "".join(f"{number},0,0,{i}!Exit|status=0\n" for i, number in enumerate(numbers)).encode()
 
 
@@ -154,7 +154,7 @@ ETRACES = {"tasks": etrace_tasks, "environment": etrace_environment, "closes": e
 
 def posix_log(records, name=b"event"):
     """@records: (number of the event, its data); each of the 511 names is as long as it may be."""
-    ring = b""
+    ring = bytearray()
     for i, (number, data) in enumerate(records):
         size = 48 + (len(data) + 7) // 8 * 8
         ring += struct.pack("<IIQQQIIII", size, 0, 10**18 + i, 0x401000, 0x7F00, 77 + i, number, len(data), 0) + data + bytes(-len(data) % 8)
