@@ -36,6 +36,7 @@ NEW_KINDS = [
     (costly_perf, [["report"], ["replay"], ["dump"]], costly_perf.DIRECTORIES),
     (costly_records, [["report"], GRAPH, ["replay"], FOLDED], costly_records.RECORDS),
     (costly_records, [["report"], *TEXTS], costly_records.SYMBOLS),
+    (costly_records, [["report"], ["info"], ["dump"]], costly_records.TEXTS),
     (costly_compact, [["report"], GRAPH], costly_compact.DIRECTORIES),
 ]
 KINDS = [(write, commands) for module, commands, kinds in NEW_KINDS for write in kinds if write.__module__ == module.__name__]

@@ -1,10 +1,11 @@
-"""Records, symbols and debug information of data directories that cost as much as they can for each byte."""
+"""Records, symbols, debug information and texts of data directories that cost as much as they can for each byte."""
 
 import random
 import struct
 
-from costly_data import ADDRESS, ENTRY, EXIT, FUNCTIONS_AT, LOST, argument_patterns, argument_structs, debug_lines, mangled_names, record
-from costly_data import symbols_of_one_address, unseen_calls, with_arguments
+from costly_data import ADDRESS, ENTRY, EXIT, FUNCTIONS_AT, LOST, argument_patterns, argument_structs, debug_lines, forked_lines, forks_and_threads
+from costly_data import generations, information, libraries, mangled_names, modules, overlapping_modules, record, sessions, symbols_of_one_address
+from costly_data import unseen_calls, with_arguments
 
 MANY = 60000
 
@@ -124,3 +125,20 @@ def enumeration(rec):
 SYMBOLS = (
     symbols_of_one_address, mangled_names, argument_structs, argument_patterns, debug_lines, long_name, long_name_escaped, nested_symbols,
     symbols_backwards, rust_names, enumeration)
+
+
+def long_paths(rec):
+    """Modules with the longest paths that there are."""
+    path = "/x" * 2000
+    rec.put(f"sid-{1:016x}.map", "".join(
+        f"{ADDRESS + 0x1000 * i:x}-{ADDRESS + 0x1000 * (i + 1):x} r-xp 0 00:00 0 {path}{i}\n" for i in range(500)))
+    rec.records([(1000 + i, i & 1, 0, i // 2 * 256 % 100000) for i in range(MANY)])
+
+
+def argument_names(rec):
+    """A line of `info` that names a function after the other, each of which is compared with all."""
+    with_arguments(rec, ";".join(f"f{i}@arg1" for i in range(20000)))
+    rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, i % 1000, 1) + bytes(8) + record(1001 + 2 * i, EXIT, 0, i % 1000) for i in range(20000)))
+
+
+TEXTS = (forked_lines, forks_and_threads, generations, sessions, libraries, modules, overlapping_modules, information, long_paths, argument_names)
