@@ -113,12 +113,13 @@ static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 static const char *check_rule(const struct plan_view *view, const struct plan_rule *rule)
 {
 	const struct plan_list *list = &view->lists[PLAN_CONDS];
-	const struct plan_cond *conds = (const struct plan_cond *)list->entries + rule->cond;
+	const struct plan_cond *conds;
 
 	if (!rule->nr_conds)
 		return NULL;
 	if (rule->cond >= list->nr || rule->nr_conds > list->nr - rule->cond)
 		return "a rule's conditions are not there";
+	conds = (const struct plan_cond *)list->entries + rule->cond;
 	for (uint32_t i = 0; i < rule->nr_conds; i++) {
 		if (!cond_is_good(&conds[i], ((uint64_t)list->nr - rule->cond - rule->nr_conds) *
 						     sizeof(*conds)))
