@@ -194,10 +194,14 @@ def test_no_symbols_saved(workdir, build_id):
     run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
     utrail("record", "--no-libcall", "./shop").must()
     os.unlink("uftrace.data/shop.sym")
+    assert "<" in utrail("report").must().out, "whoever moves the files of a whole recording wants them"
+    info = Path("uftrace.data/info")
+    info.write_bytes(info.read_bytes().replace(b"ended  ", b"running"))
     same = utrail("report").must()
-    assert (re.findall(r"\S+$", same.out, re.M)[-2:] == ["main", "f"], same.err) == ((True, "") if build_id == "sha1" else (False, same.err))
+    assert (re.findall(r"\S+$", same.out, re.M)[-2:] == ["main", "f"]) == (build_id == "sha1")
+    assert "is incomplete" in same.err and ("by address" in same.err) == (build_id == "none")
     Path("shop.c").write_text("__attribute__((noipa)) int g(int n) { return n; }\nint main(void) { return g(g(1)) - 1; }\n")
     run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
     other = utrail("report").must()
     told = rf"WARN: 2 functions of '{workdir}/shop' are shown by address: .* the file is no longer the one that was recorded.*: --with-syms=DIR\n"
-    assert "main" not in other.out and re.fullmatch(told, other.err), (other.out, other.err)
+    assert "main" not in other.out and re.search(told, other.err), (other.out, other.err)

@@ -136,6 +136,8 @@ static int open_dir(struct trace_data *data, const char *dir, enum demangle_mode
 		ret = err_set_errno(err, -ENOTDIR, "cannot open '%s'", dir);
 	else
 		ret = load_all(data, err);
+	/* A recorder that was killed may have saved records, and no symbols yet. */
+	data->modules.reads_programs = data->info.state == INFO_STATE_RUNNING && !data->growth;
 	if (ret < 0)
 		data_close(data);
 	return ret;

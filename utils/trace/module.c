@@ -131,8 +131,7 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 		mod->sym_dir = set->dir;
 		ret = sym_dir_load(mod->sym_dir, &query, &mod->symtab, &mod->sym_name, err);
 	}
-	/* A recorder that was killed may have saved records, and no symbols yet. */
-	if (ret == 0 && mod->build_id[0])
+	if (ret == 0 && set->reads_programs && mod->build_id[0])
 		ret = object_symtab_load_same(mod->path, mod->build_id, &mod->symtab, err);
 	return ret;
 }

@@ -78,6 +78,7 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* where the .sym files are; of the owner */
 	const char *syms_dir; /* --with-syms: where to look before that; NULL */
+	bool reads_programs; /* modules without a .sym file have the symbols of the program that they are of */
 	enum demangle_mode demangle;
 	struct module **modules;
 	size_t nr_modules;
