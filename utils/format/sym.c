@@ -36,6 +36,7 @@ void symtab_deinit(struct symtab *tab)
 		chunk = older;
 	}
 	free(tab->syms);
+	free(tab->aliases);
 	*tab = (struct symtab){ 0 };
 }
 
@@ -99,6 +100,9 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
+/* A line of the file, in front of the address and the name. */
+#define ALIAS "# alias: "
+
 #define RADIX_BITS 11
 #define RADIX	   (1U << RADIX_BITS)
 
@@ -141,6 +145,91 @@ static int sort_by_addr(struct symtab *tab)
 	return 0;
 }
 
+/* The constructors and destructors of a class, of which compilers make one ("C1", "C2"): people know one name. */
+static bool is_same_to_people(const char *a, const char *b)
+{
+	size_t i = 0;
+
+	while (a[i] && a[i] == b[i])
+		i++;
+	return i && (a[i - 1] == 'C' || a[i - 1] == 'D') && a[i] >= '0' && a[i] <= '5' &&
+	       b[i] >= '0' && b[i] <= '5' && strcmp(a + i + 1, b + i + 1) == 0;
+}
+
+static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
+{
+	struct symbol_alias *aliases = vec_room(tab->aliases, tab->nr_aliases, &tab->cap_aliases,
+						sizeof(*aliases));
+
+	if (!aliases)
+		return -ENOMEM;
+	tab->aliases = aliases;
+	aliases[tab->nr_aliases++] = (struct symbol_alias){ addr, name };
+	return 0;
+}
+
+/* Of two symbols at one address @tab keeps the better one at @kept. */
+static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
+{
+	struct symbol other = *next;
+
+	if (is_better_name(kept, next)) {
+		other = *kept;
+		*kept = *next;
+	}
+	if (!symbol_is_function(kept) || !symbol_is_function(&other) ||
+	    strcmp(kept->name, other.name) == 0)
+		return 0;
+	return add_alias(tab, other.addr, other.name);
+}
+
+static int by_addr_and_name(const void *a, const void *b)
+{
+	const struct symbol_alias *one = a;
+	const struct symbol_alias *other = b;
+
+	if (one->addr != other->addr)
+		return one->addr < other->addr ? -1 : 1;
+	return strcmp(one->name, other->name);
+}
+
+/* Each once, and none that is the symbol's own name. */
+static void sort_aliases(struct symtab *tab)
+{
+	size_t kept = 0;
+	size_t sym = 0;
+
+	if (tab->nr_aliases)
+		qsort(tab->aliases, tab->nr_aliases, sizeof(*tab->aliases), by_addr_and_name);
+	for (size_t i = 0; i < tab->nr_aliases; i++) {
+		struct symbol_alias alias = tab->aliases[i];
+
+		while (sym < tab->nr && tab->syms[sym].addr < alias.addr)
+			sym++;
+		if (sym == tab->nr || tab->syms[sym].addr != alias.addr ||
+		    !symbol_is_function(&tab->syms[sym]) ||
+		    strcmp(tab->syms[sym].name, alias.name) == 0 ||
+		    is_same_to_people(tab->syms[sym].name, alias.name) ||
+		    (kept && by_addr_and_name(&tab->aliases[kept - 1], &alias) == 0))
+			continue;
+		tab->aliases[kept++] = alias;
+	}
+	tab->nr_aliases = kept;
+}
+
+size_t symtab_find_alias(const struct symtab *tab, uint64_t addr)
+{
+	return order_count_below(tab->aliases, tab->nr_aliases, sizeof(*tab->aliases), addr);
+}
+
+void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias)
+{
+	const char *name = tab->syms[index].name;
+
+	tab->syms[index].name = tab->aliases[alias].name;
+	tab->aliases[alias].name = name;
+}
+
 int symtab_sort(struct symtab *tab)
 {
 	size_t sorted = 1;
@@ -148,8 +237,10 @@ int symtab_sort(struct symtab *tab)
 	/* Files are written sorted: do not pay for a sort when there is nothing to do. */
 	while (sorted < tab->nr && tab->syms[sorted - 1].addr < tab->syms[sorted].addr)
 		sorted++;
-	if (sorted >= tab->nr)
+	if (sorted >= tab->nr) {
+		sort_aliases(tab);
 		return 0;
+	}
 	if (sort_by_addr(tab) < 0)
 		return -ENOMEM;
 
@@ -158,10 +249,11 @@ int symtab_sort(struct symtab *tab)
 	for (size_t i = 1; i < tab->nr; i++) {
 		if (tab->syms[i].addr != tab->syms[last].addr)
 			tab->syms[++last] = tab->syms[i];
-		else if (is_better_name(&tab->syms[last], &tab->syms[i]))
-			tab->syms[last] = tab->syms[i];
+		else if (keep_better(tab, &tab->syms[last], &tab->syms[i]) < 0)
+			return -ENOMEM;
 	}
 	tab->nr = last + 1;
+	sort_aliases(tab);
 	return 0;
 }
 
@@ -174,6 +266,12 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from)
 
 		ret = symtab_add(tab, sym->addr, sym->size, sym->type, sym->name,
 				 strlen(sym->name));
+	}
+	for (size_t i = 0; ret == 0 && i < from->nr_aliases; i++) {
+		const char *name = from->aliases[i].name;
+		const char *kept = symtab_keep_name(tab, name, strlen(name));
+
+		ret = kept ? add_alias(tab, from->aliases[i].addr, kept) : -ENOMEM;
 	}
 	return ret == 0 ? symtab_sort(tab) : ret;
 }
@@ -217,6 +315,16 @@ static void put_line(struct strbuf *out, uint64_t addr, char type, const char *n
 	strbuf_addch(out, '\n');
 }
 
+/* A comment to others, the peer's 0.13 among them. */
+static void put_alias(struct strbuf *out, const struct symbol_alias *alias)
+{
+	strbuf_addstr(out, ALIAS);
+	text_put_hex(out, alias->addr, 16);
+	strbuf_addch(out, ' ');
+	text_put_name(out, alias->name, strlen(alias->name));
+	strbuf_addch(out, '\n');
+}
+
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out)
 {
@@ -234,13 +342,28 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 		strbuf_addstr(out, build_id);
 		strbuf_addch(out, '\n');
 	}
-	for (size_t i = 0; i < tab->nr; i++) {
+	for (size_t i = 0, alias = 0; i < tab->nr; i++) {
 		const struct symbol *sym = &tab->syms[i];
 
 		put_line(out, sym->addr, sym->type, sym->name);
+		for (; alias < tab->nr_aliases && tab->aliases[alias].addr <= sym->addr; alias++)
+			put_alias(out, &tab->aliases[alias]);
 		if (is_followed_by_gap(tab, i))
 			put_line(out, sym->addr + sym->size, '?', "__sym_end");
 	}
+}
+
+/* 1: it is about an alias. */
+static int alias_decode(struct text line, struct symtab *tab)
+{
+	uint64_t addr;
+	const char *name;
+
+	if (!text_word(&line, ALIAS) || !text_hex(&line, &addr) || !text_word(&line, " ") ||
+	    !text_left(&line) || memchr(line.at, '\0', text_left(&line)))
+		return 0;
+	name = symtab_keep_name(tab, line.at, text_left(&line));
+	return name && add_alias(tab, addr, name) == 0 ? 1 : -ENOMEM;
 }
 
 static int head_decode(struct text line, struct sym_file_head *head)
@@ -310,7 +433,9 @@ static int sym_lines_decode(struct text in, struct symtab *tab, struct sym_file_
 		if (line.at == line.end)
 			continue;
 		if (*line.at == '#') {
-			ret = head_decode(line, head);
+			ret = alias_decode(line, tab);
+			if (ret == 0)
+				ret = head_decode(line, head);
 		} else if (!line_decode(line, &sym, &name, &sized)) {
 			return err_set(err, -EINVAL,
 				       "line %zu: expected '<address> [<size>] <type> <name>'", nr);

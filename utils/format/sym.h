@@ -27,7 +27,14 @@ static inline bool symbol_is_function(const struct symbol *sym)
 	return sym->type == 't' || sym->type == 'T' || sym->type == 'w' || sym->type == 'P';
 }
 
+/* Another name of the function at @addr; @name lives as long as the table. */
+struct symbol_alias {
+	uint64_t addr;
+	const char *name;
+};
+
 /*
+ * @aliases: by address, those of one function in the order of their names
  * @names: chunks of name text that the symbols point into; private to sym.c
  * @name_bytes: of all names that were added
  *
@@ -37,6 +44,9 @@ struct symtab {
 	struct symbol *syms;
 	size_t nr;
 	size_t cap;
+	struct symbol_alias *aliases;
+	size_t nr_aliases;
+	size_t cap_aliases;
 	void *names;
 	size_t name_bytes;
 };
@@ -54,9 +64,15 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from);
 /*
  * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C
- * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). 0 or -ENOMEM.
+ * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). Other names of functions become aliases. 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
+
+/* The first alias at @addr or after it: an index up to @nr_aliases. The table must be sorted. */
+size_t symtab_find_alias(const struct symtab *tab, uint64_t addr);
+
+/* The symbol @index and its alias @alias change names. */
+void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 
 /* The symbol whose [addr, addr + size) holds @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);

@@ -79,7 +79,7 @@ uint32_t filters_opt_in(const struct filters *filters);
  * A function, as filters see it.
  *
  * @name: demangled, with its length
- * @others: what else it is called (demangle_others()); NULL: nothing
+ * @others: what else it is called (demangle_others(), aliases_add_others()); NULL: nothing
  * @module: base name of its file, or NULL
  */
 struct filter_subject {
@@ -93,8 +93,8 @@ struct filter_subject {
 	bool is_kernel;
 };
 
-/* A function has at most so many names: the one that is shown, and those of demangle_others(). */
-#define FILTER_NAMES_MAX 4
+/* So many names of a function are compared: the one that is shown, those of demangle_others(), and aliases. */
+#define FILTER_NAMES_MAX 16
 
 /* The entries that match a function, one by one in their order. Each is noted to have a match. */
 struct filter_walk {

@@ -122,6 +122,15 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 	return choice;
 }
 
+bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (matches(&rules->rules[i], subject))
+			return true;
+	}
+	return false;
+}
+
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject, unsigned generation)
 {

@@ -75,7 +75,10 @@ enum patch_choice {
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* The same of the rules alone that came behind @generation. Nothing is noted. */
+/* Whether any rule is about it. Nothing is noted. */
+bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
+
+/* What those rules alone say that came behind @generation. Nothing is noted. */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);

@@ -29,6 +29,45 @@ static void one_name_per_address(void **state)
 	assert_string_equal(tab.syms[2].name, "latest");
 }
 
+static void check_alias(const struct symtab *tab, size_t at, uint64_t addr, const char *name)
+{
+	assert_true(at < tab->nr_aliases);
+	assert_int_equal(tab->aliases[at].addr, addr);
+	assert_string_equal(tab->aliases[at].name, name);
+}
+
+static void other_names_are_kept(void **state)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	struct symtab got cleanup_symtab = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	add(&tab, 0x20, 4, 'T', "_ZN1AC2Ev");
+	add(&tab, 0x20, 4, 'T', "_ZN1AC1Ev");
+	add(&tab, 0x20, 4, 'T', "_ZN1BC1Ev");
+	add(&tab, 0x10, 4, 'T', "impl");
+	add(&tab, 0x10, 4, 'w', "api");
+	add(&tab, 0x10, 4, 'T', "impl");
+	add(&tab, 0x10, 4, 'D', "data");
+	add(&tab, 0x30, 4, 'D', "one");
+	add(&tab, 0x30, 4, 'D', "other");
+	assert_int_equal(symtab_sort(&tab), 0);
+	assert_int_equal(tab.nr, 3);
+
+	sym_file_encode(&tab, "/x", NULL, &text);
+	assert_int_equal(sym_file_decode(text.data, text.len, &got, NULL, NULL), 0);
+	for (struct symtab *each = &tab; each; each = each == &tab ? &got : NULL) {
+		assert_int_equal(each->nr_aliases, 1);
+		check_alias(each, symtab_find_alias(each, 0x20), 0x20, "_ZN1BC1Ev");
+		assert_int_equal(symtab_find_alias(each, 0x21), 1);
+	}
+	symtab_swap_alias(&got, 1, 0);
+	assert_string_equal(got.syms[1].name, "_ZN1BC1Ev");
+	check_alias(&got, 0, 0x20, "_ZN1AC2Ev");
+	assert_int_equal(symtab_add_all(&tab, &got), 0);
+	assert_int_equal(tab.nr_aliases, 1);
+}
+
 /* Those of a program and those of its debug information, say: what is found is as if all were of one. */
 static void of_another_table(void **state)
 {
@@ -235,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_name_per_address),
+		cmocka_unit_test(other_names_are_kept),
 		cmocka_unit_test(of_another_table),
 		cmocka_unit_test(find_by_range),
 		cmocka_unit_test(many_and_long_names),

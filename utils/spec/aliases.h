@@ -1,0 +1,30 @@
+/* Functions of several names: which of them is shown. */
+#ifndef UTRAIL_SPEC_ALIASES_H
+#define UTRAIL_SPEC_ALIASES_H
+
+#include <stdbool.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/format/sym.h"
+#include "utils/object/demangle.h"
+#include "utils/spec/filters.h"
+
+/* Whether the user asks for a function of this name. @others: as demangle_others() makes them; of this name alone. */
+typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
+
+/*
+ * Functions of @symbols get that one of their names that the user asks for, when he does not ask for the one that they have: who asks for
+ * a name sees it. 0 or -ENOMEM.
+ */
+int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
+		   void *arg);
+
+/* The same of what filters ask for in the module of which @module is the base name. */
+int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
+			    enum demangle_mode mode, const char *module);
+
+/* Append the other names of the function at @addr to @others, in the form of demangle_others(). Memory failure shows in strbuf_oom(). */
+void aliases_add_others(const struct symtab *symbols, uint64_t addr, enum demangle_mode mode,
+			struct strbuf *others);
+
+#endif
