@@ -205,3 +205,38 @@ def test_no_symbols_saved(workdir, build_id):
     other = utrail("report").must()
     told = rf"WARN: 2 functions of '{workdir}/shop' are shown by address: .* the file is no longer the one that was recorded.*: --with-syms=DIR\n"
     assert "main" not in other.out and re.search(told, other.err), (other.out, other.err)
+
+
+ALIASES = """__attribute__((noipa)) int real_impl(int n) { return n + 1; }
+int api(int n) __attribute__((alias("real_impl")));
+int _hidden(int n) __attribute__((weak, alias("real_impl")));
+int main(void) { return api(1) + real_impl(2) - 5; }
+"""
+
+
+@pytest.mark.parametrize("options", [["-F"], ["-A"], ["-T"], ["-P"]], ids=lambda words: words[0])
+@pytest.mark.parametrize("name", ["api", "real_impl", "_hidden"])
+def test_aliases_recorded(workdir, options, name):
+    """Each name of a function finds it, and is the one that is shown, by the peer, too."""
+    Path("prog.c").write_text(ALIASES)
+    run("gcc", *([] if options == ["-P"] else ["-pg"]), "prog.c", "-o", "prog").must()
+    spec = name + {"-A": "@arg1", "-T": "@depth=5"}.get(options[0], "")
+    assert utrail("record", "--no-libcall", "--no-event", *options, spec, "./prog").must().err == ""
+    shown = utrail("replay", "-f", "none").must().out
+    args = ("1", "2") if options == ["-A"] else ("", "")
+    assert [line.strip() for line in shown.splitlines() if f"{name}(" in line] == [f"{name}({arg});" for arg in args], shown
+    assert [f"{name}({arg});" in run("uftrace", "replay").must().out for arg in args] == [True, True]
+
+
+def test_aliases_read(workdir):
+    Path("prog.c").write_text(ALIASES)
+    run("gcc", "-pg", "prog.c", "-o", "prog").must()
+    utrail("record", "--no-libcall", "--no-event", "./prog").must()
+    assert "real_impl" not in utrail("replay").must().out
+    for name in ("api", "real_impl", "_hidden"):
+        assert utrail("replay", "-f", "none", "-F", name).must().out == f"{name}();\n" * 2
+        assert re.findall(r"\S+$", utrail("report", "-F", name).must().out, re.M)[-1] == name
+    hidden = utrail("replay", "-f", "none", "-N", "real_impl").must().out
+    assert hidden == "main();\n"
+    both = utrail("replay", "-f", "none", "-F", "api", "-T", "_hidden@color=red").must()
+    assert both.err == "" and both.out.count("api();") == 2

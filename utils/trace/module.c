@@ -15,6 +15,7 @@
 #include "utils/object/srcline.h"
 #include "utils/object/sym_dir.h"
 #include "utils/object/symtab.h"
+#include "utils/spec/aliases.h"
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
 
@@ -340,6 +341,7 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
 	if (!is_kernel)
 		demangle_others(sym->name, set->demangle, &others);
+	aliases_add_others(&mod->symtab, sym->addr, set->demangle, &others);
 	if (strbuf_oom(&name) || strbuf_oom(&others) ||
 	    !module_set_add_func(set, strbuf_str(&name)))
 		return NULL;

@@ -7,6 +7,7 @@
 
 #include "utils/base/path.h"
 #include "utils/base/vec.h"
+#include "utils/spec/aliases.h"
 #include "utils/spec/clearing.h"
 
 static const struct trigger nothing;
@@ -73,6 +74,9 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 	/* They are many. */
 	if (!is_kernel || wants_more(rules->filters, true))
 		ret = module_load(set, mod, err);
+	if (ret == 0)
+		ret = aliases_prefer_filtered(&mod->symtab, rules->filters, set->demangle,
+					      mod->basename);
 	/* Before several threads want it. */
 	if (ret == 0 && mod->symtab.nr && rules->has_locations)
 		module_source(set, mod, mod->symtab.syms);
@@ -86,6 +90,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 		demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
 		if (!is_kernel)
 			demangle_others(sym->name, set->demangle, &others);
+		aliases_add_others(&mod->symtab, sym->addr, set->demangle, &others);
 
 		struct filter_subject subject = make_subject(rules, mod, sym);
 

@@ -9,9 +9,11 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/object/program.h"
 #include "utils/object/sym_dir.h"
 #include "utils/object/symtab.h"
+#include "utils/spec/aliases.h"
 
 /* So many different files are looked at: programs may name as many as they like. */
 #define KNOWN_MODULES_MAX 262144
@@ -93,12 +95,39 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	return ret == 0 ? object_symtab_load(path, out, NULL) : MIN(ret, 0);
 }
 
+struct asked {
+	const struct record_settings *settings;
+	const char *module;
+};
+
+/* The program or not: a library's function of that name is shown by it, too. */
+static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *others)
+{
+	const struct asked *asked = arg;
+	const struct patch_subject subject = {
+		.name = strbuf_str(name),
+		.others = others,
+		.module = asked->module,
+		.is_program = true,
+	};
+
+	return patch_rules_match(asked->settings->patches, &subject);
+}
+
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out)
 {
+	struct asked asked = { settings, path_base(known->path) };
 	int ret = symbols_load(settings, known->path, known->build_id, out);
 
-	return known->unnamed.nr ? symtab_add_all(out, &known->unnamed) : ret;
+	if (known->unnamed.nr)
+		ret = symtab_add_all(out, &known->unnamed);
+	if (ret == 0 && settings->filters->nr)
+		ret = aliases_prefer_filtered(out, settings->filters, settings->demangle,
+					      asked.module);
+	if (ret == 0 && settings->patches->nr)
+		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
+	return ret;
 }
 
 _Static_assert(offsetof(struct module_left_out, func.start) == 0, "ordered by order_u64()");

@@ -101,7 +101,7 @@ struct known_module *known_module_get(struct known_modules *modules, const char 
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
 
-/* The same of a file that is known, with what was found out of it. */
+/* The same of a file that is known, with what was found out of it. Functions of several names have one that the filters ask for. */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
 

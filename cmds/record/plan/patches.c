@@ -15,6 +15,7 @@
 #include "utils/base/units.h"
 #include "utils/object/demangle.h"
 #include "utils/object/prepared.h"
+#include "utils/spec/aliases.h"
 
 void patches_deinit(struct patches *patches)
 {
@@ -36,6 +37,7 @@ void finding_name(struct finding *f, const struct symbol *sym, struct patch_subj
 	strbuf_reset(&f->others);
 	demangle(sym->name, f->settings->demangle, &f->name);
 	demangle_others(sym->name, f->settings->demangle, &f->others);
+	aliases_add_others(&f->symbols, sym->addr, f->settings->demangle, &f->others);
 	subject->name = strbuf_str(&f->name);
 	subject->others = strbuf_str(&f->others);
 }

@@ -15,6 +15,7 @@
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
+#include "utils/spec/aliases.h"
 
 _Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 
@@ -58,6 +59,7 @@ struct binding {
 	const struct dwarf_info *debug; /* NULL when it was not looked for */
 	bool has_llvm_strings;
 	struct rule_set *rules;
+	const struct symtab *symbols;
 	struct strbuf *steps;
 	struct strbuf *out;
 };
@@ -112,6 +114,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 	strbuf_reset(others);
 	demangle(sym->name, b->settings->demangle, name);
 	demangle_others(sym->name, b->settings->demangle, others);
+	aliases_add_others(b->symbols, sym->addr, b->settings->demangle, others);
 
 	const struct dwarf_func *debug = debuginfo_func(b->debug, sym);
 	struct filter_subject subject = {
@@ -169,6 +172,7 @@ static void bind_module(struct binding *b)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
 	b->rules->has_llvm_strings = b->has_llvm_strings;
+	b->symbols = &symbols;
 	for (size_t i = 0; i < symbols.nr; i++) {
 		if (b->patches->tick && i % BIND_TICKS == 0)
 			b->patches->tick(b->patches->tick_arg);

@@ -145,6 +145,9 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 		ret = save_debug(sessions, known, &symbols, name, err);
 	if (ret < 0)
 		return ret;
+	/* Nobody asks for other names of what is not recorded. */
+	if (!known->has_functions)
+		symbols.nr_aliases = 0;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
 	if (strbuf_oom(&text))
 		return err_set_errno(err, -ENOMEM, "cannot save the symbols of '%s'", known->path);
