@@ -208,7 +208,13 @@ def replay_footer(text):
     return body + (title.replace("uftrace", "utrail") + blocks if "task: " in blocks else blocks) if has_footer else text
 
 
+def whole_operators(text):
+    """The brackets of a call operator's name are no brackets of a call."""
+    return re.sub(r"\boperator\(\)(?=;| \{)", "operator()()", text)
+
+
 ALIKE = [
+    (r"^(replay|live)", None, whole_operators),
     (r"^replay", None, replay_footer),
     (r"^replay", replay_tids, None),
     (r"^replay", event_cells, event_cells),

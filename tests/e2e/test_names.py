@@ -240,3 +240,12 @@ def test_aliases_read(workdir):
     assert hidden == "main();\n"
     both = utrail("replay", "-f", "none", "-F", "api", "-T", "_hidden@color=red").must()
     assert both.err == "" and both.out.count("api();") == 2
+
+
+def test_call_operator(workdir):
+    Path("prog.cc").write_text("struct Twice { __attribute__((noipa)) int operator()(int n) { return 2 * n; } };\nint main() { return Twice()(0); }\n")
+    run("g++", "-pg", "prog.cc", "-o", "prog").must()
+    utrail("record", "--no-libcall", "--no-event", "./prog").must()
+    assert utrail("replay", "-f", "none").must().out == "main() {\n  Twice::operator()();\n} /* main */\n"
+    assert utrail("replay", "-f", "none", "-F", "Twice::operator()").must().out == "Twice::operator()();\n"
+    assert "Twice::operator()(int);" in utrail("replay", "-f", "none", "--demangle=full").must().out

@@ -204,14 +204,17 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Debian's
- * uftrace leaves them out behind "operator()" too, and so do we.
+ * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Those of "operator()" are part of its name, which
+ * the peer takes for brackets, too.
  */
 static bool wants_brackets(const char *name)
 {
+	static const char call_operator[] = "operator()";
 	size_t len = strlen(name);
+	size_t own = strlen(call_operator);
 
-	return !len || name[len - 1] != ')';
+	return !len || name[len - 1] != ')' ||
+	       (len >= own && strcmp(name + len - own, call_operator) == 0);
 }
 
 const struct func *module_set_add_func(struct module_set *set, const char *name)
