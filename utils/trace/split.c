@@ -10,6 +10,10 @@
 #include "utils/format/record.h"
 #include "utils/trace/compact_calls.h"
 
+/* So many open calls are copied without a thought; for each byte of more a piece has at least so many bytes of records. */
+#define COPY_FREE  4096
+#define COPY_TIMES 4
+
 void piece_destroy(struct piece *piece)
 {
 	if (!piece)
@@ -317,6 +321,17 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 	return 0;
 }
 
+/*
+ * How far a piece goes, of which @bytes are wanted. Each has a copy of the calls that are open where it begins: a task that opens
+ * calls and ends none would have as many of them as it has pieces.
+ */
+static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
+{
+	uint64_t copied = piece->calls.nr * sizeof(struct pending_call);
+
+	return piece->calls.nr > COPY_FREE ? MAX(bytes, COPY_TIMES * copied) : bytes;
+}
+
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,
 	       struct uft_err *err)
@@ -324,10 +339,10 @@ int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	struct piece *piece = NULL;
 	int ret = new_piece(lane, &piece, err);
 
-	while (ret == 0 && piece->start_offset + piece_bytes < bytes) {
+	while (ret == 0 && piece->start_offset + piece_length(piece, piece_bytes) < bytes) {
 		struct piece *next;
 
-		ret = skim_to(lane, piece->start_offset + piece_bytes, err);
+		ret = skim_to(lane, piece->start_offset + piece_length(piece, piece_bytes), err);
 		if (ret > 0)
 			ret = new_piece(lane, &next, err);
 		else if (ret == 0)
