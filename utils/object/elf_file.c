@@ -170,9 +170,9 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes)
 {
-	size_t file_bytes = 0;
+	/* Sections are at the end of a file, and are read. elf_rawfile() would keep a copy of all. */
+	size_t file_bytes = file->head.e_shoff;
 
-	elf_rawfile(file->elf, &file_bytes);
 	return bytes > NAMES_LEAST_BYTES && bytes / NAMES_PER_BYTE > file_bytes;
 }
 
