@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
@@ -37,6 +38,7 @@ static int elf_file_start(struct elf_file *file)
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 {
 	struct elf_file opened cleanup_elf_file = ELF_FILE_CLOSED;
+	struct stat st;
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
@@ -45,6 +47,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
 	/* Not mapped: a file that shrinks meanwhile must not kill us with SIGBUS. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
+	opened.size = fstat(opened.fd, &st) == 0 ? st.st_size : 0;
 	if (elf_file_start(&opened) < 0)
 		return err_set(err, -ENOEXEC, "cannot read '%s': it is no ELF file", path);
 	*file = opened;
@@ -58,6 +61,7 @@ int elf_file_open_image(struct elf_file *file, void *image, size_t size)
 
 	elf_version(EV_CURRENT);
 	opened.elf = elf_memory(image, size);
+	opened.size = size;
 	if (elf_file_start(&opened) < 0)
 		return -ENOEXEC;
 	*file = opened;
@@ -170,10 +174,7 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes)
 {
-	/* Sections are at the end of a file, and are read. elf_rawfile() would keep a copy of all. */
-	size_t file_bytes = file->head.e_shoff;
-
-	return bytes > NAMES_LEAST_BYTES && bytes / NAMES_PER_BYTE > file_bytes;
+	return bytes > NAMES_LEAST_BYTES && bytes / NAMES_PER_BYTE > file->size;
 }
 
 int elf_too_long_names(const char *path, struct uft_err *err)

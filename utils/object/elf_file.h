@@ -14,6 +14,7 @@
  * An open ELF file; starts as ELF_FILE_CLOSED. What it hands out (sections, names) lives until
  * elf_file_close(). Files are untrusted: sections that point outside of the file are as if absent.
  *
+ * @size: bytes of the file
  * @base: the address that is mapped at the start of the module: addresses in .sym files are relative
  *        to it (doc/formats/tasks.md, "Module maps"); 0 in position independent files
  */
@@ -21,6 +22,7 @@ struct elf_file {
 	int fd;
 	Elf *elf;
 	GElf_Ehdr head;
+	uint64_t size;
 	uint64_t base;
 };
 
