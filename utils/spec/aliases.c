@@ -81,11 +81,17 @@ int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 	return aliases_prefer(symbols, mode, is_filtered, &filtered);
 }
 
-void aliases_add_others(const struct symtab *symbols, uint64_t addr, enum demangle_mode mode,
-			struct strbuf *others)
+void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,
+		       enum demangle_mode mode, struct strbuf *name, struct strbuf *others)
 {
-	for (size_t at = symtab_find_alias(symbols, addr);
-	     at < symbols->nr_aliases && symbols->aliases[at].addr == addr; at++) {
+	strbuf_reset(name);
+	strbuf_reset(others);
+	demangle(sym->name, sym->type == 'K' ? DEMANGLE_NO : mode, name);
+	if (sym->type == 'K')
+		return;
+	demangle_others(sym->name, mode, others);
+	for (size_t at = symtab_find_alias(symbols, sym->addr);
+	     at < symbols->nr_aliases && symbols->aliases[at].addr == sym->addr; at++) {
 		demangle(symbols->aliases[at].name, mode, others);
 		strbuf_addch(others, '\0');
 	}

@@ -23,8 +23,11 @@ int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for
 int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 
-/* Append the other names of the function at @addr to @others, in the form of demangle_others(). Memory failure shows in strbuf_oom(). */
-void aliases_add_others(const struct symtab *symbols, uint64_t addr, enum demangle_mode mode,
-			struct strbuf *others);
+/*
+ * All names of @sym, which is one of @symbols: the one that is shown replaces @name, and the others replace @others, in the form of
+ * demangle_others(). Functions of the kernel have one, as it stands. Memory failure shows in strbuf_oom().
+ */
+void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,
+		       enum demangle_mode mode, struct strbuf *name, struct strbuf *others);
 
 #endif

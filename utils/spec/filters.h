@@ -79,7 +79,7 @@ uint32_t filters_opt_in(const struct filters *filters);
  * A function, as filters see it.
  *
  * @name: demangled, with its length
- * @others: what else it is called (demangle_others(), aliases_add_others()); NULL: nothing
+ * @others: what else it is called (aliases_all_names()); NULL: nothing
  * @module: base name of its file, or NULL
  */
 struct filter_subject {

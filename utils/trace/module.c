@@ -341,10 +341,7 @@ const struct func *module_func(struct module_set *set, struct module *mod, const
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
 
-	demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
-	if (!is_kernel)
-		demangle_others(sym->name, set->demangle, &others);
-	aliases_add_others(&mod->symtab, sym->addr, set->demangle, &others);
+	aliases_all_names(&mod->symtab, sym, set->demangle, &name, &others);
 	if (strbuf_oom(&name) || strbuf_oom(&others) ||
 	    !module_set_add_func(set, strbuf_str(&name)))
 		return NULL;

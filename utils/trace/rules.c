@@ -85,12 +85,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 		const struct symbol *sym = &mod->symtab.syms[i];
 		struct trigger trigger;
 
-		strbuf_reset(&name);
-		strbuf_reset(&others);
-		demangle(sym->name, is_kernel ? DEMANGLE_NO : set->demangle, &name);
-		if (!is_kernel)
-			demangle_others(sym->name, set->demangle, &others);
-		aliases_add_others(&mod->symtab, sym->addr, set->demangle, &others);
+		aliases_all_names(&mod->symtab, sym, set->demangle, &name, &others);
 
 		struct filter_subject subject = make_subject(rules, mod, sym);
 

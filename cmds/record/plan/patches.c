@@ -33,11 +33,7 @@ void module_patches_deinit(struct module_patches *patches)
 
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject)
 {
-	strbuf_reset(&f->name);
-	strbuf_reset(&f->others);
-	demangle(sym->name, f->settings->demangle, &f->name);
-	demangle_others(sym->name, f->settings->demangle, &f->others);
-	aliases_add_others(&f->symbols, sym->addr, f->settings->demangle, &f->others);
+	aliases_all_names(&f->symbols, sym, f->settings->demangle, &f->name, &f->others);
 	subject->name = strbuf_str(&f->name);
 	subject->others = strbuf_str(&f->others);
 }

@@ -110,11 +110,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 	};
 	struct trigger trigger;
 
-	strbuf_reset(name);
-	strbuf_reset(others);
-	demangle(sym->name, b->settings->demangle, name);
-	demangle_others(sym->name, b->settings->demangle, others);
-	aliases_add_others(b->symbols, sym->addr, b->settings->demangle, others);
+	aliases_all_names(b->symbols, sym, b->settings->demangle, name, others);
 
 	const struct dwarf_func *debug = debuginfo_func(b->debug, sym);
 	struct filter_subject subject = {
