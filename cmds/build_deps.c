@@ -2,7 +2,6 @@
 #include "cmds/build_deps.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +59,15 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Why @ret, which is negative, is no answer to the question @what. */
+/* Why the question of what @what has no answer, @ret, which is negative. */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
-	if (ret == -EDQUOT)
-		return err_set(err, ret,
-			       "cannot tell %s: that takes more than %" PRIu64
-			       " steps, which is the limit for a file of this size; if you trust "
-			       "it, use --no-limit",
-			       what, files->cost_max);
-	return err_set_errno(err, ret, "cannot tell %s", what);
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (ret != -EDQUOT)
+		return err_set_errno(err, ret, "cannot tell what %s", what);
+	strbuf_addf(&text, "cannot tell what %s: that", what);
+	return files_tell_limit(files, strbuf_str(&text), err);
 }
 
 static int answer(const struct opts *opts, const struct executions *executions, struct files *files,
@@ -77,6 +75,7 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 {
 	const char *given = opts->needs ? opts->needs : opts->used_by;
 	uint32_t content = find_file(executions, files, given);
+	struct strbuf what cleanup_strbuf = { 0 };
 	int ret;
 
 	if (content == FILES_NONE)
@@ -84,7 +83,8 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 			       "'%s' is no file that the build has opened and left there", given);
 	ret = opts->needs ? deps_needs(executions, files, content, out)
 			  : deps_used_by(executions, files, content, out);
-	return ret < 0 ? explain(files, ret, "what depends on that file", err) : 0;
+	strbuf_addf(&what, "depends on '%s'", given);
+	return ret < 0 ? explain(files, ret, strbuf_str(&what), err) : 0;
 }
 
 /* --declared */
@@ -99,10 +99,11 @@ static int tell_undeclared(const struct opts *opts, const struct executions *exe
 		return ret;
 	ret = make_rules_parse(&declared, executions->nr ? executions->all[0].cwd : ".",
 			       strbuf_str(&text));
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read '%s'", opts->declared);
 	strbuf_addstr(out, "\n# Read, and not declared:\n");
-	if (ret == 0)
-		ret = deps_undeclared(executions, files, &declared, out);
-	return ret < 0 ? explain(files, ret, "what is not declared", err) : 0;
+	ret = deps_undeclared(executions, files, &declared, out);
+	return ret < 0 ? explain(files, ret, "is not declared", err) : 0;
 }
 
 static int tell_all(const struct executions *executions, struct files *files, struct strbuf *out)
@@ -139,6 +140,6 @@ int build_deps(const struct opts *opts, const struct executions *executions, str
 		return answer(opts, executions, files, out, err);
 	ret = tell_all(executions, files, out);
 	if (ret < 0)
-		return explain(files, ret, "what depends on what", err);
+		return explain(files, ret, "depends on what", err);
 	return opts->declared ? tell_undeclared(opts, executions, files, out, err) : 0;
 }

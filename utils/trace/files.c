@@ -2,6 +2,7 @@
 #include "utils/trace/files.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,15 @@ int files_spend(struct files *files, uint64_t steps)
 		return 0;
 	files->cost += MIN(steps, files->cost_max);
 	return files_is_beyond(files) ? -EDQUOT : 0;
+}
+
+int files_tell_limit(const struct files *files, const char *what, struct uft_err *err)
+{
+	return err_set(err, -EDQUOT,
+		       "%s takes more than %" PRIu64
+		       " steps, which is the limit for a file of this size; if you trust it, use "
+		       "--no-limit",
+		       what, files->cost_max);
 }
 
 static bool starts_with(const char *text, const char *start)

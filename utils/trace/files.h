@@ -144,6 +144,9 @@ bool files_is_left(const struct files *files, uint32_t content);
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 
+/* Say that it is: "@what takes more than ...". -EDQUOT. */
+int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
+
 /* The name @path, new if need be; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);
 

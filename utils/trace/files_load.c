@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
@@ -370,14 +370,15 @@ int files_load(struct files *files, struct executions *executions, const char *d
 			err_set_errno(err, ret, "cannot read '%s'", dir);
 	}
 	if (ret < 0 && files_is_beyond(files)) {
+		struct strbuf what cleanup_strbuf = { 0 };
+
 		err_clear(err);
-		ret = err_set(err, -EDQUOT,
-			      "cannot read '%s/" DATADIR_PROCESSES
-			      "': what processes do to files there, and what "
-			      "their children are given, takes more than %" PRIu64
-			      " steps, which is the limit for a file of this size; if you trust "
-			      "it, use --no-limit",
-			      dir, files->cost_max);
+		strbuf_addf(&what,
+			    "cannot read '%s/" DATADIR_PROCESSES
+			    "': what processes do to files there, and what their children are "
+			    "given,",
+			    dir);
+		ret = files_tell_limit(files, strbuf_str(&what), err);
 	}
 	close_all(files, executions);
 	descriptors_deinit(&load.descriptors);
