@@ -167,7 +167,7 @@ static int write_fd(void *self, const void *data, size_t len)
 	return fd_write_all(*(int *)self, data, len);
 }
 
-/* Who ends the command looks for its errors. */
+/* main.c looks for errors of stdout at the end. */
 static int write_stdout(void *self, const void *data, size_t len)
 {
 	fwrite(data, 1, len, stdout);

@@ -30,7 +30,7 @@ REFUSED = {
     "lying_blocks": ([["report"], GRAPH], DAMAGED),
     "gaps": ([["report"], GRAPH], DAMAGED),
 }
-# What the test of each directory does not read already, by the commands that read it.
+# Kinds that test_costly_readers.py does not read, and the commands that read them.
 NEW_KINDS = [
     (costly_kernel, TEXTS, costly_kernel.DIRECTORIES),
     (costly_perf, [["report"], ["replay"], ["dump"]], costly_perf.DIRECTORIES),

@@ -160,7 +160,7 @@ def test_database(kind, workdir):
         assert status == 0, text[-2000:]
 
 
-# What is in the file that each command names, how many commands there are, other files.
+# The content of the file that each command names, the number of commands, other files.
 RESPONSES = {
     "circle": ("@r", 1, {}),
     "doubling": ("@r @r", 1, {}),

@@ -1,4 +1,4 @@
-/* What makes hashes unforeseeable (see hash.h). */
+/* A random number for hashes (see hash.h). */
 #include "utils/base/hash.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* What is longer is cut: it would stand in the text of each call. */
+/* Longer names are cut: each call has the name in its text. */
 #define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point at them. */
@@ -168,7 +168,7 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 	return 0;
 }
 
-/* Of two symbols at one address @tab keeps the better one at @kept. */
+/* @tab keeps the better one of two symbols at one address, at @kept; the other one becomes an alias. */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
 	struct symbol other = *next;

@@ -86,7 +86,7 @@ struct elf_symbols {
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 
-/* What to say of it: -EFBIG. */
+/* Say so in @err: -EFBIG. */
 int elf_too_long_names(const char *path, struct uft_err *err);
 
 /* SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */

@@ -12,7 +12,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
 
-/* Who names more files, or larger ones, has made a circle. Those that cannot be read count, too. */
+/* A command that names more files, or larger ones, has a circle in them. Files that cannot be read count, too. */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 

@@ -12,9 +12,9 @@
 #include "utils/procs/compile.h"
 #include "utils/procs/json.h"
 
-/* What is written at once. */
+/* So many bytes are written at once. */
 #define WRITTEN_BYTES (1U << 20)
-/* What takes time counts as so many bytes: a response file that is opened, a word that is looked at. */
+/* Work counts as bytes, too: to open a response file, and to look at a word. */
 #define FILE_COST     1024U
 #define WORD_COST     8U
 

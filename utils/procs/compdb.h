@@ -35,8 +35,8 @@ struct compdb {
 };
 
 /*
- * Of all commands together: response files and their bytes, bytes of entries as they are kept, and for each source the words
- * of its command. A command may name many sources, many commands the same file.
+ * The cost of all commands together has a limit. It counts response files and their bytes, bytes of entries as they are kept, and for
+ * each source the words of its command. A command may name many sources, many commands the same file.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

@@ -99,7 +99,7 @@ static const char *const header_suffixes[] = {
 	"H", "HPP", "h", "h++", "hh", "hp", "hpp", "hxx", "tcc",
 };
 
-/* Of long commands each word is compared with all options: most differ in the second letter. */
+/* Each word of a command is compared with all options. Most differ in the second letter, and so need no call. */
 static bool is_same(const char *a, const char *b)
 {
 	return a[0] == b[0] && (!a[0] || (a[1] == b[1] && strcmp(a, b) == 0));
