@@ -74,23 +74,36 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
  * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
  * millisecond for a small ring, a file may take longer.
  *
- * @copy: the newest segments in one row, @bytes of them
+ * @room: memory of @room_bytes, at whose end is the copy: the newest segments in one row, @bytes of them
  * @before: bytes of records that came ahead of it
+ * @is_damaged: the program has written over what says how full its segments are, so that another attempt gets no further
  */
 struct saving {
 	struct process *proc;
 	struct ring *ring;
-	char *copy;
+	char *room;
+	uint64_t room_bytes;
 	uint64_t bytes;
 	uint64_t before;
+	bool is_damaged;
 };
 
-/* How often the thread may overwrite what is being copied. Once is rare: we were off the CPU. */
-#define COPY_ATTEMPTS 1000
+static char *copy_of(const struct saving *s)
+{
+	return s->room + s->room_bytes - s->bytes;
+}
+
+/* How often a ring is copied of which the thread overwrites a part meanwhile. Once is rare: we were off the CPU. */
+#define COPY_ATTEMPTS 100
+
+static uint64_t head_of(const struct saving *s)
+{
+	return atomic_load_explicit(&s->ring->head, memory_order_acquire);
+}
 
 /*
- * Add the segment that begins at @position to the copy. False when it was overwritten meanwhile, which only
- * a thread that runs on can do: then the copy is empty, since what comes behind is not in one row with what it had.
+ * Put the segment that begins at @position ahead of the copy. False when it is damaged, or was overwritten meanwhile,
+ * which only a thread that runs on can do: so were all older ones, then.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -98,27 +111,19 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	const struct ring *r = s->ring;
 	uint64_t place = position / proc->segment_bytes % proc->nr_segments;
 	uint64_t lap_end = position + (uint64_t)proc->nr_segments * proc->segment_bytes;
-	uint64_t before = __atomic_load_n(&r->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t used = head - position;
 
 	if (head >= position + proc->segment_bytes)
 		used = __atomic_load_n(&r->segment_used[place], __ATOMIC_RELAXED);
 	if (used > proc->segment_bytes || used % 8 != 0) {
-		s->bytes = 0; /* the program has written there */
+		s->is_damaged = true;
 		return false;
 	}
-	memcpy(s->copy + s->bytes, ring_data(s->ring) + place * proc->segment_bytes, used);
+	memcpy(copy_of(s) - used, ring_data(s->ring) + place * proc->segment_bytes, used);
 	/* Pairs with the fence in the producer's next_segment(). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&r->head, memory_order_acquire) >= lap_end) {
-		s->bytes = 0;
+	if (head_of(s) >= lap_end)
 		return false;
-	}
-	/*
-	 * The oldest segment's own number may be that of the next lap already, which the thread notes before it goes there.
-	 * So the newest one says it, of which the rest is told.
-	 */
-	s->before = before - MIN(before, s->bytes);
 	s->bytes += used;
 	return true;
 }
@@ -131,39 +136,64 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 	return MAX(nr, 1UL);
 }
 
-/* Copy the newest segments. -EAGAIN: the thread was faster, again and again. */
+/*
+ * Copy the newest segments, from the newest one back to that of @first, which a thread that runs on overwrites first.
+ * Returns how many were copied.
+ */
+static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
+{
+	uint64_t segment_bytes = s->proc->segment_bytes;
+	uint64_t newest = head - head % segment_bytes;
+	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
+	/* The number that an older segment has may be that of the next lap, which the thread notes before it goes there. */
+	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
+	uint64_t nr = 0;
+
+	s->bytes = 0;
+	if (!copy_segment(s, newest, head) ||
+	    head_of(s) >= newest + (s->proc->nr_segments - 1) * segment_bytes)
+		return 0;
+	before += s->bytes;
+	for (uint64_t at = newest; ++nr, at > first; at -= segment_bytes) {
+		if (!copy_segment(s, at - segment_bytes, head))
+			break;
+	}
+	s->before = before - MIN(before, s->bytes);
+	return nr;
+}
+
+/*
+ * Copy the newest segments that @budget has room for. Half of them is enough, since a thread that runs on has overwritten
+ * the others meanwhile; when each attempt has less, the last one counts. -EAGAIN: that had none.
+ */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
 	uint64_t segment_bytes = s->proc->segment_bytes;
 	uint64_t back = (nr_segments_within(s->proc, budget) - 1) * segment_bytes;
+	uint64_t nr = 0;
 
 	for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
-		uint64_t head = atomic_load_explicit(&s->ring->head, memory_order_acquire);
-		uint64_t last = head - head % segment_bytes;
-
-		/* No thread gets that far: the program has written there. */
-		if (head > INT64_MAX) {
-			s->bytes = 0;
-			return 0;
-		}
-
-		bool is_whole = false; /* the newest segment is what matters */
+		uint64_t head = head_of(s);
+		uint64_t newest = head - head % segment_bytes;
+		uint64_t first = newest - MIN(newest, back);
 
 		s->bytes = 0;
-		for (uint64_t at = last - MIN(last, back); at <= last; at += segment_bytes)
-			is_whole = copy_segment(s, at, head);
-		if (is_whole && atomic_load_explicit(&s->ring->head, memory_order_acquire) <
-					last + (s->proc->nr_segments - 1) * segment_bytes)
+		/* No thread gets that far: the program has written there. */
+		if (head > INT64_MAX)
+			return 0;
+		nr = copy_newest(s, head, first);
+		if (2 * nr > (newest - first) / segment_bytes || s->is_damaged)
 			return 0;
 	}
-	return -EAGAIN;
+	return nr ? 0 : -EAGAIN;
 }
 
-/* The caller frees it. */
+/* The caller frees @s->room. */
 static int copy_ring(struct saving *s, uint64_t budget)
 {
-	s->copy = malloc(nr_segments_within(s->proc, budget) * s->proc->segment_bytes);
-	return s->copy ? copy_segments(s, budget) : -ENOMEM;
+	s->room_bytes = nr_segments_within(s->proc, budget) * s->proc->segment_bytes;
+	s->room = malloc(s->room_bytes);
+	return s->room ? copy_segments(s, budget) : -ENOMEM;
 }
 
 /*
@@ -176,7 +206,7 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	struct record lost = { 0, record_data(RECORD_LOST, 0, s->before / sizeof(lost)) };
 	const struct iovec parts[] = {
 		{ &lost, s->before ? sizeof(lost) : 0 },
-		{ s->copy, s->bytes },
+		{ copy_of(s), s->bytes },
 	};
 	char name[NAME_SIZE];
 
@@ -193,11 +223,13 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	int ret = copy_ring(s, budget);
-	const struct iovec part = { s->copy, s->bytes };
 	char name[NAME_SIZE];
 
 	if (ret < 0 || s->bytes == 0)
 		return ret;
+
+	const struct iovec part = { copy_of(s), s->bytes };
+
 	snprintf(name, sizeof(name), "%d" DATADIR_EVENT_DATA_SUFFIX, tid);
 	return store_publish_parts(writers->store, name, &part, 1, NULL);
 }
@@ -263,8 +295,8 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
 	pthread_mutex_unlock(&writers->flight.lock);
-	free(saving.copy);
-	free(beside.copy);
+	free(saving.room);
+	free(beside.room);
 	store_note_error(writers->store, ret);
 	if (kept)
 		tasks_clear(writers->tasks, kept, nr_kept);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "libmcount/declared.h"
@@ -333,6 +334,11 @@ static void *run(void *arg)
 {
 	struct runner *r = arg;
 
+	sigset_t alarms;
+
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 	while (!atomic_load(&r->stops)) {
 		emit_record(r->t, r->nr, data_of(r->nr), NULL, 0);
 		r->nr++;
@@ -340,8 +346,25 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* As if the recorder lost its CPU to others for many laps of the ring, at any moment. */
+static void sleep_a_while(int sig)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+static void lose_the_cpu(bool begins)
+{
+	const struct sigaction action = { .sa_handler = sleep_a_while, .sa_flags = SA_RESTART };
+	const struct itimerval often = { { 0, begins * 2200 }, { 0, begins * 50 } };
+
+	assert_return_code(sigaction(SIGALRM, &action, NULL), errno);
+	assert_return_code(setitimer(ITIMER_REAL, &often, NULL), errno);
+}
+
+/* Half of what the ring has room for is there each time, also when the recorder does not get its CPU for many laps. */
 static void test_snapshots_of_a_running_thread(void **unused)
 {
+	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	struct runner runner = { 0 };
 	struct pair pair;
 	pthread_t thread;
@@ -353,17 +376,19 @@ static void test_snapshots_of_a_running_thread(void **unused)
 	while (atomic_load(&runner.t->ring->head) < 2 * NR_SEGMENTS * RING_PAGE)
 		usleep(1000);
 	for (int i = 0; i < 100; i++) {
-		struct strbuf file cleanup_strbuf = { 0 };
-
+		lose_the_cpu(true);
 		flight_save_all(&pair.rec.writers);
-		file = pair_data(&pair, runner.t->ring->tid);
-		if (file.len < 2 * sizeof(struct record))
-			continue;
+		lose_the_cpu(false);
+
+		struct strbuf file cleanup_strbuf = pair_data(&pair, runner.t->ring->tid);
+
+		assert_true(file.len >= 2 * sizeof(struct record));
 
 		const struct record *records = (const struct record *)strbuf_str(&file);
 		const struct record *last = records + file.len / sizeof(*last) - 1;
+		uint64_t nr = check_file(&pair, runner.t->ring->tid, last->time_ns);
 
-		check_file(&pair, runner.t->ring->tid, last->time_ns);
+		assert_in_range(nr, (NR_SEGMENTS / 2 - 1) * per_segment, NR_SEGMENTS * per_segment);
 	}
 	atomic_store(&runner.stops, true);
 	pthread_join(thread, NULL);
