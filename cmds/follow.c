@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmds/ask.h"
 #include "cmds/reader.h"
 
 /* How long to rest between two looks. */
 #define REST_NS 30000000
-/* A function that was entered so long ago is shown as entered: it may take for ever to return. */
+/* On a terminal a function that was entered so long ago is shown as entered: it may take for ever to return. */
 #define OPEN_NS 200000000
 
 int follow_is_possible(const char *dir, struct uft_err *err)
@@ -88,7 +89,7 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 
 	if (ret)
 		return ret;
-	*follow = (struct follow){ .data = data };
+	*follow = (struct follow){ .data = data, .is_watched = isatty(STDOUT_FILENO) };
 	while ((ret = look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
 	       !data_has_records(data))
 		rest();
@@ -99,9 +100,11 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 	return ret;
 }
 
-/* What happened since then may be the end of a call that is shown in one line. */
+/* What happened since then may be the end of a call that is shown in one line. Into a pipe or a file each leaf has its one line. */
 static uint64_t open_since_ns(const struct follow *follow)
 {
+	if (!follow->is_watched)
+		return 0;
 	return follow->complete_ns > OPEN_NS ? follow->complete_ns - OPEN_NS : 0;
 }
 

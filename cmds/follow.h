@@ -11,12 +11,14 @@
  * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that is all
  * @has_late_entries: see struct pipeline
  * @answer_ns: what the recorder said last; complete as soon as task.txt was read once more
+ * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a replay
  */
 struct follow {
 	struct trace_data *data;
 	uint64_t complete_ns;
 	uint64_t answer_ns;
 	bool has_late_entries;
+	bool is_watched;
 };
 
 /* Is somebody recording into @dir? 1, 0; -EOPNOTSUPP with @err when it is a flight recording. */

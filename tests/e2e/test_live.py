@@ -96,6 +96,20 @@ def test_unfinished_call_is_shown_as_entered():
     assert terminal.end() == 7
 
 
+@pytest.mark.parametrize("command", ["live", "replay"])
+def test_long_leaf_in_a_pipe(command):
+    """It has its one line, as replay shows it: how many lines a reader gets does not depend on when somebody looked."""
+    if command == "live":
+        text = utrail("live", "--record", "--no-event", "--no-libcall", exe(), "doze").must(7).out
+    else:
+        recorder = subprocess.Popen([UTRAIL, "record", "--no-event", "--no-libcall", exe(), "doze"], env=environment())
+        wait_until(lambda: glob.glob("uftrace.data/*.dat"))
+        text = utrail("replay", "--follow").must().out
+        assert recorder.wait() == 7
+    assert [line for line in text.splitlines() if " doze();" in line]
+    assert text == utrail("replay", preempted=True).must().out
+
+
 VIEWS = [
     [],
     ["--no-event"],
