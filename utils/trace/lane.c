@@ -123,10 +123,8 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 			other = find_other(lane);
 			n = 0;
 		}
-		if (lane->user.damage.code) {
-			note_damage(lane->pipe, &lane->user.damage);
-			lane->user.damage.code = 0;
-		}
+		if (src_user_take_damage(&lane->user, &why))
+			note_damage(lane->pipe, &why);
 		nr += n;
 		/* Payloads are in the source's buffer, which the next read moves. */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))

@@ -193,13 +193,23 @@ static bool get_buffer(struct src_user *src)
 /* Some of the records are not there. */
 static void note_damaged_block(struct src_user *src, uint64_t at)
 {
+	src->has_lost_block = true;
+	src->lost_block_at = at;
+}
+
+bool src_user_take_damage(struct src_user *src, struct uft_err *err)
+{
 	char path[PATH_MAX];
 
+	if (!src->has_lost_block)
+		return false;
+	src->has_lost_block = false;
 	file_name(src, path);
-	err_set(&src->damage, -EBADMSG,
+	err_set(err, -EBADMSG,
 		"'%s' is damaged at offset %llu: the records of one block are lost, the "
 		"others are there",
-		path, (unsigned long long)at);
+		path, (unsigned long long)src->lost_block_at);
+	return true;
 }
 
 /* Behind the calls that were read one by one: the bytes of the rest of the block, for which the empty buffer has room. */

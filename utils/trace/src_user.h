@@ -30,7 +30,8 @@
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
  * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in that. @is_whole: then: the buffer ends
- *           where a record does. @cursor: then: in a block that is read call by call; NULL: nobody has asked for that. @damage: some records are not there, the others are; code 0: nobody needs to be told
+ *           where a record does. @cursor: then: in a block that is read call by call; NULL: nobody has asked for that. @lost_block_at: then:
+ *           the records of the block at this offset of the file are lost, which nobody was told yet; only with @has_lost_block
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
@@ -50,10 +51,11 @@ struct src_user {
 	bool is_whole;
 	const struct compact_file *compact;
 	struct compact_cursor *cursor;
-	struct uft_err damage;
+	bool has_lost_block;
 	bool at_end;
 	bool is_damaged;
 	bool has_unknown_payload;
+	uint64_t lost_block_at;
 	uint64_t next_offset;
 	uint64_t end_offset;
 	uint64_t last_ns;
@@ -68,6 +70,9 @@ struct src_user {
 
 /* What is left in the buffer may not be enough: the next read moves it, and payloads with it. */
 bool src_user_wants_refill(const struct src_user *src);
+
+/* True with @err when the records of a block are lost, the others are not, and this was not told before. */
+bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
 /* The file may have grown, and addresses may mean something else. */
 void src_user_more(struct src_user *src);
