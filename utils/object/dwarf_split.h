@@ -1,0 +1,66 @@
+/*
+ * Split debug information (-gsplit-dwarf): the program has of each unit a skeleton, whose rest is in a file of its own (.dwo), or in a
+ * package of such files (.dwp; DWARF 5 section 7.3). Private to dwarf_info.c.
+ */
+#ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
+#define UTRAIL_OBJECT_DWARF_SPLIT_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/object/elf_file.h"
+
+/* Of files named by skeletons: so many bytes for each byte of the module, and some more for small ones. */
+#define SPLIT_READ_PER_BYTE 16
+#define SPLIT_READ_MORE_MB  64U
+
+/*
+ * The files that one module's skeletons speak of. Starts with dwarf_splits_init(), ends with dwarf_splits_deinit().
+ *
+ * @from: the file that has the skeletons, borrowed; @path: the module's, borrowed
+ * @package: the .dwp file, when there is one
+ * @bytes_left: of such files that may still be read: a hostile program could name one large file in each of many skeletons
+ * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the heap; NULL: none, or memory is short;
+ *              @is_too_much: it is there, but @bytes_left is less
+ */
+struct dwarf_splits {
+	const struct elf_file *from;
+	const char *path;
+	struct elf_file package;
+	uint64_t bytes_left;
+	size_t nr_missing;
+	char *missing;
+	bool is_too_much;
+};
+
+void dwarf_splits_init(struct dwarf_splits *splits, const struct elf_file *from, const char *path);
+void dwarf_splits_deinit(struct dwarf_splits *splits);
+#define cleanup_dwarf_splits cleanup(dwarf_splits_deinit)
+
+/*
+ * The rest of one unit, as if it were a file of its own with plain debug information.
+ *
+ * @die: its unit, which lives until dwarf_split_close()
+ * @info_bytes: of its section .debug_info
+ * @file: what the bytes are of, unless that is the package; @elf: made of pieces of it and of the module; @names: of its sections
+ */
+struct dwarf_split {
+	struct elf_file file;
+	char names[256];
+	Elf *elf;
+	Dwarf *dwarf;
+	Dwarf_Die die;
+	uint64_t info_bytes;
+};
+
+/*
+ * The rest of @unit, whose first entry is @skeleton. Looked for where the compiler wrote it, beside the module, and in the module's package. False
+ * when it is nowhere, which is counted in @splits.
+ */
+bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
+		      struct dwarf_split *split);
+void dwarf_split_close(struct dwarf_split *split);
+
+#endif
