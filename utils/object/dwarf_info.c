@@ -2,12 +2,14 @@
 #include "utils/object/dwarf_info.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/object/debug_file.h"
+#include "utils/object/dwarf_split.h"
 #include "utils/object/dwarf_type.h"
 #include "utils/object/elf_file.h"
 
@@ -26,14 +28,21 @@
 /* What a compressed section has room for. */
 #define COMPRESSED_MORE 8
 
+/* The entry of the unit that says where its sources are. */
+static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
+{
+	if (loader->skeleton)
+		*die = *loader->skeleton;
+	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
 /* The name of a file as it is shown: relative to where the compiler ran, if it is below. */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {
 	Dwarf_Die cu;
 	Dwarf_Attribute attr;
-	const char *dir = dwarf_diecu(die, &cu, NULL, NULL) &&
-					  dwarf_attr(&cu, DW_AT_comp_dir, &attr)
+	const char *dir = unit_of(loader, die->cu, &cu) && dwarf_attr(&cu, DW_AT_comp_dir, &attr)
 				  ? dwarf_formstring(&attr)
 				  : NULL;
 	size_t len = dir ? strlen(dir) : 0;
@@ -50,7 +59,7 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
  * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0 for none: that is the first file since
  * DWARF 5, and clang names a program's own source so.
  */
-static const char *source_file(Dwarf_Die *die, unsigned name)
+static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die cu;
@@ -60,7 +69,8 @@ static const char *source_file(Dwarf_Die *die, unsigned name)
 	Dwarf_Word index;
 
 	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &index) != 0 ||
-	    !dwarf_cu_die(attr.cu, &cu, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    !unit_of(loader, attr.cu, &cu) ||
+	    dwarf_cu_info(cu.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) != 0 ||
 	    dwarf_getsrcfiles(&cu, &files, &nr) != 0)
 		return NULL;
 	return index < nr && (index || version >= 5) ? dwarf_filesrc(files, index, NULL, NULL)
@@ -71,7 +81,7 @@ static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf
 {
 	const struct dwarf_info *info = loader->info;
 	const char *last = info->nr_funcs ? info->funcs[info->nr_funcs - 1].file : NULL;
-	const char *file = source_file(die, DW_AT_decl_file);
+	const char *file = source_file(loader, die, DW_AT_decl_file);
 	int line;
 
 	if (!file || dwarf_decl_line(die, &line) < 0)
@@ -100,7 +110,7 @@ static void add_inlined(struct dwarf_loader *loader, Dwarf_Die *call, struct dwa
 	const char *name = dwarf_attr_integrate(call, DW_AT_linkage_name, &attr)
 				   ? dwarf_formstring(&attr)
 				   : dwarf_diename(call);
-	const char *file = source_file(call, DW_AT_call_file);
+	const char *file = source_file(loader, call, DW_AT_call_file);
 	Dwarf_Word line = 0;
 
 	if (!name || is_of_library(file) || func->nr_inlined == INLINED_MAX)
@@ -238,7 +248,39 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
+/* What is known by its place in memory. */
+static void forget_places(struct dwarf_loader *loader)
+{
+	for (size_t i = 0; i < loader->types.nr_slots; i++)
+		free(loader->types.slots[i].value);
+	strmap_deinit(&loader->types);
+	strmap_deinit(&loader->keys);
+}
+
+static void give_room(struct dwarf_loader *loader, uint64_t bytes)
+{
+	loader->steps += STEPS_PER_BYTE * bytes;
+	loader->text_bytes += TEXT_PER_BYTE * bytes;
+}
+
+/* The rest of @skeleton's unit is in another file. */
+static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf_CU *unit,
+		       Dwarf_Die *skeleton)
+{
+	struct dwarf_split split;
+
+	if (!dwarf_split_open(splits, unit, skeleton, &split))
+		return;
+	forget_places(loader);
+	give_room(loader, split.info_bytes);
+	loader->skeleton = skeleton;
+	walk(loader, &split.die, 0);
+	loader->skeleton = NULL;
+	forget_places(loader);
+	dwarf_split_close(&split);
+}
+
+static void load_units(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
@@ -248,6 +290,8 @@ static void load_units(struct dwarf_loader *loader, Dwarf *dwarf)
 	       dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type == DW_UT_compile)
 			walk(loader, &die, 0);
+		if (type == DW_UT_skeleton)
+			load_split(loader, splits, cu, &die);
 	}
 }
 
@@ -287,6 +331,26 @@ void dwarf_info_deinit(struct dwarf_info *info)
 	*info = (struct dwarf_info){ 0 };
 }
 
+static int say_missing(const struct dwarf_splits *splits, const char *path, struct uft_err *err)
+{
+	const char *file = splits->missing ? splits->missing : "";
+	char more[64] = "";
+
+	if (splits->nr_missing > 1)
+		snprintf(more, sizeof(more), " and %zu more file%s", splits->nr_missing - 1,
+			 splits->nr_missing > 2 ? "s" : "");
+	if (splits->is_too_much)
+		return err_set(err, -ENODATA,
+			       "the debug information of '%s' is left out from '%s' on%s: its "
+			       "files are larger than %u times the program and %u MB",
+			       path, file, more, SPLIT_READ_PER_BYTE, SPLIT_READ_MORE_MB);
+	return err_set(err, -ENODATA,
+		       "cannot find '%s'%s, with debug information of '%s': the arguments of the "
+		       "functions in there are unknown. Keep such files where the compiler made "
+		       "them or beside the program, or make '%s.dwp' of them (llvm-dwp)",
+		       file, more, path, path);
+}
+
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -311,22 +375,24 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	struct dwarf_loader loader = {
 		.info = info,
 		.base = file.base,
-		.steps = STEPS_PER_BYTE * bytes + STEPS_MORE,
-		.text_bytes = TEXT_PER_BYTE * bytes + TEXT_MORE,
+		.steps = STEPS_MORE,
+		.text_bytes = TEXT_MORE,
 	};
 	Dwarf *dwarf = dwarf_begin_elf(from->elf, DWARF_C_READ, NULL);
 
 	if (!dwarf)
 		return 0;
-	load_units(&loader, dwarf);
+
+	struct dwarf_splits splits cleanup_dwarf_splits;
+
+	dwarf_splits_init(&splits, from, path);
+	give_room(&loader, bytes);
+	load_units(&loader, &splits, dwarf);
 	dwarf_end(dwarf);
 	strmap_deinit(&loader.enums);
 	strmap_deinit(&loader.structs);
-	strmap_deinit(&loader.keys);
 	strmap_deinit(&loader.boxed);
-	for (size_t i = 0; i < loader.types.nr_slots; i++)
-		free(loader.types.slots[i].value);
-	strmap_deinit(&loader.types);
+	forget_places(&loader);
 	sort_funcs(info);
 	if (loader.oom) {
 		dwarf_info_deinit(info);
@@ -341,6 +407,8 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 			"left out",
 			path);
 	}
+	if (splits.nr_missing)
+		return say_missing(&splits, path, err);
 	return 0;
 }
 

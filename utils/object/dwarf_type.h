@@ -13,6 +13,7 @@
  * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
  * @types: what structs are, by the same place; of the heap
  * @boxed: keys of structs that have fields which are containers or strings
+ * @skeleton: the entry in the module whose rest, in another file, is read; NULL: it is not split
  * @nesting: of the struct that is being defined
  * @shapeless: while it is not 0 no shapes are made: a struct is defined, which a shape would need whole
  * @steps: entries that may still be looked at, @text_bytes: of names that may still be kept; when either is used up, the
@@ -25,6 +26,7 @@ struct dwarf_loader {
 	struct strmap keys;
 	struct strmap types;
 	struct strmap boxed;
+	Dwarf_Die *skeleton;
 	unsigned nesting;
 	unsigned shapeless;
 	uint64_t base; /* of the module */

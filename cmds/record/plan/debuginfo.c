@@ -42,7 +42,9 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	}
 	struct uft_err err = { 0 };
 
-	if (object_dwarf_load(path, &file->info, &err) == -E2BIG && !debug->problem.code)
+	int ret = object_dwarf_load(path, &file->info, &err);
+
+	if ((ret == -E2BIG || ret == -ENODATA) && !debug->problem.code)
 		debug->problem = err;
 	file->next = debug->files;
 	debug->files = file;

@@ -1,0 +1,187 @@
+"""Debug information in files of its own (-gsplit-dwarf): .dwo files, packages of them, and what is said when they are not there."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from programs import SOURCES
+from tools import utrail
+
+ARGS = SOURCES / "args"
+# The compiler, its options, and what makes a package of its files. GNU's dwp of Debian 12 crashes at DWARF 5.
+COMPILERS = {
+    "gcc-4": (["gcc", "-gdwarf-4"], ["dwp"]),
+    "gcc-5": (["gcc", "-gdwarf-5"], None),
+    "clang-4": (["clang", "-gdwarf-4"], ["llvm-dwp"]),
+    "clang-5": (["clang", "-gdwarf-5"], ["llvm-dwp"]),
+    "clang-5-types": (["clang", "-gdwarf-5", "-fdebug-types-section"], None),
+}
+TWO = {
+    "one.c": "struct point { int first; double second; };\n"
+    "__attribute__((noinline)) int one(struct point p, const char *s) { __asm__ volatile(''); return p.first + s[0]; }\n",
+    "two.c": "struct point { int first; double second; };\nint one(struct point p, const char *s);\n"
+    "__attribute__((noinline)) long two(long a, float b) { __asm__ volatile(''); return a + b; }\n"
+    "int main(void) { return one((struct point){ 3, 4.5 }, \"hello\") + two(5, 2.5f) == 114 ? 0 : 1; }\n",
+}
+
+
+def run(*words, cwd=None):
+    subprocess.run([str(word) for word in words], check=True, cwd=cwd)
+
+
+def compile_sources(tmp_path, compiler, *flags, sources):
+    if not shutil.which(compiler[0]):
+        pytest.skip(f"{compiler[0]} is not installed")
+    words = list(compiler)
+    if sources[0].suffix == ".cc":
+        words[0] = {"gcc": "g++", "clang": "clang++"}[words[0]]
+        words.append("-std=c++20")
+    objects = []
+    for source in sources:
+        objects.append(tmp_path / (source.stem + ".o"))
+        run(*words, *flags, "-pg", "-O1", "-c", source, "-o", objects[-1], cwd=tmp_path)
+    exe = tmp_path / "prog"
+    run(words[0], "-pg", *objects, "-pthread", "-o", exe, cwd=tmp_path)
+    return exe
+
+
+def two_units(tmp_path, compiler=("gcc", "-gdwarf-5")):
+    """In a directory src, where the .dwo files are, too; the program is beside it."""
+    (tmp_path / "src").mkdir()
+    sources = []
+    for name, text in TWO.items():
+        sources.append(tmp_path / "src" / name)
+        sources[-1].write_text(text.replace("''", '""'))
+    exe = compile_sources(tmp_path / "src", list(compiler), "-gsplit-dwarf", sources=sources)
+    return exe.rename(tmp_path / "prog")
+
+
+def debug_of(exe, data):
+    """What is saved of the program's debug information, and what the recorder says of it."""
+    ran = utrail("record", "-a", "-d", data, "--no-libcall", exe)
+    text = "".join(path.read_text() for path in data.glob("prog*.dbg"))
+    return [line for line in text.splitlines() if not line.startswith(("# path", "# build-id"))], ran.err
+
+
+def lines(data):
+    out = utrail("replay", "-d", data, "--no-pager", "-f", "none", "--no-event").must().out
+    return [line.strip() for line in out.splitlines()]
+
+
+# The C++ library takes long to compile.
+CASES = [(how, source) for how in COMPILERS for source in ("values.c", "fields.cc")] + [("gcc-5", "containers.cc")]
+
+
+@pytest.mark.parametrize("how, source", CASES)
+def test_as_plain_debug_information(tmp_path, how, source):
+    """Each argument, field, file and line is the same, wherever the files are."""
+    compiler, packer = COMPILERS[how]
+    path = ARGS / source
+    where = {}
+    for name, flags in (("plain", []), ("split", ["-gsplit-dwarf"])):
+        where[name] = tmp_path / name
+        where[name].mkdir()
+        compile_sources(where[name], compiler, *flags, sources=[path])
+    exe = where["split"] / "prog"
+    expected, _ = debug_of(where["plain"] / "prog", tmp_path / "d0")
+    assert len(expected) > 20
+
+    split = where["split"] / (path.stem + ".dwo")
+    assert split.exists()
+    assert debug_of(exe, tmp_path / "d1") == (expected, "")
+
+    # Beside the program, somewhere else than where the compiler was.
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    exe = exe.rename(moved / "prog")
+    split = split.rename(moved / split.name)
+    assert debug_of(exe, tmp_path / "d2") == (expected, "")
+
+    if packer and shutil.which(packer[0]):
+        run(*packer, split, "-o", moved / "prog.dwp")
+        split.unlink()
+        assert debug_of(exe, tmp_path / "d3") == (expected, "")
+
+
+def test_missing_file_is_said(tmp_path):
+    """Once, with its name; what is there is read."""
+    exe = two_units(tmp_path)
+    (tmp_path / "src" / "two.dwo").unlink()
+    text, err = debug_of(exe, tmp_path / "d")
+    assert err.count("two.dwo") == 1 and "cannot find" in err and str(exe) in err
+    assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
+    (tmp_path / "src" / "one.dwo").unlink()
+    text, err = debug_of(exe, tmp_path / "d")
+    assert "one.dwo' and 1 more file" in err
+    assert "one();" in lines(tmp_path / "d")
+
+
+def test_file_of_another_build(tmp_path):
+    """It has the name, but not the number of the unit."""
+    exe = two_units(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    two_units(other)
+    source = other / "src" / "two.c"
+    source.write_text(source.read_text().replace("long a", "long a, int more").replace("two(5,", "two(5, 6,"))
+    run("gcc", "-gdwarf-5", "-gsplit-dwarf", "-pg", "-O1", "-c", "two.c", cwd=other / "src")
+    shutil.copy(other / "src" / "two.dwo", tmp_path / "src" / "two.dwo")
+    _, err = debug_of(exe, tmp_path / "d")
+    assert err.count("two.dwo") == 1
+
+
+@pytest.mark.parametrize("what", ["fifo", "directory", "device", "empty", "text", "cut", "itself"])
+def test_what_is_no_such_file(tmp_path, what):
+    """It is not waited for, and nothing is read from a device."""
+    exe = two_units(tmp_path)
+    split = tmp_path / "src" / "two.dwo"
+    data = split.read_bytes()
+    split.unlink()
+    if what == "fifo":
+        os.mkfifo(split)
+    elif what == "directory":
+        split.mkdir()
+    elif what == "device":
+        split.symlink_to("/dev/zero")
+    elif what == "itself":
+        shutil.copy(exe, split)
+    else:
+        split.write_bytes({"empty": b"", "text": b"x" * 5000, "cut": data[: len(data) // 2]}[what])
+    ran = utrail("record", "-a", "-d", tmp_path / "d", exe)
+    assert ran.status == 0 and ran.err.count("two.dwo") == 1
+    assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
+
+
+def test_damaged_package(tmp_path):
+    """Whatever its table says, the program is recorded."""
+    if not shutil.which("llvm-dwp"):
+        pytest.skip("llvm-dwp is not installed")
+    exe = two_units(tmp_path, ("clang", "-gdwarf-5"))
+    package = tmp_path / "prog.dwp"
+    run("llvm-dwp", "src/one.dwo", "src/two.dwo", "-o", package, cwd=tmp_path)
+    for split in (tmp_path / "src").glob("*.dwo"):
+        split.unlink()
+    good = package.read_bytes()
+    assert debug_of(exe, tmp_path / "d")[1] == ""
+    found = subprocess.run(["readelf", "-SW", package], check=True, capture_output=True, text=True).stdout
+    (words,) = [line.split() for line in found.splitlines() if " .debug_cu_index" in line]
+    at = words.index(".debug_cu_index")
+    start, size = int(words[at + 3], 16), int(words[at + 4], 16)
+    for place in range(0, size, 4):
+        for value in (b"\xff\xff\xff\xff", b"\x00\x00\x00\x00", b"\x00\x00\x00\x80"):
+            package.write_bytes(good[: start + place] + value + good[start + place + 4 :])
+            assert utrail("record", "-a", "-d", tmp_path / "d", exe).status == 0
+    package.write_bytes(good[: len(good) // 2])
+    assert utrail("record", "-a", "-d", tmp_path / "d", exe).err.count("cannot find") == 1
+
+
+def test_limit(tmp_path):
+    """On what is read in all: else a small program could name one large file in each of many units."""
+    exe = two_units(tmp_path)
+    split = tmp_path / "src" / "two.dwo"
+    os.truncate(split, 200 << 20)
+    _, err = debug_of(exe, tmp_path / "d")
+    assert err.count("two.dwo") == 1 and "64 MB" in err
+    assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
