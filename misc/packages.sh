@@ -1,12 +1,12 @@
 # Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
-	libelf-dev libdw-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
+	libelf-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
 	libbpf-dev clang"
 
 test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
-	lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
+	llvm lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools cmake nodejs default-jdk-headless"

@@ -8,6 +8,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
 #include "utils/object/build_id.h"
+#include "utils/object/debug_server.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 
@@ -44,21 +45,26 @@ static bool has_crc(int fd, uint32_t expected)
 	return len == 0 && crc == expected;
 }
 
-static bool open_by_build_id(const char *build_id, struct elf_file *debug)
+/* Nothing is believed of an open file but that; it is closed when it has another. */
+static bool has_build_id(struct elf_file *debug, const char *build_id)
 {
-	char path[PATH_MAX];
 	char found[BUILD_ID_HEX_SIZE];
 
-	if (strlen(build_id) < 4)
-		return false;
-	snprintf(path, sizeof(path), DEBUG_DIR "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	if (elf_file_open(debug, path, NULL) < 0)
-		return false;
 	elf_build_id(debug, found);
 	if (strcmp(found, build_id) == 0)
 		return true;
 	elf_file_close(debug);
 	return false;
+}
+
+static bool open_by_build_id(const char *build_id, struct elf_file *debug)
+{
+	char path[PATH_MAX];
+
+	if (strlen(build_id) < 4)
+		return false;
+	snprintf(path, sizeof(path), DEBUG_DIR "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
+	return elf_file_open(debug, path, NULL) == 0 && has_build_id(debug, build_id);
 }
 
 static bool open_candidate(const char *path, const char *build_id, uint32_t crc,
@@ -130,4 +136,14 @@ bool debug_file_open(const struct elf_file *file, const char *path, struct elf_f
 
 	elf_build_id(file, build_id);
 	return open_by_build_id(build_id, debug) || open_by_link(file, path, build_id, debug);
+}
+
+bool debug_file_open_or_fetch(const struct elf_file *file, const char *path, struct elf_file *debug)
+{
+	char build_id[BUILD_ID_HEX_SIZE];
+
+	if (debug_file_open(file, path, debug))
+		return true;
+	elf_build_id(file, build_id);
+	return debug_server_open(build_id, debug) && has_build_id(debug, build_id);
 }

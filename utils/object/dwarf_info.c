@@ -364,7 +364,7 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 	const struct elf_file *from = &file;
 
 	if (!elf_section_by_name(&file, ".debug_info", &sec)) {
-		if (!debug_file_open(&file, path, &debug) ||
+		if (!debug_file_open_or_fetch(&file, path, &debug) ||
 		    !elf_section_by_name(&debug, ".debug_info", &sec))
 			return 0;
 		from = &debug;

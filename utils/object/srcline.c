@@ -28,7 +28,7 @@ static bool open_files(struct srcline *lines, const char *path, const char *buil
 	if (strcmp(hex, build_id) != 0)
 		return false;
 	if (!elf_section_by_name(&lines->file, ".debug_line", &sec)) {
-		if (!debug_file_open(&lines->file, path, &lines->debug))
+		if (!debug_file_open_or_fetch(&lines->file, path, &lines->debug))
 			return false;
 		from = &lines->debug;
 	}
