@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/statusline.h"
 #include "utils/base/escape.h"
 #include "utils/base/nearest.h"
 #include "utils/base/strbuf.h"
@@ -40,8 +41,12 @@ static void write_line(const struct msg *msg, const char *prefix, const struct s
 	strbuf_addstr(&line, prefix);
 	strbuf_add(&line, strbuf_str(text), text->len);
 	strbuf_addch(&line, '\n');
+	if (!msg->file)
+		statusline_hold();
 	fputs(strbuf_str(&line), to);
 	fflush(to);
+	if (!msg->file)
+		statusline_release();
 }
 
 /* It stays one line whatever names are in it. The prefix is ours. */
