@@ -85,6 +85,9 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 {
 	struct uft_err broken = { 0 };
 	struct opts counting = *opts;
+
+	watch_opened();
+
 	int shown = dump_raw(opts, data, sink, &broken, err);
 
 	warn_raw(opts);

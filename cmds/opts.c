@@ -332,6 +332,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_COMMON, ALL, OPT_WORD, MEMBER(complete), .words = complete_words },
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
 	  GROUP_COMMON, ALL, OPT_FALSE, MEMBER(use_pager) },
+	{ "no-progress", 0, NULL, "do not show on the terminal how far it is",
+	  GROUP_COMMON, READ, OPT_CONST, MEMBER(progress), .value = OPTS_PROGRESS_OFF },
 
 	{ "agent", 'g', NULL, "let 'control' and 'live --pid' change what is recorded while the program runs",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(agent) },

@@ -54,6 +54,12 @@ enum opts_color {
 	OPTS_COLOR_OFF,
 };
 
+enum opts_progress {
+	OPTS_PROGRESS_AUTO,
+	OPTS_PROGRESS_ON,
+	OPTS_PROGRESS_OFF,
+};
+
 enum opts_format {
 	OPTS_FORMAT_NORMAL,
 	OPTS_FORMAT_HTML,
@@ -123,6 +129,7 @@ struct opts {
 	int color;		    /* enum opts_color; what came out of it is @color_mode */
 	enum color_mode color_mode; /* of stdout; decided by main() */
 	bool use_pager;
+	int progress; /* enum opts_progress */
 
 	/* which calls: at record time or when reading */
 	unsigned depth;

@@ -16,6 +16,8 @@
 #include "cmds/filter_warn.h"
 #include "cmds/nameless.h"
 #include "cmds/near_data.h"
+#include "cmds/statusline.h"
+#include "cmds/watch.h"
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
 #include "utils/format/datadir.h"
@@ -69,10 +71,9 @@ static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 		msg_warn(&opts->msg, "'%s' is %s", data->dir, strbuf_str(&text));
 }
 
-int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err)
+static int open_data(struct trace_data *data, const struct opts *opts, const char *dir,
+		     struct uft_err *err)
 {
-	const char *dir = reader_data_dir(opts);
-
 	ask_wait_for_end(dir);
 
 	int ret = check_syms_dir(opts, err);
@@ -91,6 +92,20 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 	return 0;
 }
 
+int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err)
+{
+	const char *dir = reader_data_dir(opts);
+
+	watch_opening(opts, dir);
+
+	int ret = open_data(data, opts, dir, err);
+
+	/* What comes until it is read takes its time, too. */
+	if (ret)
+		watch_opened();
+	return ret;
+}
+
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err)
 {
 	int ret = check_syms_dir(opts, err);
@@ -106,6 +121,7 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 
 void reader_close_data(struct trace_data *data, const struct opts *opts)
 {
+	watch_opened();
 	facts_data_shown(opts, data);
 	nameless_warn(opts, data);
 	data_close(data);
@@ -166,8 +182,10 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 	if (ret)
 		return ret;
 	ret = reader_check_records(data, opts, err);
-	if (ret)
+	if (ret) {
+		watch_opened();
 		data_close(data);
+	}
 	return ret;
 }
 
@@ -285,6 +303,7 @@ size_t reader_threads(const struct opts *opts)
 
 static int write_stdout(void *self, const char *data, size_t len)
 {
+	statusline_before_output();
 	return fd_write_all(STDOUT_FILENO, data, len);
 }
 

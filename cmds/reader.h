@@ -15,7 +15,7 @@
 const char *reader_data_dir(const struct opts *opts);
 
 /*
- * Open it.
+ * Open it. On a terminal a line says so if it takes long, until it is read (watch.h).
  * 0, or CMD_NO_DATA with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);

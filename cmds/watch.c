@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/facts.h"
+#include "cmds/statusline.h"
+#include "utils/base/escape.h"
 
-#define FIRST_MS  1000
 #define PERIOD_MS 200
 
 static void interrupt_set(sigset_t *set)
@@ -18,9 +20,126 @@ static void interrupt_set(sigset_t *set)
 	sigaddset(set, SIGINT);
 }
 
-static void show(struct watch *watch, bool *has_line)
+/* --- while it is opened --- */
+
+/*
+ * One at a time. What is above the empty line does not change while @thread runs.
+ *
+ * @began_ns: when the command opened its first recording
+ */
+static struct {
+	uint64_t began_ns;
+	struct strbuf text;
+	pthread_t thread;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_running;
+	bool is_done;
+} opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* How long nothing needs to be said yet. */
+static uint64_t quiet_ns(void)
 {
-	/* Nor is there anything to count in a recording that grows. */
+	uint64_t took_ns = facts_now_ns() - opening.began_ns;
+	uint64_t first_ns = STATUSLINE_FIRST_MS * 1000000ULL;
+
+	return opening.began_ns && took_ns < first_ns ? first_ns - took_ns : 0;
+}
+
+static void *say_opening(void *unused)
+{
+	uint64_t wait_ns = MAX(quiet_ns(), 1ULL);
+
+	pthread_mutex_lock(&opening.lock);
+	while (!opening.is_done) {
+		uint64_t until_ns = facts_now_ns() + wait_ns;
+		struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
+			continue;
+		statusline_show(strbuf_str(&opening.text));
+		/* Messages take its place. */
+		wait_ns = PERIOD_MS * 1000000ULL;
+	}
+	pthread_mutex_unlock(&opening.lock);
+	return NULL;
+}
+
+/* A pager has the terminal, and in `live` the program had it. */
+static bool may_show(const struct opts *opts)
+{
+	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
+	struct sigaction interrupts;
+
+	return (opts->cmd->bit & shown) && opts->view_actions == UINT32_MAX &&
+	       opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->follow &&
+	       !(sigaction(SIGINT, NULL, &interrupts) == 0 && interrupts.sa_handler == SIG_IGN) &&
+	       statusline_open();
+}
+
+void watch_opening(const struct opts *opts, const char *dir)
+{
+	pthread_condattr_t attr;
+	sigset_t all, before;
+
+	watch_opened();
+	if (!may_show(opts))
+		return;
+	if (!opening.began_ns)
+		opening.began_ns = facts_now_ns();
+	strbuf_addstr(&opening.text, "opening '");
+	escape_addstr(&opening.text, MEDIUM_TERMINAL, dir);
+	strbuf_addstr(&opening.text, "'");
+	opening.is_done = false;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&opening.changed, &attr);
+	pthread_condattr_destroy(&attr);
+	/* Signals are the other thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	opening.is_running = pthread_create(&opening.thread, NULL, say_opening, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void watch_opened(void)
+{
+	if (opening.is_running) {
+		pthread_mutex_lock(&opening.lock);
+		opening.is_done = true;
+		pthread_cond_signal(&opening.changed);
+		pthread_mutex_unlock(&opening.lock);
+		pthread_join(opening.thread, NULL);
+		pthread_cond_destroy(&opening.changed);
+		opening.is_running = false;
+	}
+	strbuf_deinit(&opening.text);
+	statusline_close();
+}
+
+/* --- while it is read --- */
+
+void watch_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
+{
+	/* So early the rate says nothing; and at the end of the files it is not reading that takes long. */
+	if (done >= all || done < all / 100 || !done)
+		return;
+
+	double left_s = (double)took_ns / 1e9 * (double)(all - done) / (double)done;
+
+	if (left_s < 100)
+		strbuf_addf(out, ", about %.0f s left", left_s);
+	else if (left_s < 100 * 60)
+		strbuf_addf(out, ", about %.0f min left", left_s / 60);
+	else
+		strbuf_addf(out, ", about %.0f h left", left_s / 3600);
+}
+
+static void show(const struct watch *watch)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
 	if (!watch->shows_progress)
 		return;
 
@@ -30,18 +149,17 @@ static void show(struct watch *watch, bool *has_line)
 	if (!all)
 		return;
 	/* More than was there at the start: it grows while it is read. */
-	fprintf(stderr, "\r%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
-		(unsigned long long)(all >> 20));
-	fflush(stderr);
-	*has_line = true;
+	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
+		    (unsigned long long)(all >> 20));
+	watch_add_left(&text, done, all, facts_now_ns() - watch->began_ns);
+	statusline_show(strbuf_str(&text));
 }
 
 /* A thread that waits for the signal, and for the time to say something. */
 static void *wait_and_show(void *arg)
 {
 	struct watch *watch = arg;
-	long wait_ms = FIRST_MS;
-	bool has_line = false;
+	long wait_ms = MAX((long)(quiet_ns() / 1000000), 1L);
 	sigset_t set;
 
 	interrupt_set(&set);
@@ -60,11 +178,9 @@ static void *wait_and_show(void *arg)
 			atomic_store(&watch->is_interrupted, true);
 			atomic_store(&watch->pipe->is_stopped, true);
 		} else if (errno == EAGAIN) {
-			show(watch, &has_line);
+			show(watch);
 		}
 	}
-	if (has_line)
-		fputs("\r\033[K", stderr);
 	return NULL;
 }
 
@@ -74,10 +190,11 @@ void watch_begin(struct watch *watch, const struct opts *opts, struct pipeline *
 	struct sigaction action;
 	sigset_t set;
 
+	watch_opened();
 	*watch = (struct watch){
 		.pipe = pipe,
-		.shows_progress = isatty(STDERR_FILENO) && !opts->logfile && !opts->follow &&
-				  (prints_at_end || !isatty(STDOUT_FILENO)),
+		.began_ns = facts_now_ns(),
+		.shows_progress = (prints_at_end || !isatty(STDOUT_FILENO)) && may_show(opts),
 	};
 	/* With a pager the signal is for that one. */
 	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
@@ -98,6 +215,7 @@ int watch_end(struct watch *watch, const struct opts *opts, int status)
 	atomic_store(&watch->is_done, true);
 	pthread_kill(watch->thread, SIGINT);
 	pthread_join(watch->thread, NULL);
+	statusline_close();
 	interrupt_set(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	if (!atomic_load(&watch->is_interrupted) || status != CMD_DONE)

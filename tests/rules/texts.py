@@ -45,7 +45,6 @@ STDIO = {
     "cmds/msg.c": "escapes what it prints",
     "cmds/main.c": "help, which is ours",
     "cmds/optdoc.c": "help, which is ours",
-    "cmds/watch.c": "numbers",
     "cmds/cmd_build.c": "JSON and graphviz's text, which utils/procs has escaped",
     "cmds/cmd_live.c": "titles, which are ours",
     "cmds/cmd_record.c": "times",
