@@ -21,21 +21,27 @@ static bool is_record(const struct record *r, uint64_t after_ns)
 	       r->time_ns - after_ns < 1ULL << 42;
 }
 
-/*
- * The records in a buffer that could not be written. What LOST records among them tell was counted before; it goes to
- * @told. Payloads are passed over by what they are not: records with a later time.
- */
-static uint64_t count_records(const char *data, size_t len, uint64_t *told)
+/* What is in a buffer. @told: the records that LOST records among them tell of */
+struct tally {
+	uint64_t calls;
+	uint64_t records;
+	uint64_t told;
+};
+
+/* Payloads are passed over by what they are not: records with a later time. */
+static struct tally tally(const char *data, size_t len)
 {
-	uint64_t nr = 0;
+	struct tally sum = { 0 };
 
 	for (size_t at = 0; at + sizeof(struct record) <= len;) {
 		const struct record *r = (const struct record *)(data + at);
+		enum record_type type = record_type(r->data);
 
-		if (record_type(r->data) == RECORD_LOST)
-			*told += record_addr(r->data);
+		sum.calls += type == RECORD_ENTRY;
+		if (type == RECORD_LOST)
+			sum.told += record_addr(r->data);
 		else
-			nr++;
+			sum.records++;
 		at += sizeof(*r);
 		if (!record_has_more(r->data))
 			continue;
@@ -43,7 +49,7 @@ static uint64_t count_records(const char *data, size_t len, uint64_t *told)
 		       !is_record((const struct record *)(data + at), r->time_ns))
 			at += sizeof(uint64_t);
 	}
-	return nr;
+	return sum;
 }
 
 /* What is missing in the file at this place is told first, so that readers know. */
@@ -84,11 +90,19 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 
 static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)
 {
-	uint64_t told = 0;
-	uint64_t nr = count_records(data, len, &told);
+	/* What LOST records tell was counted before. */
+	const struct tally lost = tally(data, len);
 
-	atomic_fetch_add(&writers->records_lost, nr);
-	sink->untold += nr + told;
+	atomic_fetch_add(&writers->records_lost, lost.records);
+	sink->untold += lost.records + lost.told;
+}
+
+/* @ret: of writing them */
+static void count_calls(struct writers *writers, int ret, const void *data, size_t len)
+{
+	if (ret < 0 || !atomic_load_explicit(&writers->counts_calls, memory_order_relaxed))
+		return;
+	atomic_fetch_add_explicit(&writers->calls, tally(data, len).calls, memory_order_relaxed);
 }
 
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
@@ -112,6 +126,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		store_note_error(store, ret);
 		drop(writers, sink, data, len);
 	}
+	count_calls(writers, ret, data, len);
 	if (!sink->is_open && stream >= 0) {
 		sink->is_open = store_may_stay_open(store, stream);
 		sink->stream = stream;

@@ -287,6 +287,32 @@ uint64_t writers_complete_ns(const struct writers *writers)
 	return complete_ns > COMMIT_SLACK_NS ? complete_ns - COMMIT_SLACK_NS : 0;
 }
 
+static void sum_ring(const struct process *proc, uint32_t index, struct writers_sum *sum)
+{
+	const struct ring *r = process_ring(proc, index);
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	sum->lost += atomic_load_explicit(&r->lost, memory_order_relaxed);
+	sum->ring_bytes += MIN(head, (uint64_t)proc->nr_segments * proc->segment_bytes);
+	sum->nr_rings++;
+}
+
+/* Processes come and go on the thread that calls it. */
+void writers_sum(const struct writers *writers, struct writers_sum *sum)
+{
+	*sum = (struct writers_sum){
+		.calls = atomic_load_explicit(&writers->calls, memory_order_relaxed),
+		.bytes = atomic_load(&writers->store->taken),
+		.lost = atomic_load(&writers->records_lost),
+	};
+	for (const struct process *p = writers->processes->live; p; p = p->next_live) {
+		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
+			if (is_of_task(p, i))
+				sum_ring(p, i, sum);
+		}
+	}
+}
+
 static void *writer_main(void *arg)
 {
 	struct writer_arg *w = arg;

@@ -19,8 +19,10 @@
  *
  * @control: shared with all probes
  * @sample: of all that is taken; NULL: not wanted
+ * @counts_calls: somebody wants to know @calls
  * @is_followed: somebody reads while we write: flush more often
  * @flushed_ns: by writer: what was committed before is in the files
+ * @calls: those whose entries are in the files
  * @records_lost and so on: what could not be saved; @records_lost_inside: of these, see ring.lost_inside
  */
 struct writers {
@@ -36,9 +38,11 @@ struct writers {
 	unsigned nr;
 	_Atomic bool stopping;
 	_Atomic bool is_followed;
+	_Atomic bool counts_calls;
 	_Atomic bool has_sealed; /* processes that may not wake us: struct arena, @seals */
 	_Atomic uint64_t *flushed_ns;
 	struct flight flight;
+	_Atomic uint64_t calls;
 	_Atomic uint64_t records_lost;
 	_Atomic uint64_t records_lost_inside;
 	_Atomic uint64_t threads_untraced;
@@ -58,6 +62,23 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
 /* Up to which time of the recording's clock all records are in the files; see request.h. */
 uint64_t writers_complete_ns(const struct writers *writers);
+
+/*
+ * Control thread. How it goes: what is in the files, what was lost so far, also of tasks that run, and how much is still in the rings. Numbers
+ * for somebody to look at: what a program says in its own memory is taken as it is, and what changes meanwhile may be counted twice.
+ *
+ * @calls: 0 unless writers.counts_calls was set from the beginning
+ * @ring_bytes: of @nr_rings rings, one for each task that runs
+ */
+struct writers_sum {
+	uint64_t calls;
+	uint64_t bytes;
+	uint64_t lost;
+	uint64_t ring_bytes;
+	unsigned nr_rings;
+};
+
+void writers_sum(const struct writers *writers, struct writers_sum *sum);
 
 /* Take all that is committed in the rings of @proc, which no writer looks at any more. */
 void writer_drain_all(struct writers *writers, struct process *proc);
