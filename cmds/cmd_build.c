@@ -297,6 +297,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 	recording.proc_env = opts->etrace.has_environment;
 	recording.use_events = false;
 	recording.without_probe = true;
+	recording.progress = OPTS_PROGRESS_OFF;
 	recording.data_dir = strdup(opts->data_dir);
 	if (!recording.data_dir)
 		return err_set_errno(err, -ENOMEM, "cannot record '%s'", opts->args[0]);

@@ -110,6 +110,7 @@ static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
 
 	recording.cmd = &cmd_record;
 	recording.data_dir = data_dir;
+	recording.progress = OPTS_PROGRESS_OFF;
 
 	int status = cmd_record.run(&recording, err);
 

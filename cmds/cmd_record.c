@@ -27,6 +27,7 @@
 #include "cmds/record/run/launcher.h"
 #include "cmds/record/run/facts.h"
 #include "cmds/record/run/infofile.h"
+#include "cmds/record/run/progress.h"
 #include "cmds/record/store/dir.h"
 #include "cmds/ulimits.h"
 #include "config.h"
@@ -458,6 +459,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct launch launch = run->launch;
 	struct launched *program = &run->program_process;
 	bool keeps_pid = run->opts->keep_pid;
+	struct run_progress progress;
 	struct proc_filter filter;
 
 	/* Before any thread is started, so that signals come to the control thread's descriptor. */
@@ -473,6 +475,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		ret = infofile_begin(run, err);
 	if (ret < 0)
 		return ret;
+	run_progress_prepare(run, rec);
 	find_patches(run, rec);
 	if (launch.preload)
 		launch.address = rec->channel.address;
@@ -497,7 +500,10 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	return finish_run(run, rec, recorder_run(rec, program->pid, &run->end, err));
+	run_progress_begin(&progress, run, rec, program->pid);
+	ret = recorder_run(rec, program->pid, &run->end, err);
+	run_progress_end(&progress);
+	return finish_run(run, rec, ret);
 }
 
 /* The shell's convention: the program's own status, or 128 + the signal that ended it, or the recording of it. */

@@ -333,7 +333,7 @@ const struct opt_row opts_table[] = {
 	{ "no-pager", 0, NULL, "do not show the output in a pager",
 	  GROUP_COMMON, ALL, OPT_FALSE, MEMBER(use_pager) },
 	{ "no-progress", 0, NULL, "do not show on the terminal how far it is",
-	  GROUP_COMMON, READ, OPT_CONST, MEMBER(progress), .value = OPTS_PROGRESS_OFF },
+	  GROUP_COMMON, CMD_RECORD | READ, OPT_CONST, MEMBER(progress), .value = OPTS_PROGRESS_OFF },
 
 	{ "agent", 'g', NULL, "let 'control' and 'live --pid' change what is recorded while the program runs",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(agent) },
@@ -411,6 +411,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, CMD_RECORD | CMD_BUILD, OPT_WORD, MEMBER(proc), .words = proc_words, .without = "auto" },
 	{ "proc-env", 0, NULL, "with --proc: record the environment of each program that is run, secrets and all",
 	  GROUP_RECORD, CMD_RECORD, OPT_TRUE, MEMBER(proc_env) },
+	{ "progress", 0, NULL, "show how many calls were recorded so far, also on a terminal that the program writes to",
+	  GROUP_RECORD, CMD_RECORD, OPT_CONST, MEMBER(progress), .value = OPTS_PROGRESS_ON },
 	{ "record", 0, NULL, "keep the recorded data in the data directory",
 	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_record) },
 	{ "report", 0, NULL, "show a report before the replay",

@@ -5,8 +5,10 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import socket
 import struct
+import subprocess
 import termios
 import threading
 import time
@@ -38,7 +40,9 @@ int main(int argc, char **argv) {
 }
 """
 
+RECORDED = rb"\r(\d+:\d\d, [^\r\x1b]*)\x1b\[K"
 ERASED = b"\r\x1b[K"
+OWN = b"begins\r\nno end of line\r\nends\r\n"
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +82,149 @@ class Terminal:
         assert os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]) == status, self.text
         os.close(self.fd)
         return self.text
+
+
+@contextlib.contextmanager
+def running(*args, **kw):
+    """The program, which nobody records, and its end."""
+    proc = subprocess.Popen(["./prog", *args], **kw)
+    yield proc
+    Path("stop").touch()
+    assert proc.wait() == 0
+
+
+@contextlib.contextmanager
+def running_elsewhere():
+    with open("prog.out", "wb") as out, running(stdout=out, stderr=out, start_new_session=True) as proc:
+        wait_until(lambda: b"no end" in Path("prog.out").read_bytes())
+        yield proc
+
+
+def passing_time(seconds):
+    """As `record -p --for` takes it, so that there is no more to wait for."""
+    return ["--for", f"{seconds}s"]
+
+
+class TestRecord:
+    @pytest.mark.parametrize("columns", [12, 25, 40, 200])
+    def test_attached(self, columns):
+        with running_elsewhere() as proc:
+            terminal = Terminal("record", "-p", proc.pid, columns=columns)
+            terminal.until(RECORDED)
+            os.write(terminal.fd, b"\x03")
+            text = terminal.end()
+        shown = re.findall(RECORDED, text)
+        whole = re.compile(rb"\d+:\d\d, \d+ calls, \d+\.\d MB, 0 lost")
+        assert shown and all(len(line) < columns for line in shown)
+        assert all(whole.fullmatch(line) for line in shown) or columns < 40
+        assert text.endswith(ERASED)
+        assert re.sub(RECORDED, b"", text).replace(b"^C", b"") == ERASED
+        assert Path("prog.out").read_bytes().count(b"\n") == 3
+
+    @pytest.mark.parametrize("options", [[], ["-A", "step@arg1"], ["--compact"]], ids=" ".join)
+    def test_calls_are_counted(self, options):
+        """Those that the recording has, and arguments are none."""
+        terminal = Terminal("record", *options, "./prog", "detach")
+        before = int(terminal.until(rb"\r\d+:\d\d, (\d+) calls")[1])
+        Path("stop").touch()
+        terminal.end()
+        report = utrail("report", "--no-event", "-f", "call").must().out
+        assert 100 < before <= sum(int(n) for n in re.findall(r"^ +(\d+)  \w+$", report, re.M))
+
+    def test_flight(self):
+        terminal = Terminal("record", "--flight=1m", "./prog", "detach")
+        terminal.until(rb"\r\d+:\d\d, \d+\.\d MB of 1 task in memory, 0 lost\x1b\[K")
+        Path("stop").touch()
+        assert terminal.end().endswith(ERASED)
+
+    @pytest.mark.parametrize("options", [["--no-progress"], ["--logfile=log"], ["--progress", "--no-progress"]], ids=" ".join)
+    def test_not_wanted(self, options):
+        with running_elsewhere() as proc:
+            assert Terminal("record", *options, *passing_time(2), "-p", proc.pid).end() == b""
+
+    def test_no_terminal(self):
+        with running_elsewhere() as proc:
+            result = utrail("record", "--progress", *passing_time(2), "-p", proc.pid).must()
+        assert result.out == result.err == ""
+
+    def test_background(self):
+        """Somebody else has the terminal, which may even stop who writes to it (TOSTOP)."""
+        ours, theirs = pty.openpty()
+        script = 'stty tostop; set -m; "$0" record --for 2s -p $1 & wait $!; echo "status $?"'
+        with running_elsewhere() as proc:
+            shell = subprocess.Popen(
+                ["bash", "-c", script, UTRAIL, str(proc.pid)],
+                stdin=theirs, stdout=theirs, stderr=theirs, env=environment(),
+                preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
+            )
+            os.close(theirs)
+            assert shell.wait() == 0
+        text = os.read(ours, 65536)
+        assert text.endswith(b"status 0\r\n") and b"calls" not in text and b"\x1b" not in text
+        os.close(ours)
+
+    def test_terminal_that_stands_still(self):
+        """Ctrl-S: the recorder waits for nobody."""
+        with running_elsewhere() as proc:
+            terminal = Terminal("record", "-p", proc.pid)
+            terminal.until(RECORDED)
+            termios.tcflow(terminal.fd, termios.TCOOFF)
+            os.kill(terminal.pid, signal.SIGINT)
+            assert os.waitstatus_to_exitcode(os.waitpid(terminal.pid, 0)[1]) == 0
+            os.close(terminal.fd)
+        assert utrail("replay").must().out
+
+    def test_attached_on_the_same_terminal(self):
+        """Its output would be mixed with the line; who asks for it has it."""
+        for is_asked_for in False, True:
+            ours, theirs = pty.openpty()
+            with running(stdout=theirs, stderr=subprocess.DEVNULL, start_new_session=True) as proc:
+                assert os.read(ours, 100) == b"begins\r\n"
+                options = ["--progress"] if is_asked_for else []
+                command = [UTRAIL, "record", *options, *passing_time(2), "-p", str(proc.pid)]
+                assert subprocess.run(command, stderr=theirs, env=environment()).returncode == 0
+            os.close(theirs)
+            text = os.read(ours, 65536)
+            os.close(ours)
+            assert re.sub(RECORDED, b"", text).replace(ERASED, b"") == b"ends\r\n"
+            assert bool(re.search(RECORDED, text)) == is_asked_for
+            os.remove("stop")
+
+    def test_program_has_the_terminal(self):
+        """What it writes there is what comes, byte for byte, also a line that it has not ended; so when only its stdout goes elsewhere."""
+        for out in None, "out":
+            terminal = Terminal("record", "./prog", out=out)
+            terminal.until(b"no end of line")
+            time.sleep(2.5)
+            Path("stop").touch()
+            text = terminal.end()
+            os.remove("stop")
+            assert text == (b"no end of line\r\n" if out else OWN)
+        assert Path("out").read_text() == "begins\nends\n"
+
+    def test_program_has_the_terminal_and_it_is_asked_for(self):
+        terminal = Terminal("record", "--progress", "./prog", out="out", columns=40)
+        terminal.until(RECORDED)
+        Path("stop").touch()
+        text = terminal.end()
+        assert re.sub(RECORDED, b"", text).replace(ERASED, b"") == b"no end of line\r\n"
+        assert text.endswith(ERASED)
+        assert Path("out").read_text() == "begins\nends\n"
+
+    def test_warning_at_the_end(self):
+        terminal = Terminal("record", "-F", "nobody", "./prog", "detach")
+        terminal.until(RECORDED)
+        Path("stop").touch()
+        before, erased, after = terminal.end().rpartition(ERASED)
+        assert re.search(RECORDED, before)
+        assert after.startswith(b"WARN: ") and b"\r" not in after.replace(b"\r\n", b"")
+
+    def test_live_has_none(self):
+        terminal = Terminal("live", "./prog", "detach", out="out")
+        wait_until(lambda: os.path.exists("out"))
+        time.sleep(1.5)
+        Path("stop").touch()
+        assert terminal.end() == b""
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/target.h"
 #include "cmds/record/run/ends.h"
+#include "cmds/record/run/progress.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"
 
@@ -299,6 +300,7 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 	struct attachment a = { .rec = rec, .signal_fd = -1, .timer_fd = -1 };
 	const struct attach_how how = { rec->channel.address, run->library, &run->opts->msg,
 					serve_a_moment, &a };
+	struct run_progress progress;
 	struct end *ends cleanup_free = calloc(run->nr_pids, sizeof(*ends));
 	int ret = ends ? watch(&a, err) : err_set_errno(err, -ENOMEM, "cannot attach");
 
@@ -311,7 +313,9 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 		ret = attach_begin(run->pids[i], &how, err);
 	if (ret == 0) {
 		start_timer(&a, run->opts->for_ns);
+		run_progress_begin(&progress, run, rec, 0);
 		ret = wait_for_end(&a);
+		run_progress_end(&progress);
 		if (ret < 0)
 			err_set_errno(err, ret, "cannot wait for the processes");
 	}

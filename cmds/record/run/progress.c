@@ -1,0 +1,172 @@
+/* How far `record` is (see progress.h). */
+#include "cmds/record/run/progress.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "cmds/statusline.h"
+#include "utils/base/fd.h"
+
+/* A file that says nothing means yes, if its process is there: it is somebody else's. */
+static bool is_gone(int code)
+{
+	return code == -ENOENT || code == -ESRCH;
+}
+
+/* Is it the terminal from which process @pid is interrupted, and that it can open as /dev/tty? */
+static bool is_controlled_by(const struct run_progress *progress, pid_t pid)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	char path[64];
+	int tty_nr;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+
+	int ret = file_read_all(path, 65536, &text, NULL);
+	const char *at = ret < 0 ? NULL : strrchr(strbuf_str(&text), ')');
+
+	if (!at || sscanf(at, ") %*c %*d %*d %*d %d", &tty_nr) != 1)
+		return !is_gone(ret);
+	return tty_nr == progress->tty_nr;
+}
+
+static bool is_descriptor(const struct run_progress *progress, pid_t pid, int fd)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	if (stat(path, &st) < 0)
+		return !is_gone(-errno);
+	return S_ISCHR(st.st_mode) && st.st_rdev == progress->device;
+}
+
+static bool can_write(const struct run_progress *progress, pid_t pid)
+{
+	return is_controlled_by(progress, pid) || is_descriptor(progress, pid, STDOUT_FILENO) ||
+	       is_descriptor(progress, pid, STDERR_FILENO);
+}
+
+/* What stands on the terminal would be between what they write, or would erase it. */
+static bool is_others(const struct run_progress *progress)
+{
+	const struct recorder *rec = progress->rec;
+
+	if (progress->program && alive_program_runs(&rec->alive) &&
+	    can_write(progress, progress->program))
+		return true;
+	for (const struct process *p = rec->processes.live; p; p = p->next_live) {
+		if (can_write(progress, p->os_pid))
+			return true;
+	}
+	return false;
+}
+
+static void add_time(struct strbuf *out, uint64_t s)
+{
+	unsigned hours = s / 3600;
+
+	if (hours)
+		strbuf_addf(out, "%u:%02u:%02u", hours, (unsigned)(s / 60 % 60),
+			    (unsigned)(s % 60));
+	else
+		strbuf_addf(out, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+}
+
+static double megabytes(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+/* What matters most comes first: a narrow terminal shows no more. */
+static void add_text(const struct run_progress *progress, struct strbuf *out)
+{
+	struct writers_sum sum;
+
+	writers_sum(&progress->rec->writers, &sum);
+	add_time(out, (clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns) / 1000000000);
+	/* There what comes is in no file, and replaces what was there. */
+	if (progress->rec->settings->flight_bytes)
+		strbuf_addf(out, ", %.1f MB of %u task%s in memory", megabytes(sum.ring_bytes),
+			    sum.nr_rings, sum.nr_rings == 1 ? "" : "s");
+	else
+		strbuf_addf(out, ", %llu calls, %.1f MB", (unsigned long long)sum.calls,
+			    megabytes(sum.bytes));
+	strbuf_addf(out, ", %llu lost", (unsigned long long)sum.lost);
+}
+
+static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct run_progress *progress = container_of(watcher, struct run_progress, timer);
+	struct strbuf text cleanup_strbuf = { 0 };
+	uint64_t nr;
+
+	if (read(progress->timer_fd, &nr, sizeof(nr)) != sizeof(nr))
+		return;
+	if (!progress->is_asked_for && is_others(progress)) {
+		statusline_hide();
+		return;
+	}
+	add_text(progress, &text);
+	statusline_show(strbuf_str(&text));
+}
+
+static int start_timer(struct run_progress *progress)
+{
+	const struct timespec period = { 1, 0 };
+	const struct itimerspec timer = { period, period };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	progress->timer = (struct watcher){ serve_timer, progress };
+	if (timerfd_settime(fd, 0, &timer, NULL) == 0 &&
+	    loop_watch(&progress->rec->loop, fd, &progress->timer) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* With --keep-pid the shell goes on when the program has ended, and we are not done by then. */
+static bool is_wanted(const struct opts *opts)
+{
+	return opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->keep_pid &&
+	       isatty(STDERR_FILENO);
+}
+
+void run_progress_prepare(const struct run *run, struct recorder *rec)
+{
+	atomic_store(&rec->writers.counts_calls, is_wanted(run->opts));
+}
+
+void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
+			pid_t program)
+{
+	*progress = (struct run_progress){
+		.rec = rec,
+		.program = program,
+		.began_ns = clock_now_ns(CLOCK_MONOTONIC),
+		.is_asked_for = run->opts->progress == OPTS_PROGRESS_ON,
+		.timer_fd = -1,
+	};
+	if (!is_wanted(run->opts) || !statusline_open())
+		return;
+	if (statusline_terminal(&progress->tty_nr, &progress->device) || progress->is_asked_for)
+		progress->timer_fd = start_timer(progress);
+	if (progress->timer_fd < 0)
+		statusline_close();
+}
+
+void run_progress_end(struct run_progress *progress)
+{
+	if (progress->timer_fd < 0)
+		return;
+	loop_unwatch(&progress->rec->loop, progress->timer_fd, &progress->timer);
+	close(progress->timer_fd);
+	progress->timer_fd = -1;
+	statusline_close();
+}

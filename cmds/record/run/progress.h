@@ -1,0 +1,43 @@
+/* How far `record` is, every second, on the terminal that stderr is. */
+#ifndef UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
+#define UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmds/record/base/loop.h"
+#include "cmds/record/run/run.h"
+
+/*
+ * Control thread. From run_progress_begin() to run_progress_end(); nothing in it is needed by who calls these.
+ *
+ * @program: 0 when there is none of ours (-p)
+ * @is_asked_for: whoever else writes to the terminal
+ * @tty_nr, @device: of the terminal, statusline_terminal()
+ */
+struct run_progress {
+	struct recorder *rec;
+	pid_t program;
+	uint64_t began_ns;
+	bool is_asked_for;
+	int tty_nr;
+	uint64_t device;
+	int timer_fd; /* -1: nothing is shown */
+	struct watcher timer;
+};
+
+/* Behind recorder_open(), before anything is recorded: have counted what will be shown. */
+void run_progress_prepare(const struct run *run, struct recorder *rec);
+
+/*
+ * From here on a line says how many calls and bytes were recorded and lost, and for how long, but only while none of the recorded
+ * processes can write to that terminal: it is neither the stdout or stderr nor the controlling terminal of any of them. With
+ * --progress it does not matter. What cannot be had is no failure: then there is no line.
+ */
+void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
+			pid_t program);
+
+/* The line is removed. */
+void run_progress_end(struct run_progress *progress);
+
+#endif
