@@ -10,13 +10,13 @@ SCALARS = {
     "double": (lambda n: f"{n}.5", lambda n: f"{n}.500000"),
     "float": (lambda n: f"{n}.25f", lambda n: f"{n}.250000"),
     "long double": (lambda n: f"{n}.5L", lambda n: f"{n}.500000"),
-    "__int128": (lambda n: f"{n}", lambda n: r"__int128{...}"),
-    "_Complex float": (lambda n: f"{n}.5f", lambda n: r"complex{...}"),
-    "_Complex double": (lambda n: f"{n}.5", lambda n: r"complex{...}"),
+    "__int128": (lambda n: f"{n}", lambda n: f"{n}"),
+    "_Complex float": (lambda n: f"{n}.5f", lambda n: f"complex{{{n}.500000, 0.000000}}"),
+    "_Complex double": (lambda n: f"{n}.5", lambda n: f"complex{{{n}.500000, 0.000000}}"),
     "_Complex long double": (lambda n: f"{n}.5L", lambda n: r"complex{...}"),
-    "_Float128": (lambda n: f"{n}", lambda n: r"_Float128{...}"),
-    "v8": (lambda n: f"(v8){{{n}, 1}}", lambda n: r"vector{...}"),
-    "v16": (lambda n: f"(v16){{{n}, 1}}", lambda n: r"vector{...}"),
+    "_Float128": (lambda n: f"{n}", lambda n: f"{n}.000000"),
+    "v8": (lambda n: f"(v8){{{n}, 1}}", lambda n: f"vector{{{n}.000000, 1.000000}}"),
+    "v16": (lambda n: f"(v16){{{n}, 1}}", lambda n: f"vector{{{n}.000000, 1.000000, 0.000000, 0.000000}}"),
     "v32": (lambda n: f"(v32){{{n}, 1}}", lambda n: r"vector{...}"),
 }
 MEMBERS = ("int", "long", "double", "float", "long double", "unsigned short")
@@ -58,9 +58,11 @@ class Signatures:
         if self.random.random() < 0.35:
             name, members = self.random.choice(self.structs) if self.structs and self.random.random() < 0.5 else self.add_struct()
             made = ", ".join(SCALARS[member][0](n + i) for i, member in enumerate(members))
-            if any(member in HIDDEN for member in members):
-                return f"struct {name}", f"(struct {name}){{{made}}}", None
             shown = ", ".join(f"m{i}={SCALARS[member][1](n + i)}" for i, member in enumerate(members))
+            if "..." in shown:
+                return f"struct {name}", f"(struct {name}){{{made}}}", None
+            # Fields are without the names of their types.
+            shown = shown.replace("complex{", "{").replace("vector{", "{")
             return f"struct {name}", f"(struct {name}){{{made}}}", f"{name}{{{shown}}}"
         kind = self.random.choice(self.scalars)
         make, show = SCALARS[kind]

@@ -88,9 +88,12 @@ static bool steps_are_good(const struct capture_step *steps, uint64_t nr)
 static const char *check_capture(const struct plan_view *view, uint32_t index)
 {
 	const struct plan_list *list = &view->lists[PLAN_STEPS];
-	const struct capture_step *head = (const struct capture_step *)list->entries + index;
+	const struct capture_step *head;
 
-	if (index >= list->nr || head->op != CAPTURE_HEAD ||
+	if (index >= list->nr)
+		return "a function's capture program is not there";
+	head = (const struct capture_step *)list->entries + index;
+	if (head->op != CAPTURE_HEAD ||
 	    (uint64_t)head->bytes + head->index > list->nr - index - 1 ||
 	    !steps_are_good(head + 1, head->bytes) ||
 	    !steps_are_good(head + 1 + head->bytes, head->index))

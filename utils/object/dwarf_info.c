@@ -219,6 +219,12 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	add_params(loader, die, pc, &func);
 	find_inlined(loader, die, &func, 0);
 	dwarf_type_of(loader, die, &func.result);
+	/* A pair of long doubles comes back in st(0) and st(1), of which the probe has the first: the name is not that of a definition. */
+	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
+	    func.result.bytes > 16) {
+		func.result.name = "complex_long_double";
+		func.result.fields = NULL;
+	}
 	funcs[info->nr_funcs++] = func;
 }
 

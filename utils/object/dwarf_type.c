@@ -88,7 +88,7 @@ uint32_t dwarf_byte_size(Dwarf_Die *die)
 	return size;
 }
 
-static unsigned encoding_of(Dwarf_Die *die)
+unsigned dwarf_encoding(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word encoding;
@@ -116,13 +116,13 @@ static bool is_char(Dwarf_Die *die)
 	       strcmp(name, "char") == 0;
 }
 
-static bool is_float(unsigned encoding)
+bool dwarf_is_float(unsigned encoding)
 {
 	return encoding == DW_ATE_float || encoding == DW_ATE_imaginary_float;
 }
 
 /* x87's format takes 16 bytes in memory (12 on i386), as does the one with 128 bits. */
-static bool is_x87(Dwarf_Die *die)
+bool dwarf_is_x87(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
@@ -132,53 +132,6 @@ static bool is_x87(Dwarf_Die *die)
 	return strstr(name, "long double") ||
 	       (strcmp(name, "complex") == 0 && dwarf_byte_size(die) == 4 * EIGHTBYTE);
 }
-
-/* psABI 3.2.3, "the class of the eightbyte is determined by merging". */
-static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
-{
-	if (a == b || b == DWARF_CLASS_NONE)
-		return a;
-	if (a == DWARF_CLASS_NONE)
-		return b;
-	if (MAX(a, b) == DWARF_CLASS_MEMORY)
-		return DWARF_CLASS_MEMORY;
-	if (MIN(a, b) == DWARF_CLASS_INT)
-		return DWARF_CLASS_INT;
-	return MAX(a, b) >= DWARF_CLASS_X87 ? DWARF_CLASS_MEMORY : DWARF_CLASS_SSE;
-}
-
-/*
- * What lies at [@offset, @offset + @bytes) of a struct is of class @class, behind its first word of class @rest. Both are what a file says:
- * only the first two words count.
- */
-static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
-		      enum dwarf_class rest)
-{
-	uint64_t end = bytes ? (uint64_t)offset + bytes : 0;
-	uint32_t first = offset / EIGHTBYTE;
-
-	for (uint32_t at = first; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
-		classes[at] = join(classes[at], at == first ? class : rest);
-}
-
-static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
-{
-	note_wide(classes, offset, bytes, class, class);
-}
-
-/* psABI 3.2.3, "post merger cleanup": all of it is in memory, or none. */
-static void settle(uint8_t classes[2])
-{
-	bool is_lone_up = classes[1] == DWARF_CLASS_X87_UP && classes[0] != DWARF_CLASS_X87;
-
-	if (classes[1] == DWARF_CLASS_MEMORY || is_lone_up)
-		classes[0] = DWARF_CLASS_MEMORY;
-	if (classes[1] == DWARF_CLASS_SSE_UP && classes[0] != DWARF_CLASS_SSE)
-		classes[1] = DWARF_CLASS_SSE;
-}
-
-static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
-		     uint8_t classes[2], int nesting);
 
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 {
@@ -199,40 +152,6 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 	}
 	*offset = word > UINT32_MAX / 2 ? UINT32_MAX / 2 : word;
 	return true;
-}
-
-static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
-			     uint8_t classes[2], int nesting)
-{
-	Dwarf_Die child;
-
-	if (!dwarf_first(loader, die, &child))
-		return;
-	do {
-		int tag = dwarf_tag(&child);
-		uint32_t at;
-		Dwarf_Die type;
-		struct dwarf_bits bits;
-
-		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
-			continue;
-		if (dwarf_has_flag(&child, DW_AT_external) ||
-		    dwarf_has_flag(&child, DW_AT_declaration))
-			continue;
-		/* Those without a name are there to fill space: psABI 3.2.3. */
-		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
-			continue;
-		if (dwarf_member_bits(&child, offset, &bits)) {
-			note(classes, bits.offset, bits.bytes, DWARF_CLASS_INT);
-			continue;
-		}
-		if (!dwarf_member_offset(&child, &at)) {
-			classes[0] = DWARF_CLASS_MEMORY;
-			return;
-		}
-		if (dwarf_type_die(&child, &type))
-			classify(loader, &type, offset + at, classes, nesting + 1);
-	} while (dwarf_next(loader, &child));
 }
 
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max)
@@ -258,63 +177,6 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
 			return 0;
 	} while (dwarf_next(loader, &child));
 	return total;
-}
-
-/* At most 16 elements: what has more is larger than what counts. */
-static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
-			   uint8_t classes[2], int nesting)
-{
-	Dwarf_Die element;
-	uint32_t nr = dwarf_array_elements(loader, die, 16);
-
-	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
-		return;
-	for (uint32_t i = 0; i < nr; i++)
-		classify(loader, &element, offset + i * dwarf_byte_size(&element), classes,
-			 nesting + 1);
-}
-
-/* psABI 3.2.3: the classes of what lies at @offset of the struct that is passed. */
-static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
-		     uint8_t classes[2], int nesting)
-{
-	Dwarf_Die type = *die;
-
-	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !dwarf_peel(&type))
-		return;
-
-	uint32_t bytes = dwarf_byte_size(&type);
-
-	switch (dwarf_tag(&type)) {
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-		classify_members(loader, &type, offset, classes, nesting);
-		return;
-	case DW_TAG_array_type:
-		if (dwarf_is_vector(&type))
-			note_wide(classes, offset, dwarf_vector_bytes(loader, &type),
-				  DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
-		else
-			classify_array(loader, &type, offset, classes, nesting);
-		return;
-	case DW_TAG_base_type:
-		/* Not aligned: packed. */
-		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
-			classes[0] = DWARF_CLASS_MEMORY;
-		else if (is_x87(&type))
-			note_wide(classes, offset, bytes, DWARF_CLASS_X87, DWARF_CLASS_X87_UP);
-		else if (is_float(encoding_of(&type)))
-			note_wide(classes, offset, bytes, DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
-		else if (is_float(encoding_of(&type)) || encoding_of(&type) == DW_ATE_complex_float)
-			note(classes, offset, bytes, DWARF_CLASS_SSE);
-		else
-			note(classes, offset, bytes, DWARF_CLASS_INT);
-		return;
-	default:
-		note(classes, offset, bytes ? bytes : EIGHTBYTE, DWARF_CLASS_INT);
-		return;
-	}
 }
 
 static bool is_reference_to(Dwarf_Die *type, const char *class_name)
@@ -587,31 +449,63 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 	type->name = name;
 	type->is_signed = true;
 	if (dwarf_type_die(die, &inner) && dwarf_peel(&inner))
-		type->is_signed = encoding_of(&inner) == DW_ATE_signed ||
-				  encoding_of(&inner) == DW_ATE_signed_char;
+		type->is_signed = dwarf_encoding(&inner) == DW_ATE_signed ||
+				  dwarf_encoding(&inner) == DW_ATE_signed_char;
 	add_enum(loader, die, name);
+}
+
+/* What has no fields, but parts that are shown: @nr of @letter, of @bytes each, without names (utils/spec/structdef.h). */
+static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
+			 uint32_t bytes, uint32_t nr)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), nr > 1 ? "%u @0/%c%u*%u" : "%u @0/%c%u", type->bytes, letter,
+		 bytes, nr);
+	type->fields = type->name ? dwarf_add_definition(loader, type->name, text) : NULL;
+}
+
+/* Numbers of 128 bits, and pairs of floats. */
+static void define_base(struct dwarf_loader *loader, unsigned encoding, bool is_x87,
+			struct dwarf_type *type)
+{
+	char text[64];
+
+	if (encoding == DW_ATE_complex_float && is_x87) {
+		snprintf(text, sizeof(text), "%u @0/f10,@%u/f10", type->bytes, type->bytes / 2);
+		type->fields = dwarf_add_definition(loader, type->name, text);
+	} else if (encoding == DW_ATE_complex_float) {
+		define_parts(loader, type, 'f', type->bytes / 2, 2);
+	} else if (type->bytes == 16) {
+		define_parts(loader, type,
+			     dwarf_is_float(encoding) ? 'f'
+			     : type->is_signed	      ? 'i'
+						      : 'u',
+			     16, 1);
+	}
 }
 
 static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
-	unsigned encoding = encoding_of(die);
+	unsigned encoding = dwarf_encoding(die);
 
 	type->kind = is_char(die) ? DWARF_CHAR : DWARF_INT;
 	type->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-	if (is_float(encoding) && is_x87(die)) {
+	if (dwarf_is_float(encoding) && dwarf_is_x87(die)) {
 		type->kind = DWARF_FLOAT;
 		type->bytes = 10;
-	} else if (is_float(encoding) && type->bytes <= 8 && type->bytes >= 4) {
+	} else if (dwarf_is_float(encoding) && type->bytes <= 8 && type->bytes >= 4) {
 		type->kind = DWARF_FLOAT;
 	} else if (type->bytes > 8 || encoding == DW_ATE_complex_float) {
 		/* Numbers of 128 bits, and pairs of floats. */
 		type->kind = DWARF_STRUCT;
 		type->name = keep_name(loader, dwarf_diename(die));
 		type->alignment = dwarf_alignment(loader, die);
-		classify(loader, die, 0, type->classes, 0);
+		dwarf_classify(loader, die, type->classes);
 		/* A pair of those has four words; of long doubles it comes back in st(0) and st(1). */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
+		define_base(loader, encoding, dwarf_is_x87(die), type);
 	}
 }
 
@@ -622,13 +516,34 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 	type->is_by_reference = is_non_trivial(loader, die, 0);
 	type->alignment = dwarf_alignment(loader, die);
 	type->is_vector = dwarf_is_one_vector(loader, die);
-	classify(loader, die, 0, type->classes, 0);
-	settle(type->classes);
+	dwarf_classify(loader, die, type->classes);
+	dwarf_settle_classes(type->classes);
 	/* An empty class has a size, but is not passed. */
 	if (type->bytes == 1 && type->classes[0] == DWARF_CLASS_NONE)
 		type->bytes = 0;
 	if (type->bytes > 2 * EIGHTBYTE && !type->is_vector)
 		type->classes[0] = DWARF_CLASS_MEMORY;
+}
+
+/* The elements of a vector that is @type, when they are numbers. Of one with more than 16 bytes the probe has the first half alone. */
+static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die element;
+	unsigned encoding;
+	uint32_t bytes;
+
+	if (type->bytes > 2 * EIGHTBYTE || !dwarf_type_die(die, &element) ||
+	    !dwarf_peel(&element) || dwarf_tag(&element) != DW_TAG_base_type)
+		return;
+	encoding = dwarf_encoding(&element);
+	bytes = dwarf_byte_size(&element);
+	if (!bytes || bytes > EIGHTBYTE || (dwarf_is_float(encoding) && bytes < sizeof(float)))
+		return;
+	define_parts(loader, type,
+		     dwarf_is_float(encoding)			      ? 'f'
+		     : encoding == DW_ATE_signed || is_char(&element) ? 'i'
+								      : 'u',
+		     bytes, type->bytes / bytes);
 }
 
 /* In one register of its size; small ones, which few programs pass, as the compilers do it: like integers. */
@@ -640,9 +555,10 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	type->is_vector = type->bytes >= EIGHTBYTE;
 	type->alignment = dwarf_alignment(loader, die);
 	if (type->is_vector)
-		classify(loader, die, 0, type->classes, 0);
-	else
-		note(type->classes, 0, type->bytes, DWARF_CLASS_INT);
+		dwarf_classify(loader, die, type->classes);
+	else if (type->bytes)
+		type->classes[0] = DWARF_CLASS_INT;
+	define_vector(loader, die, type);
 }
 
 /* Each is looked at once, however many functions and fields have it. */
@@ -749,7 +665,7 @@ void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct 
 		/* Of a function: its address and what is to be added to "this". */
 		if (type->bytes > EIGHTBYTE) {
 			type->kind = DWARF_STRUCT;
-			note(type->classes, 0, type->bytes, DWARF_CLASS_INT);
+			type->classes[0] = type->classes[1] = DWARF_CLASS_INT;
 			break;
 		}
 		make_pointer(&at, type);

@@ -91,6 +91,18 @@ bool dwarf_peel(Dwarf_Die *die);
 bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
+/* DW_AT_encoding of a base type, 0: none; whether it is a floating point number; whether it is one of x87's, or a pair of them. */
+unsigned dwarf_encoding(Dwarf_Die *die);
+bool dwarf_is_float(unsigned encoding);
+bool dwarf_is_x87(Dwarf_Die *die);
+
+/*
+ * Note in @classes, which begin as none, those of the first 16 bytes of type @die (psABI x86_64, 3.2.3); then what the rules say of both of them
+ * together, which is for structs alone (ibid., "post merger cleanup").
+ */
+void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
+void dwarf_settle_classes(uint8_t classes[2]);
+
 /* How many elements an array has in all of its dimensions; 0 when that is not known, or more than @max. */
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 

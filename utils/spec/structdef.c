@@ -62,9 +62,12 @@ static bool is_width(enum arg_format format, uint32_t bytes)
 	case ARG_STRUCT:
 		return true;
 	case ARG_FLOAT:
-		return bytes == 4 || bytes == 8 || bytes == 10;
+		return bytes == 4 || bytes == 8 || bytes == 10 || bytes == 16;
 	case ARG_CHAR:
 		return bytes == 1;
+	case ARG_SIGNED:
+	case ARG_UNSIGNED:
+		return (bytes >= 1 && bytes <= 8) || bytes == 16;
 	default:
 		return bytes >= 1 && bytes <= 8;
 	}
@@ -80,7 +83,8 @@ static bool parse_bits(char *at, struct struct_field *field)
 		return false;
 	field->shift = shift;
 	field->width = width;
-	return width > 0 && shift + width <= 8U * field->type.size;
+	return width > 0 && shift + width <= 8U * field->type.size &&
+	       field->type.size <= sizeof(uint64_t);
 }
 
 /* What stands behind the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing. */
@@ -108,7 +112,7 @@ static bool parse_field(char *at, struct struct_field *field)
 	uint32_t bytes;
 
 	*field = (struct struct_field){ .name = at };
-	if (!mark || mark == at)
+	if (!mark)
 		return false;
 	*mark = '\0';
 	at = mark + 1;

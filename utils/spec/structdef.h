@@ -11,6 +11,7 @@
 #include "utils/format/argblob.h"
 
 /*
+ * @name: empty: it is the value itself, or one of those that it is made of (a number of 128 bits, a complex one, a vector)
  * @offset: in bytes
  * @type: of one element
  * @ref: name of the enum, key of the struct; NULL: none
@@ -54,7 +55,7 @@ void struct_defs_deinit(struct struct_defs *defs);
 #define cleanup_struct_defs cleanup(struct_defs_deinit)
 
 /*
- * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f, c, p, e (with
+ * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with
  * ":ENUM"), t (a struct, with ":KEY" when it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then
  * nothing is added; -ENOMEM.
  */

@@ -90,10 +90,50 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 		put_hex(v, out);
 }
 
+/* As those of 64 bits: unsigned ones in hexadecimal digits when they are large. Recordings of big-endian machines have none. */
+static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
+{
+	uint64_t low = get_u64(value->data, false);
+	uint64_t high = get_u64(value->data + 8, false);
+	char digits[40];
+	char *at = digits + sizeof(digits);
+
+	if (!is_signed && (high || low > DECIMAL_MAX)) {
+		strbuf_addf(out, high ? "%#llx%016llx" : "%#llx",
+			    (unsigned long long)(high ? high : low), (unsigned long long)low);
+		return;
+	}
+	if (is_signed && high >> 63) {
+		strbuf_addch(out, '-');
+		low = -low;
+		high = ~high + !low;
+	}
+
+	/* By 32 bits at a time: not every machine has larger numbers. */
+	uint32_t parts[4] = { high >> 32, high, low >> 32, low };
+
+	do {
+		uint64_t rest = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+			rest = rest << 32 | parts[i];
+			parts[i] = rest / 10;
+			rest %= 10;
+		}
+		*--at = '0' + rest;
+	} while (parts[0] | parts[1] | parts[2] | parts[3]);
+	strbuf_add(out, at, digits + sizeof(digits) - at);
+}
+
 static void put_integer(const struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, struct strbuf *out)
 {
 	uint64_t v = load_unsigned(s, value);
+
+	if (value->len == 16) {
+		put_128_bits(value, spec->type.format == ARG_SIGNED, out);
+		return;
+	}
 
 	switch (spec->type.format) {
 	case ARG_SIGNED:
@@ -186,6 +226,19 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 	color_end(out, s->text->color);
 }
 
+/* IEEE 754's format of 128 bits, as x87's, which has the same exponent and of the fraction the upper 63 bits. */
+static void put_binary128(const uint8_t *bytes, struct strbuf *out)
+{
+	uint64_t low = get_u64(bytes, false);
+	uint64_t high = get_u64(bytes + 8, false);
+	uint16_t sign_exponent = high >> 48;
+	uint64_t mantissa = (high << 16 >> 1) | low >> 49;
+
+	if (sign_exponent & 0x7fff)
+		mantissa |= 1ULL << 63;
+	put_extended(mantissa, sign_exponent, out);
+}
+
 static void put_float(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
 	bool big = s->text->data->is_big_endian;
@@ -204,6 +257,8 @@ static void put_float(const struct subject *s, const struct arg_value *value, st
 		strbuf_addf(out, "%#f", d);
 	} else if (value->len == 10) {
 		put_extended(get_u64(value->data, false), get_u16(value->data + 8, false), out);
+	} else if (value->len == 16) {
+		put_binary128(value->data, out);
 	} else {
 		put_hex(load_unsigned(s, value), out);
 	}
@@ -283,7 +338,7 @@ void argtext_put_struct_name(const struct subject *s, const struct argspec *spec
 static void put_struct(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out)
 {
-	if (argtext_put_container(s, spec, value, out))
+	if (argtext_put_container(s, spec, value, out) || argtext_put_plain(s, spec, value, out))
 		return;
 	argtext_put_struct_name(s, spec, out);
 	if (spec->type.size)

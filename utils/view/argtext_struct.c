@@ -59,16 +59,11 @@ static void put_chars(struct subject *s, const uint8_t *data, uint32_t len, stru
 	argtext_put_value(s, &spec, &value, out);
 }
 
-static void put_array(struct subject *s, const struct struct_field *field, const uint8_t *data,
-		      struct strbuf *out)
+static void put_elements(struct subject *s, const struct struct_field *field, const uint8_t *data,
+			 struct strbuf *out)
 {
 	uint32_t shown = MIN(field->count, (uint32_t)ELEMENTS_MAX);
 
-	if (field->type.format == ARG_CHAR) {
-		put_chars(s, data, field->count, out);
-		return;
-	}
-	strbuf_addch(out, '{');
 	for (uint32_t i = 0; i < shown; i++) {
 		struct arg_value value = { data + i * field->type.size, field->type.size };
 
@@ -76,7 +71,20 @@ static void put_array(struct subject *s, const struct struct_field *field, const
 			strbuf_addstr(out, ", ");
 		put_element(s, field, &value, out);
 	}
-	strbuf_addstr(out, field->count > shown ? ", ...}" : "}");
+	if (field->count > shown)
+		strbuf_addstr(out, ", ...");
+}
+
+static void put_array(struct subject *s, const struct struct_field *field, const uint8_t *data,
+		      struct strbuf *out)
+{
+	if (field->type.format == ARG_CHAR) {
+		put_chars(s, data, field->count, out);
+		return;
+	}
+	strbuf_addch(out, '{');
+	put_elements(s, field, data, out);
+	strbuf_addch(out, '}');
 }
 
 static bool put_field(struct subject *s, const struct struct_field *field, const uint8_t *data,
@@ -84,12 +92,17 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 {
 	struct arg_value value = { data + field->offset, field->type.size };
 
-	argtext_put_text(s, field->name, strnlen(field->name, FIELD_NAME_MAX), out);
-	strbuf_addch(out, '=');
+	if (*field->name) {
+		argtext_put_text(s, field->name, strnlen(field->name, FIELD_NAME_MAX), out);
+		strbuf_addch(out, '=');
+	}
 	if (field->is_boxed && boxed)
 		return boxed->put(boxed->self, out);
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
+	/* The elements of a vector are what is in its braces. */
+	else if (field->count && !*field->name)
+		put_elements(s, field, value.data, out);
 	else if (field->count)
 		put_array(s, field, value.data, out);
 	else
@@ -97,15 +110,36 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 	return true;
 }
 
+/* Bit-fields and the like are laid out as on the machines that utrail records on. */
+static const struct struct_def *definition(const struct subject *s, const struct argspec *spec,
+					   const struct arg_value *value)
+{
+	const struct struct_def *def = arg_book_struct(s->event->func, spec);
+
+	return def && !def->shape && value->len >= def->bytes && !s->text->data->is_big_endian
+		       ? def
+		       : NULL;
+}
+
+bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out)
+{
+	const struct struct_def *def = definition(s, spec, value);
+	const struct struct_field *field = def && def->nr == 1 ? def->fields : NULL;
+
+	if (!field || *field->name || field->count || field->type.format == ARG_STRUCT)
+		return false;
+	put_field(s, field, value->data, NULL, out);
+	return true;
+}
+
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,
 			struct strbuf *out)
 {
-	const struct struct_def *def = arg_book_struct(s->event->func, spec);
+	const struct struct_def *def = definition(s, spec, value);
 
-	/* Bit-fields and the like are laid out as on the machines that utrail records on. */
-	if (!def || def->shape || value->len < def->bytes || s->text->data->is_big_endian ||
-	    s->nesting == NESTING_MAX) {
+	if (!def || s->nesting == NESTING_MAX) {
 		strbuf_addstr(out, "{...}");
 		return true;
 	}

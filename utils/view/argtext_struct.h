@@ -39,6 +39,10 @@ struct boxed_fields {
 	void *self;
 };
 
+/* Append what is one number to the language (of 128 bits, say), and return true; else false. */
+bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out);
+
 /*
  * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed: NULL when there is nothing but the
  * struct's bytes; then fields that would be boxed are "{...}". False when @boxed had no more: the brace is still open.

@@ -170,6 +170,7 @@ static void entries_lead_nowhere_else(void **state)
 	REFUSED(s.funcs[1].start = 31, "functions are not in order");
 	REFUSED(s.funcs[0].rule = 1, "a function's rule is not there");
 	REFUSED(s.funcs[1].capture = 1, "a function's capture program leads out of the steps");
+	REFUSED(s.funcs[1].capture = 1000, "a function's capture program is not there");
 	REFUSED(s.steps[0].bytes = 6, "a function's capture program leads out of the steps");
 	REFUSED(s.steps[0].index = 1, "a function's capture program leads out of the steps");
 	REFUSED(s.steps[2].bytes = 1, "a function's capture program leads out of the steps");

@@ -39,6 +39,21 @@ static void test_good(void **state)
 	assert_null(struct_defs_find(&defs, "box"));
 }
 
+/* Numbers of 128 bits, and pairs, are defined by parts without a name. */
+static void test_without_names(void **state)
+{
+	static const char *const good[] = { "wide 16 @0/i16", "quad 16 @0/f16",
+					    "complex 32 @0/f10,@16/f10", "vector 16 @0/f4*4" };
+	struct struct_defs defs cleanup_struct_defs = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_int_equal(struct_defs_parse(&defs, good[i], strlen(good[i])), 0);
+	assert_string_equal(struct_defs_find(&defs, "wide")->fields[0].name, "");
+	assert_int_equal(struct_defs_find(&defs, "wide")->fields[0].type.size, 16);
+	assert_int_equal(struct_defs_find(&defs, "complex")->fields[1].offset, 16);
+	assert_int_equal(struct_defs_find(&defs, "vector")->fields[0].count, 4);
+}
+
 /* Of two with the same key the later one counts. */
 static void test_several(void **state)
 {
@@ -62,7 +77,9 @@ static void test_wrong(void **state)
 		" 4 x@0/i4",
 		"a x@0/i4",
 		"a 4 x",
-		"a 4 @0/i4",
+		"a 16 x@0/i15",
+		"a 16 x@0/c16",
+		"a 16 x@0/i16.0+64",
 		"a 4 x@/i4",
 		"a 4 x@0",
 		"a 4 x@0/",
@@ -105,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_without_names),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_wrong),
 	};
