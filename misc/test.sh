@@ -26,7 +26,8 @@ mkdir -p "$logs"
 
 # count NAME PASSED FAILED SKIPPED: in a file, since stages may do several things at once.
 counts=$(mktemp)
-trap 'rm -f "$counts"' EXIT
+scratch=
+trap 'rm -rf "$counts" "$scratch"' EXIT
 count() {
 	echo "$@" >> "$counts"
 }
@@ -106,14 +107,25 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
+# Where tests have their directories: in memory where there is enough, and programs may be run and devices opened, which takes a fifth of the
+# time of end-to-end tests, that make and remove some hundred thousand files. Each removes what it made.
+if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
+	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
+	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
+	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
+fi
+
 # Where pytest can (pytest-xdist), with half as many workers again as there are CPUs: each of these thousands of tests waits for
 # a program or two, and with one worker per CPU two fifths of the CPUs' time are idle.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
 		workers="-n $((($(nproc) * 3 + 1) / 2))"
-	# shellcheck disable=SC2086  # two words or none
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers "$@"
+	# The machine of tests/kernel has disks.
+	place=
+	[ -z "$scratch" ] || [ -n "${one_worker:-}" ] || place=--basetemp=$(mktemp -d "$scratch/XXXXXX")/e2e
+	# shellcheck disable=SC2086  # words or none
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers $place "$@"
 }
 
 stage_gcc() {
@@ -178,8 +190,9 @@ stage_shipped() {
 stage_clang() {
 	units=disabled
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Less optimization, which clang takes long for: its warnings do not depend on that, and the probe has options of its own.
-	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Dunit_tests=$units || return
+	# Less optimization and no debug information, which clang takes long for: its warnings do not depend on that, and the probe has options
+	# of its own.
+	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units || return
 	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/test_{trees,hostile,death}.py
 }
@@ -272,7 +285,8 @@ stage_steering() {
 # them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
 # the other builds, since gcc sees null pointers in the code that the sanitizers add.
 stage_sanitize() {
-	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false || return
+	# Less optimization, and of debug information only lines: half of what it takes to compile, which is half of the stage.
+	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 || return
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
