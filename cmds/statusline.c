@@ -180,7 +180,7 @@ void statusline_before_output(void)
 	pthread_mutex_unlock(&line.lock);
 }
 
-bool statusline_terminal(int *tty_nr, uint64_t *device)
+bool statusline_terminal(uint64_t *device)
 {
 	unsigned nr;
 	bool is_known;
@@ -191,7 +191,6 @@ bool statusline_terminal(int *tty_nr, uint64_t *device)
 	pthread_mutex_unlock(&line.lock);
 	if (!is_known)
 		return false;
-	*tty_nr = (int)nr;
 	*device = makedev((nr >> 8) & 0xfff, (nr & 0xff) | ((nr >> 12) & 0xfff00));
 	return true;
 }

@@ -31,11 +31,8 @@ void statusline_release(void);
 /* Output is about to go to stdout. When that is a terminal, too, the line is removed for good. */
 void statusline_before_output(void);
 
-/*
- * The terminal's number as the kernel has it in /proc/PID/stat (tty_nr), and of its device (st_rdev), for those who want to know who
- * else writes there. False when there is none, or nobody can say.
- */
-bool statusline_terminal(int *tty_nr, uint64_t *device);
+/* The number of the terminal's device (st_rdev), for who wants to know who else prints there. False when there is none, or nobody can say. */
+bool statusline_terminal(uint64_t *device);
 
 /* How many bytes of @text take at most @columns. A character that is not ASCII is taken for one of two columns. */
 size_t statusline_cut(const char *text, size_t columns);

@@ -190,26 +190,29 @@ class TestRecord:
             assert bool(re.search(RECORDED, text)) == is_asked_for
             os.remove("stop")
 
-    def test_program_has_the_terminal(self):
-        """What it writes there is what comes, byte for byte, also a line that it has not ended; so when only its stdout goes elsewhere."""
-        for out in None, "out":
-            terminal = Terminal("record", "./prog", out=out)
-            terminal.until(b"no end of line")
-            time.sleep(2.5)
-            Path("stop").touch()
-            text = terminal.end()
-            os.remove("stop")
-            assert text == (b"no end of line\r\n" if out else OWN)
-        assert Path("out").read_text() == "begins\nends\n"
+    def test_program_prints_there(self):
+        """What it writes there is what comes, byte for byte, also a line that it has not ended."""
+        terminal = Terminal("record", "./prog")
+        terminal.until(b"no end of line")
+        time.sleep(2.5)
+        Path("stop").touch()
+        assert terminal.end() == OWN
 
-    def test_program_has_the_terminal_and_it_is_asked_for(self):
-        terminal = Terminal("record", "--progress", "./prog", out="out", columns=40)
+    def test_program_prints_elsewhere(self):
+        terminal = Terminal("record", "./prog", out="out", columns=40)
         terminal.until(RECORDED)
         Path("stop").touch()
         text = terminal.end()
         assert re.sub(RECORDED, b"", text).replace(ERASED, b"") == b"no end of line\r\n"
         assert text.endswith(ERASED)
         assert Path("out").read_text() == "begins\nends\n"
+
+    def test_program_prints_there_and_it_is_asked_for(self):
+        terminal = Terminal("record", "--progress", "./prog", columns=40)
+        terminal.until(RECORDED)
+        Path("stop").touch()
+        text = terminal.end()
+        assert re.sub(RECORDED, b"", text).replace(ERASED, b"") == OWN
 
     def test_warning_at_the_end(self):
         terminal = Terminal("record", "-F", "nobody", "./prog", "detach")

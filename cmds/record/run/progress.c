@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "cmds/statusline.h"
 #include "utils/base/fd.h"
+
+/* Its number is the same everywhere (the kernel's admin-guide/devices.txt). */
+#define DEV_TTY makedev(5, 0)
 
 /* A file that says nothing means yes, if its process is there: it is somebody else's. */
 static bool is_gone(int code)
@@ -17,50 +21,28 @@ static bool is_gone(int code)
 	return code == -ENOENT || code == -ESRCH;
 }
 
-/* Is it the terminal from which process @pid is interrupted, and that it can open as /dev/tty? */
-static bool is_controlled_by(const struct run_progress *progress, pid_t pid)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-	char path[64];
-	int tty_nr;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-
-	int ret = file_read_all(path, 65536, &text, NULL);
-	const char *at = ret < 0 ? NULL : strrchr(strbuf_str(&text), ')');
-
-	if (!at || sscanf(at, ") %*c %*d %*d %*d %d", &tty_nr) != 1)
-		return !is_gone(ret);
-	return tty_nr == progress->tty_nr;
-}
-
-static bool is_descriptor(const struct run_progress *progress, pid_t pid, int fd)
+/* Is what process @pid prints on that terminal? As /dev/tty, which any terminal may be, too. */
+static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
 	struct stat st;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, STDOUT_FILENO);
 	if (stat(path, &st) < 0)
 		return !is_gone(-errno);
-	return S_ISCHR(st.st_mode) && st.st_rdev == progress->device;
+	return S_ISCHR(st.st_mode) && (st.st_rdev == progress->device || st.st_rdev == DEV_TTY);
 }
 
-static bool can_write(const struct run_progress *progress, pid_t pid)
-{
-	return is_controlled_by(progress, pid) || is_descriptor(progress, pid, STDOUT_FILENO) ||
-	       is_descriptor(progress, pid, STDERR_FILENO);
-}
-
-/* What stands on the terminal would be between what they write, or would erase it. */
+/* The line would stand between what they print, or would erase it. A message to stderr now and then does not count. */
 static bool is_others(const struct run_progress *progress)
 {
 	const struct recorder *rec = progress->rec;
 
 	if (progress->program && alive_program_runs(&rec->alive) &&
-	    can_write(progress, progress->program))
+	    prints_there(progress, progress->program))
 		return true;
 	for (const struct process *p = rec->processes.live; p; p = p->next_live) {
-		if (can_write(progress, p->os_pid))
+		if (prints_there(progress, p->os_pid))
 			return true;
 	}
 	return false;
@@ -155,7 +137,7 @@ void run_progress_begin(struct run_progress *progress, const struct run *run, st
 	};
 	if (!is_wanted(run->opts) || !statusline_open())
 		return;
-	if (statusline_terminal(&progress->tty_nr, &progress->device) || progress->is_asked_for)
+	if (statusline_terminal(&progress->device) || progress->is_asked_for)
 		progress->timer_fd = start_timer(progress);
 	if (progress->timer_fd < 0)
 		statusline_close();

@@ -13,14 +13,13 @@
  *
  * @program: 0 when there is none of ours (-p)
  * @is_asked_for: whoever else writes to the terminal
- * @tty_nr, @device: of the terminal, statusline_terminal()
+ * @device: the terminal's, statusline_terminal()
  */
 struct run_progress {
 	struct recorder *rec;
 	pid_t program;
 	uint64_t began_ns;
 	bool is_asked_for;
-	int tty_nr;
 	uint64_t device;
 	int timer_fd; /* -1: nothing is shown */
 	struct watcher timer;
@@ -31,8 +30,7 @@ void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
  * From here on a line says how many calls and bytes were recorded and lost, and for how long, but only while none of the recorded
- * processes can write to that terminal: it is neither the stdout or stderr nor the controlling terminal of any of them. With
- * --progress it does not matter. What cannot be had is no failure: then there is no line.
+ * processes has that terminal as its stdout. With --progress it does not matter. What cannot be had is no failure: then there is no line.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);
