@@ -55,6 +55,9 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
 	stages.stages.closes_open_calls = !graph->config.is_by_task;
+	/* What is shown of a function begins with it, wherever it was called. */
+	if (graph->config.func)
+		stages.stages.depth = UINT32_MAX;
 
 	int ret = pipeline_open(&pipe, data, &stages, err);
 
@@ -142,6 +145,7 @@ static struct graph_config config_of(const struct opts *opts)
 		.color = opts->color_mode,
 		.fields = opts->fields,
 		.func = opts->nr_args ? opts->args[0] : NULL,
+		.depth = opts->nr_args && opts->depth != OPTS_DEFAULT_DEPTH ? opts->depth : 0,
 		.is_by_task = opts->by_task,
 	};
 }

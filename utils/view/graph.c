@@ -2,6 +2,7 @@
 #include "utils/view/graph.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,11 +72,14 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 static int put_below(const struct graph *graph, const struct tree_node *top, struct sink *sink)
 {
 	struct strbuf indent cleanup_strbuf = { 0 };
-	const struct tree_node *node = top->first;
+	unsigned depth_max = graph->config.depth ? graph->config.depth : UINT_MAX;
+	unsigned depth = 2;
+	const struct tree_node *node = depth <= depth_max ? top->first : NULL;
 
 	while (node) {
 		put_line(graph, node, &indent, sink);
-		if (node->first) {
+		if (node->first && depth < depth_max) {
+			depth++;
 			if (has_siblings(node))
 				strbuf_addstr(&indent, node->next ? " | " : "   ");
 			node = node->first;
@@ -83,6 +87,7 @@ static int put_below(const struct graph *graph, const struct tree_node *top, str
 		}
 		while (node != top && !node->next) {
 			node = node->parent;
+			depth--;
 			if (node != top && has_siblings(node))
 				indent.len -= 3;
 		}

@@ -10,12 +10,14 @@
 
 /*
  * @func: only what this function called, and how it came to be called; NULL: whole programs
+ * @depth: so many levels of what is shown; 0: all
  * @source: show source lines, which these modules know of; NULL: do not
  */
 struct graph_config {
 	enum color_mode color;
 	const char *fields; /* of -f, or NULL */
 	const char *func;
+	unsigned depth;
 	bool is_by_task;
 	struct module_set *source;
 };
