@@ -248,11 +248,16 @@ static bool is_remaining(const struct replay *replay, const struct pending_call 
 
 static void show_remaining_of(struct replay *replay, const struct stg_calls *calls)
 {
+	size_t unseen = 0;
+
+	/* The calls that a range begins within have no names; the lines do not count them, either. */
+	while (unseen < calls->nr && !calls->frames[unseen].func)
+		unseen++;
 	sink_putf(replay->sink, "task: %d\n", calls->task->tid);
 	for (size_t k = calls->nr; k-- > 0;) {
 		if (!is_remaining(replay, &calls->frames[k]))
 			continue;
-		sink_putf(replay->sink, "[%zu] ", k);
+		sink_putf(replay->sink, "[%zu] ", k - unseen);
 		sink_func(replay->sink, calls->frames[k].func);
 		sink_lit(replay->sink, "\n");
 	}
