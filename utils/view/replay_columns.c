@@ -53,12 +53,14 @@ static char *put_delta(struct replay *replay, const struct replay_row *row, char
 {
 	uint64_t last_ns = replay->line_ns[row->task->index];
 
-	return put_time(to, last_ns ? time_abs(row->time_ns - last_ns) : 0);
+	return put_time_color(to, last_ns ? time_abs(row->time_ns - last_ns) : 0,
+			      replay->config.color);
 }
 
 static char *put_elapsed(struct replay *replay, const struct replay_row *row, char *to)
 {
-	return put_time(to, time_abs(row->time_ns - replay->pipe->first_ns));
+	return put_time_color(to, time_abs(row->time_ns - replay->pipe->first_ns),
+			      replay->config.color);
 }
 
 /* The longest text of a cell, and the longest escape of one byte of it. */

@@ -410,6 +410,10 @@ static void show_note(struct replay *replay, const struct replay_row *row, unsig
 		sink_lit(replay->sink, " (");
 		sink_str(replay->sink, data);
 		sink_lit(replay->sink, ")");
+		if (color == COLOR_GREEN) {
+			end_color(replay);
+			put_color(replay, color);
+		}
 	}
 	sink_lit(replay->sink, " */\n");
 	end_color(replay);
