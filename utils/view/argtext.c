@@ -451,9 +451,9 @@ static void put_raw_bytes(const struct arg_value *value, struct strbuf *out)
 	for (size_t i = 0; i < value->len; i++) {
 		if (i % 16 == 0)
 			strbuf_addstr(out, "\n\t");
-		else if (i % 8 == 0)
-			strbuf_addch(out, ' ');
 		strbuf_addf(out, "%02x ", value->data[i]);
+		if (i % 8 == 7)
+			strbuf_addch(out, ' ');
 	}
 }
 
@@ -474,12 +474,13 @@ static void put_raw_pointer(const struct subject *s, const struct arg_value *val
 	const struct func *symbol = symbol_at(s, addr);
 
 	strbuf_addstr(out, "p: ");
-	put_hex(addr, out);
-	if (symbol) {
-		strbuf_addstr(out, " (&");
-		argtext_put_name(s, symbol->name, out);
-		strbuf_addch(out, ')');
+	if (!symbol) {
+		put_hex(addr, out);
+		return;
 	}
+	strbuf_addf(out, "%llx (&", (unsigned long long)addr);
+	argtext_put_name(s, symbol->name, out);
+	strbuf_addch(out, ')');
 }
 
 /* "d64: 0x0000000000000001": the letter of the format and the width in bits. */
