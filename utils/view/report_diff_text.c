@@ -83,7 +83,9 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		sink_str_padded(sink, "N/A", -width);
+		/* Where a number ends, without the percent sign. */
+		sink_str_padded(sink, "N/A", 1 - width);
+		sink_lit(sink, " ");
 		return;
 	}
 	snprintf(text, sizeof(text), "%+7.2f%%", percent);
