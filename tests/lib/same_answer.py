@@ -1,0 +1,121 @@
+"""Six recordings for tests that compare both tools, and what the words of option_sets.py mean in each of them."""
+
+import hashlib
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from programs import CACHE, SOURCES, Variant, build, build_here, program
+from tools import peer, utrail
+
+WAY = Variant("gcc", "pg", "O2")
+
+
+def sample(name):
+    return lambda directory: build(program(name), WAY)
+
+
+def values(directory):
+    return build_here(directory, SOURCES / "args/values.c", ["gcc", "-g", "-O1", "-pg"])
+
+
+@dataclass
+class Made:
+    """How a recording is made, and what there is in it. @status is that of the recorder."""
+
+    tool: object
+    exe: object
+    options: str
+    words: dict
+    status: int = 0
+
+
+RECORDINGS = {
+    "ours-threads": Made(
+        utrail, sample("threads"), "--no-event", {"inner": "work", "leaf": "leaf", "library": "pthread_create", "some": "^(start|work)"}
+    ),
+    "ours-cplusplus": Made(
+        utrail,
+        sample("cplusplus"),
+        "-a --srcline --no-event",
+        {"inner": "shapes::Circle::Circle", "leaf": "twice", "library": "printf", "some": "^shapes"},
+    ),
+    "ours-spawn": Made(
+        utrail,
+        sample("spawn"),
+        "--no-event",
+        {"inner": "spawn_child", "leaf": "wait_child", "library": "waitpid", "some": "^(child|wait)"},
+        6,
+    ),
+    "peers-plain": Made(
+        peer, sample("filtered"), "--no-libcall --no-event", {"inner": "second", "leaf": "fifth", "library": "usleep", "some": "^f"}
+    ),
+    "peers-values": Made(
+        peer,
+        values,
+        "-A number@arg1/i64 -A text@arg1/s,arg2/c -A ints@arg1,arg2,arg5 -A floats@fparg1/32,fparg2/64 -R number@retval -R text@retval/s --no-event",
+        {"inner": "main", "leaf": "number", "library": "printf", "some": "^(ints|floats)"},
+    ),
+    "peers-events": Made(
+        peer,
+        sample("sleeps"),
+        "--no-sched-preempt -T outer@read=proc/statm -T quick@read=page-fault",
+        {"inner": "outer", "leaf": "quick", "library": "usleep", "some": "^nap"},
+    ),
+}
+
+
+def made(name):
+    """Recording @name, made once for all tests."""
+    made = RECORDINGS[name]
+    exe = made.exe(Path.cwd())
+    key = hashlib.sha256(made.options.encode() + exe.read_bytes()).hexdigest()[:12]
+    place = CACHE / "same-answer" / f"{name}-{key}"
+    if (place / "info").exists():
+        return place
+    place.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(f"{place}.{os.getpid()}")
+    made.tool("record", *made.options.split(), "-d", scratch, exe).must(made.status)
+    os.utime(scratch / "info", (0, 0))  # 0.13 takes this for the time of the recording
+    try:
+        scratch.rename(place)
+    except OSError:  # another test process was first
+        shutil.rmtree(scratch)
+    return place
+
+
+def stamp(ns):
+    return f"{ns // 10**9}.{ns % 10**9:09d}"
+
+
+def elapsed(ns):
+    """As text, a little later; 0.13 knows three digits on either side of the point only."""
+    return f"{ns // 1000 + 1}us" if ns < 999_000 else f"{ns / 1e6 + 0.001:.3f}ms"
+
+
+def words(name):
+    """What the words in braces stand for in recording @name."""
+    place = made(name)
+    starts, tids = [], []
+    for line in peer("dump", "-d", place).out.splitlines():
+        match = re.match(r"(\d+)\.(\d{9}) +(\d+): \[(entry|exit )", line)
+        if match:
+            starts.append(int(match[1]) * 10**9 + int(match[2]))
+            if match[3] not in tids:
+                tids.append(match[3])
+    starts.sort()
+    first, low, high = starts[0], starts[len(starts) // 4], starts[3 * len(starts) // 4]
+    return {
+        **RECORDINGS[name].words,
+        "short": "1us",
+        "long": "1ms",
+        "from": stamp(low + 1),
+        "to": stamp(high + 1),
+        "after": elapsed(low - first),
+        "before": elapsed(high - first),
+        "tid": tids[-1],
+        "tids": ",".join(tids[:2]),
+        "other": made("ours-threads" if name == "peers-plain" else "peers-plain"),
+    }
