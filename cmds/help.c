@@ -32,14 +32,6 @@ void help_version(struct strbuf *out)
 	strbuf_addstr(out, "utrail " UTRAIL_VERSION_TEXT "\n");
 }
 
-static void add_usage_line(const struct cmd *cmd, struct strbuf *out)
-{
-	strbuf_addf(out, "Usage: utrail %s [OPTION...]", cmd->name);
-	if (cmd->args)
-		strbuf_addf(out, " %s", cmd->args);
-	strbuf_addstr(out, "\n");
-}
-
 void help_option_names(const struct opt_row *row, struct strbuf *out)
 {
 	if (row->letter)
@@ -73,6 +65,23 @@ static void add_wrapped(const char *text, size_t first, size_t width, struct str
 		text += strspn(text, " ");
 	}
 	strbuf_addch(out, '\n');
+}
+
+/* The lines after the first are indented by as much as "Usage: " takes. */
+static void add_usage_line(const char *words, size_t width, struct strbuf *out)
+{
+	strbuf_addstr(out, "Usage: ");
+	add_wrapped(words, strlen("Usage: "), width, out);
+}
+
+static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out)
+{
+	struct strbuf words cleanup_strbuf = { 0 };
+
+	strbuf_addf(&words, "utrail %s [OPTION...]", cmd->name);
+	if (cmd->args)
+		strbuf_addf(&words, " %s", cmd->args);
+	add_usage_line(strbuf_str(&words), width, out);
 }
 
 /* Put @text at @column of the line that begins at @start of @out; in the next line when what is there is too long. */
@@ -130,8 +139,11 @@ static void add_examples(const struct help_often *often, size_t width, struct st
 
 void help_usage(struct strbuf *out)
 {
-	strbuf_addstr(out, "Usage: utrail [COMMAND] [OPTION...] [PROGRAM [ARGUMENT...]]\n\n"
-			   "utrail records the function calls of a program and shows them.\n\n");
+	add_usage_line("utrail [COMMAND] [OPTION...] [PROGRAM [ARGUMENT...]]", help_width(), out);
+	strbuf_addch(out, '\n');
+	add_wrapped("utrail records the function calls of a program and shows them.", 0,
+		    help_width(), out);
+	strbuf_addch(out, '\n');
 	add_commands(help_width(), out);
 	strbuf_addch(out, '\n');
 	add_wrapped("'utrail COMMAND --help' shows the options of a command, 'man utrail' explains "
@@ -189,7 +201,7 @@ static void add_head(const struct cmd *cmd, size_t width, struct strbuf *out)
 	const struct help_often *often = help_often_of(cmd);
 
 	if (cmd) {
-		add_usage_line(cmd, out);
+		add_usage_of(cmd, width, out);
 		strbuf_addf(&text, "%c%s.", toupper((unsigned char)cmd->help[0]), cmd->help + 1);
 		strbuf_addch(out, '\n');
 		add_wrapped(strbuf_str(&text), 0, width, out);
