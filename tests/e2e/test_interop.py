@@ -5,6 +5,7 @@ byte for byte.
 """
 
 import itertools
+import os
 import re
 import shutil
 from pathlib import Path
@@ -126,12 +127,14 @@ def recorded(recorder, name):
     if not (place / "info").exists():
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(exist_ok=True)
-        scratch = Path("recording")
+        # Beside its place, which may be on another file system than the directory of the test.
+        scratch = Path(f"{place}.{os.getpid()}")
         RECORDERS[recorder](scratch, exe)
         try:
             scratch.rename(place)
         except OSError:  # another test process was first
             assert (place / "info").exists()
+            shutil.rmtree(scratch)
     return place
 
 
