@@ -123,22 +123,6 @@ static int compare(const struct opts *opts, struct trace_data *base, struct trac
 			     ret, err);
 }
 
-static int graph_difference(const struct opts *opts, struct trace_data *base, struct uft_err *err)
-{
-	struct opts other = *opts;
-	struct trace_data pair;
-
-	other.data_dir = opts->diff_dirs;
-
-	int ret = reader_open_records(&pair, &other, err);
-
-	if (ret)
-		return ret;
-	ret = compare(opts, base, &pair, err);
-	reader_close_data(&pair, &other);
-	return ret;
-}
-
 static struct graph_config config_of(const struct opts *opts)
 {
 	return (struct graph_config){
@@ -148,6 +132,22 @@ static struct graph_config config_of(const struct opts *opts)
 		.depth = opts->nr_args && opts->depth != OPTS_DEFAULT_DEPTH ? opts->depth : 0,
 		.is_by_task = opts->by_task,
 	};
+}
+
+static int graph_difference(const struct opts *opts, struct trace_data *base, struct uft_err *err)
+{
+	struct opts other = *opts;
+	struct trace_data pair;
+
+	other.data_dir = opts->diff_dirs;
+
+	int ret = reader_open_records_of(&pair, &other, config_of(opts).func, err);
+
+	if (ret)
+		return ret;
+	ret = compare(opts, base, &pair, err);
+	reader_close_data(&pair, &other);
+	return ret;
 }
 
 static int check(const struct opts *opts, struct uft_err *err)
@@ -176,7 +176,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (graph_init(&graph, &config, err) < 0)
 		return -ERR_USAGE;
 
-	int ret = reader_open_records(&data, opts, err);
+	int ret = reader_open_records_of(&data, opts, config.func, err);
 
 	if (ret)
 		return ret;

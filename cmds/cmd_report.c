@@ -283,7 +283,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 {
 	const struct report_config config = config_of(opts);
 	struct trace_data data;
-	int ret = reader_open_records(&data, opts, err);
+	int ret = reader_open_records_of(&data, opts, only_function(opts), err);
 
 	if (ret)
 		return ret;

@@ -189,6 +189,19 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 	return ret;
 }
 
+int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
+			   struct uft_err *err)
+{
+	int ret = reader_open_records(data, opts, err);
+
+	if (ret == 0 && name) {
+		ret = module_set_prefer(&data->modules, name, err);
+		if (ret < 0)
+			reader_close_data(data, opts);
+	}
+	return ret;
+}
+
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err)
 {

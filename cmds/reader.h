@@ -29,6 +29,10 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 /* The same for a recording that must have records: -ENODATA is a failure. */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
+/* The same for a command that is about function @name, which is shown by that name, of several; NULL: about all. */
+int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
+			   struct uft_err *err);
+
 /* 0 when it has records, else CMD_NO_DATA with @err; without a word in the second half of `live`. */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);

@@ -242,6 +242,18 @@ def test_aliases_read(workdir):
     assert both.err == "" and both.out.count("api();") == 2
 
 
+@pytest.mark.parametrize("name", ["api", "real_impl", "_hidden"])
+def test_aliases_of_one_function(workdir, name):
+    """A command that is about one function shows it by the name that was given."""
+    Path("aliases.c").write_text(ALIASES)
+    run("gcc", "-pg", "-O1", "aliases.c", "-o", "aliases").must()
+    utrail("record", "--no-libcall", "./aliases").must()
+    for words in (["graph", name], ["graph", "--diff", "uftrace.data", name], ["report", "--callers", name], ["report", "--histogram", name]):
+        text = utrail(*words, "--no-pager").must().out
+        assert set(re.findall(r"\b(?:api|real_impl|_hidden)\b", text)) == {name}, words
+
+
+
 def test_call_operator(workdir):
     Path("prog.cc").write_text("struct Twice { __attribute__((noipa)) int operator()(int n) { return 2 * n; } };\nint main() { return Twice()(0); }\n")
     run("g++", "-pg", "prog.cc", "-o", "prog").must()

@@ -376,15 +376,42 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 	return ret < 0 ? err_set_errno(err, ret, "cannot name a function") : sym != NULL;
 }
 
-bool func_is_called(const struct func *func, const char *name)
+static bool is_among(const char *name, const char *others, const char *wanted)
 {
-	if (strcmp(func->name, name) == 0)
+	if (strcmp(name, wanted) == 0)
 		return true;
-	for (const char *at = func->others; at && *at; at += strlen(at) + 1) {
-		if (strcmp(at, name) == 0)
+	for (const char *at = others; at && *at; at += strlen(at) + 1) {
+		if (strcmp(at, wanted) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool func_is_called(const struct func *func, const char *name)
+{
+	return is_among(func->name, func->others, name);
+}
+
+static bool is_wanted(void *wanted, const struct strbuf *name, const char *others)
+{
+	return is_among(strbuf_str(name), others, wanted);
+}
+
+int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < set->nr_modules; i++) {
+		struct module *mod = set->modules[i];
+
+		if (mod == set->kernel)
+			continue;
+		ret = module_load(set, mod, err);
+		if (ret == 0 &&
+		    aliases_prefer(&mod->symtab, set->demangle, is_wanted, (char *)name) < 0)
+			ret = err_set_errno(err, -ENOMEM, "cannot find names of functions");
+	}
+	return ret;
 }
 
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out)

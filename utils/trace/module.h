@@ -115,6 +115,12 @@ const char *module_source(struct module_set *set, struct module *mod, const stru
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
+/*
+ * Functions that have @name among several are shown by it: somebody has asked for it. Before the first function is looked up. 0, -ENOMEM, or
+ * what an unreadable symbol file says.
+ */
+int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
+
 /* Is that how somebody calls @func? */
 bool func_is_called(const struct func *func, const char *name);
 
