@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import run, utrail
+from tools import peer, run, utrail
 
 # The compiler decides by itself which functions it splits or copies, so the names are given here.
 SOURCE = """
@@ -226,6 +226,19 @@ def test_aliases_recorded(workdir, options, name):
     args = ("1", "2") if options == ["-A"] else ("", "")
     assert [line.strip() for line in shown.splitlines() if f"{name}(" in line] == [f"{name}({arg});" for arg in args], shown
     assert [f"{name}({arg});" in run("uftrace", "replay").must().out for arg in args] == [True, True]
+
+
+@pytest.mark.parametrize("options", ["-F api -A real_impl@arg1", "-F real_impl -A api@arg1 -R api@retval", "-F _hidden -A api@arg1"])
+def test_aliases_by_two_names(workdir, options):
+    """One says that the function is recorded, one has its arguments, and either may say what is shown."""
+    Path("prog.c").write_text(ALIASES)
+    run("gcc", "-pg", "prog.c", "-o", "prog").must()
+    utrail("record", "--no-libcall", "--no-event", *options.split(), "./prog").must()
+    results = (" = 2", " = 3") if "-R" in options else ("", "")
+    for words in ([], ["-F", "api"], ["-F", "real_impl"], ["-F", "_hidden"]):
+        for tool in (utrail, peer) if not words else (utrail,):
+            shown = tool("replay", "-f", "none", *words).must().out
+            assert re.findall(r"\((\d)\)( = \d)?;", shown) == list(zip("12", results)), (words, shown)
 
 
 def test_aliases_read(workdir):

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
+#include "utils/spec/aliases.h"
 #include "utils/spec/argfind.h"
 #include "utils/spec/autoargs.h"
 #include "utils/trace/data.h"
@@ -257,21 +258,16 @@ static int collect(struct arg_book *book, const struct func *func, struct func_a
 	struct asked asked = { book, func };
 	struct argfind find = { &book->rules, book->is_auto, ask_debug, ask_table, &asked };
 	struct argfound found = { 0 };
+
+	/* The recorder knows names in this form, whatever is shown, and the arguments may be those of another name of the function. */
+	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
+
 	struct argrules_subject subject = {
-		.name = func->name,
+		.name = strbuf_str(&name),
+		.others = strbuf_str(&others),
 		.module = func->module->basename,
 		.is_plt = func->is_libcall,
 	};
-
-	/* The recorder knows names in this form, whatever is shown. */
-	if (book->modules->demangle != DEMANGLE_SIMPLE) {
-		demangle(func->sym->name, DEMANGLE_SIMPLE, &name);
-		subject.name = strbuf_str(&name);
-	}
-
-	demangle_others(func->sym->name, DEMANGLE_SIMPLE, &others);
-	subject.others = strbuf_str(&others);
-
 	int ret = argfind_function(&find, &subject, &found);
 
 	*out = (struct func_args){

@@ -114,6 +114,22 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 	return patch_rules_match(asked->settings->patches, &subject);
 }
 
+/* What readers know of arguments goes by the name that is shown. */
+static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
+{
+	const struct asked *asked = arg;
+	const struct argrules_subject subject = {
+		.name = strbuf_str(name),
+		.others = others,
+		.module = asked->module,
+	};
+	struct argspecs args cleanup_argspecs = { 0 };
+	struct argspecs retval cleanup_argspecs = { 0 };
+
+	return argrules_collect(asked->settings->captures.rules, &subject, &args, &retval) > 0 ||
+	       args.nr + retval.nr > 0;
+}
+
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out)
 {
@@ -127,6 +143,9 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
+	/* The last one counts most. */
+	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
+		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;
 }
 
