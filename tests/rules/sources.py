@@ -20,7 +20,7 @@ MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 # What the tree is made of; anything else has been committed by mistake (recordings, say).
 TOP = {
     ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
-    "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "utils",
+    "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "utils",
 }
 
 

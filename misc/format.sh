@@ -1,0 +1,18 @@
+#!/bin/sh
+# Lays out all C sources of the tree as .clang-format says (clang-format 14), but for sample programs, which tests/rules/sources.py leaves out, too.
+#
+#   misc/format.sh            in place
+#   misc/format.sh --check    says what it would change, and fails when there is something
+set -eu
+cd "$(dirname "$0")/.."
+
+case ${1:-} in
+	'') how=-i ;;
+	--check) how="--dry-run --Werror" ;;
+	*)
+		echo "usage: misc/format.sh [--check]" >&2
+		exit 2
+		;;
+esac
+# shellcheck disable=SC2086  # one word or two
+git ls-files -z '*.c' '*.h' ':!tests/e2e/src' ':!tests/bench' | xargs -0 clang-format $how
