@@ -375,7 +375,7 @@ static void test_snapshots_of_a_running_thread(void **unused)
 	/* Until it has gone round once. */
 	while (atomic_load(&runner.t->ring->head) < 2 * NR_SEGMENTS * RING_PAGE)
 		usleep(1000);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 50; i++) {
 		lose_the_cpu(true);
 		flight_save_all(&pair.rec.writers);
 		lose_the_cpu(false);
