@@ -15,6 +15,13 @@
 #include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
 
+static bool is_open;
+
+bool pager_is_open(void)
+{
+	return is_open;
+}
+
 static const char *pager_command(void)
 {
 	static const char *const candidates[] = { "/usr/bin/pager", "/usr/bin/less" };
@@ -114,6 +121,7 @@ void pager_open(struct pager *pager, const struct opts *opts)
 	/* Ctrl-C is for the pager; when the user leaves it, the next write ends this program. */
 	signal(SIGINT, SIG_IGN);
 	pager->pid = pid;
+	is_open = true;
 }
 
 void pager_close(struct pager *pager)
@@ -125,4 +133,5 @@ void pager_close(struct pager *pager)
 	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	pager->pid = 0;
+	is_open = false;
 }

@@ -18,6 +18,9 @@ struct pager {
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 
+/* Does a pager have the terminal, or wait for the first output to put there? */
+bool pager_is_open(void);
+
 /* Flush stdout, close it, and wait until the user has left the pager. */
 void pager_close(struct pager *pager);
 

@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cmds/pager.h"
 #include "utils/base/strbuf.h"
 
 #define ERASE "\r\033[K"
@@ -175,7 +176,7 @@ void statusline_release(void)
 void statusline_before_output(void)
 {
 	pthread_mutex_lock(&line.lock);
-	if (line.fd >= 0 && isatty(STDOUT_FILENO))
+	if (line.fd >= 0 && (pager_is_open() || isatty(STDOUT_FILENO)))
 		forget();
 	pthread_mutex_unlock(&line.lock);
 }

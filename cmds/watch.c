@@ -9,15 +9,23 @@
 
 #include "cmds/cmd.h"
 #include "cmds/facts.h"
+#include "cmds/pager.h"
 #include "cmds/statusline.h"
 #include "utils/base/escape.h"
 
 #define PERIOD_MS 200
 
-static void interrupt_set(sigset_t *set)
+static void only(int sig, sigset_t *set)
 {
 	sigemptyset(set);
-	sigaddset(set, SIGINT);
+	sigaddset(set, sig);
+}
+
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 /* --- while it is opened --- */
@@ -66,16 +74,14 @@ static void *say_opening(void *unused)
 	return NULL;
 }
 
-/* A pager has the terminal, and in `live` the program had it. */
+/* In `live` the program had the terminal. */
 static bool may_show(const struct opts *opts)
 {
 	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
-	struct sigaction interrupts;
 
 	return (opts->cmd->bit & shown) && opts->view_actions == UINT32_MAX &&
 	       opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->follow &&
-	       !(sigaction(SIGINT, NULL, &interrupts) == 0 && interrupts.sa_handler == SIG_IGN) &&
-	       statusline_open();
+	       (pager_is_open() || !is_ignored(SIGINT)) && statusline_open();
 }
 
 void watch_opening(const struct opts *opts, const char *dir)
@@ -162,7 +168,7 @@ static void *wait_and_show(void *arg)
 	long wait_ms = MAX((long)(quiet_ns() / 1000000), 1L);
 	sigset_t set;
 
-	interrupt_set(&set);
+	only(watch->signal, &set);
 	while (!atomic_load(&watch->is_done)) {
 		struct timespec timeout = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
 		int sig = sigtimedwait(&set, NULL, &timeout);
@@ -184,22 +190,27 @@ static void *wait_and_show(void *arg)
 	return NULL;
 }
 
+/* A pager shows nothing before the first output: until then the terminal is free. */
+static bool has_free_terminal(bool prints_at_end)
+{
+	return prints_at_end || !(pager_is_open() || isatty(STDOUT_FILENO));
+}
+
 void watch_begin(struct watch *watch, const struct opts *opts, struct pipeline *pipe,
 		 bool prints_at_end)
 {
-	struct sigaction action;
 	sigset_t set;
 
 	watch_opened();
 	*watch = (struct watch){
 		.pipe = pipe,
 		.began_ns = facts_now_ns(),
-		.shows_progress = (prints_at_end || !isatty(STDOUT_FILENO)) && may_show(opts),
+		.signal = pager_is_open() ? SIGURG : SIGINT,
+		.shows_progress = has_free_terminal(prints_at_end) && may_show(opts),
 	};
-	/* With a pager the signal is for that one. */
-	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+	if (is_ignored(SIGINT) && !watch->shows_progress)
 		return;
-	interrupt_set(&set);
+	only(watch->signal, &set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	watch->is_running = pthread_create(&watch->thread, NULL, wait_and_show, watch) == 0;
 	if (!watch->is_running)
@@ -213,10 +224,10 @@ int watch_end(struct watch *watch, const struct opts *opts, int status)
 	if (!watch->is_running)
 		return status;
 	atomic_store(&watch->is_done, true);
-	pthread_kill(watch->thread, SIGINT);
+	pthread_kill(watch->thread, watch->signal);
 	pthread_join(watch->thread, NULL);
 	statusline_close();
-	interrupt_set(&set);
+	only(watch->signal, &set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	if (!atomic_load(&watch->is_interrupted) || status != CMD_DONE)
 		return status;

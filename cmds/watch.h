@@ -18,11 +18,13 @@
  * Begins with watch_begin(), ends with watch_end().
  *
  * @began_ns: of the monotonic clock
+ * @signal: what the thread waits for, which wakes it at the end, too: SIGINT; with a pager, whose SIGINT is, one that nobody sends
  */
 struct watch {
 	struct pipeline *pipe;
 	pthread_t thread;
 	uint64_t began_ns;
+	int signal;
 	bool is_running;
 	bool shows_progress;
 	atomic_bool is_done;

@@ -54,14 +54,14 @@ def program(workdir):
 class Terminal:
     """A command whose terminal is a new one; @out: its stdout is this file, and its terminal is stderr all the same."""
 
-    def __init__(self, *args, columns=80, out=None):
+    def __init__(self, *args, columns=80, out=None, pager=""):
         self.text = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             if out:
                 os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), 1)
-            os.execve(UTRAIL, [str(UTRAIL), *map(str, args)], environment())
+            os.execve(UTRAIL, [str(UTRAIL), *map(str, args)], environment(PAGER=pager))
 
     def read(self):
         with contextlib.suppress(OSError):
@@ -276,6 +276,18 @@ class TestOpening:
         assert set(re.findall(OPENING, shown + erased)) == {b"opening 'data'"}
         without = utrail(*command, "-d", "data", "--color=off", preempted=True).must()
         assert after.decode().replace("\r\n", "\n") == without.out
+
+    @pytest.mark.parametrize("command", COMMANDS[:4], ids=" ".join)
+    def test_pager(self, command):
+        """It has the terminal from the first output on."""
+        slow = Slow("data")
+        terminal = Terminal(*command, "-d", "data", "--color=off", pager="sed s/^/paged:/")
+        terminal.until(OPENING)
+        slow.let_go()
+        shown, erased, after = terminal.end().rpartition(ERASED)
+        assert set(re.findall(OPENING, shown + erased)) == {b"opening 'data'"}
+        without = utrail(*command, "-d", "data", "--color=off", preempted=True).must()
+        assert after.decode().replace("\r\n", "\n") == "".join(f"paged:{line}" for line in without.out.splitlines(True))
 
     @pytest.mark.parametrize("columns", [8, 40])
     def test_narrow(self, columns):
